@@ -1,0 +1,91 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Exchange } from "../../src/app/exchange.ts";
+import type { BodySource } from "../../src/inputs/body-source.ts";
+import { IncomingBody } from "./incoming-body.ts";
+import type { Sweep } from "./sweep.ts";
+
+/**
+ * An exchange over `node:http`. Headers are read from the raw lines: Node's own parse of them costs a request more
+ * than all of ours, and drops or joins repeated ones.
+ */
+export class NodeExchange implements Exchange {
+  readonly method: string;
+  readonly target: string;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #sweep: Sweep;
+  /** The client waits for `100 Continue` before it sends the body. */
+  readonly #expectsContinue: boolean;
+  #body: IncomingBody | undefined = undefined;
+
+  constructor(request: IncomingMessage, response: ServerResponse, sweep: Sweep, expectsContinue: boolean) {
+    this.method = request.method as string;
+    this.target = request.url as string;
+    this.#request = request;
+    this.#response = response;
+    this.#sweep = sweep;
+    this.#expectsContinue = expectsContinue;
+  }
+
+  get peer(): string {
+    const address = this.#request.socket.remoteAddress ?? "";
+    // An IPv4 peer of a socket that takes both families.
+    return address.startsWith("::ffff:") ? address.slice(7) : address;
+  }
+
+  get body(): BodySource | undefined {
+    if (this.#body !== undefined) return this.#body;
+    if (!hasBody(this.#request)) return undefined;
+    const sendContinue = this.#expectsContinue ? () => this.#response.writeContinue() : undefined;
+    this.#body = new IncomingBody(this.#request, contentLength(this.#request), this.#sweep, sendContinue);
+    return this.#body;
+  }
+
+  get gone(): AbortSignal {
+    const controller = new AbortController();
+    const response = this.#response;
+    const closed = (): void => {
+      if (!response.writableFinished) controller.abort();
+    };
+    if (response.closed) closed();
+    else response.once("close", closed);
+    return controller.signal;
+  }
+
+  lines(name: string): readonly string[] {
+    return linesOf(this.#request, name);
+  }
+
+  *headers(): Iterable<readonly [name: string, value: string]> {
+    const { rawHeaders } = this.#request;
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      yield [(rawHeaders[i] as string).toLowerCase(), rawHeaders[i + 1] as string];
+    }
+  }
+
+  byteLength(text: string): number {
+    return Buffer.byteLength(text);
+  }
+}
+
+const nothing: readonly string[] = [];
+
+function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
+  let lines: string[] | undefined;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const given = rawHeaders[i] as string;
+    if (given.length === name.length && given.toLowerCase() === name) (lines ??= []).push(rawHeaders[i + 1] as string);
+  }
+  return lines ?? nothing;
+}
+
+/** Whether anything of a request is still to be read, or was. */
+export function hasBody(request: IncomingMessage): boolean {
+  const length = contentLength(request);
+  return length === undefined ? linesOf(request, "transfer-encoding").length > 0 : length > 0;
+}
+
+function contentLength(request: IncomingMessage): number | undefined {
+  const [line] = linesOf(request, "content-length");
+  return line === undefined ? undefined : Number(line);
+}

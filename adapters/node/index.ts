@@ -1,0 +1,159 @@
+/** `usher-http/node`: serves on `node:http`. */
+import { createServer } from "node:http";
+import type { IncomingMessage, Server as HttpServer, ServerResponse } from "node:http";
+import { make } from "../../src/app/app.ts";
+import type { App } from "../../src/app/app.ts";
+import { log, useSink } from "../../src/logging/writer.ts";
+import type { Route } from "../../src/routes/route.ts";
+import { NodeExchange } from "./exchange.ts";
+import { refuseHead } from "./head-refusal.ts";
+import { listen } from "./listen.ts";
+import { limitsOf } from "./options.ts";
+import type { Limits, ServeOptions } from "./options.ts";
+import { stderrSink } from "./stderr.ts";
+import { Sweep } from "./sweep.ts";
+import { write } from "./write.ts";
+
+export type { ListenOptions, ServeOptions } from "./options.ts";
+
+/** A running server. */
+export interface Server {
+  readonly app: App;
+  /** Where it listens: `http://localhost:8080`. */
+  readonly url: string;
+  readonly port: number;
+  /**
+   * Refuses new connections, lets what is in flight finish for `drainMs`, then ends the rest.
+   *
+   * @returns how many requests were cut. A second call answers what the first does.
+   */
+  stop(): Promise<number>;
+}
+
+/**
+ * Serves an app on Node: makes it of its routes, listens, and stops on SIGTERM and SIGINT.
+ *
+ * @throws DeclarationError for a declaration the framework refuses, RangeError for an option out of its range, and
+ * the listening socket's own error, all before a request is taken.
+ *
+ * @example
+ * ```ts
+ * const server = await serve([hello], { port: 8080 });
+ * ```
+ */
+export async function serve(routes: readonly Route[], options: ServeOptions = {}): Promise<Server> {
+  const limits = limitsOf(options);
+  const app = make(routes, options);
+  useSink(stderrSink());
+  const listener = new Listener(app, limits);
+  await listener.start();
+  return listener;
+}
+
+class Listener implements Server {
+  readonly app: App;
+  readonly sweep: Sweep;
+  readonly sendTimeoutMs: number;
+  readonly #limits: Limits;
+  #servers: readonly HttpServer[] = [];
+  #inFlight = new Set<ServerResponse>();
+  #stopped: Promise<number> | undefined;
+  stopping = false;
+  port = 0;
+
+  constructor(app: App, limits: Limits) {
+    this.app = app;
+    this.#limits = limits;
+    this.sweep = new Sweep(limits);
+    this.sendTimeoutMs = limits.sendTimeoutMs;
+  }
+
+  get url(): string {
+    const { host } = this.#limits;
+    return `http://${host.includes(":") ? `[${host}]` : host}:${this.port}`;
+  }
+
+  async start(): Promise<void> {
+    const { servers, port, bound } = await listen(this.#limits, () => this.#server());
+    this.#servers = servers;
+    this.port = port;
+    if (this.#limits.signals) {
+      process.once("SIGTERM", this.#onSignal);
+      process.once("SIGINT", this.#onSignal);
+    }
+    info(`listening on ${this.url} (${bound})`);
+  }
+
+  stop(): Promise<number> {
+    return (this.#stopped ??= this.#stop());
+  }
+
+  readonly #onSignal = (): void => {
+    // The next one finds no listener, and does what it does to any process.
+    process.off("SIGTERM", this.#onSignal).off("SIGINT", this.#onSignal);
+    void this.stop();
+  };
+
+  #server(): HttpServer {
+    const { maxHeaderBytes, headTimeoutMs, idleTimeoutMs, maxConnections } = this.#limits;
+    const server = createServer({
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: headTimeoutMs,
+      keepAliveTimeout: idleTimeoutMs,
+      // A whole request has no set time: a body has its own, by its length.
+      requestTimeout: 0,
+      connectionsCheckingInterval: Math.max(1, Math.min(1000, headTimeoutMs / 10)),
+    });
+    // Node drops headers past a count without a word; the bytes of a head are bound already.
+    server.maxHeadersCount = 0;
+    server.maxConnections = maxConnections;
+    server.on("request", (request, response) => this.#answer(request, response, false));
+    server.on("checkContinue", (request, response) => this.#answer(request, response, true));
+    server.on("clientError", refuseHead);
+    return server;
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
+    const exchange = new NodeExchange(request, response, this.sweep, expectsContinue);
+    const sent = this.app.answer(exchange);
+    if (!(sent instanceof Promise)) return write(request, response, sent, this);
+    this.#inFlight.add(response);
+    response.once("close", () => this.#inFlight.delete(response));
+    void sent.then((sent) => {
+      if (!response.closed) write(request, response, sent, this);
+    });
+  }
+
+  async #stop(): Promise<number> {
+    this.stopping = true;
+    process.off("SIGTERM", this.#onSignal).off("SIGINT", this.#onSignal);
+    info(`stopping, with ${this.#inFlight.size} requests in flight`);
+    const closed = Promise.all(this.#servers.map(closeServer));
+    const drained = await Promise.race([closed.then(() => true), after(this.#limits.drainMs)]);
+    const cut = drained ? 0 : this.#inFlight.size;
+    for (const server of this.#servers) server.closeAllConnections();
+    await closed;
+    if (cut === 0) info("stopped");
+    else log(line("warn", `stopped with ${cut} requests unanswered after ${this.#limits.drainMs / 1000}s`));
+    return cut;
+  }
+}
+
+function closeServer(server: HttpServer): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+}
+
+function after(ms: number): Promise<false> {
+  return new Promise((resolve) => setTimeout(resolve, ms, false).unref());
+}
+
+function info(message: string): void {
+  log(line("info", message));
+}
+
+function line(level: "info" | "warn", message: string): Parameters<typeof log>[0] {
+  return { level, source: "framework.http", message, fields: {}, context: undefined };
+}

@@ -1,0 +1,124 @@
+import {
+  Codec,
+  Dep,
+  Header,
+  Health,
+  Path,
+  Query,
+  Refusal,
+  Result,
+  Returns,
+  Shape,
+  del,
+  get,
+  json,
+  now,
+  param,
+  patch,
+  post,
+  refuse,
+} from "usher-http";
+import * as v from "valibot";
+import type { Store } from "./store.ts";
+
+export const store = Dep.ofResource<Store>("store");
+
+const wholeNumber = v.pipe(v.number(), v.integer());
+const item = v.pipe(v.string(), v.minLength(1), v.maxLength(100));
+const quantity = v.pipe(wholeNumber, v.minValue(1));
+const NewOrder = Shape.named("NewOrder", v.object({ item, quantity }));
+const Change = Shape.named("Change", v.object({ quantity }));
+const Order = Shape.named("Order", v.object({ id: wholeNumber, item, quantity, placed_at: Shape.instant }));
+
+const soldOut = Refusal.code("sold_out", { status: 409, doc: "There is none of that item left." });
+const signedOut = Refusal.code("signed_out", {
+  status: 401,
+  doc: "Nobody is signed in.",
+  challenge: 'Bearer realm="orders"',
+});
+
+const orders = Path.of("orders");
+const orderId = Path.int("order_id");
+const order = Path.of("orders", orderId);
+
+/** Which orders of the list are asked for. */
+const page = Dep.join(
+  { page: Query.default("page", Codec.int, 1), perPage: Query.default("per_page", Codec.int, 20) },
+  ({ page, perPage }) => {
+    if (page < 1) return Dep.problem({ at: "query.page", code: "too_small", message: "This must be at least 1." });
+    if (perPage < 1) return Dep.problem({ at: "query.per_page", code: "too_small", message: "This must be at least 1." });
+    if (perPage > 100) return Dep.problem({ at: "query.per_page", code: "too_large", message: "This must be at most 100." });
+    return { offset: (page - 1) * perPage, limit: perPage };
+  },
+);
+
+/** A clerk: whoever shows the token. */
+const clerk = Dep.credential(
+  "bearer",
+  Dep.join(
+    { credentials: Header.optional("authorization", Codec.credentials) },
+    ({ credentials }) => {
+      const { scheme, value } = credentials ?? {};
+      if (scheme === "bearer" && value?.kind === "token68" && value.token === "demo") return "clerk";
+      return refuse(signedOut, "Please sign in.");
+    },
+    { refuses: [signedOut] },
+  ),
+);
+
+const placeOrder = post(
+  orders,
+  {
+    summary: "Place an order",
+    inputs: { order: json(NewOrder), store, now },
+    returns: Returns.json(Order, { status: 201 }),
+    refuses: [soldOut],
+  },
+  async ({ order, store, now }) => {
+    if (order.item === "unicorn") return refuse(soldOut, "There are no unicorns left.");
+    return store.place(order, now);
+  },
+);
+
+const listOrders = get(
+  orders,
+  { summary: "List orders", inputs: { page, store }, returns: Returns.json(v.array(Order)) },
+  ({ page, store }) => store.list(page),
+);
+
+const getOrder = get(
+  order,
+  { summary: "One order", inputs: { id: param(orderId), store }, returns: Returns.json(Order), refuses: [Refusal.notFound] },
+  async ({ id, store }) => (await store.find(id)) ?? refuse(Refusal.notFound),
+);
+
+const changeOrder = patch(
+  order,
+  {
+    summary: "Change an order",
+    inputs: { id: param(orderId), change: json(Change), store },
+    returns: Returns.json(Order),
+    refuses: [Refusal.notFound],
+  },
+  async ({ id, change, store }) => (await store.change(id, change.quantity)) ?? refuse(Refusal.notFound),
+);
+
+const removeOrder = del(
+  order,
+  {
+    summary: "Remove an order",
+    inputs: { clerk, id: param(orderId), store },
+    returns: Returns.empty(),
+    refuses: [Refusal.notFound],
+  },
+  async ({ id, store }) => ((await store.remove(id)) ? undefined : refuse(Refusal.notFound)),
+);
+
+export const routes = [
+  placeOrder,
+  listOrders,
+  getOrder,
+  changeOrder,
+  removeOrder,
+  ...Health.routes([Health.check("store", () => Result.ok())]),
+] as const;

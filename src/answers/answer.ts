@@ -1,0 +1,31 @@
+import type { SetCookie } from "../cookies/cookie.ts";
+import type { Refusal } from "../refusals/refusal.ts";
+
+/** What an answer's body is. */
+export type AnswerBody = undefined | string | Uint8Array | StreamBody;
+
+/** A body made while it is sent. */
+export interface StreamBody {
+  readonly parts: AsyncIterable<Uint8Array>;
+  /** Bytes, where it is known before: then the answer is framed by it, and never a byte longer. */
+  readonly length?: number;
+}
+
+/** A built response, the contract's `Response` (renamed so that the platform's own stays in reach). */
+export interface Answer {
+  readonly status: number;
+  readonly contentType?: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly cookies: readonly SetCookie[];
+  readonly body: AnswerBody;
+  /** Ends the connection after the answer, where the runtime lets an application do that. */
+  readonly closes: boolean;
+  /** The refusal it tells, where it is one. */
+  readonly refused?: Refusal;
+}
+
+export const none: readonly never[] = [];
+
+export function isStream(body: AnswerBody): body is StreamBody {
+  return typeof body === "object" && "parts" in body;
+}

@@ -1,0 +1,91 @@
+import type { SetCookie } from "../cookies/cookie.ts";
+import type { Refusal } from "../refusals/refusal.ts";
+import type { Shape, ValueOf } from "../shapes/shape.ts";
+import { none } from "./answer.ts";
+import type { Answer, AnswerBody } from "./answer.ts";
+import { htmlType, jsonType, textType } from "./content-types.ts";
+import { writerOf } from "./json.ts";
+
+/** What any built answer may carry. */
+export interface AnswerOptions {
+  /** 200 to 599. */
+  readonly status?: number;
+  readonly headers?: Iterable<readonly [name: string, value: string]>;
+  readonly cookies?: readonly SetCookie[];
+}
+
+/** Text or bytes of any type; `text/plain; charset=utf-8` and 200 by default. */
+export function make(
+  body: string | Uint8Array,
+  options: AnswerOptions & { readonly contentType?: string } = {},
+): Answer {
+  return built(200, body, options.contentType ?? textType, options);
+}
+
+/** A page. */
+export function html(page: string, options: AnswerOptions = {}): Answer {
+  return built(200, page, htmlType, options);
+}
+
+/** A value written by its shape: a member the shape does not name never leaves. */
+export function json<S extends Shape>(shape: S, value: ValueOf<S>, options: AnswerOptions = {}): Answer {
+  return built(200, writerOf(shape)(value), jsonType, options);
+}
+
+/** No body; 204 by default. */
+export function empty(options: AnswerOptions = {}): Answer {
+  return built(204, undefined, undefined, options);
+}
+
+/** Sends the client elsewhere; 302 by default (RFC 9110 §15.4). */
+export function redirect(location: string, options: AnswerOptions = {}): Answer {
+  return built(302, undefined, undefined, { ...options, headers: [["location", location], ...(options.headers ?? [])] });
+}
+
+/**
+ * A body sent as it is made, `application/octet-stream` by default. With a `length` it is framed by it: what goes
+ * past it is cut, and what falls short ends the connection.
+ */
+export function stream(
+  body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
+  options: AnswerOptions & { readonly contentType?: string; readonly length?: number } = {},
+): Answer {
+  const parts = body as AsyncIterable<Uint8Array>;
+  const framed = options.length === undefined ? { parts } : { parts, length: options.length };
+  return built(200, framed, options.contentType ?? "application/octet-stream", options);
+}
+
+/** A refusal as it is answered: its code's status, and `{ error, message, problems? }`. */
+export function refusal(refusal: Refusal): Answer {
+  const { code, message, problems } = refusal;
+  const body = problems.length === 0 ? { error: code.name, message } : { error: code.name, message, problems };
+  const challenge = code.challenge === undefined ? none : [["www-authenticate", code.challenge] as const];
+  const headers = refusal.headers.length === 0 ? challenge : [...challenge, ...refusal.headers];
+  return {
+    status: code.status,
+    contentType: jsonType,
+    headers,
+    cookies: none,
+    body: JSON.stringify(body),
+    closes: false,
+    refused: refusal,
+  };
+}
+
+/** The same answer, after which the connection ends; only where the runtime lets an application do that. */
+export function closeConnection(answer: Answer): Answer {
+  return { ...answer, closes: true };
+}
+
+function built(status: number, body: AnswerBody, contentType: string | undefined, options: AnswerOptions): Answer {
+  return {
+    status: options.status ?? status,
+    ...(contentType === undefined ? {} : { contentType }),
+    headers: options.headers === undefined ? none : [...options.headers],
+    cookies: options.cookies ?? none,
+    body,
+    closes: false,
+  };
+}
+
+export type { Answer } from "./answer.ts";

@@ -1,0 +1,19 @@
+import type { Answer } from "./answer.ts";
+
+/** A standard `Response` as an answer; its cookie lines go as they are. */
+export function fromResponse(response: Response): Answer {
+  const headers: (readonly [string, string])[] = [];
+  let contentType: string | undefined;
+  for (const [name, value] of response.headers) {
+    if (name === "content-type") contentType = value;
+    else headers.push([name, value]);
+  }
+  return {
+    status: response.status,
+    ...(contentType === undefined ? {} : { contentType }),
+    headers,
+    cookies: [],
+    body: response.body === null ? undefined : { parts: response.body as AsyncIterable<Uint8Array> },
+    closes: false,
+  };
+}

@@ -1,0 +1,43 @@
+import { isToken } from "../cookies/token.ts";
+import type { Answer } from "./answer.ts";
+
+// What only the framework writes: the framing of a message, and what it derives from the declaration.
+const serverOwned: ReadonlySet<string> = new Set([
+  "content-length",
+  "transfer-encoding",
+  "connection",
+  "keep-alive",
+  "upgrade",
+  "te",
+  "trailer",
+  "content-type",
+  "set-cookie",
+  "date",
+  "x-request-id",
+]);
+
+/** What keeps an answer from being written, in words for the log; undefined where nothing does. */
+export function unwritable(answer: Answer): string | undefined {
+  const { status, contentType, headers } = answer;
+  if (!Number.isInteger(status) || status < 200 || status > 599) return `${status}, which is not a final status`;
+  if (contentType !== undefined && !isFieldValue(contentType)) return 'a header that cannot be written: "content-type"';
+  for (const [name, value] of headers) {
+    if (!isToken(name) || !isFieldValue(value)) return `a header that cannot be written: ${JSON.stringify(name)}`;
+    if (isServerOwned(name, status)) return `a header only the framework writes: ${JSON.stringify(name)}`;
+  }
+  return undefined;
+}
+
+// A 426 says in Upgrade what it would answer (RFC 9110 §15.5.22).
+function isServerOwned(name: string, status: number): boolean {
+  const lower = name.toLowerCase();
+  return serverOwned.has(lower) && !(lower === "upgrade" && status === 426);
+}
+
+/**
+ * Visible ASCII, blanks and tabs: narrower than RFC 9110 §5.5, whose other bytes runtimes disagree on. One of them
+ * takes the whole process down for a control character here.
+ */
+function isFieldValue(value: string): boolean {
+  return /^[\t\x20-\x7e]*$/.test(value);
+}

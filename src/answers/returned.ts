@@ -1,0 +1,38 @@
+import type { Shape } from "../shapes/shape.ts";
+import type { Answer } from "./answer.ts";
+
+declare const takes: unique symbol;
+declare const sends: unique symbol;
+
+/** A route's declared kind of answer: what its handler returns, and what a caller then gets. */
+export interface Returns<in A, out Sent = A> {
+  /** For the framework alone. */
+  readonly node: ReturnsNode;
+  readonly [takes]?: (a: A) => void;
+  readonly [sends]?: Sent;
+}
+
+/** A kind of answer as the framework handles it. */
+export interface ReturnsNode {
+  readonly kind: "html" | "text" | "json" | "empty" | "response";
+  /** Each status it may have with what that means; none where the answer is the route's own. */
+  readonly statuses: readonly (readonly [status: number, sentence: string])[];
+  /** The handler says which of the statuses. */
+  readonly several: boolean;
+  readonly shape?: Shape;
+  /** Made once for each route; throws `Unwritable` for what the declaration cannot write. */
+  readonly compile: () => (returned: unknown) => Answer;
+}
+
+/** One of the statuses a route lists, with its value; made with {@link answer}. */
+export interface Answered<out Status, out A> {
+  readonly status: Status;
+  readonly value: A;
+}
+
+/** What a route answers that lists several statuses; any other status is refused by the compiler. */
+export function answer<const Status extends number>(status: Status): Answered<Status, void>;
+export function answer<const Status extends number, A>(status: Status, value: A): Answered<Status, A>;
+export function answer(status: number, value?: unknown): Answered<number, unknown> {
+  return { status, value };
+}

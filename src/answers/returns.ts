@@ -1,0 +1,88 @@
+import type { JsonOf, Shape, ValueOf } from "../shapes/shape.ts";
+import type { Answer } from "./answer.ts";
+import { builtAnswer } from "./built.ts";
+import { htmlType, jsonType, textType } from "./content-types.ts";
+import { writerOf } from "./json.ts";
+import { plain } from "./plain.ts";
+import type { Answered, Returns, ReturnsNode } from "./returned.ts";
+import { Unwritable } from "./unwritable.ts";
+
+/** What is only written need not be its writer's to change. */
+type Written<A> = A extends readonly unknown[] ? Readonly<A> : A;
+
+/** 200, a page: `text/html; charset=utf-8`. */
+export const html: Returns<string, string> = { node: textNode("html", htmlType) };
+
+/** 200, plain text: `text/plain; charset=utf-8`. */
+export const text: Returns<string, string> = { node: textNode("text", textType) };
+
+/**
+ * A value as JSON, written from its shape: a member the shape does not name never leaves. 200 by default; the status
+ * is 2xx, and never 204 or 205, which have no body.
+ */
+export function json<S extends Shape>(
+  shape: S,
+  options: { readonly status?: number } = {},
+): Returns<Written<ValueOf<S>>, JsonOf<S>> {
+  const { status = 200 } = options;
+  const compile = () => {
+    const write = writerOf(shape);
+    return (returned: unknown) => plain(status, jsonType, write(returned));
+  };
+  return { node: { kind: "json", statuses: [[status, ""]], several: false, shape, compile } };
+}
+
+/** A value as JSON under one of several statuses, each listed with what it means; answered with {@link answer}. */
+export function jsonResponse<S extends Shape, const Statuses extends { readonly [status: number]: string }>(
+  shape: S,
+  statuses: Statuses,
+): Returns<Answered<keyof Statuses, Written<ValueOf<S>>>, JsonOf<S>> {
+  const compile = () => {
+    const write = writerOf(shape);
+    return (returned: unknown) => {
+      const { status, value } = answeredOf(returned);
+      return plain(status, jsonType, write(value));
+    };
+  };
+  return { node: { kind: "json", statuses: listed(statuses), several: true, shape, compile } };
+}
+
+/** No body; 204 by default. */
+export function empty(options: { readonly status?: number } = {}): Returns<void, undefined> {
+  const { status = 204 } = options;
+  const compile = () => () => plain(status, undefined, undefined);
+  return { node: { kind: "empty", statuses: [[status, ""]], several: false, compile } };
+}
+
+/** No body, under one of several statuses, each listed with what it means; answered with {@link answer}. */
+export function emptyResponse<const Statuses extends { readonly [status: number]: string }>(
+  statuses: Statuses,
+): Returns<Answered<keyof Statuses, void>, undefined> {
+  const compile = () => (returned: unknown) => plain(answeredOf(returned).status, undefined, undefined);
+  return { node: { kind: "empty", statuses: listed(statuses), several: true, compile } };
+}
+
+/** A response of the route's own: built with `Answer`, or a standard `Response`. */
+export const response: Returns<Answer | Response, Response> = {
+  node: { kind: "response", statuses: [], several: false, compile: () => builtAnswer },
+};
+
+function textNode(kind: "html" | "text", contentType: string): ReturnsNode {
+  const write = (returned: unknown): Answer => {
+    if (typeof returned !== "string") throw new Unwritable(`an answer declared as ${kind} that is no text`);
+    return plain(200, contentType, returned);
+  };
+  return { kind, statuses: [[200, ""]], several: false, compile: () => write };
+}
+
+function listed(statuses: { readonly [status: number]: string }): readonly (readonly [number, string])[] {
+  return Object.entries(statuses).map(([status, sentence]) => [Number(status), sentence]);
+}
+
+function answeredOf(returned: unknown): Answered<number, unknown> {
+  if (typeof returned === "object" && returned !== null && "status" in returned && "value" in returned) {
+    const { status, value } = returned;
+    if (typeof status === "number") return { status, value };
+  }
+  throw new Unwritable("an answer with no status, from a route that lists several");
+}

@@ -1,0 +1,121 @@
+import type { Answer } from "../answers/answer.ts";
+import type { RequestRecord } from "../inputs/asked.ts";
+import type { Awaitable, Place } from "../inputs/dep.ts";
+import { makePlan } from "../inputs/plan.ts";
+import type { Supplied } from "../inputs/resource.ts";
+import { frameworkCodes } from "../refusals/framework-codes.ts";
+import type { Code } from "../refusals/code.ts";
+import { access } from "../routes/meta.ts";
+import type { Route } from "../routes/route.ts";
+import { Table } from "../routes/table.ts";
+import { answerExchange } from "./answer-exchange.ts";
+import { BodyBudget } from "./body-budget.ts";
+import { DeclarationError, checkRoute, checkTogether, codesOf, nameOf } from "./check.ts";
+import type { CompiledApp, CompiledRoute } from "./compiled.ts";
+import type { Exchange, Sent } from "./exchange.ts";
+import { FetchExchange, responseOf } from "./fetch.ts";
+
+/** What an app may be made with. */
+export interface AppOptions {
+  /** What the routes' `Dep.ofResource` read; each once. */
+  readonly resources?: readonly Supplied[];
+  /** Answers a path that no route names, in place of the 404; its own status is sent. */
+  readonly notFound?: (request: RequestRecord) => Awaitable<Answer | Response>;
+  /** Whether `/orders/` is another path than `/orders` (the default), or answers 308 to it. */
+  readonly trailingSlash?: "strict" | "redirect";
+  /** Bytes of a body held whole: 1 MiB unless set. A longer one is 413. */
+  readonly maxBody?: number;
+  /** Bytes of bodies held at once over all requests: 64 MiB unless set. Past that a body is refused with 503 `busy`. */
+  readonly bodyBudget?: number;
+  /** The clock that `now` and the `date` header read. */
+  readonly now?: () => Date;
+  /** Codes that `notFound` may answer with. */
+  readonly codes?: readonly Code[];
+}
+
+/** What a listener knows of a connection and a `Request` cannot say. */
+export interface Connection {
+  /** The address that opened it. */
+  readonly peer?: string;
+}
+
+/** A whole application as a pure function. */
+export interface App {
+  /** Answers a request; needs no socket, and never rejects. */
+  readonly fetch: (request: Request, connection?: Connection) => Promise<Response>;
+  readonly routes: readonly Route[];
+  /** For listeners: the same way, without a `Request` and a `Response`. */
+  readonly answer: (exchange: Exchange) => Sent | Promise<Sent>;
+}
+
+/**
+ * Makes an app of its routes: matcher, input plans, readers and writers are compiled here, once.
+ *
+ * @throws DeclarationError naming every declaration the framework refuses, with its route.
+ */
+export function make(routes: readonly Route[], options: AppOptions = {}): App {
+  const { resources = [], codes = [], maxBody = 1_048_576, bodyBudget = 67_108_864 } = options;
+  const problems: string[] = [];
+  const table = new Table<CompiledRoute>();
+  for (const route of routes) {
+    const broken = checkRoute(route, resources);
+    problems.push(...broken);
+    if (broken.length > 0) continue;
+    const compiled = compile(route, resources);
+    if (typeof compiled === "string") problems.push(`${nameOf(route)}: ${compiled}`);
+    else table.add(route.method, route.path, compiled);
+  }
+  problems.push(...checkTogether(routes, resources, codes), ...checkLimits({ maxBody, bodyBudget }));
+  if (problems.length > 0) throw new DeclarationError(problems);
+
+  const app: CompiledApp = {
+    table,
+    codes: namesOf([...frameworkCodes, ...codes]),
+    notFound: options.notFound,
+    redirectsSlash: options.trailingSlash === "redirect",
+    maxBody,
+    budget: new BodyBudget(bodyBudget),
+    now: options.now,
+  };
+  const answer = (exchange: Exchange) => answerExchange(app, exchange);
+  const fetch = async (request: Request, connection: Connection = {}) => {
+    return responseOf(await answer(new FetchExchange(request, connection.peer ?? "")));
+  };
+  return { fetch, routes, answer };
+}
+
+/** A route ready for requests, or what its shapes cannot be read or written as. */
+function compile(route: Route, resources: readonly Supplied[]): CompiledRoute | string {
+  const { node } = route.returns;
+  try {
+    return {
+      route,
+      plan: makePlan(route.inputs, placeOf(route, resources)),
+      write: node.compile(),
+      codes: namesOf([...frameworkCodes, ...codesOf(route)]),
+      statuses: node.several ? new Set(node.statuses.map(([status]) => status)) : undefined,
+      accessLevel: route.meta.find(access) ?? "info",
+    };
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  }
+}
+
+function placeOf(route: Route, resources: readonly Supplied[]): Place {
+  const captured = route.path.segments.flatMap((segment) => (typeof segment === "string" ? [] : [segment.name]));
+  const supplied = new Map(resources.map(({ name, value }) => [name, value]));
+  return {
+    route: nameOf(route),
+    captured: (name) => (captured.includes(name) ? captured.indexOf(name) : undefined),
+    resource: (name) => supplied.get(name),
+  };
+}
+
+function checkLimits(limits: { readonly [name: string]: number }): readonly string[] {
+  const wrong = Object.entries(limits).filter(([, limit]) => !Number.isSafeInteger(limit) || limit < 0);
+  return wrong.map(([name, limit]) => `${name} is a whole number of bytes, 0 or more, and not ${limit}`);
+}
+
+function namesOf(codes: readonly Code[]): ReadonlySet<string> {
+  return new Set(codes.map(({ name }) => name));
+}

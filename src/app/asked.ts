@@ -1,0 +1,154 @@
+import { findCookie } from "../cookies/cookie.ts";
+import type { SetCookie } from "../cookies/cookie.ts";
+import type { Asked } from "../inputs/asked.ts";
+import { bodyRefusal } from "../inputs/body-refusal.ts";
+import { isFailure, noRoom, tooLarge } from "../inputs/body-source.ts";
+import type { BodyFailure, BodySource } from "../inputs/body-source.ts";
+import type { LogContext } from "../logging/context.ts";
+import { log } from "../logging/writer.ts";
+import type { Refusal } from "../refusals/refusal.ts";
+import { freshRequestId } from "../tracing/random.ts";
+import { joinTrace } from "../tracing/trace-context.ts";
+import type { TraceContext } from "../tracing/trace-context.ts";
+import type { CompiledApp, CompiledRoute } from "./compiled.ts";
+import type { Exchange } from "./exchange.ts";
+import { parseTarget } from "./target.ts";
+
+const noBytes = new Uint8Array();
+const nothing: readonly never[] = [];
+
+/** One request: what it asked, read from its exchange, and what its handler set beside its answer. */
+export class AskedExchange implements Asked, LogContext {
+  readonly id: string = freshRequestId();
+  readonly method: string;
+  readonly target: string;
+  readonly path: string;
+  readonly search: string;
+  captured: readonly string[] = nothing;
+  /** The route that answers, once it is found. */
+  route: CompiledRoute | undefined = undefined;
+  bytes: Uint8Array = noBytes;
+  readonly exchange: Exchange;
+  readonly #app: CompiledApp;
+  readonly #authority: string | undefined;
+  #now: Date | undefined = undefined;
+  #trace: TraceContext | undefined = undefined;
+  #headers: (readonly [name: string, value: string])[] | undefined = undefined;
+  #cookies: SetCookie[] | undefined = undefined;
+  #held = 0;
+  #answered = false;
+
+  constructor(app: CompiledApp, exchange: Exchange) {
+    this.#app = app;
+    this.exchange = exchange;
+    this.method = exchange.method;
+    this.target = exchange.target;
+    const { path, search, authority } = parseTarget(exchange.target);
+    this.path = path;
+    this.search = search;
+    this.#authority = authority;
+  }
+
+  get requestId(): string {
+    return this.id;
+  }
+  get traceId(): string {
+    return this.#joined().traceId;
+  }
+  get spanId(): string {
+    return this.#joined().spanId;
+  }
+  get host(): string | undefined {
+    return (this.#authority ?? this.exchange.lines("host")[0])?.toLowerCase();
+  }
+  get peer(): string {
+    return this.exchange.peer;
+  }
+  get client(): string {
+    return this.exchange.peer;
+  }
+  /** A browser drops a `Secure` cookie of a plain loopback page, and of no other: those are its own machine. */
+  get secure(): boolean {
+    return this.host === undefined || !/^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d*)?$/.test(this.host);
+  }
+  get now(): Date {
+    return (this.#now ??= this.#app.now?.() ?? new Date());
+  }
+  get gone(): AbortSignal {
+    return this.exchange.gone;
+  }
+  get body(): BodySource | undefined {
+    return this.exchange.body;
+  }
+
+  lines(name: string): readonly string[] {
+    return this.exchange.lines(name);
+  }
+
+  headers(): Iterable<readonly [name: string, value: string]> {
+    return this.exchange.headers();
+  }
+
+  cookie(name: string): string | undefined {
+    for (const line of this.exchange.lines("cookie")) {
+      const value = findCookie(line, name);
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  }
+
+  readWhole(): Refusal | undefined | Promise<Refusal | undefined> {
+    const { body } = this.exchange;
+    if (body === undefined) return undefined;
+    const { maxBody, budget } = this.#app;
+    if (body.length !== undefined && body.length > maxBody) return bodyRefusal(tooLarge);
+    if (body.length !== undefined && body.length > budget.free) return bodyRefusal(noRoom);
+    const take = (bytes: number): boolean => {
+      if (!budget.take(bytes)) return false;
+      this.#held += bytes;
+      return true;
+    };
+    return body.whole(maxBody, take).then((read) => this.#keep(read));
+  }
+
+  #keep(read: Uint8Array | BodyFailure): Refusal | undefined {
+    if (isFailure(read)) return bodyRefusal(read);
+    this.bytes = read;
+    return undefined;
+  }
+
+  setCookie(cookie: SetCookie): void {
+    if (this.#late()) return;
+    (this.#cookies ??= []).push(cookie);
+  }
+
+  addHeader(name: string, value: string): void {
+    if (this.#late()) return;
+    (this.#headers ??= []).push([name, value]);
+  }
+
+  /** The answer is made: the handler can set nothing more, and no byte of the body is held. */
+  finish(): void {
+    this.#answered = true;
+    if (this.#held > 0) this.#app.budget.give(this.#held);
+    this.#held = 0;
+  }
+
+  get setHeaders(): readonly (readonly [name: string, value: string])[] {
+    return this.#headers ?? nothing;
+  }
+  get setCookies(): readonly SetCookie[] {
+    return this.#cookies ?? nothing;
+  }
+
+  #late(): boolean {
+    if (!this.#answered) return false;
+    const message = `${this.route?.route.pattern} set a cookie or a header after its answer had gone, which changed nothing`;
+    log({ level: "warn", source: "framework.http", message, fields: {}, context: this });
+    return true;
+  }
+
+  #joined(): TraceContext {
+    return (this.#trace ??= joinTrace(this.exchange.lines("traceparent")));
+  }
+}

@@ -1,0 +1,34 @@
+import type { Answer } from "../answers/answer.ts";
+import type { RequestRecord } from "../inputs/asked.ts";
+import type { Awaitable } from "../inputs/dep.ts";
+import type { Plan } from "../inputs/plan.ts";
+import type { Level } from "../logging/level.ts";
+import type { Route } from "../routes/route.ts";
+import type { Table } from "../routes/table.ts";
+import type { BodyBudget } from "./body-budget.ts";
+
+/** A route with all that can be known before a request comes. */
+export interface CompiledRoute {
+  readonly route: Route;
+  readonly plan: Plan;
+  /** Turns what the handler returned into the answer its `Returns` declares. */
+  readonly write: (returned: unknown) => Answer;
+  /** Names of the codes it, its inputs or the framework declare. */
+  readonly codes: ReadonlySet<string>;
+  /** The statuses it lists; undefined where its handler cannot choose one. */
+  readonly statuses: ReadonlySet<number> | undefined;
+  readonly accessLevel: Level;
+}
+
+/** An app with all that can be known before a request comes. */
+export interface CompiledApp {
+  readonly table: Table<CompiledRoute>;
+  /** Names of the codes that what is no route may answer with. */
+  readonly codes: ReadonlySet<string>;
+  readonly notFound: ((request: RequestRecord) => Awaitable<Answer | Response>) | undefined;
+  readonly redirectsSlash: boolean;
+  readonly maxBody: number;
+  readonly budget: BodyBudget;
+  /** The application's clock, where it brings one. */
+  readonly now: (() => Date) | undefined;
+}

@@ -1,0 +1,38 @@
+import type { StreamBody } from "../answers/answer.ts";
+import type { BodySource } from "../inputs/body-source.ts";
+
+/**
+ * One request as a listener hands it over. It is the whole of what the core knows of a runtime: nothing above it
+ * knows which one it is on. A method is called only where a route or the framework needs what it answers.
+ */
+export interface Exchange {
+  /** The token as it was sent. */
+  readonly method: string;
+  /** The request target as it was sent (RFC 9112 §3.2): `/a%2Fb?x`, `http://host/a`, `*`. */
+  readonly target: string;
+  /** The values of a header, one for each line where the runtime shows lines; `name` in lower case. */
+  lines(name: string): readonly string[];
+  /** Every header, names in lower case, in the order sent. */
+  headers(): Iterable<readonly [name: string, value: string]>;
+  /** The address that opened the connection, `unix:<path>` for a Unix socket, or empty where none is known. */
+  readonly peer: string;
+  /** Undefined where the request has none. */
+  readonly body: BodySource | undefined;
+  /** Aborts once the client has gone; made when first asked for. */
+  readonly gone: AbortSignal;
+  /** The length of a text in UTF-8, by the quickest way the runtime has. */
+  byteLength(text: string): number;
+}
+
+/** An answer as a listener writes it. */
+export interface Sent {
+  readonly status: number;
+  /** Name, value, name, value…, in the order they are written; checked, and complete but for framing of a stream. */
+  readonly head: readonly string[];
+  /** Undefined for an answer without a body, and for every answer to `HEAD`. */
+  readonly body: undefined | string | Uint8Array | StreamBody;
+  /** The connection ends after it. */
+  readonly closes: boolean;
+  /** What the application did that it had not declared. A test fails on it. */
+  readonly undeclared?: string;
+}

@@ -1,0 +1,38 @@
+import { Unwritable } from "../answers/unwritable.ts";
+import { internal, sentences } from "../refusals/framework-codes.ts";
+import { Refusal } from "../refusals/refusal.ts";
+
+/** What a raise tells the log: what kind it was and where, never its message. */
+export interface Raised {
+  readonly kind: string;
+  readonly stack: string;
+}
+
+/** A 500. */
+export function internalRefusal(detail: string | undefined): Refusal<"internal"> {
+  const options = detail === undefined ? {} : { detail };
+  return new Refusal(internal, sentences.get("internal") as string, options);
+}
+
+/** What a thrown value is answered with: a refusal as if it had been returned, and anything else as a bug. */
+export function refusalOf(thrown: unknown): Refusal {
+  if (thrown instanceof Refusal) return thrown;
+  return internalRefusal(thrown instanceof Unwritable ? thrown.message : undefined);
+}
+
+/** A raise's kind and frames. A message may quote anything, so no line of it goes with them. */
+export function raisedOf(thrown: unknown): Raised | undefined {
+  if (thrown instanceof Refusal || thrown instanceof Unwritable) return undefined;
+  if (!(thrown instanceof Error)) return { kind: typeof thrown, stack: "" };
+  return { kind: thrown.constructor.name, stack: frames(thrown.stack ?? "", String(thrown.message)) };
+}
+
+function frames(stack: string, message: string): string {
+  const said = new Set(message.split("\n").map((line) => line.trim()));
+  const isFrame = (line: string): boolean => /^\s+at .*(?::\d+:\d+\)?|<anonymous>\)?|native\)?)$/.test(line);
+  return stack
+    .split("\n")
+    .filter((line) => isFrame(line) && !said.has(line.trim()))
+    .map((line) => line.trim())
+    .join("\n");
+}

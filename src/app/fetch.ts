@@ -1,0 +1,118 @@
+import { isStream } from "../answers/answer.ts";
+import type { StreamBody } from "../answers/answer.ts";
+import { gather } from "../inputs/body-source.ts";
+import type { BodyFailure, BodySource } from "../inputs/body-source.ts";
+import type { Exchange, Sent } from "./exchange.ts";
+
+/** An exchange over a standard `Request`, which shows a repeated header as one joined line. */
+export class FetchExchange implements Exchange {
+  readonly method: string;
+  readonly target: string;
+  readonly peer: string;
+  readonly body: BodySource | undefined;
+  readonly #request: Request;
+
+  constructor(request: Request, peer: string) {
+    const { url } = request;
+    // The URL is absolute and already parsed: what is behind its authority is the path.
+    const path = url.indexOf("/", url.indexOf("//") + 2);
+    this.method = request.method;
+    this.target = path === -1 ? "/" : url.slice(path);
+    this.peer = peer;
+    this.#request = request;
+    this.body = request.body === null ? undefined : new RequestBody(request, request.body);
+  }
+
+  get gone(): AbortSignal {
+    return this.#request.signal;
+  }
+
+  lines(name: string): readonly string[] {
+    const value = this.#request.headers.get(name) ?? (name === "host" ? hostOf(this.#request.url) : null);
+    return value === null ? [] : [value];
+  }
+
+  headers(): Iterable<readonly [name: string, value: string]> {
+    return this.#request.headers;
+  }
+
+  byteLength(text: string): number {
+    return new TextEncoder().encode(text).byteLength;
+  }
+}
+
+class RequestBody implements BodySource {
+  readonly #request: Request;
+  readonly #stream: ReadableStream<Uint8Array>;
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+
+  constructor(request: Request, stream: ReadableStream<Uint8Array>) {
+    this.#request = request;
+    this.#stream = stream;
+  }
+
+  get length(): number | undefined {
+    const length = this.#request.headers.get("content-length");
+    return length === null || !/^\d{1,15}$/.test(length) ? undefined : Number(length);
+  }
+
+  async read(): Promise<Uint8Array | BodyFailure | undefined> {
+    try {
+      this.#reader ??= this.#stream.getReader();
+      const { value } = await this.#reader.read();
+      return value;
+    } catch {
+      // What a runtime says of a broken body differs on each, and tells a client nothing.
+      return { kind: "unreadable", detail: "the body ended early" };
+    }
+  }
+
+  whole(limit: number, take: (bytes: number) => boolean): Promise<Uint8Array | BodyFailure> {
+    return gather(() => this.read(), limit, take);
+  }
+}
+
+function hostOf(url: string): string {
+  const start = url.indexOf("//") + 2;
+  const end = url.slice(start).search(/[/?#]/);
+  return end === -1 ? url.slice(start) : url.slice(start, start + end);
+}
+
+/** An answer as a standard `Response`. */
+export function responseOf(sent: Sent): Response {
+  const headers = new Headers();
+  for (let i = 0; i < sent.head.length; i += 2) headers.append(sent.head[i] as string, sent.head[i + 1] as string);
+  if (sent.closes) headers.set("connection", "close");
+  const { body } = sent;
+  const init = { status: sent.status, headers };
+  if (isStream(body)) return new Response(readable(body), init);
+  // A body of no bytes is a body: without one a runtime would leave out the type that was declared.
+  return new Response(body === undefined ? null : (body as string | Uint8Array<ArrayBuffer>), init);
+}
+
+/** A stream's parts as the platform's own stream, cut at the length they were announced with. */
+function readable({ parts, length }: StreamBody): ReadableStream<Uint8Array> {
+  if (length === undefined && parts instanceof ReadableStream) return parts;
+  const iterator = parts[Symbol.asyncIterator]();
+  let left = length ?? Number.POSITIVE_INFINITY;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await iterator.next();
+        if (done === true || left === 0) return end(controller, left, length);
+        controller.enqueue(value.subarray(0, left));
+        left -= Math.min(left, value.byteLength);
+      },
+      async cancel() {
+        await iterator.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+// A body that falls short of its length is an error on the wire, and never a whole answer.
+function end(controller: ReadableStreamDefaultController<Uint8Array>, left: number, length: number | undefined): void {
+  if (length !== undefined && left > 0) controller.error(new Error("the stream sent less than the length it was given"));
+  else controller.close();
+}

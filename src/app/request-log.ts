@@ -1,0 +1,62 @@
+import type { Answer } from "../answers/answer.ts";
+import { passes } from "../logging/level.ts";
+import type { Level } from "../logging/level.ts";
+import type { Fields } from "../logging/line.ts";
+import { log, threshold } from "../logging/writer.ts";
+import type { Refusal } from "../refusals/refusal.ts";
+import type { AskedExchange } from "./asked.ts";
+import { raisedOf } from "./failure.ts";
+
+const source = "framework.http";
+
+/** The access line of a request (contract 2.12): how long its answer took to make, and not to write. */
+export function logAccess(asked: AskedExchange, answer: Answer, size: number, startedAt: number): void {
+  const level = asked.route?.accessLevel ?? "info";
+  if (!passes(level, threshold(source))) return;
+  line(asked, level, `${asked.method} ${asked.path} ${answer.status}`, {
+    "http.request.method": asked.method,
+    "url.path": asked.path,
+    "http.response.status_code": answer.status,
+    duration: Math.round((performance.now() - startedAt) * 1e6),
+    "http.response.body.size": size,
+    "http.route": asked.route?.route.pattern,
+    "framework.refusal.code": answer.refused?.code.name,
+  });
+}
+
+/** A refusal's detail, which only the log is told. */
+export function logRefusal(asked: AskedExchange, refusal: Refusal): void {
+  const { code, detail } = refusal;
+  // Busy is no bug: the server is doing what it should.
+  const level = code.status >= 500 && code.name !== "busy" ? "error" : "warn";
+  line(asked, level, `${asked.method} ${asked.path}: ${code.name}: ${detail}`, refusalFields(asked, refusal));
+}
+
+/** A raise: its kind and where it came from, and never what it said. */
+export function logRaise(asked: AskedExchange, refusal: Refusal, thrown: unknown): void {
+  const raised = raisedOf(thrown);
+  if (raised === undefined) return;
+  line(asked, "error", `${asked.method} ${asked.path}: ${refusal.code.name}: it raised`, {
+    ...refusalFields(asked, refusal),
+    "error.kind": raised.kind,
+    "error.stack": raised.stack,
+  });
+}
+
+/** What the application answered and had not declared: a bug. */
+export function logUndeclared(asked: AskedExchange, undeclared: string): void {
+  line(asked, "error", undeclared, { "url.path": asked.path, "http.route": asked.route?.route.pattern });
+}
+
+function refusalFields(asked: AskedExchange, refusal: Refusal): Fields {
+  return {
+    "http.request.method": asked.method,
+    "url.path": asked.path,
+    "framework.refusal.code": refusal.code.name,
+    "http.route": asked.route?.route.pattern,
+  };
+}
+
+function line(asked: AskedExchange, level: Level, message: string, fields: Fields): void {
+  log({ level, source, message, fields, context: asked });
+}

@@ -1,0 +1,84 @@
+import { isStream } from "../answers/answer.ts";
+import type { Answer, AnswerBody } from "../answers/answer.ts";
+import { refusal as refusalAnswer } from "../answers/build.ts";
+import { unwritable } from "../answers/header-guard.ts";
+import { setCookieLine } from "../cookies/cookie.ts";
+import type { AskedExchange } from "./asked.ts";
+import type { CompiledApp } from "./compiled.ts";
+import type { Sent } from "./exchange.ts";
+import { internalRefusal } from "./failure.ts";
+import { httpDate } from "./http-date.ts";
+import { logAccess, logRefusal, logUndeclared } from "./request-log.ts";
+
+/** Makes an answer ready to be written: checked, complete, logged. The handler can add nothing to it any more. */
+export function send(app: CompiledApp, asked: AskedExchange, made: Answer, startedAt: number): Sent {
+  const answer = guarded(withSet(asked, made));
+  asked.finish();
+  const undeclared = undeclaredBy(app, asked, answer);
+  if (undeclared !== undefined) logUndeclared(asked, undeclared);
+  const size = sizeOf(asked, answer);
+  const head = headOf(app, asked, answer, size);
+  if (answer.refused?.detail !== undefined) logRefusal(asked, answer.refused);
+  logAccess(asked, answer, size ?? 0, startedAt);
+  const body = asked.method === "HEAD" || isBodiless(answer.status) ? unsent(answer.body) : answer.body;
+  const sent = { status: answer.status, head, body, closes: answer.closes };
+  return undeclared === undefined ? sent : { ...sent, undeclared };
+}
+
+// What a handler set goes with an answer, and never with a refusal (contract 4.3).
+function withSet(asked: AskedExchange, answer: Answer): Answer {
+  const { setHeaders, setCookies } = asked;
+  if (answer.refused !== undefined || (setHeaders.length === 0 && setCookies.length === 0)) return answer;
+  return { ...answer, headers: [...answer.headers, ...setHeaders], cookies: [...answer.cookies, ...setCookies] };
+}
+
+function guarded(answer: Answer): Answer {
+  const detail = unwritable(answer);
+  if (detail === undefined) return answer;
+  unsent(answer.body);
+  return refusalAnswer(internalRefusal(detail));
+}
+
+// The head in the order it is written: the type, the answer's own, the id, cookies, the date, the length.
+function headOf(app: CompiledApp, asked: AskedExchange, answer: Answer, size: number | undefined): readonly string[] {
+  const { status, contentType, headers, cookies } = answer;
+  const head: string[] = [];
+  if (contentType !== undefined) head.push("content-type", contentType);
+  for (const [name, value] of headers) head.push(name.toLowerCase(), value);
+  head.push("x-request-id", asked.id);
+  for (const cookie of cookies) head.push("set-cookie", setCookieLine(cookie, asked.secure));
+  // A server that failed may have no trustworthy clock (RFC 9110 §6.6.1 leaves the date of a 5xx to it).
+  if (status < 500) head.push("date", httpDate(app.now === undefined ? Date.now() : asked.now.getTime()));
+  if (size !== undefined && status !== 204 && status !== 304) head.push("content-length", String(size));
+  return head;
+}
+
+/** The bytes of a body; undefined where it is made while it is sent. */
+function sizeOf(asked: AskedExchange, { body }: Answer): number | undefined {
+  if (body === undefined) return 0;
+  if (typeof body === "string") return asked.exchange.byteLength(body);
+  return isStream(body) ? body.length : body.byteLength;
+}
+
+// RFC 9110 §6.4.1: these have no content, whatever the answer holds.
+function isBodiless(status: number): boolean {
+  return status === 204 || status === 205 || status === 304;
+}
+
+// A stream that nobody will read is told so; one of the application's own has not begun.
+function unsent(body: AnswerBody): undefined {
+  if (isStream(body) && body.parts instanceof ReadableStream) body.parts.cancel().catch(() => {});
+}
+
+function undeclaredBy(app: CompiledApp, asked: AskedExchange, answer: Answer): string | undefined {
+  const { route } = asked;
+  const where = route?.route.pattern ?? asked.path;
+  const code = answer.refused?.code.name;
+  if (code !== undefined) {
+    const declared = route?.codes ?? app.codes;
+    return declared.has(code) ? undefined : `${where} refused with ${code}, which nothing declares`;
+  }
+  const listed = route?.statuses;
+  if (listed === undefined || listed.has(answer.status)) return undefined;
+  return `${where} answered ${answer.status}, which it does not list`;
+}

@@ -1,0 +1,16 @@
+import { ok } from "../result.ts";
+import type { Result } from "../result.ts";
+import type { Codec } from "./codec.ts";
+import { malformed } from "./malformed.ts";
+
+const yes = /* @__PURE__ */ Object.freeze(ok(true));
+const no = /* @__PURE__ */ Object.freeze(ok(false));
+const neither = /* @__PURE__ */ malformed("true or false");
+
+function parse(text: string): Result<boolean, string> {
+  if (text === "true") return yes;
+  return text === "false" ? no : neither;
+}
+
+/** `true` or `false`, in exactly these letters. */
+export const bool: Codec<boolean> = { parse, print: (value) => (value ? "true" : "false"), text: { type: "boolean" } };

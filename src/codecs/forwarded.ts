@@ -1,0 +1,93 @@
+import type { Codec } from "./codec.ts";
+import { elements } from "./elements.ts";
+import type { FieldScanner } from "./field-scanner.ts";
+import { token } from "./field-scanner.ts";
+import { isNode } from "./forwarded-node.ts";
+import { printPairs } from "./parameters.ts";
+import { readWord } from "./word.ts";
+
+/** What one proxy says of the request it passed on. */
+export interface ForwardedElement {
+  /** Who sent it to the proxy: an address, an IPv6 one in brackets, `unknown` or `_name`, and a port after `:`. */
+  readonly for?: string;
+  /** Where the proxy took it, written the same way. */
+  readonly by?: string;
+  /** The `Host` the proxy was sent. */
+  readonly host?: string;
+  /** The scheme it was sent by, in lower case. */
+  readonly proto?: string;
+  /** What else it says, the names in lower case. */
+  readonly extensions: ReadonlyMap<string, string>;
+}
+
+// RFC 9110 §7.2 and RFC 3986 §3.2.2, §3.1.
+const hostForm = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9\-._~!$&'()*+,;=%]+)(?::[0-9]*)?$/;
+const schemeForm = /^[A-Za-z][A-Za-z0-9+.-]*$/;
+
+function readElement(field: FieldScanner): ForwardedElement | undefined {
+  const pairs = new Map<string, string>();
+  do {
+    const name = field.match(token)?.toLowerCase();
+    // RFC 7239 §4 lets a pair be empty: "for=_a;;proto=http".
+    if (name === undefined) continue;
+    if (!field.take("=")) return undefined;
+    const value = readWord(field);
+    if (value === undefined || pairs.has(name)) return undefined;
+    pairs.set(name, value);
+  } while (field.take(";"));
+  return elementOf(pairs);
+}
+
+/** Undefined where there are no pairs, or one of the four known ones is malformed. */
+function elementOf(pairs: ReadonlyMap<string, string>): ForwardedElement | undefined {
+  const extensions = new Map(pairs);
+  const sender = taken(extensions, "for");
+  const by = taken(extensions, "by");
+  const host = taken(extensions, "host");
+  const proto = taken(extensions, "proto");
+  if (pairs.size === 0) return undefined;
+  if (sender !== undefined && !isNode(sender)) return undefined;
+  if (by !== undefined && !isNode(by)) return undefined;
+  if (host !== undefined && !hostForm.test(host)) return undefined;
+  if (proto !== undefined && !schemeForm.test(proto)) return undefined;
+  return {
+    ...(sender !== undefined && { for: sender }),
+    ...(by !== undefined && { by }),
+    ...(host !== undefined && { host }),
+    ...(proto !== undefined && { proto: proto.toLowerCase() }),
+    extensions,
+  };
+}
+
+function taken(pairs: Map<string, string>, name: string): string | undefined {
+  const value = pairs.get(name);
+  pairs.delete(name);
+  return value;
+}
+
+function printElement(element: ForwardedElement): string | undefined {
+  const { extensions, ...known } = element;
+  const named = ["for", "by", "host", "proto"] as const;
+  const pairs = new Map<string, string>();
+  for (const name of named) {
+    const value = known[name];
+    if (value !== undefined) pairs.set(name, value);
+  }
+  for (const [name, value] of extensions) {
+    // Printed, it would be read as the known one.
+    if (named.some((its) => its === name.toLowerCase())) return undefined;
+    pairs.set(name, value);
+  }
+  return elementOf(pairs) && printPairs(pairs)?.join(";");
+}
+
+/**
+ * What `Forwarded` says (RFC 7239 §4), the client's own proxy first. No blanks stand around `;` and `=`; a pair given
+ * twice, an address that is none, or a port past 65535 is malformed.
+ */
+export const forwarded: Codec<readonly ForwardedElement[]> = /* @__PURE__ */ elements({
+  expects: "a Forwarded value",
+  least: 1,
+  read: readElement,
+  print: printElement,
+});

@@ -1,0 +1,5 @@
+import { ok } from "../result.ts";
+import type { Codec } from "./codec.ts";
+
+/** Any text, as it is. */
+export const string: Codec<string> = { parse: ok, print: (value) => value, text: { type: "string" } };

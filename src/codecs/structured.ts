@@ -1,0 +1,56 @@
+import { ok } from "../result.ts";
+import type { Codec } from "./codec.ts";
+import { FieldScanner } from "./field-scanner.ts";
+import { malformed } from "./malformed.ts";
+import { printDictionary, printItem, printList } from "./print-structured-field.ts";
+import { readDictionary, readItem, readList } from "./read-structured-field.ts";
+import type { StructuredDictionary, StructuredItem, StructuredList } from "./structured-types.ts";
+
+const spaces = / */y;
+
+function structured<A>(options: {
+  readonly expects: string;
+  readonly list: boolean;
+  readonly read: (field: FieldScanner) => A | undefined;
+  readonly print: (value: A) => string | undefined;
+}): Codec<A> {
+  const { expects, list, read, print } = options;
+  const notStructured = malformed(expects);
+  return {
+    parse: (text) => {
+      // RFC 9651 §4.2: spaces before and after are no part of the field; tabs are.
+      const field = new FieldScanner(text);
+      field.match(spaces);
+      const value = read(field);
+      field.match(spaces);
+      return value !== undefined && field.done ? ok(value) : notStructured;
+    },
+    print: (value) => print(value) ?? "",
+    list,
+    text: { type: "string" },
+  };
+}
+
+/** One value with parameters (RFC 9651 §3.3): `token;a=1`. */
+export const structuredItem: Codec<StructuredItem> = /* @__PURE__ */ structured({
+  expects: "a structured item",
+  list: false,
+  read: readItem,
+  print: printItem,
+});
+
+/** Items and inner lists (RFC 9651 §3.1): `a, b;q=1.0, (c d)`. Empty is a list of none. */
+export const structuredList: Codec<StructuredList> = /* @__PURE__ */ structured({
+  expects: "a structured list",
+  list: true,
+  read: readList,
+  print: printList,
+});
+
+/** Items and inner lists by key (RFC 9651 §3.2): `a=1, b, c=(x y)`. Empty is a dictionary of none. */
+export const structuredDictionary: Codec<StructuredDictionary> = /* @__PURE__ */ structured({
+  expects: "a structured dictionary",
+  list: true,
+  read: readDictionary,
+  print: printDictionary,
+});

@@ -1,0 +1,97 @@
+import type { AnyCodec, Codec } from "../codecs/codec.ts";
+import { isToken } from "./token.ts";
+
+/** A cookie, declared once: what reads it, sets it and removes it. */
+export interface Cookie<in out A> {
+  readonly name: string;
+  readonly codec: Codec<A>;
+}
+
+/** A cookie of any value. */
+export interface AnyCookie {
+  readonly name: string;
+  readonly codec: AnyCodec;
+}
+
+/** A cookie to be set, made by {@link make} or {@link clear}. */
+export interface SetCookie {
+  readonly name: string;
+  readonly value: string;
+  readonly path: string;
+  readonly httpOnly: boolean;
+  readonly sameSite: "strict" | "lax";
+  readonly maxAgeMs?: number;
+}
+
+/** What is said of a cookie beside its value. */
+export interface CookieOptions {
+  /** `/` by default. */
+  readonly path?: string;
+  /** How long the browser keeps it, in whole seconds rounded up; until it is closed when not given. */
+  readonly maxAgeMs?: number;
+  /** Hidden from scripts: true by default. */
+  readonly httpOnly?: boolean;
+  /** `"lax"` by default. */
+  readonly sameSite?: "strict" | "lax";
+}
+
+/** Declares a cookie (RFC 6265). Throws where the name is no token. */
+export function named<A>(name: string, codec: Codec<A>): Cookie<A> {
+  if (!isToken(name)) throw new Error(`Cookie.named: ${JSON.stringify(name)} is not a cookie name`);
+  return { name, codec };
+}
+
+/** A cookie to set. Throws where no cookie can hold the printed value or the path; `Cookie.encoded` holds any text. */
+export function make<A>(cookie: Cookie<A>, value: A, options: CookieOptions = {}): SetCookie {
+  const printed = cookie.codec.print(value);
+  if (!isCookieValue(printed)) throw new Error(`Cookie.make: cookie ${cookie.name} has a value no cookie can hold`);
+  return {
+    name: cookie.name,
+    value: printed,
+    path: cookiePath(cookie.name, options.path),
+    httpOnly: options.httpOnly ?? true,
+    sameSite: options.sameSite ?? "lax",
+    ...(options.maxAgeMs === undefined ? {} : { maxAgeMs: options.maxAgeMs }),
+  };
+}
+
+/** Removes a cookie; the path is the one it was set with. */
+export function clear<A>(cookie: Cookie<A>, options: { readonly path?: string } = {}): SetCookie {
+  const path = cookiePath(cookie.name, options.path);
+  return { name: cookie.name, value: "", path, httpOnly: true, sameSite: "lax", maxAgeMs: 0 };
+}
+
+/** The value of a `Set-Cookie` line. `Secure` is left out only where the browser would then drop the cookie. */
+export function setCookieLine(cookie: SetCookie, secure: boolean): string {
+  let line = `${cookie.name}=${cookie.value}; Path=${cookie.path}`;
+  if (cookie.httpOnly) line += "; HttpOnly";
+  if (secure) line += "; Secure";
+  line += cookie.sameSite === "strict" ? "; SameSite=Strict" : "; SameSite=Lax";
+  if (cookie.maxAgeMs !== undefined) line += `; Max-Age=${Math.ceil(cookie.maxAgeMs / 1000)}`;
+  return line;
+}
+
+/** The first cookie of a name in one `Cookie` line; the quotes of a quoted value are part of it. */
+export function findCookie(line: string, name: string): string | undefined {
+  for (let start = 0; start < line.length; ) {
+    const semicolon = line.indexOf(";", start);
+    const end = semicolon === -1 ? line.length : semicolon;
+    const equals = line.indexOf("=", start);
+    if (equals !== -1 && equals < end && line.slice(start, equals).trim() === name) {
+      return line.slice(equals + 1, end).trim();
+    }
+    start = end + 1;
+  }
+  return undefined;
+}
+
+function cookiePath(name: string, path = "/"): string {
+  // RFC 6265 §4.1.1: a path-value is any character but controls and ";".
+  if (!/^[\x20-\x3a\x3c-\x7e]*$/.test(path)) throw new Error(`Cookie.make: cookie ${name} has a path no cookie can hold`);
+  return path;
+}
+
+// RFC 6265 §4.1.1: cookie-octets, which double quotes may stand around.
+function isCookieValue(text: string): boolean {
+  return /^(?:[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*|"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")$/.test(text);
+}

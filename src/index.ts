@@ -1,0 +1,61 @@
+/** The front door of `usher-http`. */
+import type * as answers from "./answers/answer.ts";
+import type * as app from "./app/app.ts";
+import type * as codecs from "./codecs/codec.ts";
+import type * as cookies from "./cookies/cookie.ts";
+import type * as deps from "./inputs/dep.ts";
+import type * as paths from "./routes/path.ts";
+import type * as results from "./result.ts";
+import type * as returns from "./answers/returned.ts";
+import type * as metas from "./routes/meta.ts";
+import type * as shapes from "./shapes/shape.ts";
+
+export type Result<A, E> = results.Result<A, E>;
+export * as Result from "./result.ts";
+
+export type Codec<A> = codecs.Codec<A>;
+export * as Codec from "./codecs/index.ts";
+export type Shape<A = unknown, Json = unknown> = shapes.Shape<A, Json>;
+export * as Shape from "./shapes/index.ts";
+
+export type { Code } from "./refusals/code.ts";
+export type { Problem } from "./refusals/problem.ts";
+export { Refusal, refuse } from "./refusals/refusal.ts";
+
+export type Path<Arguments = {}, Pattern extends string = string> = paths.Path<Arguments, Pattern>;
+export * as Path from "./routes/path.ts";
+export type { Param, Rest } from "./routes/path.ts";
+export { del, get, patch, post, put, route } from "./routes/route.ts";
+export type { Declaration, Route } from "./routes/route.ts";
+export type Meta = metas.Meta;
+export * as Meta from "./routes/meta.ts";
+
+export type Dep<A, Refuses extends string = never, Wire = {}> = deps.Dep<A, Refuses, Wire>;
+export * as Dep from "./inputs/dependencies.ts";
+export type { Awaitable, Inputs, Values } from "./inputs/dep.ts";
+export type { Need, RequestRecord } from "./inputs/asked.ts";
+export type { Resource, Supplied } from "./inputs/resource.ts";
+export { param } from "./inputs/param.ts";
+export * as Query from "./inputs/query.ts";
+export * as Header from "./inputs/header.ts";
+export type Cookie<A> = cookies.Cookie<A>;
+export * as Cookie from "./inputs/cookie.ts";
+export type { SetCookie } from "./cookies/cookie.ts";
+export { json } from "./inputs/json.ts";
+export { body } from "./inputs/of-body.ts";
+export { addHeader, client, clientGone, now, peer, requestId, setCookie } from "./inputs/connection.ts";
+export { request } from "./inputs/of-request.ts";
+
+export type Returns<A, Sent = A> = returns.Returns<A, Sent>;
+export * as Returns from "./answers/returns.ts";
+export { answer } from "./answers/returned.ts";
+export type { Answered } from "./answers/returned.ts";
+export type Answer = answers.Answer;
+export * as Answer from "./answers/build.ts";
+
+export type App = app.App;
+export * as App from "./app/app.ts";
+export type { AppOptions, Connection } from "./app/app.ts";
+export * as Health from "./probes/health.ts";
+export * as Log from "./logging/log.ts";
+export * as Test from "./testing/test.ts";

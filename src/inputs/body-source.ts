@@ -1,0 +1,52 @@
+/** Why a body could not be had. The detail is for the log. */
+export interface BodyFailure {
+  readonly kind: "too_large" | "unreadable" | "busy";
+  readonly detail: string;
+}
+
+/** A body as a listener hands it over: nothing is read, and no `100 Continue` sent, before it is asked for. */
+export interface BodySource {
+  /** What `Content-Length` says; undefined where the body is chunked. */
+  readonly length: number | undefined;
+  /** The next bytes, or undefined at the end. */
+  read(): Promise<Uint8Array | BodyFailure | undefined>;
+  /** The whole body; `take` is asked for room as bytes arrive. */
+  whole(limit: number, take: (bytes: number) => boolean): Promise<Uint8Array | BodyFailure>;
+}
+
+export const tooLarge: BodyFailure = { kind: "too_large", detail: "the body is longer than the limit" };
+export const noRoom: BodyFailure = { kind: "busy", detail: "the bodies held at once are at their limit" };
+
+export function isFailure(read: Uint8Array | BodyFailure | undefined): read is BodyFailure {
+  return read !== undefined && "kind" in read;
+}
+
+/** Reads a body whole from its parts, for listeners with no quicker way. */
+export async function gather(
+  read: BodySource["read"],
+  limit: number,
+  take: (bytes: number) => boolean,
+): Promise<Uint8Array | BodyFailure> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for (let part = await read(); part !== undefined; part = await read()) {
+    if (isFailure(part)) return part;
+    length += part.byteLength;
+    if (length > limit) return tooLarge;
+    if (!take(part.byteLength)) return noRoom;
+    parts.push(part);
+  }
+  return joined(parts, length);
+}
+
+export function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return only;
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.byteLength;
+  }
+  return whole;
+}

@@ -1,0 +1,33 @@
+import type { SetCookie } from "../cookies/cookie.ts";
+import type { Asked } from "./asked.ts";
+import type { Dep } from "./dep.ts";
+
+/** The instant the request is answered at: one for the whole request. */
+export const now: Dep<Date> = fact((asked) => asked.now);
+
+/** The id on the answer, and on every line logged for the request. */
+export const requestId: Dep<string> = fact((asked) => asked.id);
+
+/** The address that opened the connection: the proxy, when there is one. */
+export const peer: Dep<string> = fact((asked) => asked.peer);
+
+/** The peer, or the address a trusted proxy forwarded for. */
+export const client: Dep<string> = fact((asked) => asked.client);
+
+/** A function that sets a cookie; it goes with an answer, and never with a refusal. */
+export const setCookie: Dep<(cookie: SetCookie) => void> = fact((asked) => (cookie) => asked.setCookie(cookie));
+
+/**
+ * A function that adds a header; it goes with an answer, and never with a refusal. A header that the framework
+ * itself writes (`content-type`, `set-cookie`, those of framing), or a value no header can hold, makes the answer 500.
+ */
+export const addHeader: Dep<(name: string, value: string) => void> = fact(
+  (asked) => (name, value) => asked.addHeader(name, value),
+);
+
+/** Aborts once the client has gone. */
+export const clientGone: Dep<AbortSignal> = fact((asked) => asked.gone);
+
+function fact<A>(read: (asked: Asked) => A): Dep<A> {
+  return { node: { from: [], compile: () => read } };
+}

@@ -1,0 +1,48 @@
+import type { AnyCodec, Codec } from "../codecs/codec.ts";
+import { Problem } from "../refusals/problem.ts";
+import type { Asked } from "./asked.ts";
+import type { Dep, TextNeed } from "./dep.ts";
+import { readText, required as missing } from "./read-text.ts";
+
+/** A header that must be sent; its name is matched without case. */
+export function required<const Name extends string, A>(
+  name: Name,
+  codec: Codec<A>,
+): Dep<A, never, { headers: { [K in Name]: string } }> {
+  const absent = missing(`header.${name}`);
+  return header(name, codec, { required: true }, () => absent);
+}
+
+/** A header's value, or undefined where it is not sent. */
+export function optional<const Name extends string, A>(
+  name: Name,
+  codec: Codec<A>,
+): Dep<A | undefined, never, { headers?: { [K in Name]?: string } }> {
+  return header(name, codec, {}, () => undefined);
+}
+
+/** A header's value, or the default where it is not sent. */
+function withDefault<const Name extends string, A>(
+  name: Name,
+  codec: Codec<A>,
+  value: A,
+): Dep<A, never, { headers?: { [K in Name]?: string } }> {
+  return header(name, codec, { default: codec.print(value) }, () => value);
+}
+export { withDefault as default };
+
+// RFC 9110 §5.3: only a list may come on several lines. To any other codec a second line is a second value.
+function header(name: string, codec: AnyCodec, what: Partial<TextNeed>, absent: () => unknown): Dep<never, never, never> {
+  const at = `header.${name}`;
+  const lower = name.toLowerCase();
+  const twice = new Problem(at, "malformed", "This is given more than once.");
+  const read = (asked: Asked): unknown => {
+    const lines = asked.lines(lower);
+    const [first] = lines;
+    if (first === undefined) return absent();
+    if (lines.length > 1 && codec.list !== true) return twice;
+    return readText(codec, (lines.length > 1 ? lines.join(", ") : first).trim(), at);
+  };
+  const need: TextNeed = { in: "header", name, codec, required: false, repeated: false, ...what };
+  return { node: { from: [], need, compile: () => read } };
+}

@@ -1,0 +1,42 @@
+import type { Code } from "../refusals/code.ts";
+import { sentences, unsupportedMediaType } from "../refusals/framework-codes.ts";
+import type { Problem } from "../refusals/problem.ts";
+import { Refusal } from "../refusals/refusal.ts";
+import type { Asked } from "./asked.ts";
+import { accepts } from "./content-type.ts";
+import type { Awaitable, Dep, Names } from "./dep.ts";
+
+/** A body as it is sent with `fetch`. */
+export type BodyToSend = string | Uint8Array | Blob | FormData | URLSearchParams | ReadableStream<Uint8Array>;
+
+/** The whole body, up to the app's `maxBody`; empty where there is none. */
+export const body: Dep<Uint8Array, never, { body: BodyToSend }> = {
+  node: { from: [], body: { as: "bytes" }, compile: () => (asked) => asked.bytes },
+};
+
+/**
+ * Reads the whole body and parses it. `contentTypes` are `type/subtype`, `type/*` or `type/*+suffix`; another
+ * `Content-Type`, or none, is a 415 before a byte is read.
+ */
+export function ofBody<A = never, const Codes extends readonly Code[] = readonly []>(
+  options: { readonly contentTypes: readonly string[]; readonly refuses?: Codes },
+  parse: (body: Uint8Array) => Awaitable<A | Refusal<Names<Codes>> | Problem>,
+): Dep<Exclude<A, Problem>, Names<Codes>, { body: BodyToSend }> {
+  const { contentTypes } = options;
+  return {
+    node: {
+      from: [],
+      codes: [unsupportedMediaType, ...(options.refuses ?? [])],
+      body: { as: "bytes", contentTypes },
+      before: () => (asked) => checkContentType(asked, contentTypes),
+      compile: () => (asked) => parse(asked.bytes),
+    },
+  };
+}
+
+function checkContentType(asked: Asked, accepted: readonly string[]): Refusal | undefined {
+  const lines = asked.lines("content-type");
+  const [line] = lines;
+  if (lines.length === 1 && line !== undefined && accepts(accepted, line)) return undefined;
+  return new Refusal(unsupportedMediaType, sentences.get("unsupported_media_type") as string, {});
+}

@@ -1,0 +1,60 @@
+import type { AnyDep, BodyNeed, Check, DepNode, Inputs, Place, Read } from "./dep.ts";
+
+/** One reading of a request: what it reads, what from, and where its value goes. */
+export interface Step {
+  readonly slot: number;
+  readonly from: readonly number[];
+  readonly read: Read;
+}
+
+/** How a route's inputs are read, worked out once when the app is made. */
+export interface Plan {
+  readonly place: Place;
+  readonly names: readonly string[];
+  /** Where the value of each name is found. */
+  readonly slots: readonly number[];
+  /** What needs no body, left to right; a body's content type is looked at here too. */
+  readonly first: readonly Step[];
+  /** What needs the body, left to right. */
+  readonly second: readonly Step[];
+  readonly body: BodyNeed | undefined;
+  /** The values a request starts with: constants, and `unread` for the rest. */
+  readonly start: readonly unknown[];
+  readonly slotOf: ReadonlyMap<DepNode, number>;
+}
+
+/** The value of an input before it is read. */
+export const unread: unique symbol = Symbol("unread");
+
+/** Works out how inputs are read: each once, by identity, what it is made from before it. */
+export function makePlan(inputs: Inputs, place: Place): Plan {
+  const first: Step[] = [];
+  const second: Step[] = [];
+  const start: unknown[] = [];
+  const slotOf = new Map<DepNode, number>();
+  const needsBody = new Set<number>();
+  let body: BodyNeed | undefined;
+
+  function visit({ node }: AnyDep): number {
+    const known = slotOf.get(node);
+    if (known !== undefined) return known;
+    const from = node.from.map(visit);
+    const slot = start.push(unread) - 1;
+    if (node.uncached !== true) slotOf.set(node, slot);
+    if (node.constant !== undefined) start[slot] = node.constant(place);
+    if (node.body !== undefined) body ??= node.body;
+    if (node.before !== undefined) first.push(checkStep(node.before(place), start));
+    if (node.compile === undefined) return slot;
+    const stage = node.body !== undefined || from.some((slot) => needsBody.has(slot)) ? second : first;
+    if (stage === second) needsBody.add(slot);
+    stage.push({ slot, from, read: node.compile(place, from) });
+    return slot;
+  }
+
+  const slots = Object.values(inputs).map(visit);
+  return { place, names: Object.keys(inputs), slots, first, second, body, start, slotOf };
+}
+
+function checkStep(check: Check, start: unknown[]): Step {
+  return { slot: start.push(unread) - 1, from: [], read: (asked) => check(asked) };
+}

@@ -1,0 +1,65 @@
+import type { AnyCodec, Codec } from "../codecs/codec.ts";
+import type { Asked } from "./asked.ts";
+import type { Dep, TextNeed } from "./dep.ts";
+import { everyValue, firstValue } from "./query-text.ts";
+import { readGiven, required as missing } from "./read-text.ts";
+import { Problem } from "../refusals/problem.ts";
+
+/** A query value that must be given: a 400 problem `required` at `query.<name>` where it is not. */
+export function required<const Name extends string, A>(
+  name: Name,
+  codec: Codec<A>,
+): Dep<A, never, { query: { [K in Name]: A } }> {
+  const absent = missing(`query.${name}`);
+  return one(name, codec, { required: true }, () => absent);
+}
+
+/** A query value, or undefined where it is not given. */
+export function optional<const Name extends string, A>(
+  name: Name,
+  codec: Codec<A>,
+): Dep<A | undefined, never, { query?: { [K in Name]?: A } }> {
+  return one(name, codec, {}, () => undefined);
+}
+
+/** A query value, or the default where it is not given; a value that does not parse is a problem all the same. */
+function withDefault<const Name extends string, A>(
+  name: Name,
+  codec: Codec<A>,
+  value: A,
+): Dep<A, never, { query?: { [K in Name]?: A } }> {
+  return one(name, codec, { default: codec.print(value) }, () => value);
+}
+
+/** Every value given, in order: `?tag=a&tag=b`. None is the empty list; one that does not parse is one problem. */
+export function list<const Name extends string, A>(
+  name: Name,
+  codec: Codec<A>,
+): Dep<readonly A[], never, { query?: { [K in Name]?: readonly A[] } }> {
+  const at = `query.${name}`;
+  const read = (asked: Asked): unknown => {
+    const values: unknown[] = [];
+    for (const given of everyValue(asked.search, name)) {
+      const value = readGiven(codec, given, at);
+      if (value instanceof Problem) return value;
+      values.push(value);
+    }
+    return values;
+  };
+  return { node: { from: [], need: need(name, codec, { repeated: true }), compile: () => read } };
+}
+
+function one(name: string, codec: AnyCodec, what: Partial<TextNeed>, absent: () => unknown): Dep<never, never, never> {
+  const at = `query.${name}`;
+  const read = (asked: Asked): unknown => {
+    const given = asked.search === "" ? undefined : firstValue(asked.search, name);
+    return given === undefined ? absent() : readGiven(codec, given, at);
+  };
+  return { node: { from: [], need: need(name, codec, what), compile: () => read } };
+}
+
+function need(name: string, codec: AnyCodec, what: Partial<TextNeed>): TextNeed {
+  return { in: "query", name, codec, required: false, repeated: false, ...what };
+}
+
+export { withDefault as default };

@@ -1,0 +1,86 @@
+import type { LogContext } from "./context.ts";
+import type { Level } from "./level.ts";
+
+/** A line's own fields, in the order they are written. */
+export interface Fields {
+  readonly [key: string]: string | number | bigint | boolean | undefined;
+}
+
+/** `json` for machines, `pretty` for a terminal. */
+export type Format = "pretty" | "json";
+
+/** One thing to be logged. */
+export interface Entry {
+  readonly level: Level;
+  readonly source: string;
+  readonly message: string;
+  readonly fields: Fields;
+  readonly context: LogContext | undefined;
+}
+
+/** One JSON object, members in a set order: the time, the level, the source, the message, the request's, its own. */
+export function jsonLine(entry: Entry, at: number): string {
+  const { level, source, message, fields, context } = entry;
+  let line = `{"timestamp":"${timestamp(at)}","level":"${level}","logger.name":${JSON.stringify(source)},"message":${JSON.stringify(message)}`;
+  if (context !== undefined) {
+    line += `,"request_id":${JSON.stringify(context.requestId)},"trace_id":"${context.traceId}","span_id":"${context.spanId}"`;
+    if (context.tags !== undefined) line += jsonFields(context.tags);
+  }
+  return `${line}${jsonFields(fields)}}`;
+}
+
+function jsonFields(fields: Fields): string {
+  let text = "";
+  for (const key of Object.keys(fields)) {
+    const value = fields[key];
+    if (value !== undefined) text += `,${JSON.stringify(key)}:${jsonValue(value)}`;
+  }
+  return text;
+}
+
+function jsonValue(value: string | number | bigint | boolean): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "boolean") return String(value);
+  if (typeof value === "number" && !Number.isInteger(value)) return Number.isFinite(value) ? String(value) : "null";
+  // A reader that holds numbers as doubles would read other digits than these.
+  return value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER ? `"${value}"` : String(value);
+}
+
+/** One line for a person: local time, level, source, the request's id, the message, `key=value`. */
+export function prettyLine(entry: Entry, at: number): string {
+  const { level, source, message, fields, context } = entry;
+  const id = context === undefined ? "" : ` [${context.requestId}]`;
+  const shown = { ...context?.tags, ...fields };
+  let line = `${localTime(at)} ${level.padEnd(5)} ${source}${id} ${printable(message)}`;
+  for (const [key, value] of Object.entries(shown)) {
+    if (value !== undefined) line += `  ${key}=${printable(String(value))}`;
+  }
+  return line;
+}
+
+// A line stays one line, and a terminal is sent no control sequence, whatever an application logs.
+function printable(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) =>
+    character === "\n" ? "\\n" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+let second = Number.NaN;
+let secondText = "";
+
+/** `YYYY-MM-DDTHH:MM:SS.mmmZ`; the part that lasts a second is made once a second. */
+export function timestamp(at: number): string {
+  const millisecond = at % 1000;
+  if (at - millisecond !== second) {
+    second = at - millisecond;
+    secondText = new Date(second).toISOString().slice(0, -4);
+  }
+  return `${secondText}${String(millisecond).padStart(3, "0")}Z`;
+}
+
+function localTime(at: number): string {
+  const date = new Date(at);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  return `${time}.${String(date.getMilliseconds()).padStart(3, "0")}`;
+}

@@ -1,0 +1,62 @@
+import * as Returns from "../answers/returns.ts";
+import type { Awaitable } from "../inputs/dep.ts";
+import { log } from "../logging/writer.ts";
+import { context } from "../logging/context.ts";
+import { notReady } from "../refusals/framework-codes.ts";
+import { refuse } from "../refusals/refusal.ts";
+import type { Refusal } from "../refusals/refusal.ts";
+import type { Result } from "../result.ts";
+import * as Meta from "../routes/meta.ts";
+import { of } from "../routes/path.ts";
+import type { Path } from "../routes/path.ts";
+import { get } from "../routes/route.ts";
+import type { Route } from "../routes/route.ts";
+
+/** Something the server needs to serve, and how to ask whether it is there. */
+export interface Check {
+  readonly name: string;
+  readonly probe: () => Awaitable<Result<void, string>>;
+}
+
+/** A check. The probe answers an error with the reason, which goes to the log; one that throws is a bug, a 500. */
+export function check(name: string, probe: () => Awaitable<Result<void, string>>): Check {
+  return { name, probe };
+}
+
+/**
+ * `GET /livez`, which answers `ok` while the process can answer at all, and `GET /readyz`, which runs every check side
+ * by side and answers 503 `not_ready` naming those that failed. No time is set on a check.
+ *
+ * @param options Other paths for the two.
+ */
+export function routes(
+  checks: readonly Check[],
+  options: { readonly live?: Path; readonly ready?: Path } = {},
+): readonly Route[] {
+  const { live = of("livez"), ready = of("readyz") } = options;
+  const meta = Meta.empty.add(Meta.access, "debug");
+  return [
+    get(live, { summary: "Whether the process answers", returns: Returns.text, meta }, () => "ok"),
+    get(
+      ready,
+      { summary: "Whether the server can serve", returns: Returns.text, refuses: [notReady], meta },
+      () => answerReady(checks),
+    ),
+  ];
+}
+
+async function answerReady(checks: readonly Check[]): Promise<"ok" | Refusal<"not_ready">> {
+  const results = await Promise.all(checks.map(async ({ name, probe }) => ({ name, result: await probe() })));
+  const failed: string[] = [];
+  for (const { name, result } of results) {
+    if (result.ok) continue;
+    failed.push(name);
+    logFailure(name, result.error);
+  }
+  return failed.length === 0 ? "ok" : refuse(notReady, `Not ready: ${failed.join(", ")}.`);
+}
+
+function logFailure(name: string, why: string): void {
+  const message = `not ready: ${name}: ${why}`;
+  log({ level: "warn", source: "framework.http", message, fields: {}, context: context.getStore() });
+}

@@ -1,0 +1,61 @@
+import { code as makeCode } from "./code.ts";
+import type { Code } from "./code.ts";
+import * as codes from "./framework-codes.ts";
+import type { Problem } from "./problem.ts";
+
+/** An expected failure, made with {@link refuse}: returned or thrown, it is the answer. */
+export class Refusal<out Name extends string = string> {
+  static readonly code: typeof makeCode = makeCode;
+  static readonly invalid: Code<"invalid"> = codes.invalid;
+  static readonly unreadable: Code<"unreadable"> = codes.unreadable;
+  static readonly tooLarge: Code<"too_large"> = codes.tooLarge;
+  static readonly crossOrigin: Code<"cross_origin"> = codes.crossOrigin;
+  static readonly upgradeRequired: Code<"upgrade_required"> = codes.upgradeRequired;
+  static readonly busy: Code<"busy"> = codes.busy;
+  static readonly internal: Code<"internal"> = codes.internal;
+  static readonly notReady: Code<"not_ready"> = codes.notReady;
+  static readonly unsupportedMediaType: Code<"unsupported_media_type"> = codes.unsupportedMediaType;
+  static readonly notFound: Code<"not_found"> = codes.notFound;
+
+  readonly code: Code<Name>;
+  /** What the client is told. */
+  readonly message: string;
+  /** For the log alone. */
+  readonly detail?: string;
+  /** Sent beside the code's challenge. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Listed in the body when there are any; only `invalid` has them. */
+  readonly problems: readonly Problem[];
+
+  constructor(code: Code<Name>, message: string, options: RefusalOptions) {
+    this.code = code;
+    this.message = message;
+    if (options.detail !== undefined) this.detail = options.detail;
+    this.headers = options.headers ?? none;
+    this.problems = options.problems ?? none;
+  }
+}
+
+/** What the framework itself may add to a refusal; an application adds the detail alone. */
+export interface RefusalOptions {
+  readonly detail?: string;
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  readonly problems?: readonly Problem[];
+}
+
+const none: readonly never[] = [];
+
+/**
+ * Makes a refusal: returned from a handler or a `Dep.join`, it is the answer.
+ *
+ * @param code One of the codes the route or the input declares.
+ * @param message What the client is told; the code's own sentence by default.
+ * @param options `detail` is written to the log and never sent.
+ */
+export function refuse<const Name extends string>(
+  code: Code<Name>,
+  message?: string,
+  options?: { readonly detail?: string },
+): Refusal<Name> {
+  return new Refusal(code, message ?? codes.sentences.get(code.name) ?? code.doc, options ?? {});
+}

@@ -1,0 +1,18 @@
+/** The text a segment stands for; undefined where a percent sequence is broken or is no UTF-8. */
+export function decodeSegment(segment: string): string | undefined {
+  if (!segment.includes("%")) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}
+
+/** RFC 3986 §2.3: only the unreserved characters stand for themselves. */
+export function encodeSegment(text: string): string {
+  if (text === "." || text === "..") return text.replaceAll(".", "%2E");
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}

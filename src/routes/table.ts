@@ -1,0 +1,206 @@
+import type { AnyCodec } from "../codecs/codec.ts";
+import type { Path, Segment } from "./path.ts";
+import { decodeSegment } from "./segment.ts";
+
+/** A path's route for one method, with the segments its parameters took as sent; a rest's are joined with `/`. */
+export interface Match<R> {
+  readonly route: R;
+  readonly captured: readonly string[];
+}
+
+/** What is at a path for a method that has no route there. */
+export type Elsewhere = "nothing" | { readonly allow: readonly string[] };
+
+interface Listed<R> {
+  readonly route: R;
+  readonly order: number;
+}
+
+/** The routes that end at one place, by method. */
+type Endings<R> = Map<string, Listed<R>>;
+
+/** One position of every path that begins alike. */
+interface Place<R> {
+  readonly literals: Map<string, Place<R>>;
+  readonly declining: { readonly codec: AnyCodec; readonly place: Place<R> }[];
+  plain?: Place<R>;
+  end?: Endings<R>;
+  rest?: Endings<R>;
+}
+
+interface Found<R> {
+  readonly listed: Listed<R>;
+  readonly captured: readonly string[];
+  readonly ranks: readonly number[];
+}
+
+// How specific a segment is. Two paths are compared position by position: the higher rank answers.
+const literalRank = 2;
+const decliningRank = 1;
+const plainRank = 0;
+
+const nothingCaptured: readonly string[] = [];
+
+/**
+ * The routes of an app, compiled once. A literal beats a parameter whatever the order of the list; a parameter that
+ * declines beats one that does not; a rest takes only what no other route names, under any method.
+ */
+export class Table<R> {
+  readonly #root: Place<R> = emptyPlace();
+  /** Paths without a parameter, which nothing can beat, by their text: found without a walk. */
+  readonly #literal = new Map<string, Endings<R>>();
+  readonly #methods: string[] = [];
+  #order = 0;
+
+  add(method: string, path: Path<unknown>, route: R): void {
+    if (!this.#methods.includes(method)) this.#methods.push(method);
+    const endings = endingsOf(this.#root, path.segments);
+    if (!endings.has(method)) endings.set(method, { route, order: this.#order++ });
+    if (path.segments.every((segment) => typeof segment === "string" && !segment.includes("%"))) {
+      this.#literal.set(path.pattern, endings);
+    }
+  }
+
+  /** Every method some route declares, in the order they first appear. */
+  get methods(): readonly string[] {
+    return this.#methods;
+  }
+
+  find(method: string, path: string): Match<R> | undefined {
+    const literal = this.#literal.get(path)?.get(method);
+    if (literal !== undefined) return { route: literal.route, captured: nothingCaptured };
+    const walk = new Walk<R>(method, path);
+    const found = walk.find(this.#root, 1) ?? walk.rest;
+    return found === undefined ? undefined : { route: found.listed.route, captured: found.captured };
+  }
+
+  /** What a path that no route of this method answers has for others; `HEAD` is listed last, where `GET` is. */
+  elsewhere(path: string): Elsewhere {
+    const named = new Set<string>();
+    for (const method of this.#methods) if (this.find(method, path) !== undefined) named.add(method);
+    if (named.size === 0) return "nothing";
+    const allow = this.#methods.filter((method) => named.has(method));
+    return { allow: named.has("GET") ? [...allow, "HEAD"] : allow };
+  }
+}
+
+/** One search for the route of a method. */
+class Walk<R> {
+  readonly #method: string;
+  readonly #path: string;
+  readonly #captured: string[] = [];
+  readonly #ranks: number[] = [];
+  #best: Found<R> | undefined;
+  /** Another method's route names the path, so that no rest may take it. */
+  #named = false;
+
+  constructor(method: string, path: string) {
+    this.#method = method;
+    this.#path = path === "/" ? "" : path;
+  }
+
+  /** The best rest; meaningful when `find` found nothing. */
+  get rest(): Found<R> | undefined {
+    return this.#named ? undefined : this.#best;
+  }
+
+  /** The route below a place for what is left of the path from `at`, the first character of a segment. */
+  find(place: Place<R>, at: number): Found<R> | undefined {
+    const path = this.#path;
+    if (at > path.length) return this.#ending(place) ?? this.#noteRest(place, at);
+    const slash = path.indexOf("/", at);
+    const end = slash === -1 ? path.length : slash;
+    if (end > at) {
+      const found = this.#below(place, path.slice(at, end), end + 1);
+      if (found !== undefined) return found;
+    }
+    return this.#noteRest(place, at);
+  }
+
+  #below(place: Place<R>, segment: string, next: number): Found<R> | undefined {
+    const text = decodeSegment(segment);
+    const literal = text === undefined ? undefined : place.literals.get(text);
+    if (literal !== undefined) {
+      const found = this.#step(literal, next, literalRank);
+      if (found !== undefined) return found;
+    }
+    if (place.declining.length > 0 && text !== undefined) {
+      const found = this.#bestDeclining(place, segment, text, next);
+      if (found !== undefined) return found;
+    }
+    return place.plain === undefined ? undefined : this.#step(place.plain, next, plainRank, segment);
+  }
+
+  // Of several declining parameters that parse, what follows decides: position by position, then the listed order.
+  #bestDeclining(place: Place<R>, segment: string, text: string, next: number): Found<R> | undefined {
+    let best: Found<R> | undefined;
+    for (const { codec, place: below } of place.declining) {
+      if (!codec.parse(text).ok) continue;
+      const found = this.#step(below, next, decliningRank, segment);
+      if (found !== undefined && (best === undefined || beats(found, best))) best = found;
+    }
+    return best;
+  }
+
+  #step(place: Place<R>, next: number, rank: number, segment?: string): Found<R> | undefined {
+    this.#ranks.push(rank);
+    if (segment !== undefined) this.#captured.push(segment);
+    const found = this.find(place, next);
+    if (segment !== undefined) this.#captured.pop();
+    this.#ranks.pop();
+    return found;
+  }
+
+  #ending(place: Place<R>): Found<R> | undefined {
+    if (place.end === undefined) return undefined;
+    const listed = place.end.get(this.#method);
+    if (listed === undefined) {
+      this.#named = true;
+      return undefined;
+    }
+    return { listed, captured: this.#captured.slice(), ranks: this.#ranks.slice() };
+  }
+
+  // The walk goes by rank, so the first rest it comes past is the best one. No empty segment is part of a rest.
+  #noteRest(place: Place<R>, at: number): undefined {
+    const listed = this.#best === undefined ? place.rest?.get(this.#method) : undefined;
+    if (listed === undefined) return;
+    const taken = this.#path.slice(at);
+    if (at <= this.#path.length && (taken === "" || taken.endsWith("/") || taken.includes("//"))) return;
+    this.#best = { listed, captured: [...this.#captured, taken], ranks: [] };
+  }
+}
+
+function beats<R>(a: Found<R>, b: Found<R>): boolean {
+  for (let i = 0; i < a.ranks.length; i++) {
+    if (a.ranks[i] !== b.ranks[i]) return (a.ranks[i] as number) > (b.ranks[i] as number);
+  }
+  return a.listed.order < b.listed.order;
+}
+
+function emptyPlace<R>(): Place<R> {
+  return { literals: new Map(), declining: [] };
+}
+
+function endingsOf<R>(root: Place<R>, segments: readonly Segment[]): Endings<R> {
+  let place = root;
+  for (const segment of segments) {
+    if (typeof segment === "object" && segment.kind === "rest") return (place.rest ??= new Map());
+    place = below(place, segment);
+  }
+  return (place.end ??= new Map());
+}
+
+function below<R>(place: Place<R>, segment: Exclude<Segment, { kind: "rest" }>): Place<R> {
+  if (typeof segment === "string") {
+    const known = place.literals.get(segment) ?? emptyPlace<R>();
+    place.literals.set(segment, known);
+    return known;
+  }
+  if (!segment.declines) return (place.plain ??= emptyPlace());
+  const known = place.declining.find(({ codec }) => codec === segment.codec);
+  if (known !== undefined) return known.place;
+  const added = { codec: segment.codec, place: emptyPlace<R>() };
+  place.declining.push(added);
+  return added.place;
+}

@@ -1,0 +1,12 @@
+const plainName = /^[A-Za-z0-9_$\-\u{80}-\u{10ffff}]+$/u;
+
+/** Spells where a value stands: `body.items[2].count`, `body["odd name"]`. */
+export function placeOf(root: string, path: readonly (string | number)[], depth: number): string {
+  let place = root;
+  for (let level = 0; level < depth; level++) {
+    const step = path[level];
+    if (typeof step === "number") place += `[${step}]`;
+    else if (step !== undefined) place += plainName.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
+  }
+  return place;
+}

@@ -1,0 +1,39 @@
+import { getGlobalConfig } from "valibot";
+import { told } from "../formats.ts";
+import type { Action, Dataset, Issue, Kind } from "../kind.ts";
+import { authored } from "../said.ts";
+import { everySort, required, unknownMember } from "../sentences.ts";
+import type { Reader, Reading } from "./reading.ts";
+
+/** A shape only Valibot can judge, read by Valibot's own run. */
+export function foreignReader(shape: Kind): Reader {
+  return {
+    sorts: () => everySort,
+    expected: () => ["something else"],
+    read: (value, reading) => run(shape, { value }, reading),
+  };
+}
+
+/** Runs a part as Valibot does, and tells its issues as problems. */
+export function run(part: Kind | Action, dataset: Dataset, reading: Reading): unknown {
+  const outcome = part["~run"](dataset, getGlobalConfig());
+  for (const issue of outcome.issues ?? []) report(issue, reading);
+  if (outcome.issues !== undefined && outcome.typed !== true) reading.valueless++;
+  return outcome.value;
+}
+
+/** Tells one issue at the place its path names, from where the reader stands. */
+export function report(issue: Issue, reading: Reading): void {
+  const level = reading.depth;
+  for (const { key } of issue.path ?? []) reading.path[reading.depth++] = typeof key === "number" ? key : String(key);
+  const ofName = issue.path?.at(-1)?.origin === "key";
+  if (ofName && issue.received === "undefined") reading.breaks("required", required);
+  else if (ofName && issue.expected === "never") reading.breaks("unknown_member", unknownMember);
+  else {
+    const { code, sentence } = told(issue);
+    const aside = reading.aside();
+    aside.breaks(code, authored(issue) ?? sentence);
+    reading.take(aside, ofName ? "[name]" : "");
+  }
+  reading.depth = level;
+}

@@ -1,0 +1,93 @@
+import { Problem } from "../../refusals/problem.ts";
+import { placeOf } from "../place.ts";
+import type { Sort } from "../sentences.ts";
+
+/** Reads one value: what it answers counts only if the reading found nothing wrong on the way. */
+export type Read = (value: unknown, reading: Reading) => unknown;
+
+/** A shape, compiled. */
+export interface Reader {
+  readonly read: Read;
+  /** The sorts of JSON value it can take; asked only when reading, for a recursive shape to know. */
+  readonly sorts: () => readonly Sort[];
+  /** What it expects, as the sentence `This must be …` names it. */
+  readonly expected: () => readonly string[];
+}
+
+/** Compiles a part of a shape. */
+export type Compile<Part> = (part: Part) => Reader;
+
+/** What was read of a value, and what was found wrong, by whoever tried it. */
+export type Outcomes = Map<object, WeakMap<object, Outcome>>;
+export interface Outcome {
+  readonly value: unknown;
+  readonly found: Reading;
+}
+
+// A body of 1 MiB can hold a wrong value in every second byte, each at a place as long as the body's longest name:
+// after this many characters of places and sentences, problems are counted and no longer listed.
+const longestReport = 1024 * 1024;
+
+/** One body being read: where the reader stands, and what was found wrong so far. */
+export class Reading {
+  /** Problems found, listed or not: a reader compares it with what it was to see whether its part went wrong. */
+  count = 0;
+  /** How many of them left no value behind, where a broken bound leaves one. */
+  valueless = 0;
+  depth = 0;
+  readonly root: string;
+  readonly path: (string | number)[];
+  readonly problems: Problem[] = [];
+  /** What came of values that may be read again: only a trial keeps any. */
+  readonly outcomes: Outcomes | undefined;
+  #length = 0;
+
+  constructor(root: string, trialOf?: Reading) {
+    this.root = root;
+    this.path = trialOf?.path ?? [];
+    this.depth = trialOf?.depth ?? 0;
+    this.outcomes = trialOf === undefined ? undefined : (trialOf.outcomes ?? new Map());
+  }
+
+  /** The value broke a rule and is still a value of its sort. */
+  breaks(code: string, message: string): void {
+    this.count++;
+    if (this.#length < longestReport) this.#list(new Problem(placeOf(this.root, this.path, this.depth), code, message));
+  }
+
+  /** There is no value to go on with. */
+  wrong(code: string, message: string): void {
+    this.valueless++;
+    this.breaks(code, message);
+  }
+
+  /** Reads from the same place without a word to the caller, until {@link take} brings it over. */
+  aside(): Reading {
+    return new Reading(this.root, this);
+  }
+
+  take(other: Reading, under = ""): void {
+    this.count += other.count;
+    this.valueless += other.valueless;
+    for (const problem of other.problems) {
+      if (this.#length >= longestReport) return;
+      this.#list(under === "" ? problem : new Problem(problem.at + under, problem.code, problem.message));
+    }
+  }
+
+  /** As {@link take}, where several shapes may have found the same wrong thing. */
+  takeDistinct(other: Reading): void {
+    const told = new Set<string>();
+    const distinct = other.problems.filter((problem) => {
+      const key = JSON.stringify([problem.at, problem.code, problem.message]);
+      return !told.has(key) && told.add(key);
+    });
+    other.problems.splice(0, other.problems.length, ...distinct);
+    this.take(other);
+  }
+
+  #list(problem: Problem): void {
+    this.#length += problem.at.length + problem.message.length;
+    this.problems.push(problem);
+  }
+}

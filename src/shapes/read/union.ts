@@ -1,0 +1,48 @@
+import type { Choice, Kind } from "../kind.ts";
+import { said } from "../said.ts";
+import { mustBe, oneOf, sortOf, unreadable } from "../sentences.ts";
+import type { Sort } from "../sentences.ts";
+import type { Compile, Read, Reader, Reading } from "./reading.ts";
+import { firstThatFits } from "./trial.ts";
+
+/** A value of several shapes: its sort leaves only some of them open. */
+export function unionReader(shape: Choice, compile: Compile<Kind>): Reader {
+  const options = shape.options.map((option) => compile(option));
+  const expected = (): readonly string[] => [...new Set(options.flatMap((option) => option.expected()))];
+  const words = wordsOf(shape);
+
+  const tell = (trials: readonly Reading[], reading: Reading, value: unknown): void => {
+    const ofItsType = trials.filter((trial) => trial.valueless === 0);
+    if (ofItsType.length === 1) reading.take(ofItsType[0] as Reading);
+    else if (words === undefined) reading.wrong("malformed", said(shape, value, unreadable));
+    else reading.wrong("unknown_word", said(shape, value, `This must be ${oneOf(words)}.`));
+  };
+  const bySort = new Map<string, Read>();
+  const readerFor = (sort: string): Read => {
+    const open = options.filter((option) => option.sorts().includes(sort as Sort)).map(({ read }) => read);
+    if (open.length > 1) return firstThatFits(open, tell);
+    return open[0] ?? ((value, reading) => reading.wrong("unexpected_type", said(shape, value, mustBe(expected(), value))));
+  };
+  return {
+    sorts: () => [...new Set(options.flatMap((option) => option.sorts()))],
+    expected,
+    read: (value, reading) => {
+      const sort = sortOf(value);
+      let read = bySort.get(sort);
+      if (read === undefined) bySort.set(sort, (read = readerFor(sort)));
+      return read(value, reading);
+    },
+  };
+}
+
+/** The words of a union of nothing but words. */
+function wordsOf(shape: Choice): readonly unknown[] | undefined {
+  const words: unknown[] = [];
+  for (const option of shape.options) {
+    if (option.pipe !== undefined) return undefined;
+    if (option.type === "literal") words.push(option.literal);
+    else if (option.type === "picklist" || option.type === "enum") words.push(...option.options);
+    else return undefined;
+  }
+  return words;
+}

@@ -1,0 +1,25 @@
+import type { Literal, Words } from "../kind.ts";
+import { said } from "../said.ts";
+import { mustBe, oneOf, sortOf } from "../sentences.ts";
+import type { Sort } from "../sentences.ts";
+import type { Reader } from "./reading.ts";
+
+/** One of some words, which may be of several sorts. */
+export function wordsReader(shape: Words | Literal): Reader {
+  const words: readonly unknown[] = shape.type === "literal" ? [shape.literal] : shape.options;
+  const set = new Set(words);
+  const sorts = [...new Set(words.map((word) => sortOf(word) as Sort))];
+  const choice = oneOf(words);
+  const expected = [choice];
+  return {
+    sorts: () => sorts,
+    expected: () => expected,
+    read: function read(value, reading): unknown {
+      if (set.has(value)) return value;
+      if (typeof value === "bigint") return read(Number(value), reading);
+      const known = sorts.includes(sortOf(value) as Sort);
+      if (known) return reading.wrong("unknown_word", said(shape, value, `This must be ${choice}.`));
+      return reading.wrong("unexpected_type", said(shape, value, mustBe(expected, value)));
+    },
+  };
+}

@@ -1,0 +1,21 @@
+/** Transformations that leave a value of the sort they were given, so that it is still JSON of the first schema's kind. */
+export const keepsSort: ReadonlySet<string> = new Set([
+  "brand",
+  "filter_items",
+  "flavor",
+  "guard",
+  "normalize",
+  "readonly",
+  "sort_items",
+  "to_camel_case",
+  "to_kebab_case",
+  "to_lower_case",
+  "to_max_value",
+  "to_min_value",
+  "to_pascal_case",
+  "to_snake_case",
+  "to_upper_case",
+  "trim",
+  "trim_end",
+  "trim_start",
+]);

@@ -1,0 +1,70 @@
+import type { Exchange } from "../app/exchange.ts";
+import { noRoom, tooLarge } from "../inputs/body-source.ts";
+import type { BodyFailure, BodySource } from "../inputs/body-source.ts";
+import type { EncodedBody } from "./call-body.ts";
+import type { CallOptions } from "./test.ts";
+
+/** An exchange of a test's own: header lines and target stand as they were given. */
+export class CallExchange implements Exchange {
+  readonly method: string;
+  readonly target: string;
+  readonly peer: string;
+  readonly gone: AbortSignal;
+  readonly body: BodySource | undefined;
+  readonly #lines: readonly (readonly [name: string, value: string])[];
+
+  constructor(method: string, target: string, options: CallOptions, body: EncodedBody | undefined) {
+    this.method = method;
+    this.target = target;
+    this.peer = options.peer ?? "127.0.0.1";
+    this.gone = options.gone ?? new AbortController().signal;
+    this.body = body === undefined ? undefined : new GivenBody(body.bytes);
+    this.#lines = linesOf(options.headers ?? [], body);
+  }
+
+  lines(name: string): readonly string[] {
+    return this.#lines.filter(([given]) => given === name).map(([, value]) => value);
+  }
+
+  headers(): Iterable<readonly [name: string, value: string]> {
+    return this.#lines;
+  }
+
+  byteLength(text: string): number {
+    return new TextEncoder().encode(text).byteLength;
+  }
+}
+
+function linesOf(
+  given: NonNullable<CallOptions["headers"]>,
+  body: EncodedBody | undefined,
+): readonly (readonly [name: string, value: string])[] {
+  const pairs = Symbol.iterator in given ? [...given] : Object.entries(given);
+  const lines = pairs.map(([name, value]) => [name.toLowerCase(), value] as const);
+  const has = (name: string): boolean => lines.some(([given]) => given === name);
+  if (!has("host")) lines.push(["host", "localhost"]);
+  if (body?.contentType !== undefined && !has("content-type")) lines.push(["content-type", body.contentType]);
+  return lines;
+}
+
+class GivenBody implements BodySource {
+  readonly length: number;
+  readonly #bytes: Uint8Array;
+  #read = false;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.length = bytes.byteLength;
+  }
+
+  async read(): Promise<Uint8Array | undefined> {
+    if (this.#read || this.length === 0) return undefined;
+    this.#read = true;
+    return this.#bytes;
+  }
+
+  async whole(limit: number, take: (bytes: number) => boolean): Promise<Uint8Array | BodyFailure> {
+    if (this.length > limit) return tooLarge;
+    return take(this.length) ? this.#bytes : noRoom;
+  }
+}
