@@ -41,16 +41,21 @@ const orders = Path.of("orders");
 const orderId = Path.int("order_id");
 const order = Path.of("orders", orderId);
 
-/** Which orders of the list are asked for. */
-const page = Dep.join(
-  { page: Query.default("page", Codec.int, 1), perPage: Query.default("per_page", Codec.int, 20) },
-  ({ page, perPage }) => {
-    if (page < 1) return Dep.problem({ at: "query.page", code: "too_small", message: "This must be at least 1." });
-    if (perPage < 1) return Dep.problem({ at: "query.per_page", code: "too_small", message: "This must be at least 1." });
-    if (perPage > 100) return Dep.problem({ at: "query.per_page", code: "too_large", message: "This must be at most 100." });
-    return { offset: (page - 1) * perPage, limit: perPage };
-  },
+const pageNumber = Dep.join({ page: Query.default("page", Codec.int, 1) }, ({ page }) =>
+  page < 1 ? Dep.problem({ at: "query.page", code: "too_small", message: "This must be at least 1." }) : page,
 );
+const perPage = Dep.join({ perPage: Query.default("per_page", Codec.int, 20) }, ({ perPage }) => {
+  const at = "query.per_page";
+  if (perPage < 1) return Dep.problem({ at, code: "too_small", message: "This must be at least 1." });
+  if (perPage > 100) return Dep.problem({ at, code: "too_large", message: "This must be at most 100." });
+  return perPage;
+});
+
+/** Which orders of the list are asked for; a wrong page and a wrong size are told together. */
+const page = Dep.map(Dep.all({ pageNumber, perPage }), ({ pageNumber, perPage }) => ({
+  offset: (pageNumber - 1) * perPage,
+  limit: perPage,
+}));
 
 /** A clerk: whoever shows the token. */
 const clerk = Dep.credential(

@@ -1,5 +1,6 @@
-import { isToken } from "../cookies/token.ts";
+import { isToken } from "../codecs/word.ts";
 import type { Answer } from "./answer.ts";
+import { htmlType, jsonType, textType } from "./content-types.ts";
 
 // What only the framework writes: the framing of a message, and what it derives from the declaration.
 const serverOwned: ReadonlySet<string> = new Set([
@@ -20,12 +21,16 @@ const serverOwned: ReadonlySet<string> = new Set([
 export function unwritable(answer: Answer): string | undefined {
   const { status, contentType, headers } = answer;
   if (!Number.isInteger(status) || status < 200 || status > 599) return `${status}, which is not a final status`;
-  if (contentType !== undefined && !isFieldValue(contentType)) return 'a header that cannot be written: "content-type"';
+  if (!isOurs(contentType) && !isFieldValue(contentType)) return 'a header that cannot be written: "content-type"';
   for (const [name, value] of headers) {
     if (!isToken(name) || !isFieldValue(value)) return `a header that cannot be written: ${JSON.stringify(name)}`;
     if (isServerOwned(name, status)) return `a header only the framework writes: ${JSON.stringify(name)}`;
   }
   return undefined;
+}
+
+function isOurs(contentType: string | undefined): contentType is undefined {
+  return contentType === undefined || contentType === jsonType || contentType === textType || contentType === htmlType;
 }
 
 // A 426 says in Upgrade what it would answer (RFC 9110 §15.5.22).

@@ -13,7 +13,7 @@ import { AskedExchange } from "./asked.ts";
 import type { CompiledApp, CompiledRoute } from "./compiled.ts";
 import type { Exchange, Sent } from "./exchange.ts";
 import { refusalOf } from "./failure.ts";
-import { logRaise } from "./request-log.ts";
+import { isLogged, logRaise } from "./request-log.ts";
 import { send } from "./send.ts";
 
 /**
@@ -26,18 +26,27 @@ export function answerExchange(app: CompiledApp, exchange: Exchange): Sent | Pro
 }
 
 function answerAsked(app: CompiledApp, asked: AskedExchange): Sent | Promise<Sent> {
-  const startedAt = performance.now();
+  const startedAt = isLogged() ? performance.now() : 0;
   let answer: Answer | Promise<Answer>;
   try {
     answer = decide(app, asked);
   } catch (thrown) {
     answer = failed(asked, thrown);
   }
-  if (!(answer instanceof Promise)) return send(app, asked, answer, startedAt);
+  if (!(answer instanceof Promise)) return sendSafely(app, asked, answer, startedAt);
   return answer.then(
-    (answer) => send(app, asked, answer, startedAt),
-    (thrown: unknown) => send(app, asked, failed(asked, thrown), startedAt),
+    (answer) => sendSafely(app, asked, answer, startedAt),
+    (thrown: unknown) => sendSafely(app, asked, failed(asked, thrown), startedAt),
   );
+}
+
+// An answer of an application's own making may be no answer at all.
+function sendSafely(app: CompiledApp, asked: AskedExchange, answer: Answer, startedAt: number): Sent {
+  try {
+    return send(app, asked, answer, startedAt);
+  } catch (thrown) {
+    return send(app, asked, failed(asked, thrown), startedAt);
+  }
 }
 
 /** The order of decisions (contract 4.2): the method, the cross-origin check, the route, and then what is no route. */

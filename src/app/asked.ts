@@ -72,7 +72,7 @@ export class AskedExchange implements Asked, LogContext {
     return this.host === undefined || !/^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d*)?$/.test(this.host);
   }
   get now(): Date {
-    return (this.#now ??= this.#app.now?.() ?? new Date());
+    return (this.#now ??= this.exchange.now ?? this.#app.now?.() ?? new Date());
   }
   get gone(): AbortSignal {
     return this.exchange.gone;

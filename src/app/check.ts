@@ -2,7 +2,7 @@ import type { AnyDep, DepNode } from "../inputs/dep.ts";
 import type { Supplied } from "../inputs/resource.ts";
 import { frameworkCodes } from "../refusals/framework-codes.ts";
 import type { Code } from "../refusals/code.ts";
-import { isToken } from "../cookies/token.ts";
+import { isToken } from "../codecs/word.ts";
 import type { Route } from "../routes/route.ts";
 
 /** What keeps an app from being made: each sentence names the route and the thing. */

@@ -16,6 +16,8 @@ export interface Exchange {
   headers(): Iterable<readonly [name: string, value: string]>;
   /** The address that opened the connection, `unix:<path>` for a Unix socket, or empty where none is known. */
   readonly peer: string;
+  /** The instant it is answered at, where that is not the app's clock to say: a test's own. */
+  readonly now?: Date;
   /** Undefined where the request has none. */
   readonly body: BodySource | undefined;
   /** Aborts once the client has gone; made when first asked for. */

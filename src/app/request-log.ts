@@ -9,6 +9,11 @@ import { raisedOf } from "./failure.ts";
 
 const source = "framework.http";
 
+/** Whether any line of a request may be written, and its time is worth taking. */
+export function isLogged(): boolean {
+  return threshold(source) !== undefined;
+}
+
 /** The access line of a request (contract 2.12): how long its answer took to make, and not to write. */
 export function logAccess(asked: AskedExchange, answer: Answer, size: number, startedAt: number): void {
   const level = asked.route?.accessLevel ?? "info";

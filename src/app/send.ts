@@ -42,15 +42,18 @@ function guarded(answer: Answer): Answer {
 // The head in the order it is written: the type, the answer's own, the id, cookies, the date, the length.
 function headOf(app: CompiledApp, asked: AskedExchange, answer: Answer, size: number | undefined): readonly string[] {
   const { status, contentType, headers, cookies } = answer;
-  const head: string[] = [];
-  if (contentType !== undefined) head.push("content-type", contentType);
+  const head = contentType === undefined ? [] : ["content-type", contentType];
   for (const [name, value] of headers) head.push(name.toLowerCase(), value);
   head.push("x-request-id", asked.id);
   for (const cookie of cookies) head.push("set-cookie", setCookieLine(cookie, asked.secure));
   // A server that failed may have no trustworthy clock (RFC 9110 §6.6.1 leaves the date of a 5xx to it).
-  if (status < 500) head.push("date", httpDate(app.now === undefined ? Date.now() : asked.now.getTime()));
+  if (status < 500) head.push("date", httpDate(hasOwnClock(app, asked) ? asked.now.getTime() : Date.now()));
   if (size !== undefined && status !== 204 && status !== 304) head.push("content-length", String(size));
   return head;
+}
+
+function hasOwnClock(app: CompiledApp, asked: AskedExchange): boolean {
+  return app.now !== undefined || asked.exchange.now !== undefined;
 }
 
 /** The bytes of a body; undefined where it is made while it is sent. */

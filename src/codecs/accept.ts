@@ -12,8 +12,9 @@ export interface MediaRange extends MediaType {}
 function readElement(field: FieldScanner): Weighted<MediaRange> | undefined {
   const range = readMediaType(field, weightStart);
   if (range === undefined || !isRange(range)) return undefined;
+  const { type, subtype, parameters } = range;
   const weight = readWeight(field);
-  return weight === undefined ? undefined : { ...range, weight };
+  return weight === undefined ? undefined : { type, subtype, parameters, weight };
 }
 
 function printElement(element: Weighted<MediaRange>): string | undefined {

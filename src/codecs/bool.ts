@@ -1,10 +1,9 @@
-import { ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import type { Codec } from "./codec.ts";
 import { malformed } from "./malformed.ts";
 
-const yes = /* @__PURE__ */ Object.freeze(ok(true));
-const no = /* @__PURE__ */ Object.freeze(ok(false));
+const yes: Result<boolean, string> = { ok: true, value: true };
+const no: Result<boolean, string> = { ok: true, value: false };
 const neither = /* @__PURE__ */ malformed("true or false");
 
 function parse(text: string): Result<boolean, string> {

@@ -20,6 +20,7 @@ export interface ForwardedElement {
   readonly extensions: ReadonlyMap<string, string>;
 }
 
+const known = ["for", "by", "host", "proto"] as const;
 // RFC 9110 §7.2 and RFC 3986 §3.2.2, §3.1.
 const hostForm = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9\-._~!$&'()*+,;=%]+)(?::[0-9]*)?$/;
 const schemeForm = /^[A-Za-z][A-Za-z0-9+.-]*$/;
@@ -38,44 +39,36 @@ function readElement(field: FieldScanner): ForwardedElement | undefined {
   return elementOf(pairs);
 }
 
-/** Undefined where there are no pairs, or one of the four known ones is malformed. */
+/** Undefined where there are no pairs, or a known one is malformed. */
 function elementOf(pairs: ReadonlyMap<string, string>): ForwardedElement | undefined {
-  const extensions = new Map(pairs);
-  const sender = taken(extensions, "for");
-  const by = taken(extensions, "by");
-  const host = taken(extensions, "host");
-  const proto = taken(extensions, "proto");
-  if (pairs.size === 0) return undefined;
-  if (sender !== undefined && !isNode(sender)) return undefined;
-  if (by !== undefined && !isNode(by)) return undefined;
-  if (host !== undefined && !hostForm.test(host)) return undefined;
-  if (proto !== undefined && !schemeForm.test(proto)) return undefined;
-  return {
-    ...(sender !== undefined && { for: sender }),
-    ...(by !== undefined && { by }),
-    ...(host !== undefined && { host }),
-    ...(proto !== undefined && { proto: proto.toLowerCase() }),
-    extensions,
-  };
-}
-
-function taken(pairs: Map<string, string>, name: string): string | undefined {
-  const value = pairs.get(name);
-  pairs.delete(name);
-  return value;
+  const extensions = new Map<string, string>();
+  const element: { -readonly [Name in keyof ForwardedElement]: ForwardedElement[Name] } = { extensions };
+  for (const [name, value] of pairs) {
+    if (name === "for" || name === "by") {
+      if (!isNode(value)) return undefined;
+      element[name] = value;
+    } else if (name === "host") {
+      if (!hostForm.test(value)) return undefined;
+      element.host = value;
+    } else if (name === "proto") {
+      if (!schemeForm.test(value)) return undefined;
+      element.proto = value.toLowerCase();
+    } else {
+      extensions.set(name, value);
+    }
+  }
+  return pairs.size === 0 ? undefined : element;
 }
 
 function printElement(element: ForwardedElement): string | undefined {
-  const { extensions, ...known } = element;
-  const named = ["for", "by", "host", "proto"] as const;
   const pairs = new Map<string, string>();
-  for (const name of named) {
-    const value = known[name];
+  for (const name of known) {
+    const value = element[name];
     if (value !== undefined) pairs.set(name, value);
   }
-  for (const [name, value] of extensions) {
+  for (const [name, value] of element.extensions) {
     // Printed, it would be read as the known one.
-    if (named.some((its) => its === name.toLowerCase())) return undefined;
+    if (known.some((its) => its === name.toLowerCase())) return undefined;
     pairs.set(name, value);
   }
   return elementOf(pairs) && printPairs(pairs)?.join(";");

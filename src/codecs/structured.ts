@@ -8,6 +8,8 @@ import type { StructuredDictionary, StructuredItem, StructuredList } from "./str
 
 const spaces = / */y;
 
+// Read and printed by us: structured-headers 2.1 has one number for 1 and 1.0, which a field tells apart, reads a date
+// only where nothing follows it, and prints some display strings so that they read as others.
 function structured<A>(options: {
   readonly expects: string;
   readonly list: boolean;

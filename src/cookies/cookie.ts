@@ -1,5 +1,5 @@
 import type { AnyCodec, Codec } from "../codecs/codec.ts";
-import { isToken } from "./token.ts";
+import { isToken } from "../codecs/word.ts";
 
 /** A cookie, declared once: what reads it, sets it and removes it. */
 export interface Cookie<in out A> {

@@ -31,13 +31,15 @@ interface Place<R> {
 interface Found<R> {
   readonly listed: Listed<R>;
   readonly captured: readonly string[];
-  readonly ranks: readonly number[];
+  readonly rank: number;
 }
 
-// How specific a segment is. Two paths are compared position by position: the higher rank answers.
+// How specific a segment is. Two ways to answer one path are compared position by position, and both have as many
+// segments as it has: a rank is their number in base 3, the first segment its highest digit.
 const literalRank = 2;
 const decliningRank = 1;
 const plainRank = 0;
+const ranks = 3;
 
 const nothingCaptured: readonly string[] = [];
 
@@ -70,7 +72,7 @@ export class Table<R> {
     const literal = this.#literal.get(path)?.get(method);
     if (literal !== undefined) return { route: literal.route, captured: nothingCaptured };
     const walk = new Walk<R>(method, path);
-    const found = walk.find(this.#root, 1) ?? walk.rest;
+    const found = walk.find(this.#root, 1, 0, 0) ?? walk.rest;
     return found === undefined ? undefined : { route: found.listed.route, captured: found.captured };
   }
 
@@ -88,9 +90,9 @@ export class Table<R> {
 class Walk<R> {
   readonly #method: string;
   readonly #path: string;
-  readonly #captured: string[] = [];
-  readonly #ranks: number[] = [];
-  #best: Found<R> | undefined;
+  /** The segments taken by parameters so far, in the first places of the array. */
+  readonly #taken: string[] = [];
+  #rest: Found<R> | undefined = undefined;
   /** Another method's route names the path, so that no rest may take it. */
   #named = false;
 
@@ -101,81 +103,80 @@ class Walk<R> {
 
   /** The best rest; meaningful when `find` found nothing. */
   get rest(): Found<R> | undefined {
-    return this.#named ? undefined : this.#best;
+    return this.#named ? undefined : this.#rest;
   }
 
-  /** The route below a place for what is left of the path from `at`, the first character of a segment. */
-  find(place: Place<R>, at: number): Found<R> | undefined {
+  /**
+   * The route below a place for what is left of the path.
+   *
+   * @param at Where its next segment begins; past the path's end, none is left.
+   * @param taken How many segments parameters took so far.
+   */
+  find(place: Place<R>, at: number, taken: number, rank: number): Found<R> | undefined {
     const path = this.#path;
-    if (at > path.length) return this.#ending(place) ?? this.#noteRest(place, at);
+    if (at > path.length) return this.#ending(place, taken, rank) ?? this.#noteRest(place, at, taken);
     const slash = path.indexOf("/", at);
     const end = slash === -1 ? path.length : slash;
-    if (end > at) {
-      const found = this.#below(place, path.slice(at, end), end + 1);
-      if (found !== undefined) return found;
-    }
-    return this.#noteRest(place, at);
+    const found = end === at ? undefined : this.#below(place, path.slice(at, end), end + 1, taken, rank * ranks);
+    return found ?? this.#noteRest(place, at, taken);
   }
 
-  #below(place: Place<R>, segment: string, next: number): Found<R> | undefined {
+  #below(place: Place<R>, segment: string, next: number, taken: number, rank: number): Found<R> | undefined {
     const text = decodeSegment(segment);
     const literal = text === undefined ? undefined : place.literals.get(text);
     if (literal !== undefined) {
-      const found = this.#step(literal, next, literalRank);
+      const found = this.find(literal, next, taken, rank + literalRank);
       if (found !== undefined) return found;
     }
     if (place.declining.length > 0 && text !== undefined) {
-      const found = this.#bestDeclining(place, segment, text, next);
+      const found = this.#bestDeclining(place, segment, text, next, taken, rank + decliningRank);
       if (found !== undefined) return found;
     }
-    return place.plain === undefined ? undefined : this.#step(place.plain, next, plainRank, segment);
+    if (place.plain === undefined) return undefined;
+    this.#taken[taken] = segment;
+    return this.find(place.plain, next, taken + 1, rank + plainRank);
   }
 
-  // Of several declining parameters that parse, what follows decides: position by position, then the listed order.
-  #bestDeclining(place: Place<R>, segment: string, text: string, next: number): Found<R> | undefined {
+  // Of several declining parameters that parse, what follows decides, and then the listed order.
+  #bestDeclining(
+    place: Place<R>,
+    segment: string,
+    text: string,
+    next: number,
+    taken: number,
+    rank: number,
+  ): Found<R> | undefined {
     let best: Found<R> | undefined;
     for (const { codec, place: below } of place.declining) {
       if (!codec.parse(text).ok) continue;
-      const found = this.#step(below, next, decliningRank, segment);
+      this.#taken[taken] = segment;
+      const found = this.find(below, next, taken + 1, rank);
       if (found !== undefined && (best === undefined || beats(found, best))) best = found;
     }
     return best;
   }
 
-  #step(place: Place<R>, next: number, rank: number, segment?: string): Found<R> | undefined {
-    this.#ranks.push(rank);
-    if (segment !== undefined) this.#captured.push(segment);
-    const found = this.find(place, next);
-    if (segment !== undefined) this.#captured.pop();
-    this.#ranks.pop();
-    return found;
-  }
-
-  #ending(place: Place<R>): Found<R> | undefined {
+  #ending(place: Place<R>, taken: number, rank: number): Found<R> | undefined {
     if (place.end === undefined) return undefined;
     const listed = place.end.get(this.#method);
-    if (listed === undefined) {
-      this.#named = true;
-      return undefined;
-    }
-    return { listed, captured: this.#captured.slice(), ranks: this.#ranks.slice() };
+    if (listed !== undefined) return { listed, captured: this.#taken.slice(0, taken), rank };
+    this.#named = true;
+    return undefined;
   }
 
   // The walk goes by rank, so the first rest it comes past is the best one. No empty segment is part of a rest.
-  #noteRest(place: Place<R>, at: number): undefined {
-    const listed = this.#best === undefined ? place.rest?.get(this.#method) : undefined;
+  #noteRest(place: Place<R>, at: number, taken: number): undefined {
+    if (place.rest === undefined || this.#rest !== undefined) return;
+    const listed = place.rest.get(this.#method);
     if (listed === undefined) return;
-    const taken = this.#path.slice(at);
-    if (at <= this.#path.length && (taken === "" || taken.endsWith("/") || taken.includes("//"))) return;
-    this.#best = { listed, captured: [...this.#captured, taken], ranks: [] };
+    const left = this.#path.slice(at);
+    if (at <= this.#path.length && (left === "" || left.endsWith("/") || left.includes("//"))) return;
+    this.#rest = { listed, captured: [...this.#taken.slice(0, taken), left], rank: 0 };
   }
 }
 
 function beats<R>(a: Found<R>, b: Found<R>): boolean {
-  for (let i = 0; i < a.ranks.length; i++) {
-    if (a.ranks[i] !== b.ranks[i]) return (a.ranks[i] as number) > (b.ranks[i] as number);
-  }
-  return a.listed.order < b.listed.order;
+  return a.rank === b.rank ? a.listed.order < b.listed.order : a.rank > b.rank;
 }
 
 function emptyPlace<R>(): Place<R> {

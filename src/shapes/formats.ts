@@ -61,6 +61,10 @@ export function told(issue: Issue): { readonly code: string; readonly sentence: 
       return { code: "malformed", sentence: `This must start with ${spell(issue.requirement)}.` };
     case "ends_with":
       return { code: "malformed", sentence: `This must end with ${spell(issue.requirement)}.` };
+    case "to_number":
+      return { code: "malformed", sentence: "This must be a number written as text." };
+    case "parse_json":
+      return { code: "malformed", sentence: "This must be JSON written as text." };
     case "finite":
       return { code: "unexpected_type", sentence: "This must be a number." };
     case "safe_integer":

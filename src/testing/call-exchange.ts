@@ -2,7 +2,7 @@ import type { Exchange } from "../app/exchange.ts";
 import { noRoom, tooLarge } from "../inputs/body-source.ts";
 import type { BodyFailure, BodySource } from "../inputs/body-source.ts";
 import type { EncodedBody } from "./call-body.ts";
-import type { CallOptions } from "./test.ts";
+import type { CallOptions } from "./call-options.ts";
 
 /** An exchange of a test's own: header lines and target stand as they were given. */
 export class CallExchange implements Exchange {
@@ -10,6 +10,7 @@ export class CallExchange implements Exchange {
   readonly target: string;
   readonly peer: string;
   readonly gone: AbortSignal;
+  readonly now?: Date;
   readonly body: BodySource | undefined;
   readonly #lines: readonly (readonly [name: string, value: string])[];
 
@@ -17,6 +18,7 @@ export class CallExchange implements Exchange {
     this.method = method;
     this.target = target;
     this.peer = options.peer ?? "127.0.0.1";
+    if (options.now !== undefined) this.now = options.now;
     this.gone = options.gone ?? new AbortController().signal;
     this.body = body === undefined ? undefined : new GivenBody(body.bytes);
     this.#lines = linesOf(options.headers ?? [], body);

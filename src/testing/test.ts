@@ -4,8 +4,8 @@ import { isStream } from "../answers/answer.ts";
 import type { AnswerBody } from "../answers/answer.ts";
 import type { Route } from "../routes/route.ts";
 import { encodeBody } from "./call-body.ts";
-import type { CallBody } from "./call-body.ts";
 import { CallExchange } from "./call-exchange.ts";
+import type { CallOptions } from "./call-options.ts";
 
 /** An app with no socket: requests in, answers out. */
 export interface TestApp {
@@ -19,18 +19,6 @@ export interface Answered {
   readonly body: string;
   /** The body, parsed. */
   json(): unknown;
-}
-
-/** What a call may send. */
-export interface CallOptions {
-  /** A list keeps a header's lines apart. */
-  readonly headers?: Iterable<readonly [name: string, value: string]> | { readonly [name: string]: string };
-  /** Text and bytes go as they are, `URLSearchParams` and `FormData` as forms, anything else as JSON. */
-  readonly body?: CallBody;
-  /** The address it comes from: `127.0.0.1` unless set. */
-  readonly peer?: string;
-  /** Aborted, the client has gone. */
-  readonly gone?: AbortSignal;
 }
 
 /** Makes an app to be called. Throws what `App.make` throws. */
@@ -68,3 +56,5 @@ async function textOf(body: AnswerBody): Promise<string> {
   for await (const part of body.parts) text += decoder.decode(part, { stream: true });
   return text + decoder.decode();
 }
+
+export type { CallOptions } from "./call-options.ts";

@@ -18,7 +18,11 @@ describe("custom", () => {
   it("is described by its kind, and is a list where it says so", () => {
     expect(even.text).toEqual({ type: "string", kind: "even number" });
     expect(even.list).toBe(false);
-    const words = { kind: "words", parse: (text: string) => ok(text.split(", ")), print: (list: string[]) => list.join(", ") };
+    const words = {
+      kind: "words",
+      parse: (text: string) => ok(text.split(", ")),
+      print: (list: string[]) => list.join(", "),
+    };
     expect(Codec.custom({ ...words, list: true }).list).toBe(true);
   });
 });

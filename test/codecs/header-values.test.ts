@@ -63,7 +63,14 @@ describe("mediaType", () => {
     { type: "text", subtype: "html;a=b", parameters: new Map() },
     { type: "text", subtype: "html", parameters: new Map([["a b", "c"]]) },
     { type: "text", subtype: "html", parameters: new Map([["a", "b\r\nc"]]) },
-    { type: "text", subtype: "html", parameters: new Map([["a", "1"], ["A", "2"]]) },
+    {
+      type: "text",
+      subtype: "html",
+      parameters: new Map([
+        ["a", "1"],
+        ["A", "2"],
+      ]),
+    },
   ])("prints what no header can say as nothing (%#)", (value) => expect(Codec.mediaType.print(value)).toBe(""));
 });
 
@@ -76,7 +83,7 @@ describe("credentials", () => {
       ["FV-16", 'Digest username="Mufasa", nc=00000001', "digest username=Mufasa, nc=00000001"],
       ["FV-18", "Negotiate", "negotiate"],
       ["spaces", "Bearer    abc", "bearer abc"],
-      ["bad white space", "X Realm = \"a b\" ,, b =c", 'x realm="a b", b=c'],
+      ["bad white space", 'X Realm = "a b" ,, b =c', 'x realm="a b", b=c'],
       ["padding alone", "X a=", "x a="],
     ],
     refuses: [
@@ -98,7 +105,10 @@ describe("credentials", () => {
   });
 
   it("says which of the two forms it has", () => {
-    expect(valueOf(Codec.credentials, "Bearer a=")).toEqual({ scheme: "bearer", value: { kind: "token68", token: "a=" } });
+    expect(valueOf(Codec.credentials, "Bearer a=")).toEqual({
+      scheme: "bearer",
+      value: { kind: "token68", token: "a=" },
+    });
     expect(valueOf(Codec.credentials, "Digest A=b")).toEqual({
       scheme: "digest",
       value: { kind: "parameters", parameters: new Map([["a", "b"]]) },
@@ -110,7 +120,9 @@ describe("credentials", () => {
     { scheme: "bearer", value: { kind: "token68", token: "" } },
     { scheme: "", value: { kind: "token68", token: "a" } },
     { scheme: "digest", value: { kind: "parameters", parameters: new Map([["a", "\n"]]) } },
-  ] as const)("prints what no header can say as nothing (%#)", (value) => expect(Codec.credentials.print(value)).toBe(""));
+  ] as const)("prints what no header can say as nothing (%#)", (value) =>
+    expect(Codec.credentials.print(value)).toBe(""),
+  );
 });
 
 describe("accept", () => {
@@ -231,7 +243,11 @@ describe("forwarded", () => {
       ["FV-67", "for=192.0.2.60;proto=http;by=203.0.113.43", "for=192.0.2.60;by=203.0.113.43;proto=http"],
       ["FV-69", 'for="[2001:db8:cafe::17]:4711"', 'for="[2001:db8:cafe::17]:4711"'],
       ["FV-70", "for=unknown", "for=unknown"],
-      ["hops", 'For=192.0.2.43, FOR="198.51.100.17:80";Proto=HTTPS', 'for=192.0.2.43, for="198.51.100.17:80";proto=https'],
+      [
+        "hops",
+        'For=192.0.2.43, FOR="198.51.100.17:80";Proto=HTTPS',
+        'for=192.0.2.43, for="198.51.100.17:80";proto=https',
+      ],
       ["obfuscated", 'for=_gazonk;by="_b:_p"', 'for=_gazonk;by="_b:_p"'],
       ["host", 'host="example.com:8080"', 'host="example.com:8080"'],
       ["extension", 'for=_a;Secret="x y"', 'for=_a;secret="x y"'],

@@ -162,7 +162,10 @@ describe("enum", () => {
   });
 
   it("CD-132 reads and prints values of any kind by their words", () => {
-    const sizes = [{ name: "small", cm: 10 }, { name: "large", cm: 90 }] as const;
+    const sizes = [
+      { name: "small", cm: 10 },
+      { name: "large", cm: 90 },
+    ] as const;
     const size = Codec.enum("size", sizes, (value) => value.name);
     expect(sizes.map((value) => size.print(value))).toEqual(["small", "large"]);
     expect(valueOf(size, "large")).toBe(sizes[1]);
@@ -237,13 +240,10 @@ describe("date", () => {
     ],
   });
   it("reads year, month and day", () => expect(valueOf(Codec.date, "2026-09-30")).toEqual([2026, 9, 30]));
-  it.each([
-    [[2026, 2, 30]],
-    [[10_000, 1, 1]],
-    [[-1, 1, 1]],
-    [[2026, 1.5, 1]],
-    [[2026, 1, NaN]],
-  ] as const)("prints %j as nothing", (day) => expect(Codec.date.print(day)).toBe(""));
+  it.each([[[2026, 2, 30]], [[10_000, 1, 1]], [[-1, 1, 1]], [[2026, 1.5, 1]], [[2026, 1, NaN]]] as const)(
+    "prints %j as nothing",
+    (day) => expect(Codec.date.print(day)).toBe(""),
+  );
 });
 
 describe("instant", () => {

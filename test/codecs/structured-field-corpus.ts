@@ -93,10 +93,7 @@ export const corpus: readonly CorpusRecord[] = [
   ...canonical(list, "text/html;q=1.0", "text/html;a;q=1.0", "text/html;q=1.0;a", "text/html, text/plain;q=0.5"),
   ...prints(list, ["text/html,text/plain;q=0.5", "text/html, text/plain;q=0.5"]),
   ...prints(list, ["text/html, text/plain; q=0.5", "text/html, text/plain;q=0.5"]),
-  ...prints(list, [
-    "text/html  ,  text/plain;  q=0.5;  charset=utf-8",
-    "text/html, text/plain;q=0.5;charset=utf-8",
-  ]),
+  ...prints(list, ["text/html  ,  text/plain;  q=0.5;  charset=utf-8", "text/html, text/plain;q=0.5;charset=utf-8"]),
   ...malformed(list, "text/html, text/plain;q =0.5", "text/html, text/plain;q= 0.5", "text/html, text/plain ;q=0.5"),
   ...malformed(list, "text/html,text/plain;q=0.5,", "text/html,,text/plain;q=0.5,"),
   // param-listlist.json

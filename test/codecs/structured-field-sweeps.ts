@@ -33,9 +33,7 @@ const characters: readonly CorpusRecord[] = asciiCharacters.flatMap((c) => [
   inItem(`a${c}a`, tokenCharacter.test(c) || c === ";"),
   inItem(`${c}a`, tokenStart.test(c) || c === " ", `${c}a`.trimStart()),
   inDictionary(`${c}=1`, keyStart.test(c)),
-  c === ","
-    ? inDictionary("a,a=1", true, "a=1")
-    : inDictionary(`a${c}a=1`, keyCharacter.test(c) || c === ";"),
+  c === "," ? inDictionary("a,a=1", true, "a=1") : inDictionary(`a${c}a=1`, keyCharacter.test(c) || c === ";"),
   inDictionary(`${c}a=1`, keyStart.test(c) || c === " ", `${c}a=1`.trimStart()),
   c === ";" ? inList("foo; a;a=1", true, "foo;a=1") : inList(`foo; a${c}a=1`, keyCharacter.test(c), `foo;a${c}a=1`),
   inList(`foo; ${c}a=1`, keyStart.test(c) || c === " ", `foo;${c.trim()}a=1`),

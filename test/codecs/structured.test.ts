@@ -130,7 +130,12 @@ describe("structuredList", () => {
   });
 
   it("prints nothing where a member cannot be printed", () => {
-    expect(structuredList.print([[1, none], [[[NaN, none]], none]])).toBe("");
+    expect(
+      structuredList.print([
+        [1, none],
+        [[[NaN, none]], none],
+      ]),
+    ).toBe("");
   });
 });
 

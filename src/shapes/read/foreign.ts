@@ -2,15 +2,19 @@ import { getGlobalConfig } from "valibot";
 import { told } from "../formats.ts";
 import type { Action, Dataset, Issue, Kind } from "../kind.ts";
 import { authored } from "../said.ts";
-import { everySort, required, unknownMember } from "../sentences.ts";
+import { required, unknownMember } from "../sentences.ts";
+import { freeReader } from "./free.ts";
 import type { Reader, Reading } from "./reading.ts";
 
-/** A shape only Valibot can judge, read by Valibot's own run. */
+/** A shape only Valibot can judge, read by Valibot's own run once it is known to be JSON that is safe to hand on. */
 export function foreignReader(shape: Kind): Reader {
   return {
-    sorts: () => everySort,
-    expected: () => ["something else"],
-    read: (value, reading) => run(shape, { value }, reading),
+    ...freeReader,
+    read: (value, reading) => {
+      const { count } = reading;
+      const json = freeReader.read(value, reading);
+      return reading.count === count ? run(shape, { value: json }, reading) : undefined;
+    },
   };
 }
 

@@ -1,7 +1,8 @@
 import { getGlobalConfig } from "valibot";
 import type { Kind, Wrapper } from "../kind.ts";
 import { said } from "../said.ts";
-import { mustBe, required } from "../sentences.ts";
+import { mustBe, required, sortOf } from "../sentences.ts";
+import type { Sort } from "../sentences.ts";
 import { copyOf } from "./copy.ts";
 import type { Compile, Reader } from "./reading.ts";
 
@@ -16,7 +17,10 @@ export function optionalReader(shape: Wrapper, compile: Compile<Kind>): Reader {
     case "nullish":
       return nullableReader(shape, wrapped);
     case "undefinedable":
-      return { ...wrapped, read: (value, reading) => wrapped.read(value ?? defaultOf(shape, value), reading) };
+      return {
+        ...wrapped,
+        read: (value, reading) => wrapped.read(value === undefined ? defaultOf(shape, value) : value, reading),
+      };
     default:
       return requiredReader(shape, wrapped);
   }
@@ -38,12 +42,14 @@ function absentReader(shape: Wrapper, wrapped: Reader): Reader {
 }
 
 function nullableReader(shape: Wrapper, wrapped: Reader): Reader {
+  const expected = (): readonly string[] => [...wrapped.expected(), "null"];
   return {
     sorts: () => [...new Set([...wrapped.sorts(), "null" as const])],
-    expected: () => [...wrapped.expected(), "null"],
+    expected,
     read: (value, reading) => {
       if (value !== null && value !== undefined) {
-        return wrapped.read(value, reading);
+        if (wrapped.sorts().includes(sortOf(value) as Sort)) return wrapped.read(value, reading);
+        return reading.wrong("unexpected_type", said(shape.wrapped, value, mustBe(expected(), value)));
       }
       const instead = defaultOf(shape, value);
       return instead === null || instead === undefined ? instead : wrapped.read(instead, reading);

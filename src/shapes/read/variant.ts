@@ -1,6 +1,6 @@
 import type { Kind, Variant } from "../kind.ts";
 import { said } from "../said.ts";
-import { mustBe, oneOf, required, sortOf } from "../sentences.ts";
+import { mustBe, oneOf, required } from "../sentences.ts";
 import { hasOwn, isObject } from "./names.ts";
 import { object } from "./object.ts";
 import type { Compile, Read, Reader } from "./reading.ts";
@@ -21,7 +21,6 @@ export function variantReader(shape: Variant, compile: Compile<Kind>): Reader {
   });
   const readers = new Map([...byTag].map(([tag, options]) => [tag, oneReader(options)]));
   const words = [...byTag.keys()].filter((tag) => tag !== undefined);
-  const sorts = new Set(words.map(sortOf));
 
   return {
     sorts: () => object,
@@ -34,8 +33,7 @@ export function variantReader(shape: Variant, compile: Compile<Kind>): Reader {
       if (read !== undefined) return read(value, reading);
       reading.path[reading.depth++] = shape.key;
       if (tag === undefined) reading.wrong("required", required);
-      else if (sorts.has(sortOf(tag))) reading.wrong("unknown_word", said(shape, value, `This must be ${oneOf(words)}.`));
-      else reading.wrong("unexpected_type", said(shape, value, mustBe([oneOf(words)], tag)));
+      else reading.wrong("unknown_word", said(shape, value, `This must be ${oneOf(words)}.`));
       reading.depth--;
       return undefined;
     },
