@@ -79,10 +79,16 @@ function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string
   return lines ?? nothing;
 }
 
-/** Whether anything of a request is still to be read, or was. */
-export function hasBody(request: IncomingMessage): boolean {
-  const length = contentLength(request);
-  return length === undefined ? linesOf(request, "transfer-encoding").length > 0 : length > 0;
+/** Whether a request has a body, read or not (RFC 9112 §6.3); one of no bytes is none. */
+export function hasBody({ rawHeaders }: IncomingMessage): boolean {
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const { length } = rawHeaders[i] as string;
+    // By their lengths first: this is asked of every request, and most have neither.
+    if (length !== 14 && length !== 17) continue;
+    const name = (rawHeaders[i] as string).toLowerCase();
+    if (name === "transfer-encoding" || (name === "content-length" && Number(rawHeaders[i + 1]) > 0)) return true;
+  }
+  return false;
 }
 
 function contentLength(request: IncomingMessage): number | undefined {

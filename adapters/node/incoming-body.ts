@@ -40,9 +40,9 @@ export class IncomingBody implements BodySource {
     }
   }
 
-  whole(limit: number, take: (bytes: number) => boolean): Promise<Uint8Array | BodyFailure> {
+  whole(limit: number, take: (bytes: number) => boolean, done: (read: Uint8Array | BodyFailure) => void): void {
     this.#begin();
-    return new Promise((resolve) => new Gathering(this.#request, this.#sweep, limit, take, resolve));
+    new Gathering(this.#request, this.#sweep, limit, take, done).start();
   }
 
   #begin(): void {
@@ -54,44 +54,55 @@ export class IncomingBody implements BodySource {
 /** One body being read whole: by its events, which cost a request a third of what its iterator does. */
 class Gathering {
   readonly #request: IncomingMessage;
-  readonly #resolve: (read: Uint8Array | BodyFailure) => void;
   readonly #limit: number;
   readonly #take: (bytes: number) => boolean;
+  readonly #done: (read: Uint8Array | BodyFailure) => void;
   readonly #deadline: Deadline;
   readonly #parts: Buffer[] = [];
   #length = 0;
+  #over = false;
 
   constructor(
     request: IncomingMessage,
     sweep: Sweep,
     limit: number,
     take: (bytes: number) => boolean,
-    resolve: (read: Uint8Array | BodyFailure) => void,
+    done: (read: Uint8Array | BodyFailure) => void,
   ) {
     this.#request = request;
-    this.#resolve = resolve;
     this.#limit = limit;
     this.#take = take;
+    this.#done = done;
     this.#deadline = sweep.body(() => this.#finish(tooSlow));
-    request.on("data", this.#onData).on("end", this.#onEnd).on("close", this.#onClose).on("error", this.#onClose);
   }
 
-  readonly #onData = (part: Buffer): void => {
+  start(): void {
+    this.#request.on("data", (part: Buffer) => this.#keep(part));
+    this.#request.on("end", () => this.#finish(joined(this.#parts, this.#length)));
+    // A body cut short closes without an end; the error that says so differs on each runtime.
+    const cut = (): void => this.#finish(endedEarly);
+    this.#request.on("close", cut).on("error", cut);
+  }
+
+  #keep(part: Buffer): void {
+    if (this.#over) return;
     this.#length += part.byteLength;
     this.#deadline.arrived(part.byteLength);
-    if (this.#length > this.#limit) this.#finish(tooLarge);
+    if (this.#length > this.#limit) this.#stop(tooLarge);
     else if (this.#take(part.byteLength)) this.#parts.push(part);
-    else this.#finish(noRoom);
-  };
-  readonly #onEnd = (): void => this.#finish(joined(this.#parts, this.#length));
-  // A body cut short closes without an end; the error that says so differs on each runtime.
-  readonly #onClose = (): void => this.#finish(endedEarly);
+    else this.#stop(noRoom);
+  }
+
+  // What is left on the wire is the writer's to drop, once the answer is out.
+  #stop(failure: BodyFailure): void {
+    this.#request.pause();
+    this.#finish(failure);
+  }
 
   #finish(read: Uint8Array | BodyFailure): void {
+    if (this.#over) return;
+    this.#over = true;
     this.#deadline.clear();
-    const request = this.#request;
-    request.off("data", this.#onData).off("end", this.#onEnd).off("close", this.#onClose);
-    if (!request.complete) request.pause();
-    this.#resolve(read);
+    this.#done(read);
   }
 }

@@ -1,6 +1,8 @@
 /** `usher-http/node`: serves on `node:http`. */
-import { createServer } from "node:http";
-import type { IncomingMessage, Server as HttpServer, ServerResponse } from "node:http";
+import { ServerResponse, createServer } from "node:http";
+import type { IncomingMessage, Server as HttpServer } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
 import { log, useSink } from "../../src/logging/writer.ts";
@@ -109,6 +111,7 @@ class Listener implements Server {
     server.maxConnections = maxConnections;
     server.on("request", (request, response) => this.#answer(request, response, false));
     server.on("checkContinue", (request, response) => this.#answer(request, response, true));
+    server.on("connect", (request, socket) => this.#answerConnect(request, socket));
     server.on("clientError", refuseHead);
     return server;
   }
@@ -122,6 +125,16 @@ class Listener implements Server {
     void sent.then((sent) => {
       if (!response.closed) write(request, response, sent, this);
     });
+  }
+
+  // Node hands over the bare connection: without an answer to it, the client would only see it close.
+  #answerConnect(request: IncomingMessage, socket: Duplex): void {
+    const response = new ServerResponse(request);
+    response.assignSocket(socket as Socket);
+    response.shouldKeepAlive = false;
+    response.once("finish", () => socket.end());
+    socket.on("error", () => socket.destroy());
+    this.#answer(request, response, false);
   }
 
   async #stop(): Promise<number> {

@@ -1,11 +1,10 @@
 import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
 import { builtAnswer } from "../answers/built.ts";
-import { plain } from "../answers/plain.ts";
 import { readInputs } from "../inputs/evaluate.ts";
-import type { InputValues } from "../inputs/evaluate.ts";
+import type { InputValues, Then } from "../inputs/evaluate.ts";
 import { recordOf } from "../inputs/request-record.ts";
-import { context } from "../logging/context.ts";
+import { within } from "../logging/context.ts";
 import { methodNotAllowed, notFound, notImplemented, sentences } from "../refusals/framework-codes.ts";
 import type { Code } from "../refusals/code.ts";
 import { Refusal } from "../refusals/refusal.ts";
@@ -13,93 +12,83 @@ import { AskedExchange } from "./asked.ts";
 import type { CompiledApp, CompiledRoute } from "./compiled.ts";
 import type { Exchange, Sent } from "./exchange.ts";
 import { refusalOf } from "./failure.ts";
-import { isLogged, logRaise } from "./request-log.ts";
+import { logRaise } from "./request-log.ts";
 import { send } from "./send.ts";
 
 /**
  * Answers one request: this file is its whole way, from arrival to the answer a listener writes. It answers at once
- * wherever nothing waits, and never rejects: whatever is thrown on the way is an answer too.
+ * wherever nothing waits, and neither throws nor rejects: whatever is thrown on the way is an answer too.
  */
 export function answerExchange(app: CompiledApp, exchange: Exchange): Sent | Promise<Sent> {
   const asked = new AskedExchange(app, exchange);
-  return context.run(asked, answerAsked, app, asked);
-}
-
-function answerAsked(app: CompiledApp, asked: AskedExchange): Sent | Promise<Sent> {
-  const startedAt = isLogged() ? performance.now() : 0;
-  let answer: Answer | Promise<Answer>;
-  try {
-    answer = decide(app, asked);
-  } catch (thrown) {
-    answer = failed(asked, thrown);
-  }
-  if (!(answer instanceof Promise)) return sendSafely(app, asked, answer, startedAt);
-  return answer.then(
-    (answer) => sendSafely(app, asked, answer, startedAt),
-    (thrown: unknown) => sendSafely(app, asked, failed(asked, thrown), startedAt),
-  );
-}
-
-// An answer of an application's own making may be no answer at all.
-function sendSafely(app: CompiledApp, asked: AskedExchange, answer: Answer, startedAt: number): Sent {
-  try {
-    return send(app, asked, answer, startedAt);
-  } catch (thrown) {
-    return send(app, asked, failed(asked, thrown), startedAt);
-  }
+  return within(asked, () => {
+    try {
+      return decide(asked);
+    } catch (thrown) {
+      return failed(asked, thrown);
+    }
+  });
 }
 
 /** The order of decisions (contract 4.2): the method, the cross-origin check, the route, and then what is no route. */
-function decide(app: CompiledApp, asked: AskedExchange): Answer | Promise<Answer> {
+function decide(asked: AskedExchange): Sent | Promise<Sent> {
   const { method, path } = asked;
-  if (!knownMethods.has(method) && !app.table.methods.includes(method)) return refused(notImplemented);
+  const { table } = asked.app;
+  if (!knownMethods.has(method) && !table.methods.includes(method)) return send(asked, refused(notImplemented));
 
-  const match = app.table.find(method === "HEAD" ? "GET" : method, path);
+  const match = table.find(method === "HEAD" ? "GET" : method, path);
   if (match !== undefined) {
     asked.route = match.route;
     asked.captured = match.captured;
     return answerRoute(match.route, asked);
   }
-  return answerNoRoute(app, asked);
+  return answerNoRoute(asked);
 }
 
 /** A route's own order (contract 4.4): inputs, all problems of a stage at once, then the handler. */
-function answerRoute(route: CompiledRoute, asked: AskedExchange): Answer | Promise<Answer> {
-  const inputs = readInputs(route.plan, asked);
-  if (inputs instanceof Promise) return inputs.then((inputs) => handle(route, inputs));
-  return handle(route, inputs);
+function answerRoute(route: CompiledRoute, asked: AskedExchange): Sent | Promise<Sent> {
+  return readInputs(route.plan, asked, whenRead);
 }
 
-function handle(route: CompiledRoute, inputs: InputValues | Refusal): Answer | Promise<Answer> {
-  if (inputs instanceof Refusal) return refusalAnswer(inputs);
-  const returned = route.route.handler(inputs as never);
-  if (isThenable(returned)) return Promise.resolve(returned).then((returned) => encode(route, returned));
-  return encode(route, returned);
+// One object for every request, and no closure for each.
+const whenRead: Then<AskedExchange, Sent> = { inputs: handle, thrown: failed };
+
+function handle(asked: AskedExchange, inputs: InputValues | Refusal): Sent | Promise<Sent> {
+  const route = asked.route as CompiledRoute;
+  try {
+    if (inputs instanceof Refusal) return send(asked, refusalAnswer(inputs));
+    return whenMade(asked, route.route.handler(inputs as never), route.answerOf);
+  } catch (thrown) {
+    return failed(asked, thrown);
+  }
 }
 
-function encode(route: CompiledRoute, returned: unknown): Answer {
-  return returned instanceof Refusal ? refusalAnswer(returned) : route.write(returned);
+/** Sends what an application's function returned, now or when it is there, as the answer it stands for. */
+function whenMade(asked: AskedExchange, returned: unknown, answerOf: (returned: unknown) => Answer): Sent | Promise<Sent> {
+  if (!isThenable(returned)) return send(asked, answerOf(returned));
+  return Promise.resolve(returned)
+    .then((returned) => send(asked, answerOf(returned)))
+    .catch((thrown: unknown) => failed(asked, thrown));
 }
 
 /** Rules 3, 4, 6 and 7 of contract 4.2. */
-function answerNoRoute(app: CompiledApp, asked: AskedExchange): Answer | Promise<Answer> {
-  const { method, target, path } = asked;
-  if (method === "OPTIONS" && target === "*") return { ...plain(204, undefined, undefined), headers: [] };
+function answerNoRoute(asked: AskedExchange): Sent | Promise<Sent> {
+  const { app, method, target, path } = asked;
+  if (method === "OPTIONS" && target === "*") return send(asked, empty(204));
 
   const shorter = app.redirectsSlash ? withoutSlash(path) : undefined;
   if (shorter !== undefined && app.table.find(method === "HEAD" ? "GET" : method, shorter) !== undefined) {
     const location = asked.search === "" ? shorter : `${shorter}?${asked.search}`;
-    return { ...plain(308, undefined, undefined), headers: [["location", location]] };
+    return send(asked, empty(308, [["location", location]]));
   }
 
-  const elsewhere = allowed(app, path) ?? (shorter === undefined ? undefined : allowed(app, shorter));
-  if (elsewhere !== undefined) {
-    const headers = [["allow", elsewhere] as const];
-    return method === "OPTIONS" ? { ...plain(204, undefined, undefined), headers } : refused(methodNotAllowed, headers);
+  const allow = allowed(app, path) ?? (shorter === undefined ? undefined : allowed(app, shorter));
+  if (allow !== undefined) {
+    const headers = [["allow", allow] as const];
+    return send(asked, method === "OPTIONS" ? empty(204, headers) : refused(methodNotAllowed, headers));
   }
-  if (app.notFound === undefined) return refused(notFound);
-  const found = app.notFound(recordOf(asked));
-  return found instanceof Promise ? found.then(builtAnswer) : builtAnswer(found);
+  if (app.notFound === undefined) return send(asked, refused(notFound));
+  return whenMade(asked, app.notFound(recordOf(asked)), builtAnswer);
 }
 
 function allowed(app: CompiledApp, path: string): string | undefined {
@@ -112,14 +101,18 @@ function withoutSlash(path: string): string | undefined {
   return path.length > 1 && path.endsWith("/") && !/^\/[/\\]/.test(path) ? path.slice(0, -1) : undefined;
 }
 
-function failed(asked: AskedExchange, thrown: unknown): Answer {
+function failed(asked: AskedExchange, thrown: unknown): Sent {
   const refusal = refusalOf(thrown);
   logRaise(asked, refusal, thrown);
-  return refusalAnswer(refusal);
+  return send(asked, refusalAnswer(refusal));
 }
 
 function refused(code: Code, headers: Refusal["headers"] = []): Answer {
   return refusalAnswer(new Refusal(code, sentences.get(code.name) as string, { headers }));
+}
+
+function empty(status: number, headers: Answer["headers"] = []): Answer {
+  return { status, headers, cookies: [], body: undefined, closes: false };
 }
 
 // A handler may answer what is awaited without being a promise, as some query builders are.

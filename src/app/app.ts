@@ -1,10 +1,12 @@
 import type { Answer } from "../answers/answer.ts";
+import { refusal as refusalAnswer } from "../answers/build.ts";
 import type { RequestRecord } from "../inputs/asked.ts";
 import type { Awaitable, Place } from "../inputs/dep.ts";
 import { makePlan } from "../inputs/plan.ts";
 import type { Supplied } from "../inputs/resource.ts";
 import { frameworkCodes } from "../refusals/framework-codes.ts";
 import type { Code } from "../refusals/code.ts";
+import { Refusal } from "../refusals/refusal.ts";
 import { access } from "../routes/meta.ts";
 import type { Route } from "../routes/route.ts";
 import { Table } from "../routes/table.ts";
@@ -88,10 +90,11 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
 function compile(route: Route, resources: readonly Supplied[]): CompiledRoute | string {
   const { node } = route.returns;
   try {
+    const write = node.compile();
     return {
       route,
       plan: makePlan(route.inputs, placeOf(route, resources)),
-      write: node.compile(),
+      answerOf: (returned) => (returned instanceof Refusal ? refusalAnswer(returned) : write(returned)),
       codes: namesOf([...frameworkCodes, ...codesOf(route)]),
       statuses: node.several ? new Set(node.statuses.map(([status]) => status)) : undefined,
       accessLevel: route.meta.find(access) ?? "info",

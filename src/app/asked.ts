@@ -4,8 +4,9 @@ import type { Asked } from "../inputs/asked.ts";
 import { bodyRefusal } from "../inputs/body-refusal.ts";
 import { isFailure, noRoom, tooLarge } from "../inputs/body-source.ts";
 import type { BodyFailure, BodySource } from "../inputs/body-source.ts";
+import { within } from "../logging/context.ts";
 import type { LogContext } from "../logging/context.ts";
-import { log } from "../logging/writer.ts";
+import { isAnyOn, log } from "../logging/writer.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { freshRequestId } from "../tracing/random.ts";
 import { joinTrace } from "../tracing/trace-context.ts";
@@ -28,8 +29,10 @@ export class AskedExchange implements Asked, LogContext {
   /** The route that answers, once it is found. */
   route: CompiledRoute | undefined = undefined;
   bytes: Uint8Array = noBytes;
+  /** On the monotonic clock; 0 where nothing is logged. */
+  readonly startedAt: number = isAnyOn() ? performance.now() : 0;
   readonly exchange: Exchange;
-  readonly #app: CompiledApp;
+  readonly app: CompiledApp;
   readonly #authority: string | undefined;
   #now: Date | undefined = undefined;
   #trace: TraceContext | undefined = undefined;
@@ -39,7 +42,7 @@ export class AskedExchange implements Asked, LogContext {
   #answered = false;
 
   constructor(app: CompiledApp, exchange: Exchange) {
-    this.#app = app;
+    this.app = app;
     this.exchange = exchange;
     this.method = exchange.method;
     this.target = exchange.target;
@@ -72,7 +75,7 @@ export class AskedExchange implements Asked, LogContext {
     return this.host === undefined || !/^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d*)?$/.test(this.host);
   }
   get now(): Date {
-    return (this.#now ??= this.exchange.now ?? this.#app.now?.() ?? new Date());
+    return (this.#now ??= this.exchange.now ?? this.app.now?.() ?? new Date());
   }
   get gone(): AbortSignal {
     return this.exchange.gone;
@@ -97,18 +100,21 @@ export class AskedExchange implements Asked, LogContext {
     return undefined;
   }
 
-  readWhole(): Refusal | undefined | Promise<Refusal | undefined> {
+  readWhole<A>(next: (refusal: Refusal | undefined) => A | Promise<A>): A | Promise<A> {
     const { body } = this.exchange;
-    if (body === undefined) return undefined;
-    const { maxBody, budget } = this.#app;
-    if (body.length !== undefined && body.length > maxBody) return bodyRefusal(tooLarge);
-    if (body.length !== undefined && body.length > budget.free) return bodyRefusal(noRoom);
+    if (body === undefined) return next(undefined);
+    const { maxBody, budget } = this.app;
+    if (body.length !== undefined && body.length > maxBody) return next(bodyRefusal(tooLarge));
+    if (body.length !== undefined && body.length > budget.free) return next(bodyRefusal(noRoom));
     const take = (bytes: number): boolean => {
       if (!budget.take(bytes)) return false;
       this.#held += bytes;
       return true;
     };
-    return body.whole(maxBody, take).then((read) => this.#keep(read));
+    // The listener calls back from wherever its bytes came in, which is not this request's context.
+    return new Promise((resolve) => {
+      body.whole(maxBody, take, (read) => resolve(within(this, () => next(this.#keep(read)))));
+    });
   }
 
   #keep(read: Uint8Array | BodyFailure): Refusal | undefined {
@@ -130,7 +136,7 @@ export class AskedExchange implements Asked, LogContext {
   /** The answer is made: the handler can set nothing more, and no byte of the body is held. */
   finish(): void {
     this.#answered = true;
-    if (this.#held > 0) this.#app.budget.give(this.#held);
+    if (this.#held > 0) this.app.budget.give(this.#held);
     this.#held = 0;
   }
 

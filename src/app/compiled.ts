@@ -11,8 +11,8 @@ import type { BodyBudget } from "./body-budget.ts";
 export interface CompiledRoute {
   readonly route: Route;
   readonly plan: Plan;
-  /** Turns what the handler returned into the answer its `Returns` declares. */
-  readonly write: (returned: unknown) => Answer;
+  /** The answer that what the handler returned stands for: a refusal's, or what the route's `Returns` makes of it. */
+  readonly answerOf: (returned: unknown) => Answer;
   /** Names of the codes it, its inputs or the framework declare. */
   readonly codes: ReadonlySet<string>;
   /** The statuses it lists; undefined where its handler cannot choose one. */

@@ -24,7 +24,19 @@ export function refusalOf(thrown: unknown): Refusal {
 export function raisedOf(thrown: unknown): Raised | undefined {
   if (thrown instanceof Refusal || thrown instanceof Unwritable) return undefined;
   if (!(thrown instanceof Error)) return { kind: typeof thrown, stack: "" };
-  return { kind: thrown.constructor.name, stack: frames(thrown.stack ?? "", String(thrown.message)) };
+  return {
+    kind: told(() => thrown.constructor.name, "Error"),
+    stack: told(() => frames(thrown.stack as string, String(thrown.message)), ""),
+  };
+}
+
+// An application's error may be anything: its members may be missing, or raise when they are read.
+function told(read: () => string, otherwise: string): string {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
 }
 
 function frames(stack: string, message: string): string {

@@ -67,8 +67,8 @@ class RequestBody implements BodySource {
     }
   }
 
-  whole(limit: number, take: (bytes: number) => boolean): Promise<Uint8Array | BodyFailure> {
-    return gather(() => this.read(), limit, take);
+  whole(limit: number, take: (bytes: number) => boolean, done: (read: Uint8Array | BodyFailure) => void): void {
+    void gather(() => this.read(), limit, take).then(done);
   }
 }
 

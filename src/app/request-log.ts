@@ -9,20 +9,15 @@ import { raisedOf } from "./failure.ts";
 
 const source = "framework.http";
 
-/** Whether any line of a request may be written, and its time is worth taking. */
-export function isLogged(): boolean {
-  return threshold(source) !== undefined;
-}
-
 /** The access line of a request (contract 2.12): how long its answer took to make, and not to write. */
-export function logAccess(asked: AskedExchange, answer: Answer, size: number, startedAt: number): void {
+export function logAccess(asked: AskedExchange, answer: Answer, size: number): void {
   const level = asked.route?.accessLevel ?? "info";
   if (!passes(level, threshold(source))) return;
   line(asked, level, `${asked.method} ${asked.path} ${answer.status}`, {
     "http.request.method": asked.method,
     "url.path": asked.path,
     "http.response.status_code": answer.status,
-    duration: Math.round((performance.now() - startedAt) * 1e6),
+    duration: Math.round((performance.now() - asked.startedAt) * 1e6),
     "http.response.body.size": size,
     "http.route": asked.route?.route.pattern,
     "framework.refusal.code": answer.refused?.code.name,

@@ -4,22 +4,21 @@ import { refusal as refusalAnswer } from "../answers/build.ts";
 import { unwritable } from "../answers/header-guard.ts";
 import { setCookieLine } from "../cookies/cookie.ts";
 import type { AskedExchange } from "./asked.ts";
-import type { CompiledApp } from "./compiled.ts";
 import type { Sent } from "./exchange.ts";
 import { internalRefusal } from "./failure.ts";
 import { httpDate } from "./http-date.ts";
 import { logAccess, logRefusal, logUndeclared } from "./request-log.ts";
 
 /** Makes an answer ready to be written: checked, complete, logged. The handler can add nothing to it any more. */
-export function send(app: CompiledApp, asked: AskedExchange, made: Answer, startedAt: number): Sent {
+export function send(asked: AskedExchange, made: Answer): Sent {
   const answer = guarded(withSet(asked, made));
   asked.finish();
-  const undeclared = undeclaredBy(app, asked, answer);
+  const undeclared = undeclaredBy(asked, answer);
   if (undeclared !== undefined) logUndeclared(asked, undeclared);
   const size = sizeOf(asked, answer);
-  const head = headOf(app, asked, answer, size);
+  const head = headOf(asked, answer, size);
   if (answer.refused?.detail !== undefined) logRefusal(asked, answer.refused);
-  logAccess(asked, answer, size ?? 0, startedAt);
+  logAccess(asked, answer, size ?? 0);
   const body = asked.method === "HEAD" || isBodiless(answer.status) ? unsent(answer.body) : answer.body;
   const sent = { status: answer.status, head, body, closes: answer.closes };
   return undeclared === undefined ? sent : { ...sent, undeclared };
@@ -40,20 +39,20 @@ function guarded(answer: Answer): Answer {
 }
 
 // The head in the order it is written: the type, the answer's own, the id, cookies, the date, the length.
-function headOf(app: CompiledApp, asked: AskedExchange, answer: Answer, size: number | undefined): readonly string[] {
+function headOf(asked: AskedExchange, answer: Answer, size: number | undefined): readonly string[] {
   const { status, contentType, headers, cookies } = answer;
   const head = contentType === undefined ? [] : ["content-type", contentType];
   for (const [name, value] of headers) head.push(name.toLowerCase(), value);
   head.push("x-request-id", asked.id);
   for (const cookie of cookies) head.push("set-cookie", setCookieLine(cookie, asked.secure));
   // A server that failed may have no trustworthy clock (RFC 9110 §6.6.1 leaves the date of a 5xx to it).
-  if (status < 500) head.push("date", httpDate(hasOwnClock(app, asked) ? asked.now.getTime() : Date.now()));
+  if (status < 500) head.push("date", httpDate(hasOwnClock(asked) ? asked.now.getTime() : Date.now()));
   if (size !== undefined && status !== 204 && status !== 304) head.push("content-length", String(size));
   return head;
 }
 
-function hasOwnClock(app: CompiledApp, asked: AskedExchange): boolean {
-  return app.now !== undefined || asked.exchange.now !== undefined;
+function hasOwnClock(asked: AskedExchange): boolean {
+  return asked.app.now !== undefined || asked.exchange.now !== undefined;
 }
 
 /** The bytes of a body; undefined where it is made while it is sent. */
@@ -73,12 +72,12 @@ function unsent(body: AnswerBody): undefined {
   if (isStream(body) && body.parts instanceof ReadableStream) body.parts.cancel().catch(() => {});
 }
 
-function undeclaredBy(app: CompiledApp, asked: AskedExchange, answer: Answer): string | undefined {
+function undeclaredBy(asked: AskedExchange, answer: Answer): string | undefined {
   const { route } = asked;
   const where = route?.route.pattern ?? asked.path;
   const code = answer.refused?.code.name;
   if (code !== undefined) {
-    const declared = route?.codes ?? app.codes;
+    const declared = route?.codes ?? asked.app.codes;
     return declared.has(code) ? undefined : `${where} refused with ${code}, which nothing declares`;
   }
   const listed = route?.statuses;

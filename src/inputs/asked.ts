@@ -24,8 +24,8 @@ export interface Asked {
   headers(): Iterable<readonly [name: string, value: string]>;
   cookie(name: string): string | undefined;
   readonly body: BodySource | undefined;
-  /** Reads the body whole into `bytes`; answers why it could not be had. */
-  readWhole(): Refusal | undefined | Promise<Refusal | undefined>;
+  /** Reads the body whole into `bytes`, and goes on with why it could not be had, if so. */
+  readWhole<A>(next: (refusal: Refusal | undefined) => A | Promise<A>): A | Promise<A>;
   readonly bytes: Uint8Array;
   setCookie(cookie: SetCookie): void;
   addHeader(name: string, value: string): void;

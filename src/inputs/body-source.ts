@@ -10,8 +10,8 @@ export interface BodySource {
   readonly length: number | undefined;
   /** The next bytes, or undefined at the end. */
   read(): Promise<Uint8Array | BodyFailure | undefined>;
-  /** The whole body; `take` is asked for room as bytes arrive. */
-  whole(limit: number, take: (bytes: number) => boolean): Promise<Uint8Array | BodyFailure>;
+  /** The whole body, handed to `done` once; `take` is asked for room as bytes arrive. */
+  whole(limit: number, take: (bytes: number) => boolean, done: (read: Uint8Array | BodyFailure) => void): void;
 }
 
 export const tooLarge: BodyFailure = { kind: "too_large", detail: "the body is longer than the limit" };

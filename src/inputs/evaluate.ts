@@ -1,5 +1,5 @@
 import { invalid, sentences } from "../refusals/framework-codes.ts";
-import { Problem, sameProblem } from "../refusals/problem.ts";
+import { Problem } from "../refusals/problem.ts";
 import { Refusal } from "../refusals/refusal.ts";
 import type { Asked } from "./asked.ts";
 import type { AnyDep, DepNode, Reading } from "./dep.ts";
@@ -10,6 +10,12 @@ import type { Plan, Step } from "./plan.ts";
 export type InputValues = Record<string, unknown>;
 type Outcome = Refusal | undefined;
 
+/** What is done with a request's inputs once they are read. Neither ever throws. */
+export interface Then<Request extends Asked, A> {
+  readonly inputs: (asked: Request, inputs: InputValues | Refusal) => A | Promise<A>;
+  readonly thrown: (asked: Request, thrown: unknown) => A;
+}
+
 /** In the place of a value that could not be read: its problem is noted, and what is made from it is passed over. */
 const failed = Symbol("failed");
 /** In the place of a value found to need the body while the first stage runs. */
@@ -18,31 +24,52 @@ const waiting = Symbol("waiting");
 /**
  * Reads a route's inputs. First, left to right, everything that needs no body; all its problems are told together.
  * Only when there are none is the body read, and what needs it. A refusal that is no problem ends the request at
- * once. Answers at once where nothing waits.
+ * once. What follows is called and not promised, so that where nothing waits no promise is made.
  */
-export function readInputs(plan: Plan, asked: Asked): InputValues | Refusal | Promise<InputValues | Refusal> {
-  if (plan.slots.length === 0) return {};
+export function readInputs<R extends Asked, A>(plan: Plan, asked: R, then: Then<R, A>): A | Promise<A> {
+  if (plan.slots.length === 0) return then.inputs(asked, {});
   const reading = new InputReading(plan, asked);
-  const stage = run(plan.first, 0, reading);
-  return stage instanceof Promise ? stage.then((refusal) => afterFirst(reading, refusal)) : afterFirst(reading, stage);
+  let outcome: Outcome | Promise<Outcome>;
+  try {
+    outcome = run(plan.first, 0, reading);
+  } catch (thrown) {
+    return then.thrown(asked, thrown);
+  }
+  if (!(outcome instanceof Promise)) return afterFirst(reading, asked, outcome, then);
+  return outcome.then(
+    (refusal) => afterFirst(reading, asked, refusal, then),
+    (thrown: unknown) => then.thrown(asked, thrown),
+  );
 }
 
-function afterFirst(reading: InputReading, refusal: Outcome): InputValues | Refusal | Promise<InputValues | Refusal> {
+function afterFirst<R extends Asked, A>(
+  reading: InputReading,
+  asked: R,
+  refusal: Outcome,
+  then: Then<R, A>,
+): A | Promise<A> {
   const refused = refusal ?? reading.refusal();
-  if (refused !== undefined) return refused;
-  if (!reading.needsBody) return reading.inputs();
-  const read = reading.asked.readWhole();
-  return read instanceof Promise ? read.then((refusal) => afterBody(reading, refusal)) : afterBody(reading, read);
+  if (refused !== undefined) return then.inputs(asked, refused);
+  if (!reading.needsBody) return then.inputs(asked, reading.inputs());
+  return asked.readWhole((refusal) => afterBody(reading, asked, refusal, then));
 }
 
-function afterBody(reading: InputReading, refusal: Outcome): InputValues | Refusal | Promise<InputValues | Refusal> {
-  if (refusal !== undefined) return refusal;
-  const stage = run(reading.startSecond(), 0, reading);
-  return stage instanceof Promise ? stage.then((refusal) => afterSecond(reading, refusal)) : afterSecond(reading, stage);
-}
-
-function afterSecond(reading: InputReading, refusal: Outcome): InputValues | Refusal {
-  return refusal ?? reading.refusal() ?? reading.inputs();
+function afterBody<R extends Asked, A>(
+  reading: InputReading,
+  asked: R,
+  unread: Outcome,
+  then: Then<R, A>,
+): A | Promise<A> {
+  if (unread !== undefined) return then.inputs(asked, unread);
+  let outcome: Outcome | Promise<Outcome>;
+  try {
+    outcome = run(reading.startSecond(), 0, reading);
+  } catch (thrown) {
+    return then.thrown(asked, thrown);
+  }
+  const finish = (refusal: Outcome) => then.inputs(asked, refusal ?? reading.refusal() ?? reading.inputs());
+  if (!(outcome instanceof Promise)) return finish(outcome);
+  return outcome.then(finish, (thrown: unknown) => then.thrown(asked, thrown));
 }
 
 function run(steps: readonly Step[], from: number, reading: InputReading): Outcome | Promise<Outcome> {
@@ -60,24 +87,30 @@ function run(steps: readonly Step[], from: number, reading: InputReading): Outco
   return undefined;
 }
 
+/** What binds found only while the request runs. */
+class Late {
+  /** Values of inputs the plan does not have. */
+  readonly values = new Map<DepNode, unknown>();
+  readonly steps = new Map<DepNode, Step>();
+  readonly bound = new Map<object, AnyDep>();
+}
+
 class InputReading implements Reading {
   readonly plan: Plan;
   readonly asked: Asked;
   readonly values: unknown[];
   needsBody: boolean;
-  #problems: Problem[] | undefined;
-  #waiting: Step[] | undefined;
-  /** What a bind asked for that the plan does not have. */
-  #late: Map<DepNode, unknown> | undefined;
-  #lateSteps: Map<DepNode, Step> | undefined;
-  #bound: Map<object, AnyDep> | undefined;
   #bodyRead = false;
+  /** By what they say, so that each is told once. */
+  #problems: Map<string, Problem> | undefined = undefined;
+  #waiting: Step[] | undefined = undefined;
+  #late: Late | undefined = undefined;
 
   constructor(plan: Plan, asked: Asked) {
     this.plan = plan;
     this.asked = asked;
     this.values = plan.start.slice();
-    this.needsBody = plan.body?.as === "json" || plan.body?.as === "bytes";
+    this.needsBody = plan.body !== undefined;
   }
 
   /** Whether all a step is made from is there; where it failed or waits, so does the step. */
@@ -107,7 +140,7 @@ class InputReading implements Reading {
   /** Every problem so far, as the one answer that tells them. */
   refusal(): Outcome {
     if (this.#problems === undefined) return undefined;
-    return new Refusal(invalid, sentences.get("invalid") as string, { problems: this.#problems });
+    return new Refusal(invalid, sentences.get("invalid") as string, { problems: [...this.#problems.values()] });
   }
 
   inputs(): InputValues {
@@ -127,30 +160,30 @@ class InputReading implements Reading {
   }
 
   async late(asker: object, next: () => AnyDep): Promise<unknown> {
-    this.#bound ??= new Map();
-    const dep = this.#bound.get(asker) ?? next();
-    this.#bound.set(asker, dep);
-    return this.#pull(dep);
+    const late = (this.#late ??= new Late());
+    const dep = late.bound.get(asker) ?? next();
+    late.bound.set(asker, dep);
+    return this.#pull(dep, late);
   }
 
   /** Reads an input on demand: what the plan has is read there, once; anything else by identity here. */
-  async #pull({ node }: AnyDep): Promise<unknown> {
+  async #pull({ node }: AnyDep, late: Late): Promise<unknown> {
     const slot = this.plan.slotOf.get(node);
     if (slot !== undefined && this.values[slot] !== unread) return this.values[slot];
-    if (this.#late?.has(node) === true) return this.#late.get(node);
-    const value = await this.#readLate(node);
+    if (late.values.has(node)) return late.values.get(node);
+    const value = await this.#readLate(node, late);
     if (value !== waiting) {
       if (slot !== undefined) this.values[slot] = value;
-      else if (node.uncached !== true) (this.#late ??= new Map()).set(node, value);
+      else if (node.uncached !== true) late.values.set(node, value);
     }
     return value;
   }
 
-  async #readLate(node: DepNode): Promise<unknown> {
+  async #readLate(node: DepNode, late: Late): Promise<unknown> {
     const { place } = this.plan;
     if (node.constant !== undefined) return node.constant(place);
-    const { from, read } = this.#lateStep(node);
-    for (const [i, slot] of from.entries()) this.values[slot] = await this.#pull(node.from[i] as AnyDep);
+    const { from, read } = this.#lateStep(node, late);
+    for (const [i, slot] of from.entries()) this.values[slot] = await this.#pull(node.from[i] as AnyDep, late);
     if (from.some((slot) => this.values[slot] === failed)) return failed;
     if (node.body !== undefined && !this.#bodyRead) {
       this.needsBody = true;
@@ -160,13 +193,12 @@ class InputReading implements Reading {
     return this.#settled(await read(this.asked, this.values, this));
   }
 
-  #lateStep(node: DepNode): Step {
-    this.#lateSteps ??= new Map();
-    let step = this.#lateSteps.get(node);
+  #lateStep(node: DepNode, late: Late): Step {
+    let step = late.steps.get(node);
     if (step === undefined) {
       const from = node.from.map(() => this.values.push(unread) - 1);
       step = { slot: -1, from, read: node.compile?.(this.plan.place, from) ?? (() => undefined) };
-      this.#lateSteps.set(node, step);
+      late.steps.set(node, step);
     }
     return step;
   }
@@ -189,9 +221,10 @@ class InputReading implements Reading {
   }
 
   #note(problems: readonly Problem[]): typeof failed {
-    this.#problems ??= [];
+    this.#problems ??= new Map();
     for (const problem of problems) {
-      if (!this.#problems.some((noted) => sameProblem(noted, problem))) this.#problems.push(problem);
+      const said = `${problem.at}\n${problem.code}\n${problem.message}`;
+      if (!this.#problems.has(said)) this.#problems.set(said, problem);
     }
     return failed;
   }

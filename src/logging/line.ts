@@ -21,9 +21,9 @@ export interface Entry {
 /** One JSON object, members in a set order: the time, the level, the source, the message, the request's, its own. */
 export function jsonLine(entry: Entry, at: number): string {
   const { level, source, message, fields, context } = entry;
-  let line = `{"timestamp":"${timestamp(at)}","level":"${level}","logger.name":${JSON.stringify(source)},"message":${JSON.stringify(message)}`;
+  let line = `{"timestamp":"${timestamp(at)}","level":"${level}","logger.name":${quoted(source)},"message":${quoted(message)}`;
   if (context !== undefined) {
-    line += `,"request_id":${JSON.stringify(context.requestId)},"trace_id":"${context.traceId}","span_id":"${context.spanId}"`;
+    line += `,"request_id":${quoted(context.requestId)},"trace_id":"${context.traceId}","span_id":"${context.spanId}"`;
     if (context.tags !== undefined) line += jsonFields(context.tags);
   }
   return `${line}${jsonFields(fields)}}`;
@@ -33,17 +33,22 @@ function jsonFields(fields: Fields): string {
   let text = "";
   for (const key of Object.keys(fields)) {
     const value = fields[key];
-    if (value !== undefined) text += `,${JSON.stringify(key)}:${jsonValue(value)}`;
+    if (value !== undefined) text += `,${quoted(key)}:${jsonValue(value)}`;
   }
   return text;
 }
 
 function jsonValue(value: string | number | bigint | boolean): string {
-  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "string") return quoted(value);
   if (typeof value === "boolean") return String(value);
   if (typeof value === "number" && !Number.isInteger(value)) return Number.isFinite(value) ? String(value) : "null";
   // A reader that holds numbers as doubles would read other digits than these.
   return value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER ? `"${value}"` : String(value);
+}
+
+// Nearly every text is plain ASCII: to ask costs a quarter of what the platform's writer does.
+function quoted(text: string): string {
+  return /[^ !#-[\]-~]/.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
 
 /** One line for a person: local time, level, source, the request's id, the message, `key=value`. */

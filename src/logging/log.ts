@@ -1,4 +1,4 @@
-import { context } from "./context.ts";
+import { current } from "./context.ts";
 import type { Level } from "./level.ts";
 import type { Fields } from "./line.ts";
 import { log, useSettings } from "./writer.ts";
@@ -24,14 +24,17 @@ export function setup(options: LogOptions = {}): void {
 /** A source of the application's own. A line logged during a request carries the request's id and trace. */
 export function source(name: string): Source {
   const at = (level: Level) => (message: string, fields: Fields = {}) => {
-    log({ level, source: name, message, fields, context: context.getStore() });
+    log({ level, source: name, message, fields, context: current() });
   };
   return { error: at("error"), warn: at("warn"), info: at("info"), debug: at("debug") };
 }
 
-/** The id of the request whose work is running. */
+/**
+ * The id of the request whose work is running: in its handler, after its awaits, in its timers. Undefined outside of
+ * one, and where `Log.setup` has turned every source off, which leaves a request without a context.
+ */
 export function requestId(): string | undefined {
-  return context.getStore()?.requestId;
+  return current()?.requestId;
 }
 
 export type { Level } from "./level.ts";

@@ -28,8 +28,17 @@ let settings: LogOptions = {};
 // Every runtime has a console; a listener brings what its runtime does best.
 let sink: Sink = { write: (line) => console.error(line), format: "json" };
 
+let anyOn = true;
+
 export function useSettings(set: LogOptions): void {
   settings = set;
+  const levels = [...("level" in set ? [set.level] : ["info"]), ...Object.values(set.levels ?? {})];
+  anyOn = levels.some((level) => level !== undefined);
+}
+
+/** Whether any source may write anything at all. */
+export function isAnyOn(): boolean {
+  return anyOn;
 }
 
 /** Brings a runtime's own sink; for listeners. */

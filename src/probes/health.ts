@@ -1,7 +1,7 @@
 import * as Returns from "../answers/returns.ts";
 import type { Awaitable } from "../inputs/dep.ts";
 import { log } from "../logging/writer.ts";
-import { context } from "../logging/context.ts";
+import { current } from "../logging/context.ts";
 import { notReady } from "../refusals/framework-codes.ts";
 import { refuse } from "../refusals/refusal.ts";
 import type { Refusal } from "../refusals/refusal.ts";
@@ -58,5 +58,5 @@ async function answerReady(checks: readonly Check[]): Promise<"ok" | Refusal<"no
 
 function logFailure(name: string, why: string): void {
   const message = `not ready: ${name}: ${why}`;
-  log({ level: "warn", source: "framework.http", message, fields: {}, context: context.getStore() });
+  log({ level: "warn", source: "framework.http", message, fields: {}, context: current() });
 }

@@ -13,7 +13,3 @@ export class Problem {
     this.message = message;
   }
 }
-
-export function sameProblem(a: Problem, b: Problem): boolean {
-  return a.at === b.at && a.code === b.code && a.message === b.message;
-}

@@ -13,6 +13,8 @@ export type Elsewhere = "nothing" | { readonly allow: readonly string[] };
 
 interface Listed<R> {
   readonly route: R;
+  /** A digit for each segment, by how specific it is. */
+  readonly ranks: string;
   readonly order: number;
 }
 
@@ -31,15 +33,7 @@ interface Place<R> {
 interface Found<R> {
   readonly listed: Listed<R>;
   readonly captured: readonly string[];
-  readonly rank: number;
 }
-
-// How specific a segment is. Two ways to answer one path are compared position by position, and both have as many
-// segments as it has: a rank is their number in base 3, the first segment its highest digit.
-const literalRank = 2;
-const decliningRank = 1;
-const plainRank = 0;
-const ranks = 3;
 
 const nothingCaptured: readonly string[] = [];
 
@@ -57,7 +51,7 @@ export class Table<R> {
   add(method: string, path: Path<unknown>, route: R): void {
     if (!this.#methods.includes(method)) this.#methods.push(method);
     const endings = endingsOf(this.#root, path.segments);
-    if (!endings.has(method)) endings.set(method, { route, order: this.#order++ });
+    if (!endings.has(method)) endings.set(method, { route, ranks: ranksOf(path.segments), order: this.#order++ });
     if (path.segments.every((segment) => typeof segment === "string" && !segment.includes("%"))) {
       this.#literal.set(path.pattern, endings);
     }
@@ -71,8 +65,10 @@ export class Table<R> {
   find(method: string, path: string): Match<R> | undefined {
     const literal = this.#literal.get(path)?.get(method);
     if (literal !== undefined) return { route: literal.route, captured: nothingCaptured };
+    // What else a target may be (`*`, `host:port`) is no path.
+    if (!path.startsWith("/")) return undefined;
     const walk = new Walk<R>(method, path);
-    const found = walk.find(this.#root, 1, 0, 0) ?? walk.rest;
+    const found = walk.find(this.#root, 1, 0) ?? walk.rest;
     return found === undefined ? undefined : { route: found.listed.route, captured: found.captured };
   }
 
@@ -112,71 +108,74 @@ class Walk<R> {
    * @param at Where its next segment begins; past the path's end, none is left.
    * @param taken How many segments parameters took so far.
    */
-  find(place: Place<R>, at: number, taken: number, rank: number): Found<R> | undefined {
+  find(place: Place<R>, at: number, taken: number): Found<R> | undefined {
     const path = this.#path;
-    if (at > path.length) return this.#ending(place, taken, rank) ?? this.#noteRest(place, at, taken);
+    if (at > path.length) return this.#ending(place, taken) ?? this.#noteRest(place, at, taken);
     const slash = path.indexOf("/", at);
     const end = slash === -1 ? path.length : slash;
-    const found = end === at ? undefined : this.#below(place, path.slice(at, end), end + 1, taken, rank * ranks);
+    const found = end === at ? undefined : this.#below(place, path.slice(at, end), end + 1, taken);
     return found ?? this.#noteRest(place, at, taken);
   }
 
-  #below(place: Place<R>, segment: string, next: number, taken: number, rank: number): Found<R> | undefined {
+  #below(place: Place<R>, segment: string, next: number, taken: number): Found<R> | undefined {
     const text = decodeSegment(segment);
     const literal = text === undefined ? undefined : place.literals.get(text);
     if (literal !== undefined) {
-      const found = this.find(literal, next, taken, rank + literalRank);
+      const found = this.find(literal, next, taken);
       if (found !== undefined) return found;
     }
     if (place.declining.length > 0 && text !== undefined) {
-      const found = this.#bestDeclining(place, segment, text, next, taken, rank + decliningRank);
+      const found = this.#bestDeclining(place, segment, text, next, taken);
       if (found !== undefined) return found;
     }
     if (place.plain === undefined) return undefined;
     this.#taken[taken] = segment;
-    return this.find(place.plain, next, taken + 1, rank + plainRank);
+    return this.find(place.plain, next, taken + 1);
   }
 
   // Of several declining parameters that parse, what follows decides, and then the listed order.
-  #bestDeclining(
-    place: Place<R>,
-    segment: string,
-    text: string,
-    next: number,
-    taken: number,
-    rank: number,
-  ): Found<R> | undefined {
+  #bestDeclining(place: Place<R>, segment: string, text: string, next: number, taken: number): Found<R> | undefined {
     let best: Found<R> | undefined;
     for (const { codec, place: below } of place.declining) {
       if (!codec.parse(text).ok) continue;
       this.#taken[taken] = segment;
-      const found = this.find(below, next, taken + 1, rank);
-      if (found !== undefined && (best === undefined || beats(found, best))) best = found;
+      const found = this.find(below, next, taken + 1);
+      if (found !== undefined && (best === undefined || beats(found.listed, best.listed))) best = found;
     }
     return best;
   }
 
-  #ending(place: Place<R>, taken: number, rank: number): Found<R> | undefined {
+  #ending(place: Place<R>, taken: number): Found<R> | undefined {
     if (place.end === undefined) return undefined;
     const listed = place.end.get(this.#method);
-    if (listed !== undefined) return { listed, captured: this.#taken.slice(0, taken), rank };
+    if (listed !== undefined) return { listed, captured: this.#taken.slice(0, taken) };
     this.#named = true;
     return undefined;
   }
 
-  // The walk goes by rank, so the first rest it comes past is the best one. No empty segment is part of a rest.
+  // No empty segment is part of a rest.
   #noteRest(place: Place<R>, at: number, taken: number): undefined {
-    if (place.rest === undefined || this.#rest !== undefined) return;
-    const listed = place.rest.get(this.#method);
-    if (listed === undefined) return;
+    const listed = place.rest?.get(this.#method);
+    if (listed === undefined || (this.#rest !== undefined && !beats(listed, this.#rest.listed))) return;
     const left = this.#path.slice(at);
-    if (at <= this.#path.length && (left === "" || left.endsWith("/") || left.includes("//"))) return;
-    this.#rest = { listed, captured: [...this.#taken.slice(0, taken), left], rank: 0 };
+    if (at <= this.#path.length && `/${left}/`.includes("//")) return;
+    this.#rest = { listed, captured: [...this.#taken.slice(0, taken), left] };
   }
 }
 
-function beats<R>(a: Found<R>, b: Found<R>): boolean {
-  return a.rank === b.rank ? a.listed.order < b.listed.order : a.rank > b.rank;
+// Two routes that answer one path are compared position by position: the more specific segment wins.
+function beats<R>(a: Listed<R>, b: Listed<R>): boolean {
+  return a.ranks === b.ranks ? a.order < b.order : a.ranks > b.ranks;
+}
+
+function ranksOf(segments: readonly Segment[]): string {
+  return segments.map(rankOf).join("");
+}
+
+function rankOf(segment: Segment): string {
+  if (typeof segment === "string") return "3";
+  if (segment.kind === "rest") return "0";
+  return segment.declines ? "2" : "1";
 }
 
 function emptyPlace<R>(): Place<R> {

@@ -1,5 +1,6 @@
 import { getGlobalConfig } from "valibot";
 import type { Kind } from "../kind.ts";
+import { everySort } from "../sentences.ts";
 import { copyOf } from "./copy.ts";
 import type { Compile, Reader } from "./reading.ts";
 
@@ -8,7 +9,8 @@ export function fallbackReader(shape: Kind, compile: Compile<Kind>): Reader {
   const { fallback, ...without } = shape;
   const inner = compile(without as Kind);
   return {
-    ...inner,
+    sorts: () => everySort,
+    expected: inner.expected,
     read: (value, reading) => {
       const trial = reading.aside();
       const read = inner.read(value, trial);

@@ -22,8 +22,9 @@ export function foreignReader(shape: Kind): Reader {
 export function run(part: Kind | Action, dataset: Dataset, reading: Reading): unknown {
   const outcome = part["~run"](dataset, getGlobalConfig());
   for (const issue of outcome.issues ?? []) report(issue, reading);
-  if (outcome.issues !== undefined && outcome.typed !== true) reading.valueless++;
-  return outcome.value;
+  if (outcome.issues === undefined || outcome.typed === true) return outcome.value;
+  reading.valueless++;
+  return undefined;
 }
 
 /** Tells one issue at the place its path names, from where the reader stands. */

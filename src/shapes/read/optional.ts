@@ -2,7 +2,6 @@ import { getGlobalConfig } from "valibot";
 import type { Kind, Wrapper } from "../kind.ts";
 import { said } from "../said.ts";
 import { mustBe, required, sortOf } from "../sentences.ts";
-import type { Sort } from "../sentences.ts";
 import { copyOf } from "./copy.ts";
 import type { Compile, Reader } from "./reading.ts";
 
@@ -43,12 +42,13 @@ function absentReader(shape: Wrapper, wrapped: Reader): Reader {
 
 function nullableReader(shape: Wrapper, wrapped: Reader): Reader {
   const expected = (): readonly string[] => [...wrapped.expected(), "null"];
+  let taken: readonly string[] | undefined;
   return {
     sorts: () => [...new Set([...wrapped.sorts(), "null" as const])],
     expected,
     read: (value, reading) => {
       if (value !== null && value !== undefined) {
-        if (wrapped.sorts().includes(sortOf(value) as Sort)) return wrapped.read(value, reading);
+        if ((taken ??= wrapped.sorts()).includes(sortOf(value))) return wrapped.read(value, reading);
         return reading.wrong("unexpected_type", said(shape.wrapped, value, mustBe(expected(), value)));
       }
       const instead = defaultOf(shape, value);

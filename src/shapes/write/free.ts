@@ -1,4 +1,5 @@
 import type { Members } from "../read/names.ts";
+import { writeMembers } from "./members.ts";
 import type { Write, Writing } from "./writing.ts";
 
 /** Writes any JSON, and refuses what `JSON.stringify` would drop or change in silence. */
@@ -21,6 +22,7 @@ export const writeFree: Write = (value, writing) => {
 
 function writeList(list: readonly unknown[], writing: Writing): unknown {
   const level = writing.enter();
+  if (level === undefined) return undefined;
   const out: unknown[] = [];
   for (let index = 0; index < list.length && writing.failure === undefined; index++) {
     writing.path[level] = index;
@@ -37,14 +39,9 @@ function writeObject(object: object, writing: Writing): unknown {
     return writing.fail("is an instance of a class: give its members as v.object");
   }
   const level = writing.enter();
-  // Without a prototype, so that a member named __proto__ is a member.
-  const out: Members = Object.create(null);
-  for (const [name, member] of Object.entries(object)) {
-    if (member === undefined) continue;
-    writing.path[level] = name;
-    out[name] = writeFree(member, writing);
-    if (writing.failure !== undefined) break;
-  }
+  if (level === undefined) return undefined;
+  const out: Members = {};
+  writeMembers(Object.keys(object), object as Members, writeFree, out, writing);
   writing.depth = level;
   return out;
 }

@@ -8,6 +8,7 @@ export function listWriter(shape: ListKind, compile: CompileWrite<Kind>): Write 
   return (value, writing) => {
     if (!Array.isArray(value)) return writing.refuse("a list", value);
     const level = writing.enter();
+    if (level === undefined) return undefined;
     const out: unknown[] = [];
     for (let index = 0; index < value.length && writing.failure === undefined; index++) {
       writing.path[level] = index;
@@ -27,6 +28,7 @@ export function tupleWriter(shape: TupleKind, compile: CompileWrite<Kind>): Writ
       return writing.fail(`must have ${counted(items.length, "item")}, and has more`);
     }
     const level = writing.enter();
+    if (level === undefined) return undefined;
     const out: unknown[] = [];
     for (let index = 0; index < Math.max(items.length, value.length) && writing.failure === undefined; index++) {
       writing.path[level] = index;

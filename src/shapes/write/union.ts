@@ -39,32 +39,38 @@ function firstThatFits(options: readonly Write[]): Write {
     let known = writing.outcomes.get(options);
     if (known === undefined) writing.outcomes.set(options, (known = new WeakMap()));
     const before = known.get(value);
-    if (before === undefined) return attempt(options, value, writing, known);
-    writing.failure = before.failure;
-    return before.written;
+    if (before !== undefined) {
+      writing.failure = before.failure;
+      return before.written;
+    }
+    const written = attempt(options, value, writing);
+    known.set(value, { written, failure: writing.failure });
+    return written;
   };
 }
 
-function attempt(
-  options: readonly Write[],
-  value: unknown,
-  writing: Writing,
-  known?: WeakMap<object, Outcome>,
-): unknown {
+/** The first shape that names every member of the value; failing that, the first that can be written at all. */
+function attempt(options: readonly Write[], value: unknown, writing: Writing): unknown {
   const { depth, outcomes } = writing;
   writing.outcomes ??= new Map();
-  let written: unknown;
+  let best: Outcome | undefined;
   for (const write of options) {
+    const written = write(value, writing);
+    const { failure } = writing;
     writing.depth = depth;
     writing.failure = undefined;
-    written = write(value, writing);
-    if (writing.failure === undefined) break;
-  }
-  if (writing.failure !== undefined) {
-    writing.depth = depth;
-    writing.failure = `${writing.place()} is of none of the shapes it may have`;
+    if (failure !== undefined) continue;
+    best ??= { written, failure };
+    if (keepsAll(value, written)) {
+      best = { written, failure };
+      break;
+    }
   }
   writing.outcomes = outcomes;
-  known?.set(value as object, { written, failure: writing.failure });
-  return written;
+  return best === undefined ? writing.fail("is of none of the shapes it may have") : best.written;
+}
+
+function keepsAll(value: unknown, written: unknown): boolean {
+  if (!isObject(value) || !isObject(written)) return true;
+  return Object.keys(value).every((name) => value[name] === undefined || name in written);
 }

@@ -32,10 +32,9 @@ export class Writing {
     this.failure ??= `${this.place()} ${words}`;
   }
 
-  /** Steps into a list or an object; a value that holds itself never ends. */
-  enter(): number {
-    if (this.depth >= mostDeep) this.fail("is nested more than 512 deep, or holds itself");
-    return this.depth++;
+  /** Steps into a list or an object and answers its level; a value that holds itself would never end. */
+  enter(): number | undefined {
+    return this.depth < mostDeep ? this.depth++ : this.fail("is nested more than 512 deep, or holds itself");
   }
 
   place(): string {
