@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Exchange } from "../../src/app/exchange.ts";
 import type { BodySource } from "../../src/inputs/body-source.ts";
@@ -65,6 +66,11 @@ export class NodeExchange implements Exchange {
 
   byteLength(text: string): number {
     return Buffer.byteLength(text);
+  }
+
+  decode(bytes: Uint8Array): string | undefined {
+    if (!isUtf8(bytes)) return undefined;
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   }
 }
 

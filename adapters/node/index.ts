@@ -10,6 +10,7 @@ import type { Route } from "../../src/routes/route.ts";
 import { NodeExchange } from "./exchange.ts";
 import { refuseHead } from "./head-refusal.ts";
 import { listen } from "./listen.ts";
+import { watch } from "./incoming-body.ts";
 import { limitsOf } from "./options.ts";
 import type { Limits, ServeOptions } from "./options.ts";
 import { stderrSink } from "./stderr.ts";
@@ -83,6 +84,7 @@ class Listener implements Server {
       process.once("SIGTERM", this.#onSignal);
       process.once("SIGINT", this.#onSignal);
     }
+    this.sweep.start();
     info(`listening on ${this.url} (${bound})`);
   }
 
@@ -109,6 +111,7 @@ class Listener implements Server {
     // Node drops headers past a count without a word; the bytes of a head are bound already.
     server.maxHeadersCount = 0;
     server.maxConnections = maxConnections;
+    server.on("connection", watch);
     server.on("request", (request, response) => this.#answer(request, response, false));
     server.on("checkContinue", (request, response) => this.#answer(request, response, true));
     server.on("connect", (request, socket) => this.#answerConnect(request, socket));
@@ -146,6 +149,7 @@ class Listener implements Server {
     const cut = drained ? 0 : this.#inFlight.size;
     for (const server of this.#servers) server.closeAllConnections();
     await closed;
+    this.sweep.stop();
     if (cut === 0) info("stopped");
     else log(line("warn", `stopped with ${cut} requests unanswered after ${this.#limits.drainMs / 1000}s`));
     return cut;

@@ -1,4 +1,4 @@
-/** A wait on a client, with the instant it is over. */
+/** A wait on a client. */
 export interface Deadline {
   /** Bytes came: the wait is that much longer. */
   arrived(bytes: number): void;
@@ -7,20 +7,33 @@ export interface Deadline {
 }
 
 /**
- * Every wait on a client's body and on its taking of an answer, looked at now and then by one timer: a timer for each
- * request would cost it more than the wait is worth. A deadline may so pass up to a tenth of the shorter time late.
+ * Every wait on a client's body and on its taking of an answer, looked at now and then by one timer: a timer or a
+ * clock reading for each request would cost it more than the wait is worth. A wait is over at most two looks late,
+ * which is a tenth of the shortest.
  */
 export class Sweep {
   readonly #bodyTimeoutMs: number;
   readonly #minBodyRate: number;
   readonly #everyMs: number;
-  readonly #waiting = new Set<Wait>();
+  /** The waits, as a ring that begins and ends here: one is taken out as quickly as it is put in. */
+  readonly #ring = new Wait(0, 0, () => {});
+  #now = performance.now();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(limits: { readonly bodyTimeoutMs: number; readonly minBodyRate: number; readonly sendTimeoutMs: number }) {
     this.#bodyTimeoutMs = limits.bodyTimeoutMs;
     this.#minBodyRate = limits.minBodyRate;
-    this.#everyMs = Math.max(1, Math.min(1000, limits.bodyTimeoutMs / 10, limits.sendTimeoutMs / 10));
+    this.#everyMs = Math.max(1, Math.min(500, limits.bodyTimeoutMs / 20, limits.sendTimeoutMs / 20));
+  }
+
+  start(): void {
+    this.#now = performance.now();
+    this.#timer ??= setInterval(() => this.#look(), this.#everyMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 
   /** Waits for a body: its own time, and a second for each `minBodyRate` bytes of it. */
@@ -33,34 +46,42 @@ export class Sweep {
     return this.#wait(ms, 0, expire);
   }
 
+  // The clock is as old as the last look, so one look is added: no wait is over early.
   #wait(ms: number, msPerByte: number, expire: () => void): Deadline {
-    const wait = new Wait(performance.now() + ms, msPerByte, expire, this.#waiting);
-    this.#waiting.add(wait);
-    this.#timer ??= setInterval(() => this.#look(), this.#everyMs).unref();
+    const wait = new Wait(this.#now + this.#everyMs + ms, msPerByte, expire);
+    wait.putBefore(this.#ring);
     return wait;
   }
 
   #look(): void {
-    const now = performance.now();
-    for (const wait of this.#waiting) wait.look(now);
-    if (this.#waiting.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#now = performance.now();
+    for (let wait = this.#ring.next; wait !== this.#ring; ) {
+      const { next } = wait;
+      wait.look(this.#now);
+      wait = next;
+    }
   }
 }
 
 class Wait implements Deadline {
   passed = false;
+  next: Wait = this;
+  #before: Wait = this;
   #at: number;
   readonly #msPerByte: number;
   readonly #expire: () => void;
-  readonly #waiting: Set<Wait>;
 
-  constructor(at: number, msPerByte: number, expire: () => void, waiting: Set<Wait>) {
+  constructor(at: number, msPerByte: number, expire: () => void) {
     this.#at = at;
     this.#msPerByte = msPerByte;
     this.#expire = expire;
-    this.#waiting = waiting;
+  }
+
+  putBefore(next: Wait): void {
+    this.next = next;
+    this.#before = next.#before;
+    next.#before.next = this;
+    next.#before = this;
   }
 
   arrived(bytes: number): void {
@@ -75,6 +96,9 @@ class Wait implements Deadline {
   }
 
   clear(): void {
-    this.#waiting.delete(this);
+    this.#before.next = this.next;
+    this.next.#before = this.#before;
+    this.next = this;
+    this.#before = this;
   }
 }

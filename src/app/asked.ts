@@ -7,6 +7,7 @@ import type { BodyFailure, BodySource } from "../inputs/body-source.ts";
 import { within } from "../logging/context.ts";
 import type { LogContext } from "../logging/context.ts";
 import { isAnyOn, log } from "../logging/writer.ts";
+import type { Code } from "../refusals/code.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { freshRequestId } from "../tracing/random.ts";
 import { joinTrace } from "../tracing/trace-context.ts";
@@ -34,6 +35,7 @@ export class AskedExchange implements Asked, LogContext {
   readonly exchange: Exchange;
   readonly app: CompiledApp;
   readonly #authority: string | undefined;
+  #lateCodes: readonly Code[] = nothing;
   #now: Date | undefined = undefined;
   #trace: TraceContext | undefined = undefined;
   #headers: (readonly [name: string, value: string])[] | undefined = undefined;
@@ -80,6 +82,9 @@ export class AskedExchange implements Asked, LogContext {
   get gone(): AbortSignal {
     return this.exchange.gone;
   }
+  get text(): string | undefined {
+    return this.exchange.decode(this.bytes);
+  }
   get body(): BodySource | undefined {
     return this.exchange.body;
   }
@@ -121,6 +126,15 @@ export class AskedExchange implements Asked, LogContext {
     if (isFailure(read)) return bodyRefusal(read);
     this.bytes = read;
     return undefined;
+  }
+
+  declare(codes: readonly Code[]): void {
+    this.#lateCodes = [...this.#lateCodes, ...codes];
+  }
+
+  /** Whether a refusal's code was declared: by the route, by one of its inputs, or by the framework. */
+  declares(name: string): boolean {
+    return (this.route?.codes ?? this.app.codes).has(name) || this.#lateCodes.some((code) => code.name === name);
   }
 
   setCookie(cookie: SetCookie): void {

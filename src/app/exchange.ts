@@ -24,6 +24,8 @@ export interface Exchange {
   readonly gone: AbortSignal;
   /** The length of a text in UTF-8, by the quickest way the runtime has. */
   byteLength(text: string): number;
+  /** The text of bytes in UTF-8, likewise; undefined where they are none. A byte order mark is part of the text. */
+  decode(bytes: Uint8Array): string | undefined;
 }
 
 /** An answer as a listener writes it. */

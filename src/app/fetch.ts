@@ -3,6 +3,7 @@ import type { StreamBody } from "../answers/answer.ts";
 import { gather } from "../inputs/body-source.ts";
 import type { BodyFailure, BodySource } from "../inputs/body-source.ts";
 import type { Exchange, Sent } from "./exchange.ts";
+import { byteLength, decode } from "./utf8.ts";
 
 /** An exchange over a standard `Request`, which shows a repeated header as one joined line. */
 export class FetchExchange implements Exchange {
@@ -37,7 +38,11 @@ export class FetchExchange implements Exchange {
   }
 
   byteLength(text: string): number {
-    return new TextEncoder().encode(text).byteLength;
+    return byteLength(text);
+  }
+
+  decode(bytes: Uint8Array): string | undefined {
+    return decode(bytes);
   }
 }
 

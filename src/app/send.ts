@@ -77,8 +77,7 @@ function undeclaredBy(asked: AskedExchange, answer: Answer): string | undefined 
   const where = route?.route.pattern ?? asked.path;
   const code = answer.refused?.code.name;
   if (code !== undefined) {
-    const declared = route?.codes ?? asked.app.codes;
-    return declared.has(code) ? undefined : `${where} refused with ${code}, which nothing declares`;
+    return asked.declares(code) ? undefined : `${where} refused with ${code}, which nothing declares`;
   }
   const listed = route?.statuses;
   if (listed === undefined || listed.has(answer.status)) return undefined;

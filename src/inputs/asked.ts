@@ -1,3 +1,4 @@
+import type { Code } from "../refusals/code.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import type { SetCookie } from "../cookies/cookie.ts";
 import type { BodySource } from "./body-source.ts";
@@ -27,6 +28,10 @@ export interface Asked {
   /** Reads the body whole into `bytes`, and goes on with why it could not be had, if so. */
   readWhole<A>(next: (refusal: Refusal | undefined) => A | Promise<A>): A | Promise<A>;
   readonly bytes: Uint8Array;
+  /** `bytes` as UTF-8; undefined where they are none. */
+  readonly text: string | undefined;
+  /** The codes of an input found only while the request runs: declared, like those the route lists. */
+  declare(codes: readonly Code[]): void;
   setCookie(cookie: SetCookie): void;
   addHeader(name: string, value: string): void;
   readonly gone: AbortSignal;

@@ -182,6 +182,7 @@ class InputReading implements Reading {
   async #readLate(node: DepNode, late: Late): Promise<unknown> {
     const { place } = this.plan;
     if (node.constant !== undefined) return node.constant(place);
+    if (node.codes !== undefined) this.asked.declare(node.codes);
     const { from, read } = this.#lateStep(node, late);
     for (const [i, slot] of from.entries()) this.values[slot] = await this.#pull(node.from[i] as AnyDep, late);
     if (from.some((slot) => this.values[slot] === failed)) return failed;

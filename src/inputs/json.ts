@@ -33,7 +33,8 @@ export function json(
     compile: () => {
       const reader = compileReader(shape);
       return (asked) => {
-        const read = reader.read(asked.bytes);
+        const { text } = asked;
+        const read = text === undefined ? reader.read(asked.bytes) : reader.readText(text);
         if (read.ok) return read.value;
         return refusal === undefined ? allOf(read.error) : ownRefusal(refusal, read.error);
       };

@@ -1,3 +1,5 @@
+import { internal, sentences } from "../refusals/framework-codes.ts";
+import { Refusal } from "../refusals/refusal.ts";
 import type { AnyParam, Param, Rest } from "../routes/path.ts";
 import { decodeSegment } from "../routes/segment.ts";
 import type { Asked } from "./asked.ts";
@@ -19,7 +21,8 @@ export function param(parameter: AnyParam | Rest): Dep<never, never, never> {
   const compile = (place: Place): ((asked: Asked) => unknown) => {
     const index = place.captured(name);
     if (index === undefined) {
-      throw new Error(`a dependency read the path parameter ${name}, which the path of ${place.route} does not have`);
+      const detail = `a dependency read the path parameter ${name}, which the path of ${place.route} does not have`;
+      throw new Refusal(internal, sentences.get("internal") as string, { detail });
     }
     if (parameter.kind === "rest") return (asked) => readRest(asked.captured[index] as string, at);
     return (asked) => {

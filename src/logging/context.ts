@@ -4,6 +4,7 @@ import { isAnyOn } from "./writer.ts";
 
 /** What every line logged during a request carries. */
 export interface LogContext {
+  /** Letters, digits, `-`, `_` and `.` alone. */
   readonly requestId: string;
   readonly traceId: string;
   readonly spanId: string;

@@ -21,9 +21,9 @@ export interface Entry {
 /** One JSON object, members in a set order: the time, the level, the source, the message, the request's, its own. */
 export function jsonLine(entry: Entry, at: number): string {
   const { level, source, message, fields, context } = entry;
-  let line = `{"timestamp":"${timestamp(at)}","level":"${level}","logger.name":${quoted(source)},"message":${quoted(message)}`;
+  let line = `{"timestamp":"${timestamp(at)}","level":"${level}","logger.name":${name(source)},"message":${quoted(message)}`;
   if (context !== undefined) {
-    line += `,"request_id":${quoted(context.requestId)},"trace_id":"${context.traceId}","span_id":"${context.spanId}"`;
+    line += `,"request_id":"${context.requestId}","trace_id":"${context.traceId}","span_id":"${context.spanId}"`;
     if (context.tags !== undefined) line += jsonFields(context.tags);
   }
   return `${line}${jsonFields(fields)}}`;
@@ -31,11 +31,25 @@ export function jsonLine(entry: Entry, at: number): string {
 
 function jsonFields(fields: Fields): string {
   let text = "";
-  for (const key of Object.keys(fields)) {
+  for (const key in fields) {
     const value = fields[key];
-    if (value !== undefined) text += `,${quoted(key)}:${jsonValue(value)}`;
+    if (value !== undefined) text += `,${name(key)}:${jsonValue(value)}`;
   }
   return text;
+}
+
+// Names of sources and fields are few and come again with every line. An application that makes them up as it goes
+// is served all the same, past what is kept.
+const names = new Map<string, string>();
+const mostNames = 500;
+
+function name(text: string): string {
+  let written = names.get(text);
+  if (written === undefined) {
+    written = JSON.stringify(text);
+    if (names.size < mostNames) names.set(text, written);
+  }
+  return written;
 }
 
 function jsonValue(value: string | number | bigint | boolean): string {

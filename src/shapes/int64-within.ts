@@ -4,6 +4,7 @@ import { kindOf } from "./kind.ts";
 import type { Kind } from "./kind.ts";
 
 const exact = readyMadeOf(kindOf(int64));
+const mostParts = 10_000;
 
 /** Whether a shape holds a 64-bit number anywhere. */
 export function holdsInt64(shape: Kind): boolean {
@@ -17,8 +18,8 @@ export function holdsInt64(shape: Kind): boolean {
     if (exact !== undefined && readyMadeOf(kind) === exact) return true;
     if (kind.type === "lazy" && !seen.has(kind.getter)) {
       seen.add(kind.getter);
-      // A getter may make a new schema each time: past some hundred, the answer that is never wrong.
-      if (seen.size > mostParts) return true;
+      // A getter may look at the value, or make a new schema each time: then exact reading is never wrong, only slower.
+      if (kind.getter.length > 0 || seen.size > mostParts) return true;
       waiting.push(kind.getter(undefined));
     }
     waiting.push(...partsOf(kind));
@@ -26,11 +27,21 @@ export function holdsInt64(shape: Kind): boolean {
   return false;
 }
 
-const mostParts = 10_000;
-
 function partsOf(kind: Kind): unknown[] {
-  const { entries, rest, key, value, item, items, wrapped, options, pipe } = kind as unknown as { [part: string]: unknown };
-  return [rest, key, value, item, wrapped, ...Object.values(entries ?? {}), ...list(items), ...list(options), ...list(pipe)];
+  const { entries, rest, key, value, item, items, wrapped, options, pipe } = kind as unknown as {
+    [part: string]: unknown;
+  };
+  return [
+    rest,
+    key,
+    value,
+    item,
+    wrapped,
+    ...Object.values(entries ?? {}),
+    ...list(items),
+    ...list(options),
+    ...list(pipe),
+  ];
 }
 
 function list(parts: unknown): readonly unknown[] {

@@ -1,7 +1,7 @@
 import type { Shape } from "./shape.ts";
 
 /** An author's own words for what is wrong: Valibot takes a text, or a function of its issue. */
-export type Message = string | ((issue: never) => string) | undefined;
+type Message = string | ((issue: never) => string) | undefined;
 
 /** What the compilers look at in a part of a Valibot schema; Valibot's own types say the same with more parameters. */
 interface Part {

@@ -10,7 +10,9 @@ const names = new WeakMap<object, string>();
 export function named<S extends Shape>(name: string, shape: S): S {
   const before = names.get(shape);
   if (before !== undefined && before !== name) {
-    throw new Error(`Shape.named: one shape cannot be both "${before}" and "${name}"; make a second one for the second name.`);
+    throw new Error(
+      `Shape.named: one shape cannot be both "${before}" and "${name}"; make a second one for the second name.`,
+    );
   }
   names.set(shape, name);
   return shape;

@@ -16,13 +16,20 @@ const instead: { readonly [type: string]: string } = {
 
 /** Refuses, when the app is made, a schema that no JSON can be. */
 export function refuseKind(shape: Kind): void {
-  if (shape.async) throw new Error(`v.${shape.type} is asynchronous here: a shape is read without waiting; check in the handler or in Dep.join.`);
+  if (shape.async)
+    throw new Error(
+      `v.${shape.type} is asynchronous here: a shape is read without waiting; check in the handler or in Dep.join.`,
+    );
   const hint = instead[shape.type];
-  if (hint !== undefined && shape.pipe === undefined) throw new Error(`v.${shape.type} is not a shape of JSON: ${hint}.`);
+  if (hint !== undefined && shape.pipe === undefined)
+    throw new Error(`v.${shape.type} is not a shape of JSON: ${hint}.`);
   if ("entries" in shape && Object.keys(shape.entries).includes("__proto__")) {
-    throw new Error(`v.${shape.type} declares a member named __proto__, which would change the object it is read into.`);
+    throw new Error(
+      `v.${shape.type} declares a member named __proto__, which would change the object it is read into.`,
+    );
   }
-  const words = shape.type === "literal" ? [shape.literal] : "options" in shape && shape.type !== "variant" ? shape.options : [];
+  const words =
+    shape.type === "literal" ? [shape.literal] : "options" in shape && shape.type !== "variant" ? shape.options : [];
   for (const word of words) {
     if (typeof word === "bigint" || typeof word === "symbol") {
       throw new Error(`v.${shape.type} holds a ${typeof word}, which is not a value of JSON: ${instead[typeof word]}.`);

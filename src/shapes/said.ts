@@ -11,7 +11,7 @@ export function said(part: Kind | Action, value: unknown, sentence: string): str
 }
 
 /** Runs one part as Valibot would. */
-export function issuesOf(part: Kind | Action, value: unknown): readonly Issue[] {
+function issuesOf(part: Kind | Action, value: unknown): readonly Issue[] {
   return part["~run"]({ typed: true, value }, getGlobalConfig()).issues ?? [];
 }
 

@@ -19,3 +19,15 @@ export const keepsSort: ReadonlySet<string> = new Set([
   "trim_end",
   "trim_start",
 ]);
+
+/** Transformations that leave the value as it is, and say something of its type alone. */
+export const changesNothing: ReadonlySet<string> = new Set(["brand", "flavor", "readonly"]);
+
+/** The common changes of a text, without Valibot's object for each. */
+export const textChanges: ReadonlyMap<string, (text: string) => string> = new Map([
+  ["to_lower_case", (text: string) => text.toLowerCase()],
+  ["to_upper_case", (text: string) => text.toUpperCase()],
+  ["trim", (text: string) => text.trim()],
+  ["trim_end", (text: string) => text.trimEnd()],
+  ["trim_start", (text: string) => text.trimStart()],
+]);

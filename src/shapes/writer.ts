@@ -31,7 +31,9 @@ export function compileWriter<A, Json>(shape: Shape<A, Json>): JsonWriter<A> {
       const text = JSON.stringify(copy);
       if (!text.includes(surrogateEscape)) return ok(text);
       const broken = brokenText(copy, [], 0);
-      return broken === undefined ? ok(withDigits(text)) : error(`${broken} holds half of a surrogate pair, which is no text`);
+      return broken === undefined
+        ? ok(withDigits(text))
+        : error(`${broken} holds half of a surrogate pair, which is no text`);
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Exchange } from "../app/exchange.ts";
+import { byteLength, decode } from "../app/utf8.ts";
 import { noRoom, tooLarge } from "../inputs/body-source.ts";
 import type { BodyFailure, BodySource } from "../inputs/body-source.ts";
 import type { EncodedBody } from "./call-body.ts";
@@ -33,7 +34,11 @@ export class CallExchange implements Exchange {
   }
 
   byteLength(text: string): number {
-    return new TextEncoder().encode(text).byteLength;
+    return byteLength(text);
+  }
+
+  decode(bytes: Uint8Array): string | undefined {
+    return decode(bytes);
   }
 }
 

@@ -2,10 +2,7 @@ import type { Action } from "../kind.ts";
 import { said } from "../said.ts";
 import { fraction, spell } from "../sentences.ts";
 import { lengthCheck } from "./lengths.ts";
-import type { Reading } from "./reading.ts";
-
-/** Reports what one action of a pipe finds broken; `undefined` stands for a value that could not be read, and passes. */
-export type Check = (value: unknown, reading: Reading) => void;
+import type { Check, Reading } from "./reading.ts";
 
 /** The bounds Valibot would judge otherwise, or at the cost of an object for each. */
 export function boundCheck(action: Action): Check | undefined {

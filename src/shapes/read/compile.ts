@@ -34,6 +34,9 @@ function make(shape: Kind): Reader {
   const readyMade = readyMadeOf(shape);
   if (readyMade !== undefined) return readyMadeReader(readyMade);
   if (shape.pipe !== undefined) return pipeReader(shape, compile);
+  if ("entries" in shape) return objectReader(shape, compile);
+  if ("items" in shape) return tupleReader(shape, compile);
+  if ("wrapped" in shape) return optionalReader(shape, compile);
   switch (shape.type) {
     case "string":
       return textReader(shape);
@@ -47,29 +50,10 @@ function make(shape: Kind): Reader {
     case "picklist":
     case "enum":
       return wordsReader(shape);
-    case "object":
-    case "loose_object":
-    case "strict_object":
-    case "object_with_rest":
-      return objectReader(shape, compile);
     case "record":
       return recordReader(shape, compile);
     case "array":
       return listReader(shape, compile);
-    case "tuple":
-    case "loose_tuple":
-    case "strict_tuple":
-    case "tuple_with_rest":
-      return tupleReader(shape, compile);
-    case "optional":
-    case "exact_optional":
-    case "nullable":
-    case "nullish":
-    case "undefinedable":
-    case "non_optional":
-    case "non_nullable":
-    case "non_nullish":
-      return optionalReader(shape, compile);
     case "union":
       return unionReader(shape, compile);
     case "intersect":

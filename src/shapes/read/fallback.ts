@@ -7,7 +7,7 @@ import type { Compile, Reader } from "./reading.ts";
 /** `v.fallback`: what cannot be read is read as something else, and nobody is told. */
 export function fallbackReader(shape: Kind, compile: Compile<Kind>): Reader {
   const { fallback, ...without } = shape;
-  const inner = compile(without as Kind);
+  const inner = compile(without);
   return {
     sorts: () => everySort,
     expected: inner.expected,

@@ -2,8 +2,7 @@ import type { Action } from "../kind.ts";
 import { said } from "../said.ts";
 import { counted } from "../sentences.ts";
 import { isObject } from "./names.ts";
-import type { Check } from "./bounds.ts";
-import type { Reading } from "./reading.ts";
+import type { Check, Reading } from "./reading.ts";
 
 /** Lengths of texts in code points, of lists in items, of objects in members. */
 export function lengthCheck(action: Action): Check | undefined {

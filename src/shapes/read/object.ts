@@ -68,7 +68,8 @@ function restReader(shape: ObjectKind, compile: Compile<Kind>): Read | undefined
   if (shape.type === "strict_object") return (_value, reading) => reading.wrong("unknown_member", unknownMember);
   const rest = shape.rest !== undefined ? compile(shape.rest) : shape.type === "loose_object" ? freeReader : undefined;
   if (rest === undefined) return undefined;
-  return (value, reading) => (neverRead.has(reading.path[reading.depth - 1] as string) ? undefined : rest.read(value, reading));
+  return (value, reading) =>
+    neverRead.has(reading.path[reading.depth - 1] as string) ? undefined : rest.read(value, reading);
 }
 
 function whenAbsent(entry: Kind): Absent {

@@ -1,12 +1,12 @@
 import { getGlobalConfig } from "valibot";
 import type { Action, Kind, Scalar } from "../kind.ts";
 import { flattened, wholeBy } from "../pipe-parts.ts";
-import { keepsSort } from "../transformations.ts";
+import { changesNothing, keepsSort, textChanges } from "../transformations.ts";
 import { boundCheck } from "./bounds.ts";
-import type { Check } from "./bounds.ts";
 import { report, run } from "./foreign.ts";
+import { freeReader } from "./free.ts";
 import { wholeReader } from "./scalar.ts";
-import type { Compile, Read, Reader } from "./reading.ts";
+import type { Check, Compile, Read, Reader } from "./reading.ts";
 
 /** One thing behind the first schema of a pipe. */
 type Step =
@@ -20,7 +20,10 @@ export function pipeReader(shape: Kind, compile: Compile<Kind>): Reader {
   const [first, ...behind] = flattened(shape);
   const integer = wholeBy(first, behind);
   const base = integer === undefined ? compile(first) : wholeReader(first as Scalar, integer);
-  const steps = stepsOf(behind.filter((item) => item !== integer && item.kind !== "metadata"), compile);
+  const steps = stepsOf(
+    behind.filter((item) => item !== integer && item.kind !== "metadata" && !changesNothing.has(item.type)),
+    compile,
+  );
   if (steps.length === 0) return base;
 
   const partial = behind.some((item) => item.type === "partial_check" || item.type === "raw_check");
@@ -52,6 +55,8 @@ function stepsOf(items: readonly (Kind | Action)[], compile: Compile<Kind>): Ste
     }
     if (item.kind === "transformation") {
       json &&= keepsSort.has(item.type);
+      const change = textChanges.get(item.type);
+      if (change !== undefined) return { kind: "change", read: (value) => change(value as string) };
       return { kind: "change", read: (value, reading) => run(item, { typed: true, value }, reading) };
     }
     const check = boundCheck(item);
@@ -65,7 +70,8 @@ function withPartialChecks(shape: Kind, read: Read): Read {
     const { valueless } = reading;
     const result = read(value, reading);
     if (reading.valueless === valueless) return result;
-    for (const issue of shape["~run"]({ value }, getGlobalConfig()).issues ?? []) {
+    const json = freeReader.read(value, reading.aside());
+    for (const issue of shape["~run"]({ value: json }, getGlobalConfig()).issues ?? []) {
       if (issue.type === "partial_check" || issue.type === "raw_check") report(issue, reading);
     }
     return result;

@@ -5,6 +5,9 @@ import type { Sort } from "../sentences.ts";
 /** Reads one value: what it answers counts only if the reading found nothing wrong on the way. */
 export type Read = (value: unknown, reading: Reading) => unknown;
 
+/** Tells what one rule finds broken; `undefined` stands for a value that could not be read, and passes. */
+export type Check = (value: unknown, reading: Reading) => void;
+
 /** A shape, compiled. */
 export interface Reader {
   readonly read: Read;

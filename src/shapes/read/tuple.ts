@@ -7,7 +7,8 @@ import type { Compile, Reader, Reading } from "./reading.ts";
 
 export function tupleReader(shape: TupleKind, compile: Compile<Kind>): Reader {
   const items = shape.items.map((item) => compile(item).read);
-  const rest = shape.rest !== undefined ? compile(shape.rest).read : shape.type === "loose_tuple" ? freeReader.read : undefined;
+  const rest =
+    shape.rest !== undefined ? compile(shape.rest).read : shape.type === "loose_tuple" ? freeReader.read : undefined;
   const least = shape.items.findLastIndex((item) => !mayBeAbsent(item)) + 1;
   return {
     sorts: () => list,
@@ -25,19 +26,26 @@ export function tupleReader(shape: TupleKind, compile: Compile<Kind>): Reader {
       }
       reading.depth = level;
       if (value.length < least || (rest === undefined && value.length > items.length)) {
-        tellCount(value.length, least, rest === undefined ? items.length : undefined, reading);
+        tellCount(shape, value, least, reading);
       }
       return out;
     },
   };
 }
 
-function tellCount(length: number, least: number, most: number | undefined, reading: Reading): void {
-  const few = length < least;
+function tellCount(shape: TupleKind, value: readonly unknown[], least: number, reading: Reading): void {
+  const few = value.length < least;
+  const most = shape.rest === undefined && shape.type !== "loose_tuple" ? shape.items.length : Infinity;
   const how = least === most ? "exactly" : few ? "at least" : "at most";
-  reading.wrong(few ? "too_few" : "too_many", `This must have ${how} ${counted(few ? least : (most ?? least), "item")}.`);
+  const sentence = `This must have ${how} ${counted(few ? least : most, "item")}.`;
+  reading.wrong(few ? "too_few" : "too_many", said(shape, value, sentence));
 }
 
 function mayBeAbsent(item: Kind): boolean {
-  return item.type === "optional" || item.type === "exact_optional" || item.type === "nullish" || item.type === "undefinedable";
+  return (
+    item.type === "optional" ||
+    item.type === "exact_optional" ||
+    item.type === "nullish" ||
+    item.type === "undefinedable"
+  );
 }

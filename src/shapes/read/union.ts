@@ -21,7 +21,9 @@ export function unionReader(shape: Choice, compile: Compile<Kind>): Reader {
   const readerFor = (sort: string): Read => {
     const open = options.filter((option) => option.sorts().includes(sort as Sort)).map(({ read }) => read);
     if (open.length > 1) return firstThatFits(open, tell);
-    return open[0] ?? ((value, reading) => reading.wrong("unexpected_type", said(shape, value, mustBe(expected(), value))));
+    return (
+      open[0] ?? ((value, reading) => reading.wrong("unexpected_type", said(shape, value, mustBe(expected(), value))))
+    );
   };
   return {
     sorts: () => [...new Set(options.flatMap((option) => option.sorts()))],

@@ -27,6 +27,9 @@ function make(shape: Kind): Write {
   const readyMade = readyMadeOf(shape);
   if (readyMade !== undefined) return readyMadeWriter(readyMade);
   if (shape.pipe !== undefined) return pipeWriter(shape, compile);
+  if ("entries" in shape) return objectWriter(shape, compile);
+  if ("items" in shape) return tupleWriter(shape, compile);
+  if ("wrapped" in shape) return optionalWriter(shape, compile);
   switch (shape.type) {
     case "string":
       return writeText;
@@ -40,29 +43,10 @@ function make(shape: Kind): Write {
     case "picklist":
     case "enum":
       return wordsWriter(shape);
-    case "object":
-    case "loose_object":
-    case "strict_object":
-    case "object_with_rest":
-      return objectWriter(shape, compile);
     case "record":
       return recordWriter(shape, compile);
     case "array":
       return listWriter(shape, compile);
-    case "tuple":
-    case "loose_tuple":
-    case "strict_tuple":
-    case "tuple_with_rest":
-      return tupleWriter(shape, compile);
-    case "optional":
-    case "exact_optional":
-    case "nullable":
-    case "nullish":
-    case "undefinedable":
-    case "non_optional":
-    case "non_nullable":
-    case "non_nullish":
-      return optionalWriter(shape, compile);
     case "union":
       return unionWriter(shape, compile);
     case "intersect":

@@ -24,7 +24,8 @@ export function optionalWriter(shape: Wrapper, compile: CompileWrite<Kind>): Wri
       };
     default:
       return (value, writing) => {
-        const lacks = value === undefined ? shape.type !== "non_nullable" : value === null && shape.type !== "non_optional";
+        const lacks =
+          value === undefined ? shape.type !== "non_nullable" : value === null && shape.type !== "non_optional";
         return lacks ? writing.refuse("there", value) : write(value, writing);
       };
   }

@@ -29,7 +29,8 @@ function after(item: Kind | Action, write: Write, compile: CompileWrite<Kind>): 
     const narrows = item.type === "integer" || item.type === "safe_integer";
     return narrows && write === writeNumber ? writeWhole : write;
   }
-  if (item.type === "to_date") throw new Error("v.toDate makes a Date, which is not written as it was sent: use Shape.instant.");
+  if (item.type === "to_date")
+    throw new Error("v.toDate makes a Date, which is not written as it was sent: use Shape.instant.");
   if (item.type === "to_bigint") throw new Error("v.toBigint makes a bigint, which JSON cannot hold: use Shape.int64.");
   return makes[item.type] ?? writeFree;
 }

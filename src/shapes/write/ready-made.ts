@@ -7,7 +7,9 @@ export function readyMadeWriter(readyMade: ReadyMade): Write {
     const written = readyMade.write(value);
     if (typeof written === "string") return written;
     if (written === undefined) {
-      return value === undefined ? writing.refuse(readyMade.writes, value) : writing.fail(`must be ${readyMade.writes}`);
+      return value === undefined
+        ? writing.refuse(readyMade.writes, value)
+        : writing.fail(`must be ${readyMade.writes}`);
     }
     const number = Number(written);
     if (Number.isSafeInteger(number)) return number;

@@ -2,8 +2,7 @@ import type { Literal, Words } from "../kind.ts";
 import { oneOf } from "../sentences.ts";
 import type { Write } from "./writing.ts";
 
-export const writeText: Write = (value, writing) =>
-  typeof value === "string" ? value : writing.refuse("text", value);
+export const writeText: Write = (value, writing) => (typeof value === "string" ? value : writing.refuse("text", value));
 
 export const writeBoolean: Write = (value, writing) =>
   typeof value === "boolean" ? value : writing.refuse("true or false", value);
