@@ -70,7 +70,8 @@ export class NodeExchange implements Exchange {
 
   decode(bytes: Uint8Array): string | undefined {
     if (!isUtf8(bytes)) return undefined;
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+    const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return buffer.toString();
   }
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { joined, noRoom, tooLarge } from "../../src/inputs/body-source.ts";
-import type { BodyFailure, BodySource } from "../../src/inputs/body-source.ts";
+import type { BodyFailure, BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
 import type { Deadline, Sweep } from "./sweep.ts";
 
 const endedEarly: BodyFailure = { kind: "unreadable", detail: "the body ended early" };
@@ -55,9 +55,9 @@ export class IncomingBody implements BodySource {
     }
   }
 
-  whole(limit: number, take: (bytes: number) => boolean, done: (read: Uint8Array | BodyFailure) => void): void {
+  whole(limit: number, receiver: BodyReceiver): void {
     this.#begin();
-    new Gathering(this.#request, this.#sweep, limit, take, done).start();
+    new Gathering(this.#request, this.#sweep, limit, receiver).start();
   }
 
   #begin(): void {
@@ -70,24 +70,16 @@ export class IncomingBody implements BodySource {
 class Gathering {
   readonly #request: IncomingMessage;
   readonly #limit: number;
-  readonly #take: (bytes: number) => boolean;
-  readonly #done: (read: Uint8Array | BodyFailure) => void;
+  readonly #receiver: BodyReceiver;
   readonly #deadline: Deadline;
   readonly #parts: Buffer[] = [];
   #length = 0;
   #over = false;
 
-  constructor(
-    request: IncomingMessage,
-    sweep: Sweep,
-    limit: number,
-    take: (bytes: number) => boolean,
-    done: (read: Uint8Array | BodyFailure) => void,
-  ) {
+  constructor(request: IncomingMessage, sweep: Sweep, limit: number, receiver: BodyReceiver) {
     this.#request = request;
     this.#limit = limit;
-    this.#take = take;
-    this.#done = done;
+    this.#receiver = receiver;
     this.#deadline = sweep.body(() => this.#finish(tooSlow));
   }
 
@@ -102,7 +94,7 @@ class Gathering {
     this.#length += part.byteLength;
     this.#deadline.arrived(part.byteLength);
     if (this.#length > this.#limit) this.#stop(tooLarge);
-    else if (this.#take(part.byteLength)) this.#parts.push(part);
+    else if (this.#receiver.take(part.byteLength)) this.#parts.push(part);
     else this.#stop(noRoom);
   }
 
@@ -117,6 +109,6 @@ class Gathering {
     this.#over = true;
     this.#deadline.clear();
     readingOf(this.#request).cut = undefined;
-    this.#done(read);
+    this.#receiver.done(read);
   }
 }

@@ -59,7 +59,8 @@ class Listener implements Server {
   readonly sendTimeoutMs: number;
   readonly #limits: Limits;
   #servers: readonly HttpServer[] = [];
-  #inFlight = new Set<ServerResponse>();
+  /** Requests whose answer is not made yet. */
+  readonly #inFlight = new Set<ServerResponse>();
   #stopped: Promise<number> | undefined;
   stopping = false;
   port = 0;
@@ -124,8 +125,8 @@ class Listener implements Server {
     const sent = this.app.answer(exchange);
     if (!(sent instanceof Promise)) return write(request, response, sent, this);
     this.#inFlight.add(response);
-    response.once("close", () => this.#inFlight.delete(response));
     void sent.then((sent) => {
+      this.#inFlight.delete(response);
       if (!response.closed) write(request, response, sent, this);
     });
   }

@@ -20,14 +20,15 @@ import { send } from "./send.ts";
  * wherever nothing waits, and neither throws nor rejects: whatever is thrown on the way is an answer too.
  */
 export function answerExchange(app: CompiledApp, exchange: Exchange): Sent | Promise<Sent> {
-  const asked = new AskedExchange(app, exchange);
-  return within(asked, () => {
-    try {
-      return decide(asked);
-    } catch (thrown) {
-      return failed(asked, thrown);
-    }
-  });
+  return within(new AskedExchange(app, exchange), decideSafely);
+}
+
+function decideSafely(asked: AskedExchange): Sent | Promise<Sent> {
+  try {
+    return decide(asked);
+  } catch (thrown) {
+    return failed(asked, thrown);
+  }
 }
 
 /** The order of decisions (contract 4.2): the method, the cross-origin check, the route, and then what is no route. */

@@ -14,7 +14,7 @@ import { joinTrace } from "../tracing/trace-context.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
 import type { CompiledApp, CompiledRoute } from "./compiled.ts";
 import type { Exchange } from "./exchange.ts";
-import { parseTarget } from "./target.ts";
+import { authorityOf, originForm } from "./target.ts";
 
 const noBytes = new Uint8Array();
 const nothing: readonly never[] = [];
@@ -34,7 +34,6 @@ export class AskedExchange implements Asked, LogContext {
   readonly startedAt: number = isAnyOn() ? performance.now() : 0;
   readonly exchange: Exchange;
   readonly app: CompiledApp;
-  readonly #authority: string | undefined;
   #lateCodes: readonly Code[] = nothing;
   #now: Date | undefined = undefined;
   #trace: TraceContext | undefined = undefined;
@@ -48,10 +47,10 @@ export class AskedExchange implements Asked, LogContext {
     this.exchange = exchange;
     this.method = exchange.method;
     this.target = exchange.target;
-    const { path, search, authority } = parseTarget(exchange.target);
-    this.path = path;
-    this.search = search;
-    this.#authority = authority;
+    const form = originForm(exchange.target);
+    const question = form.indexOf("?");
+    this.path = question === -1 ? form : form.slice(0, question);
+    this.search = question === -1 ? "" : form.slice(question + 1);
   }
 
   get requestId(): string {
@@ -64,7 +63,7 @@ export class AskedExchange implements Asked, LogContext {
     return this.#joined().spanId;
   }
   get host(): string | undefined {
-    return (this.#authority ?? this.exchange.lines("host")[0])?.toLowerCase();
+    return (authorityOf(this.target) ?? this.exchange.lines("host")[0])?.toLowerCase();
   }
   get peer(): string {
     return this.exchange.peer;
@@ -111,15 +110,19 @@ export class AskedExchange implements Asked, LogContext {
     const { maxBody, budget } = this.app;
     if (body.length !== undefined && body.length > maxBody) return next(bodyRefusal(tooLarge));
     if (body.length !== undefined && body.length > budget.free) return next(bodyRefusal(noRoom));
-    const take = (bytes: number): boolean => {
-      if (!budget.take(bytes)) return false;
-      this.#held += bytes;
-      return true;
-    };
-    // The listener calls back from wherever its bytes came in, which is not this request's context.
     return new Promise((resolve) => {
-      body.whole(maxBody, take, (read) => resolve(within(this, () => next(this.#keep(read)))));
+      body.whole(maxBody, {
+        take: (bytes) => this.#take(bytes),
+        // A listener calls back from wherever its bytes came in, which is not this request's context.
+        done: (read) => resolve(within(this, () => next(this.#keep(read)))),
+      });
     });
+  }
+
+  #take(bytes: number): boolean {
+    if (!this.app.budget.take(bytes)) return false;
+    this.#held += bytes;
+    return true;
   }
 
   #keep(read: Uint8Array | BodyFailure): Refusal | undefined {

@@ -1,7 +1,7 @@
 import { isStream } from "../answers/answer.ts";
 import type { StreamBody } from "../answers/answer.ts";
 import { gather } from "../inputs/body-source.ts";
-import type { BodyFailure, BodySource } from "../inputs/body-source.ts";
+import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import type { Exchange, Sent } from "./exchange.ts";
 import { byteLength, decode } from "./utf8.ts";
 
@@ -72,8 +72,8 @@ class RequestBody implements BodySource {
     }
   }
 
-  whole(limit: number, take: (bytes: number) => boolean, done: (read: Uint8Array | BodyFailure) => void): void {
-    void gather(() => this.read(), limit, take).then(done);
+  whole(limit: number, receiver: BodyReceiver): void {
+    void gather(() => this.read(), limit, receiver).then((read) => receiver.done(read));
   }
 }
 
@@ -104,8 +104,12 @@ function readable({ parts, length }: StreamBody): ReadableStream<Uint8Array> {
     {
       async pull(controller) {
         const { done, value } = await iterator.next();
-        if (done === true || left === 0) return end(controller, left, length);
-        controller.enqueue(value.subarray(0, left));
+        if (done === true) return end(controller, left, length);
+        if (left > 0) controller.enqueue(value.subarray(0, left));
+        if (value.byteLength > left) {
+          controller.close();
+          await iterator.return?.();
+        }
         left -= Math.min(left, value.byteLength);
       },
       async cancel() {

@@ -10,8 +10,16 @@ export interface BodySource {
   readonly length: number | undefined;
   /** The next bytes, or undefined at the end. */
   read(): Promise<Uint8Array | BodyFailure | undefined>;
-  /** The whole body, handed to `done` once; `take` is asked for room as bytes arrive. */
-  whole(limit: number, take: (bytes: number) => boolean, done: (read: Uint8Array | BodyFailure) => void): void;
+  /** Reads the whole body for a receiver, up to a number of bytes. */
+  whole(limit: number, receiver: BodyReceiver): void;
+}
+
+/** Whoever a body is read whole for. */
+export interface BodyReceiver {
+  /** Whether there is room for the bytes that arrived. */
+  take(bytes: number): boolean;
+  /** Called once, with the body or why it could not be had. */
+  done(read: Uint8Array | BodyFailure): void;
 }
 
 export const tooLarge: BodyFailure = { kind: "too_large", detail: "the body is longer than the limit" };
@@ -25,7 +33,7 @@ export function isFailure(read: Uint8Array | BodyFailure | undefined): read is B
 export async function gather(
   read: BodySource["read"],
   limit: number,
-  take: (bytes: number) => boolean,
+  receiver: BodyReceiver,
 ): Promise<Uint8Array | BodyFailure> {
   const parts: Uint8Array[] = [];
   let length = 0;
@@ -33,7 +41,7 @@ export async function gather(
     if (isFailure(part)) return part;
     length += part.byteLength;
     if (length > limit) return tooLarge;
-    if (!take(part.byteLength)) return noRoom;
+    if (!receiver.take(part.byteLength)) return noRoom;
     parts.push(part);
   }
   return joined(parts, length);

@@ -23,6 +23,6 @@ export function current(): LogContext | undefined {
  * Runs a request's work, its promises and its timers with it as their context. Where every source is off nobody can
  * tell, and it costs nothing: on Node 20 a context takes a request 7 % of its time.
  */
-export function within<A>(request: LogContext, work: () => A): A {
-  return isAnyOn() ? storage.run(request, work) : work();
+export function within<R extends LogContext, A>(request: R, work: (request: R) => A): A {
+  return isAnyOn() ? storage.run(request, work, request) : work(request);
 }

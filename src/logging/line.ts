@@ -70,9 +70,9 @@ export function prettyLine(entry: Entry, at: number): string {
   const { level, source, message, fields, context } = entry;
   const id = context === undefined ? "" : ` [${context.requestId}]`;
   const shown = { ...context?.tags, ...fields };
-  let line = `${localTime(at)} ${level.padEnd(5)} ${source}${id} ${printable(message)}`;
+  let line = `${localTime(at)} ${level.padEnd(5)} ${printable(source)}${id} ${printable(message)}`;
   for (const [key, value] of Object.entries(shown)) {
-    if (value !== undefined) line += `  ${key}=${printable(String(value))}`;
+    if (value !== undefined) line += `  ${printable(key)}=${printable(String(value))}`;
   }
   return line;
 }

@@ -44,6 +44,7 @@ export interface RefusalOptions {
 }
 
 const none: readonly never[] = [];
+const comeAgain = [["retry-after", "1"]] as const;
 
 /**
  * Makes a refusal: returned from a handler or a `Dep.join`, it is the answer.
@@ -57,5 +58,7 @@ export function refuse<const Name extends string>(
   message?: string,
   options?: { readonly detail?: string },
 ): Refusal<Name> {
-  return new Refusal(code, message ?? codes.sentences.get(code.name) ?? code.doc, options ?? {});
+  const said = message ?? codes.sentences.get(code.name) ?? code.doc;
+  // Every `busy` says when to come again (contract 7.2).
+  return new Refusal(code, said, code.name === codes.busy.name ? { ...options, headers: comeAgain } : (options ?? {}));
 }

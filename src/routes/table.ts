@@ -11,8 +11,8 @@ export interface Match<R> {
 /** What is at a path for a method that has no route there. */
 export type Elsewhere = "nothing" | { readonly allow: readonly string[] };
 
-interface Listed<R> {
-  readonly route: R;
+/** A route in its place; by itself, its match with a path that has no parameter. */
+interface Listed<R> extends Match<R> {
   /** A digit for each segment, by how specific it is. */
   readonly ranks: string;
   readonly order: number;
@@ -51,7 +51,7 @@ export class Table<R> {
   add(method: string, path: Path<unknown>, route: R): void {
     if (!this.#methods.includes(method)) this.#methods.push(method);
     const endings = endingsOf(this.#root, path.segments);
-    if (!endings.has(method)) endings.set(method, { route, ranks: ranksOf(path.segments), order: this.#order++ });
+    if (!endings.has(method)) endings.set(method, listed(route, path, this.#order++));
     if (path.segments.every((segment) => typeof segment === "string" && !segment.includes("%"))) {
       this.#literal.set(path.pattern, endings);
     }
@@ -64,7 +64,7 @@ export class Table<R> {
 
   find(method: string, path: string): Match<R> | undefined {
     const literal = this.#literal.get(path)?.get(method);
-    if (literal !== undefined) return { route: literal.route, captured: nothingCaptured };
+    if (literal !== undefined) return literal;
     // What else a target may be (`*`, `host:port`) is no path.
     if (!path.startsWith("/")) return undefined;
     const walk = new Walk<R>(method, path);
@@ -176,6 +176,10 @@ function rankOf(segment: Segment): string {
   if (typeof segment === "string") return "3";
   if (segment.kind === "rest") return "0";
   return segment.declines ? "2" : "1";
+}
+
+function listed<R>(route: R, path: Path<unknown>, order: number): Listed<R> {
+  return { route, captured: nothingCaptured, ranks: ranksOf(path.segments), order };
 }
 
 function emptyPlace<R>(): Place<R> {

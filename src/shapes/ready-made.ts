@@ -30,7 +30,7 @@ export const date: Shape<readonly [year: number, month: number, day: number], st
 export const instant: Shape<Date, string> = text<Date>({
   format: "date-time",
   writes: "a Date in the years 0000 to 9999",
-  read: (sent) => found(instantCodec.parse(sent), outsideYears(sent) ? outsideSentence : instantSentence),
+  read: readInstant,
   write: (value) => (value instanceof Date ? instantCodec.print(value) : ""),
 });
 
@@ -91,6 +91,11 @@ function found(parsed: { ok: true; value: unknown } | { ok: false }, sentence: s
 
 function isDay(value: unknown): value is readonly [number, number, number] {
   return Array.isArray(value) && value.length === 3 && value.every((part) => typeof part === "number");
+}
+
+function readInstant(sent: string): unknown {
+  const parsed = instantCodec.parse(sent);
+  return parsed.ok ? parsed.value : new Wrong("malformed", outsideYears(sent) ? outsideSentence : instantSentence);
 }
 
 /** Well written, and still no instant: only its offset carries it past the first or the last year. */

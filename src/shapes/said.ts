@@ -6,7 +6,7 @@ export function said(part: Kind | Action, value: unknown, sentence: string): str
   if (part.message === undefined) return sentence;
   if (typeof part.message === "string") return part.message;
   // A function of Valibot's issue: only Valibot can make the issue.
-  const issue = issuesOf(part, value).find((found) => found.type === part.type);
+  const [issue] = issuesOf(part, value);
   return issue === undefined ? sentence : (authored(issue) ?? sentence);
 }
 

@@ -1,7 +1,7 @@
 import type { Exchange } from "../app/exchange.ts";
 import { byteLength, decode } from "../app/utf8.ts";
 import { noRoom, tooLarge } from "../inputs/body-source.ts";
-import type { BodyFailure, BodySource } from "../inputs/body-source.ts";
+import type { BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import type { EncodedBody } from "./call-body.ts";
 import type { CallOptions } from "./call-options.ts";
 
@@ -70,11 +70,11 @@ class GivenBody implements BodySource {
     return this.#bytes;
   }
 
-  whole(limit: number, take: (bytes: number) => boolean, done: (read: Uint8Array | BodyFailure) => void): void {
+  whole(limit: number, receiver: BodyReceiver): void {
     // Later, as a body on a wire comes.
     queueMicrotask(() => {
-      if (this.length > limit) done(tooLarge);
-      else done(take(this.length) ? this.#bytes : noRoom);
+      if (this.length > limit) receiver.done(tooLarge);
+      else receiver.done(receiver.take(this.length) ? this.#bytes : noRoom);
     });
   }
 }

@@ -47,9 +47,10 @@ function make(shape: Kind): Reader {
     case "null":
       return nullReader(shape);
     case "literal":
+      return wordsReader(shape, [shape.literal]);
     case "picklist":
     case "enum":
-      return wordsReader(shape);
+      return wordsReader(shape, shape.options);
     case "record":
       return recordReader(shape, compile);
     case "array":

@@ -1,6 +1,7 @@
 import { getGlobalConfig } from "valibot";
 import { told } from "../formats.ts";
 import type { Action, Dataset, Issue, Kind } from "../kind.ts";
+import { itsName } from "../place.ts";
 import { authored } from "../said.ts";
 import { required, unknownMember } from "../sentences.ts";
 import { freeReader } from "./free.ts";
@@ -35,10 +36,9 @@ export function report(issue: Issue, reading: Reading): void {
   if (ofName && issue.received === "undefined") reading.breaks("required", required);
   else if (ofName && issue.expected === "never") reading.breaks("unknown_member", unknownMember);
   else {
+    if (ofName) reading.path[reading.depth++] = itsName;
     const { code, sentence } = told(issue);
-    const aside = reading.aside();
-    aside.breaks(code, authored(issue) ?? sentence);
-    reading.take(aside, ofName ? "[name]" : "");
+    reading.breaks(code, authored(issue) ?? sentence);
   }
   reading.depth = level;
 }

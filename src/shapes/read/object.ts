@@ -37,7 +37,7 @@ export function objectReader(shape: ObjectKind, compile: Compile<Kind>): Reader 
       const path = reading.path;
       // What was parsed is handed on as it is, until something in it has to be another.
       let out: Members | undefined;
-      let read = 0;
+      let seen = 0;
       let next = 0;
       for (const name in value) {
         const given = value[name];
@@ -50,13 +50,13 @@ export function objectReader(shape: ObjectKind, compile: Compile<Kind>): Reader 
         if (member === undefined) result = readRest?.(given, reading);
         else {
           next = member.index + 1;
-          read++;
+          seen++;
           result = member.read(given, reading);
         }
         if (result !== given) out ??= membersBefore(name, value);
         if (out !== undefined && result !== undefined) out[name] = result;
       }
-      if (read < members.length) out = withAbsent(members, value, out, level, reading);
+      if (seen < members.length) out = withAbsent(members, value, out, level, reading);
       reading.depth = level;
       return out ?? value;
     },

@@ -1,5 +1,6 @@
 import { Problem } from "../../refusals/problem.ts";
 import { placeOf } from "../place.ts";
+import type { Step } from "../place.ts";
 import type { Sort } from "../sentences.ts";
 
 /** Reads one value: what it answers counts only if the reading found nothing wrong on the way. */
@@ -39,7 +40,7 @@ export class Reading {
   valueless = 0;
   depth = 0;
   readonly root: string;
-  readonly path: (string | number)[];
+  readonly path: Step[];
   readonly problems: Problem[] = [];
   /** What came of values that may be read again: only a trial keeps any. */
   readonly outcomes: Outcomes | undefined;
@@ -69,12 +70,12 @@ export class Reading {
     return new Reading(this.root, this);
   }
 
-  take(other: Reading, under = ""): void {
+  take(other: Reading): void {
     this.count += other.count;
     this.valueless += other.valueless;
     for (const problem of other.problems) {
       if (this.#length >= longestReport) return;
-      this.#list(under === "" ? problem : new Problem(problem.at + under, problem.code, problem.message));
+      this.#list(problem);
     }
   }
 

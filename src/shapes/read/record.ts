@@ -1,10 +1,11 @@
 import type { Kind, RecordKind } from "../kind.ts";
+import { itsName } from "../place.ts";
 import { said } from "../said.ts";
 import { mustBe } from "../sentences.ts";
 import { isObject, neverRead } from "./names.ts";
 import type { Members } from "./names.ts";
 import { object } from "./object.ts";
-import type { Compile, Reader, Reading } from "./reading.ts";
+import type { Compile, Read, Reader, Reading } from "./reading.ts";
 
 export function recordReader(shape: RecordKind, compile: Compile<Kind>): Reader {
   const readName = shape.key.type === "string" && shape.key.pipe === undefined ? undefined : compile(shape.key).read;
@@ -30,10 +31,10 @@ export function recordReader(shape: RecordKind, compile: Compile<Kind>): Reader 
 }
 
 /** A name's own problem stands at `[name]` behind its member's place. */
-function nameOf(name: string, read: Reader["read"], reading: Reading): string {
-  const aside = reading.aside();
-  const made = read(name, aside);
-  if (aside.count === 0) return String(made);
-  reading.take(aside, "[name]");
-  return name;
+function nameOf(name: string, read: Read, reading: Reading): string {
+  const { count } = reading;
+  reading.path[reading.depth++] = itsName;
+  const made = read(name, reading);
+  reading.depth--;
+  return reading.count === count ? String(made) : name;
 }

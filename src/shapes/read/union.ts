@@ -1,21 +1,21 @@
 import type { Choice, Kind } from "../kind.ts";
 import { said } from "../said.ts";
-import { mustBe, oneOf, sortOf, unreadable } from "../sentences.ts";
+import { mustBe, sortOf, unreadable } from "../sentences.ts";
 import type { Sort } from "../sentences.ts";
 import type { Compile, Read, Reader, Reading } from "./reading.ts";
 import { firstThatFits } from "./trial.ts";
+import { wordsReader } from "./words.ts";
 
 /** A value of several shapes: its sort leaves only some of them open. */
 export function unionReader(shape: Choice, compile: Compile<Kind>): Reader {
+  const words = wordsOf(shape);
+  if (words !== undefined) return wordsReader(shape, words);
   const options = shape.options.map((option) => compile(option));
   const expected = (): readonly string[] => [...new Set(options.flatMap((option) => option.expected()))];
-  const words = wordsOf(shape);
-
   const tell = (trials: readonly Reading[], reading: Reading, value: unknown): void => {
     const ofItsType = trials.filter((trial) => trial.valueless === 0);
     if (ofItsType.length === 1) reading.take(ofItsType[0] as Reading);
-    else if (words === undefined) reading.wrong("malformed", said(shape, value, unreadable));
-    else reading.wrong("unknown_word", said(shape, value, `This must be ${oneOf(words)}.`));
+    else reading.wrong("malformed", said(shape, value, unreadable));
   };
   const bySort = new Map<string, Read>();
   const readerFor = (sort: string): Read => {
@@ -39,6 +39,7 @@ export function unionReader(shape: Choice, compile: Compile<Kind>): Reader {
 
 /** The words of a union of nothing but words. */
 function wordsOf(shape: Choice): readonly unknown[] | undefined {
+  if (shape.options.length === 0) return undefined;
   const words: unknown[] = [];
   for (const option of shape.options) {
     if (option.pipe !== undefined) return undefined;

@@ -12,7 +12,7 @@ import { unionReader } from "./union.ts";
 export function variantReader(shape: Variant, compile: Compile<Kind>): Reader {
   const tags = shape.options.map((option) => tagsOf(option, shape.key));
   // A tag that is any text of a form, say, decides nothing: then the objects are tried as in any union.
-  if (tags.includes("open")) return unionReader({ ...shape, type: "union" } as never, compile);
+  if (tags.includes("open")) return unionReader({ ...shape, type: "union" }, compile);
 
   const byTag = new Map<unknown, Read[]>();
   shape.options.forEach((option, index) => {

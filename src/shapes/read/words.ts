@@ -1,12 +1,11 @@
-import type { Literal, Words } from "../kind.ts";
+import type { Kind } from "../kind.ts";
 import { said } from "../said.ts";
 import { mustBe, oneOf, sortOf } from "../sentences.ts";
 import type { Sort } from "../sentences.ts";
 import type { Reader } from "./reading.ts";
 
 /** One of some words, which may be of several sorts. */
-export function wordsReader(shape: Words | Literal): Reader {
-  const words: readonly unknown[] = shape.type === "literal" ? [shape.literal] : shape.options;
+export function wordsReader(shape: Kind, words: readonly unknown[]): Reader {
   const set = new Set(words);
   const sorts = [...new Set(words.map((word) => sortOf(word) as Sort))];
   const choice = oneOf(words);

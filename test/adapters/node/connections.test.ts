@@ -1,0 +1,195 @@
+/** One connection, many requests, as the bytes go (facts 4.4, 8.3; rows AN-09, AN-18, AN-19, RT-36, WR). */
+import { getActiveResourcesInfo } from "node:process";
+import { describe, expect, it, vi } from "vitest";
+import { Answer, Codec, Cookie, Path, Returns, get, param, post, setCookie } from "usher-http";
+import { clientOf, gate, start } from "../../support/node-server.ts";
+import { RawClient, header } from "../../support/raw-client.ts";
+import { internal, notAllowed, notImplemented } from "../../support/refusals.ts";
+
+const name = Path.str("name");
+const hello = get(Path.of("hello", name), { inputs: { name: param(name) }, returns: Returns.text }, ({ name }) => `hi ${name}`);
+const later = get(Path.of("later", name), { inputs: { name: param(name) }, returns: Returns.text }, async ({ name }) => `later ${name}`);
+const framed = get(Path.of("framed"), { returns: Returns.response }, () => Answer.make("x", { headers: [["Content-Length", "9"]] }));
+const empty = get(Path.of("empty"), { returns: Returns.empty() }, () => undefined);
+const close = get(Path.of("close"), { returns: Returns.response }, () => Answer.closeConnection(Answer.make("bye")));
+const routes = [hello, later, framed, empty, close, post(Path.of("post"), { returns: Returns.text }, () => "posted")];
+
+describe("a kept connection", () => {
+  it("WR-13 answers one request after the other, and says nothing of it", async () => {
+    const client = await clientOf(routes);
+    for (const who of ["kim", "lee"]) {
+      const answered = await client.ask(`GET /hello/${who}`).answer();
+      expect([answered.version, answered.status, answered.phrase, answered.body]).toEqual(["HTTP/1.1", 200, "OK", `hi ${who}`]);
+      expect([header(answered, "connection"), header(answered, "keep-alive")]).toEqual([undefined, undefined]);
+    }
+  });
+
+  it("WR-01 answers pipelined requests in order, those that wait among them, and closes when asked", async () => {
+    const first = gate();
+    const slow = get(Path.of("slow"), { returns: Returns.text }, async () => (await first.passed, "slow"));
+    const client = await clientOf([...routes, slow]);
+    client.ask("GET /slow").ask("GET /hello/a").ask("POST /post").ask("HEAD /hello/b").ask("GET /later/c").ask("GET /hello/d", ["connection: close"]).ask("GET /hello/e");
+    first.open();
+    const bodies = [];
+    for (const toHead of [false, false, false, true, false, false]) bodies.push((await client.answer({ toHead })).body);
+    expect(bodies).toEqual(["slow", "hi a", "posted", "", "later c", "hi d"]);
+    expect(await client.rest()).toBe("");
+  });
+
+  it("AN-09 outlives what the framework stopped: a 500 is framed once, and the next request answered", async () => {
+    const client = await clientOf(routes);
+    const stopped = await client.ask("GET /framed").answer();
+    expect([stopped.status, stopped.body, header(stopped, "content-length")]).toEqual([500, internal, "83"]);
+    expect([header(stopped, "transfer-encoding"), header(stopped, "date"), header(stopped, "connection")]).toEqual([undefined, undefined, undefined]);
+    expect((await client.ask("GET /hello/kim").answer()).body).toBe("hi kim");
+  });
+
+  it.each([
+    ["RT-36", "PROPFIND /anywhere", 501, notImplemented],
+    ["RT-36", "TRACE /hello/kim", 501, notImplemented],
+    ["WR-16", "POST /hello/kim", 405, notAllowed],
+    ["RT-39", "OPTIONS *", 204, ""],
+    ["RT-39", "OPTIONS /hello/kim", 204, ""],
+  ])("%s outlives %s", async (_id, line, status, body) => {
+    const client = await clientOf(routes);
+    const answered = await client.ask(line).answer();
+    expect([answered.status, answered.body, header(answered, "connection")]).toEqual([status, body, undefined]);
+    expect((await client.ask("GET /hello/kim").answer()).body).toBe("hi kim");
+  });
+
+  it("a 204 has no length and a HEAD has the GET's; neither has a body that a next answer could be taken for", async () => {
+    const client = await clientOf(routes);
+    expect(header(await client.ask("GET /empty").answer(), "content-length")).toBeUndefined();
+    expect(header(await client.ask("HEAD /hello/kim").answer({ toHead: true }), "content-length")).toBe("6");
+    expect(header(await client.ask("HEAD /nowhere").answer({ toHead: true }), "content-length")).toBe("56");
+    expect((await client.ask("GET /hello/kim").answer()).body).toBe("hi kim");
+  });
+
+  it("an upgrade that nobody takes is a request like any other", async () => {
+    const client = await clientOf(routes);
+    const upgrade = ["connection: upgrade", "upgrade: websocket", "sec-websocket-version: 13", "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ=="];
+    expect((await client.ask("GET /hello/kim", upgrade).answer()).status).toBe(200);
+  });
+});
+
+describe("the head", () => {
+  it("AN-18 has its names in lower case and in a set order", async () => {
+    const both = get(Path.of("both"), { inputs: { setCookie }, returns: Returns.response }, ({ setCookie }) => {
+      setCookie(Cookie.make(Cookie.named("a", Codec.int), 1));
+      setCookie(Cookie.make(Cookie.named("b", Codec.int), 2));
+      return Answer.make("x", { headers: [["X-Mine", "1"], ["X-Mine", "2"]] });
+    });
+    const client = await clientOf([both]);
+    const { head } = await client.ask("GET /both", ["connection: close"]).answer();
+    expect(head.map(([name]) => name)).toEqual(["content-type", "x-mine", "x-mine", "x-request-id", "set-cookie", "set-cookie", "date", "content-length", "connection"]);
+    expect(head.filter(([name]) => name === "x-mine").map(([, value]) => value)).toEqual(["1", "2"]);
+  });
+
+  it.each([[413, "Content Too Large"], [422, "Unprocessable Content"], [404, "Not Found"], [299, ""], [503, "Service Unavailable"]])("has RFC 9110's phrase: %i %s", async (status, phrase) => {
+    const client = await clientOf([get(Path.root, { returns: Returns.response }, () => Answer.make("", { status }))]);
+    expect(await client.ask("GET /").answer()).toMatchObject({ status, phrase });
+  });
+
+  it("CK-06 a request with no Host at all is taken for a safe one", async () => {
+    const sets = get(Path.root, { inputs: { setCookie }, returns: Returns.text }, ({ setCookie }) => (setCookie(Cookie.make(Cookie.named("k", Codec.int), 1)), ""));
+    const client = await clientOf([sets]);
+    const answered = await client.send("GET / HTTP/1.0", "", "").answer();
+    expect(header(answered, "set-cookie")).toBe("k=1; Path=/; HttpOnly; Secure; SameSite=Lax");
+  });
+});
+
+describe("a connection that ends", () => {
+  it("AN-19 after an answer that closes, said once", async () => {
+    const client = await clientOf(routes);
+    const answered = await client.ask("GET /close").ask("GET /hello/kim").answer();
+    expect([answered.body, header(answered, "connection")]).toEqual(["bye", "close"]);
+    expect(await client.rest()).toBe("");
+  });
+
+  it("WR-06 HTTP/1.0 is closed after its answer", async () => {
+    const client = await clientOf(routes);
+    const answered = await client.send("GET /hello/kim HTTP/1.0", "", "").answer();
+    expect([answered.version, answered.body, header(answered, "connection")]).toEqual(["HTTP/1.1", "hi kim", "close"]);
+    expect(await client.rest()).toBe("");
+  });
+
+  it("WR-06 HTTP/1.0 is kept where it asks for that, and told so", async () => {
+    const client = await clientOf(routes);
+    const answered = await client.send("GET /hello/kim HTTP/1.0", "connection: keep-alive", "", "").answer();
+    expect([answered.body, header(answered, "connection")]).toEqual(["hi kim", "keep-alive"]);
+    expect((await client.send("GET /hello/lee HTTP/1.0", "", "").answer()).body).toBe("hi lee");
+    expect(await client.rest()).toBe("");
+  });
+
+  it("of a client that leaves holds nothing: the server's connections are back to none", async () => {
+    const sockets = () => getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
+    await vi.waitFor(() => expect(sockets()).toBe(0));
+    const server = await start([...routes, get(Path.of("never"), { returns: Returns.text }, () => new Promise<string>(() => {}))]);
+    const clients = await Promise.all(Array.from({ length: 20 }, () => RawClient.to(server.port)));
+    for (const [i, client] of clients.entries()) {
+      if (i % 4 === 0) client.ask("GET /never");
+      else if (i % 4 === 1) await client.ask("GET /hello/kim").answer();
+      else if (i % 4 === 2) client.send("POST /post HTTP/1.1", "content-le");
+    }
+    expect(sockets()).toBeGreaterThanOrEqual(20);
+    for (const client of clients) client.leave();
+    await vi.waitFor(() => expect(sockets()).toBe(0));
+  });
+});
+
+describe("one client's request is not another's", () => {
+  it("a handler that never answers stops nobody else, on no other connection", async () => {
+    const never = get(Path.of("never"), { returns: Returns.text }, () => new Promise<string>(() => {}));
+    const server = await start([...routes, never]);
+    const stuck = await RawClient.to(server.port);
+    stuck.ask("GET /never");
+    const other = await RawClient.to(server.port);
+    for (let i = 0; i < 3; i++) expect((await other.ask("GET /later/kim").answer()).body).toBe("later kim");
+  });
+
+  // What a client sent before is before the server by the time that it answered others.
+  async function turns(port: number): Promise<void> {
+    const other = await RawClient.to(port);
+    for (let i = 0; i < 5; i++) await other.ask("GET /hello/kim").answer();
+  }
+
+  it("what is no request, behind one that waits, overtakes no answer", async () => {
+    const asked = gate();
+    const waits = gate();
+    const slow = get(Path.of("slow"), { returns: Returns.text }, async () => (asked.open(), await waits.passed, "slow"));
+    const { port } = await start([...routes, slow]);
+    const client = await RawClient.to(port);
+    client.ask("GET /slow");
+    await asked.passed;
+    client.send("no request", "", "");
+    await turns(port);
+    waits.open();
+    expect(await client.rest()).toMatch(/^HTTP\/1\.1 200 OK\r\n(?:[^\r\n]+\r\n)+\r\nslow(?:HTTP\/1\.1 400 |$)/);
+  });
+
+  it("what is no request, behind a stream, is no part of it", async () => {
+    const waits = gate();
+    async function* parts() {
+      yield Buffer.from("one");
+      await waits.passed;
+      yield Buffer.from("two");
+    }
+    const { port } = await start([...routes, get(Path.of("stream"), { returns: Returns.response }, () => Answer.stream(parts()))]);
+    const client = await RawClient.to(port);
+    client.ask("GET /stream");
+    await client.sees("one");
+    client.send("no request", "", "");
+    await turns(port);
+    waits.open();
+    expect(await client.rest()).toMatch(/\r\n\r\n3\r\none\r\n(?:3\r\ntwo\r\n0\r\n\r\n|$)/);
+  });
+
+  it("CONNECT is answered and closed, though the client keeps its side open; and stops no stop", async () => {
+    const server = await start(routes);
+    const client = await RawClient.to(server.port);
+    const answered = await client.send("CONNECT h:443 HTTP/1.1", "host: h:443", "", "").answer();
+    expect([answered.status, answered.body, header(answered, "connection")]).toEqual([501, notImplemented, "close"]);
+    await client.closed();
+    expect(await server.stop()).toBe(0);
+  });
+});

@@ -1,0 +1,113 @@
+/** What no handler may set: the answer is a 500, and nothing of it is sent (contract 4.3 rule 4; rows AN-09 to AN-13). */
+import { describe, expect, it } from "vitest";
+import { Answer, Path, Refusal, Returns, Test, addHeader, get, refuse } from "usher-http";
+import type { Route } from "usher-http";
+import { internal } from "../support/refusals.ts";
+import { lines, messages } from "../support/logs.ts";
+
+const owned = ["content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "te", "trailer", "content-type", "set-cookie", "date", "x-request-id"];
+const cased = (name: string) => name.replaceAll(/(^|-)[a-z]/g, (start) => start.toUpperCase());
+const value = "s3cret";
+
+type Pair = readonly [name: string, value: string];
+const builds = (...headers: readonly Pair[]) => get(Path.of("x"), { returns: Returns.response }, () => Answer.make("handled", { headers }));
+const adds = (...headers: readonly Pair[]) =>
+  get(Path.of("x"), { inputs: { addHeader }, returns: Returns.text }, ({ addHeader }) => {
+    for (const [name, value] of headers) addHeader(name, value);
+    return "handled";
+  });
+
+/** It is a 500 whose log line says why, and neither the value nor the handler's own answer is in it. */
+async function stopped(route: Route, why: string): Promise<void> {
+  const { status, body, headers } = await Test.call(Test.app([route]), "GET", "/x");
+  expect([status, body, headers.get("content-type")]).toEqual([500, internal, "application/json"]);
+  expect([...headers.keys()].toSorted()).toEqual(["content-length", "content-type", "x-request-id"]);
+  expect(headers.get("content-length")).toBe(String(internal.length));
+  expect(messages("error")).toEqual([`GET /x: internal: ${why}`]);
+  expect(lines().at(-1)).toMatchObject({ message: "GET /x 500", "framework.refusal.code": "internal" });
+  expect(JSON.stringify(lines())).not.toContain(value);
+}
+
+describe("a header only the framework writes", () => {
+  it.each(owned.flatMap((name) => [name, cased(name), name.toUpperCase()]))("AN-09, AN-10 %s", async (name) => {
+    const why = `a header only the framework writes: ${JSON.stringify(name)}`;
+    await stopped(builds(["x-fine", value], [name, value]), why);
+  });
+
+  it.each(owned)("AN-10 %s added by the handler", async (name) => {
+    await stopped(adds([name, value]), `a header only the framework writes: ${JSON.stringify(name)}`);
+  });
+
+  it("AN-09 upgrade is the application's on a 426, which says with it what it would answer", async () => {
+    const route = get(Path.of("x"), { returns: Returns.response }, () => Answer.empty({ status: 426, headers: [["Upgrade", "echo/1"]] }));
+    const { status, headers } = await Test.call(Test.app([route]), "GET", "/x");
+    expect([status, headers.get("upgrade")]).toEqual([426, "echo/1"]);
+  });
+
+  it("AN-09 is no different in a standard Response", async () => {
+    for (const name of ["content-length", "connection", "date"]) {
+      const route = get(Path.of("x"), { returns: Returns.response }, () => new Response("handled", { headers: { [name]: value } }));
+      expect((await Test.call(Test.app([route]), "GET", "/x")).body).toBe(internal);
+    }
+  });
+});
+
+describe("a header that cannot be written", () => {
+  const values = ["a\nb", "a\rb", "a\r\nset-cookie: x=1", "\u0000", "\u0001", "\u001f", "\u007f", "é", "\u0080", "🙂", "\ud800", "\n"];
+  it.each(values)("AN-12 the value %j", async (text) => {
+    const why = 'a header that cannot be written: "x-mine"';
+    await stopped(builds(["x-mine", `${text}${value}`]), why);
+  });
+  it.each(values)("AN-12 the value %j, added", async (text) => {
+    await stopped(adds(["x-fine", "1"], ["x-mine", text]), 'a header that cannot be written: "x-mine"');
+  });
+
+  it.each(["", " ", "x y", "x:", "x\r\ny", "é", "(x)", "x\u0000"])("AN-12 the name %j", async (name) => {
+    await stopped(builds([name, value]), `a header that cannot be written: ${JSON.stringify(name)}`);
+  });
+  it.each(["", "x y"])("AN-12 the name %j, added", async (name) => {
+    await stopped(adds([name, value]), `a header that cannot be written: ${JSON.stringify(name)}`);
+  });
+
+  it.each(["a\r\nx: y", "é/b"])("AN-12 the content type %j", async (contentType) => {
+    const route = get(Path.of("x"), { returns: Returns.response }, () => Answer.make("handled", { contentType }));
+    await stopped(route, 'a header that cannot be written: "content-type"');
+  });
+
+  it("AN-12 a redirect's location", async () => {
+    const route = get(Path.of("x"), { returns: Returns.response }, () => Answer.redirect("/a\r\nset-cookie: x=1"));
+    await stopped(route, 'a header that cannot be written: "location"');
+  });
+
+  it("AN-12 a challenge", async () => {
+    const code = Refusal.code("nobody", { status: 401, doc: "Nobody.", challenge: "Bearer\nx" });
+    const route = get(Path.of("x"), { returns: Returns.text, refuses: [code] }, () => refuse(code));
+    expect((await Test.call(Test.app([route]), "GET", "/x")).body).toBe(internal);
+  });
+
+  it.each(["", "a b", "\ta\t", "~!@#$%^&*()", "a, b; c=\"d\""])("AN-12 but any visible text can: %j", async (text) => {
+    const { status, headers } = await Test.call(Test.app([adds(["x-mine", text])]), "GET", "/x");
+    expect([status, headers.get("x-mine")]).toEqual([200, text.trim()]);
+  });
+});
+
+describe("a status that is not final", () => {
+  it.each([1000, 103, 101, 100, 199, 600, 0, -200, 200.5, Number.NaN])("AN-13 %d", async (status) => {
+    const route = get(Path.of("x"), { returns: Returns.response }, () => Answer.make("handled", { status }));
+    await stopped(route, `${status}, which is not a final status`);
+  });
+
+  it("AN-13 Response.error() has none", async () => {
+    const route = get(Path.of("x"), { returns: Returns.response }, () => Response.error());
+    await stopped(route, "0, which is not a final status");
+  });
+});
+
+it("a platform stream of an answer that is not sent is let go", async () => {
+  const cancelled = new Promise<void>((resolve) => {
+    const body = new ReadableStream({ cancel: () => resolve() });
+    const route = get(Path.of("x"), { returns: Returns.response }, () => Answer.stream(body, { headers: [["te", value]] }));
+    void Test.call(Test.app([route]), "GET", "/x");
+  });
+  await cancelled;
+});

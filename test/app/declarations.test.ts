@@ -1,0 +1,218 @@
+/** What is refused when the app is made (contract 4.2 rule 9, 7.3; rows ST), each sentence whole. */
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { App, Codec, Dep, Header, Path, Query, Refusal, Returns, body, del, get, json, param, post, route } from "usher-http";
+import type { AppOptions, Inputs, Route } from "usher-http";
+import "../support/logs.ts";
+
+const text = { returns: Returns.text };
+const hello = () => "hello";
+const name = Path.str("name");
+const file = Path.rest("file");
+const orderId = Path.int("order_id");
+
+/** A `GET` route with inputs that its handler does not look at. */
+function reads(path: Path.Path<unknown>, inputs: Inputs): Route {
+  return get(path, { inputs, returns: Returns.text }, hello);
+}
+
+function returning(returns: Returns<never, unknown>): Route {
+  return get(Path.of("r"), { returns }, hello as never);
+}
+
+/** Why an app could not be made; undefined where it could. */
+function refused(routes: readonly Route[], options?: AppOptions): string | undefined {
+  try {
+    App.make(routes, options);
+    return undefined;
+  } catch (thrown) {
+    expect(thrown).toBeInstanceOf(Error);
+    return (thrown as Error).message;
+  }
+}
+
+describe("two routes of one method that could answer one URL", () => {
+  const at = (...segments: Path.Segment[]) => get(Path.of(...segments), text, hello);
+  it.each([
+    ["ST-01", [at("hello", name), at("hello", name)], "GET /hello/{name} and GET /hello/{name}"],
+    ["ST-01", [at(), at()], "GET / and GET /"],
+    ["ST-02", [at("users", Path.int("user_id")), at("users", name)], "GET /users/{user_id} and GET /users/{name}"],
+    ["ST-04", [at("a", file), at("a", Path.rest("other"))], "GET /a/{file*} and GET /a/{other*}"],
+    ["ST", [at(name, "x", orderId), at(orderId, "x", name)], "GET /{name}/x/{order_id} and GET /{order_id}/x/{name}"],
+  ])("%s %#", (_id, routes, both) => {
+    expect(refused(routes)).toBe(`App.make: ${both} could both answer one URL`);
+  });
+
+  const declining = Path.int("n", { unparsed: "next-route" });
+  it.each([
+    ["ST-03", [at("hello", name), del(Path.of("hello", name), text, hello)]],
+    ["ST", [at("a", name), at(name, "b")]],
+    ["ST", [at("a", "b"), at("a", name), at("a", file)]],
+    ["ST", [at("a", declining), at("a", declining), at("a", name)]],
+    ["ST", [at("a", name, file), at("a", file)]],
+    ["ST", [at("{name}"), at(name)]],
+  ])("%s %# is no clash", (_id, routes) => {
+    expect(refused(routes)).toBeUndefined();
+  });
+});
+
+describe("paths", () => {
+  const order = param(orderId);
+  it.each([
+    ["ST-05", reads(Path.of("orders"), { order }), "GET /orders reads the path parameter order_id, which its path does not have"],
+    [
+      "ST-05",
+      reads(Path.of("orders"), { deep: Dep.join({ x: Dep.map(order, String) }, ({ x }) => x) }),
+      "GET /orders reads the path parameter order_id, which its path does not have",
+    ],
+    ["ST-05", reads(Path.of("s"), { f: param(file) }), "GET /s reads the path parameter file, which its path does not have"],
+    [
+      "ST-07",
+      get(Path.of(orderId, "x", Path.str("order_id")), text, hello),
+      "GET /{order_id}/x/{order_id} names the parameter order_id twice",
+    ],
+    ["ST-07", get(Path.of(name, Path.rest("name")), text, hello), "GET /{name}/{name*} names the parameter name twice"],
+    [
+      "ST-09",
+      get(Path.of("a", file, "b"), text, hello),
+      "GET /a/{file*}/b has the rest of its path, file, before its end, where nothing after it could be matched",
+    ],
+    ["ST", get(Path.of("a", ""), text, hello), 'GET /a/ has the literal segment "", which no URL can match'],
+    ["ST", get(Path.of("a/b"), text, hello), 'GET /a/b has the literal segment "a/b", which no URL can match'],
+  ])("%s %#", (_id, route, problem) => {
+    expect(refused([route])).toBe(`App.make: ${problem}`);
+  });
+
+  it("ST-06 a parameter behind a bind is looked at only when a request comes", () => {
+    expect(refused([reads(Path.of("orders"), { late: Dep.bind(Dep.return(1), () => order) })])).toBeUndefined();
+  });
+});
+
+describe("methods and headers", () => {
+  it.each([
+    ["ST-10", route("HEAD", Path.of("a"), text, hello), "HEAD /a: a HEAD is answered by the GET route, so declare that instead"],
+    ["ST", route("A B", Path.of("a"), text, hello), 'A B /a: "A B" is no method'],
+    ["ST", route("", Path.of("a"), text, hello), ' /a: "" is no method'],
+    [
+      "ST",
+      reads(Path.of("a"), { x: Header.optional("x y", Codec.string) }),
+      'GET /a reads the header "x y", which is no header\'s name',
+    ],
+  ])("%s %#", (_id, route, problem) => {
+    expect(refused([route])).toBe(`App.make: ${problem}`);
+  });
+});
+
+describe("one body, one way", () => {
+  const Name = v.object({ name: v.string() });
+  const named = json(Name);
+  const parsed = Dep.ofBody({ contentTypes: ["text/plain"] }, () => "x");
+  const twoWays =
+    "App.make: POST /b reads its body as a form or as it arrives and reads it another way too, where a body is read one way";
+  const posts = (inputs: Inputs) => [post(Path.of("b"), { inputs, returns: Returns.text }, hello)];
+
+  it.each([
+    ["ST-18", { named, body }],
+    ["ST", { named, other: json(Name) }],
+    ["ST", { body, parsed }],
+    ["ST", { parsed, other: Dep.ofBody({ contentTypes: ["text/plain"] }, () => "x") }],
+    ["ST", { named, deep: Dep.map(Dep.join({ x: body }, ({ x }) => x), String) }],
+  ])("%s %# is refused", (_id, inputs) => {
+    expect(refused(posts(inputs))).toBe(twoWays);
+  });
+
+  it.each([
+    ["ST-16", { named, again: named, through: Dep.map(named, ({ name }) => name) }],
+    ["ST", { body, size: Dep.map(body, (bytes) => bytes.length), joined: Dep.join({ body }, ({ body }) => body) }],
+  ])("%s %# one read by many is one", (_id, inputs) => {
+    expect(refused(posts(inputs))).toBeUndefined();
+  });
+});
+
+describe("answers", () => {
+  const shape = v.string();
+  const statuses = (...listed: number[]) => Object.fromEntries(listed.map((status) => [status, "Yes."]));
+  it.each([
+    ["ST-19", Returns.jsonResponse(shape, {}), "GET /r lists no status to answer"],
+    ["ST-19", Returns.emptyResponse({}), "GET /r lists no status to answer"],
+    ["ST", Returns.jsonResponse(shape, statuses(200, 404)), "GET /r lists 404, which is not a success: failing is a refusal"],
+    ["ST", Returns.emptyResponse(statuses(302)), "GET /r lists 302, which is not a success: failing is a refusal"],
+    ["ST", Returns.json(shape, { status: 400 }), "GET /r lists 400, which is not a success: failing is a refusal"],
+    ["ST", Returns.json(shape, { status: 199 }), "GET /r lists 199, which is not a success: failing is a refusal"],
+    ["ST", Returns.json(shape, { status: 200.5 }), "GET /r lists 200.5, which is not a success: failing is a refusal"],
+    ["ST", Returns.empty({ status: 300 }), "GET /r lists 300, which is not a success: failing is a refusal"],
+    ["ST-22", Returns.json(shape, { status: 204 }), "GET /r answers JSON under 204, which HTTP sends without a body: use Returns.empty"],
+    ["ST-22", Returns.json(shape, { status: 205 }), "GET /r answers JSON under 205, which HTTP sends without a body: use Returns.empty"],
+    [
+      "ST-22",
+      Returns.jsonResponse(shape, statuses(200, 204)),
+      "GET /r answers JSON under 204, which HTTP sends without a body: use Returns.empty",
+    ],
+  ])("%s %#", (_id, returns, problem) => {
+    expect(refused([returning(returns)])).toBe(`App.make: ${problem}`);
+  });
+
+  it("ST any 2xx is a success", () => {
+    const good = [200, 201, 202, 203, 206, 226, 299];
+    for (const status of good) expect(refused([returning(Returns.json(shape, { status }))])).toBeUndefined();
+    expect(refused([returning(Returns.emptyResponse(statuses(204, 205, ...good)))])).toBeUndefined();
+  });
+
+  it("a shape nothing can read or write is refused, with its route", () => {
+    expect(refused([returning(Returns.json(v.date() as never))])).toMatch(/^App\.make: GET \/r: ./);
+    const into = post(Path.of("r"), { inputs: { x: json(v.set(v.string()) as never) }, returns: Returns.text }, hello);
+    expect(refused([into])).toMatch(/^App\.make: POST \/r: ./);
+  });
+});
+
+describe("resources and limits", () => {
+  const store = Dep.ofResource<string>("store");
+  const hub = Dep.ofResource<string>("hub");
+  const routes = [reads(Path.of("x"), { deep: Dep.map(store, String), hub })];
+
+  it.each([
+    ["ST", [], "\n- GET /x reads the resource store, which is not supplied\n- GET /x reads the resource hub, which is not supplied"],
+    ["ST", [Dep.resource(hub, "h")], " GET /x reads the resource store, which is not supplied"],
+    [
+      "ST-33",
+      [Dep.resource(hub, "h"), Dep.resource(store, "a"), Dep.resource(store, "b"), Dep.resource(store, "c")],
+      " the resource store is supplied twice",
+    ],
+  ])("%s %#", (_id, resources, problem) => {
+    expect(refused(routes, { resources })).toBe(`App.make:${problem}`);
+  });
+
+  it("one that no route reads may be supplied; its value may be undefined", () => {
+    const given = [Dep.resource(hub, "h"), Dep.resource(store, undefined as never)];
+    expect(refused(routes, { resources: [...given, Dep.resource(Dep.ofResource<number>("other"), 1)] })).toBeUndefined();
+  });
+
+  it.each(["maxBody", "bodyBudget"])("%s is a whole number of bytes, 0 or more", (limit) => {
+    for (const value of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+      const said = `App.make: ${limit} is a whole number of bytes, 0 or more, and not ${value}`;
+      expect(refused([], { [limit]: value })).toBe(said);
+    }
+    expect(refused([], { [limit]: 0 })).toBeUndefined();
+  });
+});
+
+it("everything that is wrong is told at once, in one error", () => {
+  const bad = Refusal.code("bad", { status: 200, doc: "No." });
+  const routes = [
+    reads(Path.of("a", name, Path.int("name")), { order: param(orderId), q: Query.optional("q", Codec.int) }),
+    route("HEAD", Path.root, text, hello),
+    get(Path.of("c"), { ...text, refuses: [bad] }, hello),
+    get(Path.of("c"), text, hello),
+    returning(Returns.json(v.string(), { status: 404 })),
+  ];
+  expect(refused(routes, { maxBody: -1 })?.split("\n")).toEqual([
+    "App.make:",
+    "- GET /a/{name}/{name} names the parameter name twice",
+    "- GET /a/{name}/{name} reads the path parameter order_id, which its path does not have",
+    "- HEAD /: a HEAD is answered by the GET route, so declare that instead",
+    "- GET /r lists 404, which is not a success: failing is a refusal",
+    "- GET /c and GET /c could both answer one URL",
+    "- the code bad in GET /c is a 200, where a refusal is 4xx or 5xx",
+    "- maxBody is a whole number of bytes, 0 or more, and not -1",
+  ]);
+});

@@ -1,0 +1,136 @@
+/**
+ * Cookies: declared once, read, set and removed (contract 2.6; facts 10.1; rows CK, CD-135, CD-136, IN-43, ST-42, ST-43).
+ * Left out: CK-04 (trusted proxies); signed and encrypted cookies (SK). CK-06 is in test/adapters.
+ */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Codec, Cookie, Path, Returns, Test, get, post, setCookie } from "usher-http";
+import * as v from "valibot";
+import { invalid } from "../support/refusals.ts";
+import "../support/logs.ts";
+
+const k = Cookie.named("k", Codec.string);
+
+/** The lines an answer sets. */
+async function sets(cookies: readonly Cookie.SetCookie[], host = "getsente.io"): Promise<readonly string[]> {
+  const route = post(Path.of("in"), { inputs: { setCookie }, returns: Returns.empty() }, ({ setCookie }) => cookies.forEach(setCookie));
+  const { headers } = await Test.call(Test.app([route]), "POST", "/in", { headers: { host } });
+  return headers.getSetCookie();
+}
+
+describe("set", () => {
+  it.each([
+    ["CK-01", Cookie.make(k, "v", { path: "/in", maxAgeMs: 60_000 }), "k=v; Path=/in; HttpOnly; Secure; SameSite=Lax; Max-Age=60"],
+    ["CK-01", Cookie.make(k, "v"), "k=v; Path=/; HttpOnly; Secure; SameSite=Lax"],
+    ["CK-01", Cookie.make(k, "v", { httpOnly: false, sameSite: "strict" }), "k=v; Path=/; Secure; SameSite=Strict"],
+    ["CK-01", Cookie.make(k, "v", { maxAgeMs: 1 }), "k=v; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=1"],
+    ["CK-01", Cookie.make(k, "v", { maxAgeMs: 0 }), "k=v; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=0"],
+    ["CK-01", Cookie.make(k, ""), "k=; Path=/; HttpOnly; Secure; SameSite=Lax"],
+    ["CK-01", Cookie.make(Cookie.named("n", Codec.int), -7), "n=-7; Path=/; HttpOnly; Secure; SameSite=Lax"],
+    ["CK-07", Cookie.clear(Cookie.named("session", Codec.int)), "session=; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=0"],
+    ["CK-07", Cookie.clear(k, { path: "/in" }), "k=; Path=/in; HttpOnly; Secure; SameSite=Lax; Max-Age=0"],
+  ])("%s %#", async (_id, cookie, line) => {
+    expect(await sets([cookie])).toEqual([line]);
+  });
+
+  it("CK-12 one line each, in the order set, a name given twice too", async () => {
+    const set = await sets([Cookie.make(k, "1"), Cookie.make(Cookie.named("a", Codec.string), "2"), Cookie.make(k, "3")]);
+    expect(set.map((line) => line.split(";")[0])).toEqual(["k=1", "a=2", "k=3"]);
+  });
+
+  it.each([
+    ["CK", "localhost", false],
+    ["CK", "localhost:8080", false],
+    ["CK", "LOCALHOST", false],
+    ["CK", "127.0.0.1:1", false],
+    ["CK", "[::1]", false],
+    ["CK", "[::1]:8080", false],
+    ["CK-03", "localhost.example.com", true],
+    ["CK-03", "127.0.0.1.example.com", true],
+    ["CK-03", "notlocalhost", true],
+    ["CK-03", "localhost:x", true],
+    ["CK-03", "127.0.0.2", true],
+  ])("%s Host %s: Secure is %s", async (_id, host, secure) => {
+    const [line] = await sets([Cookie.make(k, "v")], host);
+    expect(line?.includes("; Secure")).toBe(secure);
+  });
+});
+
+describe("what no cookie can hold", () => {
+  it.each(["a;b", "a b", "secret\r\nSet-Cookie: x=1", "back\\slash", "a,b", 'a"b', '"', "é", "\u0000", "\u007f", '"a b"'])("ST-42 the value %j", (value) => {
+    expect(() => Cookie.make(k, value)).toThrow(new Error("Cookie.make: cookie k has a value no cookie can hold"));
+  });
+  it.each(["", "a", '"quoted"', '""', "!#$%&'()*+-./:<=>?@[]^_`{|}~", "a=b"])("ST-42 but %j it can", async (value) => {
+    expect((await sets([Cookie.make(k, value)]))[0]).toMatch(/^k=/);
+  });
+  it.each(["/;x", "/\r\nx", "/\u0000", "/\u007f", "/é"])("ST-43 the path %j", (path) => {
+    const said = new Error("Cookie.make: cookie k has a path no cookie can hold");
+    expect(() => Cookie.make(k, "v", { path })).toThrow(said);
+    expect(() => Cookie.clear(k, { path })).toThrow(said);
+  });
+  it.each(["", "a b", "a;b", "a=b", "é", "a\r\nb", "a,b"])("the name %j", (name) => {
+    expect(() => Cookie.named(name, Codec.string)).toThrow(new Error(`Cookie.named: ${JSON.stringify(name)} is not a cookie name`));
+  });
+});
+
+describe("read", () => {
+  const inputs = { k: Cookie.optional(k), n: Cookie.optional(Cookie.named("n", Codec.int)) };
+  const told = get(Path.root, { inputs, returns: Returns.json(v.array(v.string())) }, ({ k, n }) => [k ?? "-", String(n)]);
+  async function read(...cookies: readonly string[]): Promise<unknown> {
+    const headers = cookies.map((cookie) => ["Cookie", cookie] as const);
+    const { status, body, json } = await Test.call(Test.app([told]), "GET", "/", { headers });
+    return status === 200 ? json() : body;
+  }
+
+  it.each([
+    ["CK-09", [], ["-", "undefined"]],
+    ["CK-09", [""], ["-", "undefined"]],
+    ["CK-09", ["kk=1; K=2; xk=3; k"], ["-", "undefined"]],
+    ["CK", ["k=v"], ["v", "undefined"]],
+    ["CK", ["a=1;k=v ;  n = 3 "], ["v", "3"]],
+    ["CK", ["k=a=b"], ["a=b", "undefined"]],
+    ["CK", ["k="], ["", "undefined"]],
+    ["CK", ['k="v"'], ['"v"', "undefined"]],
+    ["CK", [";;k=v;;"], ["v", "undefined"]],
+    ["CK", ["n=7; k=%20+"], ["%20+", "7"]],
+    ["IN-43", ["k=1; k=2"], ["1", "undefined"]],
+    ["IN-43", ["n=1", "k=1; n=2", "k=2"], ["1", "1"]],
+  ])("%s %j", async (_id, cookies, expected) => {
+    expect(await read(...cookies)).toEqual(expected);
+  });
+
+  it.each(["n=x", "n=", 'n="7"', "n=7.0"])("CK-10 %s does not parse, a 400", async (cookie) => {
+    expect(await read(cookie)).toBe(invalid(["cookie.n", "malformed", "This is not a whole number."]));
+  });
+
+  it("one that must be sent", async () => {
+    const required = get(Path.root, { inputs: { k: Cookie.required(k) }, returns: Returns.text }, ({ k }) => k);
+    const { status, body } = await Test.call(Test.app([required]), "GET", "/");
+    expect([status, body]).toEqual([400, invalid(["cookie.k", "required", "This is required."])]);
+    expect((await Test.call(Test.app([required]), "GET", "/", { headers: { cookie: "k=v" } })).body).toBe("v");
+  });
+});
+
+describe("Cookie.encoded holds any text", () => {
+  const any = Cookie.named("k", Cookie.encoded);
+  const told = get(Path.root, { inputs: { any: Cookie.optional(any) }, returns: Returns.json(v.array(v.string())) }, ({ any }) => [any ?? "-"]);
+  const app = Test.app([told]);
+
+  it("CD-135 base64url without padding on the wire, and reads back the same", async () => {
+    const text = fc.string({ unit: "binary" }).filter((text) => text.isWellFormed());
+    await fc.assert(
+      fc.asyncProperty(text, async (text) => {
+        const [line = ""] = await sets([Cookie.make(any, text)]);
+        const pair = line.slice(0, line.indexOf(";"));
+        expect(pair).toBe(`k=${Buffer.from(text).toString("base64url")}`);
+        expect((await Test.call(app, "GET", "/", { headers: { cookie: pair } })).json()).toEqual([text]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it.each(["not*base64", "a", "YQ==", "YR", "_w", "YWI=", '"YQ"', "YQ%3D", "Y Q"])("CD-136 k=%s is a 400", async (value) => {
+    const { status, body } = await Test.call(app, "GET", "/", { headers: { cookie: `k=${value}` } });
+    expect([status, body]).toEqual([400, invalid(["cookie.k", "malformed", "This is not a value this server wrote."])]);
+  });
+});

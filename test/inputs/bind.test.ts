@@ -1,0 +1,173 @@
+/** An input that needs another's value to decide what to read (contract 4.2 rule 10, 4.4; rows IN-24, ST-06). */
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { App, Codec, Dep, Header, Path, Query, Refusal, Returns, Test, body, get, json, param, post, refuse } from "usher-http";
+import type { Inputs, Route } from "usher-http";
+import { internal, invalid, tooLarge, unsupported } from "../support/refusals.ts";
+import { lines, logged } from "../support/logs.ts";
+
+const text = Dep.map(body, (bytes) => new TextDecoder().decode(bytes));
+const kind = Query.default("kind", Codec.string, "a");
+const denied = Refusal.code("denied", { status: 403, doc: "No." });
+
+function told(inputs: Inputs): Route {
+  const refuses = [Refusal.unsupportedMediaType];
+  return post(Path.of("x"), { inputs, returns: Returns.text, refuses }, (values) => Object.values(values).map(String).join(" "));
+}
+
+async function asked(inputs: Inputs, options: { search?: string; type?: string; sent?: string; maxBody?: number } = {}) {
+  const { search = "", type = "text/plain", sent = "ab", maxBody = 100 } = options;
+  const { status, body } = await Test.call(Test.app([told(inputs)], { maxBody }), "POST", `/x${search}`, {
+    headers: { "content-type": type },
+    body: sent,
+  });
+  return [status, body];
+}
+
+describe("what it asks for is an input like any other", () => {
+  const chosen = Dep.bind(kind, (kind) => Query.required(kind, Codec.int));
+
+  it("is read once it is known", async () => {
+    expect(await asked({ chosen }, { search: "?kind=b&a=1&b=2" })).toEqual([200, "2"]);
+    expect(await asked({ chosen }, { search: "?a=1&b=2" })).toEqual([200, "1"]);
+  });
+
+  it("has its problems told with the others, in its place", async () => {
+    const expected = invalid(["query.b", "required", "This is required."], ["query.z", "required", "This is required."]);
+    expect(await asked({ chosen, z: Query.required("z", Codec.int) }, { search: "?kind=b" })).toEqual([400, expected]);
+  });
+
+  it("is not asked for where the value it needs failed", async () => {
+    let asks = 0;
+    const late = Dep.bind(Query.required("n", Codec.int), () => (asks++, Dep.return(1)));
+    expect(await asked({ late })).toEqual([400, invalid(["query.n", "required", "This is required."])]);
+    expect(asks).toBe(0);
+  });
+
+  it("refuses as the others do", async () => {
+    const late = Dep.bind(kind, () => Dep.join({}, () => refuse(denied), { refuses: [denied] }));
+    const page = Query.required("page", Codec.int);
+    const route = post(Path.of("x"), { inputs: { page, late }, returns: Returns.text, refuses: [denied] }, () => "");
+    const { status, body } = await Test.call(Test.app([route]), "POST", "/x");
+    expect([status, body]).toEqual([403, '{"error":"denied","message":"No."}']);
+  });
+
+  it("RF-03 a code that what it asks for declares is declared", async () => {
+    const late = Dep.bind(kind, () => Dep.join({}, () => refuse(denied), { refuses: [denied] }));
+    expect(await asked({ late })).toEqual([403, '{"error":"denied","message":"No."}']);
+  });
+
+  it("is chosen once a request, and read once by its identity", async () => {
+    let runs = 0;
+    let asks = 0;
+    const shared = Dep.join({}, async () => ++runs);
+    const late = Dep.bind(kind, () => (asks++, shared));
+    const inputs = { late, again: late, map: Dep.map(late, String), other: Dep.bind(kind, () => shared), direct: shared };
+    expect(await asked(inputs)).toEqual([200, "1 1 1 1 1"]);
+    expect([asks, runs]).toEqual([1, 1]);
+  });
+
+  it("may be one the route reads anyway, before or after", async () => {
+    const { runs, dep } = counter();
+    expect(await asked({ late: Dep.bind(kind, () => dep), dep })).toEqual([200, "1 1"]);
+    expect(await asked({ dep, late: Dep.bind(kind, () => Dep.map(dep, (n) => n * 10)) })).toEqual([200, "2 20"]);
+    expect(runs()).toBe(2);
+  });
+
+  it("may be a bind, a constant, a resource or nothing of the request", async () => {
+    const store = Dep.ofResource<string>("store");
+    const deep = Dep.bind(kind, () => Dep.bind(kind, (kind) => Dep.bind(Dep.return(1), () => Dep.return(`deep ${kind}`))));
+    const route = told({ deep, store, late: Dep.bind(kind, () => store) });
+    const { body } = await Test.call(Test.app([route], { resources: [Dep.resource(store, "held")] }), "POST", "/x");
+    expect(body).toBe("deep a held held");
+  });
+
+  function counter() {
+    let runs = 0;
+    return { dep: Dep.join({}, () => ++runs), runs: () => runs };
+  }
+});
+
+describe("a late body", () => {
+  it("IN-24 bind on the body, then the body again: it is read once", async () => {
+    const late = Dep.bind(text, (text) => Dep.map(body, (bytes) => text + new TextDecoder().decode(bytes)));
+    expect(await asked({ late })).toEqual([200, "abab"]);
+    expect(await asked({ text, late, again: text })).toEqual([200, "ab abab ab"]);
+  });
+
+  it("is read in the second stage, and only where it is asked for", async () => {
+    const order: string[] = [];
+    const noted = Dep.map(text, (text) => (order.push("body"), text));
+    const late = Dep.bind(kind, (kind) => (kind === "body" ? noted : Dep.return("none")));
+    const right = Dep.join({}, () => (order.push("right"), "right"));
+    expect(await asked({ late, right }, { search: "?kind=body" })).toEqual([200, "ab right"]);
+    expect(order).toEqual(["right", "body"]);
+    expect(await asked({ late, right })).toEqual([200, "none right"]);
+    expect(await asked({ late }, { search: "?kind=body", sent: "x".repeat(101) })).toEqual([413, tooLarge]);
+    expect(await asked({ late }, { sent: "x".repeat(101) })).toEqual([200, "none"]);
+  });
+
+  it("is not read where the first stage has problems, even later ones", async () => {
+    let read = 0;
+    const late = Dep.bind(kind, () => Dep.map(text, () => read++));
+    const { fetch } = App.make([told({ late, page: Query.required("page", Codec.int) })]);
+    let pulled = 0;
+    const stream = new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 });
+    const init: RequestInit & { readonly duplex: "half" } = { method: "POST", body: stream, duplex: "half" };
+    expect((await fetch(new Request("http://h/x", init))).status).toBe(400);
+    expect([read, pulled]).toEqual([0, 0]);
+  });
+
+  it("what is made of it waits with it", async () => {
+    const late = Dep.bind(kind, () => text);
+    const made = Dep.map(late, (text) => text.toUpperCase());
+    const joined = Dep.join({ late, made }, async ({ late, made }) => `${late}${made}`);
+    expect(await asked({ joined, made, late, deep: Dep.bind(joined, (joined) => Dep.return(`<${joined}>`)) })).toEqual([200, "abAB AB ab <abAB>"]);
+  });
+
+  it("has a late content type, a refusal of the first stage", async () => {
+    const named = json(v.object({ name: v.string() }));
+    const late = Dep.bind(kind, () => Dep.map(named, ({ name }) => name));
+    const page = Query.required("page", Codec.int);
+    expect(await asked({ late }, { type: "application/json", sent: '{"name":"kim"}' })).toEqual([200, "kim"]);
+    expect(await asked({ late }, { sent: '{"name":"kim"}' })).toEqual([415, unsupported]);
+    expect(await asked({ page, late }, { sent: "x" })).toEqual([415, unsupported]);
+    expect(await asked({ late }, { type: "application/json", sent: "{}" })).toEqual([400, invalid(["body.name", "required", "This is required."])]);
+    const parsed = Dep.ofBody({ contentTypes: ["image/*"] }, (bytes) => bytes.length);
+    const route = told({ late: Dep.bind(kind, () => parsed) });
+    expect((await Test.call(Test.app([route]), "POST", "/x", { body: "x" })).status).toBe(415);
+    expect((await Test.call(Test.app([route]), "POST", "/x", { body: "xy", headers: { "content-type": "image/png" } })).body).toBe("2");
+  });
+});
+
+describe("a late parameter", () => {
+  const id = Path.int("id");
+  const late = Dep.bind(kind, () => param(id));
+
+  it("is read where the path has it", async () => {
+    const route = get(Path.of("x", id), { inputs: { late }, returns: Returns.text }, ({ late }) => String(late));
+    expect((await Test.call(Test.app([route]), "GET", "/x/7")).body).toBe("7");
+    expect((await Test.call(Test.app([route]), "GET", "/x/y")).body).toBe(invalid(["path.id", "malformed", "This is not a whole number."]));
+  });
+
+  it("ST-06 is a 500 where the path lacks it, and the log says which", async () => {
+    const route = get(Path.of("orders"), { inputs: { late }, returns: Returns.text }, () => "");
+    const { status, body } = await Test.call(Test.app([route]), "GET", "/orders");
+    expect([status, body]).toEqual([500, internal]);
+    const errors = lines().filter(({ level }) => level === "error");
+    expect(errors.map(({ "http.route": route }) => route)).toEqual(["/orders"]);
+    expect(logged().join("\n")).toContain("a dependency read the path parameter id, which");
+  });
+
+  it("ST-06 in the second stage, too", async () => {
+    const route = post(Path.of("orders"), { inputs: { late: Dep.bind(text, () => param(id)) }, returns: Returns.text }, () => "");
+    expect((await Test.call(Test.app([route]), "POST", "/orders", { body: "x" })).body).toBe(internal);
+  });
+});
+
+it("headers on several lines, a late one too", async () => {
+  const late = Dep.bind(kind, (kind) => Header.optional(`x-${kind}`, Codec.string));
+  const headers = [["content-type", "a/b"], ["x-a", "1"], ["x-a", "2"]] as const;
+  const { body } = await Test.call(Test.app([told({ late })]), "POST", "/x", { headers });
+  expect(body).toBe(invalid(["header.x-a", "malformed", "This is given more than once."]));
+});

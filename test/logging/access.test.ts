@@ -1,0 +1,208 @@
+/** The access line, and what a request's lines carry (contract 2.12, 5.10; rows LG-04 to LG-12, LG-24, LG-25). */
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { Answer, Codec, Cookie, Dep, Header, Log, Meta, Path, Query, Refusal, Result, Returns, Test, get, json, post, refuse, requestId } from "usher-http";
+import * as v from "valibot";
+import { lines, logWith, logged } from "../support/logs.ts";
+
+const name = Path.str("name");
+const gone = Refusal.code("gone", { status: 410, doc: "It went." });
+const hello = get(Path.of("hello", name), { returns: Returns.text }, () => "héllo");
+const text = { returns: Returns.text };
+const routes = [
+  hello,
+  get(Path.of("gone"), { ...text, refuses: [gone] }, () => refuse(gone)),
+  get(Path.of("empty"), { returns: Returns.empty() }, () => undefined),
+  get(Path.of("raises"), text, () => {
+    throw new Error("no");
+  }),
+  get(Path.of("framed"), { returns: Returns.response }, () => Answer.make("x", { headers: [["connection", "x"]] })),
+  get(Path.of("stream"), { returns: Returns.response }, () => Answer.stream(new Blob(["abc"]).stream() as ReadableStream<Uint8Array>)),
+  get(Path.of("framed-stream"), { returns: Returns.response }, () => Answer.stream(new Blob(["abc"]).stream() as ReadableStream<Uint8Array>, { length: 3 })),
+  post(Path.of("json"), { inputs: { x: json(v.object({})) }, returns: Returns.text }, () => ""),
+];
+const app = Test.app(routes, { trailingSlash: "redirect" });
+
+/** The access line of a call, its varying members left out. */
+async function access(method: string, target: string, options: Test.CallOptions = {}) {
+  await Test.call(app, method, target, options);
+  const line = lines().at(-1) ?? {};
+  const { timestamp: _t, request_id: _r, trace_id: _i, span_id: _s, duration, ...rest } = line;
+  expect(duration).toSatisfy(Number.isSafeInteger);
+  return rest;
+}
+
+describe("the access line", () => {
+  it("LG-04 has its members in a set order", async () => {
+    await Test.call(app, "GET", "/hello/kim?q=1");
+    expect(Object.keys(lines()[0] ?? {})).toEqual([
+      "timestamp",
+      "level",
+      "logger.name",
+      "message",
+      "request_id",
+      "trace_id",
+      "span_id",
+      "http.request.method",
+      "url.path",
+      "http.response.status_code",
+      "duration",
+      "http.response.body.size",
+      "http.route",
+    ]);
+    await Test.call(app, "GET", "/gone");
+    expect(Object.keys(lines()[1] ?? {}).slice(-2)).toEqual(["http.route", "framework.refusal.code"]);
+    expect(logged()).toHaveLength(2);
+  });
+
+  const told = (method: string, path: string, status: number, size: number, more: object) => ({
+    level: "info",
+    "logger.name": "framework.http",
+    message: `${method} ${path} ${status}`,
+    "http.request.method": method,
+    "url.path": path,
+    "http.response.status_code": status,
+    "http.response.body.size": size,
+    ...more,
+  });
+  it.each([
+    ["LG-04", "GET", "/hello/kim?q=1", told("GET", "/hello/kim", 200, 6, { "http.route": "/hello/{name}" })],
+    ["LG-04", "GET", "/hello/k%20m", told("GET", "/hello/k%20m", 200, 6, { "http.route": "/hello/{name}" })],
+    ["LG-04", "HEAD", "/hello/kim", told("HEAD", "/hello/kim", 200, 6, { "http.route": "/hello/{name}" })],
+    ["LG", "GET", "/gone", told("GET", "/gone", 410, 37, { "http.route": "/gone", "framework.refusal.code": "gone" })],
+    ["LG", "GET", "/empty", told("GET", "/empty", 204, 0, { "http.route": "/empty" })],
+    ["LG", "GET", "/stream", told("GET", "/stream", 200, 0, { "http.route": "/stream" })],
+    ["LG", "GET", "/framed-stream", told("GET", "/framed-stream", 200, 3, { "http.route": "/framed-stream" })],
+    ["LG-06", "GET", "/nowhere", told("GET", "/nowhere", 404, 56, { "framework.refusal.code": "not_found" })],
+    ["LG-06", "POST", "/hello/kim", told("POST", "/hello/kim", 405, 81, { "framework.refusal.code": "method_not_allowed" })],
+    ["LG-06", "PROPFIND", "/hello/kim", told("PROPFIND", "/hello/kim", 501, 79, { "framework.refusal.code": "not_implemented" })],
+    ["LG-06", "GET", "/hello/kim/", told("GET", "/hello/kim/", 308, 0, {})],
+    ["LG-06", "OPTIONS", "/hello/kim", told("OPTIONS", "/hello/kim", 204, 0, {})],
+    ["LG-06", "OPTIONS", "*", told("OPTIONS", "*", 204, 0, {})],
+    ["LG-07", "GET", "/framed", told("GET", "/framed", 500, 83, { "http.route": "/framed", "framework.refusal.code": "internal" })],
+    ["LG-11", "GET", "/raises", told("GET", "/raises", 500, 83, { "http.route": "/raises", "framework.refusal.code": "internal" })],
+  ])("%s %s %s", async (_id, method, target, expected) => {
+    expect(await access(method, target)).toEqual(expected);
+  });
+
+  it("LG a 400 and a 415 are the route's", async () => {
+    expect(await access("POST", "/json", { body: "x" })).toMatchObject({ message: "POST /json 400", "http.route": "/json", "framework.refusal.code": "invalid" });
+    expect(await access("POST", "/json", { headers: { "content-type": "a/b" } })).toMatchObject({
+      message: "POST /json 415",
+      "framework.refusal.code": "unsupported_media_type",
+    });
+  });
+
+  it("LG the application's not-found answer has none of a route", async () => {
+    const own = Test.app([], { notFound: () => Answer.make("page", { status: 404 }) });
+    await Test.call(own, "GET", "/nowhere");
+    expect(lines()[0]).toMatchObject({ message: "GET /nowhere 404", "http.response.body.size": 4 });
+    expect(lines()[0]).not.toHaveProperty("http.route");
+    expect(lines()[0]).not.toHaveProperty("framework.refusal.code");
+  });
+
+  it("LG-09 its duration is nanoseconds that no jump of a clock changes", async () => {
+    let hour = 0;
+    const jumping = Test.app([hello], { now: () => new Date(3_600_000 * hour++) });
+    await Test.call(jumping, "GET", "/hello/kim");
+    const duration = Number(lines()[0]?.["duration"]);
+    expect(duration).toBeGreaterThan(0);
+    expect(duration).toBeLessThan(5e9);
+  });
+
+  it("LG-11 a raise is a line of its own, before it", async () => {
+    await Test.call(app, "GET", "/raises");
+    const [raised, accessed] = lines();
+    expect(accessed).toMatchObject({ message: "GET /raises 500" });
+    expect(Object.keys(raised ?? {}).slice(7)).toEqual(["http.request.method", "url.path", "framework.refusal.code", "http.route", "error.kind", "error.stack"]);
+    expect([raised?.["level"], raised?.["error.kind"], raised?.["request_id"]]).toEqual(["error", "Error", accessed?.["request_id"]]);
+    expect(logged()[0]).not.toContain("error.message");
+  });
+});
+
+describe("its level", () => {
+  it("LG-24 is the one its route's metadata says", async () => {
+    const quiet = get(Path.of("quiet"), { ...text, meta: Meta.empty.add(Meta.access, "debug") }, () => "");
+    const loud = get(Path.of("loud"), { ...text, meta: Meta.empty.add(Meta.access, "debug").add(Meta.access, "warn") }, () => "");
+    const levels = Test.app([quiet, loud, hello]);
+    const call = async () => {
+      for (const path of ["/quiet", "/loud", "/hello/kim"]) await Test.call(levels, "GET", path);
+      return lines().map(({ level, message }) => `${level} ${message}`);
+    };
+    expect(await call()).toEqual(["warn GET /loud 200", "info GET /hello/kim 200"]);
+    logWith({ level: "debug" });
+    expect(await call()).toEqual(["debug GET /quiet 200", "warn GET /loud 200", "info GET /hello/kim 200"]);
+    logWith({ levels: { "framework.http": undefined } });
+    expect(await call()).toEqual([]);
+  });
+
+  it("LG-24 a key of the application's own is beside it, and its value as it was added", () => {
+    const owner = Meta.key<string>("owner");
+    const other = Meta.key<string>("owner");
+    const meta = Meta.empty.add(owner, "kim").add(owner, "lee");
+    expect([meta.find(owner), meta.find(other), meta.find(Meta.access), Meta.empty.find(owner)]).toEqual(["lee", undefined, undefined, undefined]);
+  });
+});
+
+it("LG-10 no header, cookie, query or body is in any line, whatever the answer", async () => {
+  logWith({ level: "debug" });
+  const secret = "s3cret";
+  const inputs = {
+    auth: Header.optional("authorization", Codec.credentials),
+    n: Header.optional("x-n", Codec.int),
+    session: Cookie.optional(Cookie.named("session", Codec.int)),
+    code: Query.optional("code", Codec.int),
+    body: json(v.object({ password: v.number() })),
+  };
+  const all = post(Path.of("all"), { inputs, ...text }, () => "");
+  const open = post(Path.of("open"), { inputs: { body: json(v.object({ password: v.string() })) }, ...text }, () => "");
+  const called = Test.app([all, open, post(Path.of("raises"), { inputs: { x: Dep.ofRequest(() => Result.ok()) }, ...text }, () => JSON.parse(secret) as string)]);
+  const headers = { authorization: `Bearer ${secret}`, cookie: `session=${secret}`, "x-n": secret, "x-request-id": secret, host: secret };
+  for (const path of ["/all", "/open", "/raises", "/nowhere"]) {
+    for (const body of [`{"password":"${secret}"}`, secret]) {
+      await Test.call(called, "POST", `${path}?code=${secret}`, { headers, body });
+    }
+  }
+  expect(logged().length).toBeGreaterThanOrEqual(8);
+  expect(logged().join("\n")).not.toContain(secret);
+});
+
+describe("LG-12 a request's id", () => {
+  const shop = Log.source("shop");
+
+  it("is on every line of its work, however far it went", async () => {
+    const busy = get(Path.of("busy"), { inputs: { requestId, a: Dep.join({}, () => shop.info("input")) }, ...text }, async ({ requestId }) => {
+      shop.info("handler");
+      await setImmediate();
+      shop.info("awaited");
+      await new Promise<void>((resolve) => setTimeout(() => (shop.info("timer"), resolve())));
+      await Promise.all([setImmediate().then(() => shop.info("forked")), Promise.resolve().then(() => shop.info("micro"))]);
+      return `${requestId} ${Log.requestId()}`;
+    });
+    const { body, headers } = await Test.call(Test.app([busy]), "GET", "/busy");
+    const id = headers.get("x-request-id");
+    expect(body).toBe(`${id} ${id}`);
+    expect(lines()).toHaveLength(7);
+    expect(new Set(lines().map((line) => line["request_id"]))).toEqual(new Set([id]));
+    for (const member of ["trace_id", "span_id"]) expect(new Set(lines().map((line) => line[member])).size).toBe(1);
+  });
+
+  it("is its own where requests run at once", async () => {
+    const slow = get(Path.of("slow"), text, async () => {
+      await setImmediate();
+      shop.info("slow");
+      return Log.requestId() ?? "";
+    });
+    const calls = Test.app([slow]);
+    const answered = await Promise.all(Array.from({ length: 20 }, () => Test.call(calls, "GET", "/slow")));
+    expect(answered.map(({ body }) => body)).toEqual(answered.map(({ headers }) => headers.get("x-request-id")));
+    const ids = lines().filter((line) => line["message"] === "slow").map((line) => line["request_id"]);
+    expect(new Set(ids).size).toBe(20);
+  });
+
+  it("is on no line outside of one", async () => {
+    await Test.call(app, "GET", "/hello/kim");
+    shop.info("outside");
+    expect([Log.requestId(), Object.keys(lines().at(-1) ?? {})]).toEqual([undefined, ["timestamp", "level", "logger.name", "message"]]);
+  });
+});

@@ -1,0 +1,154 @@
+/** What a line is made of (contract 2.12, 8; facts 11.2; rows LG-01, LG-03, LG-18, LG-19; LG-13 to LG-16, LG-21 belong to logging's own issue). */
+import { describe, expect, it } from "vitest";
+import { Log, Path, Returns, Test, get } from "usher-http";
+import { lines, logWith, logged } from "../support/logs.ts";
+
+const shop = Log.source("shop");
+
+describe("a JSON line", () => {
+  it("LG-01 is one object: time, level, source, message, and the fields in their order", () => {
+    shop.info("moved d4", { z: 1, a: "x", m: true });
+    expect(logged()).toHaveLength(1);
+    expect(logged()[0]).toMatch(
+      /^\{"timestamp":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","level":"info","logger\.name":"shop","message":"moved d4","z":1,"a":"x","m":true\}$/,
+    );
+  });
+
+  it("LG-01 in a request the three ids stand before the fields", async () => {
+    const route = get(Path.root, { returns: Returns.text }, () => (shop.info("moved", { a: 1 }), ""));
+    await Test.call(Test.app([route]), "GET", "/");
+    expect(logged()[0]).toMatch(
+      /^\{"timestamp":"[^"]+","level":"info","logger\.name":"shop","message":"moved","request_id":"[0-9a-z]{12}","trace_id":"[0-9a-f]{32}","span_id":"[0-9a-f]{16}","a":1\}$/,
+    );
+  });
+
+  it("LG-01 the time is the wall clock's, to the millisecond", () => {
+    const before = Date.now();
+    shop.info("now");
+    const at = Date.parse(String(lines()[0]?.["timestamp"]));
+    expect(at).toBeGreaterThanOrEqual(before);
+    expect(at).toBeLessThanOrEqual(Date.now());
+  });
+
+  it("LG-03 has four words for its level", () => {
+    logWith({ level: "debug" });
+    for (const level of ["error", "warn", "info", "debug"] as const) shop[level]("x");
+    expect(lines().map(({ level }) => level)).toEqual(["error", "warn", "info", "debug"]);
+  });
+
+  it("fields are numbers, texts and truths; what no double holds is a text, what no number is is null", () => {
+    shop.info("x", {
+      int: 9007199254740991,
+      float: 0.5,
+      big: 9007199254740993n,
+      small: -9007199254740993n,
+      fits: 7n,
+      huge: 2 ** 60,
+      nan: Number.NaN,
+      infinite: Number.NEGATIVE_INFINITY,
+      none: undefined,
+      no: false,
+    });
+    expect(logged()[0]).toContain(
+      '"int":9007199254740991,"float":0.5,"big":"9007199254740993","small":"-9007199254740993","fits":7,"huge":"1152921504606847000","nan":null,"infinite":null,"no":false}',
+    );
+  });
+
+  it.each(['"', "\\", "\n", "\r\n", "\u0000", "\u001b[31m", "\u2028", "é🙂", "\ud800", "</script>", "x".repeat(10_000)])("any text is one line of JSON, and reads back: %j", (text) => {
+    const odd = Log.source(text);
+    odd.error(text, { [text]: text });
+    expect(logged()[0]).not.toMatch(/[\n\r]/);
+    const [line] = lines();
+    expect([line?.["message"], line?.["logger.name"]]).toEqual([text, text]);
+    expect(line?.[text]).toBe(text);
+  });
+
+  it("a field named __proto__ is a field", () => {
+    shop.info("x", JSON.parse('{"__proto__":"p","a":1}') as Log.Fields);
+    expect(logged()[0]).toMatch(/"message":"x","__proto__":"p","a":1\}$/);
+  });
+});
+
+describe("a pretty line", () => {
+  it("LG-19 time, level, source, message, fields", () => {
+    logWith({ format: "pretty" });
+    shop.info("moved d4", { piece: "pawn", n: 1.5 });
+    shop.error("lost", {});
+    expect(logged()[0]).toMatch(/^\d\d:\d\d:\d\d\.\d{3} info {2}shop moved d4 {2}piece=pawn {2}n=1\.5$/);
+    expect(logged()[1]).toMatch(/^\d\d:\d\d:\d\d\.\d{3} error shop lost$/);
+  });
+
+  it("LG-18 in a request has its id, and no trace", async () => {
+    logWith({ format: "pretty" });
+    const route = get(Path.of("hello", Path.str("name")), { returns: Returns.text }, () => "hi");
+    const { headers } = await Test.call(Test.app([route]), "GET", "/hello/kim");
+    const [line = ""] = logged();
+    expect(line).toContain(` info  framework.http [${headers.get("x-request-id")}] GET /hello/kim 200  http.request.method=GET  url.path=/hello/kim  http.response.status_code=200  duration=`);
+    expect(line).toContain("  http.response.body.size=2  http.route=/hello/{name}");
+    expect(line).not.toMatch(/[0-9a-f]{16}/);
+    expect(line).not.toContain("trace");
+  });
+
+  it("LG-19 the time is local", () => {
+    logWith({ format: "pretty" });
+    const before = new Date();
+    shop.info("x");
+    const [hours, minutes] = (logged()[0] ?? "").split(":");
+    const after = new Date();
+    const times = [before, after].map((at) => [at.getHours(), at.getMinutes()].map((n) => String(n).padStart(2, "0")));
+    expect(times).toContainEqual([hours, minutes]);
+  });
+
+  it("a control sequence of an application's text reaches no terminal, and a line stays one", () => {
+    logWith({ format: "pretty" });
+    shop.info("a\nb\u001b[31m\r\u2028\u0085", { "k\n": "v\u001b\u0000" });
+    expect(logged()[0]).toMatch(/^[\x20-\x7e]*$/);
+  });
+});
+
+describe("levels", () => {
+  const say = (source: Log.Source) => {
+    for (const level of ["error", "warn", "info", "debug"] as const) source[level](level);
+  };
+  const heard = (options: Log.LogOptions) => {
+    logWith(options);
+    say(shop);
+    return lines().map(({ level }) => level);
+  };
+  it.each([
+    [{}, ["error", "warn", "info"]],
+    [{ level: "error" }, ["error"]],
+    [{ level: "warn" }, ["error", "warn"]],
+    [{ level: "debug" }, ["error", "warn", "info", "debug"]],
+    [{ level: undefined }, []],
+    [{ level: "error", levels: { shop: "debug" } }, ["error", "warn", "info", "debug"]],
+    [{ level: "debug", levels: { shop: undefined } }, []],
+    [{ level: undefined, levels: { shop: "warn" } }, ["error", "warn"]],
+    [{ levels: { other: "debug" } }, ["error", "warn", "info"]],
+    [{ levels: {}, level: "warn" }, ["error", "warn"]],
+  ] satisfies readonly (readonly [Log.LogOptions, readonly Log.Level[]])[])("%j", (options, expected) => {
+    expect(heard(options)).toEqual(expected);
+  });
+
+  it("a source named like a member of every object has the default level", () => {
+    logWith({ levels: {} });
+    say(Log.source("constructor"));
+    expect(lines()).toHaveLength(3);
+  });
+
+  it("Log.setup sets everything anew", () => {
+    logWith({ level: "error", levels: { shop: "debug" } });
+    expect(heard({})).toEqual(["error", "warn", "info"]);
+  });
+});
+
+it("a destination that fails never fails what was logged", async () => {
+  Log.setup({
+    out: () => {
+      throw new Error("full");
+    },
+  });
+  expect(() => shop.error("x")).not.toThrow();
+  const route = get(Path.root, { returns: Returns.text }, () => "fine");
+  expect((await Test.call(Test.app([route]), "GET", "/")).body).toBe("fine");
+});

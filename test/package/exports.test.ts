@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseSync } from "oxc-parser";
+import * as usher from "usher-http";
+import * as node from "usher-http/node";
+import { expect, it } from "vitest";
+
+const root = join(import.meta.dirname, "../..");
+const entries = [
+  { name: "usher-http", source: "src/index.ts", module: usher },
+  { name: "usher-http/node", source: "adapters/node/index.ts", module: node },
+];
+
+it("exports the names in exports.txt and no others", async () => {
+  const text = entries.map(({ name, source, module }) => {
+    return [`# ${name}`, ...valuesOf(module, ""), ...typesOf(source, "")].join("\n");
+  });
+  await expect(`${text.join("\n\n")}\n`).toMatchFileSnapshot("exports.txt");
+});
+
+/** What is there at run time, with the members of a namespace and the statics of a class. */
+function valuesOf(exported: object, prefix: string): string[] {
+  const names = Object.keys(exported).toSorted();
+  return names.flatMap((name) => {
+    const value: unknown = Reflect.get(exported, name);
+    const path = `${prefix}${name}`;
+    const isNamespace = Object.prototype.toString.call(value) === "[object Module]";
+    return isNamespace || typeof value === "function" ? [path, ...valuesOf(Object(value), `${path}.`)] : [path];
+  });
+}
+
+/** The types, which are in the source alone. */
+function typesOf(file: string, prefix: string): string[] {
+  const { module } = parseSync(file, readFileSync(join(root, file), "utf8"));
+  const exported = module.staticExports.flatMap(({ entries }) => entries);
+  const names = exported.flatMap(({ exportName, importName, moduleRequest, isType }) => {
+    const path = `${prefix}${exportName.name}`;
+    // A namespace, which imports no one name of the module.
+    if (moduleRequest && importName.name === null) {
+      return typesOf(join(dirname(file), moduleRequest.value), `${path}.`);
+    }
+    return isType ? [`type ${path}`] : [];
+  });
+  return names.toSorted();
+}

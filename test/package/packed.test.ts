@@ -1,0 +1,70 @@
+import { execFile } from "node:child_process";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { pack, root } from "./packed.ts";
+import type { Packed } from "./packed.ts";
+
+const run = promisify(execFile);
+
+describe("the packed package", { timeout: 60_000 }, () => {
+  let packed: Packed;
+  beforeAll(() => {
+    packed = pack();
+  }, 60_000);
+  afterAll(() => packed.remove());
+
+  it("holds what was built, what it is and what it may be used for, and nothing else", () => {
+    const others = packed.files.filter((file) => !/^dist\/(src|adapters)\/.*\.(js|d\.ts)$/.test(file));
+    expect(others.toSorted()).toEqual(["CHANGES.md", "LICENSE", "README.md", "package.json"]);
+  });
+
+  it("holds nothing whose source is gone", () => {
+    const built = packed.files.filter((file) => file.startsWith("dist/"));
+    const stale = built.filter((file) => !existsSync(join(root, file.slice(5).replace(/(\.d\.ts|\.js)$/, ".ts"))));
+    expect(stale).toEqual([]);
+  });
+
+  it("serves, answers and stops", async () => {
+    const { stdout } = await run(process.execPath, ["serve.mjs"], { cwd: packed.folder });
+    expect(JSON.parse(stdout)).toEqual([200, "hi", 200, '{"item":"pen"}', 0]);
+  });
+
+  const typescript7 = { compiler: "TypeScript 7", path: "node_modules/typescript" };
+  const typescript5 = { compiler: "TypeScript 5.9", path: "test/package/consumer/node_modules/typescript" };
+  const ways = [
+    { ...typescript7, module: "nodenext", moduleResolution: "nodenext" },
+    { ...typescript7, module: "preserve", moduleResolution: "bundler" },
+    { ...typescript5, module: "nodenext", moduleResolution: "nodenext" },
+  ];
+
+  it("needs no types of Node's for what is not Node's", async () => {
+    writeFileSync(join(packed.folder, "portable.ts"), 'import { App } from "usher-http";\nexport const app = App.make([]);\n');
+    const compilerOptions = { module: "nodenext", target: "es2023", lib: ["es2023", "dom"], types: [], strict: true, noEmit: true };
+    expect(await compile(typescript7.path, { compilerOptions, files: ["portable.ts"] })).toBe("");
+  });
+
+  it.each(ways)("compiles with $compiler and $moduleResolution resolution", async ({ path, module, moduleResolution }) => {
+    const compilerOptions = {
+      module,
+      moduleResolution,
+      target: "es2023",
+      lib: ["es2023"],
+      types: ["node"],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      noEmit: true,
+    };
+    expect(await compile(path, { compilerOptions, files: ["program.ts"] })).toBe("");
+  });
+
+  /** What the compiler says of a project beside the package. */
+  async function compile(typescript: string, project: object): Promise<string> {
+    writeFileSync(join(packed.folder, "tsconfig.json"), JSON.stringify(project));
+    const tsc = run(process.execPath, [join(root, typescript, "bin/tsc"), "-p", packed.folder]);
+    const { stdout } = await tsc.catch((error: { stdout: string }) => error);
+    return stdout;
+  }
+});

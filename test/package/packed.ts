@@ -1,0 +1,34 @@
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export const root: string = join(import.meta.dirname, "../..");
+
+/** The package as npm would publish it, unpacked where a program in `folder` finds it. */
+export interface Packed {
+  readonly folder: string;
+  /** What the tarball holds, by path. */
+  readonly files: readonly string[];
+  remove(): void;
+}
+
+export function pack(): Packed {
+  const folder = mkdtempSync(join(tmpdir(), "usher-packed-"));
+  const modules = join(folder, "node_modules");
+  const packed = join(modules, "usher-http");
+  mkdirSync(packed, { recursive: true });
+  const out = execFileSync("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", folder], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "ignore"],
+    encoding: "utf8",
+  });
+  const [tarball] = Object.values(JSON.parse(out) as readonly { filename: string; files: { path: string }[] }[]);
+  if (tarball === undefined) throw new Error(`npm pack said ${out}`);
+  execFileSync("tar", ["-xzf", join(folder, tarball.filename), "-C", packed, "--strip-components=1"]);
+  for (const name of ["valibot", "@types", "undici-types"]) symlinkSync(join(root, "node_modules", name), join(modules, name));
+  for (const name of ["package.json", "program.ts", "serve.mjs"]) {
+    copyFileSync(join(root, "test/package/consumer", name), join(folder, name));
+  }
+  return { folder, files: tarball.files.map(({ path }) => path), remove: () => rmSync(folder, { recursive: true }) };
+}

@@ -1,0 +1,44 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+/** An example that runs as its users run it: what was built, in a process of its own. */
+export interface RunningExample {
+  /** Where it listens: `http://localhost:41253`. */
+  readonly url: string;
+  /** What it has logged so far. */
+  readonly lines: readonly string[];
+  /** Sends it SIGTERM and waits for its end. @returns its exit code; null where a signal ended it. */
+  stop(): Promise<number | null>;
+}
+
+/** Starts `examples/<name>` on a free port and waits until it listens. */
+export async function startExample(name: string): Promise<RunningExample> {
+  const program = join(import.meta.dirname, `../../dist/examples/${name}/main.js`);
+  const child = spawn(process.execPath, [program], {
+    env: { ...process.env, PORT: "0" },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  // Closed, and not merely ended: what it logged last has been read then.
+  const ended = once(child, "close");
+  const lines: string[] = [];
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stderr).on("line", (line) => {
+      lines.push(line);
+      const listening = /listening on (http:\/\/[^\s"]+)/.exec(line);
+      if (listening?.[1] !== undefined) resolve(listening[1]);
+    });
+    child.once("exit", () => reject(new Error(`${name} ended before it listened:\n${lines.join("\n")}`)));
+    child.once("error", reject);
+  });
+  return {
+    url,
+    lines,
+    async stop() {
+      child.kill("SIGTERM");
+      const [code] = (await ended) as [number | null];
+      return code;
+    },
+  };
+}

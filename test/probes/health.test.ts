@@ -1,0 +1,99 @@
+/**
+ * Liveness and readiness (contract 4.1; rows HL).
+ * Left out: HL-09 (the database pool), HL-10 (the API document).
+ */
+import { describe, expect, it } from "vitest";
+import { Health, Path, Result, Returns, Test, get } from "usher-http";
+import { internal, notAllowed } from "../support/refusals.ts";
+import { lines, logWith, messages } from "../support/logs.ts";
+
+const passes = Health.check("cache", () => Result.ok());
+const fails = Health.check("db", () => Result.error("password rejected"));
+const text = "text/plain; charset=utf-8";
+
+async function ready(...checks: readonly Health.Check[]) {
+  const { status, body, headers } = await Test.call(Test.app([...Health.routes(checks)]), "GET", "/readyz");
+  return { status, body, type: headers.get("content-type") };
+}
+
+describe("livez", () => {
+  it("HL-01 is ok while the process can answer, and runs no check", async () => {
+    let ran = false;
+    const check = Health.check("db", () => ((ran = true), Result.error("no")));
+    const { status, body, headers } = await Test.call(Test.app([...Health.routes([check])]), "GET", "/livez");
+    expect([status, body, headers.get("content-type"), ran]).toEqual([200, "ok", text, false]);
+  });
+});
+
+describe("readyz", () => {
+  it("HL is ok where every check passes, or there is none", async () => {
+    const later = Health.check("later", async () => Result.ok());
+    for (const checks of [[], [passes], [passes, later]]) {
+      expect(await ready(...checks)).toEqual({ status: 200, body: "ok", type: text });
+    }
+    expect(messages("warn")).toEqual([]);
+  });
+
+  it("HL-03 names what failed; why goes to the log, and is no error", async () => {
+    const expected = { status: 503, body: '{"error":"not_ready","message":"Not ready: db."}', type: "application/json" };
+    expect(await ready(fails, passes)).toEqual(expected);
+    expect(messages("warn")).toEqual(["not ready: db: password rejected"]);
+    expect(messages("error")).toEqual([]);
+    expect(lines()[0]).toMatchObject({ "logger.name": "framework.http", request_id: expect.stringMatching(/^.{12}$/) as string });
+  });
+
+  it("HL-04 in the order listed, whichever answers first", async () => {
+    const slow = Health.check("slow", async () => (await Promise.resolve(), Result.error("late")));
+    const { body } = await ready(slow, passes, fails);
+    expect(body).toBe('{"error":"not_ready","message":"Not ready: slow, db."}');
+    expect(messages("warn")).toEqual(["not ready: slow: late", "not ready: db: password rejected"]);
+  });
+
+  it("HL a check that raises is a bug, at once or later, whatever the others say", async () => {
+    const raise = (): never => {
+      throw new Error("s3cret");
+    };
+    for (const probe of [raise, async () => raise()]) {
+      expect(await ready(fails, Health.check("bug", probe), passes)).toMatchObject({ status: 500, body: internal });
+    }
+    expect(JSON.stringify(lines())).not.toContain("s3cret");
+  });
+
+  it("HL-06 runs every check side by side", async () => {
+    let waiting = 0;
+    let meet = (): void => {};
+    const met = new Promise<void>((resolve) => (meet = resolve));
+    // Each waits for the other to have begun.
+    const probe = async () => {
+      if (++waiting === 2) meet();
+      await met;
+      return Result.ok();
+    };
+    expect((await ready(Health.check("a", probe), Health.check("b", probe))).status).toBe(200);
+  });
+});
+
+it("HL-07 they move, and are at their new paths only", async () => {
+  const app = Test.app([...Health.routes([], { live: Path.of("up"), ready: Path.of("in", "ready") })]);
+  const statuses = ["/up", "/in/ready", "/livez", "/readyz"].map(async (path) => (await Test.call(app, "GET", path)).status);
+  expect(await Promise.all(statuses)).toEqual([200, 200, 404, 404]);
+});
+
+it("they are GET routes like any other", async () => {
+  const app = Test.app([...Health.routes([])]);
+  expect((await Test.call(app, "HEAD", "/livez")).headers.get("content-length")).toBe("2");
+  const posted = await Test.call(app, "POST", "/readyz");
+  expect([posted.status, posted.body]).toEqual([405, notAllowed]);
+});
+
+it("HL-08 their access lines are at debug", async () => {
+  const hello = get(Path.of("hello", Path.str("name")), { returns: Returns.text }, () => "");
+  const app = Test.app([...Health.routes([fails]), hello]);
+  const called = async (): Promise<readonly unknown[]> => {
+    for (const path of ["/livez", "/readyz", "/hello/kim"]) await Test.call(app, "GET", path);
+    return [messages("debug"), messages("info")];
+  };
+  expect(await called()).toEqual([[], ["GET /hello/kim 200"]]);
+  logWith({ level: "debug" });
+  expect(await called()).toEqual([["GET /livez 200", "GET /readyz 503"], ["GET /hello/kim 200"]]);
+});

@@ -1,0 +1,201 @@
+/** Methods: HEAD, 405, 501, OPTIONS (contract 4.2, rules 4 to 6 and 8; rows RT). */
+import { describe, expect, it, vi } from "vitest";
+import { Answer, Path, Returns, Test, addHeader, del, get, param, patch, post, put, route } from "usher-http";
+import type { Route } from "usher-http";
+import { notAllowed, notFound, notImplemented } from "../support/refusals.ts";
+import "../support/logs.ts";
+
+const name = Path.str("name");
+const hello = get(Path.of("hello", name), { inputs: { name: param(name) }, returns: Returns.text }, ({ name }) => `hi ${name}`);
+const gone = del(Path.of("hello", name), { returns: Returns.empty() }, () => undefined);
+
+describe("one path, several methods", () => {
+  it("RT-03 are several routes", async () => {
+    const app = Test.app([hello, gone]);
+    expect((await Test.call(app, "GET", "/hello/kim")).status).toBe(200);
+    expect((await Test.call(app, "DELETE", "/hello/kim")).status).toBe(204);
+  });
+
+  const item = Path.of("item");
+  const returns = Returns.text;
+  const all: readonly (readonly [string, Route])[] = [
+    ["GET", get(item, { returns }, () => "GET")],
+    ["POST", post(item, { returns }, () => "POST")],
+    ["PUT", put(item, { returns }, () => "PUT")],
+    ["PATCH", patch(item, { returns }, () => "PATCH")],
+    ["DELETE", del(item, { returns }, () => "DELETE")],
+    ["OPTIONS", route("OPTIONS", item, { returns }, () => "OPTIONS")],
+    ["PROPFIND", route("PROPFIND", item, { returns }, () => "PROPFIND")],
+    ["TRACE", route("TRACE", item, { returns }, () => "TRACE")],
+  ];
+  it.each(all)("%s is answered by the route of its own", async (method) => {
+    const app = Test.app(all.map(([, route]) => route));
+    expect((await Test.call(app, method, "/item")).body).toBe(method);
+  });
+});
+
+describe("405", () => {
+  it.each(["POST", "PUT", "PATCH", "DELETE"])("RT-04 answers a known method the path lacks: %s", async (method) => {
+    const { status, body, headers } = await Test.call(Test.app([hello]), method, "/hello/kim");
+    expect([status, body]).toEqual([405, notAllowed]);
+    expect(headers.get("allow")).toBe("GET, HEAD");
+    expect(headers.get("content-type")).toBe("application/json");
+  });
+
+  it("RT-04 HEAD is no more allowed than GET is", async () => {
+    const app = Test.app([gone]);
+    for (const method of ["GET", "HEAD"]) {
+      const { status, headers } = await Test.call(app, method, "/hello/kim");
+      expect([status, headers.get("allow")]).toEqual([405, "DELETE"]);
+    }
+  });
+
+  const item = Path.of("api", "item");
+  const text = { returns: Returns.text };
+  it.each([
+    ["RT-48", ["GET", "POST", "OPTIONS"], "GET, POST, OPTIONS, HEAD"],
+    ["RT-48", ["POST", "GET", "PUT"], "POST, GET, PUT, HEAD"],
+    ["RT-48", ["PURGE", "PUT"], "PURGE, PUT"],
+  ])("%s Allow lists %j in the order they first appear, HEAD last", async (_id, methods, allow) => {
+    const routes = methods.map((method) => route(method, item, text, () => ""));
+    const { headers } = await Test.call(Test.app(routes), "DELETE", "/api/item");
+    expect(headers.get("allow")).toBe(allow);
+  });
+
+  it("RT-48 the order is that of the whole list, and other paths' methods are not in it", async () => {
+    const routes = [
+      post(Path.of("other"), text, () => ""),
+      put(Path.of("third"), text, () => ""),
+      get(item, text, () => ""),
+      post(item, text, () => ""),
+    ];
+    const { headers } = await Test.call(Test.app(routes), "DELETE", "/api/item");
+    expect(headers.get("allow")).toBe("POST, GET, HEAD");
+  });
+
+  it("a parameter that declines names the path only where it parses", async () => {
+    const n = Path.int("n", { unparsed: "next-route" });
+    const app = Test.app([get(Path.of("items", n), text, () => "")]);
+    expect((await Test.call(app, "POST", "/items/5")).status).toBe(405);
+    expect((await Test.call(app, "POST", "/items/pen")).status).toBe(404);
+  });
+});
+
+describe("501", () => {
+  it.each(["PROPFIND", "TRACE", "CONNECT", "FOO", "get", "head", "options", "Post"])(
+    "RT-36 answers a method nobody knows, wherever it points: %s",
+    async (method) => {
+      for (const target of ["/anywhere", "/hello/kim", "*"]) {
+        const { status, body, headers } = await Test.call(Test.app([hello]), method, target);
+        expect([status, body, headers.get("allow")]).toEqual([501, notImplemented, null]);
+      }
+    },
+  );
+
+  it("RT-36 a method that any route declares is known, and elsewhere a 404 or a 405", async () => {
+    const app = Test.app([hello, route("PROPFIND", Path.of("files"), { returns: Returns.text }, () => "files")]);
+    expect((await Test.call(app, "PROPFIND", "/files")).body).toBe("files");
+    expect((await Test.call(app, "PROPFIND", "/nowhere")).status).toBe(404);
+    expect((await Test.call(app, "PROPFIND", "/hello/kim")).status).toBe(405);
+  });
+
+  it("RT-37 comes before the application's not-found answer", async () => {
+    const app = Test.app([], { notFound: () => Answer.make("mine", { status: 404 }) });
+    expect((await Test.call(app, "PROPFIND", "/anywhere")).body).toBe(notImplemented);
+    expect((await Test.call(app, "GET", "/anywhere")).body).toBe("mine");
+  });
+});
+
+describe("OPTIONS", () => {
+  const a = Path.of("a");
+  const here = get(a, { returns: Returns.text }, () => "a");
+
+  it("RT-39 of a path a route names is a 204 with its Allow", async () => {
+    const { status, body, headers } = await Test.call(Test.app([here]), "OPTIONS", "/a");
+    expect([status, body]).toEqual([204, ""]);
+    expect([...headers.keys()].toSorted()).toEqual(["allow", "date", "x-request-id"]);
+    expect(headers.get("allow")).toBe("GET, HEAD");
+  });
+
+  it("RT-40 is the application's where it declares one", async () => {
+    const own = route("OPTIONS", a, { returns: Returns.text }, () => "mine");
+    expect((await Test.call(Test.app([here, own]), "OPTIONS", "/a")).body).toBe("mine");
+  });
+
+  it("RT-42 of any other path is a 404", async () => {
+    const { status, body } = await Test.call(Test.app([here]), "OPTIONS", "/nowhere");
+    expect([status, body]).toEqual([404, notFound]);
+  });
+
+  it("OPTIONS * is a 204, whatever the routes", async () => {
+    const every = get(Path.of(Path.rest("all")), { returns: Returns.text }, () => "");
+    for (const routes of [[], [here], [every]]) {
+      const { status, body, headers } = await Test.call(Test.app(routes), "OPTIONS", "*");
+      expect([status, body, headers.get("content-type")]).toEqual([204, "", null]);
+    }
+  });
+
+  it("* is no path of any other method", async () => {
+    const every = get(Path.of(Path.rest("all")), { returns: Returns.text }, () => "every");
+    expect((await Test.call(Test.app([here, every]), "GET", "*")).status).toBe(404);
+  });
+});
+
+describe("HEAD", () => {
+  const made = { returns: Returns.text, inputs: { addHeader } };
+  const headed = get(Path.of("made"), made, ({ addHeader }) => {
+    addHeader("x-made", "yes");
+    return "héllo";
+  });
+
+  it("RT-09 is answered by the GET route: its head, and no body", async () => {
+    const app = Test.app([headed]);
+    const now = new Date(0);
+    const whole = await Test.call(app, "GET", "/made", { now });
+    const head = await Test.call(app, "HEAD", "/made", { now });
+    const headers = (answered: { readonly headers: Headers }) =>
+      [...answered.headers].filter(([name]) => name !== "x-request-id");
+    expect([head.status, head.body]).toEqual([200, ""]);
+    expect(headers(head)).toEqual(headers(whole));
+    expect(head.headers.get("content-length")).toBe("6");
+  });
+
+  it.each([
+    ["a 404", "/nowhere", 404],
+    ["a 400", "/n/x", 400],
+    ["a 500", "/raises", 500],
+  ])("RT-09 of %s has its length, and no body", async (_what, target, status) => {
+    const n = Path.int("n");
+    const numbered = get(Path.of("n", n), { inputs: { n: param(n) }, returns: Returns.text }, String);
+    const raises = get(Path.of("raises"), { returns: Returns.text }, () => {
+      throw new Error("no");
+    });
+    const app = Test.app([numbered, raises]);
+    const whole = await Test.call(app, "GET", target);
+    const head = await Test.call(app, "HEAD", target);
+    expect([head.status, head.body]).toEqual([status, ""]);
+    expect(head.headers.get("content-length")).toBe(String(whole.body.length));
+  });
+
+  it("starts no stream of the application's own", async () => {
+    let started = false;
+    async function* parts() {
+      started = true;
+      yield new Uint8Array(1);
+    }
+    const own = get(Path.root, { returns: Returns.response }, () => Answer.stream(parts(), { length: 1 }));
+    const { body, headers } = await Test.call(Test.app([own]), "HEAD", "/");
+    expect([body, headers.get("content-length"), started]).toEqual(["", "1", false]);
+  });
+
+  it("lets a platform stream go, unread", async () => {
+    const cancel = vi.fn();
+    const pull = vi.fn();
+    const platform = get(Path.root, { returns: Returns.response }, () =>
+      Answer.stream(new ReadableStream({ pull, cancel }, { highWaterMark: 0 })),
+    );
+    const { body, headers } = await Test.call(Test.app([platform]), "HEAD", "/");
+    expect([body, headers.get("content-length")]).toEqual(["", null]);
+    expect([cancel.mock.calls.length, pull.mock.calls.length]).toEqual([1, 0]);
+  });
+});

@@ -1,0 +1,223 @@
+import { describe, expect, test } from "vitest";
+import * as v from "valibot";
+import * as Shape from "../../src/shapes/index.ts";
+import { compileWriter } from "../../src/shapes/writer.ts";
+
+const text = v.string();
+const whole = v.pipe(v.number(), v.integer());
+
+function write(shape: Shape.Shape, value: unknown): string {
+  const written = compileWriter(shape).write(value);
+  return written.ok ? written.value : `refused: ${written.error}`;
+}
+
+class Person {
+  readonly #name: string;
+  constructor(name: string) {
+    this.#name = name;
+  }
+  get name(): string {
+    return this.#name;
+  }
+  toJSON(): unknown {
+    return { name: "another", secret: true };
+  }
+}
+const cycle: { next?: unknown } = {};
+cycle.next = cycle;
+const linked: v.GenericSchema = v.object({ next: v.optional(v.lazy(() => linked)) });
+
+describe("what is written", () => {
+  test.each([
+    [
+      "members in declared order, and no others",
+      v.object({ a: text, b: v.object({ c: text }) }),
+      { x: 1, b: { y: 2, c: "c" }, a: "a" },
+      '{"a":"a","b":{"c":"c"}}',
+    ],
+    [
+      "no other in lists, records, tuples and unions",
+      v.array(v.union([v.record(text, v.object({ a: text })), v.tuple([v.object({ a: text })])])),
+      [{ k: { a: "1", x: 1 } }, [{ a: "2", x: 1 }]],
+      '[{"k":{"a":"1"}},[{"a":"2"}]]',
+    ],
+    [
+      "no other in a tagged union",
+      v.variant("t", [v.object({ t: v.literal(1), a: text }), v.object({ t: v.literal(2), b: text })]),
+      { t: 2, a: "1", b: "2" },
+      '{"t":2,"b":"2"}',
+    ],
+    ["all of a loose object", v.looseObject({ a: text }), { x: { y: 1 }, a: "a" }, '{"a":"a","x":{"y":1}}'],
+    ["an instance by its getters", v.object({ name: text }), new Person("Ada"), '{"name":"Ada"}'],
+    [
+      "JB-21: nothing for what may be absent",
+      v.object({ a: v.optional(text), b: v.nullish(text), c: v.optional(text) }),
+      { b: null, c: undefined },
+      '{"b":null}',
+    ],
+    [
+      "JB-21: a default",
+      v.object({ a: v.optional(text, "x"), b: v.nullish(whole, 3), c: v.nullable(text, "y") }),
+      { b: null },
+      '{"a":"x","b":3,"c":"y"}',
+    ],
+    [
+      "a default in its written form",
+      v.object({ a: v.optional(v.pipe(text, v.trim()), " x "), b: v.optional(Shape.date, "2026-01-02") }),
+      {},
+      '{"a":"x","b":"2026-01-02"}',
+    ],
+    ["null for an absent item", v.array(v.optional(text)), ["a", undefined], '["a",null]'],
+    [
+      "values out of bounds",
+      v.object({ a: v.pipe(text, v.minLength(5)), b: v.pipe(v.number(), v.maxValue(1)) }),
+      { a: "", b: 2 },
+      '{"a":"","b":2}',
+    ],
+    ["transformed text as text", v.pipe(text, v.trim(), v.toUpperCase()), "A", '"A"'],
+    [
+      "what a transformation made, as it is",
+      v.pipe(
+        text,
+        v.transform((sent) => ({ length: sent.length })),
+      ),
+      { length: 2 },
+      '{"length":2}',
+    ],
+    [
+      "by the schema behind a transformation",
+      v.pipe(text, v.parseJson(), v.object({ a: text })),
+      { a: "1", x: 2 },
+      '{"a":"1"}',
+    ],
+    [
+      "any JSON, without what is undefined in it",
+      v.any(),
+      { a: [1, "b", null, true], c: undefined, d: Object.create(null) },
+      '{"a":[1,"b",null,true],"d":{}}',
+    ],
+    [
+      "a member named as a prototype is",
+      v.record(text, v.number()),
+      JSON.parse('{"__proto__":1,"constructor":2}'),
+      '{"__proto__":1,"constructor":2}',
+    ],
+    [
+      "the first shape that names all there is",
+      v.union([v.object({ a: text }), v.object({ a: text, b: text })]),
+      { a: "1", b: "2" },
+      '{"a":"1","b":"2"}',
+    ],
+    [
+      "no member that every object answers to",
+      v.object({ toString: v.optional(text), constructor: v.optional(text) }),
+      { constructor: "c" },
+      '{"constructor":"c"}',
+    ],
+    [
+      "both sides of an intersection",
+      v.intersect([v.object({ a: text }), v.object({ b: text })]),
+      { a: "1", b: "2", c: 3 },
+      '{"a":"1","b":"2"}',
+    ],
+    ["a shape that refers to itself", linked, { next: { next: {}, x: 1 } }, '{"next":{"next":{}}}'],
+    [
+      "64-bit numbers as numbers",
+      v.array(Shape.int64),
+      [1n, -(2n ** 63n), 2n ** 53n],
+      "[1,-9223372036854775808,9007199254740992]",
+    ],
+    [
+      "texts that look like escapes",
+      v.array(text),
+      ["\\udc001", '"\\ud800"', "\u{1f600}"],
+      '["\\\\udc001","\\"\\\\ud800\\"","\u{1f600}"]',
+    ],
+    ["null for an absent answer", v.optional(text), undefined, "null"],
+  ] as readonly [string, Shape.Shape, unknown, string][])("%s", (_name, shape, value, expected) => {
+    expect(write(shape, value)).toBe(expected);
+  });
+});
+
+describe("what is not (JB-22)", () => {
+  test.each([
+    [
+      "a wrong sort",
+      v.object({ items: v.array(v.object({ count: whole })) }),
+      { items: [{ count: 1 }, { count: "S3" }] },
+      "value.items[1].count must be a whole number, not text",
+    ],
+    ["a missing member", v.object({ a: text }), {}, "value.a is missing: it must be text"],
+    ["null where none may be", v.object({ a: v.optional(text) }), { a: null }, "value.a must be text, not null"],
+    ["NaN", v.number(), Number.NaN, "value must be a finite number"],
+    ["infinity", v.any(), [Infinity], "value[0] must be a finite number"],
+    ["a fraction", whole, 0.5, "value must be a whole number within 2^53"],
+    ["a whole number past 2^53", whole, 2 ** 53, "value must be a whole number within 2^53"],
+    ["an unknown word", v.picklist(["a", "b"]), "S3", 'value must be one of "a" or "b"'],
+    ["an unknown tag", v.variant("t", [v.object({ t: v.literal("a") })]), { t: "S3" }, 'value.t must be "a"'],
+    [
+      "half of a surrogate pair",
+      v.object({ a: v.array(text) }),
+      { a: ["ok", "\ud800"] },
+      "value.a[1] holds half of a surrogate pair, which is no text",
+    ],
+    ["half of one in a name", v.record(text, text), { "\udc00": "a" }, /holds half of a surrogate pair/],
+    ["a text that would mark a number", v.any(), ["\udc0012"], /holds half of a surrogate pair/],
+    ["a cycle", linked, cycle, /is nested more than 512 deep, or holds itself$/],
+    ["a cycle of any JSON", v.any(), cycle, /is nested more than 512 deep, or holds itself$/],
+    ["too many items", v.tuple([text]), ["a", "b"], "value must have 1 item, and has more"],
+    ["a Date in any JSON", v.any(), { at: new Date(0) }, "value.at is a Date: give it the shape Shape.instant"],
+    [
+      "a bigint in any JSON",
+      v.any(),
+      { n: 1n },
+      "value.n is a bigint, which JSON has no word for: give it the shape Shape.int64",
+    ],
+    ["an instance in any JSON", v.any(), new Map(), "value is an instance of a class: give its members as v.object"],
+    ["a function in any JSON", v.any(), [() => 1], "value[0] must be JSON, not something else"],
+    ["nothing in a list of any JSON", v.any(), [undefined], "value[0] is missing: it must be JSON"],
+    [
+      "a value of no option",
+      v.object({ a: v.union([text, v.number()]) }),
+      { a: true },
+      "value.a is of none of the shapes it may have",
+    ],
+    ["a wrong name", v.record(Shape.uuid, text), { S3: "a" }, /must be a UUID$/],
+  ] as readonly [string, Shape.Shape, unknown, string | RegExp][])("%s", (_name, shape, value, expected) => {
+    const written = write(shape, value);
+    if (typeof expected === "string") expect(written).toBe(`refused: ${expected}`);
+    else expect(written).toMatch(expected);
+    expect(written).toMatch(/^refused: /);
+  });
+
+  test("nested unions write each value once, however deep", () => {
+    let reads = 0;
+    const tree: v.GenericSchema = v.lazy(() =>
+      v.union([
+        v.object({ next: v.optional(tree), leaf: v.optional(text), kind: v.literal("a") }),
+        v.object({ next: v.optional(tree), leaf: v.optional(text), kind: v.literal("b") }),
+      ]),
+    );
+    const leaf = {
+      get leaf(): string {
+        reads++;
+        return "x";
+      },
+      kind: "c",
+    };
+    let value: object = leaf;
+    for (let level = 0; level < 100; level++) value = { next: value, kind: "b" };
+    expect(write(tree, value)).toMatch(/is of none of the shapes it may have$/);
+    expect(reads).toBeLessThan(10);
+  });
+
+  test("a transformation to what JSON has no word for is refused when the writer is made", () => {
+    expect(() => compileWriter(v.pipe(text, v.toDate()))).toThrow(
+      "v.toDate makes a Date, which is not written as it was sent: use Shape.instant.",
+    );
+    expect(() => compileWriter(v.pipe(text, v.toBigint()))).toThrow(/Shape\.int64/);
+    expect(() => compileWriter(v.object({ a: v.date() }))).toThrow(
+      "v.date is not a shape of JSON: use Shape.instant, or Shape.date for a day.",
+    );
+  });
+});

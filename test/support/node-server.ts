@@ -1,0 +1,36 @@
+/** Servers on a free port, each stopped when its test ends, its clients gone. */
+import { afterEach } from "vitest";
+import type { Route } from "usher-http";
+import { serve } from "usher-http/node";
+import type { Server, ServeOptions } from "usher-http/node";
+import { RawClient, leaveAll } from "./raw-client.ts";
+import "./logs.ts";
+
+const running: Server[] = [];
+afterEach(async () => {
+  leaveAll();
+  await Promise.all(running.splice(0).map((server) => server.stop()));
+});
+
+export async function start(routes: readonly Route[], options: ServeOptions = {}): Promise<Server> {
+  const server = await serve(routes, { port: 0, host: "127.0.0.1", signals: false, drainMs: 0, ...options });
+  running.push(server);
+  return server;
+}
+
+/** A client of a server of its own. */
+export async function clientOf(routes: readonly Route[], options: ServeOptions = {}): Promise<RawClient> {
+  return RawClient.to((await start(routes, options)).port);
+}
+
+/** Something a test waits for, and what makes it come. */
+export interface Gate<A = void> {
+  readonly passed: Promise<A>;
+  readonly open: (value: A) => void;
+}
+
+export function gate<A = void>(): Gate<A> {
+  let open: (value: A) => void = () => {};
+  const passed = new Promise<A>((resolve) => (open = resolve));
+  return { passed, open };
+}

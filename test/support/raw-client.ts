@@ -1,0 +1,147 @@
+/** A client that writes bytes and reads answers, with nothing between it and the wire. */
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+
+const open: RawClient[] = [];
+
+/** Ends every client there is. */
+export function leaveAll(): void {
+  for (const client of open.splice(0)) client.leave();
+}
+
+/** One answer as it stood on the wire. */
+export interface RawAnswer {
+  readonly version: string;
+  readonly status: number;
+  readonly phrase: string;
+  /** Names as they were written, in order. */
+  readonly head: readonly (readonly [name: string, value: string])[];
+  readonly body: string;
+}
+
+export class RawClient {
+  readonly socket: Socket;
+  #bytes: Buffer = Buffer.alloc(0);
+  #closed = false;
+  #wake = (): void => {};
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on("data", (part) => {
+      this.#bytes = Buffer.concat([this.#bytes, part]);
+      this.#wake();
+    });
+    // A reset is a close like any other; what came before it counts.
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      this.#closed = true;
+      this.#wake();
+    });
+  }
+
+  static async to(port: number, host = "127.0.0.1"): Promise<RawClient> {
+    const socket = connect({ port, host, allowHalfOpen: true });
+    const client = new RawClient(socket);
+    open.push(client);
+    await new Promise<void>((resolve, reject) => {
+      socket.once("connect", resolve);
+      socket.once("error", reject);
+    });
+    return client;
+  }
+
+  /** Lines end as they do on the wire; an empty text at the end of them ends a head. */
+  send(...lines: readonly string[]): this {
+    this.socket.write(Buffer.from(lines.join("\r\n"), "latin1"));
+    return this;
+  }
+
+  /** A request with a `Host`, and a length where it has a body. */
+  ask(line: string, headers: readonly string[] = [], body = ""): this {
+    const length = body === "" ? [] : [`content-length: ${Buffer.byteLength(body, "latin1")}`];
+    return this.send(`${line} HTTP/1.1`, "host: h", ...headers, ...length, "", body);
+  }
+
+  /** The next answer; `toHead` where it has no body whatever its head says. */
+  async answer(options: { readonly toHead?: boolean } = {}): Promise<RawAnswer> {
+    const end = await this.#until("a head", () => indexOf(this.#bytes, "\r\n\r\n"));
+    const [line = "", ...fields] = this.#bytes.toString("latin1", 0, end).split("\r\n");
+    this.#bytes = this.#bytes.subarray(end + 4);
+    const [, version = "", status = "", phrase = ""] = /^(HTTP\/\d\.\d) (\d{3}) (.*)$/.exec(line) ?? [];
+    const head = fields.map((field) => [field.slice(0, field.indexOf(":")), field.slice(field.indexOf(":") + 1).trim()] as const);
+    const answered = { version, status: Number(status), phrase, head };
+    const bodiless = options.toHead === true || answered.status < 200 || [204, 304].includes(answered.status);
+    return { ...answered, body: bodiless ? "" : await this.#body(head) };
+  }
+
+  /** What is left of a body that was not framed, or was cut; waits for the end of the connection. */
+  async rest(): Promise<string> {
+    await this.closed();
+    const text = this.#bytes.toString();
+    this.#bytes = Buffer.alloc(0);
+    return text;
+  }
+
+  /** Waits for the server to end the connection. */
+  async closed(): Promise<void> {
+    await this.#until("a close", () => (this.#closed || this.socket.readableEnded ? true : undefined));
+  }
+
+  /** Goes without a word. */
+  leave(): void {
+    this.socket.resetAndDestroy();
+  }
+
+  /** Waits for a text on the wire, which stays there to be read. */
+  async sees(text: string): Promise<void> {
+    await this.#until(JSON.stringify(text), () => indexOf(this.#bytes, text));
+  }
+
+  async #body(head: RawAnswer["head"]): Promise<string> {
+    const value = (name: string): string | undefined => head.find(([given]) => given.toLowerCase() === name)?.[1];
+    if (value("transfer-encoding") === "chunked") return this.#chunks();
+    const length = value("content-length");
+    if (length === undefined) return this.rest();
+    return this.#take(Number(length));
+  }
+
+  async #chunks(): Promise<string> {
+    let body = "";
+    for (;;) {
+      const end = await this.#until("a chunk", () => indexOf(this.#bytes, "\r\n"));
+      const size = Number.parseInt(this.#bytes.toString("latin1", 0, end), 16);
+      this.#bytes = this.#bytes.subarray(end + 2);
+      body += (await this.#take(size + 2)).slice(0, -2);
+      if (size === 0) return body;
+    }
+  }
+
+  async #take(length: number): Promise<string> {
+    await this.#until(`${length} bytes`, () => (this.#bytes.length >= length ? true : undefined));
+    const taken = this.#bytes.toString("utf8", 0, length);
+    this.#bytes = this.#bytes.subarray(length);
+    return taken;
+  }
+
+  async #until<A>(what: string, look: () => A | undefined): Promise<A> {
+    this.socket.once("end", () => this.#wake());
+    for (;;) {
+      const seen = look();
+      if (seen !== undefined) return seen;
+      if (this.#closed || this.socket.readableEnded) throw new Error(`the connection ended before ${what}; it held ${JSON.stringify(this.#bytes.toString())}`);
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+}
+
+/** The value of a header; undefined where it is not there, an error where it is there twice. */
+export function header({ head }: RawAnswer, name: string): string | undefined {
+  const values = head.flatMap(([given, value]) => (given.toLowerCase() === name ? [value] : []));
+  if (values.length > 1) throw new Error(`${name} is there ${values.length} times`);
+  return values[0];
+}
+
+function indexOf(bytes: Buffer, text: string): number | undefined {
+  const at = bytes.indexOf(text, 0, "latin1");
+  return at === -1 ? undefined : at;
+}
