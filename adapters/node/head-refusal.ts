@@ -21,6 +21,11 @@ export function refuseHead(error: NodeJS.ErrnoException, socket: Duplex): void {
     fields: {},
     context: undefined,
   });
-  const head = [`HTTP/1.1 ${status} ${phrase}`, "content-length: 0", "connection: close", `date: ${httpDate(Date.now())}`];
+  const head = [
+    `HTTP/1.1 ${status} ${phrase}`,
+    "content-length: 0",
+    "connection: close",
+    `date: ${httpDate(Date.now())}`,
+  ];
   socket.end(`${head.join("\r\n")}\r\n\r\n`, () => socket.destroy());
 }

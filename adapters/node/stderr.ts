@@ -10,6 +10,13 @@ const mostMs = 10;
  * out within 10 ms, and at the latest when the process exits.
  */
 export function stderrSink(): Sink {
+  return (sink ??= makeSink());
+}
+
+// One for the process, however many servers it has: they write to one place.
+let sink: Sink | undefined;
+
+function makeSink(): Sink {
   let waiting = "";
   let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {
@@ -32,7 +39,7 @@ export function stderrSink(): Sink {
 
 // Descriptor 2 and never `process.stderr`: touched once, that one makes a full pipe fail where this one waits.
 function writeAll(bytes: Buffer): void {
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     try {
       at += writeSync(2, bytes, at);
     } catch (error) {

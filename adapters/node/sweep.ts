@@ -20,7 +20,11 @@ export class Sweep {
   #now = performance.now();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(limits: { readonly bodyTimeoutMs: number; readonly minBodyRate: number; readonly sendTimeoutMs: number }) {
+  constructor(limits: {
+    readonly bodyTimeoutMs: number;
+    readonly minBodyRate: number;
+    readonly sendTimeoutMs: number;
+  }) {
     this.#bodyTimeoutMs = limits.bodyTimeoutMs;
     this.#minBodyRate = limits.minBodyRate;
     this.#everyMs = Math.max(1, Math.min(500, limits.bodyTimeoutMs / 20, limits.sendTimeoutMs / 20));
@@ -55,7 +59,7 @@ export class Sweep {
 
   #look(): void {
     this.#now = performance.now();
-    for (let wait = this.#ring.next; wait !== this.#ring; ) {
+    for (let wait = this.#ring.next; wait !== this.#ring;) {
       const { next } = wait;
       wait.look(this.#now);
       wait = next;

@@ -16,7 +16,11 @@ export interface Writing {
 }
 
 // RFC 9110's names, where Node still has older ones.
-const phrases: { readonly [status: number]: string } = { ...STATUS_CODES, 413: "Content Too Large", 422: "Unprocessable Content" };
+const phrases: { readonly [status: number]: string } = {
+  ...STATUS_CODES,
+  413: "Content Too Large",
+  422: "Unprocessable Content",
+};
 
 // What of an unread body is taken off the wire after the answer, so that the client gets to read the answer.
 const discardLimit = 65_536;
@@ -28,7 +32,8 @@ export function write(request: IncomingMessage, response: ServerResponse, sent: 
   const closes = sent.closes || writing.stopping || unread;
   response.sendDate = false;
   const { head } = sent;
-  if (closes || !response.shouldKeepAlive) response.writeHead(sent.status, phrase(sent), [...head, "connection", "close"]);
+  if (closes || !response.shouldKeepAlive)
+    response.writeHead(sent.status, phrase(sent), [...head, "connection", "close"]);
   else {
     // A kept HTTP/1.1 connection needs no word; HTTP/1.0 is told by Node.
     if (request.httpVersionMinor === 1) response.removeHeader("connection");
@@ -78,7 +83,12 @@ function endUnread(
   request.on("data", drop).on("end", finish).on("close", finish).resume();
 }
 
-async function stream(request: IncomingMessage, response: ServerResponse, body: StreamBody, writing: Writing): Promise<void> {
+async function stream(
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: StreamBody,
+  writing: Writing,
+): Promise<void> {
   response.flushHeaders();
   const how = await writeParts(response, body, writing).catch((thrown: unknown) => thrown);
   if (how === "whole") response.end();

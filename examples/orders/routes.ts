@@ -93,7 +93,12 @@ const listOrders = get(
 
 const getOrder = get(
   order,
-  { summary: "One order", inputs: { id: param(orderId), store }, returns: Returns.json(Order), refuses: [Refusal.notFound] },
+  {
+    summary: "One order",
+    inputs: { id: param(orderId), store },
+    returns: Returns.json(Order),
+    refuses: [Refusal.notFound],
+  },
   async ({ id, store }) => (await store.find(id)) ?? refuse(Refusal.notFound),
 );
 

@@ -39,7 +39,10 @@ export function empty(options: AnswerOptions = {}): Answer {
 
 /** Sends the client elsewhere; 302 by default (RFC 9110 §15.4). */
 export function redirect(location: string, options: AnswerOptions = {}): Answer {
-  return built(302, undefined, undefined, { ...options, headers: [["location", location], ...(options.headers ?? [])] });
+  return built(302, undefined, undefined, {
+    ...options,
+    headers: [["location", location], ...(options.headers ?? [])],
+  });
 }
 
 /**

@@ -65,7 +65,11 @@ function handle(asked: AskedExchange, inputs: InputValues | Refusal): Sent | Pro
 }
 
 /** Sends what an application's function returned, now or when it is there, as the answer it stands for. */
-function whenMade(asked: AskedExchange, returned: unknown, answerOf: (returned: unknown) => Answer): Sent | Promise<Sent> {
+function whenMade(
+  asked: AskedExchange,
+  returned: unknown,
+  answerOf: (returned: unknown) => Answer,
+): Sent | Promise<Sent> {
   if (!isThenable(returned)) return send(asked, answerOf(returned));
   return Promise.resolve(returned)
     .then((returned) => send(asked, answerOf(returned)))

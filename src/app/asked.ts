@@ -5,7 +5,7 @@ import { bodyRefusal } from "../inputs/body-refusal.ts";
 import { isFailure, noRoom, tooLarge } from "../inputs/body-source.ts";
 import type { BodyFailure, BodySource } from "../inputs/body-source.ts";
 import { within } from "../logging/context.ts";
-import type { LogContext } from "../logging/context.ts";
+import type { LogContext } from "../logging/entry.ts";
 import { isAnyOn, log } from "../logging/writer.ts";
 import type { Code } from "../refusals/code.ts";
 import type { Refusal } from "../refusals/refusal.ts";

@@ -11,7 +11,9 @@ export class DeclarationError extends Error {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
-    super(problems.length === 1 ? `App.make: ${problems[0]}` : `App.make:\n${problems.map((p) => `- ${p}`).join("\n")}`);
+    super(
+      problems.length === 1 ? `App.make: ${problems[0]}` : `App.make:\n${problems.map((p) => `- ${p}`).join("\n")}`,
+    );
     this.problems = problems;
   }
 }
@@ -36,7 +38,7 @@ export function nameOf(route: Route): string {
 }
 
 /** Every node of a route's inputs, each once, what it is made from before it. */
-export function nodesOf(route: Route): readonly DepNode[] {
+function nodesOf(route: Route): readonly DepNode[] {
   const nodes = new Set<DepNode>();
   const visit = ({ node }: AnyDep): void => {
     if (nodes.has(node)) return;
@@ -48,7 +50,8 @@ export function nodesOf(route: Route): readonly DepNode[] {
 }
 
 function checkMethod(route: Route): readonly string[] {
-  if (route.method === "HEAD") return [`${nameOf(route)}: a HEAD is answered by the GET route, so declare that instead`];
+  if (route.method === "HEAD")
+    return [`${nameOf(route)}: a HEAD is answered by the GET route, so declare that instead`];
   return isToken(route.method) ? [] : [`${nameOf(route)}: ${JSON.stringify(route.method)} is no method`];
 }
 
@@ -122,7 +125,8 @@ function checkClashes(routes: readonly Route[]): readonly string[] {
   const taken = new Map<string, Route>();
   for (const route of routes) {
     const { segments } = route.path;
-    if (segments.some((segment) => typeof segment === "object" && segment.kind === "param" && segment.declines)) continue;
+    if (segments.some((segment) => typeof segment === "object" && segment.kind === "param" && segment.declines))
+      continue;
     const kinds = segments.map((segment) => (typeof segment === "string" ? `=${segment}` : segment.kind));
     const key = JSON.stringify([route.method, ...kinds]);
     const other = taken.get(key);

@@ -122,6 +122,7 @@ function readable({ parts, length }: StreamBody): ReadableStream<Uint8Array> {
 
 // A body that falls short of its length is an error on the wire, and never a whole answer.
 function end(controller: ReadableStreamDefaultController<Uint8Array>, left: number, length: number | undefined): void {
-  if (length !== undefined && left > 0) controller.error(new Error("the stream sent less than the length it was given"));
+  if (length !== undefined && left > 0)
+    controller.error(new Error("the stream sent less than the length it was given"));
   else controller.close();
 }

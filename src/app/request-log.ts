@@ -1,7 +1,7 @@
 import type { Answer } from "../answers/answer.ts";
 import { passes } from "../logging/level.ts";
 import type { Level } from "../logging/level.ts";
-import type { Fields } from "../logging/line.ts";
+import type { Fields } from "../logging/entry.ts";
 import { log, threshold } from "../logging/writer.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import type { AskedExchange } from "./asked.ts";

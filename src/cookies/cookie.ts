@@ -1,16 +1,10 @@
-import type { AnyCodec, Codec } from "../codecs/codec.ts";
+import type { Codec } from "../codecs/codec.ts";
 import { isToken } from "../codecs/word.ts";
 
 /** A cookie, declared once: what reads it, sets it and removes it. */
 export interface Cookie<in out A> {
   readonly name: string;
   readonly codec: Codec<A>;
-}
-
-/** A cookie of any value. */
-export interface AnyCookie {
-  readonly name: string;
-  readonly codec: AnyCodec;
 }
 
 /** A cookie to be set, made by {@link make} or {@link clear}. */
@@ -73,7 +67,7 @@ export function setCookieLine(cookie: SetCookie, secure: boolean): string {
 
 /** The first cookie of a name in one `Cookie` line; the quotes of a quoted value are part of it. */
 export function findCookie(line: string, name: string): string | undefined {
-  for (let start = 0; start < line.length; ) {
+  for (let start = 0; start < line.length;) {
     const semicolon = line.indexOf(";", start);
     const end = semicolon === -1 ? line.length : semicolon;
     const equals = line.indexOf("=", start);
@@ -87,7 +81,8 @@ export function findCookie(line: string, name: string): string | undefined {
 
 function cookiePath(name: string, path = "/"): string {
   // RFC 6265 §4.1.1: a path-value is any character but controls and ";".
-  if (!/^[\x20-\x3a\x3c-\x7e]*$/.test(path)) throw new Error(`Cookie.make: cookie ${name} has a path no cookie can hold`);
+  if (!/^[\x20-\x3a\x3c-\x7e]*$/.test(path))
+    throw new Error(`Cookie.make: cookie ${name} has a path no cookie can hold`);
   return path;
 }
 

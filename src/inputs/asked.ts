@@ -69,4 +69,3 @@ export interface RequestRecord {
 export type Need =
   | { readonly in: "query" | "header" | "cookie"; readonly name: string; readonly required?: boolean }
   | { readonly custom: string };
-

@@ -10,7 +10,7 @@ export function all<const I extends Inputs>(inputs: I): Dep<Values<I>, RefusesOf
 }
 
 /** The record of several inputs' values. */
-export function record(
+function record(
   names: readonly string[],
   from: readonly number[],
 ): (asked: Asked, values: readonly unknown[]) => Record<string, unknown> {

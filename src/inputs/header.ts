@@ -32,7 +32,12 @@ function withDefault<const Name extends string, A>(
 export { withDefault as default };
 
 // RFC 9110 §5.3: only a list may come on several lines. To any other codec a second line is a second value.
-function header(name: string, codec: AnyCodec, what: Partial<TextNeed>, absent: () => unknown): Dep<never, never, never> {
+function header(
+  name: string,
+  codec: AnyCodec,
+  what: Partial<TextNeed>,
+  absent: () => unknown,
+): Dep<never, never, never> {
   const at = `header.${name}`;
   const lower = name.toLowerCase();
   const twice = new Problem(at, "malformed", "This is given more than once.");

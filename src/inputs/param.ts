@@ -8,9 +8,7 @@ import { notText, readText } from "./read-text.ts";
 import { string } from "../codecs/index.ts";
 
 /** The value of a path parameter; a 400 at `path.<name>` where the segment does not parse. */
-export function param<Name extends string, A>(
-  parameter: Param<Name, A>,
-): Dep<A, never, { path: { [K in Name]: A } }>;
+export function param<Name extends string, A>(parameter: Param<Name, A>): Dep<A, never, { path: { [K in Name]: A } }>;
 export function param<Name extends string>(
   parameter: Rest<Name>,
 ): Dep<readonly string[], never, { path: { [K in Name]: readonly string[] } }>;

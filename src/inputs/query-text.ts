@@ -7,7 +7,7 @@ export interface GivenText {
 
 /** The first value of a name in a query's text, decoded as a form is (WHATWG URL §5.1). */
 export function firstValue(search: string, name: string): GivenText | undefined {
-  for (let start = 0; start < search.length; ) {
+  for (let start = 0; start < search.length;) {
     const end = pairEnd(search, start);
     const value = valueOf(search, start, end, name);
     if (value !== undefined) return { text: decodeFormText(value) };
@@ -19,7 +19,7 @@ export function firstValue(search: string, name: string): GivenText | undefined 
 /** Every value of a name, in the order given. */
 export function everyValue(search: string, name: string): readonly GivenText[] {
   const values: GivenText[] = [];
-  for (let start = 0; start < search.length; ) {
+  for (let start = 0; start < search.length;) {
     const end = pairEnd(search, start);
     const value = valueOf(search, start, end, name);
     if (value !== undefined) values.push({ text: decodeFormText(value) });

@@ -1,16 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Fields } from "./line.ts";
+import type { LogContext } from "./entry.ts";
 import { isAnyOn } from "./writer.ts";
-
-/** What every line logged during a request carries. */
-export interface LogContext {
-  /** Letters, digits, `-`, `_` and `.` alone. */
-  readonly requestId: string;
-  readonly traceId: string;
-  readonly spanId: string;
-  /** Fields that `Log.tags` added. */
-  readonly tags?: Fields;
-}
 
 const storage = new AsyncLocalStorage<LogContext>();
 

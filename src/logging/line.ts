@@ -1,22 +1,4 @@
-import type { LogContext } from "./context.ts";
-import type { Level } from "./level.ts";
-
-/** A line's own fields, in the order they are written. */
-export interface Fields {
-  readonly [key: string]: string | number | bigint | boolean | undefined;
-}
-
-/** `json` for machines, `pretty` for a terminal. */
-export type Format = "pretty" | "json";
-
-/** One thing to be logged. */
-export interface Entry {
-  readonly level: Level;
-  readonly source: string;
-  readonly message: string;
-  readonly fields: Fields;
-  readonly context: LogContext | undefined;
-}
+import type { Entry, Fields } from "./entry.ts";
 
 /** One JSON object, members in a set order: the time, the level, the source, the message, the request's, its own. */
 export function jsonLine(entry: Entry, at: number): string {
@@ -88,7 +70,7 @@ let second = Number.NaN;
 let secondText = "";
 
 /** `YYYY-MM-DDTHH:MM:SS.mmmZ`; the part that lasts a second is made once a second. */
-export function timestamp(at: number): string {
+function timestamp(at: number): string {
   const millisecond = at % 1000;
   if (at - millisecond !== second) {
     second = at - millisecond;

@@ -1,6 +1,6 @@
 import { current } from "./context.ts";
 import type { Level } from "./level.ts";
-import type { Fields } from "./line.ts";
+import type { Fields } from "./entry.ts";
 import { log, useSettings } from "./writer.ts";
 import type { LogOptions } from "./writer.ts";
 
@@ -23,9 +23,11 @@ export function setup(options: LogOptions = {}): void {
 
 /** A source of the application's own. A line logged during a request carries the request's id and trace. */
 export function source(name: string): Source {
-  const at = (level: Level) => (message: string, fields: Fields = {}) => {
-    log({ level, source: name, message, fields, context: current() });
-  };
+  const at =
+    (level: Level) =>
+    (message: string, fields: Fields = {}) => {
+      log({ level, source: name, message, fields, context: current() });
+    };
   return { error: at("error"), warn: at("warn"), info: at("info"), debug: at("debug") };
 }
 
@@ -38,5 +40,5 @@ export function requestId(): string | undefined {
 }
 
 export type { Level } from "./level.ts";
-export type { Fields, Format } from "./line.ts";
+export type { Fields, Format } from "./entry.ts";
 export type { LogOptions } from "./writer.ts";

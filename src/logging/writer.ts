@@ -1,7 +1,7 @@
 import { passes } from "./level.ts";
 import type { Level } from "./level.ts";
 import { jsonLine, prettyLine } from "./line.ts";
-import type { Entry, Format } from "./line.ts";
+import type { Entry, Format } from "./entry.ts";
 
 /** Where lines go when the application names no other place. */
 export interface Sink {

@@ -37,10 +37,8 @@ export function routes(
   const meta = Meta.empty.add(Meta.access, "debug");
   return [
     get(live, { summary: "Whether the process answers", returns: Returns.text, meta }, () => "ok"),
-    get(
-      ready,
-      { summary: "Whether the server can serve", returns: Returns.text, refuses: [notReady], meta },
-      () => answerReady(checks),
+    get(ready, { summary: "Whether the server can serve", returns: Returns.text, refuses: [notReady], meta }, () =>
+      answerReady(checks),
     ),
   ];
 }

@@ -126,7 +126,8 @@ export function url<Arguments>(path: Path<Arguments>, args: Arguments): Result<s
     const printed = segment.kind === "param" ? [segment.codec.print(value as never)] : (value as readonly string[]);
     for (const part of printed) {
       if (part === "") return error(`${path.pattern}: ${segment.name} ${emptySegment(segment)}, which no URL can hold`);
-      if (!part.isWellFormed()) return error(`${path.pattern}: ${segment.name} is not Unicode text, which no URL can hold`);
+      if (!part.isWellFormed())
+        return error(`${path.pattern}: ${segment.name} is not Unicode text, which no URL can hold`);
       text += `/${encodeSegment(part)}`;
     }
   }

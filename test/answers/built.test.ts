@@ -9,7 +9,11 @@ const now = new Date(784_111_777_000);
 async function sent(answer: Answer.Answer | Response) {
   const route = get(Path.of("x"), { returns: Returns.response }, () => answer);
   const { status, body, headers } = await Test.call(Test.app([route]), "GET", "/x", { now });
-  return { status, body, headers: Object.fromEntries([...headers].filter(([name]) => !["date", "x-request-id"].includes(name))) };
+  return {
+    status,
+    body,
+    headers: Object.fromEntries([...headers].filter(([name]) => !["date", "x-request-id"].includes(name))),
+  };
 }
 
 const text = "text/plain; charset=utf-8";
@@ -20,23 +24,60 @@ describe("Answer", () => {
   const json = v.object({ a: v.number() });
   it.each([
     ["make", Answer.make("é"), 200, "é", { "content-type": text, "content-length": "2" }],
-    ["make of bytes", Answer.make(Uint8Array.from([0x68, 0x69])), 200, "hi", { "content-type": text, "content-length": "2" }],
+    [
+      "make of bytes",
+      Answer.make(Uint8Array.from([0x68, 0x69])),
+      200,
+      "hi",
+      { "content-type": text, "content-length": "2" },
+    ],
     [
       "make with all",
-      Answer.make("x", { status: 299, contentType: "a/b", headers: [["X-Mine", "1"], ["x-mine", "2"]] }),
+      Answer.make("x", {
+        status: 299,
+        contentType: "a/b",
+        headers: [
+          ["X-Mine", "1"],
+          ["x-mine", "2"],
+        ],
+      }),
       299,
       "x",
       { "content-type": "a/b", "content-length": "1", "x-mine": "1, 2" },
     ],
     ["html", Answer.html("<p>", { status: 404 }), 404, "<p>", { "content-type": html, "content-length": "3" }],
-    ["json", Answer.json(json, { a: 1 }, { status: 201 }), 201, '{"a":1}', { "content-type": "application/json", "content-length": "7" }],
+    [
+      "json",
+      Answer.json(json, { a: 1 }, { status: 201 }),
+      201,
+      '{"a":1}',
+      { "content-type": "application/json", "content-length": "7" },
+    ],
     ["empty", Answer.empty(), 204, "", {}],
     ["empty with a status", Answer.empty({ status: 200 }), 200, "", { "content-length": "0" }],
     ["a 304", Answer.empty({ status: 304, headers: new Map([["etag", '"a"']]) }), 304, "", { etag: '"a"' }],
     ["AN-15 redirect", Answer.redirect("/there?x=1"), 302, "", { location: "/there?x=1", "content-length": "0" }],
-    ["redirect with a status", Answer.redirect("/there", { status: 303, headers: [["x-a", "1"]] }), 303, "", { location: "/there", "x-a": "1", "content-length": "0" }],
-    ["refusal", Answer.refusal(refuse(Refusal.notFound)), 404, '{"error":"not_found","message":"There is nothing here."}', { "content-type": "application/json", "content-length": "56" }],
-    ["RT-46 a header of its own", Answer.make("x", { headers: [["x-mine", "1"]] }), 200, "x", { "content-type": text, "content-length": "1", "x-mine": "1" }],
+    [
+      "redirect with a status",
+      Answer.redirect("/there", { status: 303, headers: [["x-a", "1"]] }),
+      303,
+      "",
+      { location: "/there", "x-a": "1", "content-length": "0" },
+    ],
+    [
+      "refusal",
+      Answer.refusal(refuse(Refusal.notFound)),
+      404,
+      '{"error":"not_found","message":"There is nothing here."}',
+      { "content-type": "application/json", "content-length": "56" },
+    ],
+    [
+      "RT-46 a header of its own",
+      Answer.make("x", { headers: [["x-mine", "1"]] }),
+      200,
+      "x",
+      { "content-type": text, "content-length": "1", "x-mine": "1" },
+    ],
   ])("%s", async (_what, answer, status, body, headers) => {
     expect(await sent(answer)).toEqual({ status, body, headers });
   });
@@ -44,7 +85,11 @@ describe("Answer", () => {
   it("CK-12 cookies go one line each, in the order set", async () => {
     const a = Cookie.named("a", Codec.string);
     const cookies = [Cookie.make(a, "1"), Cookie.clear(Cookie.named("b", Codec.int)), Cookie.make(a, "2")];
-    for (const answer of [Answer.make("x", { cookies }), Answer.redirect("/", { cookies }), Answer.empty({ cookies })]) {
+    for (const answer of [
+      Answer.make("x", { cookies }),
+      Answer.redirect("/", { cookies }),
+      Answer.empty({ cookies }),
+    ]) {
       const route = get(Path.of("x"), { returns: Returns.response }, () => answer);
       const { headers } = await Test.call(Test.app([route]), "GET", "/x");
       expect(headers.getSetCookie().map((line) => line.split(";")[0])).toEqual(["a=1", "b=", "a=2"]);
@@ -65,15 +110,31 @@ describe("Answer", () => {
 
 describe("a standard Response", () => {
   it("is the answer: its status, its headers and its body", async () => {
-    const response = new Response("héllo", { status: 203, headers: [["x-a", "1"], ["X-A", "2"]] });
-    expect(await sent(response)).toEqual({ status: 203, body: "héllo", headers: { "content-type": "text/plain;charset=UTF-8", "x-a": "1, 2" } });
+    const response = new Response("héllo", {
+      status: 203,
+      headers: [
+        ["x-a", "1"],
+        ["X-A", "2"],
+      ],
+    });
+    expect(await sent(response)).toEqual({
+      status: 203,
+      body: "héllo",
+      headers: { "content-type": "text/plain;charset=UTF-8", "x-a": "1, 2" },
+    });
   });
 
   it.each([
     ["of JSON", Response.json({ a: [1] }), 200, '{"a":[1]}', { "content-type": "application/json" }],
     ["with no body", new Response(null, { status: 204 }), 204, "", {}],
     ["with no body and a length", new Response(null), 200, "", { "content-length": "0" }],
-    ["that redirects", Response.redirect("http://elsewhere.example/", 307), 307, "", { location: "http://elsewhere.example/", "content-length": "0" }],
+    [
+      "that redirects",
+      Response.redirect("http://elsewhere.example/", 307),
+      307,
+      "",
+      { location: "http://elsewhere.example/", "content-length": "0" },
+    ],
   ])("%s", async (_what, response, status, body, headers) => {
     expect(await sent(response)).toEqual({ status, body, headers });
   });
@@ -101,7 +162,10 @@ describe("the head", () => {
   ];
   it.each(answers)("AN-16 %i has the date, of the app's clock", async (status, answer) => {
     const route = get(Path.of("x"), { returns: Returns.response, refuses: [gone] }, () => answer);
-    for (const [options, call] of [[{ now: () => now }, {}], [{}, { now }]] as const) {
+    for (const [options, call] of [
+      [{ now: () => now }, {}],
+      [{}, { now }],
+    ] as const) {
       const answered = await Test.call(Test.app([route], options), "GET", "/x", call);
       expect([answered.status, answered.headers.get("date")]).toEqual([status, "Sun, 06 Nov 1994 08:49:37 GMT"]);
     }
@@ -110,11 +174,17 @@ describe("the head", () => {
   it("AN-16 a 405 and a 308 have it; a 5xx has none", async () => {
     const routes = [get(Path.of("x"), { returns: Returns.response }, () => Answer.empty({ status: 503 }))];
     const app = Test.app(routes, { now: () => now, trailingSlash: "redirect" });
-    for (const [method, target, status] of [["POST", "/x", 405], ["GET", "/x/", 308]] as const) {
+    for (const [method, target, status] of [
+      ["POST", "/x", 405],
+      ["GET", "/x/", 308],
+    ] as const) {
       const answered = await Test.call(app, method, target);
       expect([answered.status, answered.headers.get("date")]).toEqual([status, "Sun, 06 Nov 1994 08:49:37 GMT"]);
     }
-    for (const [method, target] of [["GET", "/x"], ["PROPFIND", "/x"]] as const) {
+    for (const [method, target] of [
+      ["GET", "/x"],
+      ["PROPFIND", "/x"],
+    ] as const) {
       const answered = await Test.call(app, method, target);
       expect([answered.status >= 500, answered.headers.get("date")]).toEqual([true, null]);
     }

@@ -17,7 +17,11 @@ const Greeting = v.object({ name: v.string(), times: v.number() });
 describe("one status", () => {
   it("RT-01 JSON is compact, its members in declared order", async () => {
     const name = Path.str("name");
-    const hello = get(Path.of("hello", name), { inputs: { name: param(name) }, returns: Returns.json(Greeting) }, ({ name }) => ({ times: 1, name }));
+    const hello = get(
+      Path.of("hello", name),
+      { inputs: { name: param(name) }, returns: Returns.json(Greeting) },
+      ({ name }) => ({ times: 1, name }),
+    );
     const { status, body, headers } = await Test.call(Test.app([hello]), "GET", "/hello/kim");
     expect([status, body, headers.get("content-type")]).toEqual([200, '{"name":"kim","times":1}', "application/json"]);
   });
@@ -26,7 +30,15 @@ describe("one status", () => {
     ["AN-01", Returns.html, "<p>é", 200, "<p>é", "text/html; charset=utf-8", "5"],
     ["AN", Returns.text, "é\n", 200, "é\n", "text/plain; charset=utf-8", "3"],
     ["AN", Returns.text, "", 200, "", "text/plain; charset=utf-8", "0"],
-    ["AN-03", Returns.json(Greeting, { status: 201 }), { name: "kim", times: 2 }, 201, '{"name":"kim","times":2}', "application/json", "24"],
+    [
+      "AN-03",
+      Returns.json(Greeting, { status: 201 }),
+      { name: "kim", times: 2 },
+      201,
+      '{"name":"kim","times":2}',
+      "application/json",
+      "24",
+    ],
     ["AN", Returns.json(v.nullable(v.string())), null, 200, "null", "application/json", "4"],
     ["AN", Returns.json(v.string()), '\u2028"\\\u0000🙂', 200, '"\u2028\\"\\\\\\u0000🙂"', "application/json", "19"],
     ["AN", Returns.empty(), undefined, 204, "", null, null],
@@ -45,7 +57,12 @@ describe("one status", () => {
   });
 
   it("JB-21 an optional member that is absent is left out; a ready-made shape is written its way", async () => {
-    const Order = v.object({ id: Shape.int64, note: v.optional(v.string()), placed_at: Shape.instant, day: Shape.date });
+    const Order = v.object({
+      id: Shape.int64,
+      note: v.optional(v.string()),
+      placed_at: Shape.instant,
+      day: Shape.date,
+    });
     const order = { id: 9007199254740993n, placed_at: new Date(0), day: [2026, 9, 30] as const };
     const { body } = await answers(Returns.json(Order), order);
     expect(body).toBe('{"id":9007199254740993,"placed_at":"1970-01-01T00:00:00.000Z","day":"2026-09-30"}');
@@ -92,7 +109,11 @@ describe("JB-22 what its declaration cannot write is a 500, its detail in the lo
     ["a status that is none", Returns.jsonResponse(v.string(), { 200: "Yes." }), { status: "200", value: secret }],
     ["no status", Returns.emptyResponse({ 201: "Made." }), undefined],
   ])("%s", async (_what, returns, value) => {
-    expect(await answers(returns as Kind<unknown>, value)).toMatchObject({ status: 500, body: internal, type: "application/json" });
+    expect(await answers(returns as Kind<unknown>, value)).toMatchObject({
+      status: 500,
+      body: internal,
+      type: "application/json",
+    });
     const [detail, ...more] = messages("error");
     expect([more, logged().join("\n").includes(secret)]).toEqual([[], false]);
     expect(detail).toMatch(/^GET \/x: internal: \S/);

@@ -1,6 +1,21 @@
 /** What a handler sets beside its answer: with Ok only, and not once the answer is made (contract 4.3; AN-03, AN-07, IN-36). */
 import { describe, expect, it } from "vitest";
-import { Answer, Codec, Cookie, Dep, Path, Query, Refusal, Returns, Test, addHeader, get, post, refuse, setCookie } from "usher-http";
+import {
+  Answer,
+  Codec,
+  Cookie,
+  Dep,
+  Path,
+  Query,
+  Refusal,
+  Returns,
+  Test,
+  addHeader,
+  get,
+  post,
+  refuse,
+  setCookie,
+} from "usher-http";
 import type { SetCookie } from "usher-http";
 import { messages } from "../support/logs.ts";
 
@@ -9,16 +24,20 @@ const gone = Refusal.code("gone", { status: 410, doc: "It went." });
 const fail = Query.optional("fail", Codec.enum("how", ["return", "throw", "raise", "header", "unwritable"]));
 const inputs = { setCookie, addHeader, fail };
 
-const route = get(Path.of("x"), { inputs, returns: Returns.text, refuses: [gone] }, ({ setCookie, addHeader, fail }) => {
-  setCookie(Cookie.make(seen, 1));
-  addHeader("X-Seen", "yes");
-  addHeader("x-seen", "twice");
-  if (fail === "return") return refuse(gone);
-  if (fail === "throw") throw refuse(gone);
-  if (fail === "raise") throw new Error("no");
-  if (fail === "header") addHeader("connection", "close");
-  return fail === "unwritable" ? (7 as never) : "handled";
-});
+const route = get(
+  Path.of("x"),
+  { inputs, returns: Returns.text, refuses: [gone] },
+  ({ setCookie, addHeader, fail }) => {
+    setCookie(Cookie.make(seen, 1));
+    addHeader("X-Seen", "yes");
+    addHeader("x-seen", "twice");
+    if (fail === "return") return refuse(gone);
+    if (fail === "throw") throw refuse(gone);
+    if (fail === "raise") throw new Error("no");
+    if (fail === "header") addHeader("connection", "close");
+    return fail === "unwritable" ? (7 as never) : "handled";
+  },
+);
 
 describe("what is set", () => {
   it("AN-07 goes with an answer", async () => {
@@ -27,26 +46,43 @@ describe("what is set", () => {
     expect(headers.getSetCookie()).toEqual(["seen=1; Path=/; HttpOnly; SameSite=Lax"]);
   });
 
-  it.each([["return", 410], ["throw", 410], ["raise", 500], ["header", 500], ["unwritable", 500]])(
-    "AN-07 never goes with a refusal: %s",
-    async (fail, status) => {
-      const answered = await Test.call(Test.app([route]), "GET", `/x?fail=${fail}`);
-      expect([answered.status, answered.headers.get("x-seen"), answered.headers.getSetCookie()]).toEqual([status, null, []]);
-    },
-  );
+  it.each([
+    ["return", 410],
+    ["throw", 410],
+    ["raise", 500],
+    ["header", 500],
+    ["unwritable", 500],
+  ])("AN-07 never goes with a refusal: %s", async (fail, status) => {
+    const answered = await Test.call(Test.app([route]), "GET", `/x?fail=${fail}`);
+    expect([answered.status, answered.headers.get("x-seen"), answered.headers.getSetCookie()]).toEqual([
+      status,
+      null,
+      [],
+    ]);
+  });
 
   it("AN-07 nor with a refusal that a route built itself", async () => {
-    const built = get(Path.of("x"), { inputs, returns: Returns.response, refuses: [gone] }, ({ setCookie, addHeader }) => {
-      setCookie(Cookie.make(seen, 1));
-      addHeader("x-seen", "yes");
-      return Answer.refusal(refuse(gone));
-    });
+    const built = get(
+      Path.of("x"),
+      { inputs, returns: Returns.response, refuses: [gone] },
+      ({ setCookie, addHeader }) => {
+        setCookie(Cookie.make(seen, 1));
+        addHeader("x-seen", "yes");
+        return Answer.refusal(refuse(gone));
+      },
+    );
     const { status, headers } = await Test.call(Test.app([built]), "GET", "/x");
     expect([status, headers.get("x-seen"), headers.getSetCookie()]).toEqual([410, null, []]);
   });
 
   it("AN-03 goes beside a JSON status, a bodiless one, and what a built answer has of its own", async () => {
-    const set = ({ setCookie, addHeader }: { setCookie: (cookie: SetCookie) => void; addHeader: (name: string, value: string) => void }) => {
+    const set = ({
+      setCookie,
+      addHeader,
+    }: {
+      setCookie: (cookie: SetCookie) => void;
+      addHeader: (name: string, value: string) => void;
+    }) => {
       setCookie(Cookie.make(seen, 2));
       addHeader("x-set", "2");
     };
@@ -105,6 +141,8 @@ describe("IN-36 what is set once the answer is made", () => {
     });
     await Test.call(Test.app([raises]), "GET", "/raises");
     late();
-    expect(messages("warn")).toEqual(["/raises set a cookie or a header after its answer had gone, which changed nothing"]);
+    expect(messages("warn")).toEqual([
+      "/raises set a cookie or a header after its answer had gone, which changed nothing",
+    ]);
   });
 });

@@ -31,7 +31,11 @@ describe("a stream", () => {
   it("AN-24 is sent as it is made, of octets by default", async () => {
     const { made, told } = parts("a", "", "é", "b");
     const response = await fetched(Answer.stream(made));
-    expect([response.status, response.headers.get("content-type"), response.headers.get("content-length")]).toEqual([200, "application/octet-stream", null]);
+    expect([response.status, response.headers.get("content-type"), response.headers.get("content-length")]).toEqual([
+      200,
+      "application/octet-stream",
+      null,
+    ]);
     expect(await response.text()).toBe("aéb");
     expect(told).toEqual({ made: 4, ended: true });
   });
@@ -40,7 +44,11 @@ describe("a stream", () => {
     const options = { status: 206, contentType: "a/b", headers: [["x-a", "1"]], length: 2 } as const;
     const response = await fetched(Answer.stream(parts("ab").made, options));
     expect([response.status, await response.text()]).toEqual([206, "ab"]);
-    expect(["content-type", "x-a", "content-length"].map((name) => response.headers.get(name))).toEqual(["a/b", "1", "2"]);
+    expect(["content-type", "x-a", "content-length"].map((name) => response.headers.get(name))).toEqual([
+      "a/b",
+      "1",
+      "2",
+    ]);
   });
 
   it("is a platform stream as well", async () => {

@@ -11,7 +11,9 @@ const keys = Returns.json(v.array(v.string()));
 
 function reader(shape: Shape): Test.TestApp {
   const own = (value: unknown): readonly string[] =>
-    typeof value !== "object" || value === null ? [] : [...Object.keys(value), String(Object.getPrototypeOf(value) === Object.prototype)];
+    typeof value !== "object" || value === null
+      ? []
+      : [...Object.keys(value), String(Object.getPrototypeOf(value) === Object.prototype)];
   return Test.app([post(Path.root, { inputs: { value: json(shape) }, returns: keys }, ({ value }) => [...own(value)])]);
 }
 
@@ -25,7 +27,14 @@ describe("__proto__ is a name like any other, and changes no object", () => {
     ["a map", v.record(v.string(), v.any()), ["name", "true"]],
     ["anything", v.any(), ["name", "true"]],
     ["the unknown", v.unknown(), ["name", "true"]],
-    ["an object left to Valibot", v.pipe(v.looseObject(text), v.check(() => true)), ["name", "true"]],
+    [
+      "an object left to Valibot",
+      v.pipe(
+        v.looseObject(text),
+        v.check(() => true),
+      ),
+      ["name", "true"],
+    ],
   ])("in JSON read as %s", async (_as, shape, expected) => {
     const { status, body } = await Test.call(reader(shape), "POST", "/", { body: sent });
     expect(status).toBe(200);
@@ -39,7 +48,9 @@ describe("__proto__ is a name like any other, and changes no object", () => {
       ...Object.keys(value.a[0]),
       String(value.a[0].admin),
     ]);
-    const { body } = await Test.call(Test.app([deep]), "POST", "/", { body: '{"a":[{"b":1,"__proto__":{"admin":1}}]}' });
+    const { body } = await Test.call(Test.app([deep]), "POST", "/", {
+      body: '{"a":[{"b":1,"__proto__":{"admin":1}}]}',
+    });
     expect(body).toBe('["b","undefined"]');
   });
 
@@ -52,11 +63,24 @@ describe("__proto__ is a name like any other, and changes no object", () => {
       request,
     };
     const told = get(Path.root, { inputs, returns: Returns.text }, ({ request, ...values }) =>
-      JSON.stringify([...Object.values(values).map(String), request.query("valueOf") ?? "-", request.header("constructor") ?? "-"]),
+      JSON.stringify([
+        ...Object.values(values).map(String),
+        request.query("valueOf") ?? "-",
+        request.header("constructor") ?? "-",
+      ]),
     );
-    const called = await Test.call(Test.app([told]), "GET", "/?__proto__=1&constructor=2", { headers: { cookie: "__proto__=3" } });
+    const called = await Test.call(Test.app([told]), "GET", "/?__proto__=1&constructor=2", {
+      headers: { cookie: "__proto__=3" },
+    });
     expect(called.json()).toEqual(["1", "undefined", "3", "undefined", "-", "-"]);
-    expect((await Test.call(Test.app([told]), "GET", "/")).json()).toEqual(["undefined", "undefined", "undefined", "undefined", "-", "-"]);
+    expect((await Test.call(Test.app([told]), "GET", "/")).json()).toEqual([
+      "undefined",
+      "undefined",
+      "undefined",
+      "undefined",
+      "-",
+      "-",
+    ]);
   });
 });
 
@@ -71,19 +95,24 @@ describe("deep JSON", () => {
     for (const shape of shapes) {
       const { status, body: told } = await Test.call(reader(shape), "POST", "/", { body });
       expect(status).toBe(400);
-      expect(JSON.parse(told)).toMatchObject({ problems: [{ code: "too_deep", message: "This is nested more than 512 deep." }] });
+      expect(JSON.parse(told)).toMatchObject({
+        problems: [{ code: "too_deep", message: "This is nested more than 512 deep." }],
+      });
       expect((JSON.parse(told) as { problems: unknown[] }).problems).toHaveLength(1);
     }
     expect(messages("error")).toEqual([]);
   });
 
-  it.each([`${"[".repeat(10_000)}`, `${"[".repeat(10_000)}1`, '{"a":'.repeat(10_000), `"${"[".repeat(10_000)}`, "]".repeat(10_000)])(
-    "cut short is a 400 all the same: %.10s…",
-    async (body) => {
-      expect((await Test.call(reader(v.any()), "POST", "/", { body })).status).toBe(400);
-      expect(messages("error")).toEqual([]);
-    },
-  );
+  it.each([
+    "[".repeat(10_000),
+    `${"[".repeat(10_000)}1`,
+    '{"a":'.repeat(10_000),
+    `"${"[".repeat(10_000)}`,
+    "]".repeat(10_000),
+  ])("cut short is a 400 all the same: %.10s…", async (body) => {
+    expect((await Test.call(reader(v.any()), "POST", "/", { body })).status).toBe(400);
+    expect(messages("error")).toEqual([]);
+  });
 
   it("brackets in text are no depth", async () => {
     const body = JSON.stringify({ a: "[".repeat(10_000), b: '\\"[{'.repeat(3000) });
@@ -93,8 +122,16 @@ describe("deep JSON", () => {
 
 describe("very many", () => {
   it("a million query parameters are read in one pass", async () => {
-    const inputs = { list: Query.list("a", Codec.int), none: Query.optional("z", Codec.int), last: Query.required("last", Codec.string) };
-    const many = get(Path.root, { inputs, returns: Returns.text }, ({ list, none, last }) => `${list.length} ${none} ${last}`);
+    const inputs = {
+      list: Query.list("a", Codec.int),
+      none: Query.optional("z", Codec.int),
+      last: Query.required("last", Codec.string),
+    };
+    const many = get(
+      Path.root,
+      { inputs, returns: Returns.text },
+      ({ list, none, last }) => `${list.length} ${none} ${last}`,
+    );
     const app = Test.app([many]);
     expect((await Test.call(app, "GET", `/?${"a=1&".repeat(1_000_000)}last=x`)).body).toBe("1000000 undefined x");
     expect((await Test.call(app, "GET", `/?${"&".repeat(1_000_000)}last=x`)).body).toBe("0 undefined x");
@@ -115,7 +152,9 @@ describe("very many", () => {
 
   it("a path of very many segments", async () => {
     const file = Path.rest("file");
-    const site = get(Path.of("s", file), { inputs: { file: param(file) }, returns: Returns.text }, ({ file }) => String(file.length));
+    const site = get(Path.of("s", file), { inputs: { file: param(file) }, returns: Returns.text }, ({ file }) =>
+      String(file.length),
+    );
     const app = Test.app([site, get(Path.of("s", Path.str("a"), Path.str("b")), { returns: Returns.text }, () => "")]);
     expect((await Test.call(app, "GET", `/s${"/x".repeat(200_000)}`)).body).toBe("200000");
     expect((await Test.call(app, "GET", `/s${"/".repeat(200_000)}`)).status).toBe(404);
@@ -135,10 +174,42 @@ describe("no header, cookie, query or body raises", () => {
     query: Query.list("q", Codec.float),
   };
   const all = post(Path.root, { inputs, returns: Returns.text }, () => "fine");
-  const names = ["x-text", "x-int", "accept", "authorization", "cache-control", "forwarded", "x-dictionary", "cookie", "traceparent", "content-type", "host"];
+  const names = [
+    "x-text",
+    "x-int",
+    "accept",
+    "authorization",
+    "cache-control",
+    "forwarded",
+    "x-dictionary",
+    "cookie",
+    "traceparent",
+    "content-type",
+    "host",
+  ];
   const value = fc.oneof(
     fc.string({ unit: "binary" }),
-    fc.string({ unit: fc.constantFrom("\u0000", "\u00ff", "\ud800", '"', "\\", ";", ",", "=", "k", ":", "?", "1", "(", ")", "<", " ", "\t") }),
+    fc.string({
+      unit: fc.constantFrom(
+        "\u0000",
+        "\u00ff",
+        "\ud800",
+        '"',
+        "\\",
+        ";",
+        ",",
+        "=",
+        "k",
+        ":",
+        "?",
+        "1",
+        "(",
+        ")",
+        "<",
+        " ",
+        "\t",
+      ),
+    }),
   );
 
   it("odd bytes are a value or a 400", async () => {
@@ -155,19 +226,29 @@ describe("no header, cookie, query or body raises", () => {
 
   it("any bytes are a JSON body or a 400, and no part of them comes back", async () => {
     const marked = "q7zq";
-    const { fetch } = App.make([post(Path.root, { inputs: { x: json(v.object({ n: v.number() })) }, returns: Returns.text }, () => "")]);
+    const { fetch } = App.make([
+      post(Path.root, { inputs: { x: json(v.object({ n: v.number() })) }, returns: Returns.text }, () => ""),
+    ]);
     await fc.assert(
-      fc.asyncProperty(fc.uint8Array(), fc.constantFrom(`{"n":"${marked}"`, `{"${marked}":1`, marked), async (bytes, start) => {
-        const body = Buffer.concat([Buffer.from(start), bytes]);
-        const response = await fetch(new Request("http://h/", { method: "POST", body, headers: { "content-type": "application/json" } }));
-        expect(response.status).toBe(400);
-        expect(await response.text()).not.toContain(marked);
-      }),
+      fc.asyncProperty(
+        fc.uint8Array(),
+        fc.constantFrom(`{"n":"${marked}"`, `{"${marked}":1`, marked),
+        async (bytes, start) => {
+          const body = Buffer.concat([Buffer.from(start), bytes]);
+          const response = await fetch(
+            new Request("http://h/", { method: "POST", body, headers: { "content-type": "application/json" } }),
+          );
+          expect(response.status).toBe(400);
+          expect(await response.text()).not.toContain(marked);
+        },
+      ),
     );
   });
 
   it("the value of a credential is never echoed", async () => {
-    const { body } = await Test.call(Test.app([all]), "POST", "/", { headers: { authorization: "Bearer s3cret s3cret" } });
+    const { body } = await Test.call(Test.app([all]), "POST", "/", {
+      headers: { authorization: "Bearer s3cret s3cret" },
+    });
     expect(body).toBe(invalid(["header.authorization", "malformed", "This is not credentials."]));
   });
 });

@@ -80,7 +80,11 @@ describe("maxBody", () => {
   });
 
   it("RF-09 a body that breaks off is unreadable", async () => {
-    const { status, body } = await sent(App.make([size]), "size", parts("ab", new Error("s3cret of the runtime")).stream);
+    const { status, body } = await sent(
+      App.make([size]),
+      "size",
+      parts("ab", new Error("s3cret of the runtime")).stream,
+    );
     expect([status, body]).toEqual([400, unreadable]);
     expect(messages("warn")).toEqual(["POST /size: unreadable: the body ended early"]);
   });
@@ -158,12 +162,18 @@ describe("bodyBudget", () => {
     ],
     [
       "a header the guard stops",
-      post(Path.of("x"), { inputs: { body }, returns: Returns.response }, () => Answer.make("", { headers: [["connection", "x"]] })),
+      post(Path.of("x"), { inputs: { body }, returns: Returns.response }, () =>
+        Answer.make("", { headers: [["connection", "x"]] }),
+      ),
       internal,
     ],
     [
       "a body behind a bind",
-      post(Path.of("x"), { inputs: { x: Dep.bind(Dep.return(1), () => Dep.map(body, raise)) }, returns: Returns.text }, () => ""),
+      post(
+        Path.of("x"),
+        { inputs: { x: Dep.bind(Dep.return(1), () => Dep.map(body, raise)) }, returns: Returns.text },
+        () => "",
+      ),
       internal,
     ],
   ];

@@ -36,12 +36,26 @@ describe("a name that means two things", () => {
     ],
     [
       "ST",
-      [get(Path.of("b"), { inputs: { off: Dep.refuse(refuse(other({ status: 410 }))) }, returns: Returns.text }, () => ""), a],
+      [
+        get(
+          Path.of("b"),
+          { inputs: { off: Dep.refuse(refuse(other({ status: 410 }))) }, returns: Returns.text },
+          () => "",
+        ),
+        a,
+      ],
       "App.make: the code conflict means two things: 410 (There is another.) in GET /b, and 409 (There is another.) in GET /a",
     ],
     [
       "ST",
-      [a, post(Path.of("b"), { inputs: { x: json(v.string(), { refusal: [other({ status: 400 }), ""] }) }, returns: Returns.text }, () => "")],
+      [
+        a,
+        post(
+          Path.of("b"),
+          { inputs: { x: json(v.string(), { refusal: [other({ status: 400 }), ""] }) }, returns: Returns.text },
+          () => "",
+        ),
+      ],
       `${inGet} 400 (There is another.) in POST /b`,
     ],
   ])("%s %#", (_id, routes, said) => {
@@ -49,18 +63,23 @@ describe("a name that means two things", () => {
   });
 
   it("ST the application's own codes are in the comparison", () => {
-    const said = "App.make: the code conflict means two things: 410 (No.) in the application, and 409 (There is another.) in GET /a";
+    const said =
+      "App.make: the code conflict means two things: 410 (No.) in the application, and 409 (There is another.) in GET /a";
     expect(refused([a], [other({ status: 410, doc: "No." })])).toBe(said);
   });
 
   it("ST a code only some of the framework's routes have is compared where they are", () => {
     const own = at("a", code("not_ready", { status: 409, doc: "Not yet." }));
     expect(refused([own])).toBeUndefined();
-    expect(refused([own, ...Health.routes([])])).toContain("the code not_ready means two things: 409 (Not yet.) in GET /a, and 503 (");
+    expect(refused([own, ...Health.routes([])])).toContain(
+      "the code not_ready means two things: 409 (Not yet.) in GET /a, and 503 (",
+    );
   });
 
   it("ST-25 the same meaning spelled twice is one", () => {
-    expect(refused([a, at("b", other({}), conflict), at("c", Refusal.notFound, Refusal.invalid)], [other({})])).toBeUndefined();
+    expect(
+      refused([a, at("b", other({}), conflict), at("c", Refusal.notFound, Refusal.invalid)], [other({})]),
+    ).toBeUndefined();
   });
 });
 

@@ -1,7 +1,23 @@
 /** What is refused when the app is made (contract 4.2 rule 9, 7.3; rows ST), each sentence whole. */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { App, Codec, Dep, Header, Path, Query, Refusal, Returns, body, del, get, json, param, post, route } from "usher-http";
+import {
+  App,
+  Codec,
+  Dep,
+  Header,
+  Path,
+  Query,
+  Refusal,
+  Returns,
+  body,
+  del,
+  get,
+  json,
+  param,
+  post,
+  route,
+} from "usher-http";
 import type { AppOptions, Inputs, Route } from "usher-http";
 import "../support/logs.ts";
 
@@ -59,13 +75,21 @@ describe("two routes of one method that could answer one URL", () => {
 describe("paths", () => {
   const order = param(orderId);
   it.each([
-    ["ST-05", reads(Path.of("orders"), { order }), "GET /orders reads the path parameter order_id, which its path does not have"],
+    [
+      "ST-05",
+      reads(Path.of("orders"), { order }),
+      "GET /orders reads the path parameter order_id, which its path does not have",
+    ],
     [
       "ST-05",
       reads(Path.of("orders"), { deep: Dep.join({ x: Dep.map(order, String) }, ({ x }) => x) }),
       "GET /orders reads the path parameter order_id, which its path does not have",
     ],
-    ["ST-05", reads(Path.of("s"), { f: param(file) }), "GET /s reads the path parameter file, which its path does not have"],
+    [
+      "ST-05",
+      reads(Path.of("s"), { f: param(file) }),
+      "GET /s reads the path parameter file, which its path does not have",
+    ],
     [
       "ST-07",
       get(Path.of(orderId, "x", Path.str("order_id")), text, hello),
@@ -90,7 +114,11 @@ describe("paths", () => {
 
 describe("methods and headers", () => {
   it.each([
-    ["ST-10", route("HEAD", Path.of("a"), text, hello), "HEAD /a: a HEAD is answered by the GET route, so declare that instead"],
+    [
+      "ST-10",
+      route("HEAD", Path.of("a"), text, hello),
+      "HEAD /a: a HEAD is answered by the GET route, so declare that instead",
+    ],
     ["ST", route("A B", Path.of("a"), text, hello), 'A B /a: "A B" is no method'],
     ["ST", route("", Path.of("a"), text, hello), ' /a: "" is no method'],
     [
@@ -116,7 +144,16 @@ describe("one body, one way", () => {
     ["ST", { named, other: json(Name) }],
     ["ST", { body, parsed }],
     ["ST", { parsed, other: Dep.ofBody({ contentTypes: ["text/plain"] }, () => "x") }],
-    ["ST", { named, deep: Dep.map(Dep.join({ x: body }, ({ x }) => x), String) }],
+    [
+      "ST",
+      {
+        named,
+        deep: Dep.map(
+          Dep.join({ x: body }, ({ x }) => x),
+          String,
+        ),
+      },
+    ],
   ])("%s %# is refused", (_id, inputs) => {
     expect(refused(posts(inputs))).toBe(twoWays);
   });
@@ -135,14 +172,26 @@ describe("answers", () => {
   it.each([
     ["ST-19", Returns.jsonResponse(shape, {}), "GET /r lists no status to answer"],
     ["ST-19", Returns.emptyResponse({}), "GET /r lists no status to answer"],
-    ["ST", Returns.jsonResponse(shape, statuses(200, 404)), "GET /r lists 404, which is not a success: failing is a refusal"],
+    [
+      "ST",
+      Returns.jsonResponse(shape, statuses(200, 404)),
+      "GET /r lists 404, which is not a success: failing is a refusal",
+    ],
     ["ST", Returns.emptyResponse(statuses(302)), "GET /r lists 302, which is not a success: failing is a refusal"],
     ["ST", Returns.json(shape, { status: 400 }), "GET /r lists 400, which is not a success: failing is a refusal"],
     ["ST", Returns.json(shape, { status: 199 }), "GET /r lists 199, which is not a success: failing is a refusal"],
     ["ST", Returns.json(shape, { status: 200.5 }), "GET /r lists 200.5, which is not a success: failing is a refusal"],
     ["ST", Returns.empty({ status: 300 }), "GET /r lists 300, which is not a success: failing is a refusal"],
-    ["ST-22", Returns.json(shape, { status: 204 }), "GET /r answers JSON under 204, which HTTP sends without a body: use Returns.empty"],
-    ["ST-22", Returns.json(shape, { status: 205 }), "GET /r answers JSON under 205, which HTTP sends without a body: use Returns.empty"],
+    [
+      "ST-22",
+      Returns.json(shape, { status: 204 }),
+      "GET /r answers JSON under 204, which HTTP sends without a body: use Returns.empty",
+    ],
+    [
+      "ST-22",
+      Returns.json(shape, { status: 205 }),
+      "GET /r answers JSON under 205, which HTTP sends without a body: use Returns.empty",
+    ],
     [
       "ST-22",
       Returns.jsonResponse(shape, statuses(200, 204)),
@@ -171,7 +220,11 @@ describe("resources and limits", () => {
   const routes = [reads(Path.of("x"), { deep: Dep.map(store, String), hub })];
 
   it.each([
-    ["ST", [], "\n- GET /x reads the resource store, which is not supplied\n- GET /x reads the resource hub, which is not supplied"],
+    [
+      "ST",
+      [],
+      "\n- GET /x reads the resource store, which is not supplied\n- GET /x reads the resource hub, which is not supplied",
+    ],
     ["ST", [Dep.resource(hub, "h")], " GET /x reads the resource store, which is not supplied"],
     [
       "ST-33",
@@ -184,7 +237,9 @@ describe("resources and limits", () => {
 
   it("one that no route reads may be supplied; its value may be undefined", () => {
     const given = [Dep.resource(hub, "h"), Dep.resource(store, undefined as never)];
-    expect(refused(routes, { resources: [...given, Dep.resource(Dep.ofResource<number>("other"), 1)] })).toBeUndefined();
+    expect(
+      refused(routes, { resources: [...given, Dep.resource(Dep.ofResource<number>("other"), 1)] }),
+    ).toBeUndefined();
   });
 
   it.each(["maxBody", "bodyBudget"])("%s is a whole number of bytes, 0 or more", (limit) => {

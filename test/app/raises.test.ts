@@ -1,7 +1,23 @@
 /** A raise is a 500 that tells nothing, and a log line that tells where and of what kind (7.2, 7.6; RF-07, LG-11). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { Answer, App, Codec, Dep, Health, Path, Query, Refusal, Result, Returns, Test, get, json, post, refuse } from "usher-http";
+import {
+  Answer,
+  App,
+  Codec,
+  Dep,
+  Health,
+  Path,
+  Query,
+  Refusal,
+  Result,
+  Returns,
+  Test,
+  get,
+  json,
+  post,
+  refuse,
+} from "usher-http";
 import type { AppOptions, Route } from "usher-http";
 import { internal } from "../support/refusals.ts";
 import { lines, logWith, logged, messages } from "../support/logs.ts";
@@ -12,7 +28,8 @@ const raise = (): never => {
   throw new StoreError(`password ${secret}`);
 };
 const text = { returns: Returns.text };
-const on = (declaration: Pick<Parameters<typeof get>[1], "inputs">): Route => get(Path.of("x"), { ...text, ...declaration }, () => "");
+const on = (declaration: Pick<Parameters<typeof get>[1], "inputs">): Route =>
+  get(Path.of("x"), { ...text, ...declaration }, () => "");
 const strict = Codec.custom<string>({ kind: "strict", parse: raise, print: String });
 
 const places: readonly (readonly [where: string, routes: readonly Route[], options: AppOptions])[] = [
@@ -27,8 +44,22 @@ const places: readonly (readonly [where: string, routes: readonly Route[], optio
   ["Dep.ofBody", [on({ inputs: { x: Dep.ofBody({ contentTypes: ["text/plain"] }, raise) } })], {}],
   ["a codec", [on({ inputs: { x: Query.required("q", strict) } })], {}],
   ["a check of a shape", [on({ inputs: { x: json(v.pipe(v.any(), v.check(raise))) } })], {}],
-  ["a value being written", [get(Path.of("x"), { returns: Returns.json(v.object({ a: v.string() })) }, () => ({ get a() { return raise(); } }))], {}],
-  ["a response that is none", [get(Path.of("x"), { returns: Returns.response }, () => Answer.json(v.string(), raise()))], {}],
+  [
+    "a value being written",
+    [
+      get(Path.of("x"), { returns: Returns.json(v.object({ a: v.string() })) }, () => ({
+        get a() {
+          return raise();
+        },
+      })),
+    ],
+    {},
+  ],
+  [
+    "a response that is none",
+    [get(Path.of("x"), { returns: Returns.response }, () => Answer.json(v.string(), raise()))],
+    {},
+  ],
   ["the clock", [get(Path.of("x"), text, () => "")], { now: raise }],
   ["the not-found answer", [], { notFound: raise }],
   ["the not-found answer, later", [], { notFound: async () => raise() }],
@@ -39,13 +70,22 @@ describe("RF-07 a raise tells the client nothing, and the log neither its messag
     logWith({ level: "debug" });
     const as = routes[0]?.inputs["x"]?.node.body?.as;
     const sent = as === "json" ? { body: {} } : { body: "b", headers: { "content-type": "text/plain" } };
-    const { status, body, headers } = await Test.call(Test.app(routes, options), "GET", "/x?q=1", as === undefined ? {} : sent);
+    const { status, body, headers } = await Test.call(
+      Test.app(routes, options),
+      "GET",
+      "/x?q=1",
+      as === undefined ? {} : sent,
+    );
     expect([status, body]).toEqual([500, internal]);
     expect(headers.get("date")).toBeNull();
     expect(JSON.stringify([...headers])).not.toContain(secret);
     expect(logged().join("\n")).not.toContain(secret);
-    const [error] = lines().filter(({ level }) => level === "error");
-    expect([error?.["error.kind"], error?.["framework.refusal.code"], error?.["url.path"]]).toEqual(["StoreError", "internal", "/x"]);
+    const error = lines().find(({ level }) => level === "error");
+    expect([error?.["error.kind"], error?.["framework.refusal.code"], error?.["url.path"]]).toEqual([
+      "StoreError",
+      "internal",
+      "/x",
+    ]);
     expect(error?.["error.stack"]).toMatch(/^at (?:Object\.)?raise (?:\[.*\] )?\(.*raises\.test\.ts:\d+:\d+\)/);
     expect(error?.["http.route"]).toBe(routes.length === 0 ? undefined : "/x");
     expect(messages("info")).toEqual(["GET /x 500"]);
@@ -107,12 +147,23 @@ describe("whatever is thrown is a 500, and never a rejection", () => {
       const response = await fetch(new Request(`http://h/${path}`));
       expect([response.status, await response.text()]).toEqual([500, internal]);
     }
-    const kinds = lines().filter(({ level }) => level === "error").map((line) => line["error.kind"]);
+    const kinds = lines()
+      .filter(({ level }) => level === "error")
+      .map((line) => line["error.kind"]);
     expect(kinds).toEqual([kind, kind]);
   });
 
   it("an answer of the application's own that is none", async () => {
-    for (const answer of [undefined, null, 7, "text", {}, [], { status: 200 }, { status: 200, headers: 7, cookies: [], body: "" }]) {
+    for (const answer of [
+      undefined,
+      null,
+      7,
+      "text",
+      {},
+      [],
+      { status: 200 },
+      { status: 200, headers: 7, cookies: [], body: "" },
+    ]) {
       const own = get(Path.of("x"), { returns: Returns.response }, () => answer as never);
       const missing = { notFound: () => answer as never };
       expect((await Test.call(Test.app([own]), "GET", "/x")).body).toBe(internal);
@@ -131,10 +182,16 @@ describe("a refusal thrown is answered like one returned", () => {
     ["a handler", get(Path.of("x"), { ...text, refuses }, throws)],
     ["a handler, later", get(Path.of("x"), { ...text, refuses }, async () => throws())],
     ["Dep.join", get(Path.of("x"), { ...text, inputs: { x: Dep.join({}, throws, { refuses }) } }, () => "")],
-    ["Dep.join, later", get(Path.of("x"), { ...text, inputs: { x: Dep.join({}, async () => throws(), { refuses }) } }, () => "")],
+    [
+      "Dep.join, later",
+      get(Path.of("x"), { ...text, inputs: { x: Dep.join({}, async () => throws(), { refuses }) } }, () => ""),
+    ],
     ["Dep.map", get(Path.of("x"), { ...text, refuses, inputs: { x: Dep.map(Dep.return(1), throws) } }, () => "")],
     ["Dep.bind", get(Path.of("x"), { ...text, refuses, inputs: { x: Dep.bind(Dep.return(1), throws) } }, () => "")],
-    ["Dep.ofBody", post(Path.of("x"), { ...text, inputs: { x: Dep.ofBody({ contentTypes: ["a/*"], refuses }, throws) } }, () => "")],
+    [
+      "Dep.ofBody",
+      post(Path.of("x"), { ...text, inputs: { x: Dep.ofBody({ contentTypes: ["a/*"], refuses }, throws) } }, () => ""),
+    ],
   ])("in %s", async (_where, route) => {
     const { method } = route;
     const call = method === "POST" ? { headers: { "content-type": "a/b" }, body: "x" } : {};

@@ -17,7 +17,11 @@ const returned = put(users, { returns: Returns.text }, () => refuse(gone) as nev
 const thrown = put(users, { returns: Returns.text }, () => {
   throw refuse(gone);
 });
-const input = put(users, { inputs: { off: Dep.join({}, () => refuse(gone) as never) }, returns: Returns.text }, () => "");
+const input = put(
+  users,
+  { inputs: { off: Dep.join({}, () => refuse(gone) as never) }, returns: Returns.text },
+  () => "",
+);
 const built = put(users, { returns: Returns.response }, () => Answer.refusal(refuse(gone)));
 
 describe("is answered, logged at error and raised by Test.call", () => {
@@ -34,7 +38,11 @@ describe("is answered, logged at error and raised by Test.call", () => {
     expect(response.status).toBe(status);
     expect(messages("error")).toEqual([said]);
     const [line] = lines();
-    expect([line?.["logger.name"], line?.["url.path"], line?.["http.route"]]).toEqual(["framework.http", "/users/kim", "/users/{name}"]);
+    expect([line?.["logger.name"], line?.["url.path"], line?.["http.route"]]).toEqual([
+      "framework.http",
+      "/users/kim",
+      "/users/{name}",
+    ]);
     expect(messages("info")).toEqual([`PUT /users/kim ${status}`]);
     await expect(Test.call(Test.app([route]), "PUT", "/users/kim")).rejects.toThrow(said);
   });
@@ -42,7 +50,9 @@ describe("is answered, logged at error and raised by Test.call", () => {
 
 describe("no bug is", () => {
   it("AN-04 a status of the list", async () => {
-    const listed = put(users, { returns: Returns.jsonResponse(v.string(), { 200: "Replaced.", 201: "Made." }) }, () => answer(201, "made"));
+    const listed = put(users, { returns: Returns.jsonResponse(v.string(), { 200: "Replaced.", 201: "Made." }) }, () =>
+      answer(201, "made"),
+    );
     expect((await Test.call(Test.app([listed]), "PUT", "/users/kim")).status).toBe(201);
   });
 
@@ -71,5 +81,7 @@ it("RF a not-found answer's code is one of the app's codes", async () => {
   const options = { notFound: () => Answer.refusal(refuse(gone, "It went.")) };
   const declared = await Test.call(Test.app([], { ...options, codes: [gone] }), "GET", "/x");
   expect([declared.status, declared.body]).toEqual([410, '{"error":"gone","message":"It went."}']);
-  await expect(Test.call(Test.app([], options), "GET", "/x")).rejects.toThrow("/x refused with gone, which nothing declares");
+  await expect(Test.call(Test.app([], options), "GET", "/x")).rejects.toThrow(
+    "/x refused with gone, which nothing declares",
+  );
 });

@@ -11,7 +11,7 @@ const tokenCharacter = /^[:/!#$%&'*+\-.^_`|~0-9A-Za-z]$/;
 const keyStart = /^[a-z*]$/;
 const keyCharacter = /^[a-z0-9_\-.*]$/;
 
-export const asciiCharacters: readonly string[] = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
+const asciiCharacters: readonly string[] = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
 
 function record(kind: Kind, text: string, printed: string | undefined): CorpusRecord {
   return { kind, text, printed };

@@ -13,28 +13,42 @@ const k = Cookie.named("k", Codec.string);
 
 /** The lines an answer sets. */
 async function sets(cookies: readonly Cookie.SetCookie[], host = "getsente.io"): Promise<readonly string[]> {
-  const route = post(Path.of("in"), { inputs: { setCookie }, returns: Returns.empty() }, ({ setCookie }) => cookies.forEach(setCookie));
+  const route = post(Path.of("in"), { inputs: { setCookie }, returns: Returns.empty() }, ({ setCookie }) =>
+    cookies.forEach(setCookie),
+  );
   const { headers } = await Test.call(Test.app([route]), "POST", "/in", { headers: { host } });
   return headers.getSetCookie();
 }
 
 describe("set", () => {
   it.each([
-    ["CK-01", Cookie.make(k, "v", { path: "/in", maxAgeMs: 60_000 }), "k=v; Path=/in; HttpOnly; Secure; SameSite=Lax; Max-Age=60"],
+    [
+      "CK-01",
+      Cookie.make(k, "v", { path: "/in", maxAgeMs: 60_000 }),
+      "k=v; Path=/in; HttpOnly; Secure; SameSite=Lax; Max-Age=60",
+    ],
     ["CK-01", Cookie.make(k, "v"), "k=v; Path=/; HttpOnly; Secure; SameSite=Lax"],
     ["CK-01", Cookie.make(k, "v", { httpOnly: false, sameSite: "strict" }), "k=v; Path=/; Secure; SameSite=Strict"],
     ["CK-01", Cookie.make(k, "v", { maxAgeMs: 1 }), "k=v; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=1"],
     ["CK-01", Cookie.make(k, "v", { maxAgeMs: 0 }), "k=v; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=0"],
     ["CK-01", Cookie.make(k, ""), "k=; Path=/; HttpOnly; Secure; SameSite=Lax"],
     ["CK-01", Cookie.make(Cookie.named("n", Codec.int), -7), "n=-7; Path=/; HttpOnly; Secure; SameSite=Lax"],
-    ["CK-07", Cookie.clear(Cookie.named("session", Codec.int)), "session=; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=0"],
+    [
+      "CK-07",
+      Cookie.clear(Cookie.named("session", Codec.int)),
+      "session=; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=0",
+    ],
     ["CK-07", Cookie.clear(k, { path: "/in" }), "k=; Path=/in; HttpOnly; Secure; SameSite=Lax; Max-Age=0"],
   ])("%s %#", async (_id, cookie, line) => {
     expect(await sets([cookie])).toEqual([line]);
   });
 
   it("CK-12 one line each, in the order set, a name given twice too", async () => {
-    const set = await sets([Cookie.make(k, "1"), Cookie.make(Cookie.named("a", Codec.string), "2"), Cookie.make(k, "3")]);
+    const set = await sets([
+      Cookie.make(k, "1"),
+      Cookie.make(Cookie.named("a", Codec.string), "2"),
+      Cookie.make(k, "3"),
+    ]);
     expect(set.map((line) => line.split(";")[0])).toEqual(["k=1", "a=2", "k=3"]);
   });
 
@@ -57,7 +71,19 @@ describe("set", () => {
 });
 
 describe("what no cookie can hold", () => {
-  it.each(["a;b", "a b", "secret\r\nSet-Cookie: x=1", "back\\slash", "a,b", 'a"b', '"', "é", "\u0000", "\u007f", '"a b"'])("ST-42 the value %j", (value) => {
+  it.each([
+    "a;b",
+    "a b",
+    "secret\r\nSet-Cookie: x=1",
+    "back\\slash",
+    "a,b",
+    'a"b',
+    '"',
+    "é",
+    "\u0000",
+    "\u007f",
+    '"a b"',
+  ])("ST-42 the value %j", (value) => {
     expect(() => Cookie.make(k, value)).toThrow(new Error("Cookie.make: cookie k has a value no cookie can hold"));
   });
   it.each(["", "a", '"quoted"', '""', "!#$%&'()*+-./:<=>?@[]^_`{|}~", "a=b"])("ST-42 but %j it can", async (value) => {
@@ -69,13 +95,18 @@ describe("what no cookie can hold", () => {
     expect(() => Cookie.clear(k, { path })).toThrow(said);
   });
   it.each(["", "a b", "a;b", "a=b", "é", "a\r\nb", "a,b"])("the name %j", (name) => {
-    expect(() => Cookie.named(name, Codec.string)).toThrow(new Error(`Cookie.named: ${JSON.stringify(name)} is not a cookie name`));
+    expect(() => Cookie.named(name, Codec.string)).toThrow(
+      new Error(`Cookie.named: ${JSON.stringify(name)} is not a cookie name`),
+    );
   });
 });
 
 describe("read", () => {
   const inputs = { k: Cookie.optional(k), n: Cookie.optional(Cookie.named("n", Codec.int)) };
-  const told = get(Path.root, { inputs, returns: Returns.json(v.array(v.string())) }, ({ k, n }) => [k ?? "-", String(n)]);
+  const told = get(Path.root, { inputs, returns: Returns.json(v.array(v.string())) }, ({ k, n }) => [
+    k ?? "-",
+    String(n),
+  ]);
   async function read(...cookies: readonly string[]): Promise<unknown> {
     const headers = cookies.map((cookie) => ["Cookie", cookie] as const);
     const { status, body, json } = await Test.call(Test.app([told]), "GET", "/", { headers });
@@ -113,7 +144,11 @@ describe("read", () => {
 
 describe("Cookie.encoded holds any text", () => {
   const any = Cookie.named("k", Cookie.encoded);
-  const told = get(Path.root, { inputs: { any: Cookie.optional(any) }, returns: Returns.json(v.array(v.string())) }, ({ any }) => [any ?? "-"]);
+  const told = get(
+    Path.root,
+    { inputs: { any: Cookie.optional(any) }, returns: Returns.json(v.array(v.string())) },
+    ({ any }) => [any ?? "-"],
+  );
   const app = Test.app([told]);
 
   it("CD-135 base64url without padding on the wire, and reads back the same", async () => {
@@ -129,8 +164,14 @@ describe("Cookie.encoded holds any text", () => {
     );
   });
 
-  it.each(["not*base64", "a", "YQ==", "YR", "_w", "YWI=", '"YQ"', "YQ%3D", "Y Q"])("CD-136 k=%s is a 400", async (value) => {
-    const { status, body } = await Test.call(app, "GET", "/", { headers: { cookie: `k=${value}` } });
-    expect([status, body]).toEqual([400, invalid(["cookie.k", "malformed", "This is not a value this server wrote."])]);
-  });
+  it.each(["not*base64", "a", "YQ==", "YR", "_w", "YWI=", '"YQ"', "YQ%3D", "Y Q"])(
+    "CD-136 k=%s is a 400",
+    async (value) => {
+      const { status, body } = await Test.call(app, "GET", "/", { headers: { cookie: `k=${value}` } });
+      expect([status, body]).toEqual([
+        400,
+        invalid(["cookie.k", "malformed", "This is not a value this server wrote."]),
+      ]);
+    },
+  );
 });

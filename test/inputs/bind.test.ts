@@ -1,7 +1,23 @@
 /** An input that needs another's value to decide what to read (contract 4.2 rule 10, 4.4; rows IN-24, ST-06). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { App, Codec, Dep, Header, Path, Query, Refusal, Returns, Test, body, get, json, param, post, refuse } from "usher-http";
+import {
+  App,
+  Codec,
+  Dep,
+  Header,
+  Path,
+  Query,
+  Refusal,
+  Returns,
+  Test,
+  body,
+  get,
+  json,
+  param,
+  post,
+  refuse,
+} from "usher-http";
 import type { Inputs, Route } from "usher-http";
 import { internal, invalid, tooLarge, unsupported } from "../support/refusals.ts";
 import { lines, logged } from "../support/logs.ts";
@@ -12,10 +28,15 @@ const denied = Refusal.code("denied", { status: 403, doc: "No." });
 
 function told(inputs: Inputs): Route {
   const refuses = [Refusal.unsupportedMediaType];
-  return post(Path.of("x"), { inputs, returns: Returns.text, refuses }, (values) => Object.values(values).map(String).join(" "));
+  return post(Path.of("x"), { inputs, returns: Returns.text, refuses }, (values) =>
+    Object.values(values).map(String).join(" "),
+  );
 }
 
-async function asked(inputs: Inputs, options: { search?: string; type?: string; sent?: string; maxBody?: number } = {}) {
+async function asked(
+  inputs: Inputs,
+  options: { search?: string; type?: string; sent?: string; maxBody?: number } = {},
+) {
   const { search = "", type = "text/plain", sent = "ab", maxBody = 100 } = options;
   const { status, body } = await Test.call(Test.app([told(inputs)], { maxBody }), "POST", `/x${search}`, {
     headers: { "content-type": type },
@@ -33,7 +54,10 @@ describe("what it asks for is an input like any other", () => {
   });
 
   it("has its problems told with the others, in its place", async () => {
-    const expected = invalid(["query.b", "required", "This is required."], ["query.z", "required", "This is required."]);
+    const expected = invalid(
+      ["query.b", "required", "This is required."],
+      ["query.z", "required", "This is required."],
+    );
     expect(await asked({ chosen, z: Query.required("z", Codec.int) }, { search: "?kind=b" })).toEqual([400, expected]);
   });
 
@@ -62,7 +86,13 @@ describe("what it asks for is an input like any other", () => {
     let asks = 0;
     const shared = Dep.join({}, async () => ++runs);
     const late = Dep.bind(kind, () => (asks++, shared));
-    const inputs = { late, again: late, map: Dep.map(late, String), other: Dep.bind(kind, () => shared), direct: shared };
+    const inputs = {
+      late,
+      again: late,
+      map: Dep.map(late, String),
+      other: Dep.bind(kind, () => shared),
+      direct: shared,
+    };
     expect(await asked(inputs)).toEqual([200, "1 1 1 1 1"]);
     expect([asks, runs]).toEqual([1, 1]);
   });
@@ -76,7 +106,9 @@ describe("what it asks for is an input like any other", () => {
 
   it("may be a bind, a constant, a resource or nothing of the request", async () => {
     const store = Dep.ofResource<string>("store");
-    const deep = Dep.bind(kind, () => Dep.bind(kind, (kind) => Dep.bind(Dep.return(1), () => Dep.return(`deep ${kind}`))));
+    const deep = Dep.bind(kind, () =>
+      Dep.bind(kind, (kind) => Dep.bind(Dep.return(1), () => Dep.return(`deep ${kind}`))),
+    );
     const route = told({ deep, store, late: Dep.bind(kind, () => store) });
     const { body } = await Test.call(Test.app([route], { resources: [Dep.resource(store, "held")] }), "POST", "/x");
     expect(body).toBe("deep a held held");
@@ -122,7 +154,10 @@ describe("a late body", () => {
     const late = Dep.bind(kind, () => text);
     const made = Dep.map(late, (text) => text.toUpperCase());
     const joined = Dep.join({ late, made }, async ({ late, made }) => `${late}${made}`);
-    expect(await asked({ joined, made, late, deep: Dep.bind(joined, (joined) => Dep.return(`<${joined}>`)) })).toEqual([200, "abAB AB ab <abAB>"]);
+    expect(await asked({ joined, made, late, deep: Dep.bind(joined, (joined) => Dep.return(`<${joined}>`)) })).toEqual([
+      200,
+      "abAB AB ab <abAB>",
+    ]);
   });
 
   it("has a late content type, a refusal of the first stage", async () => {
@@ -132,11 +167,16 @@ describe("a late body", () => {
     expect(await asked({ late }, { type: "application/json", sent: '{"name":"kim"}' })).toEqual([200, "kim"]);
     expect(await asked({ late }, { sent: '{"name":"kim"}' })).toEqual([415, unsupported]);
     expect(await asked({ page, late }, { sent: "x" })).toEqual([415, unsupported]);
-    expect(await asked({ late }, { type: "application/json", sent: "{}" })).toEqual([400, invalid(["body.name", "required", "This is required."])]);
+    expect(await asked({ late }, { type: "application/json", sent: "{}" })).toEqual([
+      400,
+      invalid(["body.name", "required", "This is required."]),
+    ]);
     const parsed = Dep.ofBody({ contentTypes: ["image/*"] }, (bytes) => bytes.length);
     const route = told({ late: Dep.bind(kind, () => parsed) });
     expect((await Test.call(Test.app([route]), "POST", "/x", { body: "x" })).status).toBe(415);
-    expect((await Test.call(Test.app([route]), "POST", "/x", { body: "xy", headers: { "content-type": "image/png" } })).body).toBe("2");
+    expect(
+      (await Test.call(Test.app([route]), "POST", "/x", { body: "xy", headers: { "content-type": "image/png" } })).body,
+    ).toBe("2");
   });
 });
 
@@ -147,7 +187,9 @@ describe("a late parameter", () => {
   it("is read where the path has it", async () => {
     const route = get(Path.of("x", id), { inputs: { late }, returns: Returns.text }, ({ late }) => String(late));
     expect((await Test.call(Test.app([route]), "GET", "/x/7")).body).toBe("7");
-    expect((await Test.call(Test.app([route]), "GET", "/x/y")).body).toBe(invalid(["path.id", "malformed", "This is not a whole number."]));
+    expect((await Test.call(Test.app([route]), "GET", "/x/y")).body).toBe(
+      invalid(["path.id", "malformed", "This is not a whole number."]),
+    );
   });
 
   it("ST-06 is a 500 where the path lacks it, and the log says which", async () => {
@@ -160,14 +202,22 @@ describe("a late parameter", () => {
   });
 
   it("ST-06 in the second stage, too", async () => {
-    const route = post(Path.of("orders"), { inputs: { late: Dep.bind(text, () => param(id)) }, returns: Returns.text }, () => "");
+    const route = post(
+      Path.of("orders"),
+      { inputs: { late: Dep.bind(text, () => param(id)) }, returns: Returns.text },
+      () => "",
+    );
     expect((await Test.call(Test.app([route]), "POST", "/orders", { body: "x" })).body).toBe(internal);
   });
 });
 
 it("headers on several lines, a late one too", async () => {
   const late = Dep.bind(kind, (kind) => Header.optional(`x-${kind}`, Codec.string));
-  const headers = [["content-type", "a/b"], ["x-a", "1"], ["x-a", "2"]] as const;
+  const headers = [
+    ["content-type", "a/b"],
+    ["x-a", "1"],
+    ["x-a", "2"],
+  ] as const;
   const { body } = await Test.call(Test.app([told({ late })]), "POST", "/x", { headers });
   expect(body).toBe(invalid(["header.x-a", "malformed", "This is given more than once."]));
 });

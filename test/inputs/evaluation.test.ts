@@ -1,7 +1,23 @@
 /** The order in which inputs are read, and what beats what (contract 4.4, rules 1 to 4 and 6; rows IN). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { App, Codec, Cookie, Dep, Header, Path, Query, Refusal, Returns, Test, body, get, json, post, refuse } from "usher-http";
+import {
+  App,
+  Codec,
+  Cookie,
+  Dep,
+  Header,
+  Path,
+  Query,
+  Refusal,
+  Returns,
+  Test,
+  body,
+  get,
+  json,
+  post,
+  refuse,
+} from "usher-http";
 import type { Inputs, Route } from "usher-http";
 import { invalid, unsupported } from "../support/refusals.ts";
 import { messages } from "../support/logs.ts";
@@ -11,7 +27,11 @@ const signedOut = Refusal.code("signed_out", { status: 401, doc: "Nobody is sign
 const no = '{"error":"denied","message":"Not for you."}';
 const nobody = '{"error":"signed_out","message":"Nobody is signed in."}';
 const refusing = Dep.join({}, () => refuse(denied), { refuses: [denied] });
-const session = Dep.join({ s: Cookie.optional(Cookie.named("session", Codec.string)) }, ({ s }) => s ?? refuse(signedOut), { refuses: [signedOut] });
+const session = Dep.join(
+  { s: Cookie.optional(Cookie.named("session", Codec.string)) },
+  ({ s }) => s ?? refuse(signedOut),
+  { refuses: [signedOut] },
+);
 const page = Query.required("page", Codec.int);
 const problem = (at: string) => Dep.join({}, () => Dep.problem({ at, code: "odd", message: "This is odd." }));
 const Name = v.object({ name: v.string() });
@@ -97,7 +117,10 @@ describe("the body is read last", () => {
   const named = json(Name);
 
   it("IN-05 a request refused for a missing token never has its body read", async () => {
-    for (const inputs of [{ named, session }, { session, named }]) {
+    for (const inputs of [
+      { named, session },
+      { session, named },
+    ]) {
       expect(await asked(inputs)).toEqual({ status: 401, body: nobody, reads: 0 });
     }
   });
@@ -109,7 +132,11 @@ describe("the body is read last", () => {
 
   it("a problem of the first stage keeps it from being read, and its problems from being told", async () => {
     const answered = await asked({ named, page }, {}, "not json");
-    expect(answered).toEqual({ status: 400, body: invalid(["query.page", "malformed", "This is not a whole number."]), reads: 0 });
+    expect(answered).toEqual({
+      status: 400,
+      body: invalid(["query.page", "malformed", "This is not a whole number."]),
+      reads: 0,
+    });
   });
 
   it("IN-25 a first-stage refusal beats a body's problem on its left", async () => {
@@ -117,8 +144,15 @@ describe("the body is read last", () => {
   });
 
   it("IN-39 a wrong content type is a first-stage refusal, and beats problems", async () => {
-    for (const inputs of [{ page, named }, { named, page }]) {
-      expect(await asked(inputs, { "content-type": "text/plain" })).toEqual({ status: 415, body: unsupported, reads: 0 });
+    for (const inputs of [
+      { page, named },
+      { named, page },
+    ]) {
+      expect(await asked(inputs, { "content-type": "text/plain" })).toEqual({
+        status: 415,
+        body: unsupported,
+        reads: 0,
+      });
     }
   });
 
@@ -133,7 +167,12 @@ describe("the body is read last", () => {
   it("what needs the body runs after everything that does not", async () => {
     const { runs, count } = counters();
     const first = Dep.join({ body }, () => (runs.push("body"), 1));
-    await asked({ first, left: count("left"), mixed: Dep.join({ body, c: count("inner") }, () => (runs.push("mixed"), 1)), right: count("right") });
+    await asked({
+      first,
+      left: count("left"),
+      mixed: Dep.join({ body, c: count("inner") }, () => (runs.push("mixed"), 1)),
+      right: count("right"),
+    });
     expect(runs).toEqual(["left", "inner", "right", "body", "mixed"]);
   });
 
@@ -141,12 +180,17 @@ describe("the body is read last", () => {
     const { runs } = counters();
     const checked = Dep.join({ named }, ({ named }) => refuse(denied, named.name), { refuses: [denied] });
     const after = Dep.join({ named }, () => (runs.push("after"), 1));
-    expect(await asked({ checked, after })).toEqual({ status: 403, body: '{"error":"denied","message":"kim"}', reads: 1 });
+    expect(await asked({ checked, after })).toEqual({
+      status: 403,
+      body: '{"error":"denied","message":"kim"}',
+      reads: 1,
+    });
     expect(runs).toEqual([]);
   });
 
   it("problems of the second stage are told together", async () => {
-    const checked = (at: string) => Dep.join({ body }, async () => Dep.problem({ at, code: "odd", message: "This is odd." }));
+    const checked = (at: string) =>
+      Dep.join({ body }, async () => Dep.problem({ at, code: "odd", message: "This is odd." }));
     const answered = await asked({ one: checked("body.a"), two: checked("body.b") });
     expect(answered.body).toBe(invalid(["body.a", "odd", "This is odd."], ["body.b", "odd", "This is odd."]));
   });
@@ -154,9 +198,19 @@ describe("the body is read last", () => {
 
 describe("problems", () => {
   it("IN-22 told by several are told once; those that differ in anything are not the same", async () => {
-    const inputs = { page, through: Dep.map(page, String), again: Query.required("page", Codec.int), words: Query.required("page", Codec.bool) };
+    const inputs = {
+      page,
+      through: Dep.map(page, String),
+      again: Query.required("page", Codec.int),
+      words: Query.required("page", Codec.bool),
+    };
     const { body } = await Test.call(Test.app([posts(inputs)]), "POST", "/x?page=x");
-    expect(body).toBe(invalid(["query.page", "malformed", "This is not a whole number."], ["query.page", "malformed", "This is not true or false."]));
+    expect(body).toBe(
+      invalid(
+        ["query.page", "malformed", "This is not a whole number."],
+        ["query.page", "malformed", "This is not true or false."],
+      ),
+    );
   });
 
   it("keep the order of the inputs, asynchronous ones in theirs", async () => {
@@ -173,8 +227,14 @@ describe("problems", () => {
 
   it("what is made of an input that failed is passed over, and adds none", async () => {
     const { runs, count } = counters();
-    const made = Dep.join({ page, c: count("beside") }, () => (runs.push("made"), refuse(denied)), { refuses: [denied] });
-    const { status } = await Test.call(Test.app([posts({ made, far: Dep.map(made, () => runs.push("far")) })]), "POST", "/x");
+    const made = Dep.join({ page, c: count("beside") }, () => (runs.push("made"), refuse(denied)), {
+      refuses: [denied],
+    });
+    const { status } = await Test.call(
+      Test.app([posts({ made, far: Dep.map(made, () => runs.push("far")) })]),
+      "POST",
+      "/x",
+    );
     expect([status, runs]).toEqual([400, ["beside"]]);
   });
 
@@ -187,13 +247,18 @@ describe("problems", () => {
           ? Dep.problem({ at: "query.page", code: "too_small", message: "This is 1 or more." })
           : { from: (page - 1) * perPage, to: page * perPage },
     );
-    const listed = get(Path.of("books"), { inputs: { window }, returns: Returns.json(v.array(v.string())) }, ({ window }) =>
-      books.slice(window.from, window.to),
+    const listed = get(
+      Path.of("books"),
+      { inputs: { window }, returns: Returns.json(v.array(v.string())) },
+      ({ window }) => books.slice(window.from, window.to),
     );
     const at = async (target: string) => (await Test.call(Test.app([listed]), "GET", target)).body;
     expect(await at("/books?page=0")).toBe(invalid(["query.page", "too_small", "This is 1 or more."]));
     expect(await at("/books?page=two&per_page=x")).toBe(
-      invalid(["query.page", "malformed", "This is not a whole number."], ["query.per_page", "malformed", "This is not a whole number."]),
+      invalid(
+        ["query.page", "malformed", "This is not a whole number."],
+        ["query.per_page", "malformed", "This is not a whole number."],
+      ),
     );
     expect(await at("/books?page=2&per_page=2")).toBe('["Persuasion","Ulysses"]');
   });

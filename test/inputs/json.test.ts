@@ -7,7 +7,11 @@ import { lines, messages } from "../support/logs.ts";
 
 const int = v.pipe(v.number(), v.integer());
 const Greeting = v.object({ name: v.optional(v.string(), "nobody"), times: v.optional(int, 1) });
-const echo = post(Path.of("echo"), { inputs: { greeting: json(Greeting) }, returns: Returns.json(Greeting, { status: 201 }) }, ({ greeting }) => greeting);
+const echo = post(
+  Path.of("echo"),
+  { inputs: { greeting: json(Greeting) }, returns: Returns.json(Greeting, { status: 201 }) },
+  ({ greeting }) => greeting,
+);
 const Order = v.object({ item: v.string(), quantity: v.pipe(int, v.minValue(1)) });
 const order = post(Path.of("orders"), { inputs: { order: json(Order) }, returns: Returns.empty() }, () => undefined);
 const Lines = v.object({ items: v.array(v.object({ count: int })) });
@@ -19,7 +23,11 @@ const note = post(Path.of("notes"), { inputs: { note: json(Note) }, returns: Ret
 const app = Test.app([echo, order, nested, strict, note]);
 const notWhole = "This must be a whole number, not text.";
 
-async function sent(path: string, body: string | Uint8Array, headers: Record<string, string> = {}): Promise<readonly [number, string]> {
+async function sent(
+  path: string,
+  body: string | Uint8Array,
+  headers: Record<string, string> = {},
+): Promise<readonly [number, string]> {
   const answered = await Test.call(app, "POST", path, { body, headers });
   return [answered.status, answered.body];
 }
@@ -43,7 +51,8 @@ describe("a body that fits", () => {
   });
 
   it("JB-19, JB-21 an optional member may be absent or null, and is then left out of an answer", async () => {
-    for (const text of ['{"note":null}', "{}", '{"kept":null}']) expect(await sent("/notes", text)).toEqual([200, '{"kept":"here"}']);
+    for (const text of ['{"note":null}', "{}", '{"kept":null}'])
+      expect(await sent("/notes", text)).toEqual([200, '{"kept":"here"}']);
     expect(await sent("/notes", '{"note":"a","kept":"b"}')).toEqual([200, '{"note":"a","kept":"b"}']);
   });
 });
@@ -55,8 +64,18 @@ describe("a body that does not fit", () => {
     ["JB-04", "/echo", '{"name":"a"', invalid(["body", "malformed", "This is not JSON."])],
     ["JB-04", "/echo", '{"name":"a"} x', invalid(["body", "malformed", "This is not JSON."])],
     ["JB-04", "/echo", "{'name':1}", invalid(["body", "malformed", "This is not JSON."])],
-    ["JB-06", "/orders", '{"item":"tea","quantity":0}', invalid(["body.quantity", "too_small", "This must be at least 1."])],
-    ["JB-07", "/lines", '{"items":[{"count":1},{"count":2},{"count":"x"}]}', invalid(["body.items[2].count", "unexpected_type", notWhole])],
+    [
+      "JB-06",
+      "/orders",
+      '{"item":"tea","quantity":0}',
+      invalid(["body.quantity", "too_small", "This must be at least 1."]),
+    ],
+    [
+      "JB-07",
+      "/lines",
+      '{"items":[{"count":1},{"count":2},{"count":"x"}]}',
+      invalid(["body.items[2].count", "unexpected_type", notWhole]),
+    ],
     ["JB-18", "/strict", '{"b":1}', invalid(["body.b", "unknown_member", "This is not a member this object has."])],
     ["JB", "/orders", "[]", invalid(["body", "unexpected_type", "This must be an object, not a list."])],
     ["JB", "/orders", "null", invalid(["body", "unexpected_type", "This must be an object, not null."])],
@@ -65,7 +84,10 @@ describe("a body that does not fit", () => {
   });
 
   it("JB every problem is told: wrong ones, then those missing", async () => {
-    expect(await sent("/orders", "")).toEqual([400, invalid(["body.item", "required", "This is required."], ["body.quantity", "required", "This is required."])]);
+    expect(await sent("/orders", "")).toEqual([
+      400,
+      invalid(["body.item", "required", "This is required."], ["body.quantity", "required", "This is required."]),
+    ]);
     expect(await sent("/orders", '{"quantity":"x"}')).toEqual([
       400,
       invalid(["body.quantity", "unexpected_type", notWhole], ["body.item", "required", "This is required."]),
@@ -78,7 +100,10 @@ describe("a body that does not fit", () => {
     ["an overlong slash", [0x22, 0xc0, 0xaf, 0x22]],
     ["a surrogate", [0x22, 0xed, 0xa0, 0x80, 0x22]],
   ])("JB-04 %s is no JSON", async (_what, bytes) => {
-    expect(await sent("/echo", Uint8Array.from(bytes))).toEqual([400, invalid(["body", "malformed", "This is not JSON."])]);
+    expect(await sent("/echo", Uint8Array.from(bytes))).toEqual([
+      400,
+      invalid(["body", "malformed", "This is not JSON."]),
+    ]);
   });
 });
 
@@ -114,7 +139,10 @@ describe("its content type", () => {
   });
 
   it("JB-12 given on two lines is a 415", async () => {
-    const headers = [["content-type", "application/json"], ["content-type", "application/json"]] as const;
+    const headers = [
+      ["content-type", "application/json"],
+      ["content-type", "application/json"],
+    ] as const;
     expect((await Test.call(app, "POST", "/echo", { headers, body: "{}" })).status).toBe(415);
   });
 });
@@ -122,13 +150,20 @@ describe("its content type", () => {
 describe("a refusal of its own", () => {
   const wrongShape = Refusal.code("wrong_shape", { status: 400, doc: "Not that shape." });
   const options = { refusal: [wrongShape, "Not a greeting."] } as const;
-  const own = post(Path.of("own"), { inputs: { greeting: json(v.object({ name: v.string(), n: int }), options) }, returns: Returns.empty() }, () => undefined);
+  const own = post(
+    Path.of("own"),
+    { inputs: { greeting: json(v.object({ name: v.string(), n: int }), options) }, returns: Returns.empty() },
+    () => undefined,
+  );
 
-  it.each(['{"name":3,"n":"s3cret"}', "s3cret", "[".repeat(10_000), "[]"])("JB-13 is all the client is told: %.12j", async (body) => {
-    const answered = await Test.call(Test.app([own]), "POST", "/own", { body });
-    expect([answered.status, answered.body]).toEqual([400, '{"error":"wrong_shape","message":"Not a greeting."}']);
-    expect(JSON.stringify(lines())).not.toContain("s3cret");
-  });
+  it.each(['{"name":3,"n":"s3cret"}', "s3cret", "[".repeat(10_000), "[]"])(
+    "JB-13 is all the client is told: %.12j",
+    async (body) => {
+      const answered = await Test.call(Test.app([own]), "POST", "/own", { body });
+      expect([answered.status, answered.body]).toEqual([400, '{"error":"wrong_shape","message":"Not a greeting."}']);
+      expect(JSON.stringify(lines())).not.toContain("s3cret");
+    },
+  );
 
   it("JB-13 the problems go to the log", async () => {
     await Test.call(Test.app([own]), "POST", "/own", { body: '{"name":3,"n":"x"}' });
@@ -140,7 +175,10 @@ describe("a refusal of its own", () => {
   });
 
   it("JB-13 a content type is refused as ever", async () => {
-    const { body } = await Test.call(Test.app([own]), "POST", "/own", { body: "{}", headers: { "content-type": "a/b" } });
+    const { body } = await Test.call(Test.app([own]), "POST", "/own", {
+      body: "{}",
+      headers: { "content-type": "a/b" },
+    });
     expect(body).toBe(unsupported);
   });
 });

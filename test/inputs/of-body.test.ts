@@ -7,7 +7,9 @@ import "../support/logs.ts";
 const denied = Refusal.code("denied", { status: 403, doc: "No." });
 
 describe("body", () => {
-  const size = post(Path.root, { inputs: { body }, returns: Returns.text }, ({ body }) => Buffer.from(body).toString("hex"));
+  const size = post(Path.root, { inputs: { body }, returns: Returns.text }, ({ body }) =>
+    Buffer.from(body).toString("hex"),
+  );
 
   it("is the bytes as they are, whatever they are said to be", async () => {
     for (const headers of [{}, { "content-type": "a/b" }, { "content-type": "odd" }]) {
@@ -38,7 +40,10 @@ describe("Dep.ofBody", () => {
     ["application/*+json", "application/geo+json"],
     ["application/*+JSON", "application/vnd.api+json; a=b"],
   ])("%s takes %s", async (pattern, type) => {
-    const { status, body } = await Test.call(Test.app([typed("a/b", pattern)]), "POST", "/", { body: "x", headers: { "content-type": type } });
+    const { status, body } = await Test.call(Test.app([typed("a/b", pattern)]), "POST", "/", {
+      body: "x",
+      headers: { "content-type": type },
+    });
     expect([status, body]).toEqual([200, "x"]);
   });
 
@@ -54,13 +59,21 @@ describe("Dep.ofBody", () => {
     ["text/csv", "text/csv, text/csv"],
     ["text/csv", ""],
   ])("%s refuses %j", async (pattern, type) => {
-    const { status, body } = await Test.call(Test.app([typed(pattern)]), "POST", "/", { body: "x", headers: { "content-type": type } });
+    const { status, body } = await Test.call(Test.app([typed(pattern)]), "POST", "/", {
+      body: "x",
+      headers: { "content-type": type },
+    });
     expect([status, body]).toEqual([415, unsupported]);
   });
 
   it("refuses a type given twice", async () => {
-    const twice = [["content-type", "text/csv"], ["content-type", "text/csv"]] as const;
-    expect((await Test.call(Test.app([typed("text/csv")]), "POST", "/", { body: "x", headers: twice })).status).toBe(415);
+    const twice = [
+      ["content-type", "text/csv"],
+      ["content-type", "text/csv"],
+    ] as const;
+    expect((await Test.call(Test.app([typed("text/csv")]), "POST", "/", { body: "x", headers: twice })).status).toBe(
+      415,
+    );
   });
 
   it("may answer a refusal, a problem, or any of them later", async () => {
@@ -70,11 +83,19 @@ describe("Dep.ofBody", () => {
       async () => refuse(denied),
       async () => "later",
     ];
-    const expected = ['{"error":"denied","message":"No."}', invalid(["body", "odd", "This is odd."]), '{"error":"denied","message":"No."}', "later"];
+    const expected = [
+      '{"error":"denied","message":"No."}',
+      invalid(["body", "odd", "This is odd."]),
+      '{"error":"denied","message":"No."}',
+      "later",
+    ];
     for (const [i, answer] of answers.entries()) {
       const parsed = Dep.ofBody({ contentTypes: ["a/b"], refuses: [denied] }, answer);
       const route = post(Path.root, { inputs: { parsed }, returns: Returns.text }, ({ parsed }) => parsed);
-      const { body } = await Test.call(Test.app([route]), "POST", "/", { body: "x", headers: { "content-type": "a/b" } });
+      const { body } = await Test.call(Test.app([route]), "POST", "/", {
+        body: "x",
+        headers: { "content-type": "a/b" },
+      });
       expect(body).toBe(expected[i]);
     }
   });

@@ -8,7 +8,11 @@ import "../support/logs.ts";
 
 async function seen<A>(look: (request: RequestRecord) => A, target = "/x", options: Test.CallOptions = {}): Promise<A> {
   let looked: A | undefined;
-  const route = get(Path.of("x"), { inputs: { request }, returns: Returns.text }, ({ request }) => ((looked = look(request)), ""));
+  const route = get(
+    Path.of("x"),
+    { inputs: { request }, returns: Returns.text },
+    ({ request }) => ((looked = look(request)), ""),
+  );
   expect((await Test.call(Test.app([route]), "GET", target, options)).status).toBe(200);
   return looked as A;
 }
@@ -20,7 +24,8 @@ describe("the record", () => {
   });
 
   it("reads queries as the inputs do", async () => {
-    const query = (name: string) => seen((request) => [request.query(name), ...request.queries(name)], "/x?a=1&a=+2&b=%ff&b=3&c");
+    const query = (name: string) =>
+      seen((request) => [request.query(name), ...request.queries(name)], "/x?a=1&a=+2&b=%ff&b=3&c");
     expect(await query("a")).toEqual(["1", "1", " 2"]);
     expect(await query("b")).toEqual([undefined, "3"]);
     expect(await query("c")).toEqual(["", ""]);
@@ -28,28 +33,53 @@ describe("the record", () => {
   });
 
   it("reads headers without case, lines joined; and lists them in the order sent, names in lower case", async () => {
-    const headers = [["X-One", " 1 "], ["x-two", "a"], ["X-TWO", "b"], ["Host", "EXAMPLE.com"]] as const;
-    const told = await seen((request) => [request.header("x-ONE"), request.header("X-Two"), request.header("none"), request.host], "/x", { headers });
+    const headers = [
+      ["X-One", " 1 "],
+      ["x-two", "a"],
+      ["X-TWO", "b"],
+      ["Host", "EXAMPLE.com"],
+    ] as const;
+    const told = await seen(
+      (request) => [request.header("x-ONE"), request.header("X-Two"), request.header("none"), request.host],
+      "/x",
+      { headers },
+    );
     expect(told).toEqual(["1", "a, b", undefined, "example.com"]);
-    const listed = await seen((request) => [...request.headers].map(([name, value]) => `${name}=${value}`), "/x", { headers });
+    const listed = await seen((request) => [...request.headers].map(([name, value]) => `${name}=${value}`), "/x", {
+      headers,
+    });
     expect(listed.slice(0, 4)).toEqual(["x-one= 1 ", "x-two=a", "x-two=b", "host=EXAMPLE.com"]);
   });
 
   it("reads cookies as the inputs do", async () => {
-    const headers = [["cookie", "a=1; b=2"], ["cookie", "b=3"]] as const;
-    expect(await seen((request) => [request.cookie("a"), request.cookie("b"), request.cookie("c")], "/x", { headers })).toEqual(["1", "2", undefined]);
+    const headers = [
+      ["cookie", "a=1; b=2"],
+      ["cookie", "b=3"],
+    ] as const;
+    expect(
+      await seen((request) => [request.cookie("a"), request.cookie("b"), request.cookie("c")], "/x", { headers }),
+    ).toEqual(["1", "2", undefined]);
   });
 
   it("has one id and one instant", async () => {
-    const [record, ...read] = await seen((request) => [request, request.id, request.now] as const, "/x", { now: new Date(7) });
+    const [record, ...read] = await seen((request) => [request, request.id, request.now] as const, "/x", {
+      now: new Date(7),
+    });
     expect([record.id, record.now]).toEqual(read);
     expect(record.now).toEqual(new Date(7));
   });
 
   it("says whether the client came safely, as far as can be known", async () => {
     const secure = (host: string) => seen(({ secure }) => secure, "/x", { headers: { host } });
-    expect(await Promise.all(["localhost", "127.0.0.1:80", "[::1]:8080", "LOCALHOST:1"].map(secure))).toEqual([false, false, false, false]);
-    expect(await Promise.all(["example.com", "localhost.example.com", "127.0.0.1.example.com", "xlocalhost"].map(secure))).toEqual([true, true, true, true]);
+    expect(await Promise.all(["localhost", "127.0.0.1:80", "[::1]:8080", "LOCALHOST:1"].map(secure))).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+    expect(
+      await Promise.all(["example.com", "localhost.example.com", "127.0.0.1.example.com", "xlocalhost"].map(secure)),
+    ).toEqual([true, true, true, true]);
   });
 });
 
@@ -70,13 +100,30 @@ describe("Dep.ofRequest", () => {
     const at = async (target: string) => (await Test.call(Test.app([route]), "GET", target)).body;
     expect(await at("/?q=1&word=yes")).toBe("1 yes");
     expect(await at("/?word=no")).toBe('{"error":"denied","message":"No."}');
-    expect(await at("/")).toBe(invalid(["query.q", "required", "This is required."], ["query.word", "required", "Say a word."]));
+    expect(await at("/")).toBe(
+      invalid(["query.q", "required", "This is required."], ["query.word", "required", "Say a word."]),
+    );
   });
 
   it("sees through a standard Request what that shows", async () => {
-    const by = Dep.ofRequest((request) => [request.host ?? "-", request.target, request.peer, request.header("x-a") ?? "-"]);
-    const { fetch } = App.make([get(Path.of("a"), { inputs: { by }, returns: Returns.json(v.array(v.string())) }, ({ by }) => by)]);
-    const response = await fetch(new Request("http://Example.com:81/a?b=%20", { headers: [["x-a", "1"], ["x-a", "2"]] }), { peer: "192.0.2.9" });
+    const by = Dep.ofRequest((request) => [
+      request.host ?? "-",
+      request.target,
+      request.peer,
+      request.header("x-a") ?? "-",
+    ]);
+    const { fetch } = App.make([
+      get(Path.of("a"), { inputs: { by }, returns: Returns.json(v.array(v.string())) }, ({ by }) => by),
+    ]);
+    const response = await fetch(
+      new Request("http://Example.com:81/a?b=%20", {
+        headers: [
+          ["x-a", "1"],
+          ["x-a", "2"],
+        ],
+      }),
+      { peer: "192.0.2.9" },
+    );
     expect(await response.json()).toEqual(["example.com:81", "/a?b=%20", "192.0.2.9", "1, 2"]);
   });
 });

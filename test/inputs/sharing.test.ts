@@ -13,7 +13,11 @@ function counted(): { readonly dep: Dep<number, never, unknown>; readonly runs: 
   return { dep: Dep.join({}, () => ++runs), runs: () => runs };
 }
 
-async function asked(inputs: Inputs, sent = "ab", search = ""): Promise<{ readonly status: number; readonly body: string }> {
+async function asked(
+  inputs: Inputs,
+  sent = "ab",
+  search = "",
+): Promise<{ readonly status: number; readonly body: string }> {
   const told = post(Path.of("shared"), { inputs, returns: Returns.text }, (values) => Object.values(values).join(" "));
   return Test.call(Test.app([told]), "POST", `/shared${search}`, { body: sent });
 }
@@ -21,7 +25,13 @@ async function asked(inputs: Inputs, sent = "ab", search = ""): Promise<{ readon
 describe("one value defined once", () => {
   it("IN-19 is shared by every use, in each request anew", async () => {
     const { dep, runs } = counted();
-    const inputs = { dep, again: dep, map: Dep.map(dep, (n) => n * 10), join: Dep.join({ dep }, ({ dep }) => dep * 100), all: Dep.map(Dep.all({ dep }), ({ dep }) => dep) };
+    const inputs = {
+      dep,
+      again: dep,
+      map: Dep.map(dep, (n) => n * 10),
+      join: Dep.join({ dep }, ({ dep }) => dep * 100),
+      all: Dep.map(Dep.all({ dep }), ({ dep }) => dep),
+    };
     const told = get(Path.root, { inputs, returns: Returns.text }, (values) => Object.values(values).join(" "));
     const app = Test.app([told]);
     expect((await Test.call(app, "GET", "/")).body).toBe("1 1 10 100 1");
@@ -32,7 +42,11 @@ describe("one value defined once", () => {
   it("IN-19 is shared while it waits", async () => {
     let runs = 0;
     const slow = Dep.join({}, async () => ++runs);
-    const { body } = await asked({ one: Dep.map(slow, String), two: Dep.join({ slow }, async ({ slow }) => slow), three: slow });
+    const { body } = await asked({
+      one: Dep.map(slow, String),
+      two: Dep.join({ slow }, async ({ slow }) => slow),
+      three: slow,
+    });
     expect([body, runs]).toEqual(["1 1 1", 1]);
   });
 
@@ -66,7 +80,9 @@ describe("one value defined once", () => {
     const page = Query.required("page", Codec.int);
     const inputs = { page, next: Dep.map(page, (page) => page + 1) };
     expect((await asked(inputs, "", "?page=1")).body).toBe("1 2");
-    expect((await asked(inputs, "", "?page=x")).body).toBe(invalid(["query.page", "malformed", "This is not a whole number."]));
+    expect((await asked(inputs, "", "?page=x")).body).toBe(
+      invalid(["query.page", "malformed", "This is not a whole number."]),
+    );
   });
 
   it("a failure is shared too: one that raises, refuses or has a problem runs once", async () => {
@@ -81,7 +97,12 @@ describe("one value defined once", () => {
     for (const [i, outcome] of outcomes.entries()) {
       let runs = 0;
       const dep = Dep.join({}, () => (runs++, outcome()), { refuses: [denied] });
-      const { status } = await asked({ dep, map: Dep.map(dep, String), late: Dep.bind(Dep.return(1), () => dep), again: Dep.credential("basic", dep) });
+      const { status } = await asked({
+        dep,
+        map: Dep.map(dep, String),
+        late: Dep.bind(Dep.return(1), () => dep),
+        again: Dep.credential("basic", dep),
+      });
       expect([i, status, runs]).toEqual([i, [400, 403, 400, 500][i], 1]);
     }
   });
@@ -89,7 +110,9 @@ describe("one value defined once", () => {
   it("undefined is a value, and remembered", async () => {
     let runs = 0;
     const nothing = Dep.join({}, () => void runs++);
-    expect((await asked({ one: Dep.map(nothing, String), two: Dep.map(nothing, String), three: nothing })).body).toBe("undefined undefined ");
+    expect((await asked({ one: Dep.map(nothing, String), two: Dep.map(nothing, String), three: nothing })).body).toBe(
+      "undefined undefined ",
+    );
     expect(runs).toBe(1);
   });
 });
@@ -99,7 +122,9 @@ describe("Dep.uncached", () => {
     const { dep, runs } = counted();
     let made = 0;
     const fresh = Dep.uncached(Dep.map(dep, (n) => `${n}:${++made}`));
-    expect((await asked({ one: fresh, two: Dep.map(fresh, String), three: Dep.join({ fresh }, ({ fresh }) => fresh) })).body).toBe("1:1 1:2 1:3");
+    expect(
+      (await asked({ one: fresh, two: Dep.map(fresh, String), three: Dep.join({ fresh }, ({ fresh }) => fresh) })).body,
+    ).toBe("1:1 1:2 1:3");
     expect(runs()).toBe(1);
   });
 
@@ -125,15 +150,20 @@ describe("Dep.uncached", () => {
 describe("constants, resources and records", () => {
   it("Dep.return is the value given, undefined and functions among them", async () => {
     const given = { f: () => "f" };
-    const inputs = { given: Dep.map(Dep.return(given), (value) => value === given), none: Dep.map(Dep.return(undefined), String) };
+    const inputs = {
+      given: Dep.map(Dep.return(given), (value) => value === given),
+      none: Dep.map(Dep.return(undefined), String),
+    };
     expect((await asked(inputs)).body).toBe("true undefined");
   });
 
   it("a resource is the one supplied, in every route and request", async () => {
     const store = Dep.ofResource<{ count: number }>("store");
     const held = { count: 0 };
-    const told = get(Path.root, { inputs: { store, through: Dep.map(store, (store) => store === held) }, returns: Returns.text }, ({ store, through }) =>
-      `${++store.count} ${through}`,
+    const told = get(
+      Path.root,
+      { inputs: { store, through: Dep.map(store, (store) => store === held) }, returns: Returns.text },
+      ({ store, through }) => `${++store.count} ${through}`,
     );
     const app = Test.app([told], { resources: [Dep.resource(store, held)] });
     expect((await Test.call(app, "GET", "/")).body).toBe("1 true");
@@ -141,8 +171,13 @@ describe("constants, resources and records", () => {
   });
 
   it("Dep.all is a record of its inputs' values", async () => {
-    const all = Dep.all({ page: Query.default("page", Codec.int, 1), deep: Dep.all({ q: Query.optional("q", Codec.string) }) });
-    expect((await asked({ all: Dep.map(all, (value) => JSON.stringify(value)) }, "", "?q=x")).body).toBe('{"page":1,"deep":{"q":"x"}}');
+    const all = Dep.all({
+      page: Query.default("page", Codec.int, 1),
+      deep: Dep.all({ q: Query.optional("q", Codec.string) }),
+    });
+    expect((await asked({ all: Dep.map(all, (value) => JSON.stringify(value)) }, "", "?q=x")).body).toBe(
+      '{"page":1,"deep":{"q":"x"}}',
+    );
     expect((await asked({ all: Dep.map(Dep.all({}), (value) => JSON.stringify(value)) })).body).toBe("{}");
   });
 });

@@ -1,7 +1,22 @@
 /** Query, header and cookie values, one by one (contract 4.4; rows IN). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { Codec, Cookie, Header, Path, Query, Result, Returns, Test, get, now, param, peer, client, requestId } from "usher-http";
+import {
+  Codec,
+  Cookie,
+  Header,
+  Path,
+  Query,
+  Result,
+  Returns,
+  Test,
+  get,
+  now,
+  param,
+  peer,
+  client,
+  requestId,
+} from "usher-http";
 import type { Inputs } from "usher-http";
 import { invalid } from "../support/refusals.ts";
 import "../support/logs.ts";
@@ -11,7 +26,9 @@ type Called = { readonly target?: string; readonly headers?: readonly (readonly 
 
 /** What a route answers that reads these inputs and tells their values as text. */
 async function read(inputs: Inputs, { target = "/", headers = [] }: Called = {}): Promise<unknown> {
-  const told = get(Path.root, { inputs, returns: texts }, (values) => Object.values(values).map((value) => (value === undefined ? "-" : String(value))));
+  const told = get(Path.root, { inputs, returns: texts }, (values) =>
+    Object.values(values).map((value) => (value === undefined ? "-" : String(value))),
+  );
   const { status, body, json } = await Test.call(Test.app([told]), "GET", target, { headers });
   return status === 200 ? json() : body;
 }
@@ -22,14 +39,24 @@ const notWhole = "This is not a whole number.";
 
 describe("all problems of a request at once", () => {
   const orderId = Path.int("order_id");
-  const inputs = { id: param(orderId), page: Query.required("page", Codec.int), count: Header.optional("x-count", Codec.int) };
+  const inputs = {
+    id: param(orderId),
+    page: Query.required("page", Codec.int),
+    count: Header.optional("x-count", Codec.int),
+  };
   const order = get(Path.of("orders", orderId), { inputs, returns: Returns.text }, () => "never");
 
   it("IN-01 in the order the inputs are listed", async () => {
-    const { status, body } = await Test.call(Test.app([order]), "GET", "/orders/x?page=two", { headers: { "x-count": "some" } });
+    const { status, body } = await Test.call(Test.app([order]), "GET", "/orders/x?page=two", {
+      headers: { "x-count": "some" },
+    });
     expect(status).toBe(400);
     expect(body).toBe(
-      invalid(["path.order_id", "malformed", notWhole], ["query.page", "malformed", notWhole], ["header.x-count", "malformed", notWhole]),
+      invalid(
+        ["path.order_id", "malformed", notWhole],
+        ["query.page", "malformed", notWhole],
+        ["header.x-count", "malformed", notWhole],
+      ),
     );
   });
 
@@ -38,7 +65,11 @@ describe("all problems of a request at once", () => {
     const route = get(Path.of("orders", orderId), { inputs: reversed, returns: Returns.text }, () => "never");
     const { body } = await Test.call(Test.app([route]), "GET", "/orders/x", { headers: { "x-count": "some" } });
     expect(body).toBe(
-      invalid(["header.x-count", "malformed", notWhole], ["query.page", "required", "This is required."], ["path.order_id", "malformed", notWhole]),
+      invalid(
+        ["header.x-count", "malformed", notWhole],
+        ["query.page", "required", "This is required."],
+        ["path.order_id", "malformed", notWhole],
+      ),
     );
   });
 });
@@ -78,9 +109,17 @@ describe("queries", () => {
       "IN-13",
       typed,
       "/?tag=red&loud=yes",
-      invalid(["query.tag", "malformed", "This is not one of blue, gold."], ["query.loud", "malformed", "This is not true or false."]),
+      invalid(
+        ["query.tag", "malformed", "This is not one of blue, gold."],
+        ["query.loud", "malformed", "This is not true or false."],
+      ),
     ],
-    ["IN-13", typed, "/?tag=blue&tag=red&tag=black", invalid(["query.tag", "malformed", "This is not one of blue, gold."])],
+    [
+      "IN-13",
+      typed,
+      "/?tag=blue&tag=red&tag=black",
+      invalid(["query.tag", "malformed", "This is not one of blue, gold."]),
+    ],
   ])("%s %# %s is a 400", async (_id, inputs, target, expected) => {
     expect(await read(inputs, { target })).toBe(expected);
   });
@@ -104,17 +143,27 @@ describe("headers", () => {
   it("IN-08, IN-09, IN-10 with a default", async () => {
     expect(await read({ size })).toEqual(["20"]);
     expect(await read({ size }, { headers: [["x-size", "50"]] })).toEqual(["50"]);
-    expect(await read({ size }, { headers: [["x-size", "big"]] })).toBe(invalid(["header.x-size", "malformed", notWhole]));
+    expect(await read({ size }, { headers: [["x-size", "big"]] })).toBe(
+      invalid(["header.x-size", "malformed", notWhole]),
+    );
   });
 
   it("one that must be sent; its place is named as the route wrote it", async () => {
     const count = Header.required("X-Count", Codec.int);
     expect(await read({ count })).toBe(invalid(["header.X-Count", "required", "This is required."]));
-    expect(await read({ count }, { headers: [["x-count", "y"]] })).toBe(invalid(["header.X-Count", "malformed", notWhole]));
+    expect(await read({ count }, { headers: [["x-count", "y"]] })).toBe(
+      invalid(["header.X-Count", "malformed", notWhole]),
+    );
   });
 
-  it.each([["1", "1"], ["1", "2"], ["", ""]])("IN-16 a value of one, sent on two lines: %j %j", async (...values) => {
-    expect(await read({ value }, named(values))).toBe(invalid(["header.X-Value", "malformed", "This is given more than once."]));
+  it.each([
+    ["1", "1"],
+    ["1", "2"],
+    ["", ""],
+  ])("IN-16 a value of one, sent on two lines: %j %j", async (...values) => {
+    expect(await read({ value }, named(values))).toBe(
+      invalid(["header.X-Value", "malformed", "This is given more than once."]),
+    );
   });
 
   const words = Codec.custom<readonly string[]>({
@@ -131,19 +180,27 @@ describe("headers", () => {
     ["structuredList", Codec.structuredList, ["a", "b, c"], 3],
     ["a list of the application's own", words, ["a", "b", "c"], 3],
   ] as const)("IN-16 %s is read whole from several lines", async (_what, codec, lines, count) => {
-    const length = Header.optional("X-Value", Codec.custom({ ...(codec as Codec.Codec<readonly unknown[]>), kind: "list", list: true }));
+    const length = Header.optional(
+      "X-Value",
+      Codec.custom({ ...(codec as Codec.Codec<readonly unknown[]>), kind: "list", list: true }),
+    );
     const told = get(Path.root, { inputs: { length }, returns: Returns.text }, ({ length }) => String(length?.length));
-    const { body } = await Test.call(Test.app([told]), "GET", "/", { headers: lines.map((line) => ["x-value", line] as const) });
+    const { body } = await Test.call(Test.app([told]), "GET", "/", {
+      headers: lines.map((line) => ["x-value", line] as const),
+    });
     expect(body).toBe(String(count));
   });
 
-  it.each([["structuredItem", Codec.structuredItem], ["mediaType", Codec.mediaType], ["credentials", Codec.credentials]] as const)(
-    "IN-16 %s is no list",
-    async (_what, codec) => {
-      const once = Header.optional("x-value", codec as Codec.Codec<unknown>);
-      expect(await read({ once }, named(["a", "a"]))).toBe(invalid(["header.x-value", "malformed", "This is given more than once."]));
-    },
-  );
+  it.each([
+    ["structuredItem", Codec.structuredItem],
+    ["mediaType", Codec.mediaType],
+    ["credentials", Codec.credentials],
+  ] as const)("IN-16 %s is no list", async (_what, codec) => {
+    const once = Header.optional("x-value", codec as Codec.Codec<unknown>);
+    expect(await read({ once }, named(["a", "a"]))).toBe(
+      invalid(["header.x-value", "malformed", "This is given more than once."]),
+    );
+  });
 });
 
 describe("facts of the request", () => {
@@ -157,8 +214,15 @@ describe("facts of the request", () => {
       c: Cookie.optional(Cookie.named("c", Codec.string)),
       now,
     };
-    const who = get(Path.of("who"), { inputs, returns: texts }, ({ now, ...values }) => [...Object.values(values).map(String), String(now.getTime())]);
-    const headers = [["x-thing", "2"], ["cookie", "a=1; b=3"], ["cookie", "c=4"]] as const;
+    const who = get(Path.of("who"), { inputs, returns: texts }, ({ now, ...values }) => [
+      ...Object.values(values).map(String),
+      String(now.getTime()),
+    ]);
+    const headers = [
+      ["x-thing", "2"],
+      ["cookie", "a=1; b=3"],
+      ["cookie", "c=4"],
+    ] as const;
     const { json } = await Test.call(Test.app([who], { now: () => at }), "GET", "/who?q=1", { headers });
     expect(json()).toEqual(["1", "2", "3", "4", "42"]);
   });
@@ -167,7 +231,11 @@ describe("facts of the request", () => {
     let tick = 0;
     const options = { now: () => new Date(tick++) };
     const inputs = { first: now, second: Query.optional("q", Codec.string), third: now };
-    const told = get(Path.root, { inputs, returns: Returns.text }, ({ first, third }) => `${first.getTime()} ${third.getTime()}`);
+    const told = get(
+      Path.root,
+      { inputs, returns: Returns.text },
+      ({ first, third }) => `${first.getTime()} ${third.getTime()}`,
+    );
     const app = Test.app([told], options);
     expect((await Test.call(app, "GET", "/")).body).toBe("0 0");
     expect((await Test.call(app, "GET", "/")).body).toBe("1 1");
@@ -182,8 +250,14 @@ describe("facts of the request", () => {
   });
 
   it("the peer is who opened the connection; with no proxy trusted, the client too", async () => {
-    const told = get(Path.root, { inputs: { peer, client }, returns: Returns.text }, ({ peer, client }) => `${peer} ${client}`);
+    const told = get(
+      Path.root,
+      { inputs: { peer, client }, returns: Returns.text },
+      ({ peer, client }) => `${peer} ${client}`,
+    );
     const headers = { "x-forwarded-for": "6.6.6.6", forwarded: "for=6.6.6.6" };
-    expect((await Test.call(Test.app([told]), "GET", "/", { headers, peer: "192.0.2.1" })).body).toBe("192.0.2.1 192.0.2.1");
+    expect((await Test.call(Test.app([told]), "GET", "/", { headers, peer: "192.0.2.1" })).body).toBe(
+      "192.0.2.1 192.0.2.1",
+    );
   });
 });

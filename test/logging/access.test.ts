@@ -1,7 +1,26 @@
 /** The access line, and what a request's lines carry (contract 2.12, 5.10; rows LG-04 to LG-12, LG-24, LG-25). */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { Answer, Codec, Cookie, Dep, Header, Log, Meta, Path, Query, Refusal, Result, Returns, Test, get, json, post, refuse, requestId } from "usher-http";
+import {
+  Answer,
+  Codec,
+  Cookie,
+  Dep,
+  Header,
+  Log,
+  Meta,
+  Path,
+  Query,
+  Refusal,
+  Result,
+  Returns,
+  Test,
+  get,
+  json,
+  post,
+  refuse,
+  requestId,
+} from "usher-http";
 import * as v from "valibot";
 import { lines, logWith, logged } from "../support/logs.ts";
 
@@ -17,8 +36,12 @@ const routes = [
     throw new Error("no");
   }),
   get(Path.of("framed"), { returns: Returns.response }, () => Answer.make("x", { headers: [["connection", "x"]] })),
-  get(Path.of("stream"), { returns: Returns.response }, () => Answer.stream(new Blob(["abc"]).stream() as ReadableStream<Uint8Array>)),
-  get(Path.of("framed-stream"), { returns: Returns.response }, () => Answer.stream(new Blob(["abc"]).stream() as ReadableStream<Uint8Array>, { length: 3 })),
+  get(Path.of("stream"), { returns: Returns.response }, () =>
+    Answer.stream(new Blob(["abc"]).stream() as ReadableStream<Uint8Array>),
+  ),
+  get(Path.of("framed-stream"), { returns: Returns.response }, () =>
+    Answer.stream(new Blob(["abc"]).stream() as ReadableStream<Uint8Array>, { length: 3 }),
+  ),
   post(Path.of("json"), { inputs: { x: json(v.object({})) }, returns: Returns.text }, () => ""),
 ];
 const app = Test.app(routes, { trailingSlash: "redirect" });
@@ -74,19 +97,43 @@ describe("the access line", () => {
     ["LG", "GET", "/stream", told("GET", "/stream", 200, 0, { "http.route": "/stream" })],
     ["LG", "GET", "/framed-stream", told("GET", "/framed-stream", 200, 3, { "http.route": "/framed-stream" })],
     ["LG-06", "GET", "/nowhere", told("GET", "/nowhere", 404, 56, { "framework.refusal.code": "not_found" })],
-    ["LG-06", "POST", "/hello/kim", told("POST", "/hello/kim", 405, 81, { "framework.refusal.code": "method_not_allowed" })],
-    ["LG-06", "PROPFIND", "/hello/kim", told("PROPFIND", "/hello/kim", 501, 79, { "framework.refusal.code": "not_implemented" })],
+    [
+      "LG-06",
+      "POST",
+      "/hello/kim",
+      told("POST", "/hello/kim", 405, 81, { "framework.refusal.code": "method_not_allowed" }),
+    ],
+    [
+      "LG-06",
+      "PROPFIND",
+      "/hello/kim",
+      told("PROPFIND", "/hello/kim", 501, 79, { "framework.refusal.code": "not_implemented" }),
+    ],
     ["LG-06", "GET", "/hello/kim/", told("GET", "/hello/kim/", 308, 0, {})],
     ["LG-06", "OPTIONS", "/hello/kim", told("OPTIONS", "/hello/kim", 204, 0, {})],
     ["LG-06", "OPTIONS", "*", told("OPTIONS", "*", 204, 0, {})],
-    ["LG-07", "GET", "/framed", told("GET", "/framed", 500, 83, { "http.route": "/framed", "framework.refusal.code": "internal" })],
-    ["LG-11", "GET", "/raises", told("GET", "/raises", 500, 83, { "http.route": "/raises", "framework.refusal.code": "internal" })],
+    [
+      "LG-07",
+      "GET",
+      "/framed",
+      told("GET", "/framed", 500, 83, { "http.route": "/framed", "framework.refusal.code": "internal" }),
+    ],
+    [
+      "LG-11",
+      "GET",
+      "/raises",
+      told("GET", "/raises", 500, 83, { "http.route": "/raises", "framework.refusal.code": "internal" }),
+    ],
   ])("%s %s %s", async (_id, method, target, expected) => {
     expect(await access(method, target)).toEqual(expected);
   });
 
   it("LG a 400 and a 415 are the route's", async () => {
-    expect(await access("POST", "/json", { body: "x" })).toMatchObject({ message: "POST /json 400", "http.route": "/json", "framework.refusal.code": "invalid" });
+    expect(await access("POST", "/json", { body: "x" })).toMatchObject({
+      message: "POST /json 400",
+      "http.route": "/json",
+      "framework.refusal.code": "invalid",
+    });
     expect(await access("POST", "/json", { headers: { "content-type": "a/b" } })).toMatchObject({
       message: "POST /json 415",
       "framework.refusal.code": "unsupported_media_type",
@@ -114,8 +161,19 @@ describe("the access line", () => {
     await Test.call(app, "GET", "/raises");
     const [raised, accessed] = lines();
     expect(accessed).toMatchObject({ message: "GET /raises 500" });
-    expect(Object.keys(raised ?? {}).slice(7)).toEqual(["http.request.method", "url.path", "framework.refusal.code", "http.route", "error.kind", "error.stack"]);
-    expect([raised?.["level"], raised?.["error.kind"], raised?.["request_id"]]).toEqual(["error", "Error", accessed?.["request_id"]]);
+    expect(Object.keys(raised ?? {}).slice(7)).toEqual([
+      "http.request.method",
+      "url.path",
+      "framework.refusal.code",
+      "http.route",
+      "error.kind",
+      "error.stack",
+    ]);
+    expect([raised?.["level"], raised?.["error.kind"], raised?.["request_id"]]).toEqual([
+      "error",
+      "Error",
+      accessed?.["request_id"],
+    ]);
     expect(logged()[0]).not.toContain("error.message");
   });
 });
@@ -123,7 +181,11 @@ describe("the access line", () => {
 describe("its level", () => {
   it("LG-24 is the one its route's metadata says", async () => {
     const quiet = get(Path.of("quiet"), { ...text, meta: Meta.empty.add(Meta.access, "debug") }, () => "");
-    const loud = get(Path.of("loud"), { ...text, meta: Meta.empty.add(Meta.access, "debug").add(Meta.access, "warn") }, () => "");
+    const loud = get(
+      Path.of("loud"),
+      { ...text, meta: Meta.empty.add(Meta.access, "debug").add(Meta.access, "warn") },
+      () => "",
+    );
     const levels = Test.app([quiet, loud, hello]);
     const call = async () => {
       for (const path of ["/quiet", "/loud", "/hello/kim"]) await Test.call(levels, "GET", path);
@@ -140,7 +202,12 @@ describe("its level", () => {
     const owner = Meta.key<string>("owner");
     const other = Meta.key<string>("owner");
     const meta = Meta.empty.add(owner, "kim").add(owner, "lee");
-    expect([meta.find(owner), meta.find(other), meta.find(Meta.access), Meta.empty.find(owner)]).toEqual(["lee", undefined, undefined, undefined]);
+    expect([meta.find(owner), meta.find(other), meta.find(Meta.access), Meta.empty.find(owner)]).toEqual([
+      "lee",
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 });
 
@@ -156,8 +223,22 @@ it("LG-10 no header, cookie, query or body is in any line, whatever the answer",
   };
   const all = post(Path.of("all"), { inputs, ...text }, () => "");
   const open = post(Path.of("open"), { inputs: { body: json(v.object({ password: v.string() })) }, ...text }, () => "");
-  const called = Test.app([all, open, post(Path.of("raises"), { inputs: { x: Dep.ofRequest(() => Result.ok()) }, ...text }, () => JSON.parse(secret) as string)]);
-  const headers = { authorization: `Bearer ${secret}`, cookie: `session=${secret}`, "x-n": secret, "x-request-id": secret, host: secret };
+  const called = Test.app([
+    all,
+    open,
+    post(
+      Path.of("raises"),
+      { inputs: { x: Dep.ofRequest(() => Result.ok()) }, ...text },
+      () => JSON.parse(secret) as string,
+    ),
+  ]);
+  const headers = {
+    authorization: `Bearer ${secret}`,
+    cookie: `session=${secret}`,
+    "x-n": secret,
+    "x-request-id": secret,
+    host: secret,
+  };
   for (const path of ["/all", "/open", "/raises", "/nowhere"]) {
     for (const body of [`{"password":"${secret}"}`, secret]) {
       await Test.call(called, "POST", `${path}?code=${secret}`, { headers, body });
@@ -171,14 +252,21 @@ describe("LG-12 a request's id", () => {
   const shop = Log.source("shop");
 
   it("is on every line of its work, however far it went", async () => {
-    const busy = get(Path.of("busy"), { inputs: { requestId, a: Dep.join({}, () => shop.info("input")) }, ...text }, async ({ requestId }) => {
-      shop.info("handler");
-      await setImmediate();
-      shop.info("awaited");
-      await new Promise<void>((resolve) => setTimeout(() => (shop.info("timer"), resolve())));
-      await Promise.all([setImmediate().then(() => shop.info("forked")), Promise.resolve().then(() => shop.info("micro"))]);
-      return `${requestId} ${Log.requestId()}`;
-    });
+    const busy = get(
+      Path.of("busy"),
+      { inputs: { requestId, a: Dep.join({}, () => shop.info("input")) }, ...text },
+      async ({ requestId }) => {
+        shop.info("handler");
+        await setImmediate();
+        shop.info("awaited");
+        await new Promise<void>((resolve) => setTimeout(() => (shop.info("timer"), resolve())));
+        await Promise.all([
+          setImmediate().then(() => shop.info("forked")),
+          Promise.resolve().then(() => shop.info("micro")),
+        ]);
+        return `${requestId} ${Log.requestId()}`;
+      },
+    );
     const { body, headers } = await Test.call(Test.app([busy]), "GET", "/busy");
     const id = headers.get("x-request-id");
     expect(body).toBe(`${id} ${id}`);
@@ -196,13 +284,18 @@ describe("LG-12 a request's id", () => {
     const calls = Test.app([slow]);
     const answered = await Promise.all(Array.from({ length: 20 }, () => Test.call(calls, "GET", "/slow")));
     expect(answered.map(({ body }) => body)).toEqual(answered.map(({ headers }) => headers.get("x-request-id")));
-    const ids = lines().filter((line) => line["message"] === "slow").map((line) => line["request_id"]);
+    const ids = lines()
+      .filter((line) => line["message"] === "slow")
+      .map((line) => line["request_id"]);
     expect(new Set(ids).size).toBe(20);
   });
 
   it("is on no line outside of one", async () => {
     await Test.call(app, "GET", "/hello/kim");
     shop.info("outside");
-    expect([Log.requestId(), Object.keys(lines().at(-1) ?? {})]).toEqual([undefined, ["timestamp", "level", "logger.name", "message"]]);
+    expect([Log.requestId(), Object.keys(lines().at(-1) ?? {})]).toEqual([
+      undefined,
+      ["timestamp", "level", "logger.name", "message"],
+    ]);
   });
 });

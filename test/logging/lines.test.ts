@@ -54,7 +54,19 @@ describe("a JSON line", () => {
     );
   });
 
-  it.each(['"', "\\", "\n", "\r\n", "\u0000", "\u001b[31m", "\u2028", "é🙂", "\ud800", "</script>", "x".repeat(10_000)])("any text is one line of JSON, and reads back: %j", (text) => {
+  it.each([
+    '"',
+    "\\",
+    "\n",
+    "\r\n",
+    "\u0000",
+    "\u001b[31m",
+    "\u2028",
+    "é🙂",
+    "\ud800",
+    "</script>",
+    "x".repeat(10_000),
+  ])("any text is one line of JSON, and reads back: %j", (text) => {
     const odd = Log.source(text);
     odd.error(text, { [text]: text });
     expect(logged()[0]).not.toMatch(/[\n\r]/);
@@ -83,7 +95,9 @@ describe("a pretty line", () => {
     const route = get(Path.of("hello", Path.str("name")), { returns: Returns.text }, () => "hi");
     const { headers } = await Test.call(Test.app([route]), "GET", "/hello/kim");
     const [line = ""] = logged();
-    expect(line).toContain(` info  framework.http [${headers.get("x-request-id")}] GET /hello/kim 200  http.request.method=GET  url.path=/hello/kim  http.response.status_code=200  duration=`);
+    expect(line).toContain(
+      ` info  framework.http [${headers.get("x-request-id")}] GET /hello/kim 200  http.request.method=GET  url.path=/hello/kim  http.response.status_code=200  duration=`,
+    );
     expect(line).toContain("  http.response.body.size=2  http.route=/hello/{name}");
     expect(line).not.toMatch(/[0-9a-f]{16}/);
     expect(line).not.toContain("trace");

@@ -73,7 +73,13 @@ async function withRolldown(program: string): Promise<string> {
     external: /^node:/,
     platform: "neutral",
     tsconfig: false,
-    plugins: [{ name: "program", resolveId: (id) => (id === entry ? id : undefined), load: (id) => (id === entry ? program : undefined) }],
+    plugins: [
+      {
+        name: "program",
+        resolveId: (id) => (id === entry ? id : undefined),
+        load: (id) => (id === entry ? program : undefined),
+      },
+    ],
   });
   const { output } = await bundle.generate({ format: "esm", minify: true });
   await bundle.close();

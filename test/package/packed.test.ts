@@ -40,25 +40,38 @@ describe("the packed package", { timeout: 60_000 }, () => {
   ];
 
   it("needs no types of Node's for what is not Node's", async () => {
-    writeFileSync(join(packed.folder, "portable.ts"), 'import { App } from "usher-http";\nexport const app = App.make([]);\n');
-    const compilerOptions = { module: "nodenext", target: "es2023", lib: ["es2023", "dom"], types: [], strict: true, noEmit: true };
+    writeFileSync(
+      join(packed.folder, "portable.ts"),
+      'import { App } from "usher-http";\nexport const app = App.make([]);\n',
+    );
+    const compilerOptions = {
+      module: "nodenext",
+      target: "es2023",
+      lib: ["es2023", "dom"],
+      types: [],
+      strict: true,
+      noEmit: true,
+    };
     expect(await compile(typescript7.path, { compilerOptions, files: ["portable.ts"] })).toBe("");
   });
 
-  it.each(ways)("compiles with $compiler and $moduleResolution resolution", async ({ path, module, moduleResolution }) => {
-    const compilerOptions = {
-      module,
-      moduleResolution,
-      target: "es2023",
-      lib: ["es2023"],
-      types: ["node"],
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      skipLibCheck: false,
-      noEmit: true,
-    };
-    expect(await compile(path, { compilerOptions, files: ["program.ts"] })).toBe("");
-  });
+  it.each(ways)(
+    "compiles with $compiler and $moduleResolution resolution",
+    async ({ path, module, moduleResolution }) => {
+      const compilerOptions = {
+        module,
+        moduleResolution,
+        target: "es2023",
+        lib: ["es2023"],
+        types: ["node"],
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        skipLibCheck: false,
+        noEmit: true,
+      };
+      expect(await compile(path, { compilerOptions, files: ["program.ts"] })).toBe("");
+    },
+  );
 
   /** What the compiler says of a project beside the package. */
   async function compile(typescript: string, project: object): Promise<string> {

@@ -35,11 +35,18 @@ describe("readyz", () => {
   });
 
   it("HL-03 names what failed; why goes to the log, and is no error", async () => {
-    const expected = { status: 503, body: '{"error":"not_ready","message":"Not ready: db."}', type: "application/json" };
+    const expected = {
+      status: 503,
+      body: '{"error":"not_ready","message":"Not ready: db."}',
+      type: "application/json",
+    };
     expect(await ready(fails, passes)).toEqual(expected);
     expect(messages("warn")).toEqual(["not ready: db: password rejected"]);
     expect(messages("error")).toEqual([]);
-    expect(lines()[0]).toMatchObject({ "logger.name": "framework.http", request_id: expect.stringMatching(/^.{12}$/) as string });
+    expect(lines()[0]).toMatchObject({
+      "logger.name": "framework.http",
+      request_id: expect.stringMatching(/^.{12}$/) as string,
+    });
   });
 
   it("HL-04 in the order listed, whichever answers first", async () => {
@@ -75,7 +82,9 @@ describe("readyz", () => {
 
 it("HL-07 they move, and are at their new paths only", async () => {
   const app = Test.app([...Health.routes([], { live: Path.of("up"), ready: Path.of("in", "ready") })]);
-  const statuses = ["/up", "/in/ready", "/livez", "/readyz"].map(async (path) => (await Test.call(app, "GET", path)).status);
+  const statuses = ["/up", "/in/ready", "/livez", "/readyz"].map(
+    async (path) => (await Test.call(app, "GET", path)).status,
+  );
   expect(await Promise.all(statuses)).toEqual([200, 200, 404, 404]);
 });
 

@@ -24,14 +24,29 @@ describe("the answer", () => {
     ["RF", refuse(gone, 'Say "hi" \u2028é'), 410, '{"error":"gone","message":"Say \\"hi\\" \u2028é"}'],
     ["RF", refuse(gone, ""), 410, '{"error":"gone","message":""}'],
     ["RF", refuse(Refusal.notFound), 404, notFound],
-    ["RF", refuse(Refusal.invalid), 400, '{"error":"invalid","message":"Some of that request is not what it should be."}'],
+    [
+      "RF",
+      refuse(Refusal.invalid),
+      400,
+      '{"error":"invalid","message":"Some of that request is not what it should be."}',
+    ],
     ["RF-09", refuse(Refusal.unreadable), 400, unreadable],
     ["RF-10", refuse(Refusal.tooLarge), 413, tooLarge],
     ["RF-13", refuse(Refusal.unsupportedMediaType), 415, unsupported],
     ["RF", refuse(Refusal.internal), 500, internal],
     ["RF", refuse(Refusal.busy), 503, busy],
-    ["RF", refuse(Refusal.crossOrigin), 403, '{"error":"cross_origin","message":"That request came from another site, so it was not carried out."}'],
-    ["RF-12", refuse(Refusal.upgradeRequired), 426, '{"error":"upgrade_required","message":"This address opens a WebSocket, and nothing else."}'],
+    [
+      "RF",
+      refuse(Refusal.crossOrigin),
+      403,
+      '{"error":"cross_origin","message":"That request came from another site, so it was not carried out."}',
+    ],
+    [
+      "RF-12",
+      refuse(Refusal.upgradeRequired),
+      426,
+      '{"error":"upgrade_required","message":"This address opens a WebSocket, and nothing else."}',
+    ],
   ])("%s %#", async (_id, refusal, status, text) => {
     const { status: answered, body, headers } = await refused(refusal);
     expect([answered, body, headers.get("content-type")]).toEqual([status, text, "application/json"]);
@@ -39,7 +54,9 @@ describe("the answer", () => {
   });
 
   it("RF-06 a 401 has its code's challenge", async () => {
-    const { status, headers } = await refused(refuse(code("nobody", { status: 401, doc: "Nobody.", challenge: 'Test realm="t"' })));
+    const { status, headers } = await refused(
+      refuse(code("nobody", { status: 401, doc: "Nobody.", challenge: 'Test realm="t"' })),
+    );
     expect([status, headers.get("www-authenticate")]).toEqual([401, 'Test realm="t"']);
   });
 
@@ -78,7 +95,12 @@ describe("the log", () => {
       [level, `GET /x/1: ${name}: ${detail}`],
       ["info", `GET /x/1 ${status}`],
     ]);
-    const fields = { "http.request.method": "GET", "url.path": "/x/1", "framework.refusal.code": name, "http.route": "/x/{id}" };
+    const fields = {
+      "http.request.method": "GET",
+      "url.path": "/x/1",
+      "framework.refusal.code": name,
+      "http.route": "/x/{id}",
+    };
     expect(lines()[0]).toMatchObject(fields);
     expect(lines()[1]).toMatchObject(fields);
   });

@@ -12,7 +12,11 @@ interface Row {
 }
 
 const reads = (kind: string, pattern: RegExp) =>
-  Codec.custom<string>({ kind, parse: (text) => (pattern.test(text) ? Result.ok(text) : Result.error("no")), print: String });
+  Codec.custom<string>({
+    kind,
+    parse: (text) => (pattern.test(text) ? Result.ok(text) : Result.error("no")),
+    print: String,
+  });
 const declining = [reads("digits", /^\d+$/), reads("even", /^\d*[02468]$/), reads("short", /^.$/)];
 
 const segment = fc.oneof(
@@ -49,7 +53,8 @@ function taken({ segments }: Row, path: string): readonly string[] | undefined {
       if (text !== segment) return undefined;
       continue;
     }
-    if (segment.kind === "param" && segment.declines && (text === undefined || !segment.codec.parse(text).ok)) return undefined;
+    if (segment.kind === "param" && segment.declines && (text === undefined || !segment.codec.parse(text).ok))
+      return undefined;
     captured.push(part);
   }
   return open ? [...captured, parts.slice(fixed.length).join("/")] : captured;
@@ -60,7 +65,9 @@ function isRest(segment: Segment | undefined): boolean {
 }
 
 function ranks({ segments }: Row): readonly number[] {
-  return segments.map((segment) => (typeof segment === "string" ? 2 : segment.kind === "rest" ? -1 : segment.declines ? 1 : 0));
+  return segments.map((segment) =>
+    typeof segment === "string" ? 2 : segment.kind === "rest" ? -1 : segment.declines ? 1 : 0,
+  );
 }
 
 function better(a: Row, b: Row): number {

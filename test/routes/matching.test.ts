@@ -105,7 +105,11 @@ describe("a parameter that declines", () => {
 describe("a parameter that does not parse", () => {
   const orderId = Path.int("order_id");
   const int = v.pipe(v.number(), v.integer());
-  const order = get(Path.of("orders", orderId), { inputs: { id: param(orderId) }, returns: Returns.json(int) }, ({ id }) => id);
+  const order = get(
+    Path.of("orders", orderId),
+    { inputs: { id: param(orderId) }, returns: Returns.json(int) },
+    ({ id }) => id,
+  );
   const wrong = invalid(["path.order_id", "malformed", "This is not a whole number."]);
 
   it("RT-21 is not there when it parses", async () => {
@@ -135,7 +139,9 @@ describe("a parameter that does not parse", () => {
 
   it("RT-43 a 64-bit number keeps every digit", async () => {
     const id = Path.int64("id");
-    const user = get(Path.of("users", id), { inputs: { id: param(id) }, returns: Returns.text }, ({ id }) => String(id));
+    const user = get(Path.of("users", id), { inputs: { id: param(id) }, returns: Returns.text }, ({ id }) =>
+      String(id),
+    );
     expect(await answers([user], "/users/9007199254740993")).toBe("9007199254740993");
     expect(await answers([user], "/users/-9223372036854775808")).toBe("-9223372036854775808");
     expect(await answers([user], "/users/9223372036854775808")).toBe("400");

@@ -6,7 +6,11 @@ import { notAllowed, notFound, notImplemented } from "../support/refusals.ts";
 import "../support/logs.ts";
 
 const name = Path.str("name");
-const hello = get(Path.of("hello", name), { inputs: { name: param(name) }, returns: Returns.text }, ({ name }) => `hi ${name}`);
+const hello = get(
+  Path.of("hello", name),
+  { inputs: { name: param(name) }, returns: Returns.text },
+  ({ name }) => `hi ${name}`,
+);
 const gone = del(Path.of("hello", name), { returns: Returns.empty() }, () => undefined);
 
 describe("one path, several methods", () => {

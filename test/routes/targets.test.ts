@@ -51,22 +51,37 @@ describe("origin-form", () => {
 });
 
 describe("nothing else is a path", () => {
-  it.each(["*", "*host", "xhost", "x/host", "", "?", "?x=1", "ftp://h/host", "ws://h/host", "http:/host", "http:host", "h:80", "//host", "/\\host"])(
-    "GET %j is a 404",
-    async (target) => {
-      expect(await told200(target)).toBe("404");
-    },
-  );
+  it.each([
+    "*",
+    "*host",
+    "xhost",
+    "x/host",
+    "",
+    "?",
+    "?x=1",
+    "ftp://h/host",
+    "ws://h/host",
+    "http:/host",
+    "http:host",
+    "h:80",
+    "//host",
+    "/\\host",
+  ])("GET %j is a 404", async (target) => {
+    expect(await told200(target)).toBe("404");
+  });
 
   it("no target at all raises", async () => {
     const target = fc.oneof(
       fc.string(),
-      fc.string({ unit: fc.constantFrom("/", "%", "2", "F", "?", "&", "=", "#", "*", ":", "\\", ".", "a", "\u0000", "\ud800") }),
+      fc.string({
+        unit: fc.constantFrom("/", "%", "2", "F", "?", "&", "=", "#", "*", ":", "\\", ".", "a", "\u0000", "\ud800"),
+      }),
     );
     await fc.assert(
       fc.asyncProperty(target, fc.constantFrom("GET", "HEAD", "OPTIONS", "POST"), async (target, method) => {
         const redirecting = Test.app([host, root, every], { trailingSlash: "redirect" });
-        for (const called of [app, redirecting]) expect((await Test.call(called, method, target)).status).toBeLessThan(500);
+        for (const called of [app, redirecting])
+          expect((await Test.call(called, method, target)).status).toBeLessThan(500);
       }),
       { numRuns: 1000 },
     );

@@ -10,7 +10,7 @@ const items = Path.of("orders", Path.str("order_id"), "items");
 const file = Path.rest("file");
 const statics = Path.of("static", file);
 /** As a caller without types would write it. */
-const url = Path.url as (path: Path.Path<unknown>, args: unknown) => ReturnType<typeof Path.url>;
+const url: (path: Path<unknown>, args: unknown) => ReturnType<typeof Path.url> = Path.url;
 
 describe("Path.url", () => {
   it.each([
@@ -70,13 +70,43 @@ describe("Path.url", () => {
 
 describe("a URL reads back as what it was made of", () => {
   const name = Path.str("name");
-  const named = get(Path.of("n", name, "x"), { inputs: { name: param(name) }, returns: Returns.json(v.string()) }, ({ name }) => name);
-  const listed = get(statics, { inputs: { file: param(file) }, returns: Returns.json(v.array(v.string())) }, ({ file }) => file);
+  const named = get(
+    Path.of("n", name, "x"),
+    { inputs: { name: param(name) }, returns: Returns.json(v.string()) },
+    ({ name }) => name,
+  );
+  const listed = get(
+    statics,
+    { inputs: { file: param(file) }, returns: Returns.json(v.array(v.string())) },
+    ({ file }) => file,
+  );
   const app = Test.app([named, listed]);
-  const odd = fc.constantFrom("/", "%", ".", "..", "%2F", "%2E", "//", "\\", "?", "#", "+", " ", "\u0000", "é", "\ufeff", "🙂", "x/../y");
+  const odd = fc.constantFrom(
+    "/",
+    "%",
+    ".",
+    "..",
+    "%2F",
+    "%2E",
+    "//",
+    "\\",
+    "?",
+    "#",
+    "+",
+    " ",
+    "\u0000",
+    "é",
+    "\ufeff",
+    "🙂",
+    "x/../y",
+  );
   // Any Unicode text: well-formed, so without lone surrogates.
   const text = fc
-    .oneof(odd, fc.string({ unit: "binary", minLength: 1 }), fc.array(odd, { minLength: 1, maxLength: 4 }).map((texts) => texts.join("")))
+    .oneof(
+      odd,
+      fc.string({ unit: "binary", minLength: 1 }),
+      fc.array(odd, { minLength: 1, maxLength: 4 }).map((texts) => texts.join("")),
+    )
     .filter((text) => text !== "" && text.isWellFormed());
 
   async function readBack(made: ReturnType<typeof Path.url>): Promise<unknown> {
@@ -122,11 +152,19 @@ describe("a URL reads back as what it was made of", () => {
     const id = Path.int64("id");
     const when = Path.param("when", Codec.instant);
     const inputs = { id: param(id), when: param(when) };
-    const both = get(Path.of(id, when), { inputs, returns: Returns.text }, ({ id, when }) => `${id} ${when.toISOString()}`);
+    const both = get(
+      Path.of(id, when),
+      { inputs, returns: Returns.text },
+      ({ id, when }) => `${id} ${when.toISOString()}`,
+    );
     await fc.assert(
       fc.asyncProperty(
         fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
-        fc.date({ min: new Date("0000-01-01T00:00:00Z"), max: new Date("9999-12-31T23:59:59.999Z"), noInvalidDate: true }),
+        fc.date({
+          min: new Date("0000-01-01T00:00:00Z"),
+          max: new Date("9999-12-31T23:59:59.999Z"),
+          noInvalidDate: true,
+        }),
         async (id, when) => {
           const made = Path.url(Path.of(Path.int64("id"), Path.param("when", Codec.instant)), { id, when });
           if (!made.ok) throw new Error(made.error);

@@ -31,6 +31,7 @@ export class RawClient {
       this.#bytes = Buffer.concat([this.#bytes, part]);
       this.#wake();
     });
+    socket.on("end", () => this.#wake());
     // A reset is a close like any other; what came before it counts.
     socket.on("error", () => {});
     socket.on("close", () => {
@@ -68,7 +69,9 @@ export class RawClient {
     const [line = "", ...fields] = this.#bytes.toString("latin1", 0, end).split("\r\n");
     this.#bytes = this.#bytes.subarray(end + 4);
     const [, version = "", status = "", phrase = ""] = /^(HTTP\/\d\.\d) (\d{3}) (.*)$/.exec(line) ?? [];
-    const head = fields.map((field) => [field.slice(0, field.indexOf(":")), field.slice(field.indexOf(":") + 1).trim()] as const);
+    const head = fields.map(
+      (field) => [field.slice(0, field.indexOf(":")), field.slice(field.indexOf(":") + 1).trim()] as const,
+    );
     const answered = { version, status: Number(status), phrase, head };
     const bodiless = options.toHead === true || answered.status < 200 || [204, 304].includes(answered.status);
     return { ...answered, body: bodiless ? "" : await this.#body(head) };
@@ -124,11 +127,11 @@ export class RawClient {
   }
 
   async #until<A>(what: string, look: () => A | undefined): Promise<A> {
-    this.socket.once("end", () => this.#wake());
     for (;;) {
       const seen = look();
       if (seen !== undefined) return seen;
-      if (this.#closed || this.socket.readableEnded) throw new Error(`the connection ended before ${what}; it held ${JSON.stringify(this.#bytes.toString())}`);
+      if (this.#closed || this.socket.readableEnded)
+        throw new Error(`the connection ended before ${what}; it held ${JSON.stringify(this.#bytes.toString())}`);
       await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }

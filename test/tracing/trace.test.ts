@@ -14,7 +14,9 @@ const app = Test.app([route]);
 /** The trace a request belongs to, and its own span; every line of it says the same. */
 async function traced(...headers: readonly string[]): Promise<{ readonly trace: unknown; readonly span: unknown }> {
   const before = lines().length;
-  const { status } = await Test.call(app, "GET", "/", { headers: headers.map((line) => ["traceparent", line] as const) });
+  const { status } = await Test.call(app, "GET", "/", {
+    headers: headers.map((line) => ["traceparent", line] as const),
+  });
   expect(status).toBe(200);
   const [first, second] = lines().slice(before);
   expect([first?.["trace_id"], first?.["span_id"]]).toEqual([second?.["trace_id"], second?.["span_id"]]);

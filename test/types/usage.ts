@@ -111,7 +111,9 @@ get(orders, { inputs: { checked }, returns: Returns.text }, ({ checked }) => che
 // @ts-expect-error a refusal that the join does not declare
 Dep.join({ id: Query.required("id", Codec.int) }, ({ id }) => (id === 0 ? refuse(soldOut) : id));
 // @ts-expect-error a refusal other than the one that the join declares
-Dep.join({ id: Query.required("id", Codec.int) }, ({ id }) => (id === 0 ? refuse(soldOut) : id), { refuses: [signedOut] });
+Dep.join({ id: Query.required("id", Codec.int) }, ({ id }) => (id === 0 ? refuse(soldOut) : id), {
+  refuses: [signedOut],
+});
 // @ts-expect-error a refusal that an asynchronous join does not declare
 Dep.join({ id: Query.required("id", Codec.int) }, async ({ id }) => (id === 0 ? refuse(soldOut) : id));
 // @ts-expect-error a refusal of a reader of the application's own that it does not declare
@@ -158,10 +160,10 @@ get(orders, { inputs: { clientGone }, returns: Returns.response }, ({ clientGone
 
 const routes = [getOrder, placeOrder] as const;
 const memory: Store = { find: async () => undefined, add: async () => undefined };
-const app: App = App.make(
-  [...routes, ...Health.routes([Health.check("stock", () => Result.error("maintenance"))])],
-  { resources: [Dep.resource(store, memory)], trailingSlash: "redirect" },
-);
+const app: App = App.make([...routes, ...Health.routes([Health.check("stock", () => Result.error("maintenance"))])], {
+  resources: [Dep.resource(store, memory)],
+  trailingSlash: "redirect",
+});
 // @ts-expect-error a resource of another type
 Dep.resource(store, 1);
 Log.setup({ level: "info", levels: { "framework.http": "debug" } });

@@ -7,9 +7,19 @@ import { RawClient, header } from "../../support/raw-client.ts";
 import { internal, notAllowed, notImplemented } from "../../support/refusals.ts";
 
 const name = Path.str("name");
-const hello = get(Path.of("hello", name), { inputs: { name: param(name) }, returns: Returns.text }, ({ name }) => `hi ${name}`);
-const later = get(Path.of("later", name), { inputs: { name: param(name) }, returns: Returns.text }, async ({ name }) => `later ${name}`);
-const framed = get(Path.of("framed"), { returns: Returns.response }, () => Answer.make("x", { headers: [["Content-Length", "9"]] }));
+const hello = get(
+  Path.of("hello", name),
+  { inputs: { name: param(name) }, returns: Returns.text },
+  ({ name }) => `hi ${name}`,
+);
+const later = get(
+  Path.of("later", name),
+  { inputs: { name: param(name) }, returns: Returns.text },
+  async ({ name }) => `later ${name}`,
+);
+const framed = get(Path.of("framed"), { returns: Returns.response }, () =>
+  Answer.make("x", { headers: [["Content-Length", "9"]] }),
+);
 const empty = get(Path.of("empty"), { returns: Returns.empty() }, () => undefined);
 const close = get(Path.of("close"), { returns: Returns.response }, () => Answer.closeConnection(Answer.make("bye")));
 const routes = [hello, later, framed, empty, close, post(Path.of("post"), { returns: Returns.text }, () => "posted")];
@@ -19,7 +29,12 @@ describe("a kept connection", () => {
     const client = await clientOf(routes);
     for (const who of ["kim", "lee"]) {
       const answered = await client.ask(`GET /hello/${who}`).answer();
-      expect([answered.version, answered.status, answered.phrase, answered.body]).toEqual(["HTTP/1.1", 200, "OK", `hi ${who}`]);
+      expect([answered.version, answered.status, answered.phrase, answered.body]).toEqual([
+        "HTTP/1.1",
+        200,
+        "OK",
+        `hi ${who}`,
+      ]);
       expect([header(answered, "connection"), header(answered, "keep-alive")]).toEqual([undefined, undefined]);
     }
   });
@@ -28,7 +43,13 @@ describe("a kept connection", () => {
     const first = gate();
     const slow = get(Path.of("slow"), { returns: Returns.text }, async () => (await first.passed, "slow"));
     const client = await clientOf([...routes, slow]);
-    client.ask("GET /slow").ask("GET /hello/a").ask("POST /post").ask("HEAD /hello/b").ask("GET /later/c").ask("GET /hello/d", ["connection: close"]).ask("GET /hello/e");
+    client
+      .ask("GET /slow")
+      .ask("GET /hello/a")
+      .ask("POST /post")
+      .ask("HEAD /hello/b")
+      .ask("GET /later/c")
+      .ask("GET /hello/d", ["connection: close"]);
     first.open();
     const bodies = [];
     for (const toHead of [false, false, false, true, false, false]) bodies.push((await client.answer({ toHead })).body);
@@ -40,7 +61,11 @@ describe("a kept connection", () => {
     const client = await clientOf(routes);
     const stopped = await client.ask("GET /framed").answer();
     expect([stopped.status, stopped.body, header(stopped, "content-length")]).toEqual([500, internal, "83"]);
-    expect([header(stopped, "transfer-encoding"), header(stopped, "date"), header(stopped, "connection")]).toEqual([undefined, undefined, undefined]);
+    expect([header(stopped, "transfer-encoding"), header(stopped, "date"), header(stopped, "connection")]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
     expect((await client.ask("GET /hello/kim").answer()).body).toBe("hi kim");
   });
 
@@ -67,7 +92,12 @@ describe("a kept connection", () => {
 
   it("an upgrade that nobody takes is a request like any other", async () => {
     const client = await clientOf(routes);
-    const upgrade = ["connection: upgrade", "upgrade: websocket", "sec-websocket-version: 13", "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ=="];
+    const upgrade = [
+      "connection: upgrade",
+      "upgrade: websocket",
+      "sec-websocket-version: 13",
+      "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+    ];
     expect((await client.ask("GET /hello/kim", upgrade).answer()).status).toBe(200);
   });
 });
@@ -77,21 +107,46 @@ describe("the head", () => {
     const both = get(Path.of("both"), { inputs: { setCookie }, returns: Returns.response }, ({ setCookie }) => {
       setCookie(Cookie.make(Cookie.named("a", Codec.int), 1));
       setCookie(Cookie.make(Cookie.named("b", Codec.int), 2));
-      return Answer.make("x", { headers: [["X-Mine", "1"], ["X-Mine", "2"]] });
+      return Answer.make("x", {
+        headers: [
+          ["X-Mine", "1"],
+          ["X-Mine", "2"],
+        ],
+      });
     });
     const client = await clientOf([both]);
     const { head } = await client.ask("GET /both", ["connection: close"]).answer();
-    expect(head.map(([name]) => name)).toEqual(["content-type", "x-mine", "x-mine", "x-request-id", "set-cookie", "set-cookie", "date", "content-length", "connection"]);
+    expect(head.map(([name]) => name)).toEqual([
+      "content-type",
+      "x-mine",
+      "x-mine",
+      "x-request-id",
+      "set-cookie",
+      "set-cookie",
+      "date",
+      "content-length",
+      "connection",
+    ]);
     expect(head.filter(([name]) => name === "x-mine").map(([, value]) => value)).toEqual(["1", "2"]);
   });
 
-  it.each([[413, "Content Too Large"], [422, "Unprocessable Content"], [404, "Not Found"], [299, ""], [503, "Service Unavailable"]])("has RFC 9110's phrase: %i %s", async (status, phrase) => {
+  it.each([
+    [413, "Content Too Large"],
+    [422, "Unprocessable Content"],
+    [404, "Not Found"],
+    [299, ""],
+    [503, "Service Unavailable"],
+  ])("has RFC 9110's phrase: %i %s", async (status, phrase) => {
     const client = await clientOf([get(Path.root, { returns: Returns.response }, () => Answer.make("", { status }))]);
     expect(await client.ask("GET /").answer()).toMatchObject({ status, phrase });
   });
 
   it("CK-06 a request with no Host at all is taken for a safe one", async () => {
-    const sets = get(Path.root, { inputs: { setCookie }, returns: Returns.text }, ({ setCookie }) => (setCookie(Cookie.make(Cookie.named("k", Codec.int), 1)), ""));
+    const sets = get(
+      Path.root,
+      { inputs: { setCookie }, returns: Returns.text },
+      ({ setCookie }) => (setCookie(Cookie.make(Cookie.named("k", Codec.int), 1)), ""),
+    );
     const client = await clientOf([sets]);
     const answered = await client.send("GET / HTTP/1.0", "", "").answer();
     expect(header(answered, "set-cookie")).toBe("k=1; Path=/; HttpOnly; Secure; SameSite=Lax");
@@ -124,7 +179,10 @@ describe("a connection that ends", () => {
   it("of a client that leaves holds nothing: the server's connections are back to none", async () => {
     const sockets = () => getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
     await vi.waitFor(() => expect(sockets()).toBe(0));
-    const server = await start([...routes, get(Path.of("never"), { returns: Returns.text }, () => new Promise<string>(() => {}))]);
+    const server = await start([
+      ...routes,
+      get(Path.of("never"), { returns: Returns.text }, () => new Promise<string>(() => {})),
+    ]);
     const clients = await Promise.all(Array.from({ length: 20 }, () => RawClient.to(server.port)));
     for (const [i, client] of clients.entries()) {
       if (i % 4 === 0) client.ask("GET /never");
@@ -156,7 +214,11 @@ describe("one client's request is not another's", () => {
   it("what is no request, behind one that waits, overtakes no answer", async () => {
     const asked = gate();
     const waits = gate();
-    const slow = get(Path.of("slow"), { returns: Returns.text }, async () => (asked.open(), await waits.passed, "slow"));
+    const slow = get(
+      Path.of("slow"),
+      { returns: Returns.text },
+      async () => (asked.open(), await waits.passed, "slow"),
+    );
     const { port } = await start([...routes, slow]);
     const client = await RawClient.to(port);
     client.ask("GET /slow");
@@ -174,7 +236,10 @@ describe("one client's request is not another's", () => {
       await waits.passed;
       yield Buffer.from("two");
     }
-    const { port } = await start([...routes, get(Path.of("stream"), { returns: Returns.response }, () => Answer.stream(parts()))]);
+    const { port } = await start([
+      ...routes,
+      get(Path.of("stream"), { returns: Returns.response }, () => Answer.stream(parts())),
+    ]);
     const client = await RawClient.to(port);
     client.ask("GET /stream");
     await client.sees("one");

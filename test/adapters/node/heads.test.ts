@@ -74,7 +74,10 @@ describe("a malformed head is a 400", () => {
 });
 
 describe("a head that takes too long is a 408", () => {
-  it.each([["the first word", "GET"], ["half a head", "GET /hello HTTP/1.1\r\nhost: h\r\nx: "]])("%s", async (_what, text) => {
+  it.each([
+    ["the first word", "GET"],
+    ["half a head", "GET /hello HTTP/1.1\r\nhost: h\r\nx: "],
+  ])("%s", async (_what, text) => {
     await refuses((await clientOf([hello], { headTimeoutMs: 100 })).send(text), 408);
     expect(messages("info").at(-1)).toMatch(/^refused a request head: 408 /);
   });

@@ -1,0 +1,41 @@
+import { cases, tableCases } from "../apps/cases.mjs";
+import { digits, median, rotated, table } from "../harness/figures.mjs";
+import { fresh } from "../harness/fresh.mjs";
+import { candidates } from "./candidates.mjs";
+
+const measured = { get: cases.get, post: cases.post, ...tableCases };
+const targets = {
+  "usher-answer": "≤ 350 ns a request with inputs",
+  "usher-fetch": "≤ by hand + 150 ns",
+};
+
+/** In process: from a request to its answer, no socket. @param {{ quick: boolean }} options */
+export async function run({ quick }) {
+  const rounds = quick ? 1 : 5;
+  const ms = quick ? 160 : 600;
+  const figures = new Map();
+  for (let round = 0; round < rounds; round++) {
+    for (const which of Object.keys(measured)) {
+      for (const who of rotated(Object.keys(candidates), round)) {
+        if (which in tableCases && !candidates[who].hasTable) continue;
+        const key = `${who} ${which}`;
+        figures.set(key, [
+          ...(figures.get(key) ?? []),
+          await fresh(new URL("measure.mjs", import.meta.url), [who, which, ms]),
+        ]);
+      }
+    }
+  }
+  const rows = Object.entries(candidates).map(([who, { name }]) => [
+    name,
+    ...Object.keys(measured).map((which) => digits(median(figures.get(`${who} ${which}`) ?? []))),
+    targets[who] ?? "",
+  ]);
+  const names = Object.entries(measured).map(([which, { name }]) => (which in tableCases ? `${name} of 1,000` : name));
+  return [
+    "## Dispatch in process",
+    `Nanoseconds a request, the median of ${rounds} fresh processes. A \`POST\` reads and checks its body; its \`Request\` is made ` +
+      "outside the clock. On Node h3 answers with a `Response` of its own, which costs a tenth of the platform's.",
+    table(["", ...names, "target"], rows),
+  ].join("\n\n");
+}

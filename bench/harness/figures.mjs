@@ -1,0 +1,31 @@
+/** @param {readonly number[]} figures */
+export function median(figures) {
+  const sorted = figures.toSorted((a, b) => a - b);
+  const half = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+/** The list, begun one further in each round: none is always the first or the last. */
+export function rotated(list, by) {
+  const at = by % list.length;
+  return [...list.slice(at), ...list.slice(0, at)];
+}
+
+/** A figure with three digits that say something: `0.123`, `12.3`, `1,234`. */
+export function digits(figure) {
+  if (figure === undefined || Number.isNaN(figure)) return "–";
+  if (Math.abs(figure) >= 100) return Math.round(figure).toLocaleString("en");
+  return figure.toFixed(Math.abs(figure) >= 10 ? 1 : 2);
+}
+
+/** `12.3 (11.8–12.9)`: the median, the least and the most. */
+export function spread(figures) {
+  return `${digits(median(figures))} (${digits(Math.min(...figures))}–${digits(Math.max(...figures))})`;
+}
+
+/** A markdown table. @param {readonly string[]} head @param {readonly (readonly string[])[]} rows */
+export function table(head, rows) {
+  const line = (cells) => `| ${cells.join(" | ")} |`;
+  const rule = head.map((_, i) => (i === 0 ? "---" : "---:"));
+  return [line(head), line(rule), ...rows.map(line)].join("\n");
+}

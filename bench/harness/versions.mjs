@@ -1,0 +1,23 @@
+import { createRequire } from "node:module";
+import { cpus } from "node:os";
+
+const require = createRequire(import.meta.url);
+
+/** What was measured, and where: the first line of a report. */
+export function versions() {
+  const peers = ["hono", "@hono/node-server", "h3", "fastify", "valibot"].map((name) => `${name} ${versionOf(name)}`);
+  const { version } = require("../../package.json");
+  return `usher-http ${version}, Node ${process.versions.node}, ${peers.join(", ")}; ${cpus().length} × ${cpus()[0]?.model}`;
+}
+
+// Not every package lets its package.json be imported.
+function versionOf(name) {
+  for (const folder of require.resolve.paths(name) ?? []) {
+    try {
+      return require(`${folder}/${name}/package.json`).version;
+    } catch {
+      // It is further up.
+    }
+  }
+  return "?";
+}

@@ -1,0 +1,34 @@
+/**
+ * The benchmarks: `node bench/run.mjs [part…] [--quick] [--out FILE]`. Builds the package, measures what was built, and
+ * prints markdown. The parts are `dispatch`, `server`, `start` and `shapes`; all of them unless named. `--quick` takes
+ * under a minute and says less: it shows that everything runs, and what is far off.
+ */
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { versions } from "./harness/versions.mjs";
+
+const parts = ["dispatch", "server", "start", "shapes"];
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: "boolean", default: false }, out: { type: "string" } },
+});
+const unknown = positionals.filter((name) => !parts.includes(name));
+if (unknown.length > 0) throw new Error(`no such part: ${unknown.join(", ")}; there are ${parts.join(", ")}`);
+
+const built = spawnSync("npm", ["run", "--silent", "build"], { stdio: "inherit", cwd: new URL("..", import.meta.url) });
+if (built.status !== 0) process.exit(1);
+
+const report = [`# Benchmarks${values.quick ? " (quick)" : ""}`, versions()];
+print(report.join("\n\n"));
+for (const part of positionals.length > 0 ? positionals : parts) {
+  const { run } = await import(`./${part}/index.mjs`);
+  const section = await run({ quick: values.quick });
+  report.push(section);
+  print(section);
+}
+if (values.out !== undefined) writeFileSync(values.out, `${report.join("\n\n")}\n`);
+
+function print(section) {
+  process.stdout.write(`${section}\n\n`);
+}

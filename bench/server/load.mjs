@@ -1,0 +1,109 @@
+/**
+ * The load: connections that each send a request, wait for the whole answer, and send the next. No client library: one
+ * costs more than the servers measured, which would then sit waiting for it. An answer is known by its length, which
+ * is each time the same.
+ */
+import { connect } from "node:net";
+
+const connections = 64;
+
+/** @param {import("../apps/cases.mjs").Case} asked */
+function bytesOf({ method, target, headers, body = "" }) {
+  const lines = Object.entries({ host: "localhost", ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n${body}`);
+}
+
+class Client {
+  #socket;
+  #status;
+  #request;
+  #length = 0;
+  #received = 0;
+  #answered = () => {};
+
+  constructor(port, asked) {
+    this.#request = bytesOf(asked);
+    this.#status = Buffer.from(`HTTP/1.1 ${asked.status} `);
+    this.#socket = connect({ host: "127.0.0.1", port, noDelay: true });
+    this.#socket.on("data", (part) => this.#receive(part));
+    this.#socket.on("error", fail);
+    this.#socket.on("close", () => fail(new Error("a server closed a connection")));
+  }
+
+  /** Sends one request, and learns how long its answer is. */
+  first() {
+    return new Promise((resolve) => {
+      this.#answered = resolve;
+      this.#socket.write(this.#request);
+    });
+  }
+
+  /** Sends requests one after the other for as long as there are any left. */
+  rest(left) {
+    return new Promise((resolve) => {
+      const next = () => {
+        if (left.count-- > 0) this.#socket.write(this.#request);
+        else resolve(undefined);
+      };
+      this.#answered = next;
+      next();
+    });
+  }
+
+  end() {
+    this.#socket.removeAllListeners("close").destroy();
+  }
+
+  #receive(part) {
+    if (this.#received === 0 && part.indexOf(this.#status) !== 0)
+      fail(new Error(`a server answered ${part.toString("latin1", 0, 200)}`));
+    if (this.#length === 0) this.#length = lengthOf(part);
+    this.#received += part.length;
+    if (this.#received < this.#length) return;
+    if (this.#received > this.#length) fail(new Error("an answer was longer than the one before"));
+    this.#received = 0;
+    this.#answered();
+  }
+}
+
+// The first answer comes whole: it is short, and nothing else is on its connection.
+function lengthOf(answer) {
+  const text = answer.toString("latin1");
+  const end = text.indexOf("\r\n\r\n") + 4;
+  const length = /\r\ncontent-length: (\d+)\r\n/i.exec(text.slice(0, end));
+  if (length === null || text.length !== end + Number(length[1]))
+    fail(new Error(`no answer of a known length: ${text}`));
+  return text.length;
+}
+
+function fail(error) {
+  console.error(error);
+  process.exit(1);
+}
+
+// A load that sleeps has to be woken, which is charged to the server that writes to it: the slower the server, the more
+// often. This one never sleeps, as a network card does not.
+function stayAwake(left) {
+  if (left.count > 0) setImmediate(stayAwake, left);
+}
+
+/** @type {Client[]} */
+let clients = [];
+
+process.on("message", async (/** @type {any} */ asked) => {
+  if (asked === "stop") process.exit();
+  if (asked.open !== undefined) {
+    clients = Array.from({ length: connections }, () => new Client(asked.open.port, asked.open.asked));
+    await Promise.all(clients.map((client) => client.first()));
+    process.send?.({ requests: connections });
+  } else if (asked.count !== undefined) {
+    const left = { count: asked.count };
+    const startedAt = performance.now();
+    stayAwake(left);
+    await Promise.all(clients.map((client) => client.rest(left)));
+    process.send?.({ seconds: (performance.now() - startedAt) / 1000 });
+  } else {
+    for (const client of clients) client.end();
+    process.send?.({});
+  }
+});

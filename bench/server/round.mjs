@@ -1,0 +1,84 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { cases, checkAnswer } from "../apps/cases.mjs";
+import { rotated } from "../harness/figures.mjs";
+import { candidates } from "./candidates.mjs";
+import { Process } from "./processes.mjs";
+
+/** The requests each server is sent. */
+export const measured = { text: cases.text, inputs: cases.inputs, post: cases.post };
+
+/** @typedef {{ cpu: number, seconds: number }} Used CPU in microseconds a request; seconds a request. */
+
+/**
+ * One round: every server in a fresh process, warmed up, then loaded slice by slice in turns, so that whatever else the
+ * machine does meanwhile falls on all of them alike.
+ *
+ * @param {{ count: number, slices: number, warmUp: number, round: number }} options
+ * @returns {Promise<Map<string, { used: Readonly<Record<string, Used>>, peakRss: number }>>} By candidate.
+ */
+export async function playRound({ count, slices, warmUp, round }) {
+  const folder = mkdtempSync(join(tmpdir(), "usher-bench-"));
+  const load = new Process("load.mjs", []);
+  const servers = [];
+  for (const [who, { name, logs }] of Object.entries(candidates)) {
+    const lines = logs ? join(folder, `${who}.log`) : undefined;
+    const process = new Process("serve.mjs", [who], lines === undefined ? {} : { stderr: lines });
+    const { port } = await process.next();
+    for (const asked of Object.values(measured)) await check(name, port, asked);
+    servers.push({ who, process, port, lines, requests: 0, used: {} });
+  }
+  const send = async (server, asked, count) => {
+    const used = await slice(load, server, asked, count);
+    server.requests += used.requests;
+    return used;
+  };
+  for (const server of servers) for (const asked of Object.values(measured)) await send(server, asked, warmUp);
+  for (const [which, asked] of Object.entries(measured)) {
+    for (const server of servers) server.used[which] = { cpu: 0, seconds: 0 };
+    for (let i = 0; i < slices; i++) {
+      for (const server of rotated(servers, round + i)) {
+        const { cpu, seconds } = await send(server, asked, count / slices);
+        server.used[which].cpu += cpu / count;
+        server.used[which].seconds += seconds / count;
+      }
+    }
+  }
+  const results = new Map();
+  for (const { who, process, used, lines, requests } of servers) {
+    const { peakRss } = await process.ask("usage");
+    await process.stop();
+    if (lines !== undefined) checkLines(who, lines, requests + Object.keys(measured).length);
+    results.set(who, { used, peakRss });
+  }
+  await load.stop();
+  rmSync(folder, { recursive: true });
+  return results;
+}
+
+async function check(name, port, asked) {
+  const { method, target, headers, body } = asked;
+  const response = await fetch(`http://127.0.0.1:${port}${target}`, { method, headers, body: body ?? null });
+  checkAnswer(name, asked, {
+    status: response.status,
+    type: response.headers.get("content-type"),
+    text: await response.text(),
+  });
+}
+
+/** Sends a server so many requests; what they cost it. The connections are open before the count begins. */
+async function slice(load, { process, port }, asked, count) {
+  const { requests } = await load.ask({ open: { port, asked } });
+  const before = await process.ask("usage");
+  const { seconds } = await load.ask({ count });
+  const after = await process.ask("usage");
+  await load.ask({ close: true });
+  return { cpu: after.cpu - before.cpu, seconds, requests: requests + count };
+}
+
+function checkLines(who, file, requests) {
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+  const access = lines.filter((line) => "http.response.status_code" in JSON.parse(line)).length;
+  if (access !== requests) throw new Error(`${who} wrote ${access} access lines for ${requests} requests`);
+}

@@ -1,0 +1,29 @@
+import { digits, median, rotated, table } from "../harness/figures.mjs";
+import { fresh } from "../harness/fresh.mjs";
+import { candidates } from "./candidates.mjs";
+
+const targets = {
+  "check alone, valid": "≤ 576",
+  "check alone, invalid": "≤ 1,266, Valibot's",
+};
+
+/** Reading and writing JSON by a shape. @param {{ quick: boolean }} options */
+export async function run({ quick }) {
+  const rounds = quick ? 1 : 5;
+  const figures = Object.fromEntries(Object.keys(candidates).map((who) => [who, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const who of rotated(Object.keys(candidates), round)) {
+      figures[who].push(await fresh(new URL("measure.mjs", import.meta.url), [who, quick ? 150 : 600]));
+    }
+  }
+  const rows = Object.keys(figures.usher[0]).map((what) => [
+    what,
+    ...Object.values(figures).map((found) => digits(median(found.map((each) => each[what] ?? Number.NaN)))),
+    targets[what] ?? "",
+  ]);
+  return [
+    "## Shapes",
+    `An order of ten items, 431 bytes; the invalid one has three problems. Nanoseconds, the median of ${rounds} fresh processes.`,
+    table(["", ...Object.values(candidates).map(({ name }) => name), "target"], rows),
+  ].join("\n\n");
+}

@@ -1,0 +1,30 @@
+/** `node match.mjs <router> <milliseconds>`: sends the nanoseconds of each kind of match, on a thousand routes. */
+import { nsPerCall } from "../harness/timing.mjs";
+import { routers } from "./routers.mjs";
+
+const [, , who, ms] = process.argv;
+const batch = 4096;
+
+/** The path of one request of each kind, for the i-th of them. */
+const kinds = {
+  static: (i) => `/r${i % 100}/me`,
+  "one parameter": (i) => `/r${i % 100}/${100_000 + i}`,
+  "two parameters": (i) => `/r${i % 100}/${100_000 + i}/items/${i}`,
+  "deep miss": (i) => `/r${i % 100}/${100_000 + i}/parts/${i}`,
+  "early miss": (i) => `/s${i % 100}/${100_000 + i}`,
+};
+
+const router = await routers[who].make(1000);
+const figures = {};
+for (const [kind, pathOf] of Object.entries(kinds)) {
+  const found = router.find("GET", pathOf(1)) !== undefined;
+  if (found === kind.endsWith("miss")) throw new Error(`${who} is wrong about ${pathOf(1)}`);
+  const texts = Array.from({ length: batch }, (_, i) => Buffer.from(pathOf(i)));
+  // Each path is a string of its own, as a listener's is: one that was hashed before would be found too soon.
+  const prepare = () => texts.map((text) => text.latin1Slice());
+  figures[kind] = await nsPerCall({ prepare, call: (path) => router.find("GET", path), batch, ms: Number(ms) });
+  if (router.elsewhere === undefined || found) continue;
+  const whole = (path) => router.find("GET", path) ?? router.elsewhere(path);
+  figures[`${kind}, to its 404`] = await nsPerCall({ prepare, call: whole, batch, ms: Number(ms) });
+}
+process.send?.(figures);

@@ -1,0 +1,67 @@
+/** What finds a route: usher's table, and a peer's router where it is to be had alone. */
+import { restRoutes } from "../apps/rest-routes.mjs";
+
+/**
+ * @typedef {object} Router
+ * @property {(method: string, path: string) => unknown} find Undefined for a miss.
+ * @property {((path: string) => unknown) | undefined} [elsewhere] What a miss still asks: the other methods' routes.
+ */
+
+/** @type {Readonly<Record<string, { name: string, make: (count: number) => Promise<Router> }>>} */
+export const routers = {
+  usher: {
+    name: "usher",
+    async make(count) {
+      const { Table } = await import("../../dist/src/routes/table.js");
+      const { tableRoutes } = await import("../apps/usher.mjs");
+      const table = new Table();
+      for (const route of tableRoutes(count)) table.add(route.method, route.path, route);
+      return table;
+    },
+  },
+  hono: {
+    name: "Hono, its choice",
+    async make(count) {
+      const { tableApp } = await import("../apps/hono.mjs");
+      const { router } = tableApp(count);
+      return { find: (method, path) => (router.match(method, path)[0].length === 0 ? undefined : true) };
+    },
+  },
+  map: {
+    name: "`Map` of segments, by hand",
+    async make(count) {
+      const root = new Map();
+      for (const { method, segments } of restRoutes(count)) {
+        let place = root;
+        for (const segment of segments) {
+          const key = segment.startsWith(":") ? ":" : segment;
+          if (!place.has(key)) place.set(key, new Map());
+          place = place.get(key);
+        }
+        place.set(`/${method}`, method);
+      }
+      return { find: (method, path) => walk(root, `/${method}`, path) };
+    },
+  },
+};
+
+// The least that a walk by segments does: no checks, no decoding, no ranks.
+function walk(root, ending, path) {
+  const captured = [];
+  let place = root;
+  for (let at = 1; at <= path.length;) {
+    const slash = path.indexOf("/", at);
+    const end = slash === -1 ? path.length : slash;
+    const segment = path.slice(at, end);
+    let next = place.get(segment);
+    if (next === undefined) {
+      next = place.get(":");
+      if (next === undefined) return undefined;
+      captured.push(segment);
+    }
+    place = next;
+    at = end + 1;
+  }
+  const route = place.get(ending);
+  return route === undefined ? undefined : { route, captured };
+}

@@ -1,0 +1,94 @@
+/** Holds which way imports go: names each import that goes another way, and why it may not. */
+import { readFileSync, readdirSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { dirname, join } from "node:path/posix";
+import { fileURLToPath } from "node:url";
+import { parseSync } from "oxc-parser";
+
+/** What src is made of, from low to high: a line may import what is on it and below it. */
+const lines = [
+  ["result.ts"],
+  ["codecs", "shapes", "refusals", "cookies", "logging", "tracing", "database"],
+  ["routes", "inputs", "answers", "streams", "openapi", "probes"],
+  ["app"],
+  ["testing"],
+  ["index.ts"],
+];
+const packagesOfSrc = ["valibot", "node:async_hooks"];
+
+/** What an adapter may run of src. Of the rest, `index.ts` aside, it may import types. */
+const portsOfSrc = /^src\/(app|database|logging)\/|^src\/inputs\/body-source\.ts$|^src\/answers\/answer\.ts$/;
+
+const wrong = [];
+for (const folder of ["src", "adapters", "examples"]) {
+  const root = fileURLToPath(new URL(`../${folder}`, import.meta.url));
+  for (const name of readdirSync(root, { recursive: true, encoding: "utf8" })) {
+    if (!name.endsWith(".ts")) continue;
+    const file = join(folder, name);
+    for (const { specifier, typeOnly, line } of importsOf(file, readFileSync(join(root, name), "utf8"))) {
+      const why = refusedBy(file, specifier, typeOnly);
+      if (why !== undefined) wrong.push(`${file}:${line} imports ${specifier}: ${why}`);
+    }
+  }
+}
+if (wrong.length > 0) {
+  console.error(wrong.join("\n"));
+  process.exit(1);
+}
+
+/** Every import and re-export of a module. @param {string} file @param {string} text */
+function importsOf(file, text) {
+  const { module, errors } = parseSync(file, text);
+  if (errors.length > 0) throw new Error(`${file}: ${errors[0]?.message}`);
+  const { staticImports, staticExports, dynamicImports } = module;
+  const lineAt = (/** @type {number} */ offset) => text.slice(0, offset).split("\n").length;
+  const typeOnly = (/** @type {readonly { isType: boolean }[]} */ entries) =>
+    entries.length > 0 && entries.every(({ isType }) => isType);
+  return [
+    ...staticImports.map(({ start, moduleRequest, entries }) => {
+      return { specifier: moduleRequest.value, typeOnly: typeOnly(entries), line: lineAt(start) };
+    }),
+    ...staticExports.flatMap(({ start, entries }) => {
+      const request = entries[0]?.moduleRequest;
+      return request ? [{ specifier: request.value, typeOnly: typeOnly(entries), line: lineAt(start) }] : [];
+    }),
+    ...dynamicImports.map(({ start, moduleRequest }) => {
+      const specifier = text.slice(moduleRequest.start + 1, moduleRequest.end - 1);
+      return { specifier, typeOnly: false, line: lineAt(start) };
+    }),
+  ];
+}
+
+/** Why a file may not import that, if it may not. @param {string} file @param {string} specifier @param {boolean} typeOnly */
+function refusedBy(file, specifier, typeOnly) {
+  const [folder, part = ""] = file.split("/");
+  const target = specifier.startsWith(".") ? join(dirname(file), specifier) : undefined;
+  if (folder === "src") {
+    if (target === undefined)
+      return packagesOfSrc.includes(specifier)
+        ? undefined
+        : `src needs ${packagesOfSrc.join(" and ")} and nothing else`;
+    return refusedInSrc(part, target);
+  }
+  if (target === undefined)
+    return folder === "adapters" && !isBuiltin(specifier) ? "an adapter needs its runtime and nothing else" : undefined;
+  const home = join(folder ?? "", part);
+  if (target.startsWith(`${home}/`)) return undefined;
+  if (folder === "examples") return "an example imports the package by its name, as its users do";
+  if (!target.startsWith("src/")) return "an adapter imports of src and of its own folder";
+  if (target === "src/index.ts") return "an adapter imports what it needs, and not the front door";
+  return typeOnly || portsOfSrc.test(target)
+    ? undefined
+    : "an adapter runs what src has ports for: app, database, logging";
+}
+
+/** @param {string} part @param {string} target */
+function refusedInSrc(part, target) {
+  const [root, targetPart = ""] = target.split("/");
+  if (root !== "src") return "src imports nothing that lies outside it";
+  const from = lines.findIndex((line) => line.includes(part));
+  const to = lines.findIndex((line) => line.includes(targetPart));
+  if (from === -1 || to === -1)
+    return `${from === -1 ? part : targetPart} is on no line: put it on one in scripts/check-imports.mjs`;
+  return to > from ? `${part} is below ${targetPart}` : undefined;
+}

@@ -1,0 +1,102 @@
+/**
+ * Holds what a route costs the type checker: at most `most` instantiations, and every next one as many as the first. A
+ * route has its own path, inputs and shapes; what the shapes cost without it is taken off.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const most = 700;
+const spread = 0.05;
+const counts = [100, 200, 400];
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
+const folder = mkdtempSync(join(tmpdir(), "usher-instantiations-"));
+try {
+  mkdirSync(join(folder, "node_modules"));
+  for (const name of ["valibot", "@types", "undici-types"]) {
+    symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
+  }
+  symlinkSync(root, join(folder, "node_modules/usher-http"));
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  const compilerOptions = {
+    module: "nodenext",
+    target: "es2023",
+    strict: true,
+    noEmit: true,
+    types: ["node"],
+    skipLibCheck: true,
+  };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
+
+  const costs = counts.map((count) => Math.round((instantiations(count, count) - instantiations(count, 0)) / count));
+  console.log(`instantiations per route: ${costs.join(", ")} with ${counts.join(", ")} routes; ${most} at most`);
+  const linear = Math.max(...costs) <= Math.min(...costs) * (1 + spread);
+  if (!linear) console.error("a route costs more the more there are");
+  if (!linear || Math.max(...costs) > most) process.exitCode = 1;
+} finally {
+  rmSync(folder, { recursive: true });
+}
+
+/** @param {number} shapes @param {number} routes */
+function instantiations(shapes, routes) {
+  writeFileSync(join(folder, "shapes.ts"), shapesModule(shapes));
+  writeFileSync(join(folder, "routes.ts"), routesModule(routes));
+  const args = [tsc, "-p", folder, "--extendedDiagnostics", "--singleThreaded"];
+  const { stdout, status } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  const counted = /^Instantiations:\s+(\d+)$/m.exec(stdout)?.[1];
+  if (status !== 0 || counted === undefined) throw new Error(`the routes do not compile:\n${stdout.slice(0, 2000)}`);
+  return Number(counted);
+}
+
+/** @param {number} count */
+function shapesModule(count) {
+  const pairs = Array.from(
+    { length: count },
+    (_, i) => `
+export const New${i} = Shape.named("New${i}", v.object({
+  item: v.pipe(v.string(), v.minLength(1)), quantity: v.pipe(v.number(), v.integer()), note: v.optional(v.string()),
+}));
+export const Placed${i} = Shape.named("Placed${i}", v.object({
+  id: v.pipe(v.number(), v.integer()), item: v.string(), quantity: v.number(), placed_at: Shape.instant,
+}));`,
+  );
+  return `import { Refusal, Shape } from "usher-http";
+import * as v from "valibot";
+export const gone = Refusal.code("gone", { status: 410, doc: "It was there." });
+${pairs.join("")}`;
+}
+
+/** @param {number} count */
+function routesModule(count) {
+  const routes = Array.from(
+    { length: count },
+    (_, i) => `
+const id${i} = Path.int("id");
+export const route${i} = post(
+  Path.of("things${i}", id${i}),
+  {
+    inputs: {
+      id: param(id${i}),
+      page: Query.default("page", Codec.int, 1),
+      name: Query.required("name", Codec.string),
+      thing: json(shapes.New${i}),
+    },
+    returns: Returns.json(shapes.Placed${i}),
+    refuses: [shapes.gone],
+  },
+  ({ id, page, name, thing }) => {
+    if (name === "gone") return refuse(shapes.gone);
+    return { id: id + page, item: thing.item, quantity: thing.quantity, placed_at: new Date(0) };
+  },
+);`,
+  );
+  return `import { Codec, Path, Query, Returns, json, param, post, refuse } from "usher-http";
+import * as shapes from "./shapes.js";
+export { Codec, Path, Query, Returns, json, param, post, refuse, shapes };
+${routes.join("")}`;
+}

@@ -1,0 +1,51 @@
+/**
+ * Runs the checks, all of them whatever fails, and lists what failed: `node scripts/check.mjs [--tests]`. A check is a
+ * script of package.json, and runs alone as `npm run <name>`. With `--tests` the tests run last, and are counted.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+// The build comes first: packages, instantiations and tests are of what it leaves in dist.
+const checks = ["build", "format:check", "lint", "imports", "types", "unused", "package", "instantiations", "links"];
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const withTests = process.argv.includes("--tests");
+const results = checks.map((name) => run(name, []));
+
+const folder = mkdtempSync(join(tmpdir(), "usher-tests-"));
+const counted = join(folder, "tests.json");
+if (withTests) results.push(run("test", ["--reporter=default", "--reporter=json", `--outputFile=${counted}`]));
+
+console.log("\n━━ all checks");
+for (const { name, ok, seconds } of results) {
+  console.log(`${ok ? "passed" : "FAILED"}  ${name.padEnd(16)} ${seconds.toFixed(1).padStart(6)} s`);
+}
+const failed = results.filter(({ ok }) => !ok).map(({ name }) => name);
+console.log(failed.length === 0 ? "\neverything passed" : `\nfailed: ${failed.join(", ")}`);
+if (withTests) console.log(closingLine());
+rmSync(folder, { recursive: true });
+if (failed.length > 0) process.exitCode = 1;
+
+/** @param {string} name @param {string[]} args */
+function run(name, args) {
+  console.log(`\n━━ ${name}`);
+  const start = performance.now();
+  const { status } = spawnSync("npm", ["run", "--silent", name, "--", ...args], {
+    cwd: root,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  return { name, ok: status === 0, seconds: (performance.now() - start) / 1000 };
+}
+
+/** Of the tests alone, in the form that every tool knows. */
+function closingLine() {
+  const { numPassedTests = 0, numFailedTests = 0 } = existsSync(counted)
+    ? JSON.parse(readFileSync(counted, "utf8"))
+    : {};
+  const ok = results.find(({ name }) => name === "test")?.ok === true;
+  // A file that does not load has no test to fail.
+  return `${numPassedTests} passed, ${ok ? 0 : Math.max(1, numFailedTests)} failed`;
+}

@@ -1,0 +1,332 @@
+/** Bodies as they come over a socket (facts 8.2; rows SV-06, SV-10, SV-15, SV-16, WR-03, WR-04, WR-07 to WR-12, BD). */
+import * as v from "valibot";
+import { describe, expect, it, vi } from "vitest";
+import { Path, Returns, body, clientGone, get, json, post } from "usher-http";
+import type { Awaitable, Route } from "usher-http";
+import { messages } from "../../support/logs.ts";
+import { clientOf, gate, start } from "../../support/node-server.ts";
+import { RawClient, header } from "../../support/raw-client.ts";
+import { busy, notAllowed, notFound, tooLarge, unreadable } from "../../support/refusals.ts";
+
+const size = post(Path.of("size"), { inputs: { body }, returns: Returns.text }, ({ body }) => String(body.byteLength));
+const echo = post(Path.of("echo"), { inputs: { body }, returns: Returns.text }, ({ body }) =>
+  new TextDecoder().decode(body),
+);
+const item = post(
+  Path.of("item"),
+  { inputs: { item: json(v.object({ name: v.string() })) }, returns: Returns.text },
+  ({ item }) => item.name,
+);
+const ignores = (path: string, handler: () => Awaitable<string>): Route =>
+  post(Path.of(path), { returns: Returns.text }, handler);
+const routes = [
+  size,
+  echo,
+  item,
+  ignores("now", () => "now"),
+  ignores("later", async () => "later"),
+  get(Path.of("ok"), { returns: Returns.text }, () => "ok"),
+];
+const chunked = "transfer-encoding: chunked";
+const post1 = (path: string, ...headers: readonly string[]) => [`POST ${path} HTTP/1.1`, "host: h", ...headers, "", ""];
+
+describe("a body that is read", () => {
+  it("BD-01 by its length, however it is cut", async () => {
+    const client = await clientOf(routes);
+    client.send(...post1("/echo", "content-length: 7")).send("ab");
+    for (const part of ["c", "de", "fg"]) {
+      await new Promise((resolve) => client.socket.write(part, resolve));
+    }
+    expect((await client.answer()).body).toBe("abcdefg");
+    expect((await client.ask("GET /ok").answer()).body).toBe("ok");
+  });
+
+  it("BD-06, BD-07, WR-12 in chunks; extensions and trailers are no part of it, nor of the head", async () => {
+    const client = await clientOf(routes);
+    client
+      .send(...post1("/echo", chunked))
+      .send("3;a=b", "abc", "")
+      .send("04\r\ndefg\r\n0\r\nx-trailer: 1\r\n\r\n");
+    const answered = await client.answer();
+    expect([answered.body, header(answered, "connection")]).toEqual(["abcdefg", undefined]);
+    expect((await client.ask("POST /item", [], '{"name":"kim"}').answer()).body).toBe("kim");
+  });
+
+  it("pipelined, each its own", async () => {
+    const client = await clientOf(routes);
+    client
+      .ask("POST /echo", [], "one")
+      .send(...post1("/echo", chunked))
+      .send("3", "two", "0", "", "")
+      .ask("GET /ok")
+      .ask("POST /size", [], "four");
+    const bodies = [];
+    for (let i = 0; i < 4; i++) bodies.push((await client.answer()).body);
+    expect(bodies).toEqual(["one", "two", "ok", "4"]);
+  });
+});
+
+describe("a body that is too long", () => {
+  it("SV-06 of 2 MiB is a 413 that the client can read", async () => {
+    for (const path of ["/size", "/item"]) {
+      const client = await clientOf(routes);
+      const body = Buffer.alloc(2 * 1024 * 1024, 0x20);
+      client.send(...post1(path, `content-length: ${body.length}`));
+      client.socket.write(body);
+      const answered = await client.answer();
+      expect([answered.status, answered.body, header(answered, "connection")]).toEqual([413, tooLarge, "close"]);
+      await client.closed();
+    }
+  });
+
+  it("SV-06 in chunks is a 413 as soon as it is too long, though it never ends", async () => {
+    const client = await clientOf(routes, { maxBody: 32 });
+    client.send(...post1("/size", chunked)).send("20", "x".repeat(32), "1", "y", "");
+    const answered = await client.answer();
+    expect([answered.status, answered.body, header(answered, "connection")]).toEqual([413, tooLarge, "close"]);
+    await client.closed();
+  });
+
+  it("SV-06 up to the limit is read", async () => {
+    const client = await clientOf(routes, { maxBody: 32 });
+    expect((await client.ask("POST /size", [], "x".repeat(32)).answer()).body).toBe("32");
+    expect(
+      (
+        await client
+          .send(...post1("/size", chunked))
+          .send("10", "x".repeat(16), "10", "y".repeat(16), "0", "", "")
+          .answer()
+      ).body,
+    ).toBe("32");
+  });
+});
+
+describe("a body that does not come", () => {
+  const slow = { bodyTimeoutMs: 200, minBodyRate: 1_000_000 };
+
+  it("SV-10 is 400 unreadable, and closed, wherever it stops", async () => {
+    const server = await start(routes, slow);
+    const stops = [
+      ["content-length: 10", "abc"],
+      ["content-length: 10", ""],
+      [chunked, "3\r\nabc\r\n"],
+      [chunked, "ff\r\nabc"],
+    ] as const;
+    await Promise.all(
+      stops.map(async ([framing, sent]) => {
+        const client = await RawClient.to(server.port);
+        const answered = await client.send(...post1("/size", framing)).send(sent).answer();
+        expect([answered.status, answered.body, header(answered, "connection")]).toEqual([400, unreadable, "close"]);
+        await client.closed();
+      }),
+    );
+    expect(new Set(messages("warn"))).toEqual(new Set(["POST /size: unreadable: the body stopped arriving"]));
+  });
+
+  it("SV-10 that trickles below the rate", async () => {
+    const client = await clientOf(routes, slow);
+    client.send(...post1("/size", "content-length: 100000"));
+    const trickle = setInterval(() => client.socket.write("x"), 20);
+    const answered = await client.answer().finally(() => clearInterval(trickle));
+    expect([answered.status, answered.body]).toEqual([400, unreadable]);
+  });
+
+  it("SV-10 nobody wants: answered at once, and closed though it never ends", async () => {
+    const client = await clientOf(routes, slow);
+    const answered = await client.send(...post1("/now", "content-length: 10")).answer();
+    expect([answered.body, header(answered, "connection")]).toEqual(["now", "close"]);
+    await client.closed();
+  });
+
+  it("BD-27, BD-28 cut short is a 400, and the handler never runs", async () => {
+    let ran = false;
+    const counted = post(Path.of("counted"), { inputs: { body }, returns: Returns.text }, () => ((ran = true), ""));
+    for (const [headers, sent] of [
+      ["content-length: 10", "abc"],
+      [chunked, "3\r\nabc\r\n"],
+    ] as const) {
+      const client = await clientOf([counted]);
+      client.send(...post1("/counted", headers)).send(sent);
+      client.socket.end();
+      expect((await client.answer()).status).toBe(400);
+      await client.closed();
+    }
+    expect(ran).toBe(false);
+  });
+
+  it("BD-25 whose framing is broken is a 400, and closed", async () => {
+    for (const sent of ["zz\r\n", "3\r\nabcdef\r\n", "3\r\nabc0\r\n", "-1\r\n"]) {
+      const client = await clientOf(routes);
+      expect(
+        (
+          await client
+            .send(...post1("/size", chunked))
+            .send(sent)
+            .answer()
+        ).status,
+      ).toBe(400);
+      await client.closed();
+    }
+  });
+
+  it("of a client that vanishes mid-body: nothing is held, and others are answered", async () => {
+    const server = await start(routes, { bodyBudget: 10 });
+    const leaver = await RawClient.to(server.port);
+    leaver.send(...post1("/size", "content-length: 10")).send("12345678");
+    const other = await RawClient.to(server.port);
+    // The bytes are held: there is no room for as many.
+    await vi.waitFor(async () =>
+      expect((await (await RawClient.to(server.port)).ask("POST /size", [], "123").answer()).status).toBe(503),
+    );
+    leaver.leave();
+    await vi.waitFor(async () =>
+      expect((await (await RawClient.to(server.port)).ask("POST /size", [], "1234567890").answer()).body).toBe("10"),
+    );
+    expect((await other.ask("GET /ok").answer()).body).toBe("ok");
+    expect(messages("error")).toEqual([]);
+  });
+});
+
+describe("a body that nobody reads", () => {
+  const smuggled = "GET /ok HTTP/1.1\r\nhost: h\r\n\r\n";
+
+  it.each([
+    ["/now", 200, "now"],
+    ["/later", 200, "later"],
+    ["/nowhere", 404, notFound],
+    ["/ok", 405, notAllowed],
+  ])("WR-03 of %s is never taken for a request", async (path, status, body) => {
+    for (const [framing, sent] of [
+      [`content-length: ${smuggled.length}`, [smuggled]],
+      [chunked, [smuggled.length.toString(16), smuggled, "0", "", ""]],
+    ] as const) {
+      const client = await clientOf(routes);
+      client.send([...post1(path, framing).slice(0, -1), sent.join("\r\n")].join("\r\n"));
+      const answered = await client.answer();
+      expect([answered.status, answered.body]).toEqual([status, body]);
+      if (header(answered, "connection") !== "close") {
+        expect((await client.ask("POST /size", [], "four").answer()).body).toBe("4");
+        client.socket.end();
+      }
+      expect(await client.rest()).toBe("");
+    }
+  });
+
+  it.each(["/now", "/later", "/nowhere"])(
+    "WR-04 past 64 KiB is never read: %s is answered, and closed",
+    async (path) => {
+      const client = await clientOf(routes);
+      const body = Buffer.alloc(4 * 1024 * 1024);
+      client.send(...post1(path, `content-length: ${body.length}`));
+      client.socket.write(body);
+      const answered = await client.answer();
+      expect([answered.status < 500, header(answered, "connection")]).toEqual([true, "close"]);
+      await client.closed();
+    },
+  );
+});
+
+describe("Expect: 100-continue", () => {
+  const expects = (path: string, length: number) => post1(path, "expect: 100-continue", `content-length: ${length}`);
+
+  it("WR-07 is told to go on where the body is read", async () => {
+    const client = await clientOf(routes);
+    expect(await client.send(...expects("/size", 4)).answer()).toMatchObject({ status: 100, head: [] });
+    expect((await client.send("four").answer()).body).toBe("4");
+    expect((await client.ask("GET /ok").answer()).body).toBe("ok");
+  });
+
+  it("WR-07 is answered and closed, without that word, where the body is not read", async () => {
+    const unread = [
+      ["/now", {}, 200],
+      ["/nowhere", {}, 404],
+      ["/size", { maxBody: 3 }, 413],
+      // SV-15
+      ["/size", { bodyBudget: 3 }, 503],
+    ] as const;
+    await Promise.all(
+      unread.map(async ([path, options, status]) => {
+        const client = await clientOf(routes, options);
+        const answered = await client.send(...expects(path, 4)).answer();
+        expect([answered.status, header(answered, "connection")]).toEqual([status, "close"]);
+        await client.closed();
+      }),
+    );
+  });
+
+  it("WR-07 nor where the content type is refused before", async () => {
+    const client = await clientOf(routes);
+    const answered = await client
+      .send(...post1("/item", "expect: 100-continue", "content-length: 4", "content-type: text/plain"))
+      .answer();
+    expect([answered.status, header(answered, "connection")]).toEqual([415, "close"]);
+  });
+
+  it("WR-09 with no body is answered, and kept", async () => {
+    const client = await clientOf(routes);
+    const answered = await client.ask("GET /ok", ["expect: 100-continue"]).answer();
+    expect([answered.status, answered.body, header(answered, "connection")]).toEqual([200, "ok", undefined]);
+    expect((await client.ask("GET /ok").answer()).body).toBe("ok");
+  });
+
+  it("WR-10 on HTTP/1.0 has no such word", async () => {
+    const client = await clientOf(routes);
+    const answered = await client
+      .send("POST /size HTTP/1.0", "expect: 100-continue", "content-length: 4", "", "four")
+      .answer();
+    expect([answered.status, answered.body]).toEqual([200, "4"]);
+  });
+});
+
+describe("bodyBudget over sockets", () => {
+  it("SV-15, SV-16 counts what arrived, not what was announced, and asks to come again", async () => {
+    const holding = gate();
+    const letGo = gate();
+    const held = post(
+      Path.of("held"),
+      { inputs: { body }, returns: Returns.text },
+      async () => (holding.open(), await letGo.passed, "held"),
+    );
+    const server = await start([...routes, held], { bodyBudget: 100 });
+    const announces = await RawClient.to(server.port);
+    announces.send(...post1("/size", "content-length: 90")).send("x".repeat(10));
+    const first = await RawClient.to(server.port);
+    first.ask("POST /held", [], "x".repeat(80));
+    await holding.passed;
+    const second = await RawClient.to(server.port);
+    const refused = await second.ask("POST /size", [], "x".repeat(80)).answer();
+    expect([refused.status, refused.body, header(refused, "retry-after"), header(refused, "connection")]).toEqual([
+      503,
+      busy,
+      "1",
+      "close",
+    ]);
+    await second.closed();
+    const third = await RawClient.to(server.port);
+    expect((await third.ask("POST /size", [], "x".repeat(10)).answer()).body).toBe("10");
+    letGo.open();
+    expect((await first.answer()).body).toBe("held");
+    expect((await announces.send("x".repeat(80)).answer()).body).toBe("90");
+    expect((await third.ask("POST /size", [], "x".repeat(100)).answer()).body).toBe("100");
+  });
+});
+
+it("clientGone is told of a client that leaves while the handler runs", async () => {
+  const asked = gate();
+  const gone = gate<boolean>();
+  const waits = post(
+    Path.of("waits"),
+    { inputs: { body, clientGone }, returns: Returns.text },
+    async ({ clientGone }) => {
+      asked.open();
+      await new Promise<void>((resolve) => clientGone.addEventListener("abort", () => resolve()));
+      gone.open(clientGone.aborted);
+      return "";
+    },
+  );
+  const client = await clientOf([waits]);
+  client.ask("POST /waits", [], "x");
+  await asked.passed;
+  client.leave();
+  expect(await gone.passed).toBe(true);
+});

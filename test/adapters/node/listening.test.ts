@@ -1,0 +1,111 @@
+/** Where it listens, and what keeps it from that (facts 8.1; rows SV-01, SV-03, SV-04). */
+import { createServer } from "node:net";
+import type { AddressInfo, Server as Listening } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { App, Path, Returns, get, post, body } from "usher-http";
+import { serve } from "usher-http/node";
+import type { ServeOptions } from "usher-http/node";
+import { messages } from "../../support/logs.ts";
+import { start } from "../../support/node-server.ts";
+import { RawClient } from "../../support/raw-client.ts";
+
+const hello = get(Path.of("hello"), { returns: Returns.text }, () => "hi");
+const hi = async (port: number, host: string) => (await (await RawClient.to(port, host)).ask("GET /hello").answer()).body;
+
+const taken: Listening[] = [];
+afterEach(() => Promise.all(taken.splice(0).map((server) => new Promise((resolve) => server.close(resolve)))));
+
+/** Takes a port away from everybody else. */
+async function take(host: string): Promise<number> {
+  const server = createServer();
+  taken.push(server);
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+describe("a host", () => {
+  it("SV-03 localhost is both loopback addresses, on one port", async () => {
+    const server = await start([hello], { host: "localhost" });
+    expect(server.url).toBe(`http://localhost:${server.port}`);
+    for (const host of ["127.0.0.1", "::1"]) expect(await hi(server.port, host)).toBe("hi");
+    expect(messages("info")).toContain(`listening on http://localhost:${server.port} (127.0.0.1 and [::1])`);
+  });
+
+  it.each([
+    ["127.0.0.1", "http://127.0.0.1", "127.0.0.1", ["127.0.0.1"]],
+    ["::1", "http://[::1]", "[::1]", ["::1"]],
+  ])("SV-03 %s is that address", async (host, url, bound, reached) => {
+    const server = await start([hello], { host });
+    expect(server.url).toBe(`${url}:${server.port}`);
+    for (const address of reached) expect(await hi(server.port, address)).toBe("hi");
+    expect(messages("info")).toContain(`listening on ${server.url} (${bound})`);
+    const other = host === "::1" ? "127.0.0.1" : "::1";
+    await expect(RawClient.to(server.port, other)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  });
+
+  it.each(["::", "0.0.0.0"])("SV-04 %s is every interface, of both families", async (host) => {
+    const server = await start([hello], { host });
+    for (const address of ["127.0.0.1", "::1"]) expect(await hi(server.port, address)).toBe("hi");
+    expect(messages("info").some((message) => String(message).includes("every interface"))).toBe(true);
+  });
+
+  it("an app of it is the same app", async () => {
+    const server = await start([hello]);
+    expect(await (await server.app.fetch(new Request("http://h/hello"))).text()).toBe("hi");
+    expect(server.app.routes).toEqual([hello]);
+  });
+
+  it("the app's options are the server's: a limit, a clock, an answer for what is not found", async () => {
+    const size = post(Path.of("size"), { inputs: { body }, returns: Returns.text }, ({ body }) => String(body.length));
+    const options = { maxBody: 3, now: () => new Date(784_111_777_000), notFound: () => new Response("mine", { status: 404 }) };
+    const server = await start([size], options);
+    const client = await RawClient.to(server.port);
+    const found = await client.ask("POST /size", [], "abc").answer();
+    expect(found.head).toContainEqual(["date", "Sun, 06 Nov 1994 08:49:37 GMT"]);
+    expect((await client.ask("GET /nowhere").answer()).body).toBe("mine");
+    expect((await client.ask("POST /size", [], "abcd").answer()).status).toBe(413);
+  });
+});
+
+describe("nothing listens, and nothing stays open, where", () => {
+  it("the port is in use", async () => {
+    const port = await take("127.0.0.1");
+    for (const host of ["127.0.0.1", "localhost"]) {
+      await expect(serve([hello], { port, host, signals: false })).rejects.toMatchObject({ code: "EADDRINUSE" });
+    }
+  });
+
+  it("it is in use on one of the two addresses", async () => {
+    const port = await take("::1");
+    const signals = process.listenerCount("SIGTERM");
+    await expect(serve([hello], { port, host: "localhost" })).rejects.toMatchObject({ code: "EADDRINUSE" });
+    await expect(RawClient.to(port, "127.0.0.1")).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    expect(process.listenerCount("SIGTERM")).toBe(signals);
+  });
+
+  it("SV-01 a declaration is refused", async () => {
+    const port = await take("127.0.0.1");
+    const said = "App.make: GET /hello and GET /hello could both answer one URL";
+    // Had it tried to listen, it would have said that the port is in use.
+    await expect(serve([hello, hello], { port, host: "127.0.0.1" })).rejects.toThrow(said);
+    expect(() => App.make([hello, hello])).toThrow(said);
+  });
+
+  const times = ["headTimeoutMs", "idleTimeoutMs", "bodyTimeoutMs", "sendTimeoutMs"];
+  const counts = ["maxHeaderBytes", "minBodyRate", "maxConnections"];
+  const outside: readonly (readonly [option: string, value: number])[] = [
+    ...[...times, ...counts].flatMap((option) => [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY].map((value) => [option, value] as const)),
+    ...[-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY].map((value) => ["drainMs", value] as const),
+    ...[-1, 65_536, 80.5, Number.NaN].map((value) => ["port", value] as const),
+  ];
+  it.each(outside)("%s is %d", async (option, value) => {
+    const options: ServeOptions = { port: 0, signals: false, [option]: value };
+    await expect(serve([hello], options)).rejects.toThrow(new RegExp(`^serve: ${option} cannot be ${value}: `));
+    await expect(serve([hello], options)).rejects.toThrow(RangeError);
+  });
+
+  it("an option is undefined, its default holds", async () => {
+    const server = await start([hello], { headTimeoutMs: undefined, maxHeaderBytes: undefined } as never);
+    expect(await hi(server.port, "127.0.0.1")).toBe("hi");
+  });
+});

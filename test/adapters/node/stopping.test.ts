@@ -1,0 +1,150 @@
+/** Stopping (contract 4.6; facts 8.4; rows SV-18, SV-19, SV-21). */
+import { describe, expect, it } from "vitest";
+import { Answer, Path, Returns, body, get, post } from "usher-http";
+import { messages } from "../../support/logs.ts";
+import { gate, start } from "../../support/node-server.ts";
+import { RawClient, header } from "../../support/raw-client.ts";
+
+const hello = get(Path.of("hello"), { returns: Returns.text }, () => "hi");
+
+/** A route that answers when it is let to. */
+function held() {
+  const asked = gate();
+  const letGo = gate();
+  const route = get(Path.of("held"), { returns: Returns.text }, async () => (asked.open(), await letGo.passed, "held"));
+  return { route, asked: asked.passed, letGo: letGo.open };
+}
+
+/** Longer than any test runs: what ends before it did not wait for it. */
+const drainMs = 600_000;
+
+describe("a server that stops", () => {
+  it("SV-18 refuses new connections", async () => {
+    const server = await start([hello], { drainMs });
+    expect((await (await RawClient.to(server.port)).ask("GET /hello", ["connection: close"]).answer()).body).toBe("hi");
+    expect(await server.stop()).toBe(0);
+    await expect(RawClient.to(server.port)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    expect(messages("info").slice(-2)).toEqual(["stopping, with 0 requests in flight", "stopped"]);
+  });
+
+  it("SV-18, SV-21 lets what is in flight finish, refuses what is new, and says so to each", async () => {
+    const { route, asked, letGo } = held();
+    const server = await start([route], { drainMs });
+    const client = await RawClient.to(server.port);
+    client.ask("GET /held");
+    await asked;
+    const stopped = server.stop();
+    await expect(RawClient.to(server.port)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    letGo();
+    const answered = await client.answer();
+    expect([answered.status, answered.body, header(answered, "connection")]).toEqual([200, "held", "close"]);
+    expect(await stopped).toBe(0);
+    expect(messages("info")).toContain("stopping, with 1 requests in flight");
+  });
+
+  it("SV-21 answers what is pipelined behind it no more than once it said so", async () => {
+    const { route, asked, letGo } = held();
+    const server = await start([route, hello], { drainMs });
+    const client = await RawClient.to(server.port);
+    client.ask("GET /held");
+    await asked;
+    const stopped = server.stop();
+    letGo();
+    expect(header(await client.answer(), "connection")).toBe("close");
+    expect(await client.ask("GET /hello").rest()).toBe("");
+    expect(await stopped).toBe(0);
+  });
+
+  it("waits for no kept connection that has nothing to ask", async () => {
+    const server = await start([hello], { drainMs });
+    const clients = await Promise.all([0, 1, 2].map(() => RawClient.to(server.port)));
+    for (const client of clients) expect((await client.ask("GET /hello").answer()).body).toBe("hi");
+    expect(await server.stop()).toBe(0);
+    for (const client of clients) expect(await client.rest()).toBe("");
+  });
+
+  it("waits for no connection that never asked, nor for half a head", async () => {
+    const server = await start([hello], { drainMs });
+    await RawClient.to(server.port);
+    (await RawClient.to(server.port)).send("GET /hello HTTP/1.1", "host");
+    // Both are with the server by the time that it answered another.
+    expect((await (await RawClient.to(server.port)).ask("GET /hello", ["connection: close"]).answer()).body).toBe("hi");
+    expect(await server.stop()).toBe(0);
+  });
+
+  it("SV-19 cuts what is not answered in time, and says how many", async () => {
+    const never = get(Path.of("never"), { returns: Returns.text }, () => new Promise<string>(() => {}));
+    const reads = post(Path.of("reads"), { inputs: { body }, returns: Returns.text }, () => "");
+    const server = await start([never, reads, hello], { drainMs: 50 });
+    const cut = await Promise.all([0, 1].map(() => RawClient.to(server.port)));
+    for (const client of cut) client.ask("GET /never");
+    const sending = await RawClient.to(server.port);
+    sending.send("POST /reads HTTP/1.1", "host: h", "content-length: 10", "", "abc");
+    expect((await (await RawClient.to(server.port)).ask("GET /hello", ["connection: close"]).answer()).body).toBe("hi");
+    expect(await server.stop()).toBe(3);
+    for (const client of [...cut, sending]) expect(await client.rest()).toBe("");
+    expect(messages("warn")).toEqual(["stopped with 3 requests unanswered after 0.05s"]);
+  });
+
+  it("SV-19 ends the streams there are, with no answer owed", async () => {
+    const ended = gate();
+    async function* parts() {
+      try {
+        for (;;) {
+          yield Buffer.from("x");
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      } finally {
+        ended.open();
+      }
+    }
+    const streams = get(Path.of("s"), { returns: Returns.response }, async () => Answer.stream(parts()));
+    const server = await start([streams], { drainMs: 50 });
+    const client = await RawClient.to(server.port);
+    client.ask("GET /s");
+    await client.sees("\r\n\r\n");
+    expect(await server.stop()).toBe(0);
+    await ended.passed;
+  });
+
+  it("stops once: a second call answers what the first does", async () => {
+    const never = get(Path.of("never"), { returns: Returns.text }, () => new Promise<string>(() => {}));
+    const server = await start([never, hello], { drainMs: 50 });
+    (await RawClient.to(server.port)).ask("GET /never");
+    expect((await (await RawClient.to(server.port)).ask("GET /hello").answer()).body).toBe("hi");
+    const both = [server.stop(), server.stop()];
+    expect(await Promise.all(both)).toEqual([1, 1]);
+    expect(await server.stop()).toBe(1);
+    expect(messages("info").filter((message) => String(message).startsWith("stopping"))).toHaveLength(1);
+  });
+});
+
+describe("signals", () => {
+  it.each(["SIGTERM", "SIGINT"] as const)("%s stops it, and the listener for it goes with it", async (signal) => {
+    const before = process.listenerCount(signal);
+    const server = await start([hello], { signals: true, drainMs });
+    expect(process.listenerCount(signal)).toBe(before + 1);
+    process.emit(signal);
+    expect(await server.stop()).toBe(0);
+    expect(process.listenerCount(signal)).toBe(before);
+    expect(messages("info").at(-1)).toBe("stopped");
+  });
+
+  it("stop takes them away, and none are there where they were not wanted", async () => {
+    const count = () => process.listenerCount("SIGTERM") + process.listenerCount("SIGINT");
+    const before = count();
+    await start([hello]);
+    expect(count()).toBe(before);
+    const server = await start([hello], { signals: true });
+    await server.stop();
+    expect(count()).toBe(before);
+  });
+
+  it("a server that came and went leaves nothing with the process", async () => {
+    await (await start([hello])).stop();
+    const count = () => process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0);
+    const before = count();
+    for (let i = 0; i < 3; i++) await (await start([hello], { signals: true })).stop();
+    expect(count()).toBe(before);
+  });
+});
