@@ -17,7 +17,7 @@ const lines = [
 const packagesOfSrc = ["valibot", "node:async_hooks"];
 
 /** What an adapter may run of src. Of the rest, `index.ts` aside, it may import types. */
-const portsOfSrc = /^src\/(app|database|logging)\/|^src\/inputs\/body-source\.ts$|^src\/answers\/answer\.ts$/;
+const portsOfSrc = /^src\/(app|database|logging)\/|^src\/inputs\/body-source\.ts$|^src\/answers\/(answer|parts)\.ts$/;
 
 const wrong = [];
 for (const folder of ["src", "adapters", "examples"]) {

@@ -45,11 +45,14 @@ export class NodeExchange implements Exchange {
   get gone(): AbortSignal {
     const controller = new AbortController();
     const response = this.#response;
-    const closed = (): void => {
-      if (!response.writableFinished) controller.abort();
-    };
-    if (response.closed) closed();
-    else response.once("close", closed);
+    const { socket } = this.#request;
+    // Node calls an answer finished, too, whose connection is gone from under it.
+    let finished = response.writableFinished && !socket.destroyed;
+    response.once("finish", () => (finished = !socket.destroyed));
+    response.once("close", () => {
+      if (!finished) controller.abort();
+    });
+    if (response.closed && !finished) controller.abort();
     return controller.signal;
   }
 

@@ -1,25 +1,11 @@
 import type { IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
 import { joined, noRoom, tooLarge } from "../../src/inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
+import { connectionOf } from "./connections.ts";
 import type { Deadline, Sweep } from "./sweep.ts";
 
 const endedEarly: BodyFailure = { kind: "unreadable", detail: "the body ended early" };
 const tooSlow: BodyFailure = { kind: "unreadable", detail: "the body stopped arriving" };
-
-/** A connection, with what is told when it closes while a body is read from it. */
-interface ReadingSocket extends Socket {
-  cut?: (() => void) | undefined;
-}
-
-function readingOf(request: IncomingMessage): ReadingSocket {
-  return request.socket;
-}
-
-/** Watches a connection for its end: once for each, where a request's own events would cost each 0.9 µs. */
-export function watch(socket: Socket): void {
-  socket.once("close", () => (socket as ReadingSocket).cut?.());
-}
 
 /** A body as `node:http` brings it. Nothing is read, and the client not told to send it, before it is asked for. */
 export class IncomingBody implements BodySource {
@@ -86,7 +72,7 @@ class Gathering {
   start(): void {
     this.#request.on("data", (part: Buffer) => this.#keep(part));
     this.#request.on("end", () => this.#finish(joined(this.#parts, this.#length)));
-    readingOf(this.#request).cut = () => this.#finish(endedEarly);
+    connectionOf(this.#request.socket).cut = () => this.#finish(endedEarly);
   }
 
   #keep(part: Buffer): void {
@@ -108,7 +94,7 @@ class Gathering {
     if (this.#over) return;
     this.#over = true;
     this.#deadline.clear();
-    readingOf(this.#request).cut = undefined;
+    connectionOf(this.#request.socket).cut = undefined;
     this.#receiver.done(read);
   }
 }

@@ -7,10 +7,10 @@ import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
 import { log, useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routes/route.ts";
-import { NodeExchange } from "./exchange.ts";
+import { Connections, connectionOf } from "./connections.ts";
+import { NodeExchange, hasBody } from "./exchange.ts";
 import { refuseHead } from "./head-refusal.ts";
 import { listen } from "./listen.ts";
-import { watch } from "./incoming-body.ts";
 import { limitsOf } from "./options.ts";
 import type { Limits, ServeOptions } from "./options.ts";
 import { stderrSink } from "./stderr.ts";
@@ -58,6 +58,7 @@ class Listener implements Server {
   readonly sweep: Sweep;
   readonly sendTimeoutMs: number;
   readonly #limits: Limits;
+  readonly #connections = new Connections();
   #servers: readonly HttpServer[] = [];
   /** Requests whose answer is not made yet. */
   readonly #inFlight = new Set<ServerResponse>();
@@ -112,15 +113,16 @@ class Listener implements Server {
     // Node drops headers past a count without a word; the bytes of a head are bound already.
     server.maxHeadersCount = 0;
     server.maxConnections = maxConnections;
-    server.on("connection", watch);
+    server.on("connection", this.#connections.watch);
     server.on("request", (request, response) => this.#answer(request, response, false));
-    server.on("checkContinue", (request, response) => this.#answer(request, response, true));
+    server.on("checkContinue", (request, response) => this.#answerExpecting(request, response));
     server.on("connect", (request, socket) => this.#answerConnect(request, socket));
-    server.on("clientError", refuseHead);
+    server.on("clientError", (error, socket) => refuseHead(error, socket as Socket));
     return server;
   }
 
   #answer(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
+    connectionOf(request.socket).answering = response;
     const exchange = new NodeExchange(request, response, this.sweep, expectsContinue);
     const sent = this.app.answer(exchange);
     if (!(sent instanceof Promise)) return write(request, response, sent, this);
@@ -131,12 +133,19 @@ class Listener implements Server {
     });
   }
 
+  #answerExpecting(request: IncomingMessage, response: ServerResponse): void {
+    // Without a body there is nothing to go on with, and the connection is kept. Node closes it for want of the
+    // `100 Continue`, unless it forgets that one was asked for: only a member of its own says so.
+    if (!hasBody(request)) Object.assign(response, { _expect_continue: false });
+    this.#answer(request, response, true);
+  }
+
   // Node hands over the bare connection: without an answer to it, the client would only see it close.
   #answerConnect(request: IncomingMessage, socket: Duplex): void {
     const response = new ServerResponse(request);
     response.assignSocket(socket as Socket);
     response.shouldKeepAlive = false;
-    response.once("finish", () => socket.end());
+    response.once("finish", () => (socket as Socket).destroySoon());
     socket.on("error", () => socket.destroy());
     this.#answer(request, response, false);
   }
@@ -146,6 +155,7 @@ class Listener implements Server {
     process.off("SIGTERM", this.#onSignal).off("SIGINT", this.#onSignal);
     info(`stopping, with ${this.#inFlight.size} requests in flight`);
     const closed = Promise.all(this.#servers.map(closeServer));
+    this.#connections.closeIdle();
     const drained = await Promise.race([closed.then(() => true), after(this.#limits.drainMs)]);
     const cut = drained ? 0 : this.#inFlight.size;
     for (const server of this.#servers) server.closeAllConnections();
@@ -160,7 +170,6 @@ class Listener implements Server {
 function closeServer(server: HttpServer): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
-    server.closeIdleConnections();
   });
 }
 

@@ -1,4 +1,5 @@
 import { isToken } from "../codecs/word.ts";
+import { setCookieLine } from "../cookies/cookie.ts";
 import type { Answer } from "./answer.ts";
 import { htmlType, jsonType, textType } from "./content-types.ts";
 
@@ -19,12 +20,16 @@ const serverOwned: ReadonlySet<string> = new Set([
 
 /** What keeps an answer from being written, in words for the log; undefined where nothing does. */
 export function unwritable(answer: Answer): string | undefined {
-  const { status, contentType, headers } = answer;
+  const { status, contentType, headers, cookies } = answer;
   if (!Number.isInteger(status) || status < 200 || status > 599) return `${status}, which is not a final status`;
   if (!isOurs(contentType) && !isFieldValue(contentType)) return 'a header that cannot be written: "content-type"';
   for (const [name, value] of headers) {
     if (!isToken(name) || !isFieldValue(value)) return `a header that cannot be written: ${JSON.stringify(name)}`;
     if (isServerOwned(name, status)) return `a header only the framework writes: ${JSON.stringify(name)}`;
+  }
+  // Cookie.make lets nothing else through, but a cookie is a value that anyone may write down.
+  for (const cookie of cookies) {
+    if (!isFieldValue(setCookieLine(cookie, true))) return 'a header that cannot be written: "set-cookie"';
   }
   return undefined;
 }

@@ -1,5 +1,6 @@
 import { isStream } from "../answers/answer.ts";
 import type { StreamBody } from "../answers/answer.ts";
+import { readParts } from "../answers/parts.ts";
 import { gather } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import type { Exchange, Sent } from "./exchange.ts";
@@ -96,25 +97,24 @@ export function responseOf(sent: Sent): Response {
 }
 
 /** A stream's parts as the platform's own stream, cut at the length they were announced with. */
-function readable({ parts, length }: StreamBody): ReadableStream<Uint8Array> {
+function readable(body: StreamBody): ReadableStream<Uint8Array> {
+  const { parts, length } = body;
   if (length === undefined && parts instanceof ReadableStream) return parts;
-  const iterator = parts[Symbol.asyncIterator]();
+  const reading = readParts(body);
   let left = length ?? Number.POSITIVE_INFINITY;
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await iterator.next();
-        if (done === true) return end(controller, left, length);
-        if (left > 0) controller.enqueue(value.subarray(0, left));
-        if (value.byteLength > left) {
+        const part = await reading.next();
+        if (part === undefined) return end(controller, left, length);
+        if (left > 0) controller.enqueue(part.subarray(0, left));
+        if (part.byteLength > left) {
           controller.close();
-          await iterator.return?.();
+          reading.cancel();
         }
-        left -= Math.min(left, value.byteLength);
+        left -= Math.min(left, part.byteLength);
       },
-      async cancel() {
-        await iterator.return?.();
-      },
+      cancel: reading.cancel,
     },
     { highWaterMark: 0 },
   );

@@ -1,4 +1,4 @@
-/** Answers a route builds itself (contract 4.3; facts 4.2; rows AN, RT-46). */
+/** Answers a route builds itself (contract 4.3; facts 4.2; rows AN, RT-46). AN-27 to AN-31 belong to takeovers' own issue. */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { Answer, App, Codec, Cookie, Path, Refusal, Returns, Test, get, refuse } from "usher-http";

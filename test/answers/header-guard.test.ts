@@ -1,6 +1,6 @@
 /** What no handler may set: the answer is a 500, and nothing of it is sent (contract 4.3 rule 4; rows AN-09 to AN-13). */
 import { describe, expect, it } from "vitest";
-import { Answer, Path, Refusal, Returns, Test, addHeader, get, refuse } from "usher-http";
+import { Answer, Codec, Cookie, Path, Refusal, Returns, Test, addHeader, get, refuse, setCookie } from "usher-http";
 import type { Route } from "usher-http";
 import { internal } from "../support/refusals.ts";
 import { lines, messages } from "../support/logs.ts";
@@ -121,6 +121,21 @@ describe("a header that cannot be written", () => {
     const { status, headers } = await Test.call(Test.app([adds(["x-mine", text])]), "GET", "/x");
     expect([status, headers.get("x-mine")]).toEqual([200, text.trim()]);
   });
+});
+
+describe("a cookie that Cookie.make did not make", () => {
+  it.each([{ value: "a\r\nx: 1" }, { name: "a\nb" }, { path: "/\r\nx: 1" }, { value: "é" }])(
+    "AN-12 %j",
+    async (odd) => {
+      const cookie = { ...Cookie.make(Cookie.named("k", Codec.string), "v"), ...odd };
+      const built = get(Path.of("x"), { returns: Returns.response }, () => Answer.make("", { cookies: [cookie] }));
+      const set = get(Path.of("x"), { inputs: { setCookie }, returns: Returns.text }, ({ setCookie }) => {
+        setCookie(cookie);
+        return "";
+      });
+      for (const route of [built, set]) expect((await Test.call(Test.app([route]), "GET", "/x")).body).toBe(internal);
+    },
+  );
 });
 
 describe("a status that is not final", () => {

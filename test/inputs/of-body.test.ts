@@ -66,7 +66,8 @@ describe("Dep.ofBody", () => {
     expect([status, body]).toEqual([415, unsupported]);
   });
 
-  it("refuses a type given twice", async () => {
+  it("refuses a type given twice, and none at all", async () => {
+    expect((await Test.call(Test.app([typed("text/csv")]), "POST", "/", { body: "x" })).status).toBe(415);
     const twice = [
       ["content-type", "text/csv"],
       ["content-type", "text/csv"],

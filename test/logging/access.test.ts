@@ -1,26 +1,6 @@
-/** The access line, and what a request's lines carry (contract 2.12, 5.10; rows LG-04 to LG-12, LG-24, LG-25). */
-import { setImmediate } from "node:timers/promises";
+/** The access line (contract 2.12; rows LG-04 to LG-09, LG-11, LG-24). */
 import { describe, expect, it } from "vitest";
-import {
-  Answer,
-  Codec,
-  Cookie,
-  Dep,
-  Header,
-  Log,
-  Meta,
-  Path,
-  Query,
-  Refusal,
-  Result,
-  Returns,
-  Test,
-  get,
-  json,
-  post,
-  refuse,
-  requestId,
-} from "usher-http";
+import { Answer, Meta, Path, Refusal, Returns, Test, get, json, post, refuse } from "usher-http";
 import * as v from "valibot";
 import { lines, logWith, logged } from "../support/logs.ts";
 
@@ -207,95 +187,6 @@ describe("its level", () => {
       undefined,
       undefined,
       undefined,
-    ]);
-  });
-});
-
-it("LG-10 no header, cookie, query or body is in any line, whatever the answer", async () => {
-  logWith({ level: "debug" });
-  const secret = "s3cret";
-  const inputs = {
-    auth: Header.optional("authorization", Codec.credentials),
-    n: Header.optional("x-n", Codec.int),
-    session: Cookie.optional(Cookie.named("session", Codec.int)),
-    code: Query.optional("code", Codec.int),
-    body: json(v.object({ password: v.number() })),
-  };
-  const all = post(Path.of("all"), { inputs, ...text }, () => "");
-  const open = post(Path.of("open"), { inputs: { body: json(v.object({ password: v.string() })) }, ...text }, () => "");
-  const called = Test.app([
-    all,
-    open,
-    post(
-      Path.of("raises"),
-      { inputs: { x: Dep.ofRequest(() => Result.ok()) }, ...text },
-      () => JSON.parse(secret) as string,
-    ),
-  ]);
-  const headers = {
-    authorization: `Bearer ${secret}`,
-    cookie: `session=${secret}`,
-    "x-n": secret,
-    "x-request-id": secret,
-    host: secret,
-  };
-  for (const path of ["/all", "/open", "/raises", "/nowhere"]) {
-    for (const body of [`{"password":"${secret}"}`, secret]) {
-      await Test.call(called, "POST", `${path}?code=${secret}`, { headers, body });
-    }
-  }
-  expect(logged().length).toBeGreaterThanOrEqual(8);
-  expect(logged().join("\n")).not.toContain(secret);
-});
-
-describe("LG-12 a request's id", () => {
-  const shop = Log.source("shop");
-
-  it("is on every line of its work, however far it went", async () => {
-    const busy = get(
-      Path.of("busy"),
-      { inputs: { requestId, a: Dep.join({}, () => shop.info("input")) }, ...text },
-      async ({ requestId }) => {
-        shop.info("handler");
-        await setImmediate();
-        shop.info("awaited");
-        await new Promise<void>((resolve) => setTimeout(() => (shop.info("timer"), resolve())));
-        await Promise.all([
-          setImmediate().then(() => shop.info("forked")),
-          Promise.resolve().then(() => shop.info("micro")),
-        ]);
-        return `${requestId} ${Log.requestId()}`;
-      },
-    );
-    const { body, headers } = await Test.call(Test.app([busy]), "GET", "/busy");
-    const id = headers.get("x-request-id");
-    expect(body).toBe(`${id} ${id}`);
-    expect(lines()).toHaveLength(7);
-    expect(new Set(lines().map((line) => line["request_id"]))).toEqual(new Set([id]));
-    for (const member of ["trace_id", "span_id"]) expect(new Set(lines().map((line) => line[member])).size).toBe(1);
-  });
-
-  it("is its own where requests run at once", async () => {
-    const slow = get(Path.of("slow"), text, async () => {
-      await setImmediate();
-      shop.info("slow");
-      return Log.requestId() ?? "";
-    });
-    const calls = Test.app([slow]);
-    const answered = await Promise.all(Array.from({ length: 20 }, () => Test.call(calls, "GET", "/slow")));
-    expect(answered.map(({ body }) => body)).toEqual(answered.map(({ headers }) => headers.get("x-request-id")));
-    const ids = lines()
-      .filter((line) => line["message"] === "slow")
-      .map((line) => line["request_id"]);
-    expect(new Set(ids).size).toBe(20);
-  });
-
-  it("is on no line outside of one", async () => {
-    await Test.call(app, "GET", "/hello/kim");
-    shop.info("outside");
-    expect([Log.requestId(), Object.keys(lines().at(-1) ?? {})]).toEqual([
-      undefined,
-      ["timestamp", "level", "logger.name", "message"],
     ]);
   });
 });

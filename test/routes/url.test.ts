@@ -1,4 +1,7 @@
-/** Building URLs (contract 4.2, `Path.url`; rows UR), and reading back what was built. */
+/**
+ * Building URLs (contract 4.2, `Path.url`; rows UR), and reading back what was built. UR-03 has no counterpart: a record
+ * gives no argument twice.
+ */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Codec, Path, Returns, Test, get, param } from "usher-http";

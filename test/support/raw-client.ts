@@ -27,7 +27,7 @@ export class RawClient {
 
   private constructor(socket: Socket) {
     this.socket = socket;
-    socket.on("data", (part) => {
+    socket.on("data", (part: Buffer) => {
       this.#bytes = Buffer.concat([this.#bytes, part]);
       this.#wake();
     });

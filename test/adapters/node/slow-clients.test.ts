@@ -1,0 +1,150 @@
+/** Clients that leave, and those that take nothing of their answer (contract 4.4; rows SV-12, SV-13). */
+import { getActiveResourcesInfo } from "node:process";
+import { describe, expect, it, vi } from "vitest";
+import { Answer, Path, Returns, body, clientGone, get, post } from "usher-http";
+import type { Route } from "usher-http";
+import { messages } from "../../support/logs.ts";
+import { clientOf, gate, start } from "../../support/node-server.ts";
+import { RawClient } from "../../support/raw-client.ts";
+
+/** A stream that never ends of itself, with the end that it comes to. */
+function endless(): { readonly route: Route; readonly ended: Promise<void> } {
+  const ended = gate();
+  async function* parts(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) yield Buffer.alloc(65_536);
+    } finally {
+      ended.open();
+    }
+  }
+  return {
+    ended: ended.passed,
+    route: get(Path.of("endless"), { returns: Returns.response }, () => Answer.stream(parts())),
+  };
+}
+
+describe("a client that leaves", () => {
+  it("ends the stream that was for it", async () => {
+    const { route, ended } = endless();
+    const client = await clientOf([route]);
+    client.ask("GET /endless");
+    await client.sees("\r\n\r\n");
+    client.leave();
+    await ended;
+    expect(messages("error")).toEqual([]);
+  });
+
+  it("is told by clientGone, once it left and not before", async () => {
+    const asked = gate<AbortSignal>();
+    const waits = get(Path.of("waits"), { inputs: { clientGone }, returns: Returns.text }, ({ clientGone }) => {
+      asked.open(clientGone);
+      return new Promise<string>((resolve) => clientGone.addEventListener("abort", () => resolve("")));
+    });
+    const client = await clientOf([waits]);
+    client.ask("GET /waits");
+    const signal = await asked.passed;
+    expect(signal.aborted).toBe(false);
+    const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
+    client.leave();
+    await aborted;
+  });
+
+  it("is told by clientGone while its answer is on its way, too", async () => {
+    const gone = gate();
+    const inputs = { clientGone };
+    const half = get(Path.of("half"), { inputs, returns: Returns.response }, ({ clientGone }) => {
+      clientGone.addEventListener("abort", () => gone.open());
+      return Answer.make(Buffer.alloc(64 * 1024 * 1024));
+    });
+    const client = await clientOf([half]);
+    client.ask("GET /half");
+    await client.sees("\r\n\r\n");
+    client.leave();
+    await gone.passed;
+  });
+
+  it("is told by clientGone though its body was read", async () => {
+    const asked = gate();
+    const gone = gate<boolean>();
+    const waits = post(
+      Path.of("waits"),
+      { inputs: { body, clientGone }, returns: Returns.text },
+      async ({ clientGone }) => {
+        asked.open();
+        await new Promise<void>((resolve) => clientGone.addEventListener("abort", () => resolve()));
+        gone.open(clientGone.aborted);
+        return "";
+      },
+    );
+    const client = await clientOf([waits]);
+    client.ask("POST /waits", [], "x");
+    await asked.passed;
+    client.leave();
+    expect(await gone.passed).toBe(true);
+  });
+
+  it("after its answer has gone nowhere: clientGone never says so", async () => {
+    const signals: AbortSignal[] = [];
+    const keeps = get(
+      Path.of("keeps"),
+      { inputs: { clientGone }, returns: Returns.text },
+      ({ clientGone }) => (signals.push(clientGone), "kept"),
+    );
+    const server = await start([keeps]);
+    const client = await RawClient.to(server.port);
+    expect((await client.ask("GET /keeps").answer()).body).toBe("kept");
+    client.leave();
+    await server.stop();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  });
+});
+
+describe("a client that takes nothing of its answer", () => {
+  const big = Buffer.alloc(64 * 1024 * 1024, 0x78);
+
+  it("SV-12 is cut off, and its connection is free", async () => {
+    const sockets = () => getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
+    await vi.waitFor(() => expect(sockets()).toBe(0));
+    const client = await clientOf([get(Path.of("big"), { returns: Returns.response }, () => Answer.make(big))], {
+      sendTimeoutMs: 100,
+    });
+    client.socket.pause();
+    client.ask("GET /big");
+    // Its own end is left, which it does not look at.
+    await vi.waitFor(() => expect(sockets()).toBe(1), { timeout: 4000 });
+  });
+
+  it("SV-12 a stream's, too: it is ended", async () => {
+    const { route, ended } = endless();
+    const client = await clientOf([route], { sendTimeoutMs: 100 });
+    client.socket.pause();
+    client.ask("GET /endless");
+    await ended;
+    expect(messages("error")).toEqual([]);
+  });
+
+  // Each pause is far inside the limit and all of them are far past it.
+  it.each(["whole", "stream"])("SV-13 for a while, and then takes more, gets all of it: %s", async (how) => {
+    async function* parts() {
+      for (let at = 0; at < big.length; at += 262_144) yield big.subarray(at, at + 262_144);
+    }
+    const route = get(Path.of("big"), { returns: Returns.response }, () =>
+      how === "whole" ? Answer.make(big) : Answer.stream(parts(), { length: big.length }),
+    );
+    const { port } = await start([route], { sendTimeoutMs: 700 });
+    const client = await RawClient.to(port);
+    let taken = 0;
+    let sinceRest = 0;
+    client.socket.removeAllListeners("data").on("data", (part) => {
+      taken += part.length;
+      sinceRest += part.length;
+      if (sinceRest < 4 * 1024 * 1024) return;
+      sinceRest = 0;
+      client.socket.pause();
+      setTimeout(() => client.socket.resume(), 100);
+    });
+    client.ask("GET /big", ["connection: close"]);
+    await new Promise((resolve) => client.socket.once("end", resolve).once("close", resolve));
+    expect(taken).toBeGreaterThanOrEqual(big.length);
+  });
+});
