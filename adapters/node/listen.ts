@@ -16,6 +16,7 @@ export async function listen(
   { host, port }: { readonly host: string; readonly port: number },
   make: () => Server,
 ): Promise<Listening> {
+  if (host === "0.0.0.0" || host === "::") return everywhere(port, make);
   if (host !== "localhost") {
     const server = make();
     const taken = await listenOn(server, host, port);
@@ -32,6 +33,20 @@ export async function listen(
     throw error;
   }
   return { servers: [four, six], port: taken, bound: "127.0.0.1 and [::1]" };
+}
+
+// One IPv6 socket takes IPv4 too, but where the machine has no IPv6 at all.
+async function everywhere(port: number, make: () => Server): Promise<Listening> {
+  const six = make();
+  try {
+    const taken = await listenOn(six, "::", port);
+    return { servers: [six], port: taken, bound: "every interface: [::], which takes IPv4 too" };
+  } catch (error) {
+    if (!isWithoutFamily(error)) throw error;
+  }
+  const four = make();
+  const taken = await listenOn(four, "0.0.0.0", port);
+  return { servers: [four], port: taken, bound: "every interface: 0.0.0.0, with no IPv6 here" };
 }
 
 function listenOn(server: Server, host: string, port: number): Promise<number> {

@@ -1,6 +1,6 @@
 import type { Answer } from "./answer.ts";
 
-/** A standard `Response` as an answer; its cookie lines go as they are. */
+/** A standard `Response` as an answer. Its headers are a handler's own: the framework's are refused as anywhere. */
 export function fromResponse(response: Response): Answer {
   const headers: (readonly [string, string])[] = [];
   let contentType: string | undefined;

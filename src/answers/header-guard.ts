@@ -48,6 +48,6 @@ function isServerOwned(name: string, status: number): boolean {
  * Visible ASCII, blanks and tabs: narrower than RFC 9110 §5.5, whose other bytes runtimes disagree on. One of them
  * takes the whole process down for a control character here.
  */
-function isFieldValue(value: string): boolean {
+export function isFieldValue(value: string): boolean {
   return /^[\t\x20-\x7e]*$/.test(value);
 }

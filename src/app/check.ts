@@ -1,3 +1,4 @@
+import { isFieldValue } from "../answers/header-guard.ts";
 import type { AnyDep, DepNode } from "../inputs/dep.ts";
 import type { Supplied } from "../inputs/resource.ts";
 import { frameworkCodes } from "../refusals/framework-codes.ts";
@@ -169,8 +170,11 @@ function codeProblems(code: Code, where: string): readonly string[] {
   if (!Number.isInteger(code.status) || code.status < 400 || code.status > 599) {
     return [`the code ${code.name} in ${where} is a ${code.status}, where a refusal is 4xx or 5xx`];
   }
-  if (code.status === 401 && code.challenge === undefined) {
+  if (code.status === 401 && (code.challenge ?? "") === "") {
     return [`the code ${code.name} in ${where} is a 401 with no challenge, which its WWW-Authenticate must name`];
+  }
+  if (code.challenge !== undefined && !isFieldValue(code.challenge)) {
+    return [`the code ${code.name} in ${where} has a challenge that no header can hold`];
   }
   return [];
 }

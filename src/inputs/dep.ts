@@ -32,7 +32,7 @@ export interface Inputs {
 }
 export type Values<I> = { readonly [K in keyof I]: I[K] extends Dep<infer A, string, unknown> ? A : never };
 type All<Union> = (Union extends unknown ? (u: Union) => void : never) extends (i: infer I) => void ? I : never;
-export type WireOf<I> = All<{ [K in keyof I]: I[K] extends Dep<unknown, string, infer W> ? W : never }[keyof I]>;
+export type WireOf<I> = {} & All<{ [K in keyof I]: I[K] extends Dep<unknown, string, infer W> ? W : never }[keyof I]>;
 export type RefusesOf<I> = { [K in keyof I]: I[K] extends Dep<unknown, infer R, unknown> ? R : never }[keyof I];
 export type Names<Codes extends readonly Code[]> = Codes[number]["name"];
 

@@ -33,6 +33,7 @@ class RandomText {
   }
 }
 
+const zeros = "0".repeat(32);
 const ids = /* @__PURE__ */ new RandomText(crockford);
 const digits = /* @__PURE__ */ new RandomText(hexadecimal);
 
@@ -44,5 +45,5 @@ export function freshRequestId(): string {
 /** Random lower-case hexadecimal digits, two for each byte; never all zero (W3C Trace Context §3.2.2.3). */
 export function freshHex(bytes: number): string {
   const text = digits.take(bytes * 2);
-  return /[^0]/.test(text) ? text : freshHex(bytes);
+  return zeros.startsWith(text) ? freshHex(bytes) : text;
 }

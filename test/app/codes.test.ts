@@ -98,6 +98,17 @@ describe("a 401 and its challenge", () => {
   it("ST-31 is refused without one, in the application's codes", () => {
     expect(refused([], [nobody])).toBe(missing("the application"));
   });
+  it("ST-30 is refused with an empty one", () => {
+    expect(refused([at("p", code("nobody", { status: 401, doc: "Nobody.", challenge: "" }))])).toBe(missing("GET /p"));
+  });
+  it.each(["Bearer\r\nset-cookie: a=1", 'Bearer realm="\u0000"', 'Bearer realm="é"'])(
+    "is refused where no header can hold it: %j",
+    (challenge) => {
+      expect(refused([at("p", code("nobody", { status: 401, doc: "Nobody.", challenge }))])).toBe(
+        "App.make: the code nobody in GET /p has a challenge that no header can hold",
+      );
+    },
+  );
   it("ST-30 is taken with one; no other status needs any", () => {
     const challenged = code("nobody", { status: 401, doc: "Nobody.", challenge: "Test" });
     expect(refused([at("p", challenged), at("q", code("forbidden", { status: 403, doc: "No." }))])).toBeUndefined();

@@ -185,3 +185,7 @@ export async function tested(): Promise<boolean> {
   const answered = await Test.call(tested, "POST", "/orders", { body: { item: "pen", quantity: 2 } });
   return answered.status === 201;
 }
+
+// Of no inputs at all.
+const always: Dep<number> = Dep.join({}, () => 1);
+void always;

@@ -44,10 +44,14 @@ describe("a host", () => {
     await expect(RawClient.to(server.port, other)).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
 
-  it("SV-04 :: is every interface, of both families", async () => {
-    const server = await start([hello], { host: "::" });
-    expect(server.url).toBe(`http://[::]:${server.port}`);
+  it.each([
+    ["::", "[::]"],
+    ["0.0.0.0", "0.0.0.0"],
+  ])("SV-04 %s is every interface, of both families", async (host, named) => {
+    const server = await start([hello], { host });
+    expect(server.url).toBe(`http://${named}:${server.port}`);
     for (const address of ["127.0.0.1", "::1"]) expect(await hi(server.port, address)).toBe("hi");
+    expect(messages("info")).toContain(`listening on ${server.url} (every interface: [::], which takes IPv4 too)`);
   });
 
   it("an app of it is the same app", async () => {
