@@ -1,0 +1,46 @@
+/** The README's commands give what the README says. */
+import { execFile, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startExample } from "./start-example.ts";
+import type { RunningExample } from "./start-example.ts";
+
+const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8");
+const run = promisify(execFile);
+const hasCurl = spawnSync("curl", ["--version"]).status === 0;
+
+/** The table's rows: a command and what it prints. */
+const rows = [...readme.matchAll(/^\| `(curl [^`]+)` \| `([^`]+)` \|$/gm)].map(([, command, printed]) => [
+  command as string,
+  printed as string,
+]);
+const [, first, placed] = /```sh\n(curl [^\n]+)\n```\n+```json\n([^\n]+)\n```/.exec(readme) ?? [];
+
+describe("the README's curl lines", { timeout: 30_000 }, () => {
+  let example: RunningExample;
+  beforeAll(async () => {
+    example = await startExample("orders");
+  }, 30_000);
+  afterAll(() => example.stop());
+
+  async function printedBy(command: string): Promise<string> {
+    const { stdout } = await run("sh", ["-c", command.replaceAll("localhost:8080", new URL(example.url).host)]);
+    return stdout;
+  }
+
+  it("are there", () => {
+    expect(rows.length).toBeGreaterThan(9);
+    expect([first, placed]).toEqual([expect.stringContaining("curl"), expect.stringContaining('"id":1')]);
+  });
+
+  it.skipIf(!hasCurl)("place an order", async () => {
+    const untimed = (text: string | undefined) => text?.replace(/"placed_at":"[^"]+"/, "");
+    expect(untimed(await printedBy(first as string))).toBe(untimed(placed));
+  });
+
+  it.skipIf(!hasCurl).each(rows)("%s", async (command, printed) => {
+    expect(await printedBy(command as string)).toBe(printed);
+  });
+});
