@@ -10,7 +10,10 @@ interface WatchedSocket extends Socket {
 /** What is known of one open connection beside what Node tells. */
 export class Connection {
   readonly socket: Socket;
-  /** The answer that is made or written, or the last that was. */
+  /**
+   * The last answer that is being made, or waits to be taken. An answer that went out at once is never here: kept until
+   * the next request, each would outlive its youth, and be the old generation's to collect.
+   */
   answering: ServerResponse | undefined = undefined;
   /** What comes on it is no HTTP any more: nothing of it is read. */
   broken = false;
@@ -23,7 +26,18 @@ export class Connection {
 
   /** Whether nobody waits for an answer on it. */
   get isIdle(): boolean {
-    return this.answering === undefined || this.answering.writableFinished;
+    return this.answering === undefined;
+  }
+
+  answered(response: ServerResponse): void {
+    if (this.answering === response) this.answering = undefined;
+  }
+
+  /** An answer is written that the client has not taken yet. */
+  sending(response: ServerResponse): void {
+    this.answering = response;
+    const done = (): void => this.answered(response);
+    response.once("finish", done).once("close", done);
   }
 }
 

@@ -36,9 +36,10 @@ export function write(request: IncomingMessage, response: ServerResponse, sent: 
   // A kept HTTP/1.1 connection needs no word; HTTP/1.0 is told by Node.
   if (!closes && request.httpVersionMinor === 1) response.removeHeader("connection");
   response.writeHead(sent.status, phrase(sent), framed(request, sent, closes));
+  if (isStream(body) || unread) connectionOf(request.socket).sending(response);
   if (isStream(body)) void stream(request, response, body, writing.sendTimeoutMs);
   else if (unread && !connectionOf(request.socket).broken) endUnread(request, response, body, writing);
-  else end(response, body, writing);
+  else end(request, response, body, writing);
 }
 
 function phrase({ status }: Sent): string {
@@ -52,10 +53,17 @@ function framed(request: IncomingMessage, { head, body }: Sent, closes: boolean)
   return [...head, ...(chunked ? ["transfer-encoding", "chunked"] : []), ...(closes ? ["connection", "close"] : [])];
 }
 
-function end(response: ServerResponse, body: string | Uint8Array | undefined, writing: Writing): void {
+function end(
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: string | Uint8Array | undefined,
+  writing: Writing,
+): void {
   if (body === undefined) response.end();
   else response.end(body);
-  if (response.writableLength > 0) sendWithin(response, writing.sendTimeoutMs);
+  if (response.writableLength === 0) return;
+  connectionOf(request.socket).sending(response);
+  sendWithin(response, writing.sendTimeoutMs);
 }
 
 /**

@@ -41,6 +41,6 @@ describe("the README's curl lines", { timeout: 30_000 }, () => {
   });
 
   it.skipIf(!hasCurl).each(rows)("%s", async (command, printed) => {
-    expect(await printedBy(command as string)).toBe(printed);
+    expect(await printedBy(command)).toBe(printed);
   });
 });
