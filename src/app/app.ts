@@ -4,7 +4,6 @@ import type { RequestRecord } from "../inputs/asked.ts";
 import type { Awaitable, Place } from "../inputs/dep.ts";
 import { makePlan } from "../inputs/plan.ts";
 import type { Supplied } from "../inputs/resource.ts";
-import { frameworkCodes } from "../refusals/framework-codes.ts";
 import type { Code } from "../refusals/code.ts";
 import { Refusal } from "../refusals/refusal.ts";
 import { access } from "../routes/meta.ts";
@@ -12,7 +11,8 @@ import type { Route } from "../routes/route.ts";
 import { Table } from "../routes/table.ts";
 import { answerExchange } from "./answer-exchange.ts";
 import { BodyBudget } from "./body-budget.ts";
-import { DeclarationError, checkRoute, checkTogether, codesOf, nameOf } from "./check.ts";
+import { DeclarationError, checkRoute, checkTogether, declared } from "./check.ts";
+import type { Declared } from "./check.ts";
 import type { CompiledApp, CompiledRoute } from "./compiled.ts";
 import type { Exchange, Sent } from "./exchange.ts";
 import { FetchExchange, responseOf } from "./fetch.ts";
@@ -59,20 +59,22 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   const { resources = [], codes = [], maxBody = 1_048_576, bodyBudget = 67_108_864 } = options;
   const problems: string[] = [];
   const table = new Table<CompiledRoute>();
-  for (const route of routes) {
-    const broken = checkRoute(route, resources);
+  const supplied = new Map(resources.map(({ name, value }) => [name, value]));
+  const all = routes.map(declared);
+  for (const one of all) {
+    const broken = checkRoute(one, supplied);
     problems.push(...broken);
     if (broken.length > 0) continue;
-    const compiled = compile(route, resources);
-    if (typeof compiled === "string") problems.push(`${nameOf(route)}: ${compiled}`);
-    else table.add(route.method, route.path, compiled);
+    const compiled = compile(one, supplied);
+    if (typeof compiled === "string") problems.push(`${one.name}: ${compiled}`);
+    else table.add(one.route.method, one.route.path, compiled);
   }
-  problems.push(...checkTogether(routes, resources, codes), ...checkLimits({ maxBody, bodyBudget }));
+  problems.push(...checkTogether(all, resources, codes), ...checkLimits({ maxBody, bodyBudget }));
   if (problems.length > 0) throw new DeclarationError(problems);
 
   const app: CompiledApp = {
     table,
-    codes: namesOf([...frameworkCodes, ...codes]),
+    codes: namesOf(codes),
     notFound: options.notFound,
     redirectsSlash: options.trailingSlash === "redirect",
     maxBody,
@@ -87,15 +89,16 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
 }
 
 /** A route ready for requests, or what its shapes cannot be read or written as. */
-function compile(route: Route, resources: readonly Supplied[]): CompiledRoute | string {
+function compile(declared: Declared, supplied: ReadonlyMap<string, unknown>): CompiledRoute | string {
+  const { route, codes } = declared;
   const { node } = route.returns;
   try {
     const write = node.compile();
     return {
       route,
-      plan: makePlan(route.inputs, placeOf(route, resources)),
+      plan: makePlan(route.inputs, placeOf(declared, supplied)),
       answerOf: (returned) => (returned instanceof Refusal ? refusalAnswer(returned) : write(returned)),
-      codes: namesOf([...frameworkCodes, ...codesOf(route)]),
+      codes: codes.length === 0 ? noNames : namesOf(codes),
       statuses: node.several ? new Set(node.statuses.map(([status]) => status)) : undefined,
       accessLevel: route.meta.find(access) ?? "info",
     };
@@ -104,15 +107,16 @@ function compile(route: Route, resources: readonly Supplied[]): CompiledRoute | 
   }
 }
 
-function placeOf(route: Route, resources: readonly Supplied[]): Place {
-  const captured = route.path.segments.flatMap((segment) => (typeof segment === "string" ? [] : [segment.name]));
-  const supplied = new Map(resources.map(({ name, value }) => [name, value]));
-  return {
-    route: nameOf(route),
-    captured: (name) => (captured.includes(name) ? captured.indexOf(name) : undefined),
-    resource: (name) => supplied.get(name),
+function placeOf({ route, name }: Declared, supplied: ReadonlyMap<string, unknown>): Place {
+  const captured = (parameter: string): number | undefined => {
+    const taking = route.path.segments.filter((segment) => typeof segment === "object");
+    const index = taking.findIndex(({ name }) => name === parameter);
+    return index === -1 ? undefined : index;
   };
+  return { route: name, captured, resource: (name) => supplied.get(name) };
 }
+
+const noNames: ReadonlySet<string> = new Set();
 
 function checkLimits(limits: { readonly [name: string]: number }): readonly string[] {
   const wrong = Object.entries(limits).filter(([, limit]) => !Number.isSafeInteger(limit) || limit < 0);

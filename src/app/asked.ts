@@ -8,6 +8,7 @@ import { within } from "../logging/context.ts";
 import type { LogContext } from "../logging/entry.ts";
 import { isAnyOn, log } from "../logging/writer.ts";
 import type { Code } from "../refusals/code.ts";
+import { frameworkCodes } from "../refusals/framework-codes.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { freshRequestId } from "../tracing/random.ts";
 import { joinTrace } from "../tracing/trace-context.ts";
@@ -18,6 +19,7 @@ import { authorityOf, originForm } from "./target.ts";
 
 const noBytes = new Uint8Array();
 const nothing: readonly never[] = [];
+const frameworkNames: ReadonlySet<string> = new Set(frameworkCodes.map(({ name }) => name));
 
 /** One request: what it asked, read from its exchange, and what its handler set beside its answer. */
 export class AskedExchange implements Asked, LogContext {
@@ -137,7 +139,8 @@ export class AskedExchange implements Asked, LogContext {
 
   /** Whether a refusal's code was declared: by the route, by one of its inputs, or by the framework. */
   declares(name: string): boolean {
-    return (this.route?.codes ?? this.app.codes).has(name) || this.#lateCodes.some((code) => code.name === name);
+    const declared = this.route?.codes ?? this.app.codes;
+    return frameworkNames.has(name) || declared.has(name) || this.#lateCodes.some((code) => code.name === name);
   }
 
   setCookie(cookie: SetCookie): void {

@@ -4,6 +4,7 @@ import type { Supplied } from "../inputs/resource.ts";
 import { frameworkCodes } from "../refusals/framework-codes.ts";
 import type { Code } from "../refusals/code.ts";
 import { isToken } from "../codecs/word.ts";
+import type { Segment } from "../routes/path.ts";
 import type { Route } from "../routes/route.ts";
 
 /** What keeps an app from being made: each sentence names the route and the thing. */
@@ -19,23 +20,40 @@ export class DeclarationError extends Error {
   }
 }
 
+/** A route with what its inputs are made of, which is walked once. */
+export interface Declared {
+  readonly route: Route;
+  /** `GET /orders/{order_id}`. */
+  readonly name: string;
+  readonly nodes: readonly DepNode[];
+  /** The codes it may refuse with: its own, then its inputs'. */
+  readonly codes: readonly Code[];
+}
+
+export function declared(route: Route): Declared {
+  const nodes = nodesOf(route);
+  const codes = [...route.refuses];
+  for (const node of nodes) if (node.codes !== undefined) codes.push(...node.codes);
+  return { route, name: `${route.method} ${route.pattern}`, nodes, codes };
+}
+
 /** The rules of declaration that one route breaks by itself. */
-export function checkRoute(route: Route, resources: readonly Supplied[]): readonly string[] {
-  return [...checkMethod(route), ...checkPath(route), ...checkInputs(route, resources), ...checkAnswer(route)];
+export function checkRoute(declared: Declared, resources: ReadonlyMap<string, unknown>): readonly string[] {
+  const problems: string[] = [];
+  checkMethod(declared, problems);
+  checkPath(declared, problems);
+  checkInputs(declared, resources, problems);
+  checkAnswer(declared, problems);
+  return problems;
 }
 
 /** The rules that routes break together. */
 export function checkTogether(
-  routes: readonly Route[],
+  routes: readonly Declared[],
   resources: readonly Supplied[],
   codes: readonly Code[],
 ): readonly string[] {
   return [...checkClashes(routes), ...checkSupplied(resources), ...checkCodes(routes, codes)];
-}
-
-/** `GET /orders/{order_id}`. */
-export function nameOf(route: Route): string {
-  return `${route.method} ${route.pattern}`;
 }
 
 /** Every node of a route's inputs, each once, what it is made from before it. */
@@ -46,95 +64,105 @@ function nodesOf(route: Route): readonly DepNode[] {
     node.from.forEach(visit);
     nodes.add(node);
   };
-  Object.values(route.inputs).forEach(visit);
+  for (const name in route.inputs) visit(route.inputs[name] as AnyDep);
   return [...nodes];
 }
 
-function checkMethod(route: Route): readonly string[] {
-  if (route.method === "HEAD")
-    return [`${nameOf(route)}: a HEAD is answered by the GET route, so declare that instead`];
-  return isToken(route.method) ? [] : [`${nameOf(route)}: ${JSON.stringify(route.method)} is no method`];
+function checkMethod({ route, name }: Declared, problems: string[]): void {
+  if (route.method === "HEAD") problems.push(`${name}: a HEAD is answered by the GET route, so declare that instead`);
+  else if (!isToken(route.method)) problems.push(`${name}: ${JSON.stringify(route.method)} is no method`);
 }
 
-function checkPath(route: Route): readonly string[] {
-  const problems: string[] = [];
-  const names = new Set<string>();
+function checkPath({ route, name }: Declared, problems: string[]): void {
   const { segments } = route.path;
-  for (const [i, segment] of segments.entries()) {
+  for (let i = 0; i < segments.length; i++) {
+    const segment = segments[i] as Segment;
     if (typeof segment === "string") {
       if (segment === "" || segment.includes("/")) {
-        problems.push(`${nameOf(route)} has the literal segment ${JSON.stringify(segment)}, which no URL can match`);
+        problems.push(`${name} has the literal segment ${JSON.stringify(segment)}, which no URL can match`);
       }
       continue;
     }
-    if (names.has(segment.name)) problems.push(`${nameOf(route)} names the parameter ${segment.name} twice`);
-    names.add(segment.name);
+    if (takerOf(segments, segment.name) < i) problems.push(`${name} names the parameter ${segment.name} twice`);
     if (segment.kind === "rest" && i < segments.length - 1) {
       problems.push(
-        `${nameOf(route)} has the rest of its path, ${segment.name}, before its end, where nothing after it could be matched`,
+        `${name} has the rest of its path, ${segment.name}, before its end, where nothing after it could be matched`,
       );
     }
   }
-  return problems;
 }
 
-function checkInputs(route: Route, resources: readonly Supplied[]): readonly string[] {
-  const problems: string[] = [];
-  const nodes = nodesOf(route);
-  const held = new Set(route.path.segments.map((segment) => (typeof segment === "string" ? "" : segment.name)));
-  for (const { need, resource } of nodes) {
-    if (need?.in === "path" && !held.has(need.name)) {
-      problems.push(`${nameOf(route)} reads the path parameter ${need.name}, which its path does not have`);
+/** Where the first parameter of a name stands; -1 where there is none. */
+function takerOf(segments: readonly Segment[], name: string): number {
+  return segments.findIndex((segment) => typeof segment === "object" && segment.name === name);
+}
+
+function checkInputs(
+  { route, name, nodes }: Declared,
+  resources: ReadonlyMap<string, unknown>,
+  problems: string[],
+): void {
+  let bodies = 0;
+  for (const { need, resource, body } of nodes) {
+    if (need?.in === "path" && takerOf(route.path.segments, need.name) === -1) {
+      problems.push(`${name} reads the path parameter ${need.name}, which its path does not have`);
     }
     if (need?.in === "header" && !isToken(need.name)) {
-      problems.push(`${nameOf(route)} reads the header ${JSON.stringify(need.name)}, which is no header's name`);
+      problems.push(`${name} reads the header ${JSON.stringify(need.name)}, which is no header's name`);
     }
-    if (resource !== undefined && !resources.some(({ name }) => name === resource)) {
-      problems.push(`${nameOf(route)} reads the resource ${resource}, which is not supplied`);
+    if (resource !== undefined && !resources.has(resource)) {
+      problems.push(`${name} reads the resource ${resource}, which is not supplied`);
     }
+    if (body !== undefined) bodies++;
   }
-  if (nodes.filter(({ body }) => body !== undefined).length > 1) {
+  if (bodies > 1) {
     problems.push(
-      `${nameOf(route)} reads its body as a form or as it arrives and reads it another way too, where a body is read one way`,
+      `${name} reads its body as a form or as it arrives and reads it another way too, where a body is read one way`,
     );
   }
-  return problems;
 }
 
-function checkAnswer(route: Route): readonly string[] {
+function checkAnswer({ route, name }: Declared, problems: string[]): void {
   const { kind, statuses, several } = route.returns.node;
-  const name = nameOf(route);
-  if (kind === "response") return [];
-  if (several && statuses.length === 0) return [`${name} lists no status to answer`];
-  const problems: string[] = [];
-  for (const [i, [status]] of statuses.entries()) {
+  if (kind === "response") return;
+  if (several && statuses.length === 0) problems.push(`${name} lists no status to answer`);
+  const seen = new Set<number>();
+  for (const [status] of statuses) {
     if (!Number.isInteger(status) || status < 200 || status > 299) {
       problems.push(`${name} lists ${status}, which is not a success: failing is a refusal`);
     }
     if (kind === "json" && (status === 204 || status === 205)) {
       problems.push(`${name} answers JSON under ${status}, which HTTP sends without a body: use Returns.empty`);
     }
-    if (statuses.findIndex(([other]) => other === status) < i) problems.push(`${name} lists a status twice`);
+    if (seen.has(status)) problems.push(`${name} lists a status twice`);
+    seen.add(status);
   }
-  return problems;
 }
 
 // Two routes of one method clash where every segment of theirs could be the same text with the same rank. A parameter
 // that declines never clashes: of two alike the first listed is asked first.
-function checkClashes(routes: readonly Route[]): readonly string[] {
+function checkClashes(routes: readonly Declared[]): readonly string[] {
   const problems: string[] = [];
-  const taken = new Map<string, Route>();
-  for (const route of routes) {
-    const { segments } = route.path;
-    if (segments.some((segment) => typeof segment === "object" && segment.kind === "param" && segment.declines))
-      continue;
-    const kinds = segments.map((segment) => (typeof segment === "string" ? `=${segment}` : segment.kind));
-    const key = JSON.stringify([route.method, ...kinds]);
+  const taken = new Map<string, Declared>();
+  for (const declared of routes) {
+    const key = clashKey(declared.route);
+    if (key === undefined) continue;
     const other = taken.get(key);
-    if (other === undefined) taken.set(key, route);
-    else problems.push(`${nameOf(other)} and ${nameOf(route)} could both answer one URL`);
+    if (other === undefined) taken.set(key, declared);
+    else problems.push(`${other.name} and ${declared.name} could both answer one URL`);
   }
   return problems;
+}
+
+function clashKey({ method, path }: Route): string | undefined {
+  let key = method;
+  for (const segment of path.segments) {
+    if (typeof segment === "string") key += `/=${segment}`;
+    else if (segment.kind === "rest") key += "/*";
+    else if (segment.declines) return undefined;
+    else key += "/?";
+  }
+  return key;
 }
 
 function checkSupplied(resources: readonly Supplied[]): readonly string[] {
@@ -143,12 +171,14 @@ function checkSupplied(resources: readonly Supplied[]): readonly string[] {
   return [...twice].map((name) => `the resource ${name} is supplied twice`);
 }
 
-function checkCodes(routes: readonly Route[], codes: readonly Code[]): readonly string[] {
+function checkCodes(routes: readonly Declared[], codes: readonly Code[]): readonly string[] {
   const problems = new Set<string>();
   const meanings = new Map<string, { readonly code: Code; readonly where: string }>();
   const check = (code: Code, where: string): void => {
-    for (const problem of codeProblems(code, where)) problems.add(problem);
     const known = meanings.get(code.name);
+    // One value, however often it is declared, is looked at once.
+    if (known?.code === code) return;
+    for (const problem of codeProblems(code, where)) problems.add(problem);
     if (known === undefined) meanings.set(code.name, { code, where });
     else if (!sameMeaning(known.code, code)) {
       const one = `${known.code.status} (${known.code.doc}) in ${known.where}`;
@@ -157,13 +187,8 @@ function checkCodes(routes: readonly Route[], codes: readonly Code[]): readonly 
   };
   for (const code of frameworkCodes) check(code, "the framework");
   for (const code of codes) check(code, "the application");
-  for (const route of routes) for (const code of codesOf(route)) check(code, nameOf(route));
+  for (const { name, codes } of routes) for (const code of codes) check(code, name);
   return [...problems];
-}
-
-/** The codes a route declares: its own, then its inputs'. */
-export function codesOf(route: Route): readonly Code[] {
-  return [...route.refuses, ...nodesOf(route).flatMap(({ codes = [] }) => codes)];
 }
 
 function codeProblems(code: Code, where: string): readonly string[] {

@@ -13,7 +13,7 @@ export interface CompiledRoute {
   readonly plan: Plan;
   /** The answer that what the handler returned stands for: a refusal's, or what the route's `Returns` makes of it. */
   readonly answerOf: (returned: unknown) => Answer;
-  /** Names of the codes it, its inputs or the framework declare. */
+  /** Names of the codes it or its inputs declare. */
   readonly codes: ReadonlySet<string>;
   /** The statuses it lists; undefined where its handler cannot choose one. */
   readonly statuses: ReadonlySet<number> | undefined;
@@ -23,7 +23,7 @@ export interface CompiledRoute {
 /** An app with all that can be known before a request comes. */
 export interface CompiledApp {
   readonly table: Table<CompiledRoute>;
-  /** Names of the codes that what is no route may answer with. */
+  /** Names of the codes of the application's that what is no route may answer with. */
   readonly codes: ReadonlySet<string>;
   readonly notFound: ((request: RequestRecord) => Awaitable<Answer | Response>) | undefined;
   readonly redirectsSlash: boolean;

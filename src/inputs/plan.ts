@@ -26,8 +26,22 @@ export interface Plan {
 /** The value of an input before it is read. */
 export const unread: unique symbol = Symbol("unread");
 
+/** Nothing is read, and so nowhere. */
+const noInputs: Plan = {
+  place: { route: "", captured: () => undefined, resource: () => undefined },
+  names: [],
+  slots: [],
+  first: [],
+  second: [],
+  body: undefined,
+  start: [],
+  slotOf: new Map(),
+};
+
 /** Works out how inputs are read: each once, by identity, what it is made from before it. */
 export function makePlan(inputs: Inputs, place: Place): Plan {
+  const names = Object.keys(inputs);
+  if (names.length === 0) return noInputs;
   const first: Step[] = [];
   const second: Step[] = [];
   const start: unknown[] = [];
@@ -51,8 +65,8 @@ export function makePlan(inputs: Inputs, place: Place): Plan {
     return slot;
   }
 
-  const slots = Object.values(inputs).map(visit);
-  return { place, names: Object.keys(inputs), slots, first, second, body, start, slotOf };
+  const slots = names.map((name) => visit(inputs[name] as AnyDep));
+  return { place, names, slots, first, second, body, start, slotOf };
 }
 
 function checkStep(check: Check, start: unknown[]): Step {
