@@ -2,7 +2,7 @@ import { writeSync } from "node:fs";
 import { isatty } from "node:tty";
 import type { Sink } from "../../src/logging/writer.ts";
 
-const mostBytes = 16_384;
+const mostBytes = 65_536;
 const mostMs = 10;
 
 /**

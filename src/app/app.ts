@@ -101,6 +101,7 @@ function compile(declared: Declared, supplied: ReadonlyMap<string, unknown>): Co
       codes: codes.length === 0 ? noNames : namesOf(codes),
       statuses: node.several ? new Set(node.statuses.map(([status]) => status)) : undefined,
       accessLevel: route.meta.find(access) ?? "info",
+      member: `,"http.route":${JSON.stringify(route.pattern)}`,
     };
   } catch (thrown) {
     return thrown instanceof Error ? thrown.message : String(thrown);

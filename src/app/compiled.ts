@@ -18,6 +18,8 @@ export interface CompiledRoute {
   /** The statuses it lists; undefined where its handler cannot choose one. */
   readonly statuses: ReadonlySet<number> | undefined;
   readonly accessLevel: Level;
+  /** `http.route` as a member of its access line. */
+  readonly member: string;
 }
 
 /** An app with all that can be known before a request comes. */

@@ -1,3 +1,4 @@
+import { AccessEntry } from "./access-entry.ts";
 import type { Answer } from "../answers/answer.ts";
 import { passes } from "../logging/level.ts";
 import type { Level } from "../logging/level.ts";
@@ -9,19 +10,10 @@ import { raisedOf } from "./failure.ts";
 
 const source = "framework.http";
 
-/** The access line of a request (contract 2.12): how long its answer took to make, and not to write. */
+/** Logs that a request was answered, at its route's level. */
 export function logAccess(asked: AskedExchange, answer: Answer, size: number): void {
   const level = asked.route?.accessLevel ?? "info";
-  if (!passes(level, threshold(source))) return;
-  line(asked, level, `${asked.method} ${asked.path} ${answer.status}`, {
-    "http.request.method": asked.method,
-    "url.path": asked.path,
-    "http.response.status_code": answer.status,
-    duration: Math.round((performance.now() - asked.startedAt) * 1e6),
-    "http.response.body.size": size,
-    "http.route": asked.route?.route.pattern,
-    "framework.refusal.code": answer.refused?.code.name,
-  });
+  if (passes(level, threshold(source))) log(new AccessEntry(level, asked, answer, size));
 }
 
 /** A refusal's detail, which only the log is told. */

@@ -24,5 +24,7 @@ export interface Entry {
   readonly source: string;
   readonly message: string;
   readonly fields: Fields;
+  /** The fields as members of a JSON object, each behind its comma, where that is made quicker than from `fields`. */
+  readonly members?: string;
   readonly context: LogContext | undefined;
 }
