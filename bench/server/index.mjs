@@ -1,4 +1,5 @@
-import { digits, median, spread, table } from "../harness/figures.mjs";
+import { digits, median, rotated, spread, table } from "../harness/figures.mjs";
+import { fresh } from "../harness/fresh.mjs";
 import { candidates } from "./candidates.mjs";
 import { measured, playRound } from "./round.mjs";
 
@@ -9,37 +10,58 @@ const targets = {
 
 /** The Node listener: what a request costs the server's process. @param {{ quick: boolean }} options */
 export async function run({ quick }) {
-  const size = quick ? { count: 8000, slices: 4, warmUp: 6000 } : { count: 100_000, slices: 20, warmUp: 20_000 };
-  const rounds = [];
-  for (let round = 0; round < (quick ? 2 : 5); round++) rounds.push(await playRound({ ...size, round }));
-
-  const costs = Object.entries(measured).map(([which, { name }]) => {
-    const rows = Object.entries(candidates).map(([who, candidate]) => {
-      const used = rounds.map((round) => round.get(who).used[which]);
-      const ratios = rounds.map((round) => round.get(who).used[which].cpu / round.get("raw").used[which].cpu);
-      const perSecond = median(used.map(({ seconds }) => 1 / seconds));
-      return [
-        candidate.name,
-        spread(used.map(({ cpu }) => cpu)),
-        spread(ratios),
-        targets[who] ?? "",
-        digits(perSecond),
-      ];
-    });
-    return table([`\`${name}\``, "CPU µs a request", "to `node:http`", "target", "requests/s"], rows);
-  });
-  const memory = table(
-    ["", "peak memory, MB"],
-    Object.entries(candidates).map(([who, { name }]) => [
-      name,
-      digits(median(rounds.map((round) => round.get(who).peakRss / 1e6))),
-    ]),
-  );
+  const size = quick ? { count: 12_000, slices: 4, warmUp: 6000 } : { count: 100_000, slices: 20, warmUp: 20_000 };
+  const played = [];
+  const inMemory = [];
+  for (let round = 0; round < (quick ? 1 : 5); round++) {
+    played.push(await playRound({ ...size, round }));
+    inMemory.push(await playInMemory(round, quick ? 250 : 1000));
+  }
   return [
     "## Server on Node",
-    `${rounds.length} rounds of ${size.count.toLocaleString("en")} requests over 64 kept connections, no pipelining, the load in ` +
-      "another process. Medians, with the least and the most; a ratio is taken within a round, in which the servers are loaded in turns.",
-    ...costs,
-    memory,
+    `${size.count.toLocaleString("en")} requests a round over 64 kept connections, no pipelining, the load in ` +
+      `another process. Rounds: ${played.length}; medians, with the least and the most. A ratio is taken within a round, in which the ` +
+      "servers are loaded in turns, each after a full collection.",
+    ...Object.entries(measured).map(([which, { name }]) => costs(which, name, played)),
+    memory(played),
+    "The same over connections in memory, without the kernel, whose part is four fifths of the above and alike for all:",
+    inMemoryCosts(inMemory),
   ].join("\n\n");
+}
+
+function costs(which, name, rounds) {
+  const rows = Object.entries(candidates).map(([who, candidate]) => {
+    const used = rounds.map((round) => round.get(who).used[which]);
+    const ratios = rounds.map((round) => round.get(who).used[which].cpu / round.get("raw").used[which].cpu);
+    const perSecond = median(used.map(({ seconds }) => 1 / seconds));
+    return [candidate.name, spread(used.map(({ cpu }) => cpu)), spread(ratios), targets[who] ?? "", digits(perSecond)];
+  });
+  return table([`\`${name}\``, "CPU µs a request", "to `node:http`", "target", "requests/s"], rows);
+}
+
+function memory(rounds) {
+  const rows = Object.entries(candidates).map(([who, { name }]) => {
+    return [name, digits(median(rounds.map((round) => round.get(who).peakRss / 1e6)))];
+  });
+  return table(["", "peak memory, MB"], rows);
+}
+
+/** Nanoseconds a request by candidate and case, each in a fresh process. */
+async function playInMemory(round, ms) {
+  const figures = {};
+  for (const who of rotated(Object.keys(candidates), round)) {
+    const options = { execArgv: ["--expose-gc"], stderr: candidates[who].logs ? "ignore" : "inherit" };
+    figures[who] = {};
+    for (const which of Object.keys(measured)) {
+      figures[who][which] = await fresh(new URL("in-memory.mjs", import.meta.url), [who, which, ms], options);
+    }
+  }
+  return figures;
+}
+
+function inMemoryCosts(rounds) {
+  const rows = Object.entries(candidates).map(([who, { name }]) => {
+    return [name, ...Object.keys(measured).map((which) => spread(rounds.map((round) => round[who][which])))];
+  });
+  return table(["ns a request", ...Object.values(measured).map(({ name }) => `\`${name}\``)], rows);
 }

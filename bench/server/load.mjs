@@ -4,14 +4,9 @@
  * is each time the same.
  */
 import { connect } from "node:net";
+import { answerLength, requestBytes } from "./wire.mjs";
 
 const connections = 64;
-
-/** @param {import("../apps/cases.mjs").Case} asked */
-function bytesOf({ method, target, headers, body = "" }) {
-  const lines = Object.entries({ host: "localhost", ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n${body}`);
-}
 
 class Client {
   #socket;
@@ -22,7 +17,7 @@ class Client {
   #answered = () => {};
 
   constructor(port, asked) {
-    this.#request = bytesOf(asked);
+    this.#request = requestBytes(asked);
     this.#status = Buffer.from(`HTTP/1.1 ${asked.status} `);
     this.#socket = connect({ host: "127.0.0.1", port, noDelay: true });
     this.#socket.on("data", (part) => this.#receive(part));
@@ -57,23 +52,14 @@ class Client {
   #receive(part) {
     if (this.#received === 0 && part.indexOf(this.#status) !== 0)
       fail(new Error(`a server answered ${part.toString("latin1", 0, 200)}`));
-    if (this.#length === 0) this.#length = lengthOf(part);
+    // The first answer comes whole: it is short, and nothing else is on its connection.
+    if (this.#length === 0) this.#length = answerLength(part);
     this.#received += part.length;
     if (this.#received < this.#length) return;
     if (this.#received > this.#length) fail(new Error("an answer was longer than the one before"));
     this.#received = 0;
     this.#answered();
   }
-}
-
-// The first answer comes whole: it is short, and nothing else is on its connection.
-function lengthOf(answer) {
-  const text = answer.toString("latin1");
-  const end = text.indexOf("\r\n\r\n") + 4;
-  const length = /\r\ncontent-length: (\d+)\r\n/i.exec(text.slice(0, end));
-  if (length === null || text.length !== end + Number(length[1]))
-    fail(new Error(`no answer of a known length: ${text}`));
-  return text.length;
 }
 
 function fail(error) {

@@ -5,7 +5,7 @@ import { closeSync, openSync } from "node:fs";
 export class Process {
   #child;
 
-  /** @param {string} module @param {readonly string[]} args @param {{ stderr?: string, execArgv?: string[] }} options */
+  /** @param {string} module @param {readonly string[]} args @param {{ stderr?: string | undefined, execArgv?: string[] }} options */
   constructor(module, args, { stderr, execArgv = [] } = {}) {
     const file = stderr === undefined ? "inherit" : openSync(stderr, "a");
     this.#child = fork(new URL(module, import.meta.url), args, { stdio: ["ignore", "ignore", file, "ipc"], execArgv });

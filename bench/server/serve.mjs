@@ -4,6 +4,7 @@ import { candidates } from "./candidates.mjs";
 const port = await candidates[process.argv[2]].start();
 process.on("message", (asked) => {
   if (asked === "stop") process.exit();
+  if (asked === "settle") globalThis.gc?.();
   const { user, system } = process.cpuUsage();
   process.send?.({ cpu: user + system, peakRss: process.resourceUsage().maxRSS * 1024 });
 });

@@ -7,7 +7,7 @@ const matchTargets = { static: "≤ 20", "one parameter": "≤ 100", "early miss
 
 /** Many routes: how long they take to be ready, and to be found. @param {{ quick: boolean }} options */
 export async function run({ quick }) {
-  const rounds = quick ? 2 : 5;
+  const rounds = quick ? 1 : 5;
   const sections = ["## Start and match"];
   for (const count of [1000, 5000]) sections.push(await opened(count, rounds));
   sections.push(await matched(rounds, quick ? 60 : 300));
