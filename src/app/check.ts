@@ -32,7 +32,7 @@ export interface Declared {
 
 export function declared(route: Route): Declared {
   const nodes = nodesOf(route);
-  const codes = [...route.refuses];
+  const codes = route.refuses.slice();
   for (const node of nodes) if (node.codes !== undefined) codes.push(...node.codes);
   return { route, name: `${route.method} ${route.pattern}`, nodes, codes };
 }
@@ -68,7 +68,10 @@ function nodesOf(route: Route): readonly DepNode[] {
   return [...nodes];
 }
 
+const ordinary: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"]);
+
 function checkMethod({ route, name }: Declared, problems: string[]): void {
+  if (ordinary.has(route.method)) return;
   if (route.method === "HEAD") problems.push(`${name}: a HEAD is answered by the GET route, so declare that instead`);
   else if (!isToken(route.method)) problems.push(`${name}: ${JSON.stringify(route.method)} is no method`);
 }
@@ -126,16 +129,17 @@ function checkAnswer({ route, name }: Declared, problems: string[]): void {
   const { kind, statuses, several } = route.returns.node;
   if (kind === "response") return;
   if (several && statuses.length === 0) problems.push(`${name} lists no status to answer`);
-  const seen = new Set<number>();
-  for (const [status] of statuses) {
+  for (let i = 0; i < statuses.length; i++) {
+    const [status] = statuses[i] as (typeof statuses)[number];
     if (!Number.isInteger(status) || status < 200 || status > 299) {
       problems.push(`${name} lists ${status}, which is not a success: failing is a refusal`);
     }
     if (kind === "json" && (status === 204 || status === 205)) {
       problems.push(`${name} answers JSON under ${status}, which HTTP sends without a body: use Returns.empty`);
     }
-    if (seen.has(status)) problems.push(`${name} lists a status twice`);
-    seen.add(status);
+    if (several && statuses.findIndex(([other]) => other === status) < i) {
+      problems.push(`${name} lists a status twice`);
+    }
   }
 }
 
