@@ -72,7 +72,10 @@ class Gathering {
   start(): void {
     this.#request.on("data", (part: Buffer) => this.#keep(part));
     this.#request.on("end", () => this.#finish(joined(this.#parts, this.#length)));
-    connectionOf(this.#request.socket).cut = () => this.#finish(endedEarly);
+    // By a name, and not put straight in its place: V8 then makes the closure old at once, which keeps its whole request
+    // until a full collection, and in some processes a POST cost twice.
+    const cut = (): void => this.#finish(endedEarly);
+    connectionOf(this.#request.socket).cut = cut;
   }
 
   #keep(part: Buffer): void {
