@@ -1,5 +1,6 @@
 /** The front door of `usher-http`. */
 import type * as answers from "./answers/answer.ts";
+import type * as bodies from "./inputs/body-reader.ts";
 import type * as app from "./app/app.ts";
 import type * as codecs from "./codecs/codec.ts";
 import type * as cookies from "./cookies/cookie.ts";
@@ -42,7 +43,17 @@ export type Cookie<A> = cookies.Cookie<A>;
 export * as Cookie from "./inputs/cookie.ts";
 export type { SetCookie } from "./cookies/cookie.ts";
 export { json } from "./inputs/json.ts";
+export * as Form from "./inputs/form.ts";
+export type { UploadedFile } from "./inputs/form-body.ts";
 export { body } from "./inputs/of-body.ts";
+export { bodyStream } from "./inputs/body-stream.ts";
+export type { BodyStreamOptions } from "./inputs/body-stream.ts";
+export { multipart } from "./inputs/multipart.ts";
+export type { MultipartOptions } from "./inputs/multipart.ts";
+export type { Multipart, Part } from "./inputs/multipart/parts.ts";
+export type Body = bodies.Body;
+export * as Body from "./inputs/body.ts";
+export type { BodyFailure, MultipartFailure } from "./inputs/body-source.ts";
 export { addHeader, client, clientGone, now, peer, requestId, setCookie } from "./inputs/connection.ts";
 export { request } from "./inputs/of-request.ts";
 

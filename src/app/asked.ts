@@ -1,6 +1,7 @@
 import { findCookie } from "../cookies/cookie.ts";
 import type { SetCookie } from "../cookies/cookie.ts";
 import type { Asked } from "../inputs/asked.ts";
+import type { BodyHolder } from "../inputs/body-reader.ts";
 import { bodyRefusal } from "../inputs/body-refusal.ts";
 import { isFailure, noRoom, tooLarge } from "../inputs/body-source.ts";
 import type { BodyFailure, BodySource } from "../inputs/body-source.ts";
@@ -15,6 +16,7 @@ import { joinTrace } from "../tracing/trace-context.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
 import type { CompiledApp, CompiledRoute } from "./compiled.ts";
 import type { Exchange } from "./exchange.ts";
+import { internalRefusal } from "./failure.ts";
 import { authorityOf, originForm } from "./target.ts";
 
 const noBytes = new Uint8Array();
@@ -22,7 +24,7 @@ const nothing: readonly never[] = [];
 const frameworkNames: ReadonlySet<string> = new Set(frameworkCodes.map(({ name }) => name));
 
 /** One request: what it asked, read from its exchange, and what its handler set beside its answer. */
-export class AskedExchange implements Asked, LogContext {
+export class AskedExchange implements Asked, LogContext, BodyHolder {
   readonly id: string = freshRequestId();
   readonly method: string;
   readonly target: string;
@@ -42,6 +44,8 @@ export class AskedExchange implements Asked, LogContext {
   #headers: (readonly [name: string, value: string])[] | undefined = undefined;
   #cookies: SetCookie[] | undefined = undefined;
   #held = 0;
+  /** The body as its handler reads it; `"whole"` once it was asked for whole. */
+  #reader: { close(): void } | "whole" | undefined = undefined;
   #answered = false;
 
   constructor(app: CompiledApp, exchange: Exchange) {
@@ -108,23 +112,38 @@ export class AskedExchange implements Asked, LogContext {
 
   readWhole<A>(next: (refusal: Refusal | undefined) => A | Promise<A>): A | Promise<A> {
     const { body } = this.exchange;
+    this.#reader = "whole";
     if (body === undefined) return next(undefined);
     const { maxBody, budget } = this.app;
     if (body.length !== undefined && body.length > maxBody) return next(bodyRefusal(tooLarge));
     if (body.length !== undefined && body.length > budget.free) return next(bodyRefusal(noRoom));
     return new Promise((resolve) => {
       body.whole(maxBody, {
-        take: (bytes) => this.#take(bytes),
+        take: (bytes) => this.take(bytes),
         // A listener calls back from wherever its bytes came in, which is not this request's context.
         done: (read) => resolve(within(this, () => next(this.#keep(read)))),
       });
     });
   }
 
-  #take(bytes: number): boolean {
+  openBody<Reader extends { close(): void }>(
+    make: (source: BodySource | undefined, holder: BodyHolder) => Reader,
+  ): Reader {
+    if (this.#reader !== undefined) throw bodyReadTwice(this.route);
+    const reader = make(this.exchange.body, this);
+    this.#reader = reader;
+    return reader;
+  }
+
+  take(bytes: number): boolean {
     if (!this.app.budget.take(bytes)) return false;
     this.#held += bytes;
     return true;
+  }
+
+  give(bytes: number): void {
+    this.app.budget.give(bytes);
+    this.#held -= bytes;
   }
 
   #keep(read: Uint8Array | BodyFailure): Refusal | undefined {
@@ -153,9 +172,10 @@ export class AskedExchange implements Asked, LogContext {
     (this.#headers ??= []).push([name, value]);
   }
 
-  /** The answer is made: the handler can set nothing more, and no byte of the body is held. */
+  /** The answer is made: the handler can set and read nothing more, and no byte of the body is held. */
   finish(): void {
     this.#answered = true;
+    if (typeof this.#reader === "object") this.#reader.close();
     if (this.#held > 0) this.app.budget.give(this.#held);
     this.#held = 0;
   }
@@ -167,14 +187,26 @@ export class AskedExchange implements Asked, LogContext {
     return this.#cookies ?? nothing;
   }
 
+  late(): void {
+    this.#warn("read its body after its answer had gone, which read nothing");
+  }
+
   #late(): boolean {
-    if (!this.#answered) return false;
-    const message = `${this.route?.route.pattern} set a cookie or a header after its answer had gone, which changed nothing`;
+    if (this.#answered) this.#warn("set a cookie or a header after its answer had gone, which changed nothing");
+    return this.#answered;
+  }
+
+  #warn(did: string): void {
+    const message = `${this.route?.route.pattern} ${did}`;
     log({ level: "warn", source: "framework.http", message, fields: {}, context: this });
-    return true;
   }
 
   #joined(): TraceContext {
     return (this.#trace ??= joinTrace(this.exchange.lines("traceparent")));
   }
+}
+
+// Only a bind can bring it about: what the app is made of is looked at when it is made.
+function bodyReadTwice(route: CompiledRoute | undefined): Refusal {
+  return internalRefusal(`${route?.route.pattern} read its body in two ways, where a body is read one way`);
 }

@@ -106,7 +106,7 @@ function checkInputs(
   problems: string[],
 ): void {
   let bodies = 0;
-  for (const { need, resource, body } of nodes) {
+  for (const { need, resource, body, check } of nodes) {
     if (need?.in === "path" && takerOf(route.path.segments, need.name) === -1) {
       problems.push(`${name} reads the path parameter ${need.name}, which its path does not have`);
     }
@@ -117,6 +117,7 @@ function checkInputs(
       problems.push(`${name} reads the resource ${resource}, which is not supplied`);
     }
     if (body !== undefined) bodies++;
+    if (check !== undefined) for (const problem of check()) problems.push(`${name} ${problem}`);
   }
   if (bodies > 1) {
     problems.push(

@@ -4,6 +4,12 @@ export interface BodyFailure {
   readonly detail: string;
 }
 
+/** Why the parts of a body could not be had: `malformed` where it is no multipart form. */
+export interface MultipartFailure {
+  readonly kind: BodyFailure["kind"] | "malformed";
+  readonly detail: string;
+}
+
 /** A body as a listener hands it over: nothing is read, and no `100 Continue` sent, before it is asked for. */
 export interface BodySource {
   /** What `Content-Length` says; undefined where the body is chunked. */

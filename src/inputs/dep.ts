@@ -39,11 +39,14 @@ export type Names<Codes extends readonly Code[]> = Codes[number]["name"];
 /** How a route's body is read: one body, one way. */
 export type BodyNeed =
   | { readonly as: "json"; readonly shape: Shape }
-  | { readonly as: "bytes"; readonly contentTypes?: readonly string[] };
+  | { readonly as: "bytes"; readonly contentTypes?: readonly string[] }
+  | { readonly as: "form" }
+  | { readonly as: "stream"; readonly max: number; readonly contentTypes?: readonly string[] }
+  | { readonly as: "multipart"; readonly max: number; readonly maxHead: number };
 
 /** What one text input reads, for the checks and the API document. */
 export interface TextNeed {
-  readonly in: "path" | "query" | "header" | "cookie";
+  readonly in: "path" | "query" | "header" | "cookie" | "form";
   readonly name: string;
   readonly required: boolean;
   readonly repeated: boolean;
@@ -52,11 +55,19 @@ export interface TextNeed {
   readonly default?: string;
 }
 
+/** What a file input reads. */
+export interface FileNeed {
+  readonly in: "file";
+  readonly name: string;
+  readonly required: boolean;
+  readonly repeated: boolean;
+}
+
 /** An input as the framework handles it. */
 export interface DepNode {
   /** What it is made from, in the order it is read. */
   readonly from: readonly AnyDep[];
-  readonly need?: TextNeed;
+  readonly need?: TextNeed | FileNeed;
   /** What an application's own reader says it reads. */
   readonly needs?: readonly Need[];
   readonly codes?: readonly Code[];
@@ -67,6 +78,8 @@ export interface DepNode {
   /** Read at every use. */
   readonly uncached?: boolean;
   readonly resource?: string;
+  /** What is wrong with how it was declared, said behind the route's name. */
+  readonly check?: () => readonly string[];
   /** Known when the app is made: nothing is read. */
   readonly constant?: (place: Place) => unknown;
   /** Made once for each route. `from` answers where each of the node's own inputs is found among the values. */

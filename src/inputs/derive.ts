@@ -1,5 +1,6 @@
 import type { Code } from "../refusals/code.ts";
 import { Problem } from "../refusals/problem.ts";
+import { invalidRefusal } from "../refusals/refusal.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import type { Asked } from "./asked.ts";
 import type { Awaitable, Dep, DepNode, Inputs, Names, Read, RefusesOf, Values, WireOf } from "./dep.ts";
@@ -32,7 +33,7 @@ export function map<A, B, R extends string, W>(dep: Dep<A, R, W>, f: (value: A) 
 }
 
 /**
- * A checked value: the block answers a value, a refusal from a code in `refuses`, or a {@link problem}, which is
+ * A checked value: the block answers a value, a refusal from a code in `refuses`, or a {@link problem} (or {@link problems}),
  * told with every other problem of the request. A refusal ends the request at once.
  *
  * @example
@@ -43,7 +44,7 @@ export function map<A, B, R extends string, W>(dep: Dep<A, R, W>, f: (value: A) 
  */
 export function join<const I extends Inputs, B = never, const Codes extends readonly Code[] = readonly []>(
   inputs: I,
-  block: (values: Values<I>) => Awaitable<B | Refusal<Names<Codes>> | Problem>,
+  block: (values: Values<I>) => Awaitable<B | Refusal<Names<Codes> | "invalid"> | Problem>,
   options?: { readonly refuses?: Codes },
 ): Dep<Exclude<B, Problem>, Names<Codes> | RefusesOf<I>, WireOf<I>> {
   return {
@@ -61,6 +62,12 @@ export function join<const I extends Inputs, B = never, const Codes extends read
 /** An input that is not what it should be, for a `Dep.join` to answer. The message goes to the client as it is. */
 export function problem(problem: { readonly at: string; readonly code: string; readonly message: string }): Problem {
   return new Problem(problem.at, problem.code, problem.message);
+}
+
+/** Several inputs that are not what they should be, told together; at least one. */
+export function problems(problems: readonly Problem[]): Refusal<"invalid"> {
+  if (problems.length === 0) throw new Error("Dep.problems: there is no problem to tell");
+  return invalidRefusal(problems);
 }
 
 /** Always refuses: a route switched off. */

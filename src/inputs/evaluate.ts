@@ -1,10 +1,10 @@
-import { invalid, sentences } from "../refusals/framework-codes.ts";
+import { invalid } from "../refusals/framework-codes.ts";
 import { Problem } from "../refusals/problem.ts";
-import { Refusal } from "../refusals/refusal.ts";
+import { Refusal, invalidRefusal } from "../refusals/refusal.ts";
 import type { Asked } from "./asked.ts";
 import type { AnyDep, DepNode, Reading } from "./dep.ts";
-import { unread } from "./plan.ts";
-import type { Plan, Step } from "./plan.ts";
+import { unread, wanted } from "./plan.ts";
+import type { BodyWanted, Plan, Step } from "./plan.ts";
 
 /** What the handler is given, by name. */
 export type InputValues = Record<string, unknown>;
@@ -50,7 +50,8 @@ function afterFirst<R extends Asked, A>(
 ): A | Promise<A> {
   const refused = refusal ?? reading.refusal();
   if (refused !== undefined) return then.inputs(asked, refused);
-  if (!reading.needsBody) return then.inputs(asked, reading.inputs());
+  if (reading.body === "nothing") return then.inputs(asked, reading.inputs());
+  if (reading.body === "stream") return afterBody(reading, asked, undefined, then);
   return asked.readWhole((refusal) => afterBody(reading, asked, refusal, then));
 }
 
@@ -99,10 +100,12 @@ class InputReading implements Reading {
   readonly plan: Plan;
   readonly asked: Asked;
   readonly values: unknown[];
-  needsBody: boolean;
+  body: BodyWanted;
   #bodyRead = false;
   /** By what they say, so that each is told once. */
   #problems: Map<string, Problem> | undefined = undefined;
+  /** What the log is told beside them. */
+  #detail: string | undefined = undefined;
   #waiting: Step[] | undefined = undefined;
   #late: Late | undefined = undefined;
 
@@ -110,7 +113,7 @@ class InputReading implements Reading {
     this.plan = plan;
     this.asked = asked;
     this.values = plan.start.slice();
-    this.needsBody = plan.body !== undefined;
+    this.body = plan.body;
   }
 
   /** Whether all a step is made from is there; where it failed or waits, so does the step. */
@@ -140,7 +143,7 @@ class InputReading implements Reading {
   /** Every problem so far, as the one answer that tells them. */
   refusal(): Outcome {
     if (this.#problems === undefined) return undefined;
-    return new Refusal(invalid, sentences.get("invalid") as string, { problems: [...this.#problems.values()] });
+    return invalidRefusal([...this.#problems.values()], this.#detail);
   }
 
   inputs(): InputValues {
@@ -187,7 +190,7 @@ class InputReading implements Reading {
     for (const [i, slot] of from.entries()) this.values[slot] = await this.#pull(node.from[i] as AnyDep, late);
     if (from.some((slot) => this.values[slot] === failed)) return failed;
     if (node.body !== undefined && !this.#bodyRead) {
-      this.needsBody = true;
+      this.body = wanted(this.body, node.body);
       return this.#settled(await node.before?.(place)(this.asked)) === failed ? failed : waiting;
     }
     if (from.some((slot) => this.values[slot] === waiting)) return waiting;
@@ -216,6 +219,7 @@ class InputReading implements Reading {
     if (typeof read !== "object" || read === null) return read;
     if (read instanceof Problem) return this.#note([read]);
     if (read instanceof Refusal && read.code.name === invalid.name && read.problems.length > 0) {
+      this.#detail ??= read.detail;
       return this.#note(read.problems);
     }
     return read;

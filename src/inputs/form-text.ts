@@ -1,4 +1,4 @@
-const utf8 = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+import { decode } from "../codecs/utf8.ts";
 
 /**
  * The text of a form-encoded name or value: `+` is a space, `%XX` a byte, and a `%` with no two digits behind it
@@ -24,11 +24,7 @@ function decodeBytes(text: string): string | undefined {
     bytes[length] = low === -1 ? (bytes[i] as number) : high * 16 + low;
     if (low !== -1) i += 2;
   }
-  try {
-    return utf8.decode(bytes.subarray(0, length));
-  } catch {
-    return undefined;
-  }
+  return decode(bytes.subarray(0, length));
 }
 
 function hexDigit(byte: number | undefined): number {

@@ -1,13 +1,12 @@
 import type { Code } from "../refusals/code.ts";
-import { sentences, unsupportedMediaType } from "../refusals/framework-codes.ts";
-import { invalid } from "../refusals/framework-codes.ts";
+import { unsupportedMediaType } from "../refusals/framework-codes.ts";
 import type { Problem } from "../refusals/problem.ts";
-import { Refusal } from "../refusals/refusal.ts";
+import { Refusal, invalidRefusal } from "../refusals/refusal.ts";
 import { compileReader } from "../shapes/reader.ts";
 import type { JsonOf, Shape, ValueOf } from "../shapes/shape.ts";
 import type { Asked } from "./asked.ts";
 import type { Dep, DepNode } from "./dep.ts";
-import { mediaTypeOf } from "./content-type.ts";
+import { mediaTypeOf, unsupported } from "./content-type.ts";
 
 /**
  * The whole body as JSON, read by a shape. What does not fit is a 400 with every problem; a `Content-Type` that is
@@ -36,15 +35,11 @@ export function json(
         const { text } = asked;
         const read = text === undefined ? reader.read(asked.bytes) : reader.readText(text);
         if (read.ok) return read.value;
-        return refusal === undefined ? allOf(read.error) : ownRefusal(refusal, read.error);
+        return refusal === undefined ? invalidRefusal(read.error) : ownRefusal(refusal, read.error);
       };
     },
   };
   return { node };
-}
-
-function allOf(problems: readonly Problem[]): Refusal {
-  return new Refusal(invalid, sentences.get("invalid") as string, { problems });
 }
 
 function ownRefusal([code, sentence]: readonly [Code, string], problems: readonly Problem[]): Refusal {
@@ -58,7 +53,7 @@ function checkContentType(asked: Asked): Refusal | undefined {
   if (lines.length === 0) return undefined;
   const [line = ""] = lines;
   if (lines.length === 1 && (line === "application/json" || isJson(line))) return undefined;
-  return new Refusal(unsupportedMediaType, sentences.get("unsupported_media_type") as string, {});
+  return unsupported();
 }
 
 function isJson(line: string): boolean {

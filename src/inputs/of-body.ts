@@ -1,9 +1,8 @@
 import type { Code } from "../refusals/code.ts";
-import { sentences, unsupportedMediaType } from "../refusals/framework-codes.ts";
+import { unsupportedMediaType } from "../refusals/framework-codes.ts";
 import type { Problem } from "../refusals/problem.ts";
-import { Refusal } from "../refusals/refusal.ts";
-import type { Asked } from "./asked.ts";
-import { accepts } from "./content-type.ts";
+import type { Refusal } from "../refusals/refusal.ts";
+import { checkContentType, wrongContentTypes } from "./content-type.ts";
 import type { Awaitable, Dep, Names } from "./dep.ts";
 
 /** A body as it is sent with `fetch`. */
@@ -20,7 +19,7 @@ export const body: Dep<Uint8Array, never, { body: BodyToSend }> = {
  */
 export function ofBody<A = never, const Codes extends readonly Code[] = readonly []>(
   options: { readonly contentTypes: readonly string[]; readonly refuses?: Codes },
-  parse: (body: Uint8Array) => Awaitable<A | Refusal<Names<Codes>> | Problem>,
+  parse: (body: Uint8Array) => Awaitable<A | Refusal<Names<Codes> | "invalid"> | Problem>,
 ): Dep<Exclude<A, Problem>, Names<Codes>, { body: BodyToSend }> {
   const { contentTypes } = options;
   return {
@@ -28,15 +27,9 @@ export function ofBody<A = never, const Codes extends readonly Code[] = readonly
       from: [],
       codes: [unsupportedMediaType, ...(options.refuses ?? [])],
       body: { as: "bytes", contentTypes },
+      check: () => wrongContentTypes(contentTypes),
       before: () => (asked) => checkContentType(asked, contentTypes),
       compile: () => (asked) => parse(asked.bytes),
     },
   };
-}
-
-function checkContentType(asked: Asked, accepted: readonly string[]): Refusal | undefined {
-  const lines = asked.lines("content-type");
-  const [line] = lines;
-  if (lines.length === 1 && line !== undefined && accepts(accepted, line)) return undefined;
-  return new Refusal(unsupportedMediaType, sentences.get("unsupported_media_type") as string, {});
 }

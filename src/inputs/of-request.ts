@@ -10,7 +10,7 @@ import { recordOf } from "./request-record.ts";
  * the codes it may answer with.
  */
 export function ofRequest<A = never, const Codes extends readonly Code[] = readonly []>(
-  read: (request: RequestRecord) => Awaitable<A | Refusal<Names<Codes>> | Problem>,
+  read: (request: RequestRecord) => Awaitable<A | Refusal<Names<Codes> | "invalid"> | Problem>,
   options: { readonly needs?: readonly Need[]; readonly refuses?: Codes } = {},
 ): Dep<Exclude<A, Problem>, Names<Codes>> {
   return {

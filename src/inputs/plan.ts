@@ -17,10 +17,18 @@ export interface Plan {
   readonly first: readonly Step[];
   /** What needs the body, left to right. */
   readonly second: readonly Step[];
-  readonly body: BodyNeed | undefined;
+  readonly body: BodyWanted;
   /** The values a request starts with: constants, and `unread` for the rest. */
   readonly start: readonly unknown[];
   readonly slotOf: ReadonlyMap<DepNode, number>;
+}
+
+/** How much of a body is read before the handler runs: a stream's is the handler's own to read. */
+export type BodyWanted = "nothing" | "stream" | "whole";
+
+/** How a body need wants the body, beside what was wanted before. */
+export function wanted(before: BodyWanted, need: BodyNeed): BodyWanted {
+  return before === "whole" || (need.as !== "stream" && need.as !== "multipart") ? "whole" : "stream";
 }
 
 /** The value of an input before it is read. */
@@ -33,7 +41,7 @@ const noInputs: Plan = {
   slots: [],
   first: [],
   second: [],
-  body: undefined,
+  body: "nothing",
   start: [],
   slotOf: new Map(),
 };
@@ -47,7 +55,7 @@ export function makePlan(inputs: Inputs, place: Place): Plan {
   const start: unknown[] = [];
   const slotOf = new Map<DepNode, number>();
   const needsBody = new Set<number>();
-  let body: BodyNeed | undefined;
+  let body: BodyWanted = "nothing";
 
   function visit({ node }: AnyDep): number {
     const known = slotOf.get(node);
@@ -56,7 +64,7 @@ export function makePlan(inputs: Inputs, place: Place): Plan {
     const slot = start.push(unread) - 1;
     if (node.uncached !== true) slotOf.set(node, slot);
     if (node.constant !== undefined) start[slot] = node.constant(place);
-    if (node.body !== undefined) body ??= node.body;
+    if (node.body !== undefined) body = wanted(body, node.body);
     if (node.before !== undefined) first.push(checkStep(node.before(place), start));
     if (node.compile === undefined) return slot;
     const stage = node.body !== undefined || from.some((slot) => needsBody.has(slot)) ? second : first;

@@ -62,3 +62,9 @@ export function refuse<const Name extends string>(
   // Every `busy` says when to come again (contract 7.2).
   return new Refusal(code, said, code.name === codes.busy.name ? { ...options, headers: comeAgain } : (options ?? {}));
 }
+
+/** The one answer that tells every problem of a request. */
+export function invalidRefusal(problems: readonly Problem[], detail?: string): Refusal<"invalid"> {
+  const options = detail === undefined ? { problems } : { problems, detail };
+  return new Refusal(codes.invalid, codes.sentences.get("invalid") as string, options);
+}

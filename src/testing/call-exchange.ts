@@ -1,5 +1,5 @@
 import type { Exchange } from "../app/exchange.ts";
-import { byteLength, decode } from "../app/utf8.ts";
+import { byteLength, decode } from "../codecs/utf8.ts";
 import { noRoom, tooLarge } from "../inputs/body-source.ts";
 import type { BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import type { EncodedBody } from "./call-body.ts";

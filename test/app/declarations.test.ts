@@ -2,7 +2,7 @@
  * What is refused when the app is made (contract 4.2 rule 9, 7.3; rows ST), each sentence whole. Codes are in codes.test.ts,
  * cookies (ST-42, ST-43) in test/cookies.
  *
- * Left to issues of their own: ST-12 to ST-16 (streams, forms, multipart), ST-34 to ST-37 (static sites), ST-39 (broadcast),
+ * Left to issues of their own: ST-34 to ST-37 (static sites), ST-39 (broadcast),
  * ST-40 (keys), ST-45, ST-46 and ST-51 (the API document), ST-48 (trusted proxies), ST-49 (metrics), ST-52 and ST-54 (log
  * configuration).
  */
@@ -12,15 +12,18 @@ import {
   App,
   Codec,
   Dep,
+  Form,
   Header,
   Path,
   Query,
   Refusal,
   Returns,
   body,
+  bodyStream,
   del,
   get,
   json,
+  multipart,
   param,
   post,
   route,
@@ -144,9 +147,15 @@ describe("one body, one way", () => {
   const parsed = Dep.ofBody({ contentTypes: ["text/plain"] }, () => "x");
   const twoWays =
     "App.make: POST /b reads its body as a form or as it arrives and reads it another way too, where a body is read one way";
+  const shared = bodyStream({ max: 10 });
   const posts = (inputs: Inputs) => [post(Path.of("b"), { inputs, returns: Returns.text }, hello)];
 
   it.each([
+    ["ST-12", { body, stream: bodyStream({ max: 10 }) }],
+    ["ST-12", { stream: bodyStream({ max: 10 }), other: bodyStream({ max: 10 }) }],
+    ["ST-13", { named, field: Form.optional("a", Codec.string) }],
+    ["ST-13", { named, file: Form.File.optional("a") }],
+    ["ST-15", { field: Form.checked("a"), parts: multipart({ max: 10 }) }],
     ["ST-18", { named, body }],
     ["ST", { named, other: json(Name) }],
     ["ST", { body, parsed }],
@@ -167,9 +176,39 @@ describe("one body, one way", () => {
 
   it.each([
     ["ST", { named, again: named, through: Dep.map(named, ({ name }) => name) }],
+    ["ST-16", { a: Form.required("a", Codec.string), b: Form.list("b", Codec.int), f: Form.File.list("f") }],
+    ["ST", { shared, through: Dep.map(shared, (body) => body) }],
     ["ST", { body, size: Dep.map(body, (bytes) => bytes.length), joined: Dep.join({ body }, ({ body }) => body) }],
   ])("%s %# one read by many is one", (_id, inputs) => {
     expect(refused(posts(inputs))).toBeUndefined();
+  });
+});
+
+describe("what a body is read by", () => {
+  const reading = (input: Inputs[string]) => [post(Path.of("b"), { inputs: { input }, returns: Returns.text }, hello)];
+  const typed = (type: string) => Dep.ofBody({ contentTypes: [type] }, () => "x");
+
+  it.each<readonly [input: Inputs[string], problem: string]>([
+    [bodyStream({ max: -1 }), "POST /b reads a body of at most -1 bytes, which is no number of bytes"],
+    [bodyStream({ max: 1.5 }), "POST /b reads a body of at most 1.5 bytes, which is no number of bytes"],
+    [multipart({ max: Number.NaN }), "POST /b reads a body of at most NaN bytes, which is no number of bytes"],
+    [
+      multipart({ max: 10, maxHead: 0 }),
+      "POST /b reads parts with heads of at most 0 bytes, which is no number of bytes",
+    ],
+    ...["text", "text/", "*/*", "*", "text/csv; a=b", "text/c*", "text/*csv", "a/b/c", "te xt/a"].map(
+      (type) =>
+        [
+          typed(type),
+          `POST /b accepts the content type "${type}", which is neither type/subtype, type/* nor type/*+suffix`,
+        ] as const,
+    ),
+  ])("%# is refused", (input, problem) => {
+    expect(refused(reading(input))).toBe(`App.make: ${problem}`);
+  });
+
+  it.each(["text/csv", "image/*", "application/*+json", "Text/CSV"])("%s is taken", (type) => {
+    expect(refused(reading(bodyStream({ max: 10, contentTypes: [type] })))).toBeUndefined();
   });
 });
 

@@ -1,0 +1,59 @@
+/** The `Form` namespace: fields and files of a form, urlencoded or multipart by its content type. */
+import type { AnyCodec, Codec } from "../codecs/codec.ts";
+import { bool } from "../codecs/index.ts";
+import { Problem } from "../refusals/problem.ts";
+import type { Dep } from "./dep.ts";
+import { fromForm } from "./form-input.ts";
+import { readGiven, required as missing } from "./read-text.ts";
+
+export * as File from "./form-file.ts";
+
+/** A field that must be sent: a 400 problem `required` at `form.<name>` where it is not. */
+export function required<const Name extends string, A>(
+  name: Name,
+  codec: Codec<A>,
+): Dep<A, never, { form: { [K in Name]: A } }> {
+  const absent = missing(`form.${name}`);
+  return field(name, codec, true, () => absent);
+}
+
+/** A field, or undefined where it is not sent. */
+export function optional<const Name extends string, A>(
+  name: Name,
+  codec: Codec<A>,
+): Dep<A | undefined, never, { form?: { [K in Name]?: A } }> {
+  return field(name, codec, false, () => undefined);
+}
+
+/** Every field of a name, in order. None is the empty list; one that does not parse is one problem. */
+export function list<const Name extends string, A>(
+  name: Name,
+  codec: Codec<A>,
+): Dep<readonly A[], never, { form?: { [K in Name]?: readonly A[] } }> {
+  const at = `form.${name}`;
+  return fromForm({ in: "form", name, codec, required: false, repeated: true }, (form) => {
+    const values: unknown[] = [];
+    for (const given of form.fields(name)) {
+      const value = readGiven(codec, given, at);
+      if (value instanceof Problem) return value;
+      values.push(value);
+    }
+    return values;
+  });
+}
+
+/** Whether a field was sent at all, whatever it says: a checkbox. */
+export function checked<const Name extends string>(
+  name: Name,
+): Dep<boolean, never, { form?: { [K in Name]?: boolean } }> {
+  const need = { in: "form", name, codec: bool, required: false, repeated: false } as const;
+  return fromForm(need, (form) => form.field(name) !== undefined);
+}
+
+function field(name: string, codec: AnyCodec, required: boolean, absent: () => unknown): Dep<never, never, never> {
+  const at = `form.${name}`;
+  return fromForm({ in: "form", name, codec, required, repeated: false }, (form) => {
+    const given = form.field(name);
+    return given === undefined ? absent() : readGiven(codec, given, at);
+  });
+}

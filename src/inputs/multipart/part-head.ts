@@ -1,0 +1,82 @@
+import type { MediaType } from "../../codecs/index.ts";
+import { mediaType } from "../../codecs/index.ts";
+import { decode } from "../../codecs/utf8.ts";
+import { isToken } from "../../codecs/word.ts";
+import type { Result } from "../../result.ts";
+import { error, ok } from "../../result.ts";
+import { readDisposition } from "./disposition.ts";
+
+/** What a part says of itself before its content. */
+export interface PartHead {
+  /** The field's name; may be empty. */
+  readonly name: string;
+  /** Undefined where the part is a field and no file; `""` where it is a file without a name. */
+  readonly filename: string | undefined;
+  /** `text/plain` where the part names none (RFC 7578 §4.4), `application/octet-stream` where it cannot be read. */
+  readonly contentType: MediaType;
+  /** Every line by its name in lower case; lines of one name joined with `, `. */
+  readonly headers: ReadonlyMap<string, string>;
+}
+
+type Headers = ReadonlyMap<string, string>;
+
+const noType: MediaType = { type: "text", subtype: "plain", parameters: /* @__PURE__ */ new Map() };
+const unreadableType: MediaType = {
+  type: "application",
+  subtype: "octet-stream",
+  parameters: /* @__PURE__ */ new Map(),
+};
+
+/**
+ * Reads a part's head, or says what is wrong with it.
+ *
+ * @param lines its lines, each with its CRLF.
+ */
+export function readPartHead(lines: Uint8Array): Result<PartHead, string> {
+  const text = decode(lines);
+  if (text === undefined) return error("the head of a part is no UTF-8");
+  const headers = readLines(text);
+  if (headers === undefined) return error("a line in the head of a part is malformed");
+  const disposition = readDisposition(headers.get("content-disposition") ?? "");
+  if (disposition?.type !== "form-data") return error("a part has no Content-Disposition of form-data");
+  const name = disposition.parameters.get("name");
+  if (name === undefined) return error("a part has no name");
+  // RFC 7578 §4.2 bars `filename*`: it is not read.
+  const filename = disposition.parameters.get("filename");
+  return ok({ name, filename, contentType: contentTypeOf(headers), headers });
+}
+
+function contentTypeOf(headers: Headers): MediaType {
+  const line = headers.get("content-type");
+  if (line === undefined) return noType;
+  const read = mediaType.parse(line);
+  return read.ok ? read.value : unreadableType;
+}
+
+function readLines(text: string): Headers | undefined {
+  const headers = new Map<string, string>();
+  for (const line of text.split("\r\n").slice(0, -1)) {
+    const colon = line.indexOf(":");
+    const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
+    // A folded line begins with a blank, which no name does. A line break that is no CRLF is a control character.
+    if (!isToken(name) || /[\x00-\x08\x0a-\x1f\x7f]/.test(line)) return undefined;
+    const value = withoutBlanks(line.slice(colon + 1));
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return headers;
+}
+
+// A pattern for the blanks at the end would cost the square of a run of blanks before it.
+function withoutBlanks(value: string): string {
+  let start = 0;
+  let end = value.length;
+  while (start < end && isBlank(value, start)) start += 1;
+  while (end > start && isBlank(value, end - 1)) end -= 1;
+  return value.slice(start, end);
+}
+
+function isBlank(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code === 0x20 || code === 0x09;
+}

@@ -1,0 +1,164 @@
+/** Multipart bodies, part by part (contract 4.5; rows MP-26 to MP-31). */
+import { describe, expect, it } from "vitest";
+import { App, Body, Path, Returns, Test, multipart, post } from "usher-http";
+import type { Part, Route } from "usher-http";
+import { invalid, unsupported } from "../support/refusals.ts";
+import { messages } from "../support/logs.ts";
+
+const type = "multipart/form-data; boundary=b";
+
+/** Tells each part as `name=filename:content`, and passes over one named `skip` unread. */
+const uploads = (max = 400, maxHead?: number): Route =>
+  post(
+    Path.of("uploads"),
+    { inputs: { upload: multipart({ max, ...(maxHead === undefined ? {} : { maxHead }) }) }, returns: Returns.text },
+    async ({ upload }) => {
+      const told: string[] = [];
+      for (;;) {
+        const next = await upload.next();
+        if (!next.ok) return Body.refusal(next.error);
+        if (next.value === undefined) return told.join(";");
+        const { name, filename } = next.value;
+        if (name === "skip") continue;
+        let text = "";
+        for (;;) {
+          const read = await next.value.read();
+          if (!read.ok) return Body.refusal(read.error);
+          if (read.value === undefined) break;
+          text += new TextDecoder().decode(read.value);
+        }
+        told.push(`${name}=${filename ?? ""}:${text}`);
+      }
+    },
+  );
+
+const part = (name: string, content: string, filename?: string): string =>
+  `--b\r\nContent-Disposition: form-data; name="${name}"${filename === undefined ? "" : `; filename="${filename}"`}\r\n\r\n${content}\r\n`;
+
+async function send(route: Route, body: string, contentType: string | undefined = type): Promise<[number, string]> {
+  const headers: Record<string, string> = contentType === undefined ? {} : { "content-type": contentType };
+  const answered = await Test.call(Test.app([route]), "POST", "/uploads", { body, headers });
+  return [answered.status, answered.body];
+}
+
+describe("multipart", () => {
+  it("MP-26 passes over what a handler leaves unread", async () => {
+    const body = `${part("a", "one")}${part("skip", "a lot")}${part("f", "BYTES", "v.mp4")}--b--`;
+    expect(await send(uploads(), body)).toEqual([200, "a=:one;f=v.mp4:BYTES"]);
+  });
+
+  it("MP-27 has the route's own limit", async () => {
+    const [status, body] = await send(uploads(), `${part("a", "x".repeat(500))}--b--`);
+    expect([status, JSON.parse(body).error]).toEqual([413, "too_large"]);
+  });
+
+  it.each([
+    ["MP-28", "application/x-www-form-urlencoded"],
+    ["another kind of multipart", "multipart/mixed; boundary=b"],
+  ])("%s is a 415", async (_id, contentType) => {
+    expect(await send(uploads(), "a=b", contentType)).toEqual([415, unsupported]);
+  });
+
+  it("MP-29 without a boundary is a problem of its type", async () => {
+    expect(await send(uploads(), "--b--", "multipart/form-data")).toEqual([
+      400,
+      invalid(["header.content-type", "malformed", "This names no boundary."]),
+    ]);
+  });
+
+  it("MP-30 that ends early is no multipart form", async () => {
+    const notMultipart = invalid(["body", "malformed", "This is not a multipart form."]);
+    expect(await send(uploads(), part("a", "one"))).toEqual([400, notMultipart]);
+    expect(await send(uploads(), `${part("a", "one")}--b\r\nContent-Dis`)).toEqual([400, notMultipart]);
+    expect(messages("warn")).toHaveLength(2);
+  });
+
+  it("MP-31 without a type is a 415", async () => {
+    const { status } = await Test.call(Test.app([uploads()]), "POST", "/uploads", { body: "--b--" });
+    expect(status).toBe(415);
+  });
+
+  it("has parts with heads of a bound length", async () => {
+    const long = `--b\r\nContent-Disposition: form-data; name="a"; filename="${"x".repeat(300)}"\r\n\r\n\r\n--b--`;
+    expect((await send(uploads(4000, 200), long))[0]).toBe(413);
+    expect((await send(uploads(4000), long))[0]).toBe(200);
+  });
+
+  it("is read in any pieces", async () => {
+    const text = `preamble\r\n${part("a", "one\r\n--c")}${part("f", "", "empty")}--b--\r\nepilogue`;
+    const bytes = new TextEncoder().encode(text);
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const byte of bytes) controller.enqueue(Uint8Array.of(byte));
+        controller.close();
+      },
+    });
+    const init = { method: "POST", body, duplex: "half", headers: { "content-type": type } } as RequestInit;
+    const answer = await App.make([uploads()]).fetch(new Request("http://localhost/uploads", init));
+    expect(await answer.text()).toBe("a=:one\r\n--c;f=empty:");
+  });
+
+  it("iterated, gives its parts and theirs, and throws what a failure is answered with", async () => {
+    const route = post(
+      Path.of("uploads"),
+      { inputs: { upload: multipart({ max: 400 }) }, returns: Returns.text },
+      async ({ upload }) => {
+        let told = "";
+        for await (const part of upload) {
+          told += `${part.name}=`;
+          for await (const piece of part) told += new TextDecoder().decode(piece);
+          told += ";";
+        }
+        return told;
+      },
+    );
+    expect(await send(route, `${part("a", "one")}${part("b", "two")}--b--`)).toEqual([200, "a=one;b=two;"]);
+    expect((await send(route, part("a", "one")))[0]).toBe(400);
+  });
+
+  it("is at its end for good, whatever stands behind it", async () => {
+    const route = post(
+      Path.of("uploads"),
+      { inputs: { upload: multipart({ max: 400 }) }, returns: Returns.text },
+      async ({ upload }) => {
+        for await (const part of upload) await part.read();
+        return JSON.stringify([await upload.next(), await upload.next()]);
+      },
+    );
+    expect(await send(route, `${part("a", "one")}--b--\r\nmore`)).toEqual([200, '[{"ok":true},{"ok":true}]']);
+  });
+
+  it("ends a part once the one behind it was asked for", async () => {
+    const route = post(
+      Path.of("uploads"),
+      { inputs: { upload: multipart({ max: 400 }) }, returns: Returns.text },
+      async ({ upload }) => {
+        const first = await upload.next();
+        await upload.next();
+        const late = first.ok ? await first.value?.read() : undefined;
+        return JSON.stringify(late);
+      },
+    );
+    expect(await send(route, `${part("a", "one")}${part("b", "two")}--b--`)).toEqual([200, '{"ok":true}']);
+  });
+
+  it("is at its end once the request is answered", async () => {
+    let kept: Part | undefined;
+    const route = post(
+      Path.of("uploads"),
+      { inputs: { upload: multipart({ max: 400 }) }, returns: Returns.text },
+      async ({ upload }) => {
+        const first = await upload.next();
+        if (first.ok) kept = first.value;
+        return "answered";
+      },
+    );
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) =>
+        controller.enqueue(new TextEncoder().encode('--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n')),
+    });
+    const init = { method: "POST", body, duplex: "half", headers: { "content-type": type } } as RequestInit;
+    await App.make([route]).fetch(new Request("http://localhost/uploads", init));
+    expect(await kept?.read()).toEqual({ ok: true, value: undefined });
+  });
+});
