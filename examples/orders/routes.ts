@@ -8,7 +8,6 @@ import {
   Refusal,
   Result,
   Returns,
-  Shape,
   del,
   get,
   json,
@@ -19,18 +18,11 @@ import {
   refuse,
 } from "usher-http";
 import * as v from "valibot";
-import type { Store } from "./store.ts";
+import { importOrders } from "./import.ts";
+import { Change, NewOrder, Order, isSoldOut, soldOut } from "./order.ts";
+import { pageRoutes } from "./page.ts";
+import { store } from "./store.ts";
 
-export const store = Dep.ofResource<Store>("store");
-
-const wholeNumber = v.pipe(v.number(), v.integer());
-const item = v.pipe(v.string(), v.minLength(1), v.maxLength(100));
-const quantity = v.pipe(wholeNumber, v.minValue(1));
-const NewOrder = Shape.named("NewOrder", v.object({ item, quantity }));
-const Change = Shape.named("Change", v.object({ quantity }));
-const Order = Shape.named("Order", v.object({ id: wholeNumber, item, quantity, placed_at: Shape.instant }));
-
-const soldOut = Refusal.code("sold_out", { status: 409, doc: "There is none of that item left." });
 const signedOut = Refusal.code("signed_out", {
   status: 401,
   doc: "Nobody is signed in.",
@@ -80,7 +72,7 @@ const placeOrder = post(
     refuses: [soldOut],
   },
   async ({ order, store, now }) => {
-    if (order.item === "unicorn") return refuse(soldOut, "There are no unicorns left.");
+    if (isSoldOut(order)) return refuse(soldOut, "There are no unicorns left.");
     return store.place(order, now);
   },
 );
@@ -126,9 +118,11 @@ const removeOrder = del(
 
 export const routes = [
   placeOrder,
+  importOrders,
   listOrders,
   getOrder,
   changeOrder,
   removeOrder,
+  ...pageRoutes,
   ...Health.routes([Health.check("store", () => Result.ok())]),
 ] as const;

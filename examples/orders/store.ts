@@ -1,3 +1,6 @@
+import { Dep } from "usher-http";
+import type { NewOrder } from "./order.ts";
+
 /** An order as it is kept. */
 export interface Order {
   readonly id: number;
@@ -8,7 +11,9 @@ export interface Order {
 
 /** Where orders are kept. */
 export interface Store {
-  place(order: { readonly item: string; readonly quantity: number }, placedAt: Date): Promise<Order>;
+  place(order: NewOrder, placedAt: Date): Promise<Order>;
+  /** Places all of them, or none. */
+  placeAll(orders: readonly NewOrder[], placedAt: Date): Promise<void>;
   find(id: number): Promise<Order | undefined>;
   list(page: { readonly offset: number; readonly limit: number }): Promise<readonly Order[]>;
   change(id: number, quantity: number): Promise<Order | undefined>;
@@ -16,15 +21,21 @@ export interface Store {
   remove(id: number): Promise<boolean>;
 }
 
+export const store = Dep.ofResource<Store>("store");
+
 /** A store that forgets everything when the process ends. */
 export function memoryStore(): Store {
   const orders = new Map<number, Order>();
   let lastId = 0;
+  const keep = ({ item, quantity }: NewOrder, placedAt: Date): Order => {
+    const order = { id: ++lastId, item, quantity, placed_at: placedAt };
+    orders.set(order.id, order);
+    return order;
+  };
   return {
-    async place({ item, quantity }, placedAt) {
-      const order = { id: ++lastId, item, quantity, placed_at: placedAt };
-      orders.set(order.id, order);
-      return order;
+    place: async (order, placedAt) => keep(order, placedAt),
+    async placeAll(orders, placedAt) {
+      for (const order of orders) keep(order, placedAt);
     },
     find: async (id) => orders.get(id),
     list: async ({ offset, limit }) => [...orders.values()].slice(offset, offset + limit),

@@ -1,0 +1,159 @@
+/** Light or dark, as the visitor's system is. */
+export const style = `:root {
+  color-scheme: light dark;
+  --text: light-dark(#1d2433, #e6e9f0);
+  --quiet: light-dark(#566074, #a3adc2);
+  --back: light-dark(#f3f5f9, #12151c);
+  --card: light-dark(#ffffff, #1b1f29);
+  --line: light-dark(#d5dbe6, #343b4a);
+  --edge: light-dark(#7c869b, #79839a);
+  --accent: light-dark(#2453c9, #8fb0ff);
+  --on-accent: light-dark(#ffffff, #10182b);
+  --good: light-dark(#16703a, #6fd397);
+  --bad: light-dark(#b3261e, #ff9d94);
+}
+
+* {
+  box-sizing: border-box;
+}
+
+body {
+  margin: 0;
+  padding: 1rem;
+  background: var(--back);
+  color: var(--text);
+  font: 1rem/1.5 system-ui, sans-serif;
+}
+
+main {
+  max-width: 40rem;
+  margin: 6vh auto;
+  padding: clamp(1.25rem, 5vw, 2rem);
+  border: 1px solid var(--line);
+  border-radius: 0.75rem;
+  background: var(--card);
+}
+
+h1 {
+  margin: 0 0 0.5rem;
+  font-size: 1.6rem;
+  line-height: 1.2;
+}
+
+p {
+  margin: 0 0 1rem;
+}
+
+label {
+  display: block;
+  margin-top: 1.5rem;
+  font-weight: 600;
+}
+
+input {
+  width: 100%;
+  margin: 0.25rem 0;
+  padding: 0.5rem;
+  border: 1px dashed var(--edge);
+  border-radius: 0.5rem;
+  color: inherit;
+  font: inherit;
+}
+
+::file-selector-button {
+  margin-right: 0.75rem;
+  padding: 0.4rem 0.8rem;
+  border: 1px solid var(--edge);
+  border-radius: 0.35rem;
+  background: var(--back);
+  color: inherit;
+  font: inherit;
+  cursor: pointer;
+}
+
+#hint {
+  color: var(--quiet);
+  font-size: 0.9rem;
+}
+
+button {
+  padding: 0.6rem 1.2rem;
+  border: 0;
+  border-radius: 0.5rem;
+  background: var(--accent);
+  color: var(--on-accent);
+  font: inherit;
+  font-weight: 600;
+  cursor: pointer;
+}
+
+form[aria-busy="true"] button {
+  opacity: 0.6;
+  cursor: progress;
+}
+
+:focus-visible {
+  outline: 3px solid var(--accent);
+  outline-offset: 2px;
+}
+
+#outcome {
+  margin: 1.5rem 0 0;
+  padding: 0 1rem;
+  border-left: 4px solid;
+  font-weight: 600;
+}
+
+#outcome:empty {
+  border: 0;
+}
+
+#outcome.placed {
+  color: var(--good);
+}
+
+#outcome.wrong {
+  color: var(--bad);
+}
+
+table {
+  width: 100%;
+  margin-top: 1rem;
+  border-collapse: collapse;
+}
+
+th,
+td {
+  padding: 0.4rem 0.75rem 0.4rem 0;
+  border-top: 1px solid var(--line);
+  text-align: left;
+  vertical-align: top;
+}
+
+th {
+  border-top: 0;
+  color: var(--quiet);
+  font-size: 0.9rem;
+}
+
+td:first-child {
+  font-variant-numeric: tabular-nums;
+}
+
+details {
+  margin-top: 1.5rem;
+  color: var(--quiet);
+}
+
+summary {
+  cursor: pointer;
+}
+
+pre {
+  margin: 0.5rem 0 0;
+  padding: 0.75rem 1rem;
+  border-radius: 0.5rem;
+  background: var(--back);
+  overflow-x: auto;
+}
+`;

@@ -1,0 +1,64 @@
+import { Codec, Dep, Result } from "usher-http";
+import type { Problem } from "usher-http";
+import { csvRows } from "./csv.ts";
+import type { Row } from "./csv.ts";
+import type { NewOrder } from "./order.ts";
+
+// A file with a fault on each of its lines would otherwise be answered with forty times its length.
+const mostProblems = 10_000;
+
+/**
+ * Reads the orders of a CSV file: the header `item,quantity`, then an order a line. Whatever is wrong is told at the
+ * line's number, as an editor shows it, and the column: `form.orders[3].quantity`.
+ */
+export function readOrders(text: string, at: string): Result<readonly NewOrder[], readonly Problem[]> {
+  const rows = csvRows(text);
+  const header = rows.next().value;
+  if (header?.fields?.length !== 2 || header.fields.join() !== "item,quantity") {
+    // Nobody knows then what the columns of the other lines are.
+    return Result.error([
+      problem(`${at}[${header?.line ?? 1}]`, "malformed", "This must be the header item,quantity."),
+    ]);
+  }
+  const orders: NewOrder[] = [];
+  const problems: Problem[] = [];
+  for (const row of rows) {
+    const read = readOrder(row, `${at}[${row.line}]`);
+    if (read.ok) orders.push(read.value);
+    else problems.push(...read.error);
+    if (problems.length < mostProblems) continue;
+    problems.push(problem(at, "too_many", "This has more problems than are told."));
+    break;
+  }
+  return problems.length === 0 ? Result.ok(orders) : Result.error(problems);
+}
+
+/** Says of a line what `POST /orders` says of the same order. */
+function readOrder({ fields }: Row, at: string): Result<NewOrder, readonly Problem[]> {
+  if (fields === undefined) {
+    return Result.error([problem(at, "malformed", "A quote in this line is misplaced, or not closed.")]);
+  }
+  if (fields.length > 2) return Result.error([problem(at, "too_many", "This must have at most 2 columns.")]);
+  const item = readItem(fields[0] ?? "", `${at}.item`);
+  const quantity = readQuantity(fields[1], `${at}.quantity`);
+  if (item.ok && quantity.ok) return Result.ok({ item: item.value, quantity: quantity.value });
+  return Result.error([item, quantity].flatMap((read) => (read.ok ? [] : [read.error])));
+}
+
+function readItem(text: string, at: string): Result<string, Problem> {
+  if (text === "") return Result.error(problem(at, "too_short", "This must be at least 1 character long."));
+  // Characters, and not the units of UTF-16 that length counts.
+  const tooLong = Array.from(text).length > 100;
+  return tooLong ? Result.error(problem(at, "too_long", "This must be at most 100 characters long.")) : Result.ok(text);
+}
+
+function readQuantity(text: string | undefined, at: string): Result<number, Problem> {
+  if (text === undefined) return Result.error(problem(at, "required", "This is required."));
+  const read = Codec.int.parse(text);
+  if (!read.ok) return Result.error(problem(at, "malformed", read.error));
+  return read.value < 1 ? Result.error(problem(at, "too_small", "This must be at least 1.")) : read;
+}
+
+function problem(at: string, code: string, message: string): Problem {
+  return Dep.problem({ at, code, message });
+}

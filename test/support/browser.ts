@@ -1,0 +1,48 @@
+/** Chromium, where this machine has it: what is tried in it is skipped where it has none. */
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
+
+declare global {
+  // The DOM's names that Playwright's types mention; the tests are compiled without the DOM.
+  interface Node {
+    readonly nodeType: number;
+  }
+  interface HTMLElement extends Node {
+    readonly title: string;
+  }
+  interface SVGElement extends Node {
+    readonly id: string;
+  }
+  interface HTMLElementTagNameMap {
+    readonly [name: string]: HTMLElement;
+  }
+}
+
+/** Where Chromium is; undefined where there is none. */
+export const chromiumPath: string | undefined = process.env["CHROMIUM_PATH"] || onPath();
+
+if (chromiumPath === undefined) console.warn("skipped: no Chromium on this machine; .ci/run installs it");
+
+export async function startBrowser(): Promise<Browser> {
+  if (chromiumPath === undefined) throw new Error("no Chromium on this machine");
+  // Chromium's sandbox refuses to run as root.
+  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+  return chromium.launch({ executablePath: chromiumPath, args });
+}
+
+function onPath(): string | undefined {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  const names = ["chromium", "chromium-browser", "google-chrome"];
+  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(canRun);
+}
+
+function canRun(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
