@@ -16,6 +16,8 @@ import type { Declared } from "./check.ts";
 import type { CompiledApp, CompiledRoute } from "./compiled.ts";
 import type { Exchange, Sent } from "./exchange.ts";
 import { FetchExchange, responseOf } from "./fetch.ts";
+import { TrustedProxies } from "./proxies/trusted-proxies.ts";
+import type { ProxyHeader } from "./proxies/trusted-proxies.ts";
 
 /** What an app may be made with. */
 export interface AppOptions {
@@ -29,6 +31,13 @@ export interface AppOptions {
   readonly maxBody?: number;
   /** Bytes of bodies held at once over all requests: 64 MiB unless set. Past that a body is refused with 503 `busy`. */
   readonly bodyBudget?: number;
+  /**
+   * Addresses, CIDR ranges (`10.0.0.0/8`) or `unix:<path>` of the proxies in front, whose forwarding headers are
+   * believed: `client`, the host, whether it came by HTTPS, and the request's id. None by default.
+   */
+  readonly trustedProxies?: readonly string[];
+  /** Which of the two they speak by, with `x-forwarded-host` and `-proto`: `x-forwarded-for` unless set. */
+  readonly proxyHeader?: ProxyHeader;
   /** The clock that `now` and the `date` header read. */
   readonly now?: () => Date;
   /** Codes that `notFound` may answer with. */
@@ -70,6 +79,8 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     else table.add(one.route.method, one.route.path, compiled);
   }
   problems.push(...checkTogether(all, resources, codes), ...checkLimits({ maxBody, bodyBudget }));
+  const { trustedProxies = [], proxyHeader = "x-forwarded-for" } = options;
+  const proxies = TrustedProxies.read(trustedProxies, proxyHeader, (problem) => problems.push(problem));
   if (problems.length > 0) throw new DeclarationError(problems);
 
   const app: CompiledApp = {
@@ -79,6 +90,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     redirectsSlash: options.trailingSlash === "redirect",
     maxBody,
     budget: new BodyBudget(bodyBudget),
+    proxies,
     now: options.now,
   };
   const answer = (exchange: Exchange) => answerExchange(app, exchange);

@@ -17,15 +17,17 @@ import type { TraceContext } from "../tracing/trace-context.ts";
 import type { CompiledApp, CompiledRoute } from "./compiled.ts";
 import type { Exchange } from "./exchange.ts";
 import { internalRefusal } from "./failure.ts";
+import type { ProxyWord, TrustedProxies } from "./proxies/trusted-proxies.ts";
 import { authorityOf, originForm } from "./target.ts";
 
 const noBytes = new Uint8Array();
 const nothing: readonly never[] = [];
+const noWord: ProxyWord = { client: undefined, host: undefined, proto: undefined };
 const frameworkNames: ReadonlySet<string> = new Set(frameworkCodes.map(({ name }) => name));
 
 /** One request: what it asked, read from its exchange, and what its handler set beside its answer. */
 export class AskedExchange implements Asked, LogContext, BodyHolder {
-  readonly id: string = freshRequestId();
+  readonly id: string;
   readonly method: string;
   readonly target: string;
   readonly path: string;
@@ -38,6 +40,7 @@ export class AskedExchange implements Asked, LogContext, BodyHolder {
   readonly startedAt: number = isAnyOn() ? performance.now() : 0;
   readonly exchange: Exchange;
   readonly app: CompiledApp;
+  #word: ProxyWord | undefined = undefined;
   #lateCodes: readonly Code[] = nothing;
   #now: Date | undefined = undefined;
   #trace: TraceContext | undefined = undefined;
@@ -51,6 +54,7 @@ export class AskedExchange implements Asked, LogContext, BodyHolder {
   constructor(app: CompiledApp, exchange: Exchange) {
     this.app = app;
     this.exchange = exchange;
+    this.id = (app.proxies !== undefined && passedOnId(app.proxies, exchange)) || freshRequestId();
     this.method = exchange.method;
     this.target = exchange.target;
     const form = originForm(exchange.target);
@@ -69,16 +73,17 @@ export class AskedExchange implements Asked, LogContext, BodyHolder {
     return this.#joined().spanId;
   }
   get host(): string | undefined {
-    return (authorityOf(this.target) ?? this.exchange.lines("host")[0])?.toLowerCase();
+    return (this.#proxied()?.host ?? authorityOf(this.target) ?? this.exchange.lines("host")[0])?.toLowerCase();
   }
   get peer(): string {
     return this.exchange.peer;
   }
   get client(): string {
-    return this.exchange.peer;
+    return this.#proxied()?.client ?? this.exchange.peer;
   }
   /** A browser drops a `Secure` cookie of a plain loopback page, and of no other: those are its own machine. */
   get secure(): boolean {
+    if (this.#proxied()?.proto === "https") return true;
     return this.host === undefined || !/^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d*)?$/.test(this.host);
   }
   get now(): Date {
@@ -201,9 +206,23 @@ export class AskedExchange implements Asked, LogContext, BodyHolder {
     log({ level: "warn", source: "framework.http", message, fields: {}, context: this });
   }
 
+  /** What the proxy that passed the request on says of it; undefined where the peer is none that is trusted. */
+  #proxied(): ProxyWord | undefined {
+    const { proxies } = this.app;
+    if (proxies === undefined) return undefined;
+    return (this.#word ??= proxies.trusts(this.peer) ? proxies.word((name) => this.lines(name)) : noWord);
+  }
+
   #joined(): TraceContext {
     return (this.#trace ??= joinTrace(this.exchange.lines("traceparent")));
   }
+}
+
+/** The id that a trusted proxy gave the request. */
+function passedOnId(proxies: TrustedProxies, exchange: Exchange): string | undefined {
+  const lines = exchange.lines("x-request-id");
+  const [id = ""] = lines;
+  return lines.length === 1 && /^[\w.-]{1,64}$/.test(id) && proxies.trusts(exchange.peer) ? id : undefined;
 }
 
 // Only a bind can bring it about: what the app is made of is looked at when it is made.

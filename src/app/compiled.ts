@@ -6,6 +6,7 @@ import type { Level } from "../logging/level.ts";
 import type { Route } from "../routes/route.ts";
 import type { Table } from "../routes/table.ts";
 import type { BodyBudget } from "./body-budget.ts";
+import type { TrustedProxies } from "./proxies/trusted-proxies.ts";
 
 /** A route with all that can be known before a request comes. */
 export interface CompiledRoute {
@@ -31,6 +32,8 @@ export interface CompiledApp {
   readonly redirectsSlash: boolean;
   readonly maxBody: number;
   readonly budget: BodyBudget;
+  /** Undefined where none is trusted. */
+  readonly proxies: TrustedProxies | undefined;
   /** The application's clock, where it brings one. */
   readonly now: (() => Date) | undefined;
 }

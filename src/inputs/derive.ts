@@ -1,4 +1,5 @@
 import type { Code } from "../refusals/code.ts";
+import type { FrameworkCode } from "../refusals/framework-codes.ts";
 import { Problem } from "../refusals/problem.ts";
 import { invalidRefusal } from "../refusals/refusal.ts";
 import type { Refusal } from "../refusals/refusal.ts";
@@ -44,7 +45,7 @@ export function map<A, B, R extends string, W>(dep: Dep<A, R, W>, f: (value: A) 
  */
 export function join<const I extends Inputs, B = never, const Codes extends readonly Code[] = readonly []>(
   inputs: I,
-  block: (values: Values<I>) => Awaitable<B | Refusal<Names<Codes> | "invalid"> | Problem>,
+  block: (values: Values<I>) => Awaitable<B | Refusal<Names<Codes> | FrameworkCode> | Problem>,
   options?: { readonly refuses?: Codes },
 ): Dep<Exclude<B, Problem>, Names<Codes> | RefusesOf<I>, WireOf<I>> {
   return {

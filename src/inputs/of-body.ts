@@ -1,4 +1,5 @@
 import type { Code } from "../refusals/code.ts";
+import type { FrameworkCode } from "../refusals/framework-codes.ts";
 import { unsupportedMediaType } from "../refusals/framework-codes.ts";
 import type { Problem } from "../refusals/problem.ts";
 import type { Refusal } from "../refusals/refusal.ts";
@@ -19,7 +20,7 @@ export const body: Dep<Uint8Array, never, { body: BodyToSend }> = {
  */
 export function ofBody<A = never, const Codes extends readonly Code[] = readonly []>(
   options: { readonly contentTypes: readonly string[]; readonly refuses?: Codes },
-  parse: (body: Uint8Array) => Awaitable<A | Refusal<Names<Codes> | "invalid"> | Problem>,
+  parse: (body: Uint8Array) => Awaitable<A | Refusal<Names<Codes> | FrameworkCode> | Problem>,
 ): Dep<Exclude<A, Problem>, Names<Codes>, { body: BodyToSend }> {
   const { contentTypes } = options;
   return {

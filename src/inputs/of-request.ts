@@ -1,4 +1,5 @@
 import type { Code } from "../refusals/code.ts";
+import type { FrameworkCode } from "../refusals/framework-codes.ts";
 import type { Problem } from "../refusals/problem.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import type { Need, RequestRecord } from "./asked.ts";
@@ -10,7 +11,7 @@ import { recordOf } from "./request-record.ts";
  * the codes it may answer with.
  */
 export function ofRequest<A = never, const Codes extends readonly Code[] = readonly []>(
-  read: (request: RequestRecord) => Awaitable<A | Refusal<Names<Codes> | "invalid"> | Problem>,
+  read: (request: RequestRecord) => Awaitable<A | Refusal<Names<Codes> | FrameworkCode> | Problem>,
   options: { readonly needs?: readonly Need[]; readonly refuses?: Codes } = {},
 ): Dep<Exclude<A, Problem>, Names<Codes>> {
   return {

@@ -84,3 +84,6 @@ export const sentences: ReadonlyMap<string, string> = new Map([
   ["internal", "Something went wrong at our end. Please try again."],
   ["unsupported_media_type", "That request's body is not in a form this can read."],
 ]);
+
+/** Codes that a handler or an input may refuse with undeclared. */
+export type FrameworkCode = "invalid" | "unreadable" | "too_large" | "busy" | "internal";

@@ -1,6 +1,7 @@
 import type { Returns } from "../answers/returned.ts";
 import type { AnyDep, Awaitable, Inputs, Names, RefusesOf, Values, WireOf } from "../inputs/dep.ts";
 import type { Code } from "../refusals/code.ts";
+import type { FrameworkCode } from "../refusals/framework-codes.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { empty } from "./meta.ts";
 import type { Meta } from "./meta.ts";
@@ -53,9 +54,6 @@ export interface Declaration<I extends Inputs, R extends Returns<never, unknown>
   readonly refuses?: Codes;
   readonly meta?: Meta;
 }
-
-/** Codes a handler may refuse with undeclared. */
-export type FrameworkCode = "invalid" | "unreadable" | "too_large" | "busy" | "internal";
 
 type AnswerOf<R> = R extends Returns<infer A, unknown> ? A : never;
 type SentBy<R> = R extends Returns<never, infer J> ? J : never;

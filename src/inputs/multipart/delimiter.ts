@@ -22,8 +22,9 @@ export class Delimiter {
   /**
    * Where it stands whole in bytes; -1 where nowhere.
    *
-   * Horspool's search: content of any kind passes at 8 to 10 GB/s where the boundary is a browser's. Where it would
-   * step by one it looks for the next CR instead: content made of the boundary's own bytes passes at 4 GB/s, not 0.01.
+   * Horspool's search, at 8 GB/s where the boundary is a browser's and at 1 where it is one character. Where it would
+   * step by one it looks for the next CR instead: content made of the boundary's own bytes passes at 3.5 GB/s, not
+   * 0.01. The worst found, a CR in every third byte and a boundary of dashes, passes at 0.3.
    */
   indexIn(bytes: Uint8Array, from: number): number {
     const last = this.length - 1;
@@ -32,7 +33,7 @@ export class Delimiter {
       const byte = bytes[at + last] as number;
       if (byte === lastByte && this.matched(bytes, at, 0) === this.length) return at;
       const step = this.#steps[byte] as number;
-      at = step > 1 ? at + step : bytes.indexOf(carriageReturn, at + 1);
+      at = step > 1 ? at + step : nextCarriageReturn(bytes, at + 1);
     }
     return -1;
   }
@@ -54,6 +55,14 @@ export class Delimiter {
     while (matched < this.length && bytes[from + matched - before] === this.bytes[matched]) matched += 1;
     return matched;
   }
+}
+
+// The native search passes over 4 GB/s, but to call it costs as much as eight steps of this loop, without which the
+// worst content takes twice as long.
+function nextCarriageReturn(bytes: Uint8Array, from: number): number {
+  const near = from + 8;
+  for (let at = from; at < near; at++) if (bytes[at] === carriageReturn) return at;
+  return bytes.indexOf(carriageReturn, near);
 }
 
 // How far a match may be moved on, by the byte that stands where its last one should.

@@ -34,7 +34,7 @@ export function readDisposition(value: string): Disposition | undefined {
 // Two ways to quote are in use. Browsers write %22, %0D and %0A and leave "\" and "%" alone (WHATWG HTML, "multipart/
 // form-data encoding algorithm"); others write \" and \\. So "\" escapes these two and stands for itself before any
 // other: "a\b.txt" is a name a browser sends. A name that holds "%22" itself cannot be told from one that holds a
-// quote; every reader of forms in a browser takes it for the quote.
+// quote; `Response.formData` takes it for the quote, too.
 function readQuoted(field: FieldScanner): string | undefined {
   if (!field.take('"')) return undefined;
   let says = "";

@@ -1,0 +1,203 @@
+/** Trusted proxies: `client`, host, `secure` and the request's id (contract 4.4, 5.8; rows SV-22 to SV-28, CK-04, ST-48). */
+import { BlockList, isIP } from "node:net";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { App, Dep, Path, Returns, Test, client, get, peer, request } from "usher-http";
+import type { AppOptions } from "usher-http";
+import { addressBytes } from "../../src/app/proxies/address.ts";
+import { TrustedProxies } from "../../src/app/proxies/trusted-proxies.ts";
+import "../support/logs.ts";
+
+const seen = get(Path.root, { inputs: { client, peer, request }, returns: Returns.text }, ({ client, peer, request }) =>
+  [client, peer, request.host ?? "-", request.secure ? "secure" : "plain"].join(" "),
+);
+
+type Headers = readonly (readonly [name: string, value: string])[];
+
+async function ask(options: AppOptions, peer: string, headers: Headers) {
+  const { body, headers: answered } = await Test.call(Test.app([seen], options), "GET", "/", { peer, headers });
+  const [from, , host, secure] = body.split(" ");
+  return { client: from, host, secure, id: answered.get("x-request-id") };
+}
+
+const xff = (...lines: readonly string[]): Headers => lines.map((line) => ["x-forwarded-for", line] as const);
+const forwarded = (...lines: readonly string[]): Headers => lines.map((line) => ["forwarded", line] as const);
+
+describe("the client", () => {
+  it.each([
+    ["SV-22", ["10.0.0.0/8"], xff("6.6.6.6, 1.2.3.4"), "1.2.3.4"],
+    ["SV-24", ["10.0.0.0/8"], xff("6.6.6.6, 1.2.3.4, 10.0.0.7"), "1.2.3.4"],
+    ["lines are one list", ["10.0.0.0/8"], xff("6.6.6.6", "1.2.3.4, 10.0.0.7", "10.0.0.8"), "1.2.3.4"],
+    ["none told", ["10.0.0.0/8"], [], "10.0.0.1"],
+    ["all trusted", ["10.0.0.0/8"], xff("10.0.0.3, 10.0.0.2"), "10.0.0.1"],
+    ["a hop that is no address", ["10.0.0.0/8"], xff("1.2.3.4, unknown"), "10.0.0.1"],
+    ["a hop that is no address behind one that is", ["10.0.0.0/8"], xff("unknown, 1.2.3.4"), "1.2.3.4"],
+    ["empty items", ["10.0.0.0/8"], xff("1.2.3.4, , "), "1.2.3.4"],
+    ["with its port", ["10.0.0.0/8"], xff("1.2.3.4:8080"), "1.2.3.4"],
+    ["IPv6 in brackets, with its port", ["10.0.0.0/8"], xff("[2001:DB8::1]:80"), "2001:db8::1"],
+    ["IPv6", ["10.0.0.0/8"], xff("2001:DB8::1"), "2001:db8::1"],
+    ["IPv4 written as IPv6", ["10.0.0.0/8"], xff("::ffff:1.2.3.4"), "1.2.3.4"],
+    ["SV-25 no proxy is trusted", [], xff("1.2.3.4"), "10.0.0.1"],
+    ["SV-25 another one is", ["10.0.0.2"], xff("1.2.3.4"), "10.0.0.1"],
+    ["a header of the other family", ["10.0.0.0/8"], forwarded("for=1.2.3.4"), "10.0.0.1"],
+  ] as const)("%s", async (_id, trustedProxies, headers, client) => {
+    expect((await ask({ trustedProxies }, "10.0.0.1", headers)).client).toBe(client);
+  });
+
+  it.each([
+    ["SV-27", [...forwarded("for=1.2.3.4"), ...xff("6.6.6.6")], "1.2.3.4"],
+    ["SV-27 an unknown hop", forwarded("for=1.2.3.4, for=unknown"), "10.0.0.1"],
+    ["SV-27 a hidden hop", forwarded("for=1.2.3.4, for=_hidden"), "10.0.0.1"],
+    ["SV-27 a hop that says nothing", forwarded("for=1.2.3.4, proto=http"), "10.0.0.1"],
+    ["SV-27 an IPv6 hop", forwarded('for="[2001:db8::1]:4711"'), "2001:db8::1"],
+    ["with its port", forwarded('for="1.2.3.4:4711"'), "1.2.3.4"],
+    ["what cannot be read", forwarded("for=1.2.3.4;;for=x"), "10.0.0.1"],
+    ["trusted hops", forwarded("for=6.6.6.6, for=1.2.3.4", "for=10.0.0.9"), "1.2.3.4"],
+  ] as const)("%s of Forwarded", async (_id, headers, client) => {
+    const options = { trustedProxies: ["10.0.0.0/8"], proxyHeader: "forwarded" } as const;
+    expect((await ask(options, "10.0.0.1", headers)).client).toBe(client);
+  });
+
+  it("SV-28 of an IPv4 proxy is told however its address is written", async () => {
+    const options = { trustedProxies: ["::ffff:10.0.0.0/104"] };
+    expect((await ask(options, "10.0.0.1", xff("1.2.3.4"))).client).toBe("1.2.3.4");
+    const four = { trustedProxies: ["10.0.0.0/8"] };
+    expect((await ask(four, "::ffff:10.0.0.1", xff("1.2.3.4"))).client).toBe("1.2.3.4");
+  });
+
+  it("of a proxy on a Unix socket", async () => {
+    const options = { trustedProxies: ["unix:/run/proxy.sock"] };
+    expect((await ask(options, "unix:/run/proxy.sock", xff("1.2.3.4"))).client).toBe("1.2.3.4");
+    expect((await ask(options, "unix:/run/other.sock", xff("1.2.3.4"))).client).toBe("unix:/run/other.sock");
+  });
+});
+
+describe("host, secure and id", () => {
+  const trusted = { trustedProxies: ["10.0.0.1"] };
+  const told = [
+    ["host", "inner.example"],
+    ["x-forwarded-host", "a.example, Shop.Example:8443"],
+    ["x-forwarded-proto", "http, HTTPS"],
+    ["x-request-id", "Abc_1.2-3"],
+  ] as const;
+
+  it("are the proxy's, where it is trusted", async () => {
+    expect(await ask(trusted, "10.0.0.1", told)).toEqual({
+      client: "10.0.0.1",
+      host: "shop.example:8443",
+      secure: "secure",
+      id: "Abc_1.2-3",
+    });
+  });
+
+  it("SV-25 are the request's own, where it is not", async () => {
+    const { host, id } = await ask(trusted, "10.0.0.2", told);
+    expect(host).toBe("inner.example");
+    expect(id).toMatch(/^[0-9a-z]{12}$/);
+  });
+
+  it("CK-04 a loopback page that came by HTTPS is secure", async () => {
+    const loopback = [["host", "localhost"]] as const;
+    expect((await ask(trusted, "10.0.0.1", loopback)).secure).toBe("plain");
+    const https = [...loopback, ["x-forwarded-proto", "https"]] as const;
+    expect((await ask(trusted, "10.0.0.1", https)).secure).toBe("secure");
+    expect((await ask(trusted, "10.0.0.2", https)).secure).toBe("plain");
+  });
+
+  it("are what Forwarded says, in its family", async () => {
+    const headers = [
+      ["host", "localhost"],
+      ...forwarded("for=1.2.3.4;host=a;proto=http, host=Shop.Example;proto=https"),
+    ] as const;
+    expect(await ask({ ...trusted, proxyHeader: "forwarded" }, "10.0.0.1", headers)).toMatchObject({
+      client: "10.0.0.1",
+      host: "shop.example",
+      secure: "secure",
+    });
+  });
+
+  it.each(["", "a b", "x".repeat(65), "é", 'a"b'])("an id like %j is not passed on", async (id) => {
+    expect((await ask(trusted, "10.0.0.1", [["x-request-id", id]])).id).toMatch(/^[0-9a-z]{12}$/);
+  });
+
+  it("an id given twice is not passed on", async () => {
+    const twice = [
+      ["x-request-id", "a"],
+      ["x-request-id", "a"],
+    ] as const;
+    expect((await ask(trusted, "10.0.0.1", twice)).id).not.toBe("a");
+  });
+});
+
+describe("ST-48 what is trusted", () => {
+  const make = (...trustedProxies: readonly string[]) => App.make([seen], { trustedProxies });
+
+  it.each([
+    "10.0.0.0/33",
+    "10.0.0",
+    "10.0.0.256",
+    "10.0.0.01",
+    "::1/129",
+    "1::2::3",
+    "fe80::1%eth0",
+    "unix:",
+    "",
+    "host",
+  ])("%j is refused", (proxy) => {
+    expect(() => make("10.0.0.1", proxy)).toThrow(
+      `trusted proxy ${JSON.stringify(proxy)} is no address, range or unix:<path>`,
+    );
+  });
+
+  it.each(["10.0.0.0/8", "::1", "unix:/run/proxy.sock", "0.0.0.0/0", "::/0", "2001:db8::/32", "::ffff:1.2.3.4"])(
+    "%j is taken",
+    (proxy) => expect(() => make(proxy)).not.toThrow(),
+  );
+
+  it("is told by one of two headers", () => {
+    const proxyHeader = "via" as "forwarded";
+    expect(() => App.make([seen], { proxyHeader })).toThrow(
+      'proxyHeader is "x-forwarded-for" or "forwarded", and not "via"',
+    );
+  });
+});
+
+describe("addresses", () => {
+  const text = fc.oneof(
+    fc.ipV4(),
+    fc.ipV6(),
+    fc.stringMatching(/^[0-9.]{0,16}$/),
+    fc.stringMatching(/^[0-9a-fA-F:.]{0,30}$/),
+  );
+
+  it("are those the platform knows", () => {
+    fc.assert(fc.property(text, (text) => (addressBytes(text) !== undefined) === (isIP(text) !== 0)));
+  });
+
+  it("stand in the ranges the platform says", () => {
+    const range = fc.oneof(
+      fc.tuple(fc.ipV4(), fc.integer({ min: 0, max: 32 }), fc.ipV4()),
+      fc.tuple(fc.ipV6(), fc.integer({ min: 0, max: 128 }), fc.ipV6()),
+      // Two that begin alike.
+      fc
+        .tuple(fc.ipV4(), fc.integer({ min: 0, max: 32 }))
+        .map(([net, bits]) => [net, bits, net.replace(/\d+$/, "7")] as const),
+    );
+    fc.assert(
+      fc.property(range, ([net, bits, address]) => {
+        fc.pre(!net.toLowerCase().includes("ffff") && !address.toLowerCase().includes("ffff"));
+        const list = new BlockList();
+        const family = isIP(net) === 4 ? "ipv4" : "ipv6";
+        list.addSubnet(net, bits, family);
+        const proxies = TrustedProxies.read([`${net}/${bits}`], "forwarded", (problem) => expect.fail(problem));
+        expect(proxies?.trusts(address)).toBe(list.check(address, family));
+      }),
+    );
+  });
+});
+
+it("nothing is asked of a peer where no proxy is trusted", async () => {
+  const depends = Dep.map(client, (address) => address);
+  const route = get(Path.root, { inputs: { depends }, returns: Returns.text }, ({ depends }) => depends);
+  expect((await Test.call(Test.app([route]), "GET", "/", { peer: "192.0.2.1" })).body).toBe("192.0.2.1");
+});
