@@ -17,7 +17,7 @@ export interface ReadBody {
 
 const encoder = new TextEncoder();
 export const utf8 = (text: string): Uint8Array => encoder.encode(text);
-export const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 /** Text each character of which stands for one byte. */
 export function latin1(text: string): Uint8Array {

@@ -64,6 +64,7 @@ export const rows: readonly Row[] = [
   ["MP-07", "and goes on with one dash", only(form(a), "x\r\n--b-\r\ny"), "malformed"],
   ["MP-07", "and ends in a lone LF", only(form(a), "x\r\n--b\ny"), "malformed"],
   ["MP-07", "and ends in a lone CR", only(form(a), "x\r\n--b\ry"), "malformed"],
+  ["MP-07", "and ends in two CRs and an LF", `--b\r\r\n${form(a)}\r\none\r\n--b--`, "malformed"],
   ["MP-07", "at a content's start", only(form(a), "--bz\r\ny"), "malformed"],
   ["MP-07", "before the first boundary", `--bz\r\n${named(a)}`, "malformed"],
   ["MP-07", "in a head", `--b\r\n${form(a)}--bz\r\n\r\none\r\n--b--`, "malformed"],
@@ -152,11 +153,13 @@ export const rows: readonly Row[] = [
   ["MP-19", "a head line without a name", only(`${form(a)}: y\r\n`), "malformed"],
   ["MP-19", "a lone LF in a head line", only(`${form(a)}X: y\nZ: z\r\n`), "malformed"],
   ["MP-19", "a lone CR in a head line", only(`${form(a)}X: y\rZ: z\r\n`), "malformed"],
+  ["MP-19", "a lone CR before the blank line", only(`${form(a)}X: y\r\r\n`, long), "malformed"],
   ["MP-19", "a NUL in a name", named('name="a\0"'), "malformed"],
 
   ["MP-20", "a head too long", named(`name="${long}"`), "head_too_large"],
   ["MP-20", "a head that never ends", `--b\r\nX: ${long}`, "head_too_large"],
   ["MP-20", "a head too long that is malformed too", `--b\r\n${long}\r\n\r\none\r\n--b--`, "head_too_large"],
+  ["MP-20", "a long head", only(`X: ${"x".repeat(5000)}\r\n${form(a)}`), one],
   ["MP-20", "other head lines", only(`X-A: 1\r\n${form(a)}Content-Transfer-Encoding: binary\r\n`), one],
 
   ["FM-10", "names in UTF-8", named('name="\xc3\xa9"; filename="\xe6\x97\xa5.png"'), ["é|日.png|text/plain|one"]],
