@@ -57,6 +57,8 @@ export interface App {
   readonly routes: readonly Route[];
   /** For listeners: the same way, without a `Request` and a `Response`. */
   readonly answer: (exchange: Exchange) => Sent | Promise<Sent>;
+  /** For listeners: the app is stopping, so from now on it is not ready (`Health.routes`). */
+  readonly stop: () => void;
 }
 
 /**
@@ -92,12 +94,16 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     budget: new BodyBudget(bodyBudget),
     proxies,
     now: options.now,
+    isStopping: false,
   };
   const answer = (exchange: Exchange) => answerExchange(app, exchange);
   const fetch = async (request: Request, connection: Connection = {}) => {
     return responseOf(await answer(new FetchExchange(request, connection.peer ?? "")));
   };
-  return { fetch, routes, answer };
+  const stop = () => {
+    app.isStopping = true;
+  };
+  return { fetch, routes, answer, stop };
 }
 
 /** A route ready for requests, or what its shapes cannot be read or written as. */

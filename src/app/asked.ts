@@ -89,6 +89,9 @@ export class AskedExchange implements Asked, LogContext, BodyHolder {
   get now(): Date {
     return (this.#now ??= this.exchange.now ?? this.app.now?.() ?? new Date());
   }
+  get isStopping(): boolean {
+    return this.app.isStopping;
+  }
   get gone(): AbortSignal {
     return this.exchange.gone;
   }

@@ -36,4 +36,6 @@ export interface CompiledApp {
   readonly proxies: TrustedProxies | undefined;
   /** The application's clock, where it brings one. */
   readonly now: (() => Date) | undefined;
+  /** Set once, by its listener. */
+  isStopping: boolean;
 }

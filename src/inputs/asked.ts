@@ -40,6 +40,8 @@ export interface Asked {
   setCookie(cookie: SetCookie): void;
   addHeader(name: string, value: string): void;
   readonly gone: AbortSignal;
+  /** The server takes no further connections. */
+  readonly isStopping: boolean;
 }
 
 /** The request as an application sees it: `request`, a not-found answer, and what reads by `Dep.ofRequest`. */

@@ -1,5 +1,5 @@
 import * as Returns from "../answers/returns.ts";
-import type { Awaitable } from "../inputs/dep.ts";
+import type { Awaitable, Dep } from "../inputs/dep.ts";
 import { log } from "../logging/writer.ts";
 import { current } from "../logging/context.ts";
 import { notReady } from "../refusals/framework-codes.ts";
@@ -25,7 +25,8 @@ export function check(name: string, probe: () => Awaitable<Result<void, string>>
 
 /**
  * `GET /livez`, which answers `ok` while the process can answer at all, and `GET /readyz`, which runs every check side
- * by side and answers 503 `not_ready` naming those that failed. No time is set on a check.
+ * by side and answers 503 `not_ready` naming those that failed. No time is set on a check. A server that is stopping is
+ * not ready, whatever they say.
  *
  * @param options Other paths for the two.
  */
@@ -37,11 +38,22 @@ export function routes(
   const meta = Meta.empty.add(Meta.access, "debug");
   return [
     get(live, { summary: "Whether the process answers", returns: Returns.text, meta }, () => "ok"),
-    get(ready, { summary: "Whether the server can serve", returns: Returns.text, refuses: [notReady], meta }, () =>
-      answerReady(checks),
+    get(
+      ready,
+      {
+        summary: "Whether the server can serve",
+        inputs: { stopping },
+        returns: Returns.text,
+        refuses: [notReady],
+        meta,
+      },
+      ({ stopping }) => (stopping ? refuse(notReady, "Not ready: stopping.") : answerReady(checks)),
     ),
   ];
 }
+
+// Of the server and not of the request: the API document has nothing to say of it.
+const stopping: Dep<boolean> = { node: { from: [], compile: () => (asked) => asked.isStopping } };
 
 async function answerReady(checks: readonly Check[]): Promise<"ok" | Refusal<"not_ready">> {
   const results = await Promise.all(checks.map(async ({ name, probe }) => ({ name, result: await probe() })));

@@ -1,0 +1,94 @@
+import type { App, AppOptions } from "./app.ts";
+
+/** How a listener listens, and how long it waits on a client. Times are milliseconds. */
+export interface ListenOptions {
+  /** 8080 unless set; 0 picks a free one. */
+  readonly port?: number;
+  /** `localhost` unless set, which is both `127.0.0.1` and `[::1]`; `0.0.0.0` or `::` is every interface. */
+  readonly host?: string;
+  /** The path of a Unix socket to listen on, in place of `host` and `port`. One left behind by a dead server is removed. */
+  readonly socket?: string;
+  /** Bytes of a request's head: 16,384. A longer one is 431. */
+  readonly maxHeaderBytes?: number;
+  /** How long a head may take to arrive: 10 s; then 408. */
+  readonly headTimeoutMs?: number;
+  /** How long a connection may stay with no request on it: 60 s. */
+  readonly idleTimeoutMs?: number;
+  /** What a body is allowed beside its length's worth at `minBodyRate`: 20 s; then 400 `unreadable`. */
+  readonly bodyTimeoutMs?: number;
+  /** Bytes a second a body must arrive at: 500. */
+  readonly minBodyRate?: number;
+  /** How long a client may take nothing of its answer: 30 s; then the connection is closed. */
+  readonly sendTimeoutMs?: number;
+  /** Connections at once on each listening address: 512. */
+  readonly maxConnections?: number;
+  /** How long a stopping server waits for requests in flight: 10 s. */
+  readonly drainMs?: number;
+  /** Whether SIGTERM and SIGINT stop the server: true. A second one ends the process at once. */
+  readonly signals?: boolean;
+}
+
+/** What `serve` takes: the listener's options and the app's. */
+export interface ServeOptions extends AppOptions, ListenOptions {}
+
+/** A running server, on any runtime. */
+export interface Server {
+  readonly app: App;
+  /** Where it listens: `http://localhost:8080`, or `unix:/run/shop.sock`. */
+  readonly url: string;
+  /** 0 on a Unix socket. */
+  readonly port: number;
+  /**
+   * Says that it is not ready, refuses new connections, lets what is in flight finish for `drainMs`, then ends the rest.
+   *
+   * @returns how many requests were cut. A second call answers what the first does.
+   */
+  stop(): Promise<number>;
+}
+
+/** The limits in force. */
+export type Limits = Required<Omit<ListenOptions, "socket">> & Pick<ListenOptions, "socket">;
+
+const defaults: Limits = {
+  port: 8080,
+  host: "localhost",
+  maxHeaderBytes: 16_384,
+  headTimeoutMs: 10_000,
+  idleTimeoutMs: 60_000,
+  bodyTimeoutMs: 20_000,
+  minBodyRate: 500,
+  sendTimeoutMs: 30_000,
+  maxConnections: 512,
+  drainMs: 10_000,
+  signals: true,
+};
+
+// What each number may be: a port, a count of at least one, a time that passes, a time that may be none.
+const ranges: { readonly [name: string]: readonly [min: number, max: number] } = {
+  port: [0, 65_535],
+  maxHeaderBytes: [1, 2 ** 31 - 1],
+  headTimeoutMs: [1, 2 ** 31 - 1],
+  idleTimeoutMs: [1, 2 ** 31 - 1],
+  bodyTimeoutMs: [1, 2 ** 31 - 1],
+  minBodyRate: [1, 2 ** 31 - 1],
+  sendTimeoutMs: [1, 2 ** 31 - 1],
+  maxConnections: [1, 2 ** 31 - 1],
+  drainMs: [0, 2 ** 31 - 1],
+};
+
+/** The limits in force. Throws, naming the option, for a number out of its range. */
+export function limitsOf(options: ListenOptions): Limits {
+  const limits = { ...defaults, ...definedOnly(options) };
+  const given: { readonly [name: string]: unknown } = { ...limits };
+  for (const [name, [min, max]] of Object.entries(ranges)) {
+    const value = given[name];
+    if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) {
+      throw new RangeError(`serve: ${name} cannot be ${String(value)}: it is a whole number from ${min} to ${max}`);
+    }
+  }
+  return limits;
+}
+
+function definedOnly(options: ListenOptions): ListenOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
