@@ -17,22 +17,28 @@ export function stderrSink(): Sink {
 let sink: Sink | undefined;
 
 function makeSink(): Sink {
-  let waiting = "";
+  const waiting = Buffer.allocUnsafeSlow(mostBytes);
+  let length = 0;
   let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    const lines = waiting;
-    waiting = "";
-    if (lines !== "") writeAll(Buffer.from(lines));
+    const bytes = waiting.subarray(0, length);
+    length = 0;
+    writeAll(bytes);
   };
   process.once("exit", flush);
   return {
     format: isatty(2) ? "pretty" : "json",
+    // Into bytes at once: the pieces a line is made of are still in the processor's cache, and when many are written together they are not.
     write(line) {
-      waiting += `${line}\n`;
-      if (waiting.length >= mostBytes) flush();
-      else timer ??= setTimeout(flush, mostMs).unref();
+      // A UTF-16 unit is three bytes of UTF-8 at the most.
+      const most = line.length * 3 + 1;
+      if (length + most > mostBytes) flush();
+      if (most > mostBytes) return writeAll(Buffer.from(`${line}\n`));
+      length += waiting.write(line, length);
+      waiting[length++] = 0x0a;
+      timer ??= setTimeout(flush, mostMs).unref();
     },
   };
 }

@@ -1,14 +1,13 @@
 import type { Answer } from "../answers/answer.ts";
 import type { Entry, Fields } from "../logging/entry.ts";
 import type { Level } from "../logging/level.ts";
-import { quoted } from "../logging/line.ts";
+import { escaped, jsonContext, timestamp } from "../logging/line.ts";
 import type { AskedExchange } from "./asked.ts";
 
 /** A request's access line (contract 2.12). Every request has one, so its JSON is put together by hand. */
 export class AccessEntry implements Entry {
   readonly level: Level;
   readonly source = "framework.http";
-  readonly message: string;
   readonly context: AskedExchange;
   readonly #status: number;
   readonly #code: string | undefined;
@@ -18,12 +17,15 @@ export class AccessEntry implements Entry {
 
   constructor(level: Level, asked: AskedExchange, { status, refused }: Answer, size: number) {
     this.level = level;
-    this.message = `${asked.method} ${asked.path} ${status}`;
     this.context = asked;
     this.#status = status;
     this.#code = refused?.code.name;
     this.#size = size;
     this.#duration = Math.round((performance.now() - asked.startedAt) * 1e6);
+  }
+
+  get message(): string {
+    return `${this.context.method} ${this.context.path} ${this.#status}`;
   }
 
   get fields(): Fields {
@@ -39,11 +41,17 @@ export class AccessEntry implements Entry {
     };
   }
 
-  get members(): string {
-    const { method, path, route } = this.context;
-    const request = `,"http.request.method":${quoted(method)},"url.path":${quoted(path)}`;
-    const answer = `,"http.response.status_code":${this.#status},"duration":${this.#duration},"http.response.body.size":${this.#size}`;
-    const code = this.#code === undefined ? "" : `,"framework.refusal.code":${quoted(this.#code)}`;
-    return `${request}${answer}${route?.member ?? ""}${code}`;
+  json(at: number): string {
+    const { context } = this;
+    const method = escaped(context.method);
+    const path = escaped(context.path);
+    const status = this.#status;
+    const code = this.#code === undefined ? "" : `,"framework.refusal.code":"${escaped(this.#code)}"`;
+    return (
+      `{"timestamp":"${timestamp(at)}","level":"${this.level}","logger.name":"framework.http",` +
+      `"message":"${method} ${path} ${status}"${jsonContext(context)},"http.request.method":"${method}",` +
+      `"url.path":"${path}","http.response.status_code":${status},"duration":${this.#duration},` +
+      `"http.response.body.size":${this.#size}${context.route?.member ?? ""}${code}}`
+    );
   }
 }

@@ -1,9 +1,8 @@
 import { AccessEntry } from "./access-entry.ts";
 import type { Answer } from "../answers/answer.ts";
-import { passes } from "../logging/level.ts";
 import type { Level } from "../logging/level.ts";
 import type { Fields } from "../logging/entry.ts";
-import { log, threshold } from "../logging/writer.ts";
+import { isOn, log, write } from "../logging/writer.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import type { AskedExchange } from "./asked.ts";
 import { raisedOf } from "./failure.ts";
@@ -13,7 +12,7 @@ const source = "framework.http";
 /** Logs that a request was answered, at its route's level. */
 export function logAccess(asked: AskedExchange, answer: Answer, size: number): void {
   const level = asked.route?.accessLevel ?? "info";
-  if (passes(level, threshold(source))) log(new AccessEntry(level, asked, answer, size));
+  if (isOn(level, source)) write(new AccessEntry(level, asked, answer, size));
 }
 
 /** A refusal's detail, which only the log is told. */

@@ -40,7 +40,7 @@ export function unsupported(): Refusal<"unsupported_media_type"> {
 }
 
 /** Whether a media type is one of `type/subtype`, `type/*` or `type/*+suffix`, compared without case or parameters. */
-export function accepts(accepted: readonly string[], line: string): boolean {
+function accepts(accepted: readonly string[], line: string): boolean {
   const type = mediaTypeOf(line);
   return type !== undefined && accepted.some((pattern) => matches(pattern.toLowerCase(), type));
 }

@@ -24,7 +24,7 @@ export interface Entry {
   readonly source: string;
   readonly message: string;
   readonly fields: Fields;
-  /** The fields as members of a JSON object, each behind its comma, where that is made quicker than from `fields`. */
-  readonly members?: string;
+  /** The whole line as JSON, where that is made quicker than from the parts. */
+  json?(at: number): string;
   readonly context: LogContext | undefined;
 }

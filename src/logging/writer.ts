@@ -29,9 +29,12 @@ let settings: LogOptions = {};
 let sink: Sink = { write: (line) => console.error(line), format: "json" };
 
 let anyOn = true;
+// What each source writes from, by its name: asked with every request.
+let thresholds = new Map<string, Level | undefined>();
 
 export function useSettings(set: LogOptions): void {
   settings = set;
+  thresholds = new Map(Object.entries(set.levels ?? {}));
   const levels = [...("level" in set ? [set.level] : ["info"]), ...Object.values(set.levels ?? {})];
   anyOn = levels.some((level) => level !== undefined);
 }
@@ -46,19 +49,30 @@ export function useSink(brought: Sink): void {
   sink = brought;
 }
 
-/** The level a source writes from; undefined where it is off. */
-export function threshold(source: string): Level | undefined {
-  const { levels } = settings;
-  if (levels !== undefined && Object.hasOwn(levels, source)) return levels[source];
-  return "level" in settings ? settings.level : "info";
+/** Whether a source's line of a level is written. */
+export function isOn(level: Level, source: string): boolean {
+  let threshold = thresholds.get(source);
+  if (threshold === undefined && !thresholds.has(source)) {
+    threshold = "level" in settings ? settings.level : "info";
+    if (thresholds.size < mostThresholds) thresholds.set(source, threshold);
+  }
+  return passes(level, threshold);
 }
 
-/** Writes one line, where its source's level lets it. A sink that fails never fails what was logged. */
+// Sources are few. An application that makes them up as it goes is served all the same, past what is kept.
+const mostThresholds = 500;
+
+/** Writes one line, where its source's level lets it. */
 export function log(entry: Entry): void {
-  if (!passes(entry.level, threshold(entry.source))) return;
-  const toLine = (settings.format ?? sink.format) === "json" ? jsonLine : prettyLine;
+  if (isOn(entry.level, entry.source)) write(entry);
+}
+
+/** Writes one line. A sink that fails never fails what was logged. */
+export function write(entry: Entry): void {
+  const isJson = (settings.format ?? sink.format) === "json";
+  const now = Date.now();
   try {
-    const line = toLine(entry, Date.now());
+    const line = isJson ? (entry.json?.(now) ?? jsonLine(entry, now)) : prettyLine(entry, now);
     if (settings.out === undefined) sink.write(line);
     else settings.out(line);
   } catch {

@@ -7,13 +7,15 @@ const hexadecimal = "0123456789abcdef";
  * of its own 1.4 µs on Node. A piece is made when first asked for: a Worker has no randomness before its first request.
  */
 class RandomText {
-  readonly #alphabet: Uint8Array;
-  readonly #bytes = new Uint8Array(size);
+  /** Every pair of characters, at the number whose bits stand for it: two are written at once. */
+  readonly #pairs: Uint16Array;
   #text = "";
   #used = size;
 
   constructor(alphabet: string) {
-    this.#alphabet = new TextEncoder().encode(alphabet);
+    const characters = new TextEncoder().encode(alphabet);
+    const pairs = [...characters].flatMap((one) => [...characters].flatMap((other) => [one, other]));
+    this.#pairs = new Uint16Array(Uint8Array.from(pairs).buffer);
   }
 
   take(characters: number): string {
@@ -23,12 +25,12 @@ class RandomText {
     return this.#text.slice(at, this.#used);
   }
 
-  // The alphabets have 16 and 32 characters, so that every byte stands for one of them as often as for any other.
+  // The alphabets have 16 and 32 characters, so that as many of the numbers stand for one pair as for any other.
   #make(): void {
-    const bytes = crypto.getRandomValues(this.#bytes);
-    const last = this.#alphabet.length - 1;
-    for (let i = 0; i < size; i++) bytes[i] = this.#alphabet[(bytes[i] as number) & last] as number;
-    this.#text = new TextDecoder().decode(bytes);
+    const words = crypto.getRandomValues(new Uint16Array(size / 2));
+    const last = this.#pairs.length - 1;
+    for (let i = 0; i < words.length; i++) words[i] = this.#pairs[(words[i] as number) & last] as number;
+    this.#text = new TextDecoder().decode(words);
     this.#used = 0;
   }
 }

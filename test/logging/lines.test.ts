@@ -72,7 +72,8 @@ describe("a JSON line", () => {
     expect(logged()[0]).not.toMatch(/[\n\r]/);
     const [line] = lines();
     expect([line?.["message"], line?.["logger.name"]]).toEqual([text, text]);
-    expect(line?.[text]).toBe(text);
+    // As text: once V8 has read the member "\\", Node 24 and 26 take one named "\n" for it (JSON.parse of the platform's).
+    expect(logged()[0]).toContain(`,${JSON.stringify(text)}:${JSON.stringify(text)}}`);
   });
 
   it("a field named __proto__ is a field", () => {
