@@ -1,24 +1,37 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { BodyFailure } from "../../src/inputs/body-source.ts";
 
 const key: unique symbol = Symbol("connection");
+
+export const endedEarly: BodyFailure = { kind: "unreadable", detail: "the body ended early" };
+export const tooSlow: BodyFailure = { kind: "unreadable", detail: "the body stopped arriving" };
 
 interface WatchedSocket extends Socket {
   [key]?: Connection;
 }
 
+/** Whoever takes a request's body from its connection. */
+export interface Reading {
+  readonly request: IncomingMessage;
+  /** No more of it will come. */
+  fail(failure: BodyFailure): void;
+}
+
 /** What is known of one open connection beside what Node tells. */
 export class Connection {
   readonly socket: Socket;
+  /** An answer ends it, or a refused head: nothing that comes behind is taken for a request (RFC 9112 §9.6). */
+  closing = false;
+  /** Why what comes on it is no HTTP any more; nothing of it is read. */
+  fault: BodyFailure | undefined = undefined;
+  #reading: Reading | undefined = undefined;
   /**
-   * The last answer that is being made, or waits to be taken. An answer that went out at once is never here: kept until
-   * the next request, each would outlive its youth, and be the old generation's to collect.
+   * How many answers are being made, or wait to be taken. A number and not they: kept until the next request, each
+   * would outlive its youth, and be the old generation's to collect.
    */
-  answering: ServerResponse | undefined = undefined;
-  /** What comes on it is no HTTP any more: nothing of it is read. */
-  broken = false;
-  /** Tells whoever reads a body from it that no more will come. */
-  cut: (() => void) | undefined = undefined;
+  #awaited = 0;
+  #whenIdle: (() => void) | undefined = undefined;
 
   constructor(socket: Socket) {
     this.socket = socket;
@@ -26,18 +39,48 @@ export class Connection {
 
   /** Whether nobody waits for an answer on it. */
   get isIdle(): boolean {
-    return this.answering === undefined;
+    return this.#awaited === 0;
   }
 
-  answered(response: ServerResponse): void {
-    if (this.answering === response) this.answering = undefined;
+  /** Ends the connection, by `act`, once nobody waits for an answer on it. */
+  whenIdle(act: () => void): void {
+    if (this.isIdle) act();
+    else this.#whenIdle = act;
+  }
+
+  /** An answer is awaited, until `answered`. */
+  awaits(): void {
+    this.#awaited++;
+  }
+
+  answered(): void {
+    this.#awaited--;
+    if (this.isIdle) this.#whenIdle?.();
   }
 
   /** An answer is written that the client has not taken yet. */
   sending(response: ServerResponse): void {
-    this.answering = response;
-    const done = (): void => this.answered(response);
-    response.once("finish", done).once("close", done);
+    this.awaits();
+    response.once("close", () => this.answered());
+  }
+
+  /** The reading that a fault on the wire would be the end of: one whose body has not come whole. */
+  get reading(): Reading | undefined {
+    return this.#reading?.request.complete === false ? this.#reading : undefined;
+  }
+
+  reads(reading: Reading): void {
+    if (reading.request.destroyed) reading.fail(endedEarly);
+    else if (this.fault !== undefined && !reading.request.complete) reading.fail(this.fault);
+    else this.#reading = reading;
+  }
+
+  hasRead(reading: Reading): void {
+    if (this.#reading === reading) this.#reading = undefined;
+  }
+
+  closed(): void {
+    this.#reading?.fail(endedEarly);
   }
 }
 
@@ -50,15 +93,17 @@ export class Connections {
     const connection = new Connection(socket);
     socket[key] = connection;
     this.#open.add(connection);
+    // Every answer that waits on it may listen for its end.
+    socket.setMaxListeners(0);
     socket.once("close", () => {
       this.#open.delete(connection);
-      connection.cut?.();
+      connection.closed();
     });
   };
 
   /** Closes those nobody waits on, also those that never sent a whole head: Node 20 would wait for them. */
   closeIdle(): void {
-    for (const { isIdle, socket } of this.#open) if (isIdle) socket.destroy();
+    for (const { isIdle, closing, socket } of this.#open) if (isIdle && !closing) socket.destroy();
   }
 }
 

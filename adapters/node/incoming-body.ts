@@ -1,11 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { joined, noRoom, tooLarge } from "../../src/inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
-import { connectionOf } from "./connections.ts";
-import type { Deadline, Sweep } from "./sweep.ts";
-
-const endedEarly: BodyFailure = { kind: "unreadable", detail: "the body ended early" };
-const tooSlow: BodyFailure = { kind: "unreadable", detail: "the body stopped arriving" };
+import { BodyParts } from "./body-parts.ts";
+import { connectionOf, tooSlow } from "./connections.ts";
+import type { Reading } from "./connections.ts";
+import type { Deadline, Sweep } from "../../src/app/sweep.ts";
 
 /** A body as `node:http` brings it. Nothing is read, and the client not told to send it, before it is asked for. */
 export class IncomingBody implements BodySource {
@@ -13,7 +12,8 @@ export class IncomingBody implements BodySource {
   readonly #request: IncomingMessage;
   readonly #sweep: Sweep;
   #sendContinue: (() => void) | undefined;
-  #parts: AsyncIterator<Buffer> | undefined = undefined;
+  #whole: Gathering | undefined = undefined;
+  #parts: BodyParts | undefined = undefined;
 
   constructor(
     request: IncomingMessage,
@@ -27,23 +27,34 @@ export class IncomingBody implements BodySource {
     this.#sendContinue = sendContinue;
   }
 
-  async read(): Promise<Uint8Array | BodyFailure | undefined> {
+  read(): Promise<Uint8Array | BodyFailure | undefined> {
     this.#begin();
-    this.#parts ??= this.#request.iterator({ destroyOnReturn: false });
-    const deadline = this.#sweep.body(() => this.#request.destroy());
-    try {
-      const { done, value } = await this.#parts.next();
-      return done === true ? undefined : value;
-    } catch {
-      return deadline.passed ? tooSlow : endedEarly;
-    } finally {
-      deadline.clear();
-    }
+    this.#parts ??= new BodyParts(this.#request, this.#sweep);
+    return this.#parts.read();
   }
 
   whole(limit: number, receiver: BodyReceiver): void {
     this.#begin();
-    new Gathering(this.#request, this.#sweep, limit, receiver).start();
+    this.#whole = new Gathering(this.#request, this.#sweep, limit, receiver);
+    this.#whole.start();
+  }
+
+  /** Bytes that have not come yet; undefined where no length says how many. */
+  get left(): number | undefined {
+    if (this.length === undefined) return undefined;
+    const taken = this.#whole?.received ?? this.#parts?.received ?? 0;
+    return this.length - taken - this.#request.readableLength;
+  }
+
+  /** Whether the rest is not to be waited for: the client was never told to send it, or stopped, or sent what is no body. */
+  get isLost(): boolean {
+    const failure = this.#whole?.failure ?? this.#parts?.failure;
+    return this.#sendContinue !== undefined || (failure !== undefined && failure !== tooLarge);
+  }
+
+  /** The request is answered: the rest is the writer's to drop. */
+  release(): void {
+    this.#parts?.release();
   }
 
   #begin(): void {
@@ -53,51 +64,51 @@ export class IncomingBody implements BodySource {
 }
 
 /** One body being read whole: by its events, which cost a request a third of what its iterator does. */
-class Gathering {
-  readonly #request: IncomingMessage;
+class Gathering implements Reading {
+  readonly request: IncomingMessage;
+  received = 0;
+  failure: BodyFailure | undefined = undefined;
   readonly #limit: number;
   readonly #receiver: BodyReceiver;
   readonly #deadline: Deadline;
   readonly #parts: Buffer[] = [];
-  #length = 0;
-  #over = false;
+  #isOver = false;
 
   constructor(request: IncomingMessage, sweep: Sweep, limit: number, receiver: BodyReceiver) {
-    this.#request = request;
+    this.request = request;
     this.#limit = limit;
     this.#receiver = receiver;
-    this.#deadline = sweep.body(() => this.#finish(tooSlow));
+    this.#deadline = sweep.body(() => this.fail(tooSlow));
   }
 
   start(): void {
-    this.#request.on("data", (part: Buffer) => this.#keep(part));
-    this.#request.on("end", () => this.#finish(joined(this.#parts, this.#length)));
-    // By a name, and not put straight in its place: V8 then makes the closure old at once, which keeps its whole request
-    // until a full collection, and in some processes a POST cost twice.
-    const cut = (): void => this.#finish(endedEarly);
-    connectionOf(this.#request.socket).cut = cut;
+    this.request.on("data", (part: Buffer) => this.#keep(part));
+    this.request.on("end", () => this.#finish(joined(this.#parts, this.received)));
+    connectionOf(this.request.socket).reads(this);
   }
 
-  #keep(part: Buffer): void {
-    if (this.#over) return;
-    this.#length += part.byteLength;
-    this.#deadline.arrived(part.byteLength);
-    if (this.#length > this.#limit) this.#stop(tooLarge);
-    else if (this.#receiver.take(part.byteLength)) this.#parts.push(part);
-    else this.#stop(noRoom);
-  }
-
-  // What is left on the wire is the writer's to drop, once the answer is out.
-  #stop(failure: BodyFailure): void {
-    this.#request.pause();
+  // What is left on the wire is the writer's to drop.
+  fail(failure: BodyFailure): void {
+    if (this.#isOver) return;
+    this.failure = failure;
+    this.request.pause();
     this.#finish(failure);
   }
 
+  #keep(part: Buffer): void {
+    if (this.#isOver) return;
+    this.received += part.byteLength;
+    this.#deadline.arrived(part.byteLength);
+    if (this.received > this.#limit) this.fail(tooLarge);
+    else if (this.#receiver.take(part.byteLength)) this.#parts.push(part);
+    else this.fail(noRoom);
+  }
+
   #finish(read: Uint8Array | BodyFailure): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#isOver) return;
+    this.#isOver = true;
     this.#deadline.clear();
-    connectionOf(this.#request.socket).cut = undefined;
+    connectionOf(this.request.socket).hasRead(this);
     this.#receiver.done(read);
   }
 }

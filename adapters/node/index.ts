@@ -8,30 +8,17 @@ import type { App } from "../../src/app/app.ts";
 import { log, useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routes/route.ts";
 import { Connections, connectionOf } from "./connections.ts";
-import { NodeExchange, hasBody } from "./exchange.ts";
-import { refuseHead } from "./head-refusal.ts";
+import { NodeExchange, framingOf } from "./exchange.ts";
+import { refuseFraming, refuseHead } from "./head-refusal.ts";
 import { listen } from "./listen.ts";
-import { limitsOf } from "./options.ts";
-import type { Limits, ServeOptions } from "./options.ts";
+import { limitsOf } from "../../src/app/listening.ts";
+import type { Limits, ServeOptions, Server } from "../../src/app/listening.ts";
+import { timedOut } from "./sending.ts";
 import { stderrSink } from "./stderr.ts";
-import { Sweep } from "./sweep.ts";
+import { Sweep } from "../../src/app/sweep.ts";
 import { write } from "./write.ts";
 
-export type { ListenOptions, ServeOptions } from "./options.ts";
-
-/** A running server. */
-export interface Server {
-  readonly app: App;
-  /** Where it listens: `http://localhost:8080`. */
-  readonly url: string;
-  readonly port: number;
-  /**
-   * Refuses new connections, lets what is in flight finish for `drainMs`, then ends the rest.
-   *
-   * @returns how many requests were cut. A second call answers what the first does.
-   */
-  stop(): Promise<number>;
-}
+export type { ListenOptions, ServeOptions, Server } from "../../src/app/listening.ts";
 
 /**
  * Serves an app on Node: makes it of its routes, listens, and stops on SIGTERM and SIGINT.
@@ -120,27 +107,32 @@ class Listener implements Server {
     server.on("request", (request, response) => this.#answer(request, response, false));
     server.on("checkContinue", (request, response) => this.#answerExpecting(request, response));
     server.on("connect", (request, socket) => this.#answerConnect(request, socket));
-    server.on("clientError", (error, socket) => refuseHead(error, socket as Socket));
+    server.on("clientError", (error, socket) => refuseHead(error, socket as Socket, this.sweep));
+    server.on("timeout", (socket) => timedOut(socket, this.sendTimeoutMs));
     return server;
   }
 
   #answer(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
-    const sent = this.app.answer(new NodeExchange(request, response, this.sweep, expectsContinue));
-    if (!(sent instanceof Promise)) return write(request, response, sent, this);
     const connection = connectionOf(request.socket);
-    connection.answering = response;
+    if (connection.closing || connection.fault !== undefined) return;
+    const exchange = new NodeExchange(request, response, this.sweep, expectsContinue);
+    const { framing } = exchange;
+    if (framing === "coded" || framing === "unknown") return refuseFraming(framing, request.socket, this.sweep);
+    const sent = this.app.answer(exchange);
+    if (!(sent instanceof Promise)) return write(exchange, sent, this);
+    connection.awaits();
     this.#inFlight++;
     void sent.then((sent) => {
       this.#inFlight--;
-      connection.answered(response);
-      if (!response.closed) write(request, response, sent, this);
+      if (!response.destroyed) write(exchange, sent, this);
+      connection.answered();
     });
   }
 
   #answerExpecting(request: IncomingMessage, response: ServerResponse): void {
     // Without a body there is nothing to go on with, and the connection is kept. Node closes it for want of the
     // `100 Continue`, unless it forgets that one was asked for: only a member of its own says so.
-    if (!hasBody(request)) Object.assign(response, { _expect_continue: false });
+    if (framingOf(request) === 0) Object.assign(response, { _expect_continue: false });
     this.#answer(request, response, true);
   }
 
@@ -156,6 +148,7 @@ class Listener implements Server {
 
   async #stop(): Promise<number> {
     this.stopping = true;
+    this.app.stop();
     process.off("SIGTERM", this.#onSignal).off("SIGINT", this.#onSignal);
     info(`stopping, with ${this.#inFlight} requests in flight`);
     const closed = Promise.all(this.#servers.map(closeServer));

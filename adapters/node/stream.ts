@@ -16,16 +16,20 @@ const said: { readonly [E in Ended]?: string } = {
 
 /** Writes a body as it is made, never further ahead of the client than a part. */
 export async function stream(
-  request: IncomingMessage,
+  { socket, url }: IncomingMessage,
   response: ServerResponse,
   body: StreamBody,
   sendTimeoutMs: number,
 ): Promise<void> {
   response.flushHeaders();
   const parts = readParts(body);
-  response.once("close", parts.cancel);
-  const ended = await writeParts(response, parts, body.length, sendTimeoutMs).catch((): Ended => "raised");
-  response.off("close", parts.cancel);
+  // The connection's end and not the answer's: Node 20 tells that to the one answer whose turn it is.
+  socket.once("close", parts.cancel);
+  const ended = await writeParts(response, parts, body.length, sendTimeoutMs).catch(
+    // Whoever is told that nobody reads any further may well raise.
+    (): Ended => (socket.destroyed ? "gone" : "raised"),
+  );
+  socket.off("close", parts.cancel);
   if (ended === "whole") {
     sendWithin(response, sendTimeoutMs);
     response.end();
@@ -35,7 +39,7 @@ export async function stream(
   if (ended !== "gone") hangUp(response, sendTimeoutMs);
   const message = said[ended];
   if (message === undefined) return;
-  const path = request.url?.split("?")[0];
+  const path = url?.split("?")[0];
   const fields = { "url.path": path };
   log({
     level: "error",
@@ -52,32 +56,33 @@ async function writeParts(
   length: number | undefined,
   sendTimeoutMs: number,
 ): Promise<Ended> {
+  const { socket } = response.req;
   let left = length ?? Number.POSITIVE_INFINITY;
   for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
-    if (response.closed) return "gone";
+    if (socket.destroyed) return "gone";
     const written = response.write(part.subarray(0, left));
     if (part.byteLength > left) return "long";
     left -= part.byteLength;
     if (!written && !(await drained(response, sendTimeoutMs))) return "gone";
   }
-  if (response.closed) return "gone";
+  if (socket.destroyed) return "gone";
   return length !== undefined && left > 0 ? "short" : "whole";
 }
 
 /** Waits until the client took what was written; false where it went, or takes nothing. */
 function drained(response: ServerResponse, sendTimeoutMs: number): Promise<boolean> {
-  const { socket } = response;
-  if (socket === null || response.closed) return Promise.resolve(false);
+  const { socket } = response.req;
+  if (socket.destroyed) return Promise.resolve(false);
   return new Promise((resolve) => {
     const settle = (ok: boolean): void => {
-      // A quiet stream waits for as long as it likes.
-      socket.setTimeout(0);
-      response.off("drain", onDrain).off("close", onClose);
+      response.off("drain", onDrain);
+      socket.off("close", onClose);
       resolve(ok);
     };
     const onDrain = (): void => settle(true);
     const onClose = (): void => settle(false);
-    socket.setTimeout(sendTimeoutMs);
-    response.once("drain", onDrain).once("close", onClose);
+    sendWithin(response, sendTimeoutMs);
+    response.once("drain", onDrain);
+    socket.once("close", onClose);
   });
 }

@@ -1,12 +1,14 @@
 import { STATUS_CODES } from "node:http";
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { isStream } from "../../src/answers/answer.ts";
 import type { Sent } from "../../src/app/exchange.ts";
 import { connectionOf } from "./connections.ts";
-import { hasBody } from "./exchange.ts";
+import { Dropping } from "./dropping.ts";
+import type { NodeExchange } from "./exchange.ts";
+import type { IncomingBody } from "./incoming-body.ts";
+import { discardLimit, lingerAtEnd, lingerMs } from "./linger.ts";
 import { sendWithin } from "./sending.ts";
 import { stream } from "./stream.ts";
-import type { Sweep } from "./sweep.ts";
+import type { Sweep } from "../../src/app/sweep.ts";
 
 /** What the writing of an answer needs to know of its server. */
 export interface Writing {
@@ -23,42 +25,78 @@ const phrases: { readonly [status: number]: string } = {
   422: "Unprocessable Content",
 };
 
-// What of an unread body is taken off the wire after the answer, so that the client gets to read the answer.
-const discardLimit = 65_536;
-const lingerMs = 1000;
-
 /** Writes an answer: for an ordinary one, one `writeHead` and one `end`. */
-export function write(request: IncomingMessage, response: ServerResponse, sent: Sent, writing: Writing): void {
-  const unread = !request.complete && hasBody(request);
-  const closes = sent.closes || writing.stopping || unread || !response.shouldKeepAlive;
+export function write(exchange: NodeExchange, sent: Sent, writing: Writing): void {
+  const left = exchange.request.complete ? undefined : exchange.body;
+  if (left === undefined) send(exchange, sent, writing, endsAfter(exchange, sent, writing));
+  else writeUnread(exchange, left, sent, writing);
+}
+
+/**
+ * An answer to a request whose body has not come whole. The connection goes on only if the rest is dropped, for what
+ * comes behind would be taken for a request. Of a known length, whether it goes on is known too, and the answer waits
+ * for nothing. In chunks, only the end of them tells: the rest is dropped first, so that the head can say what is true.
+ */
+function writeUnread(exchange: NodeExchange, body: IncomingBody, sent: Sent, writing: Writing): void {
+  body.release();
+  const { left } = body;
+  const isTooMuch = left !== undefined && left > discardLimit;
+  const isLost = body.isLost || connectionOf(exchange.request.socket).fault !== undefined;
+  if (isTooMuch || isLost || endsAfter(exchange, sent, writing)) sendAndLinger(exchange, sent, writing);
+  else if (left === undefined) sendWhenDropped(exchange, sent, writing);
+  else sendAndDrop(exchange, sent, writing);
+}
+
+function sendWhenDropped(exchange: NodeExchange, sent: Sent, writing: Writing): void {
+  const { request, response } = exchange;
+  connectionOf(request.socket).sending(response);
+  const done = (): void => {
+    if (response.destroyed) return;
+    if (request.complete) send(exchange, sent, writing, endsAfter(exchange, sent, writing));
+    else sendAndLinger(exchange, sent, writing);
+  };
+  new Dropping(request, discardLimit, (expire) => writing.sweep.time(lingerMs, expire), done).start();
+}
+
+function sendAndDrop(exchange: NodeExchange, sent: Sent, writing: Writing): void {
+  const { request } = exchange;
+  const done = (): void => {
+    if (!request.complete) connectionOf(request.socket).whenIdle(() => request.socket.destroySoon());
+  };
+  new Dropping(request, Number.POSITIVE_INFINITY, (expire) => writing.sweep.body(expire), done).start();
+  send(exchange, sent, writing, false);
+}
+
+function endsAfter(exchange: NodeExchange, sent: Sent, { stopping }: Writing): boolean {
+  const { request, response } = exchange;
+  if (sent.closes || stopping || !response.shouldKeepAlive) return true;
+  return request.httpVersionMinor === 0 && endsOld(exchange, sent);
+}
+
+// In HTTP/1.0, what has no length ends with the connection; what came in chunks, someone before us may have framed
+// another way (RFC 9112 §6.1); and of `keep-alive, close`, Node hears the first.
+function endsOld(exchange: NodeExchange, { body }: Sent): boolean {
+  if (exchange.framing === "chunked" || (isStream(body) && body.length === undefined)) return true;
+  return /(?:^|,)\s*close\s*(?:,|$)/i.test(exchange.lines("connection").join());
+}
+
+function sendAndLinger(exchange: NodeExchange, sent: Sent, writing: Writing): void {
+  lingerAtEnd(exchange.request.socket, writing.sweep);
+  send(exchange, sent, writing, true);
+}
+
+function send(exchange: NodeExchange, sent: Sent, writing: Writing, closes: boolean): void {
+  const { request, response } = exchange;
   const { body } = sent;
   response.sendDate = false;
+  if (closes) connectionOf(request.socket).closing = true;
   // A kept HTTP/1.1 connection needs no word; HTTP/1.0 is told by Node.
-  if (!closes && request.httpVersionMinor === 1) response.removeHeader("connection");
-  response.writeHead(sent.status, phrase(sent), framed(request, sent, closes));
-  if (isStream(body) || unread) connectionOf(request.socket).sending(response);
-  if (isStream(body)) void stream(request, response, body, writing.sendTimeoutMs);
-  else if (unread && !connectionOf(request.socket).broken) endUnread(request, response, body, writing);
-  else end(request, response, body, writing);
-}
-
-function phrase({ status }: Sent): string {
-  return phrases[status] ?? "";
-}
-
-// What only the connection knows of a head: how a stream's end is told, and whether the connection goes on.
-function framed(request: IncomingMessage, { head, body }: Sent, closes: boolean): string[] {
-  const chunked = isStream(body) && body.length === undefined && request.httpVersionMinor === 1;
-  if (!chunked && !closes) return head as string[];
-  return [...head, ...(chunked ? ["transfer-encoding", "chunked"] : []), ...(closes ? ["connection", "close"] : [])];
-}
-
-function end(
-  request: IncomingMessage,
-  response: ServerResponse,
-  body: string | Uint8Array | undefined,
-  writing: Writing,
-): void {
+  else if (request.httpVersionMinor === 1) response.removeHeader("connection");
+  response.writeHead(sent.status, phrase(sent), framed(exchange, sent, closes));
+  if (isStream(body)) {
+    connectionOf(request.socket).sending(response);
+    return void stream(request, response, body, writing.sendTimeoutMs);
+  }
   if (body === undefined) response.end();
   else response.end(body);
   if (response.writableLength === 0) return;
@@ -66,28 +104,13 @@ function end(
   sendWithin(response, writing.sendTimeoutMs);
 }
 
-/**
- * The answer goes out whole, then what is left of the body is dropped up to a bound, then the connection closes: a
- * close with bytes unread would reset it, and the client would lose the answer.
- */
-function endUnread(
-  request: IncomingMessage,
-  response: ServerResponse,
-  body: string | Uint8Array | undefined,
-  writing: Writing,
-): void {
-  if (body === undefined) response.flushHeaders();
-  else response.write(body);
-  let dropped = 0;
-  const finish = (): void => {
-    deadline.clear();
-    request.off("data", drop).off("end", finish).off("close", finish);
-    response.end();
-  };
-  const drop = (part: Buffer): void => {
-    dropped += part.byteLength;
-    if (dropped > discardLimit) finish();
-  };
-  const deadline = writing.sweep.time(lingerMs, finish);
-  request.on("data", drop).on("end", finish).on("close", finish).resume();
+function phrase({ status }: Sent): string {
+  return phrases[status] ?? "";
+}
+
+// What only the connection knows of a head: how a stream's end is told, and whether the connection goes on.
+function framed({ request }: NodeExchange, { head, body }: Sent, closes: boolean): string[] {
+  const chunked = isStream(body) && body.length === undefined && request.httpVersionMinor === 1;
+  if (!chunked && !closes) return head as string[];
+  return [...head, ...(chunked ? ["transfer-encoding", "chunked"] : []), ...(closes ? ["connection", "close"] : [])];
 }

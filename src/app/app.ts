@@ -1,18 +1,14 @@
 import type { Answer } from "../answers/answer.ts";
-import { refusal as refusalAnswer } from "../answers/build.ts";
 import type { RequestRecord } from "../inputs/asked.ts";
-import type { Awaitable, Place } from "../inputs/dep.ts";
-import { makePlan } from "../inputs/plan.ts";
+import type { Awaitable } from "../inputs/dep.ts";
 import type { Supplied } from "../inputs/resource.ts";
 import type { Code } from "../refusals/code.ts";
-import { Refusal } from "../refusals/refusal.ts";
-import { access } from "../routes/meta.ts";
 import type { Route } from "../routes/route.ts";
 import { Table } from "../routes/table.ts";
 import { answerExchange } from "./answer-exchange.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { DeclarationError, checkRoute, checkTogether, declared } from "./check.ts";
-import type { Declared } from "./check.ts";
+import { compile } from "./compile.ts";
 import type { CompiledApp, CompiledRoute } from "./compiled.ts";
 import type { Exchange, Sent } from "./exchange.ts";
 import { FetchExchange, responseOf } from "./fetch.ts";
@@ -62,7 +58,7 @@ export interface App {
 }
 
 /**
- * Makes an app of its routes: matcher, input plans, readers and writers are compiled here, once.
+ * Makes an app of its routes: what matches, reads and writes is compiled once, and everything wrong with it is told here.
  *
  * @throws DeclarationError naming every declaration the framework refuses, with its route.
  */
@@ -105,37 +101,6 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   };
   return { fetch, routes, answer, stop };
 }
-
-/** A route ready for requests, or what its shapes cannot be read or written as. */
-function compile(declared: Declared, supplied: ReadonlyMap<string, unknown>): CompiledRoute | string {
-  const { route, codes } = declared;
-  const { node } = route.returns;
-  try {
-    const write = node.compile();
-    return {
-      route,
-      plan: makePlan(route.inputs, placeOf(declared, supplied)),
-      answerOf: (returned) => (returned instanceof Refusal ? refusalAnswer(returned) : write(returned)),
-      codes: codes.length === 0 ? noNames : namesOf(codes),
-      statuses: node.several ? new Set(node.statuses.map(([status]) => status)) : undefined,
-      accessLevel: route.meta.find(access) ?? "info",
-      member: `,"http.route":${JSON.stringify(route.pattern)}`,
-    };
-  } catch (thrown) {
-    return thrown instanceof Error ? thrown.message : String(thrown);
-  }
-}
-
-function placeOf({ route, name }: Declared, supplied: ReadonlyMap<string, unknown>): Place {
-  const captured = (parameter: string): number | undefined => {
-    const taking = route.path.segments.filter((segment) => typeof segment === "object");
-    const index = taking.findIndex(({ name }) => name === parameter);
-    return index === -1 ? undefined : index;
-  };
-  return { route: name, captured, resource: (name) => supplied.get(name) };
-}
-
-const noNames: ReadonlySet<string> = new Set();
 
 function checkLimits(limits: { readonly [name: string]: number }): readonly string[] {
   const wrong = Object.entries(limits).filter(([, limit]) => !Number.isSafeInteger(limit) || limit < 0);

@@ -40,6 +40,8 @@ export class AskedExchange implements Asked, LogContext, BodyHolder {
   readonly startedAt: number = isAnyOn() ? performance.now() : 0;
   readonly exchange: Exchange;
   readonly app: CompiledApp;
+  /** There was no room for its body: what of it is still to come is not waited for, and its connection ends. */
+  isOverBudget = false;
   #word: ProxyWord | undefined = undefined;
   #lateCodes: readonly Code[] = nothing;
   #now: Date | undefined = undefined;
@@ -124,7 +126,8 @@ export class AskedExchange implements Asked, LogContext, BodyHolder {
     if (body === undefined) return next(undefined);
     const { maxBody, budget } = this.app;
     if (body.length !== undefined && body.length > maxBody) return next(bodyRefusal(tooLarge));
-    if (body.length !== undefined && body.length > budget.free) return next(bodyRefusal(noRoom));
+    this.isOverBudget = body.length !== undefined && body.length > budget.free;
+    if (this.isOverBudget) return next(bodyRefusal(noRoom));
     return new Promise((resolve) => {
       body.whole(maxBody, {
         take: (bytes) => this.take(bytes),
@@ -144,7 +147,8 @@ export class AskedExchange implements Asked, LogContext, BodyHolder {
   }
 
   take(bytes: number): boolean {
-    if (!this.app.budget.take(bytes)) return false;
+    this.isOverBudget = !this.app.budget.take(bytes);
+    if (this.isOverBudget) return false;
     this.#held += bytes;
     return true;
   }

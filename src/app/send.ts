@@ -20,7 +20,7 @@ export function send(asked: AskedExchange, made: Answer): Sent {
   if (answer.refused?.detail !== undefined) logRefusal(asked, answer.refused);
   logAccess(asked, answer, size ?? 0);
   const body = asked.method === "HEAD" || isBodiless(answer.status) ? unsent(answer.body) : answer.body;
-  const sent = { status: answer.status, head, body, closes: answer.closes };
+  const sent = { status: answer.status, head, body, closes: answer.closes || asked.isOverBudget };
   return undeclared === undefined ? sent : { ...sent, undeclared };
 }
 

@@ -1,5 +1,5 @@
 /** Servers on a free port, each stopped when its test ends, its clients gone. */
-import { afterEach } from "vitest";
+import { afterEach, vi } from "vitest";
 import type { Route } from "usher-http";
 import { serve } from "usher-http/node";
 import type { Server, ServeOptions } from "usher-http/node";
@@ -10,7 +10,16 @@ const running: Server[] = [];
 afterEach(async () => {
   leaveAll();
   await Promise.all(running.splice(0).map((server) => server.stop()));
+  vi.useRealTimers();
 });
+
+/**
+ * Stops the clock that a listener started from now on measures its clients' bodies by. What comes over its sockets
+ * still comes; `vi.advanceTimersByTime` lets time pass for it.
+ */
+export function holdClock(): void {
+  vi.useFakeTimers({ toFake: ["performance", "setInterval", "clearInterval"] });
+}
 
 export async function start(routes: readonly Route[], options: ServeOptions = {}): Promise<Server> {
   const server = await serve(routes, { port: 0, host: "127.0.0.1", signals: false, drainMs: 0, ...options });

@@ -137,6 +137,16 @@ export class RawClient {
   }
 }
 
+/**
+ * What another client sent before is with a server in this process by the time that it answered this one, whatever
+ * that answer is: the event loop is one.
+ */
+export async function turns(port: number): Promise<void> {
+  const other = await RawClient.to(port);
+  for (let i = 0; i < 5; i++) await other.ask("GET /a-turn").answer();
+  other.leave();
+}
+
 /** The value of a header; undefined where it is not there, an error where it is there twice. */
 export function header({ head }: RawAnswer, name: string): string | undefined {
   const values = head.flatMap(([given, value]) => (given.toLowerCase() === name ? [value] : []));

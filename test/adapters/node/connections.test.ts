@@ -3,7 +3,7 @@ import { getActiveResourcesInfo } from "node:process";
 import { describe, expect, it, vi } from "vitest";
 import { Answer, Codec, Cookie, Path, Returns, get, param, post, setCookie } from "usher-http";
 import { clientOf, gate, start } from "../../support/node-server.ts";
-import { RawClient, header } from "../../support/raw-client.ts";
+import { RawClient, header, turns } from "../../support/raw-client.ts";
 import { internal, notAllowed, notImplemented } from "../../support/refusals.ts";
 
 const name = Path.str("name");
@@ -55,6 +55,31 @@ describe("a kept connection", () => {
     for (const toHead of [false, false, false, true, false, false]) bodies.push((await client.answer({ toHead })).body);
     expect(bodies).toEqual(["slow", "hi a", "posted", "", "later c", "hi d"]);
     expect(await client.rest()).toBe("");
+  });
+
+  it.each([
+    ["whole", "x".repeat(10 * 65_536)],
+    ["that fails", undefined],
+  ])("WR-01 a stream, %s, waits for its turn as another does", async (_how, whole) => {
+    const first = gate();
+    const slow = get(Path.of("slow"), { returns: Returns.text }, async () => (await first.passed, "slow"));
+    async function* parts() {
+      for (let i = 0; i < 10; i++) yield Buffer.alloc(65_536, "x");
+      if (whole === undefined) throw new Error("failed");
+    }
+    const streams = get(Path.of("streams"), { returns: Returns.response }, () => Answer.stream(parts()));
+    const { port } = await start([...routes, slow, streams]);
+    const client = await RawClient.to(port);
+    client.ask("GET /slow").ask("GET /streams");
+    await turns(port);
+    first.open();
+    expect((await client.answer()).body).toBe("slow");
+    if (whole !== undefined) {
+      expect((await client.answer()).body).toBe(whole);
+      expect((await client.ask("GET /hello/kim").answer()).body).toBe("hi kim");
+    } else {
+      expect(await client.rest()).toMatch(/^HTTP\/1.1 200 OK\r\n[^]*x\r\n$/);
+    }
   });
 
   it("AN-09 outlives what the framework stopped: a 500 is framed once, and the next request answered", async () => {
@@ -176,6 +201,17 @@ describe("a connection that ends", () => {
     expect(await client.rest()).toBe("");
   });
 
+  it.each([
+    ["it asks for the other, too", ["connection: keep-alive, close"], ""],
+    ["in two lines", ["connection: keep-alive", "connection: Close"], ""],
+    ["its body is in chunks", ["connection: keep-alive", "transfer-encoding: chunked"], "1\r\nx\r\n0\r\n\r\n"],
+  ])("WR-06 HTTP/1.0 that asks to be kept is closed where %s", async (_why, headers, body) => {
+    const client = await clientOf(routes);
+    const answered = await client.send("POST /post HTTP/1.0", ...headers, "", body).answer();
+    expect([answered.body, header(answered, "connection")]).toEqual(["posted", "close"]);
+    expect(await client.rest()).toBe("");
+  });
+
   it("of a client that leaves holds nothing: the server's connections are back to none", async () => {
     const sockets = () => getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
     await vi.waitFor(() => expect(sockets()).toBe(0));
@@ -204,12 +240,6 @@ describe("one client's request is not another's", () => {
     const other = await RawClient.to(server.port);
     for (let i = 0; i < 3; i++) expect((await other.ask("GET /later/kim").answer()).body).toBe("later kim");
   });
-
-  // What a client sent before is before the server by the time that it answered others.
-  async function turns(port: number): Promise<void> {
-    const other = await RawClient.to(port);
-    for (let i = 0; i < 5; i++) await other.ask("GET /hello/kim").answer();
-  }
 
   it("what is no request, behind one that waits, overtakes no answer", async () => {
     const asked = gate();

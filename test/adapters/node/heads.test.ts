@@ -1,9 +1,10 @@
 /** Heads that are no request (facts 1.6; rows HD, LG-25): answered bare, logged, and closed. */
-import { describe, expect, it } from "vitest";
+import { getActiveResourcesInfo } from "node:process";
+import { describe, expect, it, vi } from "vitest";
 import { Path, Returns, get } from "usher-http";
 import { logged, messages } from "../../support/logs.ts";
-import { clientOf, start } from "../../support/node-server.ts";
-import { RawClient, header } from "../../support/raw-client.ts";
+import { clientOf, holdClock, start } from "../../support/node-server.ts";
+import { RawClient, header, turns } from "../../support/raw-client.ts";
 import type { RawAnswer } from "../../support/raw-client.ts";
 
 const hello = get(Path.of("hello"), { returns: Returns.text }, () => "hi");
@@ -62,7 +63,31 @@ describe("a malformed head is a 400", () => {
   });
 
   it("WR-15 the answer reaches a client that is still sending", async () => {
-    await refuses((await clientOf([hello])).send("no request", "", "x".repeat(65_536)), 400);
+    const { port } = await start([hello]);
+    const client = await RawClient.to(port);
+    const reset = vi.fn();
+    client.socket.on("error", reset);
+    await refuses(client.send("no request", "", "x".repeat(32_768)), 400);
+    // It was told that nothing more comes, and that is no reset: up to 64 KiB of what it sends is dropped.
+    client.send("x".repeat(16_384));
+    await turns(port);
+    client.socket.end("x".repeat(16_000));
+    await new Promise((resolve) => client.socket.once("close", resolve));
+    expect(reset).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ["goes on and on", (client: RawClient) => client.socket.write(Buffer.alloc(1 << 20))],
+    ["says nothing more, for a second", () => vi.advanceTimersByTime(2000)],
+  ])("WR-15 a client that %s is cut off", async (_what, act) => {
+    const sockets = () => getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
+    await vi.waitFor(() => expect(sockets()).toBe(0));
+    holdClock();
+    const client = await clientOf([hello]);
+    await refuses(client.send("no request", "", ""), 400);
+    expect(sockets()).toBe(2);
+    act(client);
+    await vi.waitFor(() => expect(sockets()).toBeLessThan(2));
   });
 
   it("behind a good request it ends the connection, and the good one is answered", async () => {

@@ -5,7 +5,7 @@ import { Answer, Path, Returns, body, clientGone, get, post } from "usher-http";
 import type { Route } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { clientOf, gate, start } from "../../support/node-server.ts";
-import { RawClient } from "../../support/raw-client.ts";
+import { RawClient, turns } from "../../support/raw-client.ts";
 
 /** A stream that never ends of itself, with the end that it comes to. */
 function endless(): { readonly route: Route; readonly ended: Promise<void> } {
@@ -83,6 +83,39 @@ describe("a client that leaves", () => {
     expect(await gone.passed).toBe(true);
   });
 
+  it("from answers that wait for their turn leaves nothing behind: not an error, and no stream", async () => {
+    const asked = gate();
+    const first = gate();
+    const second = gate();
+    const cancelled = gate();
+    async function* raises() {
+      try {
+        for (;;) yield Buffer.alloc(65_536);
+      } finally {
+        cancelled.open();
+        // oxlint-disable-next-line no-unsafe-finally -- what a producer does when it is told is its own.
+        throw new Error("cancelled");
+      }
+    }
+    const { port } = await start([
+      get(Path.of("first"), { returns: Returns.text }, async () => (asked.open(), await first.passed, "first")),
+      get(Path.of("second"), { returns: Returns.text }, async () => (await second.passed, "second")),
+      get(Path.of("raises"), { returns: Returns.response }, () => Answer.stream(raises())),
+      post(Path.of("unread"), { returns: Returns.text }, () => "unread"),
+    ]);
+    const client = await RawClient.to(port);
+    client.ask("GET /first").ask("GET /second").ask("GET /raises").ask("POST /unread", ["transfer-encoding: chunked"]);
+    await asked.passed;
+    await turns(port);
+    client.leave();
+    await cancelled.passed;
+    await turns(port);
+    first.open();
+    second.open();
+    await turns(port);
+    expect(messages("error")).toEqual([]);
+  });
+
   it("after its answer has gone nowhere: clientGone never says so", async () => {
     const signals: AbortSignal[] = [];
     const keeps = get(
@@ -112,6 +145,7 @@ describe("a client that takes nothing of its answer", () => {
     client.ask("GET /big");
     // Its own end is left, which it does not look at.
     await vi.waitFor(() => expect(sockets()).toBe(1), { timeout: 4000 });
+    expect(messages("info").at(-1)).toBe("closed a connection whose client stopped reading for 0.1s");
   });
 
   it("SV-12 a stream's, too: it is ended", async () => {
@@ -120,7 +154,34 @@ describe("a client that takes nothing of its answer", () => {
     client.socket.pause();
     client.ask("GET /endless");
     await ended;
+    expect(messages("info").at(-1)).toBe("closed a connection whose client stopped reading for 0.1s");
     expect(messages("error")).toEqual([]);
+  });
+
+  it.each(["whole", "stream"])("SV-12 nor of one that waited behind another: %s", async (how) => {
+    const { route, ended } = endless();
+    const first = gate();
+    const waits = get(Path.of("waits"), { returns: Returns.text }, async () => (await first.passed, "waited"));
+    const whole = get(Path.of("big"), { returns: Returns.response }, () => Answer.make(big));
+    const client = await clientOf([route, waits, whole], { sendTimeoutMs: 100 });
+    const closed = vi.waitFor(() => expect(messages("info").at(-1)).toMatch(/^closed a connection/), 4000);
+    client.ask("GET /waits").ask(how === "whole" ? "GET /big" : "GET /endless");
+    // The one that is waited for is not the client's to be late with, however long it takes.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(messages("info").filter((message) => String(message).startsWith("closed"))).toEqual([]);
+    first.open();
+    await client.sees("waited");
+    client.socket.pause();
+    await closed;
+    if (how === "stream") await ended;
+  });
+
+  it("is closed without a word where it has all of it and asks nothing more", async () => {
+    const quiet = get(Path.of("quiet"), { returns: Returns.text }, () => "quiet");
+    const client = await clientOf([quiet], { idleTimeoutMs: 100, sendTimeoutMs: 100 });
+    expect((await client.ask("GET /quiet").answer()).body).toBe("quiet");
+    await client.closed();
+    expect(messages("info").filter((message) => String(message).startsWith("closed"))).toEqual([]);
   });
 
   // Each pause is far inside the limit and all of them are far past it.

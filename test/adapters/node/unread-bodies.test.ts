@@ -1,10 +1,10 @@
-/** Bodies that nobody reads, and those a client holds back until it is asked (facts 8.2; rows WR-03, WR-04, WR-07 to WR-10). */
+/** Bodies that nobody reads, and those a client holds back until it is asked (facts 8.2, 8.3; rows AT-21, WR). */
 import * as v from "valibot";
-import { describe, expect, it } from "vitest";
-import { Path, Returns, body, get, json, post } from "usher-http";
+import { describe, expect, it, vi } from "vitest";
+import { Answer, Path, Returns, body, get, json, post } from "usher-http";
 import type { Awaitable, Route } from "usher-http";
-import { clientOf } from "../../support/node-server.ts";
-import { header } from "../../support/raw-client.ts";
+import { clientOf, holdClock, start } from "../../support/node-server.ts";
+import { RawClient, header, turns } from "../../support/raw-client.ts";
 import { notAllowed, notFound } from "../../support/refusals.ts";
 
 const size = post(Path.of("size"), { inputs: { body }, returns: Returns.text }, ({ body }) => String(body.byteLength));
@@ -25,6 +25,21 @@ const routes = [
 const chunked = "transfer-encoding: chunked";
 const post1 = (path: string, ...headers: readonly string[]) => [`POST ${path} HTTP/1.1`, "host: h", ...headers, "", ""];
 
+/** What is dropped of a body at the most. */
+const most = 65_536;
+const byLength = (bytes: string) => ({ framing: `content-length: ${bytes.length}`, wire: bytes });
+const inChunks = (bytes: string, most = 8192) => {
+  const chunks = [];
+  for (let at = 0; at < bytes.length; at += most) {
+    const chunk = bytes.slice(at, at + most);
+    chunks.push(chunk.length.toString(16), chunk);
+  }
+  return { framing: chunked, wire: [...chunks, "0", "", ""].join("\r\n") };
+};
+/** A request with its body behind it. */
+const posted = (path: string, { framing, wire }: { readonly framing: string; readonly wire: string }) =>
+  [...post1(path, framing).slice(0, -1), wire].join("\r\n");
+
 describe("a body that nobody reads", () => {
   const smuggled = "GET /ok HTTP/1.1\r\nhost: h\r\n\r\n";
 
@@ -33,35 +48,176 @@ describe("a body that nobody reads", () => {
     ["/later", 200, "later"],
     ["/nowhere", 404, notFound],
     ["/ok", 405, notAllowed],
-  ])("WR-03 of %s is never taken for a request", async (path, status, body) => {
-    for (const [framing, sent] of [
-      [`content-length: ${smuggled.length}`, [smuggled]],
-      [chunked, [smuggled.length.toString(16), smuggled, "0", "", ""]],
-    ] as const) {
+  ])("WR-03 of %s is never taken for a request, and the connection goes on", async (path, status, body) => {
+    for (const sent of [
+      byLength(smuggled),
+      inChunks(smuggled),
+      byLength(smuggled.repeat(1500)),
+      inChunks(smuggled.repeat(1500)),
+      byLength("x".repeat(most)),
+      inChunks("x".repeat(most)),
+    ]) {
       const client = await clientOf(routes);
-      client.send([...post1(path, framing).slice(0, -1), sent.join("\r\n")].join("\r\n"));
+      // What is pipelined behind it is answered behind it.
+      client.send(posted(path, sent)).ask("POST /size", [], "four").ask("GET /ok", ["connection: close"]);
       const answered = await client.answer();
-      expect([answered.status, answered.body]).toEqual([status, body]);
-      if (header(answered, "connection") !== "close") {
-        expect((await client.ask("POST /size", [], "four").answer()).body).toBe("4");
-        client.socket.end();
-      }
+      expect([answered.status, answered.body, header(answered, "connection")]).toEqual([status, body, undefined]);
+      expect((await client.answer()).body).toBe("4");
+      expect((await client.answer()).body).toBe("ok");
       expect(await client.rest()).toBe("");
     }
   });
 
-  it.each(["/now", "/later", "/nowhere"])(
-    "WR-04 past 64 KiB is never read: %s is answered, and closed",
-    async (path) => {
+  it("is dropped as it comes, behind its answer, where a length says how much it is", async () => {
+    const client = await clientOf(routes);
+    const answered = await client.send(...post1("/now", `content-length: ${most}`)).answer();
+    expect([answered.body, header(answered, "connection")]).toEqual(["now", undefined]);
+    for (let left = most; left > 0; left -= 8192) client.send("x".repeat(8192));
+    expect((await client.ask("POST /size", [], "four").answer()).body).toBe("4");
+  });
+
+  it("is dropped before its answer in chunks, which a client is given a second for", async () => {
+    holdClock();
+    const { port } = await start(routes);
+    const ends = await RawClient.to(port);
+    const stops = await RawClient.to(port);
+    for (const client of [ends, stops]) client.send(...post1("/now", chunked)).send("1", "x", "");
+    await turns(port);
+    ends.send("0", "", "");
+    const kept = await ends.answer();
+    expect([kept.body, header(kept, "connection")]).toEqual(["now", undefined]);
+    vi.advanceTimersByTime(2000);
+    const closed = await stops.answer();
+    expect([closed.body, header(closed, "connection")]).toEqual(["now", "close"]);
+    await stops.closed();
+    expect((await ends.ask("GET /ok").answer()).body).toBe("ok");
+  });
+
+  it("SV-10 of which the rest does not come: answered at once, and closed when its time is over", async () => {
+    holdClock();
+    const { port } = await start(routes);
+    const client = await RawClient.to(port);
+    expect((await client.send(...post1("/now", "content-length: 10")).answer()).body).toBe("now");
+    client.send("x");
+    await turns(port);
+    vi.advanceTimersByTime(19_000);
+    client.send("x");
+    await turns(port);
+    vi.advanceTimersByTime(3000);
+    expect(await client.rest()).toBe("");
+  });
+
+  it("SV-10 and the client goes: the connection ends behind its answer", async () => {
+    for (const path of ["/now", "/later"]) {
       const client = await clientOf(routes);
-      const body = Buffer.alloc(4 * 1024 * 1024);
-      client.send(...post1(path, `content-length: ${body.length}`));
-      client.socket.write(body);
-      const answered = await client.answer();
-      expect([answered.status < 500, header(answered, "connection")]).toEqual([true, "close"]);
+      client.send(...post1(path, "content-length: 10")).send("x");
+      client.socket.end();
+      expect((await client.answer()).status).toBe(200);
+      expect(await client.rest()).toBe("");
+    }
+  });
+
+  it.each(["/now", "/later", "/nowhere"])("WR-04 past 64 KiB is not read: %s is answered, and closed", async (path) => {
+    // Of what a handler has been waited for meanwhile, Node itself may have read some.
+    const past = path === "/later" ? most * 4 : most + 1;
+    for (const bytes of [past, 64 * most]) {
+      for (const sent of [
+        byLength("x".repeat(bytes)),
+        inChunks("x".repeat(bytes)),
+        inChunks("x".repeat(bytes), bytes),
+      ]) {
+        const client = await clientOf(routes);
+        const answered = await client.send(posted(path, sent)).answer();
+        expect([answered.status < 500, header(answered, "connection")]).toEqual([true, "close"]);
+        await client.closed();
+      }
+    }
+  });
+
+  it("WR-04 said to be past 64 KiB is answered before any of it came, and what comes is dropped", async () => {
+    const { port } = await start(routes);
+    const client = await RawClient.to(port);
+    const answered = await client.send(...post1("/now", `content-length: ${most * 2}`)).answer();
+    expect([answered.body, header(answered, "connection")]).toEqual(["now", "close"]);
+    expect(await client.rest()).toBe("");
+    const reset = vi.fn();
+    client.socket.on("error", reset);
+    client.send("x".repeat(most / 2));
+    await turns(port);
+    client.socket.end("x".repeat(most / 2));
+    await new Promise((resolve) => client.socket.once("close", resolve));
+    expect(reset).not.toHaveBeenCalled();
+  });
+
+  it("in chunks that are none: answered, and closed", async () => {
+    for (const path of ["/now", "/later", "/nowhere"]) {
+      for (const wire of ["zz\r\n", `1\r\nx\r\nzz\r\n${smuggled}`]) {
+        const client = await clientOf(routes);
+        const answered = await client.send(posted(path, { framing: chunked, wire })).answer();
+        expect([answered.status < 500, header(answered, "connection")]).toEqual([true, "close"]);
+        expect(await client.rest()).toBe("");
+      }
+    }
+  });
+
+  it("reaches a stream for an answer, which begins when the body was dropped", async () => {
+    const { port } = await start([
+      ...routes,
+      post(Path.of("stream"), { returns: Returns.response }, () => Answer.stream(parts())),
+    ]);
+    async function* parts() {
+      yield Buffer.from("one");
+      yield Buffer.from("two");
+    }
+    for (const sent of [byLength("x".repeat(most)), inChunks("x".repeat(most)), byLength(""), inChunks("")]) {
+      const client = await RawClient.to(port);
+      const answered = await client.send(posted("/stream", sent)).answer();
+      expect([answered.body, header(answered, "connection")]).toEqual(["onetwo", undefined]);
+      expect((await client.ask("GET /ok").answer()).body).toBe("ok");
+    }
+    for (const sent of [byLength("x".repeat(32 * most)), inChunks("x".repeat(32 * most))]) {
+      const client = await RawClient.to(port);
+      const answered = await client.send(posted("/stream", sent)).answer();
+      expect([answered.body, header(answered, "connection")]).toEqual(["onetwo", "close"]);
       await client.closed();
-    },
-  );
+    }
+  });
+
+  it("holds up no stop: the answer that waits for it says that it is the last", async () => {
+    const server = await start(routes, { drainMs: 600_000 });
+    const client = await RawClient.to(server.port);
+    client.send(...post1("/now", chunked)).send("1", "x", "");
+    await turns(server.port);
+    const stopped = server.stop();
+    const answered = await client.send("0", "", "").answer();
+    expect([answered.body, header(answered, "connection")]).toEqual(["now", "close"]);
+    expect(await stopped).toBe(0);
+  });
+});
+
+describe("what comes behind an answer that closes", () => {
+  it("is no request: no handler is run for it", async () => {
+    const ran = vi.fn();
+    const counts = post(Path.of("counts"), { returns: Returns.text }, () => (ran(), "ran"));
+    const closes = get(Path.of("close"), { returns: Returns.response }, () =>
+      Answer.closeConnection(Answer.make("bye")),
+    );
+    const asks = post1("/counts").join("\r\n");
+    for (const first of [
+      "GET /close HTTP/1.1\r\nhost: h\r\n\r\n",
+      "GET /ok HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n",
+      "GET /ok HTTP/1.0\r\n\r\n",
+      posted("/now", byLength("x".repeat(most * 2))),
+      // AT-21
+      `POST /now HTTP/1.1\r\nhost: h\r\nexpect: 100-continue\r\ncontent-length: 4\r\n\r\nfour`,
+    ]) {
+      const client = await clientOf([...routes, counts, closes]);
+      client.send(first + asks + asks);
+      expect(header(await client.answer(), "connection")).toBe("close");
+      expect(await client.rest()).toBe("");
+    }
+    expect(ran).not.toHaveBeenCalled();
+  });
 });
 
 describe("Expect: 100-continue", () => {

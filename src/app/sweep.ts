@@ -1,8 +1,17 @@
+/** Lets the process end while a timer runs; a runtime whose timers hold no process has no need of it. */
+function holdsNothing(timer: unknown): void {
+  if (typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function")
+    timer.unref();
+}
+
 /** A wait on a client. */
 export interface Deadline {
   /** Bytes came: the wait is that much longer. */
   arrived(bytes: number): void;
-  readonly passed: boolean;
+  /** Nobody waits for the client now: what time is left stays. */
+  rest(): void;
+  /** It is waited for again. */
+  goOn(): void;
   clear(): void;
 }
 
@@ -16,9 +25,13 @@ export class Sweep {
   readonly #minBodyRate: number;
   readonly #everyMs: number;
   /** The waits, as a ring that begins and ends here: one is taken out as quickly as it is put in. */
-  readonly #ring = new Wait(0, 0, () => {});
-  #now = performance.now();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #ring = new Wait(this, 0, 0, () => {});
+  #timer: ReturnType<typeof setInterval> | undefined;
+  /**
+   * The time of the last look. A wait that goes on and rests between two looks is not charged, one that a look falls
+   * into is charged the time between two: over a body's many waits that comes to what they took.
+   */
+  now: number = performance.now();
 
   constructor(limits: {
     readonly bodyTimeoutMs: number;
@@ -31,8 +44,10 @@ export class Sweep {
   }
 
   start(): void {
-    this.#now = performance.now();
-    this.#timer ??= setInterval(() => this.#look(), this.#everyMs).unref();
+    this.now = performance.now();
+    if (this.#timer !== undefined) return;
+    this.#timer = setInterval(() => this.#look(), this.#everyMs);
+    holdsNothing(this.#timer);
   }
 
   stop(): void {
@@ -50,33 +65,40 @@ export class Sweep {
     return this.#wait(ms, 0, expire);
   }
 
+  /** Has a wait looked at from now on. */
+  watch(wait: Wait): void {
+    wait.putBefore(this.#ring);
+  }
+
   // The clock is as old as the last look, so one look is added: no wait is over early.
   #wait(ms: number, msPerByte: number, expire: () => void): Deadline {
-    const wait = new Wait(this.#now + this.#everyMs + ms, msPerByte, expire);
-    wait.putBefore(this.#ring);
+    const wait = new Wait(this, this.now + this.#everyMs + ms, msPerByte, expire);
+    this.watch(wait);
     return wait;
   }
 
   #look(): void {
-    this.#now = performance.now();
+    this.now = performance.now();
     for (let wait = this.#ring.next; wait !== this.#ring;) {
       const { next } = wait;
-      wait.look(this.#now);
+      wait.look();
       wait = next;
     }
   }
 }
 
 class Wait implements Deadline {
-  passed = false;
   next: Wait = this;
   #before: Wait = this;
-  #at: number;
+  readonly #sweep: Sweep;
+  #until: number;
+  #leftMs = 0;
   readonly #msPerByte: number;
   readonly #expire: () => void;
 
-  constructor(at: number, msPerByte: number, expire: () => void) {
-    this.#at = at;
+  constructor(sweep: Sweep, until: number, msPerByte: number, expire: () => void) {
+    this.#sweep = sweep;
+    this.#until = until;
     this.#msPerByte = msPerByte;
     this.#expire = expire;
   }
@@ -89,13 +111,22 @@ class Wait implements Deadline {
   }
 
   arrived(bytes: number): void {
-    this.#at += bytes * this.#msPerByte;
+    this.#until += bytes * this.#msPerByte;
   }
 
-  look(now: number): void {
-    if (now < this.#at) return;
+  rest(): void {
+    this.#leftMs = this.#until - this.#sweep.now;
     this.clear();
-    this.passed = true;
+  }
+
+  goOn(): void {
+    this.#until = this.#sweep.now + this.#leftMs;
+    this.#sweep.watch(this);
+  }
+
+  look(): void {
+    if (this.#sweep.now < this.#until) return;
+    this.clear();
     this.#expire();
   }
 
