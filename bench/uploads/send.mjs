@@ -24,7 +24,9 @@ export function send(port, { bytes, multipart }) {
   const sending = request({ host: "127.0.0.1", port, method: "POST", path: "/upload", headers }, (response) => {
     let text = "";
     response.setEncoding("utf8").on("data", (part) => (text += part));
-    response.on("end", () => (text === hash ? resolve() : reject(new Error(`answered ${response.statusCode} ${text}`))));
+    response.on("end", () =>
+      text === hash ? resolve() : reject(new Error(`answered ${response.statusCode} ${text}`)),
+    );
   });
   sending.on("error", reject);
   sending.write(head);
