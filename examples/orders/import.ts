@@ -10,17 +10,13 @@ const mostBytes = 10 * 1024 * 1024;
 export const maxBody = mostBytes + 16 * 1024;
 
 /** The orders of a CSV file, or everything that is wrong with it. */
-const newOrders = Dep.join(
-  { file: Form.File.required("orders") },
-  ({ file }) => {
-    if (file.content.length > mostBytes) return refuse(Refusal.tooLarge);
-    const text = textOf(file.content);
-    if (text === undefined) return Dep.problem({ at: "form.orders", code: "malformed", message: "This is not text." });
-    const read = readOrders(text, "form.orders");
-    return read.ok ? read.value : Dep.problems(read.error);
-  },
-  { refuses: [Refusal.tooLarge] },
-);
+const newOrders = Dep.join({ file: Form.File.required("orders") }, ({ file }) => {
+  if (file.content.length > mostBytes) return refuse(Refusal.tooLarge);
+  const text = textOf(file.content);
+  if (text === undefined) return Dep.problem({ at: "form.orders", code: "malformed", message: "This is not text." });
+  const read = readOrders(text, "form.orders");
+  return read.ok ? read.value : Dep.problems(read.error);
+});
 
 /** One order that is sold out refuses the file: a 409 that names no line, once every line is right, and nothing placed. */
 export const importOrders = post(
