@@ -21,8 +21,8 @@ export function compile(declared: Declared, supplied: ReadonlyMap<string, unknow
 
 /**
  * What can be refused is made at once: the writer of an answer, and a plan that reads a body, whose shape may be none.
- * The rest waits for the route's first request, which it costs 10 µs: a process that starts for a few requests, a test
- * or an isolate, asks few routes, and with every plan `App.make` of 1,000 routes takes 7.4 ms in place of 6.4 and 1.3 MB.
+ * The rest waits for the route's first request, 10 µs later then and 0.1 ms where it is the process's first: a test or an
+ * isolate asks few of its routes, and `App.make` of 1,000 takes 7.1 ms with every plan and 6.0 without.
  */
 class ReadyRoute implements CompiledRoute {
   readonly route: Route;

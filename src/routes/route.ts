@@ -94,8 +94,21 @@ export function route<
   declaration: Declaration<I, R, Codes>,
   handler: Handler<I, R, Codes>,
 ): Route<M, P, WireOf<I>, SentBy<R>, Names<Codes> | RefusesOf<I>> {
-  const { inputs = {}, refuses = [], tags = [], meta = empty, ...rest } = declaration;
-  return { ...rest, method, pattern: path.pattern, path, inputs, refuses, tags, meta, handler };
+  const { inputs = {}, returns, refuses = [], tags = [], meta = empty, summary, description } = declaration;
+  return {
+    method,
+    pattern: path.pattern,
+    path,
+    inputs,
+    returns,
+    refuses,
+    tags,
+    meta,
+    handler,
+    // Behind the others: an object that begins with a spread takes V8 seven times as long and as much room.
+    ...(summary === undefined ? {} : { summary }),
+    ...(description === undefined ? {} : { description }),
+  };
 }
 
 /** A `GET` route; it answers `HEAD` too. */

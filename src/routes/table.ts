@@ -1,4 +1,5 @@
 import type { AnyCodec } from "../codecs/codec.ts";
+import { Literals } from "./literals.ts";
 import type { Path, Segment } from "./path.ts";
 import { decodeSegment } from "./segment.ts";
 
@@ -13,8 +14,7 @@ export type Elsewhere = "nothing" | { readonly allow: readonly string[] };
 
 /** A route in its place; by itself, its match with a path that has no parameter. */
 interface Listed<R> extends Match<R> {
-  /** A digit for each segment, by how specific it is. */
-  readonly ranks: string;
+  readonly segments: readonly Segment[];
   readonly order: number;
 }
 
@@ -23,16 +23,22 @@ type Endings<R> = Map<string, Listed<R>>;
 
 /** One position of every path that begins alike. */
 interface Place<R> {
-  readonly literals: Map<string, Place<R>>;
-  readonly declining: { readonly codec: AnyCodec; readonly place: Place<R> }[];
-  plain?: Place<R>;
-  end?: Endings<R>;
-  rest?: Endings<R>;
+  literals: Literals<Place<R>> | undefined;
+  declining: Declining<R>[] | undefined;
+  plain: Place<R> | undefined;
+  end: Endings<R> | undefined;
+  rest: Endings<R> | undefined;
 }
 
-interface Found<R> {
+/** A parameter that declines what its codec does not parse, and the place below it. */
+interface Declining<R> {
+  readonly codec: AnyCodec;
+  readonly place: Place<R>;
+}
+
+interface Found<R> extends Match<R> {
+  readonly captured: string[];
   readonly listed: Listed<R>;
-  readonly captured: readonly string[];
 }
 
 const nothingCaptured: readonly string[] = [];
@@ -44,15 +50,16 @@ const nothingCaptured: readonly string[] = [];
 export class Table<R> {
   readonly #root: Place<R> = emptyPlace();
   /** Paths without a parameter, which nothing can beat, by their text: found without a walk. */
-  readonly #literal = new Map<string, Endings<R>>();
+  readonly #literal = new Literals<Endings<R>>();
   readonly #methods: string[] = [];
   #order = 0;
 
   add(method: string, path: Path<unknown>, route: R): void {
     if (!this.#methods.includes(method)) this.#methods.push(method);
-    const endings = endingsOf(this.#root, path.segments);
-    if (!endings.has(method)) endings.set(method, listed(route, path, this.#order++));
-    if (path.segments.every((segment) => typeof segment === "string" && !segment.includes("%"))) {
+    const { segments } = path;
+    const endings = endingsOf(this.#root, segments);
+    if (!endings.has(method)) endings.set(method, { route, captured: nothingCaptured, segments, order: this.#order++ });
+    if (segments.every((segment) => typeof segment === "string" && !segment.includes("%"))) {
       this.#literal.set(path.pattern, endings);
     }
   }
@@ -63,22 +70,24 @@ export class Table<R> {
   }
 
   find(method: string, path: string): Match<R> | undefined {
-    const literal = this.#literal.get(path)?.get(method);
+    const literal = this.#literal.find(path, 0, path.length)?.get(method);
     if (literal !== undefined) return literal;
     // What else a target may be (`*`, `host:port`) is no path.
     if (!path.startsWith("/")) return undefined;
     const walk = new Walk<R>(method, path);
-    const found = walk.find(this.#root, 1, 0) ?? walk.rest;
-    return found === undefined ? undefined : { route: found.listed.route, captured: found.captured };
+    return walk.find(this.#root, 1, 0) ?? walk.rest;
   }
 
   /** What a path that no route of this method answers has for others; `HEAD` is listed last, where `GET` is. */
   elsewhere(path: string): Elsewhere {
-    const named = new Set<string>();
-    for (const method of this.#methods) if (this.find(method, path) !== undefined) named.add(method);
-    if (named.size === 0) return "nothing";
-    const allow = this.#methods.filter((method) => named.has(method));
-    return { allow: named.has("GET") ? [...allow, "HEAD"] : allow };
+    if (!path.startsWith("/")) return "nothing";
+    // No route has this method, so that the walk leads everywhere.
+    const walk = new Walk<R>("", path);
+    walk.find(this.#root, 1, 0);
+    const answering = walk.ends ?? walk.rests;
+    if (answering === undefined) return "nothing";
+    const allow = this.#methods.filter((method) => answering.some((endings) => endings.has(method)));
+    return { allow: allow.includes("GET") ? [...allow, "HEAD"] : allow };
   }
 }
 
@@ -86,20 +95,23 @@ export class Table<R> {
 class Walk<R> {
   readonly #method: string;
   readonly #path: string;
-  /** The segments taken by parameters so far, in the first places of the array. */
-  readonly #taken: string[] = [];
-  #rest: Found<R> | undefined = undefined;
-  /** Another method's route names the path, so that no rest may take it. */
-  #named = false;
+  readonly #encoded: boolean;
+  #rest: Listed<R> | undefined = undefined;
+  /** Where the path ends for other methods' routes, so that no rest may take it. */
+  ends: Endings<R>[] | undefined = undefined;
+  /** The rests that could take the path. */
+  rests: Endings<R>[] | undefined = undefined;
 
   constructor(method: string, path: string) {
     this.#method = method;
     this.#path = path === "/" ? "" : path;
+    this.#encoded = path.includes("%");
   }
 
   /** The best rest; meaningful when `find` found nothing. */
-  get rest(): Found<R> | undefined {
-    return this.#named ? undefined : this.#rest;
+  get rest(): Match<R> | undefined {
+    if (this.#rest === undefined || this.ends !== undefined) return undefined;
+    return { route: this.#rest.route, captured: takenBy(this.#rest.segments, this.#path) };
   }
 
   /**
@@ -110,62 +122,93 @@ class Walk<R> {
    */
   find(place: Place<R>, at: number, taken: number): Found<R> | undefined {
     const path = this.#path;
-    if (at > path.length) return this.#ending(place, taken) ?? this.#noteRest(place, at, taken);
-    const slash = path.indexOf("/", at);
-    const end = slash === -1 ? path.length : slash;
-    const found = end === at ? undefined : this.#below(place, path.slice(at, end), end + 1, taken);
-    return found ?? this.#noteRest(place, at, taken);
+    if (at > path.length) return this.#ending(place, taken) ?? this.#noteRest(place, at);
+    const end = endOf(path, at);
+    // An empty segment is neither a literal nor a parameter's.
+    const found = end === at ? undefined : this.#below(place, at, end, taken);
+    return found ?? this.#noteRest(place, at);
   }
 
-  #below(place: Place<R>, segment: string, next: number, taken: number): Found<R> | undefined {
-    const text = decodeSegment(segment);
-    const literal = text === undefined ? undefined : place.literals.get(text);
+  #below(place: Place<R>, at: number, end: number, taken: number): Found<R> | undefined {
+    const literal = place.literals === undefined ? undefined : this.#literal(place.literals, at, end);
     if (literal !== undefined) {
-      const found = this.find(literal, next, taken);
+      const found = this.find(literal, end + 1, taken);
       if (found !== undefined) return found;
     }
-    if (place.declining.length > 0 && text !== undefined) {
-      const found = this.#bestDeclining(place, segment, text, next, taken);
+    if (place.declining !== undefined) {
+      const found = this.#bestDeclining(place.declining, at, end, taken);
       if (found !== undefined) return found;
     }
-    if (place.plain === undefined) return undefined;
-    this.#taken[taken] = segment;
-    return this.find(place.plain, next, taken + 1);
+    return place.plain === undefined ? undefined : this.#take(place.plain, at, end, taken);
+  }
+
+  #literal(literals: Literals<Place<R>>, at: number, end: number): Place<R> | undefined {
+    if (!this.#encoded) return literals.find(this.#path, at, end);
+    const text = decodeSegment(this.#path.slice(at, end));
+    return text === undefined ? undefined : literals.get(text);
+  }
+
+  // What a parameter took is cut out on the way back from a route: a way that leads to none cuts nothing.
+  #take(place: Place<R>, at: number, end: number, taken: number): Found<R> | undefined {
+    const found = this.find(place, end + 1, taken + 1);
+    if (found !== undefined) found.captured[taken] = this.#path.slice(at, end);
+    return found;
   }
 
   // Of several declining parameters that parse, what follows decides, and then the listed order.
-  #bestDeclining(place: Place<R>, segment: string, text: string, next: number, taken: number): Found<R> | undefined {
+  #bestDeclining(declining: readonly Declining<R>[], at: number, end: number, taken: number): Found<R> | undefined {
+    const text = decodeSegment(this.#path.slice(at, end));
+    if (text === undefined) return undefined;
     let best: Found<R> | undefined;
-    for (const { codec, place: below } of place.declining) {
+    for (const { codec, place } of declining) {
       if (!codec.parse(text).ok) continue;
-      this.#taken[taken] = segment;
-      const found = this.find(below, next, taken + 1);
+      const found = this.#take(place, at, end, taken);
       if (found !== undefined && (best === undefined || beats(found.listed, best.listed))) best = found;
     }
     return best;
   }
 
-  #ending(place: Place<R>, taken: number): Found<R> | undefined {
-    if (place.end === undefined) return undefined;
-    const listed = place.end.get(this.#method);
-    if (listed !== undefined) return { listed, captured: this.#taken.slice(0, taken) };
-    this.#named = true;
+  #ending({ end }: Place<R>, taken: number): Found<R> | undefined {
+    if (end === undefined) return undefined;
+    const listed = end.get(this.#method);
+    // As long as it will be: with a first element to an empty array V8 makes room for seventeen.
+    if (listed !== undefined) return { route: listed.route, captured: Array<string>(taken), listed };
+    (this.ends ??= []).push(end);
     return undefined;
   }
 
   // No empty segment is part of a rest.
-  #noteRest(place: Place<R>, at: number, taken: number): undefined {
-    const listed = place.rest?.get(this.#method);
-    if (listed === undefined || (this.#rest !== undefined && !beats(listed, this.#rest.listed))) return;
-    const left = this.#path.slice(at);
-    if (at <= this.#path.length && `/${left}/`.includes("//")) return;
-    this.#rest = { listed, captured: [...this.#taken.slice(0, taken), left] };
+  #noteRest({ rest }: Place<R>, at: number): undefined {
+    if (rest === undefined || (at <= this.#path.length && `/${this.#path.slice(at)}/`.includes("//"))) return;
+    (this.rests ??= []).push(rest);
+    const listed = rest.get(this.#method);
+    if (listed !== undefined && (this.#rest === undefined || beats(listed, this.#rest))) this.#rest = listed;
   }
+}
+
+/** Where the segment ends that begins at a place of a path. */
+function endOf(path: string, at: number): number {
+  const slash = path.indexOf("/", at);
+  return slash === -1 ? path.length : slash;
+}
+
+// Which rest takes a path is known only when the walk is over; a route's segments are those of its path, one by one.
+function takenBy(segments: readonly Segment[], path: string): readonly string[] {
+  const taken: string[] = [];
+  let at = 1;
+  for (const segment of segments) {
+    const end = typeof segment === "object" && segment.kind === "rest" ? path.length : endOf(path, at);
+    if (typeof segment === "object") taken.push(path.slice(at, end));
+    at = end + 1;
+  }
+  return taken;
 }
 
 // Two routes that answer one path are compared position by position: the more specific segment wins.
 function beats<R>(a: Listed<R>, b: Listed<R>): boolean {
-  return a.ranks === b.ranks ? a.order < b.order : a.ranks > b.ranks;
+  const left = ranksOf(a.segments);
+  const right = ranksOf(b.segments);
+  return left === right ? a.order < b.order : left > right;
 }
 
 function ranksOf(segments: readonly Segment[]): string {
@@ -178,12 +221,8 @@ function rankOf(segment: Segment): string {
   return segment.declines ? "2" : "1";
 }
 
-function listed<R>(route: R, path: Path<unknown>, order: number): Listed<R> {
-  return { route, captured: nothingCaptured, ranks: ranksOf(path.segments), order };
-}
-
 function emptyPlace<R>(): Place<R> {
-  return { literals: new Map(), declining: [] };
+  return { literals: undefined, declining: undefined, plain: undefined, end: undefined, rest: undefined };
 }
 
 function endingsOf<R>(root: Place<R>, segments: readonly Segment[]): Endings<R> {
@@ -196,15 +235,23 @@ function endingsOf<R>(root: Place<R>, segments: readonly Segment[]): Endings<R> 
 }
 
 function below<R>(place: Place<R>, segment: Exclude<Segment, { kind: "rest" }>): Place<R> {
-  if (typeof segment === "string") {
-    const known = place.literals.get(segment) ?? emptyPlace<R>();
-    place.literals.set(segment, known);
-    return known;
-  }
-  if (!segment.declines) return (place.plain ??= emptyPlace());
-  const known = place.declining.find(({ codec }) => codec === segment.codec);
+  if (typeof segment === "string") return belowLiteral((place.literals ??= new Literals()), segment);
+  if (segment.declines) return belowDeclining((place.declining ??= []), segment.codec);
+  return (place.plain ??= emptyPlace());
+}
+
+function belowLiteral<R>(literals: Literals<Place<R>>, text: string): Place<R> {
+  const known = literals.get(text);
+  if (known !== undefined) return known;
+  const added = emptyPlace<R>();
+  literals.set(text, added);
+  return added;
+}
+
+function belowDeclining<R>(declining: Declining<R>[], codec: AnyCodec): Place<R> {
+  const known = declining.find((other) => other.codec === codec);
   if (known !== undefined) return known.place;
-  const added = { codec: segment.codec, place: emptyPlace<R>() };
-  place.declining.push(added);
+  const added = { codec, place: emptyPlace<R>() };
+  declining.push(added);
   return added.place;
 }

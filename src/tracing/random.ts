@@ -1,25 +1,27 @@
-const size = 8192;
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz";
 const hexadecimal = "0123456789abcdef";
+
+// A long piece costs the least for each character; the first request need not wait for one.
+const firstSize = 512;
+const size = 8192;
 
 /**
  * Random text, cut from a long piece that is made at once: an id of 12 characters costs 20 ns so, and from randomness
  * of its own 1.4 µs on Node. A piece is made when first asked for: a Worker has no randomness before its first request.
  */
 class RandomText {
+  readonly #alphabet: string;
   /** Every pair of characters, at the number whose bits stand for it: two are written at once. */
-  readonly #pairs: Uint16Array;
+  #pairs: Uint16Array | undefined = undefined;
   #text = "";
-  #used = size;
+  #used = 0;
 
   constructor(alphabet: string) {
-    const characters = new TextEncoder().encode(alphabet);
-    const pairs = [...characters].flatMap((one) => [...characters].flatMap((other) => [one, other]));
-    this.#pairs = new Uint16Array(Uint8Array.from(pairs).buffer);
+    this.#alphabet = alphabet;
   }
 
   take(characters: number): string {
-    if (this.#used + characters > size) this.#make();
+    if (this.#used + characters > this.#text.length) this.#make();
     const at = this.#used;
     this.#used += characters;
     return this.#text.slice(at, this.#used);
@@ -27,12 +29,24 @@ class RandomText {
 
   // The alphabets have 16 and 32 characters, so that as many of the numbers stand for one pair as for any other.
   #make(): void {
-    const words = crypto.getRandomValues(new Uint16Array(size / 2));
-    const last = this.#pairs.length - 1;
-    for (let i = 0; i < words.length; i++) words[i] = this.#pairs[(words[i] as number) & last] as number;
+    const words = crypto.getRandomValues(new Uint16Array((this.#pairs === undefined ? firstSize : size) / 2));
+    const pairs = (this.#pairs ??= pairsOf(this.#alphabet));
+    const last = pairs.length - 1;
+    for (let i = 0; i < words.length; i++) words[i] = pairs[(words[i] as number) & last] as number;
     this.#text = new TextDecoder().decode(words);
     this.#used = 0;
   }
+}
+
+function pairsOf(alphabet: string): Uint16Array {
+  const characters = new TextEncoder().encode(alphabet);
+  const { length } = characters;
+  const pairs = new Uint8Array(length * length * 2);
+  for (let i = 0; i < length * length; i++) {
+    pairs[2 * i] = characters[Math.floor(i / length)] as number;
+    pairs[2 * i + 1] = characters[i % length] as number;
+  }
+  return new Uint16Array(pairs.buffer);
 }
 
 const zeros = "0".repeat(32);

@@ -20,7 +20,7 @@ const reads = (kind: string, pattern: RegExp) =>
 const declining = [reads("digits", /^\d+$/), reads("even", /^\d*[02468]$/), reads("short", /^.$/)];
 
 const segment = fc.oneof(
-  { weight: 4, arbitrary: fc.constantFrom("a", "b", "1", "é") },
+  { weight: 4, arbitrary: fc.constantFrom("a", "b", "1", "é", "ab", "a literal of its own", "1%") },
   { weight: 2, arbitrary: fc.constantFrom("x", "y").map((name) => Path.str(name)) },
   {
     weight: 3,
@@ -35,7 +35,13 @@ const row: fc.Arbitrary<Row> = fc
   })
   .map(({ method, segments, open }) => ({ method, segments: open === 0 ? [...segments, Path.rest("r")] : segments }));
 const path = fc
-  .array(fc.constantFrom("a", "a", "b", "1", "2", "12", "%61", "%C3%A9", "%zz", "x", ""), { maxLength: 5 })
+  .array(
+    fc.oneof(
+      { weight: 12, arbitrary: fc.constantFrom("a", "a", "b", "1", "2", "12", "%61", "%C3%A9", "é", "%zz", "x", "") },
+      { weight: 3, arbitrary: fc.constantFrom("ab", "aab", "a%20literal%20of%20its%20own", "1%", "1%25", "1%zz") },
+    ),
+    { maxLength: 5 },
+  )
   .map((segments) => `/${segments.join("/")}`);
 
 /** What a row takes of a path, its parameters' texts in order; undefined where it does not answer it. */

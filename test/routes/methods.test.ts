@@ -1,6 +1,21 @@
 /** Methods: HEAD, 405, 501, OPTIONS (contract 4.2, rules 4 to 6 and 8; rows RT). */
 import { describe, expect, it, vi } from "vitest";
-import { Answer, Path, Returns, Test, addHeader, del, get, param, patch, post, put, route } from "usher-http";
+import {
+  Answer,
+  Codec,
+  Path,
+  Result,
+  Returns,
+  Test,
+  addHeader,
+  del,
+  get,
+  param,
+  patch,
+  post,
+  put,
+  route,
+} from "usher-http";
 import type { Route } from "usher-http";
 import { notAllowed, notFound, notImplemented } from "../support/refusals.ts";
 import "../support/logs.ts";
@@ -82,6 +97,21 @@ describe("405", () => {
     const app = Test.app([get(Path.of("items", n), text, () => "")]);
     expect((await Test.call(app, "POST", "/items/5")).status).toBe(405);
     expect((await Test.call(app, "POST", "/items/pen")).status).toBe(404);
+  });
+
+  it("a path that no route names is walked no more often for many methods than for one", async () => {
+    const parse = vi.fn(() => Result.ok(1));
+    const one = Path.param("n", Codec.custom<number>({ kind: "one", parse, print: String }), {
+      unparsed: "next-route",
+    });
+    const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"];
+    const asked = async (methods: readonly string[]): Promise<number> => {
+      const app = Test.app(methods.map((method) => route(method, Path.of("items", one, "x"), text, () => "")));
+      parse.mockClear();
+      expect((await Test.call(app, "GET", "/items/5/y")).status).toBe(404);
+      return parse.mock.calls.length;
+    };
+    expect(await asked(methods)).toBe(await asked(["GET"]));
   });
 });
 
