@@ -4,6 +4,7 @@ import type * as bodies from "./inputs/body-reader.ts";
 import type * as app from "./app/app.ts";
 import type * as codecs from "./codecs/codec.ts";
 import type * as cookies from "./cookies/cookie.ts";
+import type * as events from "./streams/event.ts";
 import type * as deps from "./inputs/dep.ts";
 import type * as paths from "./routes/path.ts";
 import type * as results from "./result.ts";
@@ -63,6 +64,16 @@ export { answer } from "./answers/returned.ts";
 export type { Answered } from "./answers/returned.ts";
 export type Answer = answers.Answer;
 export * as Answer from "./answers/build.ts";
+
+export type Event<K> = events.Event<K>;
+export * as Event from "./streams/events.ts";
+export type { EventKind } from "./streams/event.ts";
+export type { Producer, Send } from "./streams/event-stream.ts";
+export type { Received } from "./answers/returns.ts";
+export * as Broadcast from "./streams/broadcast.ts";
+export type { Hub } from "./streams/hub.ts";
+export type { Relay } from "./streams/relay.ts";
+export type { Subscription } from "./streams/subscription.ts";
 
 export type App = app.App;
 export * as App from "./app/app.ts";

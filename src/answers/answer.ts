@@ -9,6 +9,33 @@ export interface StreamBody {
   readonly parts: AsyncIterable<Uint8Array>;
   /** Bytes, where it is known before: then the answer is framed by it, and never a byte longer. */
   readonly length?: number;
+  /** The request it answers, from when the answer is made ready to be sent. */
+  readonly request?: StreamRequest;
+  /** Told of the request before its first part is asked for. */
+  readonly begin?: (request: StreamRequest) => void;
+}
+
+/** How the sending of a streamed body ended. */
+export type StreamEnd =
+  | "finished"
+  | "client gone"
+  | "client stopped reading"
+  /** The server stopped. */
+  | "connection closed"
+  /** Less, or more, than the length it was given. */
+  | "short"
+  | "long"
+  /** What makes it raised. */
+  | "failed";
+
+/** What a streamed body, and whoever sends it, has of its request. */
+export interface StreamRequest {
+  /** Runs work as part of the request: what it logs carries the request's id. */
+  run<A>(work: () => A): A;
+  /** The application did what its route had not declared. */
+  undeclared(did: string): void;
+  /** Said once, by whoever sends it; with what was raised, where it failed. */
+  ended(how: StreamEnd, thrown?: unknown): void;
 }
 
 /** A built response, the contract's `Response` (renamed so that the platform's own stays in reach). */

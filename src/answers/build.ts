@@ -1,9 +1,11 @@
 import type { SetCookie } from "../cookies/cookie.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import type { Shape, ValueOf } from "../shapes/shape.ts";
+import type { Producer } from "../streams/event-stream.ts";
 import { none } from "./answer.ts";
 import type { Answer, AnswerBody } from "./answer.ts";
 import { htmlType, jsonType, textType } from "./content-types.ts";
+import { checkKeepAlive, eventsAnswer } from "./events.ts";
 import { writerOf } from "./json.ts";
 
 /** What any built answer may carry. */
@@ -56,6 +58,17 @@ export function stream(
   const parts = body as AsyncIterable<Uint8Array>;
   const framed = options.length === undefined ? { parts } : { parts, length: options.length };
   return built(200, framed, options.contentType ?? "application/octet-stream", options);
+}
+
+/** A stream of events of any kind, as `Returns.events` answers one; the kinds are not checked. */
+export function events<K>(
+  producer: Producer<K>,
+  options: Omit<AnswerOptions, "status"> & { readonly keepAliveMs?: number } = {},
+): Answer {
+  checkKeepAlive(options.keepAliveMs);
+  const answer = eventsAnswer(producer, undefined, options.keepAliveMs);
+  const headers = [...answer.headers, ...(options.headers ?? [])];
+  return { ...answer, headers, cookies: options.cookies ?? none };
 }
 
 /** A refusal as it is answered: its code's status, and `{ error, message, problems? }`. */

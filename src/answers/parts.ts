@@ -9,7 +9,7 @@ export interface Parts {
 }
 
 /** Begins to read a body. A `ReadableStream` is read by a reader: its iterator could not be told while it waits. */
-export function readParts({ parts }: StreamBody): Parts {
+export function readParts({ parts, request }: StreamBody): Parts {
   if (parts instanceof ReadableStream) {
     const reader = (parts as ReadableStream<Uint8Array>).getReader();
     return {
@@ -18,9 +18,11 @@ export function readParts({ parts }: StreamBody): Parts {
     };
   }
   const iterator = parts[Symbol.asyncIterator]();
+  // Whoever sends the parts does so from wherever its client made room, which is not the request's context.
+  const next = request === undefined ? () => iterator.next() : () => request.run(() => iterator.next());
   return {
     next: async () => {
-      const { done, value } = await iterator.next();
+      const { done, value } = await next();
       return done === true ? undefined : value;
     },
     // What a producer raises when it is told has nobody left to be told of it.

@@ -1,4 +1,5 @@
 import type { Shape } from "../shapes/shape.ts";
+import type { AnyEventKind } from "../streams/event.ts";
 import type { Answer } from "./answer.ts";
 
 declare const takes: unique symbol;
@@ -14,12 +15,14 @@ export interface Returns<in A, out Sent = A> {
 
 /** A kind of answer as the framework handles it. */
 export interface ReturnsNode {
-  readonly kind: "html" | "text" | "json" | "empty" | "response";
+  readonly kind: "html" | "text" | "json" | "empty" | "response" | "events";
   /** Each status it may have with what that means; none where the answer is the route's own. */
   readonly statuses: readonly (readonly [status: number, sentence: string])[];
   /** The handler says which of the statuses. */
   readonly several: boolean;
   readonly shape?: Shape;
+  /** The kinds of event a stream may send. */
+  readonly events?: readonly AnyEventKind[];
   /** Made once for each route; throws `Unwritable` for what the declaration cannot write. */
   readonly compile: () => (returned: unknown) => Answer;
 }

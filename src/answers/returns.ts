@@ -1,7 +1,10 @@
 import type { JsonOf, Shape, ValueOf } from "../shapes/shape.ts";
+import type { AnyEventKind, EventKind } from "../streams/event.ts";
+import type { Producer } from "../streams/event-stream.ts";
 import type { Answer } from "./answer.ts";
 import { builtAnswer } from "./built.ts";
 import { htmlType, jsonType, textType } from "./content-types.ts";
+import { checkKeepAlive, eventsAnswer } from "./events.ts";
 import { writerOf } from "./json.ts";
 import { plain } from "./plain.ts";
 import type { Answered, Returns, ReturnsNode } from "./returned.ts";
@@ -66,6 +69,42 @@ export function emptyResponse<const Statuses extends { readonly [status: number]
 export const response: Returns<Answer | Response, Response> = {
   node: { kind: "response", statuses: [], several: false, compile: () => builtAnswer },
 };
+
+/**
+ * A stream of events (`text/event-stream`), of the kinds listed: the handler returns a function that is given `send`, and
+ * makes the events once the head is sent. A stream that was quiet for `keepAliveMs`, 15,000 unless set, sends a comment.
+ *
+ * @throws RangeError where `keepAliveMs` is no time.
+ *
+ * @example
+ * ```ts
+ * const tick = Event.json("tick", v.number());
+ * get(Path.of("ticks"), { inputs: { clientGone }, returns: Returns.events([tick]) }, ({ clientGone }) => async (send) => {
+ *   for (let n = 0; !clientGone.aborted; n++) {
+ *     if (!(await send(Event.make(tick, n, { id: `${n}` }))).ok) return;
+ *     await setTimeout(1000);
+ *   }
+ * });
+ * ```
+ */
+export function events<const Kinds extends readonly AnyEventKind[]>(
+  kinds: Kinds,
+  options: { readonly keepAliveMs?: number } = {},
+): Returns<Producer<Kinds[number]>, AsyncIterable<Received<Kinds[number]>>> {
+  const { keepAliveMs } = options;
+  checkKeepAlive(keepAliveMs);
+  const compile = () => {
+    const declared = new Set(kinds.map(({ name }) => name));
+    return (returned: unknown) => eventsAnswer(returned, declared, keepAliveMs);
+  };
+  return { node: { kind: "events", statuses: [[200, ""]], several: false, events: kinds, compile } };
+}
+
+/** An event as a client gets it. */
+export type Received<K> =
+  K extends EventKind<infer Name, infer A>
+    ? { readonly name: Name; readonly id: string | undefined; readonly value: A }
+    : never;
 
 function textNode(kind: "html" | "text", contentType: string): ReturnsNode {
   const write = (returned: unknown): Answer => {

@@ -26,6 +26,10 @@ export interface Exchange {
   byteLength(text: string): number;
   /** The text of bytes in UTF-8, likewise; undefined where they are none. A byte order mark is part of the text. */
   decode(bytes: Uint8Array): string | undefined;
+  /** Hears of what the application did, while its answer was sent, that it had not declared. A test fails on it. */
+  undeclared?(deed: string): void;
+  /** Lets work go on to its end after the answer, on a runtime that would drop it there. */
+  keepAlive?(work: Promise<unknown>): void;
 }
 
 /** An answer as a listener writes it. */

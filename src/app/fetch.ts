@@ -88,7 +88,9 @@ function hostOf(url: string): string {
 export function responseOf({ status, head, body, closes }: Sent): Response {
   // Headers added to a Response cost half of what those made before it do; the type has to be there from the start.
   const type = head[0] === "content-type" ? (head[1] as string) : undefined;
-  const init = type === undefined ? { status } : { status, headers: { "content-type": type } };
+  // The bytes are what is sent: Workers would compress them once more where a `content-encoding` says that they are.
+  const encodeBody = "manual";
+  const init = type === undefined ? { status, encodeBody } : { status, encodeBody, headers: { "content-type": type } };
   const response = new Response(bodyInit(body), init);
   const { headers } = response;
   if (type === undefined) headers.delete("content-type");
@@ -106,31 +108,43 @@ function bodyInit(body: Sent["body"]): ReadableStream | Uint8Array<ArrayBuffer> 
 
 /** A stream's parts as the platform's own stream, cut at the length they were announced with. */
 function readable(body: StreamBody): ReadableStream<Uint8Array> {
-  const { parts, length } = body;
-  if (length === undefined && parts instanceof ReadableStream) return parts;
+  const { length, request } = body;
   const reading = readParts(body);
   let left = length ?? Number.POSITIVE_INFINITY;
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const part = await reading.next();
-        if (part === undefined) return end(controller, left, length);
-        if (left > 0) controller.enqueue(part.subarray(0, left));
-        if (part.byteLength > left) {
-          controller.close();
-          reading.cancel();
-        }
-        left -= Math.min(left, part.byteLength);
-      },
-      cancel: reading.cancel,
-    },
-    { highWaterMark: 0 },
-  );
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    const part = await reading.next();
+    if (part === undefined) {
+      // A body that falls short of its length is an error on the wire, and never a whole answer.
+      if (length !== undefined && left > 0) throw new Cut("short");
+      request?.ended("finished");
+      return controller.close();
+    }
+    if (left > 0) controller.enqueue(part.subarray(0, left));
+    if (part.byteLength > left) {
+      request?.ended("long");
+      controller.close();
+      reading.cancel();
+    }
+    left -= Math.min(left, part.byteLength);
+  };
+  const failed = (thrown: unknown): never => {
+    request?.ended(thrown instanceof Cut ? thrown.how : "failed", thrown);
+    // What was raised is the log's to tell, and by its kind alone.
+    throw thrown instanceof Cut ? thrown : new Cut("failed");
+  };
+  const cancel = (): void => {
+    request?.ended("client gone");
+    reading.cancel();
+  };
+  return new ReadableStream({ pull: (controller) => pull(controller).catch(failed), cancel }, { highWaterMark: 0 });
 }
 
-// A body that falls short of its length is an error on the wire, and never a whole answer.
-function end(controller: ReadableStreamDefaultController<Uint8Array>, left: number, length: number | undefined): void {
-  if (length !== undefined && left > 0)
-    controller.error(new Error("the stream sent less than the length it was given"));
-  else controller.close();
+/** Why a stream is not whole, as whoever reads it is told. */
+class Cut extends Error {
+  readonly how: "short" | "failed";
+
+  constructor(how: "short" | "failed") {
+    super(how === "short" ? "the stream sent less than the length it was given" : "the stream failed");
+    this.how = how;
+  }
 }

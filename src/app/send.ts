@@ -1,5 +1,5 @@
 import { isStream } from "../answers/answer.ts";
-import type { Answer, AnswerBody } from "../answers/answer.ts";
+import type { Answer, AnswerBody, StreamBody } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
 import { unwritable } from "../answers/header-guard.ts";
 import { setCookieLine } from "../cookies/cookie.ts";
@@ -8,6 +8,7 @@ import type { Sent } from "./exchange.ts";
 import { internalRefusal } from "./failure.ts";
 import { httpDate } from "./http-date.ts";
 import { logAccess, logRefusal, logUndeclared } from "./request-log.ts";
+import { SentStream } from "./sent-stream.ts";
 
 /** Makes an answer ready to be written: checked, complete, logged. The handler can add nothing to it any more. */
 export function send(asked: AskedExchange, made: Answer): Sent {
@@ -19,7 +20,8 @@ export function send(asked: AskedExchange, made: Answer): Sent {
   const head = headOf(asked, answer, size);
   if (answer.refused?.detail !== undefined) logRefusal(asked, answer.refused);
   logAccess(asked, answer, size ?? 0);
-  const body = asked.method === "HEAD" || isBodiless(answer.status) ? unsent(answer.body) : answer.body;
+  const isUnsent = asked.method === "HEAD" || isBodiless(answer.status);
+  const body = isUnsent ? unsent(answer.body) : isStream(answer.body) ? begun(asked, answer.body) : answer.body;
   const sent = { status: answer.status, head, body, closes: answer.closes || asked.isOverBudget };
   return undeclared === undefined ? sent : { ...sent, undeclared };
 }
@@ -65,6 +67,12 @@ function sizeOf(asked: AskedExchange, { body }: Answer): number | undefined {
 // RFC 9110 §6.4.1: these have no content, whatever the answer holds.
 function isBodiless(status: number): boolean {
   return status === 204 || status === 205 || status === 304;
+}
+
+function begun(asked: AskedExchange, body: StreamBody): StreamBody {
+  const request = new SentStream(asked);
+  body.begin?.(request);
+  return { ...body, request };
 }
 
 // A stream that nobody will read is told so; one of the application's own has not begun.

@@ -13,6 +13,8 @@ export class CallExchange implements Exchange {
   readonly gone: AbortSignal;
   readonly now?: Date;
   readonly body: BodySource | undefined;
+  /** The first thing the application did, while its answer was sent, that it had not declared. */
+  undeclaredDeed: string | undefined = undefined;
   readonly #lines: readonly (readonly [name: string, value: string])[];
 
   constructor(method: string, target: string, options: CallOptions, body: EncodedBody | undefined) {
@@ -23,6 +25,10 @@ export class CallExchange implements Exchange {
     this.gone = options.gone ?? new AbortController().signal;
     this.body = body === undefined ? undefined : new GivenBody(body.bytes);
     this.#lines = linesOf(options.headers ?? [], body);
+  }
+
+  undeclared(deed: string): void {
+    this.undeclaredDeed ??= deed;
   }
 
   lines(name: string): readonly string[] {

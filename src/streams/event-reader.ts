@@ -1,0 +1,77 @@
+/** An event as it was read from a stream. */
+export interface ReadEvent {
+  /** `message` where the stream named none. */
+  readonly name: string;
+  /** The last id the stream gave, with this event or before it. */
+  readonly id: string | undefined;
+  readonly data: string;
+  /** What the stream last asked the client to wait before it reconnects. */
+  readonly retryMs: number | undefined;
+}
+
+/** Reads an event stream (HTML, "Interpreting an event stream") however its bytes are cut. */
+export class EventReader {
+  readonly #decoder = new TextDecoder();
+  readonly #maxBytes: number;
+  #pending = "";
+  #name = "";
+  #data: string[] = [];
+  #length = 0;
+  #id: string | undefined = undefined;
+  #retryMs: number | undefined = undefined;
+
+  /** @param maxBytes The most an event may hold; past it `feed` throws. */
+  constructor(maxBytes = 1_048_576) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** The events that these bytes complete. */
+  feed(bytes: Uint8Array): readonly ReadEvent[] {
+    this.#pending += this.#decoder.decode(bytes, { stream: true });
+    const events: ReadEvent[] = [];
+    for (let line = this.#line(); line !== undefined; line = this.#line()) {
+      const event = line === "" ? this.#dispatch() : this.#field(line);
+      if (event !== undefined) events.push(event);
+    }
+    this.#check(this.#length + this.#pending.length);
+    return events;
+  }
+
+  // A CR at the end may be half of a CRLF: what comes next tells.
+  #line(): string | undefined {
+    const end = this.#pending.search(/\r\n|\n|\r(?!$)/);
+    if (end === -1) return undefined;
+    const line = this.#pending.slice(0, end);
+    this.#pending = this.#pending.slice(end + (this.#pending.startsWith("\r\n", end) ? 2 : 1));
+    return line;
+  }
+
+  #field(line: string): undefined {
+    const colon = line.indexOf(":");
+    const field = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? "" : line.slice(colon + (line[colon + 1] === " " ? 2 : 1));
+    if (field === "event") this.#name = value;
+    else if (field === "data") this.#keep(value);
+    else if (field === "id" && !value.includes("\0")) this.#id = value;
+    else if (field === "retry" && /^\d+$/.test(value)) this.#retryMs = Number(value);
+  }
+
+  #keep(value: string): void {
+    this.#data.push(value);
+    this.#length += value.length + 1;
+    this.#check(this.#length);
+  }
+
+  #dispatch(): ReadEvent | undefined {
+    const [name, data] = [this.#name, this.#data];
+    this.#name = "";
+    this.#data = [];
+    this.#length = 0;
+    if (data.length === 0) return undefined;
+    return { name: name === "" ? "message" : name, id: this.#id, data: data.join("\n"), retryMs: this.#retryMs };
+  }
+
+  #check(length: number): void {
+    if (length > this.#maxBytes) throw new RangeError(`an event is longer than ${this.#maxBytes} bytes`);
+  }
+}

@@ -1,0 +1,143 @@
+import type { StreamRequest } from "../answers/answer.ts";
+import { error, ok } from "../result.ts";
+import type { Result } from "../result.ts";
+import type { Event } from "./event.ts";
+import { keepAlive } from "./keep-alive.ts";
+import type { KeptAlive } from "./keep-alive.ts";
+
+/** Sends an event: resolves once there is room for another, with `gone` where nobody is left to read it. */
+export type Send<K> = (event: Event<K>) => Promise<Result<void, "gone">>;
+
+/** Makes the events of one answer, after its head is sent. The stream ends when it returns. */
+export type Producer<K> = (send: Send<K>) => void | Promise<void>;
+
+type Part = IteratorResult<Uint8Array, undefined>;
+
+/** Somebody waits for the next part. */
+interface Taker {
+  readonly take: (part: Part) => void;
+  readonly fail: (thrown: unknown) => void;
+}
+
+/** A part nobody waited for yet, and the `send` that waits for it. */
+interface Queued {
+  readonly bytes: Uint8Array;
+  readonly sent: () => void;
+}
+
+const sent = Promise.resolve(ok());
+const gone = Promise.resolve(error("gone" as const));
+const keptAlive = /* @__PURE__ */ new TextEncoder().encode(": keep-alive\n\n");
+const end: Part = { done: true, value: undefined };
+const nobody = (): void => {};
+
+/**
+ * The body of an event stream. Whoever sends it takes one part after the other; a `send` is over once the part behind its
+ * own is asked for, so a client that reads slowly slows its producer, and nothing piles up.
+ */
+export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8Array, undefined> {
+  readonly #producer: Producer<K>;
+  readonly #declared: ReadonlySet<string> | undefined;
+  readonly #keepAliveMs: number;
+  #keptAlive: KeptAlive | undefined = undefined;
+  /** The request it answers, once it is sent. */
+  request: StreamRequest | undefined = undefined;
+  #taker: Taker | undefined = undefined;
+  readonly #queued: Queued[] = [];
+  /** The `send` whose part was taken last. */
+  #sending: () => void = nobody;
+  #state: "new" | "producing" | "finished" | "gone" = "new";
+  #thrown: { readonly thrown: unknown } | undefined = undefined;
+
+  /** @param declared The names of the kinds its route declares; undefined where it has no list. */
+  constructor(producer: Producer<K>, declared: ReadonlySet<string> | undefined, keepAliveMs: number) {
+    this.#producer = producer;
+    this.#declared = declared;
+    this.#keepAliveMs = keepAliveMs;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Part> {
+    this.#sending();
+    this.#sending = nobody;
+    if (this.#state === "new") this.#start();
+    const queued = this.#queued.shift();
+    if (queued !== undefined) {
+      this.#sending = queued.sent;
+      return Promise.resolve({ done: false, value: queued.bytes });
+    }
+    if (this.#thrown !== undefined) return Promise.reject(this.#thrown.thrown as Error);
+    if (this.#state !== "producing") return Promise.resolve(end);
+    return new Promise((take, fail) => (this.#taker = { take, fail }));
+  }
+
+  /** Nobody reads any further: every `send` is told. */
+  return(): Promise<Part> {
+    if (this.#state === "gone") return Promise.resolve(end);
+    this.#state = "gone";
+    this.#keptAlive?.end();
+    this.#taker?.take(end);
+    this.#taker = undefined;
+    this.#sending();
+    this.#sending = nobody;
+    for (const { sent } of this.#queued.splice(0)) sent();
+    return Promise.resolve(end);
+  }
+
+  #start(): void {
+    this.#state = "producing";
+    this.#keptAlive = keepAlive(this.#keepAliveMs, () => this.#keepAlive());
+    const produce = async (): Promise<void> => this.#producer((event) => this.#send(event));
+    const produced = this.request === undefined ? produce() : this.request.run(produce);
+    produced.then(
+      () => this.#finish(),
+      (thrown: unknown) => this.#finish({ thrown }),
+    );
+  }
+
+  #send(event: Event<K>): Promise<Result<void, "gone">> {
+    if (this.#state !== "producing") return gone;
+    if (event.wire === "") return sent;
+    this.#checkDeclared(event);
+    this.#keptAlive?.heard();
+    return new Promise((resolve) => {
+      this.#give(event.bytes, () => resolve(this.#state === "gone" ? error("gone") : ok()));
+    });
+  }
+
+  // A client that is slow to take what it was sent is not waiting for more.
+  #keepAlive(): void {
+    if (this.#taker !== undefined) this.#give(keptAlive, nobody);
+  }
+
+  #give(bytes: Uint8Array, sent: () => void): void {
+    const taker = this.#taker;
+    if (taker === undefined) {
+      this.#queued.push({ bytes, sent });
+      return;
+    }
+    this.#taker = undefined;
+    this.#sending = sent;
+    taker.take({ done: false, value: bytes });
+  }
+
+  /** The producer returned, or raised: what it sent before that is still sent. */
+  #finish(thrown?: { readonly thrown: unknown }): void {
+    if (this.#state !== "producing") return;
+    this.#state = "finished";
+    this.#thrown = thrown;
+    this.#keptAlive?.end();
+    const taker = this.#taker;
+    this.#taker = undefined;
+    if (thrown === undefined) taker?.take(end);
+    else taker?.fail(thrown.thrown);
+  }
+
+  #checkDeclared({ name }: Event<K>): void {
+    if (name === undefined || this.#declared === undefined || this.#declared.has(name)) return;
+    this.request?.undeclared(`sent the event ${name}, which it does not declare`);
+  }
+}

@@ -1,0 +1,2 @@
+/** The `Event` namespace: the kinds of event a stream may send, and events. */
+export { comment, json, make, retry, text } from "./event.ts";

@@ -1,0 +1,67 @@
+import type { Event } from "./event.ts";
+
+/** One subscriber's place in a topic: what was published since it last asked, up to the hub's depth. */
+export class Subscription<K> implements AsyncIterable<Event<K>> {
+  readonly #depth: number;
+  readonly #leave: () => void;
+  readonly #queued: Event<K>[] = [];
+  readonly #waiting: ((event: Event<K> | undefined) => void)[] = [];
+  #isOver = false;
+  /** Listened to once, however often it is given. */
+  #until: AbortSignal | undefined = undefined;
+
+  /** @param leave Takes it out of its topic; called once. */
+  constructor(depth: number, leave: () => void) {
+    this.#depth = depth;
+    this.#leave = leave;
+  }
+
+  /**
+   * The next event; undefined once the subscription ended: dropped, unsubscribed, its hub closed, or `until` aborted,
+   * which is not waited out by what is queued.
+   */
+  next(options: { readonly until?: AbortSignal } = {}): Promise<Event<K> | undefined> {
+    if (options.until !== undefined && this.#isAborted(options.until)) return Promise.resolve(undefined);
+    if (this.#queued.length > 0) return Promise.resolve(this.#queued.shift());
+    if (this.#isOver) return Promise.resolve(undefined);
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Leaves the topic. What was queued is still told. */
+  unsubscribe(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#until?.removeEventListener("abort", this.#onAbort);
+    this.#leave();
+    for (const resolve of this.#waiting.splice(0)) resolve(undefined);
+  }
+
+  /** Leaving the loop unsubscribes. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Event<K>, void, undefined> {
+    try {
+      for (let event = await this.next(); event !== undefined; event = await this.next()) yield event;
+    } finally {
+      this.unsubscribe();
+    }
+  }
+
+  /** For the hub: hands it an event. One that is too far behind is dropped. */
+  deliver(event: Event<K>): void {
+    const resolve = this.#waiting.shift();
+    if (resolve !== undefined) resolve(event);
+    else if (this.#queued.length < this.#depth) this.#queued.push(event);
+    else this.unsubscribe();
+  }
+
+  #isAborted(until: AbortSignal): boolean {
+    if (!until.aborted && until !== this.#until && !this.#isOver) {
+      this.#until?.removeEventListener("abort", this.#onAbort);
+      this.#until = until;
+      until.addEventListener("abort", this.#onAbort);
+    }
+    if (until.aborted) this.unsubscribe();
+    return until.aborted;
+  }
+
+  readonly #onAbort = (): void => this.unsubscribe();
+}

@@ -1,0 +1,68 @@
+import { isStream } from "../answers/answer.ts";
+import { readParts } from "../answers/parts.ts";
+import type { Parts } from "../answers/parts.ts";
+import type { Awaitable } from "../inputs/dep.ts";
+import { error, ok } from "../result.ts";
+import type { Result } from "../result.ts";
+import { EventReader } from "../streams/event-reader.ts";
+import type { ReadEvent } from "../streams/event-reader.ts";
+import { CallExchange } from "./call-exchange.ts";
+import type { CallOptions } from "./call-options.ts";
+import { answeredBy, failOnUndeclared } from "./answered.ts";
+import type { Answered, TestApp } from "./answered.ts";
+
+/** Hears of each event; the answer `"stop"` is a client that goes. */
+export type Receive = (event: Omit<ReadEvent, "retryMs">) => Awaitable<void | "stop">;
+
+/**
+ * Reads an event stream as a browser does, event by event, until it ends or `receive` answers `"stop"`. The error is an
+ * answer that is no event stream.
+ *
+ * @throws Error where the application answers, or sends, what nobody declared; and what its producer raised.
+ */
+export async function events(
+  { app }: TestApp,
+  target: string,
+  receive: Receive,
+  options: CallOptions = {},
+): Promise<Result<void, Answered>> {
+  const going = new AbortController();
+  options.gone?.addEventListener("abort", () => going.abort(), { once: true });
+  const headers = [["accept", "text/event-stream"] as const, ...headersOf(options)];
+  const exchange = new CallExchange("GET", target, { ...options, headers, gone: going.signal }, undefined);
+  const sent = await app.answer(exchange);
+  failOnUndeclared(sent.undeclared);
+  if (!isStream(sent.body) || !isEventStream(sent.head)) return error(await answeredBy(sent));
+
+  const parts = readParts(sent.body);
+  going.signal.addEventListener("abort", parts.cancel, { once: true });
+  let isWhole = false;
+  try {
+    isWhole = !(await readEvents(parts, receive, exchange)) && !going.signal.aborted;
+    sent.body.request?.ended(isWhole ? "finished" : "client gone");
+  } finally {
+    if (!isWhole) going.abort();
+  }
+  return ok();
+}
+
+/** Whether whoever receives them stopped it. */
+async function readEvents(parts: Parts, receive: Receive, exchange: CallExchange): Promise<boolean> {
+  const reader = new EventReader();
+  for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
+    for (const { name, id, data } of reader.feed(part)) {
+      failOnUndeclared(exchange.undeclaredDeed);
+      if ((await receive({ name, id, data })) === "stop") return true;
+    }
+  }
+  failOnUndeclared(exchange.undeclaredDeed);
+  return false;
+}
+
+function isEventStream(head: readonly string[]): boolean {
+  return head.some((name, i) => i % 2 === 0 && name === "content-type" && head[i + 1] === "text/event-stream");
+}
+
+function headersOf({ headers = [] }: CallOptions): readonly (readonly [name: string, value: string])[] {
+  return Symbol.iterator in headers ? [...headers] : Object.entries(headers);
+}

@@ -1,0 +1,199 @@
+/** The broadcast hub (contract 2.9, 3, 6.8; facts 6.3; rows BC, ST-39). */
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { Broadcast, Event } from "usher-http";
+import type { Hub, Relay, Subscription } from "usher-http";
+import { lines } from "../support/logs.ts";
+
+const n = Event.json("n", v.number());
+type Kind = typeof n;
+const event = (value: number) => Event.make(n, value);
+const hubOf = (depth?: number): Hub<Kind, string> =>
+  Broadcast.create<Kind, string>(depth === undefined ? {} : { depth });
+
+const told = async (subscription: Subscription<Kind>, times: number): Promise<readonly string[]> => {
+  const all: string[] = [];
+  for (let i = 0; i < times; i++) {
+    const next = await subscription.next();
+    all.push(next === undefined ? "none" : (/data: (.*)/.exec(next.wire)?.[1] ?? "?"));
+  }
+  return all;
+};
+
+describe("a hub", () => {
+  it("BC-01 drops who is more than its depth behind, and tells it again each time", async () => {
+    const hub = hubOf(2);
+    const quick = hub.subscribe("t", "quick");
+    const slow = hub.subscribe("t", "slow");
+    const heard: string[] = [];
+    for (const value of [1, 2, 3]) {
+      hub.publish("t", event(value));
+      heard.push(...(await told(quick, 1)));
+    }
+    expect(heard).toEqual(["1", "2", "3"]);
+    expect(hub.subscribers("t")).toEqual(["quick"]);
+    expect(await told(slow, 4)).toEqual(["1", "2", "none", "none"]);
+  });
+
+  it("BC-03 closed, ends every subscription", async () => {
+    const hub = hubOf();
+    const [a, b] = [hub.subscribe("t", "a"), hub.subscribe("u", "b")];
+    const waiting = a.next();
+    hub.publish("u", event(1));
+    hub.close();
+    expect(await waiting).toBeUndefined();
+    expect(await told(b, 2)).toEqual(["1", "none"]);
+    expect([hub.topics(), hub.subscribers("t")]).toEqual([[], []]);
+  });
+
+  it("BC-04 is not waited for once the client went", async () => {
+    const hub = hubOf();
+    const going = new AbortController();
+    const subscription = hub.subscribe("t", "a");
+    const waiting = subscription.next({ until: going.signal });
+    going.abort();
+    expect(await waiting).toBeUndefined();
+    expect(hub.subscribers("t")).toEqual([]);
+    const late = hub.subscribe("t", "b");
+    hub.publish("t", event(1));
+    expect(await late.next({ until: going.signal })).toBeUndefined();
+    expect(hub.subscribers("t")).toEqual([]);
+  });
+
+  it("BC-06 holds exactly its depth for one that never reads", async () => {
+    const hub = hubOf();
+    const subscription = hub.subscribe("t", "a");
+    for (let i = 0; i < 1000; i++) hub.publish("t", event(i));
+    const heard = await told(subscription, 18);
+    expect(heard).toEqual([...Array.from({ length: 16 }, (_, i) => `${i}`), "none", "none"]);
+  });
+
+  it("BC-07 never waits: whoever is told later, each is told all of it", async () => {
+    const hub = hubOf();
+    const slow = hub.subscribe("t", "slow");
+    const waits = hub.subscribe("t", "waits");
+    const waiting = [waits.next(), waits.next()];
+    expect(hub.publish("t", event(1))).toBeUndefined();
+    hub.publish("t", event(2));
+    expect((await Promise.all(waiting)).map((next) => next?.wire)).toEqual([event(1).wire, event(2).wire]);
+    expect(await told(slow, 2)).toEqual(["1", "2"]);
+  });
+
+  it("BC-09 lists tags and topics, the newest first", () => {
+    const hub = hubOf();
+    const [a] = [hub.subscribe("t", "a"), hub.subscribe("t", "b"), hub.subscribe("u", "c")];
+    expect([hub.subscribers("t"), hub.subscribers("u"), hub.subscribers("none")]).toEqual([["b", "a"], ["c"], []]);
+    expect(hub.topics()).toEqual(["u", "t"]);
+    a?.unsubscribe();
+    a?.unsubscribe();
+    expect(hub.subscribers("t")).toEqual(["b"]);
+  });
+
+  it("tells a topic's events to its subscribers alone, and nothing to who left", async () => {
+    const hub = hubOf();
+    const [t, u] = [hub.subscribe("t", "t"), hub.subscribe("u", "u")];
+    hub.publish("t", event(1));
+    t.unsubscribe();
+    hub.publish("t", event(2));
+    hub.publish("u", event(3));
+    expect([await told(t, 2), await told(u, 1)]).toEqual([["1", "none"], ["3"]]);
+  });
+
+  it("hands the same event to all: encoded once", async () => {
+    const hub = hubOf();
+    const [a, b] = [hub.subscribe("t", "a"), hub.subscribe("t", "b")];
+    hub.publish("t", event(1));
+    const [one, other] = [await a.next(), await b.next()];
+    expect(one?.bytes).toBe(other?.bytes);
+  });
+
+  it("is iterated until it ends, and left with the loop", async () => {
+    const hub = hubOf();
+    const subscription = hub.subscribe("t", "a");
+    for (const value of [1, 2, 3]) hub.publish("t", event(value));
+    const heard: string[] = [];
+    for await (const { wire } of subscription) {
+      heard.push(wire);
+      if (heard.length === 2) break;
+    }
+    expect([heard, hub.subscribers("t")]).toEqual([[event(1).wire, event(2).wire], []]);
+  });
+
+  it("listens to a signal once, however often it waits", async () => {
+    const hub = hubOf();
+    const going = new AbortController();
+    let listeners = 0;
+    const { signal } = going;
+    const add = signal.addEventListener.bind(signal);
+    Object.assign(signal, { addEventListener: (...given: Parameters<typeof add>) => (listeners++, add(...given)) });
+    const subscription = hub.subscribe("t", "a");
+    for (let i = 0; i < 50; i++) {
+      hub.publish("t", event(i));
+      await subscription.next({ until: signal });
+    }
+    expect(listeners).toBe(1);
+    subscription.unsubscribe();
+  });
+
+  it.each([0, -1, 1.5, Number.NaN])("ST-39 has no depth of %d", (depth) => {
+    expect(() => hubOf(depth)).toThrow(`Broadcast.create: depth cannot be ${depth}`);
+  });
+
+  it("ST-39 may have a depth of 1", async () => {
+    const hub = hubOf(1);
+    const subscription = hub.subscribe("t", "a");
+    hub.publish("t", event(1));
+    hub.publish("t", event(2));
+    expect(await told(subscription, 2)).toEqual(["1", "none"]);
+  });
+});
+
+describe("a hub with a relay", () => {
+  /** Two processes' ends of one engine. */
+  function engine(): [Relay, Relay] {
+    const receivers: ((topic: string, wire: string) => void)[] = [];
+    const end = (mine: number): Relay => ({
+      publish: async (topic, wire) => receivers[1 - mine]?.(topic, wire),
+      subscribe: async (receive) => {
+        receivers[mine] = receive;
+        return async () => {
+          receivers[mine] = () => {};
+        };
+      },
+    });
+    return [end(0), end(1)];
+  }
+
+  it("reaches the subscribers of every process, each once", async () => {
+    const [here, there] = engine();
+    const [hub, far] = [
+      Broadcast.create<Kind, string>({ relay: here }),
+      Broadcast.create<Kind, string>({ relay: there }),
+    ];
+    const [near, away] = [hub.subscribe("t", "near"), far.subscribe("t", "away")];
+    hub.publish("t", Event.make(n, 1, { id: "é" }));
+    const [one, other] = [await near.next(), await away.next()];
+    expect([other?.name, other?.wire]).toEqual(["n", one?.wire]);
+    far.publish("t", event(2));
+    expect([(await near.next())?.wire, (await away.next())?.wire]).toEqual([event(2).wire, event(2).wire]);
+    hub.close();
+    far.close();
+    expect(await near.next()).toBeUndefined();
+  });
+
+  it("that fails is said, by kind, and stops nobody here", async () => {
+    const failing: Relay = {
+      publish: () => Promise.reject(new TypeError("secret")),
+      subscribe: () => Promise.reject(new RangeError("secret")),
+    };
+    const hub = Broadcast.create<Kind, string>({ relay: failing });
+    const subscription = hub.subscribe("t", "a");
+    hub.publish("t", event(1));
+    expect(await told(subscription, 1)).toEqual(["1"]);
+    await new Promise(setImmediate);
+    expect(lines().map((line) => [line["level"], line["message"], line["error.kind"]])).toEqual([
+      ["error", "a broadcast could not receive from the other processes", "RangeError"],
+      ["error", "a broadcast could not publish to the other processes", "TypeError"],
+    ]);
+  });
+});
