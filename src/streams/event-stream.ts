@@ -69,7 +69,7 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
       this.#sending = queued.sent;
       return Promise.resolve({ done: false, value: queued.bytes });
     }
-    if (this.#thrown !== undefined) return Promise.reject(this.#thrown.thrown as Error);
+    if (this.#thrown !== undefined) return Promise.reject(this.#thrown.thrown);
     if (this.#state !== "producing") return Promise.resolve(end);
     return new Promise((take, fail) => (this.#taker = { take, fail }));
   }
