@@ -1,8 +1,19 @@
 import type { SetCookie } from "../cookies/cookie.ts";
 import type { Refusal } from "../refusals/refusal.ts";
+import type { SocketLink } from "../streams/sockets/link.ts";
+import type { SocketRequest } from "../streams/sockets/speak.ts";
 
 /** What an answer's body is. */
-export type AnswerBody = undefined | string | Uint8Array | StreamBody;
+export type AnswerBody = undefined | string | Uint8Array | StreamBody | SocketBody;
+
+/** A WebSocket in the place of a body: what the connection speaks once the head is sent. */
+export interface SocketBody {
+  readonly subprotocol: string | undefined;
+  /** Bytes of a message the client sends; past it the socket is closed with 1009. */
+  readonly maxMessage: number;
+  /** Speaks on it until it ended. */
+  readonly speak: (link: SocketLink, request: SocketRequest) => Promise<void>;
+}
 
 /** A body made while it is sent. */
 export interface StreamBody {
@@ -55,4 +66,8 @@ export const none: readonly never[] = [];
 
 export function isStream(body: AnswerBody): body is StreamBody {
   return typeof body === "object" && "parts" in body;
+}
+
+export function isSocket(body: AnswerBody): body is SocketBody {
+  return typeof body === "object" && "speak" in body;
 }

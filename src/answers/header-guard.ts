@@ -1,5 +1,6 @@
 import { isToken } from "../codecs/word.ts";
 import { setCookieLine } from "../cookies/cookie.ts";
+import { isSocket } from "./answer.ts";
 import type { Answer } from "./answer.ts";
 import { htmlType, jsonType, textType } from "./content-types.ts";
 
@@ -21,7 +22,8 @@ const serverOwned: ReadonlySet<string> = new Set([
 /** What keeps an answer from being written, in words for the log; undefined where nothing does. */
 export function unwritable(answer: Answer): string | undefined {
   const { status, contentType, headers, cookies } = answer;
-  if (!Number.isInteger(status) || status < 200 || status > 599) return `${status}, which is not a final status`;
+  const isFinal = Number.isInteger(status) && status >= 200 && status <= 599;
+  if (!isFinal && !isSocket(answer.body)) return `${status}, which is not a final status`;
   if (!isOurs(contentType) && !isFieldValue(contentType)) return 'a header that cannot be written: "content-type"';
   for (const [name, value] of headers) {
     if (!isToken(name) || !isFieldValue(value)) return `a header that cannot be written: ${JSON.stringify(name)}`;

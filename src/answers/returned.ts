@@ -1,5 +1,8 @@
+import type { Asked } from "../inputs/asked.ts";
+import type { Refusal } from "../refusals/refusal.ts";
 import type { Shape } from "../shapes/shape.ts";
 import type { AnyEventKind } from "../streams/event.ts";
+import type { AnyProtocol } from "../streams/sockets/message.ts";
 import type { Answer } from "./answer.ts";
 
 declare const takes: unique symbol;
@@ -15,7 +18,7 @@ export interface Returns<in A, out Sent = A> {
 
 /** A kind of answer as the framework handles it. */
 export interface ReturnsNode {
-  readonly kind: "html" | "text" | "json" | "empty" | "response" | "events";
+  readonly kind: "html" | "text" | "json" | "empty" | "response" | "events" | "websocket";
   /** Each status it may have with what that means; none where the answer is the route's own. */
   readonly statuses: readonly (readonly [status: number, sentence: string])[];
   /** The handler says which of the statuses. */
@@ -23,6 +26,10 @@ export interface ReturnsNode {
   readonly shape?: Shape;
   /** The kinds of event a stream may send. */
   readonly events?: readonly AnyEventKind[];
+  /** What a socket speaks. */
+  readonly protocol?: AnyProtocol;
+  /** What keeps a request from opening a socket, asked before its inputs are read. */
+  readonly opens?: (asked: Asked, canUpgrade: boolean) => Refusal | undefined;
   /** Made once for each route; throws `Unwritable` for what the declaration cannot write. */
   readonly compile: () => (returned: unknown) => Answer;
 }

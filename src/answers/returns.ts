@@ -1,12 +1,17 @@
 import type { JsonOf, Shape, ValueOf } from "../shapes/shape.ts";
 import type { AnyEventKind, EventKind } from "../streams/event.ts";
 import type { Producer } from "../streams/event-stream.ts";
+import { handshakeRefusal } from "../streams/sockets/handshake.ts";
+import type { Protocol } from "../streams/sockets/message.ts";
+import type { Socket, SocketHandler } from "../streams/sockets/socket.ts";
 import type { Answer } from "./answer.ts";
 import { builtAnswer } from "./built.ts";
 import { htmlType, jsonType, textType } from "./content-types.ts";
 import { checkKeepAlive, eventsAnswer } from "./events.ts";
 import { writerOf } from "./json.ts";
 import { plain } from "./plain.ts";
+import { socketAnswer } from "./websocket.ts";
+import type { SocketOptions } from "./websocket.ts";
 import type { Answered, Returns, ReturnsNode } from "./returned.ts";
 import { Unwritable } from "./unwritable.ts";
 
@@ -98,6 +103,34 @@ export function events<const Kinds extends readonly AnyEventKind[]>(
     return (returned: unknown) => eventsAnswer(returned, declared, keepAliveMs);
   };
   return { node: { kind: "events", statuses: [[200, ""]], several: false, events: kinds, compile } };
+}
+
+/**
+ * A WebSocket (RFC 6455): the handler returns a function that speaks on it. Before its inputs are read a request that
+ * opens none is 426, and one whose handshake is malformed 400; a refusal is answered before the socket is opened.
+ *
+ * @throws RangeError where a bound is none.
+ *
+ * @example
+ * ```ts
+ * const chat = Socket.protocol({ client: Socket.text, server: Socket.json(Line) });
+ * get(Path.of("chat"), { returns: Returns.websocket(chat) }, () => async (socket) => {
+ *   for await (const said of socket) await socket.send({ said });
+ * });
+ * ```
+ */
+export function websocket<Client, Server>(
+  protocol: Protocol<Client, Server>,
+  options: SocketOptions = {},
+): Returns<SocketHandler<Client, Server>, Socket<Server, Client>> {
+  checkKeepAlive(options.keepAliveMs);
+  const { maxMessage } = options;
+  if (maxMessage !== undefined && !(Number.isSafeInteger(maxMessage) && maxMessage > 0)) {
+    throw new RangeError(`maxMessage cannot be ${maxMessage}: it is a number of bytes`);
+  }
+  const compile = () => (returned: unknown) => socketAnswer(returned, protocol, options);
+  const opens: ReturnsNode["opens"] = (asked, canUpgrade) => handshakeRefusal(asked, canUpgrade, protocol.subprotocol);
+  return { node: { kind: "websocket", statuses: [[101, ""]], several: false, protocol, opens, compile } };
 }
 
 /** An event as a client gets it. */

@@ -46,8 +46,10 @@ function decide(asked: AskedExchange): Sent | Promise<Sent> {
   return answerNoRoute(asked);
 }
 
-/** A route's own order (contract 4.4): inputs, all problems of a stage at once, then the handler. */
+/** A route's own order (contract 4.4): a socket's handshake, inputs, all problems of a stage at once, then the handler. */
 function answerRoute(route: CompiledRoute, asked: AskedExchange): Sent | Promise<Sent> {
+  const refusal = route.opens?.(asked, asked.method === "GET" && asked.exchange.canUpgrade === true);
+  if (refusal !== undefined) return send(asked, refusalAnswer(refusal));
   return readInputs(route.plan, asked, whenRead);
 }
 

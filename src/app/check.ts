@@ -131,6 +131,10 @@ function checkInputs(
 function checkAnswer({ route, name }: Declared, problems: string[]): void {
   const { kind, statuses, several } = route.returns.node;
   if (kind === "response") return;
+  if (kind === "websocket") {
+    if (route.method !== "GET") problems.push(`${name}: a WebSocket is opened by a GET (RFC 6455 §4.1)`);
+    return;
+  }
   if (several && statuses.length === 0) problems.push(`${name} lists no status to answer`);
   for (let i = 0; i < statuses.length; i++) {
     const [status] = statuses[i] as (typeof statuses)[number];

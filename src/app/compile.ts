@@ -28,6 +28,7 @@ class ReadyRoute implements CompiledRoute {
   readonly route: Route;
   readonly answerOf: (returned: unknown) => Answer;
   readonly statuses: ReadonlySet<number> | undefined;
+  readonly opens: CompiledRoute["opens"];
   readonly accessLevel: Level;
   readonly #declared: Declared;
   readonly #supplied: ReadonlyMap<string, unknown>;
@@ -42,6 +43,7 @@ class ReadyRoute implements CompiledRoute {
     this.route = route;
     this.answerOf = (returned) => (returned instanceof Refusal ? refusalAnswer(returned) : write(returned));
     this.statuses = node.several ? new Set(node.statuses.map(([status]) => status)) : undefined;
+    this.opens = node.opens;
     this.accessLevel = route.meta.find(access) ?? "info";
     this.#declared = declared;
     this.#supplied = supplied;

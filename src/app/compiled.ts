@@ -1,8 +1,9 @@
 import type { Answer } from "../answers/answer.ts";
-import type { RequestRecord } from "../inputs/asked.ts";
+import type { Asked, RequestRecord } from "../inputs/asked.ts";
 import type { Awaitable } from "../inputs/dep.ts";
 import type { Plan } from "../inputs/plan.ts";
 import type { Level } from "../logging/level.ts";
+import type { Refusal } from "../refusals/refusal.ts";
 import type { Route } from "../routes/route.ts";
 import type { Table } from "../routes/table.ts";
 import type { BodyBudget } from "./body-budget.ts";
@@ -18,6 +19,8 @@ export interface CompiledRoute {
   readonly codes: ReadonlySet<string>;
   /** The statuses it lists; undefined where its handler cannot choose one. */
   readonly statuses: ReadonlySet<number> | undefined;
+  /** What keeps a request from opening the route's socket; undefined for a route that opens none. */
+  readonly opens: ((asked: Asked, canUpgrade: boolean) => Refusal | undefined) | undefined;
   readonly accessLevel: Level;
   /** `http.route` as a member of its access line. */
   readonly member: string;

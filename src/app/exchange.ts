@@ -1,4 +1,5 @@
 import type { StreamBody } from "../answers/answer.ts";
+import type { SocketLink } from "../streams/sockets/link.ts";
 import type { BodySource } from "../inputs/body-source.ts";
 
 /**
@@ -26,10 +27,20 @@ export interface Exchange {
   byteLength(text: string): number;
   /** The text of bytes in UTF-8, likewise; undefined where they are none. A byte order mark is part of the text. */
   decode(bytes: Uint8Array): string | undefined;
+  /** Whether a 101 can be answered: the request is a `GET` of HTTP/1.1, on a runtime that opens sockets. */
+  readonly canUpgrade?: boolean;
   /** Hears of what the application did, while its answer was sent, that it had not declared. A test fails on it. */
   undeclared?(deed: string): void;
   /** Lets work go on to its end after the answer, on a runtime that would drop it there. */
   keepAlive?(work: Promise<unknown>): void;
+}
+
+/** A WebSocket to be opened: `head` goes with the 101, beside what the handshake itself says. */
+export interface OpenedSocket {
+  readonly subprotocol: string | undefined;
+  readonly maxMessage: number;
+  /** Has the route speak on the link until the socket ended. Never rejects. */
+  readonly open: (link: SocketLink) => Promise<void>;
 }
 
 /** An answer as a listener writes it. */
@@ -39,6 +50,8 @@ export interface Sent {
   readonly head: readonly string[];
   /** Undefined for an answer without a body, and for every answer to `HEAD`. */
   readonly body: undefined | string | Uint8Array | StreamBody;
+  /** A 101: the connection becomes a WebSocket. Only where the exchange said that it can. */
+  readonly socket?: OpenedSocket;
   /** The connection ends after it. */
   readonly closes: boolean;
   /** What the application did that it had not declared. A test fails on it. */

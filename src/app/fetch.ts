@@ -84,14 +84,14 @@ function hostOf(url: string): string {
   return end === -1 ? url.slice(start) : url.slice(start, start + end);
 }
 
-/** An answer as a standard `Response`. */
-export function responseOf({ status, head, body, closes }: Sent): Response {
+/** An answer as a standard `Response`; a listener that minds its client brings the stream of a streamed body. */
+export function responseOf({ status, head, body, closes }: Sent, stream?: ReadableStream<Uint8Array>): Response {
   // Headers added to a Response cost half of what those made before it do; the type has to be there from the start.
   const type = head[0] === "content-type" ? (head[1] as string) : undefined;
   // The bytes are what is sent: Workers would compress them once more where a `content-encoding` says that they are.
   const encodeBody = "manual";
   const init = type === undefined ? { status, encodeBody } : { status, encodeBody, headers: { "content-type": type } };
-  const response = new Response(bodyInit(body), init);
+  const response = new Response(stream ?? bodyInit(body), init);
   const { headers } = response;
   if (type === undefined) headers.delete("content-type");
   for (let i = type === undefined ? 0 : 2; i < head.length; i += 2)

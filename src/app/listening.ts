@@ -76,16 +76,21 @@ const ranges: { readonly [name: string]: readonly [min: number, max: number] } =
   drainMs: [0, 2 ** 31 - 1],
 };
 
-/** The limits in force. Throws, naming the option, for a number out of its range. */
-export function limitsOf(options: ListenOptions): Limits {
+/**
+ * The limits in force. Throws, naming the option, for one out of its range.
+ *
+ * @param taker What the options are given to.
+ */
+export function limitsOf(options: ListenOptions, taker = "serve"): Limits {
   const limits = { ...defaults, ...definedOnly(options) };
   const given: { readonly [name: string]: unknown } = { ...limits };
   for (const [name, [min, max]] of Object.entries(ranges)) {
     const value = given[name];
     if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) {
-      throw new RangeError(`serve: ${name} cannot be ${String(value)}: it is a whole number from ${min} to ${max}`);
+      throw new RangeError(`${taker}: ${name} cannot be ${String(value)}: it is a whole number from ${min} to ${max}`);
     }
   }
+  if (limits.socket === "") throw new RangeError(`${taker}: socket cannot be empty: it is a path`);
   return limits;
 }
 

@@ -1,13 +1,14 @@
-import { isStream } from "../answers/answer.ts";
-import type { Answer, AnswerBody, StreamBody } from "../answers/answer.ts";
+import { isSocket, isStream } from "../answers/answer.ts";
+import type { Answer, AnswerBody, SocketBody, StreamBody } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
 import { unwritable } from "../answers/header-guard.ts";
 import { setCookieLine } from "../cookies/cookie.ts";
 import type { AskedExchange } from "./asked.ts";
-import type { Sent } from "./exchange.ts";
+import type { OpenedSocket, Sent } from "./exchange.ts";
 import { internalRefusal } from "./failure.ts";
 import { httpDate } from "./http-date.ts";
 import { logAccess, logRefusal, logUndeclared } from "./request-log.ts";
+import { SentSocket } from "./sent-socket.ts";
 import { SentStream } from "./sent-stream.ts";
 
 /** Makes an answer ready to be written: checked, complete, logged. The handler can add nothing to it any more. */
@@ -20,9 +21,9 @@ export function send(asked: AskedExchange, made: Answer): Sent {
   const head = headOf(asked, answer, size);
   if (answer.refused?.detail !== undefined) logRefusal(asked, answer.refused);
   logAccess(asked, answer, size ?? 0);
-  const isUnsent = asked.method === "HEAD" || isBodiless(answer.status);
-  const body = isUnsent ? unsent(answer.body) : isStream(answer.body) ? begun(asked, answer.body) : answer.body;
+  const body = bodyOf(asked, answer);
   const sent = { status: answer.status, head, body, closes: answer.closes || asked.isOverBudget };
+  if (isSocket(answer.body)) return { ...sent, socket: opened(asked, answer.body) };
   return undeclared === undefined ? sent : { ...sent, undeclared };
 }
 
@@ -48,7 +49,7 @@ function headOf(asked: AskedExchange, answer: Answer, size: number | undefined):
   head.push("x-request-id", asked.id);
   for (const cookie of cookies) head.push("set-cookie", setCookieLine(cookie, asked.secure));
   // A server that failed may have no trustworthy clock (RFC 9110 §6.6.1 leaves the date of a 5xx to it).
-  if (status < 500) head.push("date", httpDate(hasOwnClock(asked) ? asked.now.getTime() : Date.now()));
+  if (status >= 200 && status < 500) head.push("date", httpDate(hasOwnClock(asked) ? asked.now.getTime() : Date.now()));
   if (size !== undefined && status !== 204 && status !== 304) head.push("content-length", String(size));
   return head;
 }
@@ -61,12 +62,23 @@ function hasOwnClock(asked: AskedExchange): boolean {
 function sizeOf(asked: AskedExchange, { body }: Answer): number | undefined {
   if (body === undefined) return 0;
   if (typeof body === "string") return asked.exchange.byteLength(body);
+  if (isSocket(body)) return undefined;
   return isStream(body) ? body.length : body.byteLength;
 }
 
 // RFC 9110 §6.4.1: these have no content, whatever the answer holds.
 function isBodiless(status: number): boolean {
   return status === 204 || status === 205 || status === 304;
+}
+
+function bodyOf(asked: AskedExchange, { status, body }: Answer): Sent["body"] {
+  if (asked.method === "HEAD" || isBodiless(status)) return unsent(body);
+  if (isSocket(body)) return undefined;
+  return isStream(body) ? begun(asked, body) : body;
+}
+
+function opened(asked: AskedExchange, { subprotocol, maxMessage, speak }: SocketBody): OpenedSocket {
+  return { subprotocol, maxMessage, open: (link) => speak(link, new SentSocket(asked)) };
 }
 
 function begun(asked: AskedExchange, body: StreamBody): StreamBody {

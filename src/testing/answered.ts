@@ -1,5 +1,4 @@
 import { isStream } from "../answers/answer.ts";
-import type { AnswerBody } from "../answers/answer.ts";
 import { readParts } from "../answers/parts.ts";
 import type { App } from "../app/app.ts";
 import type { Sent } from "../app/exchange.ts";
@@ -31,7 +30,7 @@ export function failOnUndeclared(deed: string | undefined): void {
   if (deed !== undefined) throw new Error(`Test.call: ${deed}`);
 }
 
-async function textOf(body: AnswerBody): Promise<string> {
+async function textOf(body: Sent["body"]): Promise<string> {
   if (body === undefined) return "";
   if (typeof body === "string") return body;
   const decoder = new TextDecoder();

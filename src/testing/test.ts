@@ -34,6 +34,7 @@ export async function call(
 }
 
 export { events } from "./events.ts";
+export { websocket } from "./websocket.ts";
 export type { Receive } from "./events.ts";
 export type { Answered, TestApp } from "./answered.ts";
 export type { CallOptions } from "./call-options.ts";

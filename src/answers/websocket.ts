@@ -1,0 +1,30 @@
+import type { Protocol } from "../streams/sockets/message.ts";
+import type { SocketHandler } from "../streams/sockets/socket.ts";
+import { speak } from "../streams/sockets/speak.ts";
+import { none } from "./answer.ts";
+import type { Answer, SocketBody } from "./answer.ts";
+import { Unwritable } from "./unwritable.ts";
+
+/** How a socket is kept. */
+export interface SocketOptions {
+  /** Quiet for that long, it is pinged, and quiet for as long again, it is lost: 15,000 unless set. */
+  readonly keepAliveMs?: number;
+  /** Bytes of a message: 1 MiB unless set. A longer one closes the socket with 1009. */
+  readonly maxMessage?: number;
+}
+
+/** The answer that opens a WebSocket, and has the handler speak on it. */
+export function socketAnswer<Client, Server>(
+  handler: unknown,
+  { client, server, subprotocol }: Protocol<Client, Server>,
+  { keepAliveMs = 15_000, maxMessage = 1_048_576 }: SocketOptions,
+): Answer {
+  if (typeof handler !== "function") throw new Unwritable("a WebSocket without a function that speaks on it");
+  const body: SocketBody = {
+    subprotocol,
+    maxMessage,
+    speak: (link, request) =>
+      speak(link, handler as SocketHandler<Client, Server>, { client, server, keepAliveMs }, request),
+  };
+  return { status: 101, headers: none, cookies: none, body, closes: false };
+}

@@ -1,0 +1,41 @@
+import { within } from "../logging/context.ts";
+import type { Level } from "../logging/level.ts";
+import type { Fields } from "../logging/entry.ts";
+import { log } from "../logging/writer.ts";
+import type { SocketRequest } from "../streams/sockets/speak.ts";
+import type { AskedExchange } from "./asked.ts";
+import { raisedOf } from "./failure.ts";
+
+/** A socket and the request that opened it: whose context it is spoken in, and how it ended. */
+export class SentSocket implements SocketRequest {
+  readonly #asked: AskedExchange;
+  readonly #startedAt = performance.now();
+
+  constructor(asked: AskedExchange) {
+    this.#asked = asked;
+  }
+
+  run<A>(work: () => A): A {
+    return within(this.#asked, work);
+  }
+
+  warn(message: string): void {
+    this.#say("warn", `${this.#asked.route?.route.pattern} ${message}`, {});
+  }
+
+  raised(thrown: unknown): void {
+    const raised = raisedOf(thrown);
+    const fields = { "error.kind": raised?.kind, "error.stack": raised?.stack };
+    this.#say("error", `socket on ${this.#asked.path}: its handler raised`, fields);
+  }
+
+  ended(how: string): void {
+    const duration = Math.round((performance.now() - this.#startedAt) * 1e6);
+    this.#say("info", `socket on ${this.#asked.path} ended: ${how}`, { duration, "framework.websocket.ended": how });
+  }
+
+  #say(level: Level, message: string, fields: Fields): void {
+    const context = this.#asked;
+    log({ level, source: "framework.http", message, fields: { "url.path": context.path, ...fields }, context });
+  }
+}

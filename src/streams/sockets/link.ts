@@ -1,0 +1,28 @@
+/** A WebSocket as a runtime hands it over, once it is open. Nothing is read from it before `start`. */
+export interface SocketLink {
+  /** Begins to read, and tells what comes. */
+  start(heard: SocketHeard): void;
+  /** Sends a message: true where there is room for another, and otherwise a promise of whether there came to be. */
+  send(data: string | Uint8Array): boolean | Promise<boolean>;
+  ping(): void;
+  /** Begins the closing handshake. No code says nothing of why. */
+  close(code: number | undefined, reason: string): void;
+  /** Ends the connection at once. */
+  terminate(): void;
+  /** Takes nothing more off the wire until `resume`, where the runtime can. */
+  pause(): void;
+  resume(): void;
+}
+
+/** What a socket hears of its link. */
+export interface SocketHeard {
+  message(data: string | Uint8Array): void;
+  /** Any frame came, a pong included. */
+  frame(): void;
+  /** The other side closed it, or answered our close; 1005 where it named no code. */
+  closed(code: number, reason: string): void;
+  /** It ended without a close, or what came on it was no WebSocket. */
+  lost(detail: string): void;
+  /** The server stops. */
+  stopping(): void;
+}

@@ -1,0 +1,162 @@
+import { error, ok } from "../../result.ts";
+import type { Result } from "../../result.ts";
+import { keepAlive } from "../keep-alive.ts";
+import type { KeptAlive } from "../keep-alive.ts";
+import type { SocketHeard, SocketLink } from "./link.ts";
+import type { Message } from "./message.ts";
+import { Unreadable } from "./socket.ts";
+import type { Socket, SocketEnd } from "./socket.ts";
+
+/** What an open socket has of its route and its server. */
+export interface SocketSetting<Client, Server> {
+  readonly client: Message<Client>;
+  readonly server: Message<Server>;
+  readonly keepAliveMs: number;
+  /** Says what is a bug of the application's, and changes nothing for its client. */
+  readonly warn: (message: string) => void;
+}
+
+/** How long the other side may take to answer a close. */
+const closingMs = 1000;
+const mostReason = 123;
+
+/** A socket over a runtime's own. */
+export class OpenSocket<Client, Server> implements Socket<Client, Server>, SocketHeard {
+  readonly #link: SocketLink;
+  readonly #setting: SocketSetting<Client, Server>;
+  /** Messages nobody asked for yet: one, and what a runtime had read before it could be held back. */
+  readonly #inbox: (string | Uint8Array)[] = [];
+  #taker: ((received: Result<Client, SocketEnd>) => void) | undefined = undefined;
+  readonly #keptAlive: KeptAlive;
+  /** A ping went out, and nothing came since. */
+  #isPinged = false;
+  #closing: { readonly code: number; readonly reason: string } | undefined = undefined;
+  #end: SocketEnd | undefined = undefined;
+  readonly ended: Promise<SocketEnd>;
+  #tellEnded: (end: SocketEnd) => void = () => {};
+
+  constructor(link: SocketLink, setting: SocketSetting<Client, Server>) {
+    this.#link = link;
+    this.#setting = setting;
+    this.ended = new Promise((resolve) => (this.#tellEnded = resolve));
+    this.#keptAlive = keepAlive(setting.keepAliveMs, () => this.#onQuiet());
+    link.start(this);
+  }
+
+  receive(): Promise<Result<Client, SocketEnd>> {
+    const data = this.#inbox.shift();
+    if (data !== undefined) {
+      if (this.#inbox.length === 0) this.#link.resume();
+      return Promise.resolve(this.#read(data));
+    }
+    if (this.#end !== undefined) return Promise.resolve(error(this.#end));
+    return new Promise((resolve) => (this.#taker = resolve));
+  }
+
+  async send(message: Server): Promise<Result<void, SocketEnd>> {
+    const written = this.#setting.server.write(message as never);
+    if (!written.ok) throw new Error(`a message that cannot be written: ${written.error}`);
+    if (this.#end !== undefined || this.#closing !== undefined) return error(this.#whyNot());
+    if (await this.#link.send(written.value)) return ok();
+    return error(this.#end ?? { kind: "lost", detail: "the connection ended without a close" });
+  }
+
+  async close({ code = 1000, reason = "" }: { readonly code?: number; readonly reason?: string } = {}): Promise<void> {
+    if (this.#end !== undefined || this.#closing !== undefined) return void (await this.ended);
+    this.#closing = { code: this.#sendable(code), reason: this.#short(reason) };
+    this.#link.close(this.#closing.code, this.#closing.reason);
+    const timer = setTimeout(() => this.#lateClose(), closingMs);
+    await this.ended;
+    clearTimeout(timer);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Client, void, undefined> {
+    for (;;) {
+      const received = await this.receive();
+      if (received.ok) yield received.value;
+      else if (received.error.kind === "unreadable") throw new Unreadable(received.error.detail);
+      else return;
+    }
+  }
+
+  message(data: string | Uint8Array): void {
+    this.frame();
+    if (this.#closing !== undefined) return;
+    const frame = typeof data === "string" ? "text" : "binary";
+    if (frame !== this.#setting.client.frame) {
+      void this.close({ code: 1003, reason: "a kind of message this socket does not carry" });
+      return;
+    }
+    const taker = this.#taker;
+    this.#taker = undefined;
+    if (taker !== undefined) return taker(this.#read(data));
+    this.#inbox.push(data);
+    this.#link.pause();
+  }
+
+  frame(): void {
+    this.#isPinged = false;
+    this.#keptAlive.heard();
+  }
+
+  closed(code: number, reason: string): void {
+    this.#over({ kind: "closed", code, reason });
+  }
+
+  lost(detail: string): void {
+    this.#over(this.#closing === undefined ? { kind: "lost", detail } : { kind: "closed", ...this.#closing });
+  }
+
+  stopping(): void {
+    void this.close({ code: 1001, reason: "The server is stopping." });
+  }
+
+  #read(data: string | Uint8Array): Result<Client, SocketEnd> {
+    const read = this.#setting.client.read(data);
+    return read.ok ? ok(read.value as Client) : error({ kind: "unreadable", detail: read.error });
+  }
+
+  // While its messages wait for the handler nothing is read, so that nothing is heard is not the client's doing.
+  #onQuiet(): void {
+    if (this.#inbox.length > 0) return;
+    if (!this.#isPinged) {
+      this.#isPinged = true;
+      this.#link.ping();
+      return;
+    }
+    this.#link.terminate();
+    this.lost(`nothing heard for ${(2 * this.#setting.keepAliveMs) / 1000}s`);
+  }
+
+  #lateClose(): void {
+    this.#link.terminate();
+    this.lost("the close was not answered");
+  }
+
+  #over(end: SocketEnd): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    this.#keptAlive.end();
+    this.#taker?.(error(end));
+    this.#taker = undefined;
+    this.#tellEnded(end);
+  }
+
+  #whyNot(): SocketEnd {
+    return this.#end ?? { kind: "closed", code: this.#closing?.code ?? 1000, reason: this.#closing?.reason ?? "" };
+  }
+
+  // RFC 6455 §7.4: the codes an endpoint may send.
+  #sendable(code: number): number {
+    const isSendable = [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014].includes(code);
+    if (isSendable || (Number.isInteger(code) && code >= 3000 && code <= 4999)) return code;
+    this.#setting.warn(`closed a socket with the code ${code}, which none can send: it was sent 1011`);
+    return 1011;
+  }
+
+  #short(reason: string): string {
+    if (reason.isWellFormed() && new TextEncoder().encode(reason).byteLength <= mostReason) return reason;
+    this.#setting.warn("closed a socket with a reason longer than 123 bytes, or no text: it was left out");
+    return "";
+  }
+}

@@ -1,0 +1,365 @@
+/** WebSockets without a wire (contract 4.3; facts 7; rows WS). What a runtime's own frames do is tested on each of them. */
+import * as v from "valibot";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { App, Header, Codec, Log, Path, Refusal, Returns, Socket, Test, get, post, refuse } from "usher-http";
+import type { SocketEnd, SocketHandler } from "usher-http";
+import { invalid } from "../../support/refusals.ts";
+import { lines, messages } from "../../support/logs.ts";
+
+const Line = v.object({ text: v.string() });
+const echoing = Socket.protocol({ client: Socket.json(Line), server: Socket.json(Line) });
+const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
+const echo = get(Path.of("echo"), { returns: Returns.websocket(echoing) }, () => async (socket) => {
+  for await (const line of socket) await socket.send(line);
+});
+
+const speaking = (handler: SocketHandler<string, string>) =>
+  Test.app([get(Path.of("s"), { returns: Returns.websocket(texts) }, () => handler)]);
+
+const opening = {
+  connection: "Upgrade",
+  upgrade: "websocket",
+  "sec-websocket-version": "13",
+  "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+};
+const upgradeRequired = (message: string) => JSON.stringify({ error: "upgrade_required", message });
+
+afterEach(() => vi.useRealTimers());
+
+describe("a handshake", () => {
+  const named = get(
+    Path.of("named"),
+    { returns: Returns.websocket(Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: "chat" })) },
+    () => async () => {},
+  );
+  const app = Test.app([echo, named]);
+  const call = async (target: string, headers: Record<string, string>, method = "GET") => {
+    const { status, body, headers: answered } = await Test.call(app, method, target, { headers });
+    return [status, body, answered.get("upgrade"), answered.get("sec-websocket-version")];
+  };
+  const otherwise = (over: Record<string, string>) => ({ ...opening, ...over });
+
+  it("WS-01 opens", async () => {
+    expect((await call("/echo", opening))[0]).toBe(101);
+  });
+
+  it.each([
+    ["not asked for", {}],
+    ["for another protocol", otherwise({ upgrade: "h2c" })],
+  ])("%s is a 426", async (_id, headers) => {
+    const sentence = "This address opens a WebSocket, and nothing else.";
+    expect(await call("/echo", headers)).toEqual([426, upgradeRequired(sentence), "websocket", null]);
+  });
+
+  it("of a HEAD is a 426", async () => {
+    expect((await call("/echo", opening, "HEAD"))[0]).toBe(426);
+  });
+
+  it("that comes over what cannot upgrade is a 426", async () => {
+    const answer = await App.make([echo]).fetch(new Request("http://localhost/echo"));
+    expect(answer.status).toBe(426);
+  });
+
+  it.each(["8", "", "013", "13, 13"])("WS-03 of version %j is a 426", async (version) => {
+    const sentence = "This server speaks version 13 of WebSockets.";
+    expect(await call("/echo", otherwise({ "sec-websocket-version": version }))).toEqual([
+      426,
+      upgradeRequired(sentence),
+      "websocket",
+      "13",
+    ]);
+  });
+
+  it.each(["c2hvcnQ=", "", "dGhlIHNhbXBsZSBub25jZQ", "dGhlIHNhbXBsZSBub25jZR==", "dGhlIHNhbXBsZSBub25jZSE="])(
+    "WS-04 with the key %j is a 400",
+    async (key) => {
+      const { status, body } = await Test.call(app, "GET", "/echo", {
+        headers: otherwise({ "sec-websocket-key": key }),
+      });
+      expect([status, body]).toEqual([
+        400,
+        invalid(["header.sec-websocket-key", "malformed", "This is not a WebSocket key."]),
+      ]);
+    },
+  );
+
+  it("WS-07 is read without case, in lists", async () => {
+    const headers = otherwise({ upgrade: "h2c, WebSocket", connection: "keep-alive, Upgrade" });
+    expect((await call("/echo", headers))[0]).toBe(101);
+  });
+
+  it("WS-09, WS-10 names what the socket speaks", async () => {
+    expect((await call("/named", otherwise({ "sec-websocket-protocol": "other, chat" })))[0]).toBe(101);
+    const lists = [
+      ...Object.entries(opening),
+      ["sec-websocket-protocol", "other"] as const,
+      ["sec-websocket-protocol", "chat"] as const,
+    ] as const;
+    expect((await Test.call(app, "GET", "/named", { headers: lists })).status).toBe(101);
+    const missing = invalid([
+      "header.sec-websocket-protocol",
+      "required",
+      "This socket speaks chat, which was not offered.",
+    ]);
+    expect((await call("/named", opening)).slice(0, 2)).toEqual([400, missing]);
+    expect((await call("/named", otherwise({ "sec-websocket-protocol": "Chat" })))[0]).toBe(400);
+  });
+
+  it("tells all that is wrong at once", async () => {
+    const headers = otherwise({ connection: "close", "sec-websocket-key": "x" });
+    expect((await call("/named", headers)).slice(0, 2)).toEqual([
+      400,
+      invalid(
+        ["header.connection", "required", "A WebSocket is opened with Connection: upgrade."],
+        ["header.sec-websocket-key", "malformed", "This is not a WebSocket key."],
+        ["header.sec-websocket-protocol", "required", "This socket speaks chat, which was not offered."],
+      ),
+    ]);
+  });
+
+  it("is looked at before the route's inputs", async () => {
+    const needy = get(
+      Path.of("needy"),
+      { inputs: { n: Header.required("x-n", Codec.int) }, returns: Returns.websocket(texts) },
+      () => async () => {},
+    );
+    expect((await Test.call(Test.app([needy]), "GET", "/needy")).status).toBe(426);
+    const { body } = await Test.call(Test.app([needy]), "GET", "/needy", { headers: opening });
+    expect(body).toBe(invalid(["header.x-n", "required", "This is required."]));
+  });
+
+  it("is a GET's", () => {
+    const route = post(Path.of("p"), { returns: Returns.websocket(texts) }, () => async () => {});
+    expect(() => App.make([route])).toThrow("POST /p: a WebSocket is opened by a GET (RFC 6455 §4.1)");
+  });
+
+  it("WS-14 may be refused before the socket is open", async () => {
+    const forbidden = Refusal.code("forbidden", { status: 403, doc: "No." });
+    const closed = get(Path.of("closed"), { returns: Returns.websocket(texts), refuses: [forbidden] }, () =>
+      refuse(forbidden, "Not today."),
+    );
+    const opened = await Test.websocket(Test.app([closed]), texts, "/closed", async () => {});
+    expect(opened).toMatchObject({ ok: false, error: { status: 403 } });
+  });
+
+  it.each([
+    [{ keepAliveMs: 0 }, "keepAliveMs cannot be 0"],
+    [{ maxMessage: 0 }, "maxMessage cannot be 0"],
+  ])("has bounds that are some: %j", (options, why) => {
+    expect(() => Returns.websocket(texts, options)).toThrow(why);
+  });
+
+  it("has a subprotocol that is a name", () => {
+    expect(() => Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: "a b" })).toThrow(
+      'Socket.protocol: "a b" is no subprotocol\'s name',
+    );
+  });
+});
+
+describe("a socket", () => {
+  it("WS-15, WS-16 carries typed messages each way, of any length", async () => {
+    const long = { text: "x".repeat(100_000) };
+    const heard = await Test.websocket(Test.app([echo]), echoing, "/echo", async (socket) => {
+      await socket.send({ text: "hello" });
+      await socket.send(long);
+      return [await socket.receive(), await socket.receive()];
+    });
+    expect(heard).toEqual({
+      ok: true,
+      value: [
+        { ok: true, value: { text: "hello" } },
+        { ok: true, value: long },
+      ],
+    });
+  });
+
+  it("WS-30 carries bytes", async () => {
+    const bytes = Socket.protocol({ client: Socket.binary, server: Socket.binary });
+    const route = get(Path.of("b"), { returns: Returns.websocket(bytes) }, () => async (socket) => {
+      for await (const part of socket) await socket.send(part);
+    });
+    const sent = Uint8Array.of(0, 255, 1);
+    const heard = await Test.websocket(Test.app([route]), bytes, "/b", async (socket) => {
+      await socket.send(sent);
+      return socket.receive();
+    });
+    expect(heard).toEqual({ ok: true, value: { ok: true, value: sent } });
+  });
+
+  it("WS-43 of bytes is closed with 1003 for text", async () => {
+    const bytes = Socket.protocol({ client: Socket.binary, server: Socket.text });
+    const route = get(Path.of("b"), { returns: Returns.websocket(bytes) }, () => async (socket) => {
+      for await (const part of socket) void part;
+    });
+    const heard = await Test.websocket(Test.app([route]), texts, "/b", async (socket) => {
+      await socket.send("text");
+      return socket.receive();
+    });
+    const end = { kind: "closed", code: 1003, reason: "a kind of message this socket does not carry" };
+    expect(heard).toEqual({ ok: true, value: { ok: false, error: end } });
+  });
+
+  it("WS-19 is closed with 1000 when its handler returns", async () => {
+    const heard = await Test.websocket(
+      speaking(async () => {}),
+      texts,
+      "/s",
+      (socket) => socket.receive(),
+    );
+    expect(heard).toEqual({ ok: true, value: { ok: false, error: { kind: "closed", code: 1000, reason: "" } } });
+    expect(lines().at(-1)).toMatchObject({
+      level: "info",
+      message: "socket on /s ended: closed",
+      "url.path": "/s",
+      "framework.websocket.ended": "closed",
+    });
+  });
+
+  it("WS-18 is closed with 1011 when its handler raises, and says why nowhere", async () => {
+    const raising = speaking(() => Promise.reject(new TypeError("secret")));
+    const heard = await Test.websocket(raising, texts, "/s", (socket) => socket.receive());
+    const end = { kind: "closed", code: 1011, reason: "Something went wrong at our end." };
+    expect(heard).toEqual({ ok: true, value: { ok: false, error: end } });
+    expect(messages("error")).toEqual(["socket on /s: its handler raised"]);
+    expect(messages("info").at(-1)).toBe("socket on /s ended: its handler raised");
+    expect(JSON.stringify(lines())).not.toContain("secret");
+  });
+
+  it("tells its handler of a message it cannot read, and stays open", async () => {
+    const ends: (SocketEnd | undefined)[] = [];
+    const route = get(Path.of("echo"), { returns: Returns.websocket(echoing) }, () => async (socket) => {
+      for (;;) {
+        const received = await socket.receive();
+        ends.push(received.ok ? undefined : received.error);
+        if (received.ok) await socket.send(received.value);
+        else if (received.error.kind !== "unreadable") return;
+      }
+    });
+    await Test.websocket(Test.app([route]), texts, "/echo", async (socket) => {
+      await socket.send('{"text":1}');
+      await socket.send("not JSON");
+      await socket.send('{"text":"ok"}');
+      expect(await socket.receive()).toEqual({ ok: true, value: '{"text":"ok"}' });
+    });
+    expect(ends).toEqual([
+      { kind: "unreadable", detail: "body.text unexpected_type" },
+      { kind: "unreadable", detail: "body malformed" },
+      undefined,
+      { kind: "closed", code: 1000, reason: "" },
+    ]);
+  });
+
+  it.each<[string, SocketHandler<{ text: string }, { text: string }>]>([
+    [
+      "iterates over",
+      async (socket) => {
+        for await (const line of socket) void line;
+      },
+    ],
+    [
+      "returns",
+      async (socket) => {
+        const received = await socket.receive();
+        return received.ok ? undefined : received.error;
+      },
+    ],
+  ])("is closed with 1007 when its handler %s what it could not read", async (_how, handler) => {
+    const route = get(Path.of("s"), { returns: Returns.websocket(echoing) }, () => handler);
+    const heard = await Test.websocket(Test.app([route]), texts, "/s", async (socket) => {
+      await socket.send("odd");
+      return socket.receive();
+    });
+    const end = { kind: "closed", code: 1007, reason: "A message this socket could not read." };
+    expect(heard).toEqual({ ok: true, value: { ok: false, error: end } });
+  });
+
+  it("WS-28 tells its handler of a close behind every message before it", async () => {
+    const heard: unknown[] = [];
+    const hears = speaking(async (socket) => {
+      await Promise.resolve();
+      for (let received = await socket.receive(); ; received = await socket.receive()) {
+        heard.push(received);
+        if (!received.ok) return;
+      }
+    });
+    await Test.websocket(hears, texts, "/s", async (socket) => {
+      void socket.send("a");
+      void socket.send("b");
+      await socket.close({ code: 1001, reason: "bye" });
+    });
+    expect(heard).toEqual([
+      { ok: true, value: "a" },
+      { ok: true, value: "b" },
+      { ok: false, error: { kind: "closed", code: 1001, reason: "bye" } },
+    ]);
+  });
+
+  it("reads nothing further until its handler takes a message", async () => {
+    let unhold: () => void = () => {};
+    const held = new Promise<void>((resolve) => (unhold = resolve));
+    const slow = speaking(async (socket) => {
+      await held;
+      for await (const text of socket) void text;
+    });
+    await Test.websocket(slow, texts, "/s", async (socket) => {
+      let sent = 0;
+      const sending = (async () => {
+        for (; sent < 10; sent++) await socket.send("x");
+      })();
+      await new Promise(setImmediate);
+      expect(sent).toBeLessThan(3);
+      unhold();
+      await sending;
+      expect(sent).toBe(10);
+    });
+  });
+
+  it("answers closed to what is sent behind a close", async () => {
+    const results: unknown[] = [];
+    const closes = speaking(async (socket) => {
+      void socket.close({ code: 4000, reason: "mine" });
+      results.push(await socket.send("late"));
+    });
+    const heard = await Test.websocket(closes, texts, "/s", (socket) => socket.receive());
+    expect(results).toEqual([{ ok: false, error: { kind: "closed", code: 4000, reason: "mine" } }]);
+    expect(heard).toEqual({ ok: true, value: { ok: false, error: { kind: "closed", code: 4000, reason: "mine" } } });
+  });
+
+  it.each([
+    ["WS-51 a code none can send", { code: 1005 }, 1011, "", "closed a socket with the code 1005, which none can send"],
+    ["WS-51 123 bytes", { reason: "x".repeat(123) }, 1000, "x".repeat(123), undefined],
+    ["WS-51 124 bytes", { reason: "x".repeat(124) }, 1000, "", "closed a socket with a reason longer than 123 bytes"],
+    ["WS-51 no text", { reason: "\ud800" }, 1000, "", "closed a socket with a reason longer than 123 bytes"],
+  ])("%s", async (_id, options, code, reason, warning) => {
+    const closes = speaking((socket) => socket.close(options));
+    const heard = await Test.websocket(closes, texts, "/s", (socket) => socket.receive());
+    expect(heard).toEqual({ ok: true, value: { ok: false, error: { kind: "closed", code, reason } } });
+    if (warning === undefined) expect(messages("warn")).toEqual([]);
+    else expect(messages("warn")[0]).toContain(warning);
+  });
+
+  it("that cannot write a message has a bug, and is closed with 1011", async () => {
+    const wrong = get(Path.of("s"), { returns: Returns.websocket(echoing) }, () => async (socket) => {
+      await socket.send({ text: 1 as never });
+    });
+    const heard = await Test.websocket(Test.app([wrong]), texts, "/s", (socket) => socket.receive());
+    expect(heard).toMatchObject({ ok: true, value: { ok: false, error: { code: 1011 } } });
+  });
+
+  it("is part of its request: what its handler logs has the request's id", async () => {
+    const log = Log.source("shop");
+    await Test.websocket(
+      speaking(async (socket) => {
+        await socket.receive();
+        log.info("heard");
+      }),
+      texts,
+      "/s",
+      (socket) => socket.send("x"),
+    );
+    const access = lines().find(({ message }) => message === "GET /s 101");
+    const own = lines().find(({ message }) => message === "heard");
+    expect(own?.["request_id"]).toBe(access?.["request_id"]);
+    expect(own?.["request_id"]).toMatch(/^[0-9a-z]{12}$/);
+  });
+});
