@@ -24,6 +24,26 @@ export interface StreamBody {
   readonly request?: StreamRequest;
   /** Told of the request before its first part is asked for. */
   readonly begin?: (request: StreamRequest) => void;
+  /** Has it write its parts itself as it makes them, where whoever sends it has a sink; `parts` is then not read. */
+  readonly writeTo?: (sink: StreamSink) => StreamWriting;
+}
+
+/** What a body writes itself to: the parts are sent in the order they are written. */
+export interface StreamSink {
+  /** False where the client has to take some of it before there is room for more. */
+  write(part: Uint8Array): boolean;
+  /** Whether there came to be room again; false where the client went, or takes nothing. */
+  room(): Promise<boolean>;
+  /** All of it is written. */
+  end(): void;
+  /** What makes it raised. */
+  fail(thrown: unknown): void;
+}
+
+/** A body that writes itself. */
+export interface StreamWriting {
+  /** Nobody reads any further. */
+  cancel(): void;
 }
 
 /** How the sending of a streamed body ended. */

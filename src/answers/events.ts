@@ -19,7 +19,11 @@ export function eventsAnswer(
 ): Answer {
   if (typeof producer !== "function") throw new Unwritable("an event stream without a function that makes its events");
   const parts = new EventStream(producer as Producer<unknown>, declared, keepAliveMs);
-  const body: StreamBody = { parts, begin: (request) => (parts.request = request) };
+  const body: StreamBody = {
+    parts,
+    begin: (request) => (parts.request = request),
+    writeTo: (sink) => parts.writeTo(sink),
+  };
   return { status: 200, contentType: "text/event-stream", headers: eventHeaders, cookies: none, body, closes: false };
 }
 

@@ -1,7 +1,7 @@
 import { isToken } from "../codecs/word.ts";
 import { setCookieLine } from "../cookies/cookie.ts";
-import { isSocket } from "./answer.ts";
-import type { Answer } from "./answer.ts";
+import { isSocket, isStream } from "./answer.ts";
+import type { Answer, StreamBody } from "./answer.ts";
 import { htmlType, jsonType, textType } from "./content-types.ts";
 
 // What only the framework writes: the framing of a message, and what it derives from the declaration.
@@ -24,6 +24,8 @@ export function unwritable(answer: Answer): string | undefined {
   const { status, contentType, headers, cookies } = answer;
   const isFinal = Number.isInteger(status) && status >= 200 && status <= 599;
   if (!isFinal && !isSocket(answer.body)) return `${status}, which is not a final status`;
+  const stream = isStream(answer.body) ? wrongStream(answer.body) : undefined;
+  if (stream !== undefined) return stream;
   if (!isOurs(contentType) && !isFieldValue(contentType)) return 'a header that cannot be written: "content-type"';
   for (const [name, value] of headers) {
     if (!isToken(name) || !isFieldValue(value)) return `a header that cannot be written: ${JSON.stringify(name)}`;
@@ -34,6 +36,16 @@ export function unwritable(answer: Answer): string | undefined {
     if (!isFieldValue(setCookieLine(cookie, true))) return 'a header that cannot be written: "set-cookie"';
   }
   return undefined;
+}
+
+function wrongStream({ parts, length }: StreamBody): string | undefined {
+  if (length !== undefined && !(Number.isSafeInteger(length) && length >= 0)) {
+    return `a stream of ${length} bytes, which is no length`;
+  }
+  const isParts =
+    parts instanceof ReadableStream ||
+    typeof (parts as Partial<StreamBody["parts"]>)?.[Symbol.asyncIterator] === "function";
+  return isParts ? undefined : "a stream that is neither a ReadableStream nor an async iterable";
 }
 
 function isOurs(contentType: string | undefined): contentType is undefined {

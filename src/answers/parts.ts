@@ -10,19 +10,19 @@ export interface Parts {
 
 /** Begins to read a body. A `ReadableStream` is read by a reader: its iterator could not be told while it waits. */
 export function readParts({ parts, request }: StreamBody): Parts {
+  // Whoever sends the parts does so from wherever its client made room, which is not the request's context.
+  const run = <A>(work: () => A): A => (request === undefined ? work() : request.run(work));
   if (parts instanceof ReadableStream) {
     const reader = (parts as ReadableStream<Uint8Array>).getReader();
     return {
-      next: async () => (await reader.read()).value,
+      next: async () => (await run(() => reader.read())).value,
       cancel: () => void reader.cancel().catch(() => {}),
     };
   }
   const iterator = parts[Symbol.asyncIterator]();
-  // Whoever sends the parts does so from wherever its client made room, which is not the request's context.
-  const next = request === undefined ? () => iterator.next() : () => request.run(() => iterator.next());
   return {
     next: async () => {
-      const { done, value } = await next();
+      const { done, value } = await run(() => iterator.next());
       return done === true ? undefined : value;
     },
     // What a producer raises when it is told has nobody left to be told of it.

@@ -1,4 +1,4 @@
-import type { StreamRequest } from "../answers/answer.ts";
+import type { StreamRequest, StreamSink, StreamWriting } from "../answers/answer.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import type { Event } from "./event.ts";
@@ -25,15 +25,19 @@ interface Queued {
   readonly sent: () => void;
 }
 
-const sent = Promise.resolve(ok());
-const gone = Promise.resolve(error("gone" as const));
+const isSent = ok();
+const isGone = error("gone" as const);
+// One for every event that goes out at once: a promise of its own would cost each a tenth of its delivery.
+const sent = Promise.resolve(isSent);
+const gone = Promise.resolve(isGone);
 const keptAlive = /* @__PURE__ */ new TextEncoder().encode(": keep-alive\n\n");
 const end: Part = { done: true, value: undefined };
 const nobody = (): void => {};
 
 /**
- * The body of an event stream. Whoever sends it takes one part after the other; a `send` is over once the part behind its
- * own is asked for, so a client that reads slowly slows its producer, and nothing piles up.
+ * The body of an event stream. A client that reads slowly slows its producer, and nothing piles up. Whoever sends it
+ * takes one part after the other, and a `send` is over once the part behind its own is asked for; or it brings a sink, to
+ * which each `send` writes by itself.
  */
 export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8Array, undefined> {
   readonly #producer: Producer<K>;
@@ -42,6 +46,9 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
   #keptAlive: KeptAlive | undefined = undefined;
   /** The request it answers, once it is sent. */
   request: StreamRequest | undefined = undefined;
+  #sink: StreamSink | undefined = undefined;
+  /** How many `send` wait for the sink to have room. */
+  #waiting = 0;
   #taker: Taker | undefined = undefined;
   readonly #queued: Queued[] = [];
   /** The `send` whose part was taken last. */
@@ -74,6 +81,13 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
     return new Promise((take, fail) => (this.#taker = { take, fail }));
   }
 
+  /** Begins, and writes what is sent. */
+  writeTo(sink: StreamSink): StreamWriting {
+    this.#sink = sink;
+    this.#start();
+    return { cancel: () => void this.return() };
+  }
+
   /** Nobody reads any further: every `send` is told. */
   return(): Promise<Part> {
     if (this.#state === "gone") return Promise.resolve(end);
@@ -103,14 +117,24 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
     if (event.wire === "") return sent;
     this.#checkDeclared(event);
     this.#keptAlive?.heard();
+    const sink = this.#sink;
+    if (sink !== undefined) return sink.write(event.bytes) ? sent : this.#whenRoom(sink);
     return new Promise((resolve) => {
-      this.#give(event.bytes, () => resolve(this.#state === "gone" ? error("gone") : ok()));
+      this.#give(event.bytes, () => resolve(this.#state === "gone" ? isGone : isSent));
     });
+  }
+
+  async #whenRoom(sink: StreamSink): Promise<Result<void, "gone">> {
+    this.#waiting++;
+    const hasRoom = await sink.room();
+    this.#waiting--;
+    return hasRoom ? isSent : isGone;
   }
 
   // A client that is slow to take what it was sent is not waiting for more.
   #keepAlive(): void {
-    if (this.#taker !== undefined) this.#give(keptAlive, nobody);
+    if (this.#sink !== undefined && this.#waiting === 0) this.#sink.write(keptAlive);
+    else if (this.#taker !== undefined) this.#give(keptAlive, nobody);
   }
 
   #give(bytes: Uint8Array, sent: () => void): void {
@@ -132,8 +156,13 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
     this.#keptAlive?.end();
     const taker = this.#taker;
     this.#taker = undefined;
-    if (thrown === undefined) taker?.take(end);
-    else taker?.fail(thrown.thrown);
+    if (thrown === undefined) {
+      taker?.take(end);
+      this.#sink?.end();
+    } else {
+      taker?.fail(thrown.thrown);
+      this.#sink?.fail(thrown.thrown);
+    }
   }
 
   #checkDeclared({ name }: Event<K>): void {

@@ -7,99 +7,43 @@ export interface KeptAlive {
 
 /** Calls `onQuiet` whenever it was not heard of for that long; the call itself counts as being heard of. */
 export function keepAlive(ms: number, onQuiet: () => void): KeptAlive {
-  let waits = all.get(ms);
-  if (waits === undefined) {
-    waits = new Waits(ms);
-    all.set(ms, waits);
-  }
-  return new Wait(waits, onQuiet);
+  return new Wait(ms, onQuiet);
 }
-
-const all = new Map<number, Waits>();
 
 /**
- * Every wait of one length, as a ring that begins and ends here, by one timer: the one heard of last stands last, so the
- * first is the next to be due. A timer of its own would have to be set anew with every event of a stream.
+ * A wait with a timer of its own, which is not set anew with every event: once due, it looks when it was last heard of,
+ * and goes on for what is left. One timer for all would die on Workers with the request that had set it.
  */
-class Waits {
+class Wait implements KeptAlive {
   readonly #ms: number;
-  readonly #ring: Link = new Link();
-  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
-
-  constructor(ms: number) {
-    this.#ms = ms;
-  }
-
-  putLast(wait: Wait): void {
-    wait.heardAt = performance.now();
-    wait.putBefore(this.#ring);
-    this.#timer ??= setTimeout(this.#look, this.#ms);
-  }
-
-  /** A timer that nothing waits for would keep a process from its end. */
-  forgetIfEmpty(): void {
-    if (this.#ring.next !== this.#ring) return;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    all.delete(this.#ms);
-  }
-
-  readonly #look = (): void => {
-    this.#timer = undefined;
-    const now = performance.now();
-    for (let first = this.#ring.next; first instanceof Wait; first = this.#ring.next) {
-      const leftMs = first.heardAt + this.#ms - now;
-      // A timer may be a fraction of a millisecond early.
-      if (leftMs >= 1) {
-        this.#timer ??= setTimeout(this.#look, leftMs);
-        return;
-      }
-      first.heard();
-      first.onQuiet();
-    }
-  };
-}
-
-/** A place in a ring; alone, it is a ring of its own. */
-class Link {
-  next: Link = this;
-  #before: Link = this;
-
-  putBefore(next: Link): void {
-    this.next = next;
-    this.#before = next.#before;
-    next.#before.next = this;
-    next.#before = this;
-  }
-
-  takeOut(): void {
-    this.#before.next = this.next;
-    this.next.#before = this.#before;
-    this.next = this;
-    this.#before = this;
-  }
-}
-
-class Wait extends Link implements KeptAlive {
+  readonly #onQuiet: () => void;
   /** On the monotonic clock. */
-  heardAt = 0;
-  readonly onQuiet: () => void;
-  readonly #waits: Waits;
+  #heardAt: number = performance.now();
+  #timer: ReturnType<typeof setTimeout>;
 
-  constructor(waits: Waits, onQuiet: () => void) {
-    super();
-    this.#waits = waits;
-    this.onQuiet = onQuiet;
-    waits.putLast(this);
+  constructor(ms: number, onQuiet: () => void) {
+    this.#ms = ms;
+    this.#onQuiet = onQuiet;
+    this.#timer = setTimeout(this.#look, ms);
   }
 
   heard(): void {
-    this.takeOut();
-    this.#waits.putLast(this);
+    this.#heardAt = performance.now();
   }
 
   end(): void {
-    this.takeOut();
-    this.#waits.forgetIfEmpty();
+    clearTimeout(this.#timer);
   }
+
+  readonly #look = (): void => {
+    const leftMs = this.#heardAt + this.#ms - performance.now();
+    // A timer may be a fraction of a millisecond early.
+    if (leftMs >= 1) {
+      this.#timer = setTimeout(this.#look, leftMs);
+      return;
+    }
+    this.heard();
+    this.#timer = setTimeout(this.#look, this.#ms);
+    this.#onQuiet();
+  };
 }

@@ -5,7 +5,9 @@ export class Subscription<K> implements AsyncIterable<Event<K>> {
   readonly #depth: number;
   readonly #leave: () => void;
   readonly #queued: Event<K>[] = [];
-  readonly #waiting: ((event: Event<K> | undefined) => void)[] = [];
+  /** Who waits, the first of them by itself: mostly it is the only one. */
+  #first: ((event: Event<K> | undefined) => void) | undefined = undefined;
+  #others: ((event: Event<K> | undefined) => void)[] | undefined = undefined;
   #isOver = false;
   /** Listened to once, however often it is given. */
   #until: AbortSignal | undefined = undefined;
@@ -24,7 +26,10 @@ export class Subscription<K> implements AsyncIterable<Event<K>> {
     if (options.until !== undefined && this.#isAborted(options.until)) return Promise.resolve(undefined);
     if (this.#queued.length > 0) return Promise.resolve(this.#queued.shift());
     if (this.#isOver) return Promise.resolve(undefined);
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return new Promise((resolve) => {
+      if (this.#first === undefined) this.#first = resolve;
+      else (this.#others ??= []).push(resolve);
+    });
   }
 
   /** Leaves the topic. What was queued is still told. */
@@ -33,7 +38,7 @@ export class Subscription<K> implements AsyncIterable<Event<K>> {
     this.#isOver = true;
     this.#until?.removeEventListener("abort", this.#onAbort);
     this.#leave();
-    for (const resolve of this.#waiting.splice(0)) resolve(undefined);
+    for (let resolve = this.#waiter(); resolve !== undefined; resolve = this.#waiter()) resolve(undefined);
   }
 
   /** Leaving the loop unsubscribes. */
@@ -47,10 +52,17 @@ export class Subscription<K> implements AsyncIterable<Event<K>> {
 
   /** For the hub: hands it an event. One that is too far behind is dropped. */
   deliver(event: Event<K>): void {
-    const resolve = this.#waiting.shift();
+    const resolve = this.#waiter();
     if (resolve !== undefined) resolve(event);
     else if (this.#queued.length < this.#depth) this.#queued.push(event);
     else this.unsubscribe();
+  }
+
+  /** Takes out who waited longest. */
+  #waiter(): ((event: Event<K> | undefined) => void) | undefined {
+    const first = this.#first;
+    this.#first = this.#others?.shift();
+    return first;
   }
 
   #isAborted(until: AbortSignal): boolean {

@@ -2,13 +2,21 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseSync } from "oxc-parser";
 import * as usher from "usher-http";
+import * as bun from "usher-http/bun";
+import * as deno from "usher-http/deno";
 import * as node from "usher-http/node";
+import * as whatwg from "usher-http/whatwg";
+import * as workers from "usher-http/workers";
 import { expect, it } from "vitest";
 
 const root = join(import.meta.dirname, "../..");
 const entries = [
   { name: "usher-http", source: "src/index.ts", module: usher },
   { name: "usher-http/node", source: "adapters/node/index.ts", module: node },
+  { name: "usher-http/bun", source: "adapters/bun/index.ts", module: bun },
+  { name: "usher-http/deno", source: "adapters/deno/index.ts", module: deno },
+  { name: "usher-http/workers", source: "adapters/workers/index.ts", module: workers },
+  { name: "usher-http/whatwg", source: "adapters/whatwg/index.ts", module: whatwg },
 ];
 
 it("exports the names in exports.txt and no others", async () => {

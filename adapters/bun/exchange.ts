@@ -1,0 +1,85 @@
+import type { Exchange } from "../../src/app/exchange.ts";
+import { bodyOf } from "../../src/app/timed-body.ts";
+import type { Reading, TimedBody } from "../../src/app/timed-body.ts";
+import type { BunServer } from "./runtime.ts";
+
+/** What an exchange needs to know of its listener. */
+export interface Listening extends Reading {
+  /** The path of the Unix socket it listens on. */
+  readonly socket: string | undefined;
+}
+
+/** An exchange over a request of `Bun.serve`, which shows a repeated header as one joined line. */
+export class BunExchange implements Exchange {
+  readonly method: string;
+  readonly target: string;
+  readonly request: Request;
+  readonly server: BunServer;
+  readonly #listening: Listening;
+  /** Null once it is known that there is none. */
+  #body: TimedBody | undefined | null = undefined;
+
+  constructor(request: Request, server: BunServer, listening: Listening) {
+    this.method = request.method;
+    this.target = targetOf(request.url);
+    this.request = request;
+    this.server = server;
+    this.#listening = listening;
+  }
+
+  get peer(): string {
+    const { socket } = this.#listening;
+    if (socket !== undefined) return `unix:${socket}`;
+    const address = this.server.requestIP(this.request)?.address ?? "";
+    // An IPv4 peer of a socket that takes both families.
+    return address.startsWith("::ffff:") ? address.slice(7) : address;
+  }
+
+  get body(): TimedBody | undefined {
+    if (this.#body === undefined) this.#body = bodyOf(this.request, this.#listening) ?? null;
+    return this.#body ?? undefined;
+  }
+
+  /** The body as far as anybody asked for it. */
+  get begun(): TimedBody | undefined {
+    return this.#body ?? undefined;
+  }
+
+  get gone(): AbortSignal {
+    return this.request.signal;
+  }
+
+  lines(name: string): readonly string[] {
+    const value = this.request.headers.get(name);
+    return value === null ? nothing : [value];
+  }
+
+  headers(): Iterable<readonly [name: string, value: string]> {
+    return this.request.headers;
+  }
+
+  byteLength(text: string): number {
+    return Buffer.byteLength(text);
+  }
+
+  decode(bytes: Uint8Array): string | undefined {
+    try {
+      return decoder.decode(bytes);
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+const nothing: readonly string[] = [];
+const decoder: TextDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * What is behind the authority of a URL. Where `Host` is none that a URL can have, and for HTTP/1.0 without one, Bun
+ * tells the path alone, and for `CONNECT` the authority alone.
+ */
+function targetOf(url: string): string {
+  if (!url.startsWith("http://")) return url;
+  const path = url.indexOf("/", 7);
+  return path === -1 ? "/" : url.slice(path);
+}

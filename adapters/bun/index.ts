@@ -1,0 +1,145 @@
+/** `usher-http/bun`: serves on `Bun.serve`. */
+import { make } from "../../src/app/app.ts";
+import type { App } from "../../src/app/app.ts";
+import { until } from "../../src/app/draining.ts";
+import type { Sent } from "../../src/app/exchange.ts";
+import { say, sayReported, sayStopped } from "../../src/app/listener-log.ts";
+import { limitsOf } from "../../src/app/listening.ts";
+import type { Limits, ServeOptions, Server } from "../../src/app/listening.ts";
+import { Sweep } from "../../src/app/sweep.ts";
+import { useSink } from "../../src/logging/writer.ts";
+import type { Route } from "../../src/routes/route.ts";
+import { BunExchange } from "./exchange.ts";
+import { listen } from "./listen.ts";
+import { inSeconds, keep, unkept } from "./limits.ts";
+import { respond } from "./respond.ts";
+import type { BunRuntime, BunServeOptions, BunServer } from "./runtime.ts";
+import { stderrSink } from "./stderr.ts";
+
+export type { ListenOptions, ServeOptions, Server } from "../../src/app/listening.ts";
+
+declare const Bun: BunRuntime;
+
+/**
+ * Serves an app on Bun: makes it of its routes, listens, and stops on SIGTERM and SIGINT. What Bun does in another way
+ * than Node is in the README's table of runtimes; `usher-http/node` runs on Bun too, and does it Node's way.
+ *
+ * @throws DeclarationError for a declaration the framework refuses, RangeError for an option out of its range, and
+ * the listening socket's own error, all before a request is taken.
+ *
+ * @example
+ * ```ts
+ * const server = await serve([hello], { port: 8080 });
+ * ```
+ */
+export async function serve(routes: readonly Route[], options: ServeOptions = {}): Promise<Server> {
+  const limits = limitsOf(options);
+  const listener = new Listener(make(routes, options), limits);
+  useSink(stderrSink());
+  await keep(options);
+  await listener.start(unkept(options));
+  return listener;
+}
+
+class Listener implements Server {
+  readonly app: App;
+  readonly sweep: Sweep;
+  readonly pieceBytes = 16_384;
+  readonly socket: string | undefined;
+  readonly idleSeconds: number;
+  readonly sendSeconds: number;
+  readonly #limits: Limits;
+  #servers: readonly BunServer[] = [];
+  /** How many requests have no answer yet. */
+  #inFlight = 0;
+  #stopped: Promise<number> | undefined;
+  stopping = false;
+  cutting = false;
+  port = 0;
+  url = "";
+
+  constructor(app: App, limits: Limits) {
+    this.app = app;
+    this.#limits = limits;
+    this.sweep = new Sweep(limits);
+    this.socket = limits.socket;
+    this.idleSeconds = inSeconds("idleTimeoutMs", limits.idleTimeoutMs);
+    this.sendSeconds = inSeconds("sendTimeoutMs", limits.sendTimeoutMs);
+  }
+
+  async start(unkept: readonly string[]): Promise<void> {
+    const { servers, port, url, bound } = await listen(this.#limits, (where) => Bun.serve(this.#options(where)));
+    this.#servers = servers;
+    this.port = port;
+    this.url = url;
+    if (this.#limits.signals) {
+      process.once("SIGTERM", this.#onSignal);
+      process.once("SIGINT", this.#onSignal);
+    }
+    this.sweep.start();
+    say("info", `listening on ${url} (${bound})`);
+    for (const why of unkept) say("warn", why);
+  }
+
+  stop(): Promise<number> {
+    return (this.#stopped ??= this.#stop());
+  }
+
+  readonly #onSignal = (): void => {
+    // The next one finds no listener, and does what it does to any process.
+    this.#forgetSignals();
+    void this.stop();
+  };
+
+  #forgetSignals(): void {
+    process.off("SIGTERM", this.#onSignal).off("SIGINT", this.#onSignal);
+  }
+
+  #options(where: Partial<BunServeOptions>): BunServeOptions {
+    return {
+      ...where,
+      idleTimeout: this.idleSeconds,
+      // A body's length is the app's to bound, and a 413 the app's to say.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      // Bun would show whoever asks the source of what failed.
+      development: false,
+      fetch: this.#answer,
+      error: (error) => {
+        sayReported(error);
+        return new Response(null, { status: 500 });
+      },
+    };
+  }
+
+  readonly #answer = (request: Request, server: BunServer): Response | Promise<Response> => {
+    const exchange = new BunExchange(request, server, this);
+    const sent = this.app.answer(exchange);
+    if (!(sent instanceof Promise)) return respond(exchange, sent, this);
+    // However long a handler takes, its client has nothing to send meanwhile; and a body has a bound of its own.
+    server.timeout(request, 0);
+    this.#inFlight++;
+    return sent.then((sent) => this.#answerLate(exchange, sent));
+  };
+
+  #answerLate(exchange: BunExchange, sent: Sent): Response {
+    this.#inFlight--;
+    exchange.server.timeout(exchange.request, this.idleSeconds);
+    return respond(exchange, sent, this);
+  }
+
+  async #stop(): Promise<number> {
+    this.stopping = true;
+    this.app.stop();
+    this.#forgetSignals();
+    say("info", `stopping, with ${this.#inFlight} requests in flight`);
+    // Each resolves once its last connection is closed, which one that never asked anything puts off.
+    for (const server of this.#servers) void server.stop();
+    await until(() => this.#servers.every(({ pendingRequests }) => pendingRequests === 0), this.#limits.drainMs);
+    const cut = this.#inFlight;
+    this.cutting = true;
+    await Promise.all(this.#servers.map((server) => server.stop(true)));
+    this.sweep.stop();
+    sayStopped(cut, this.#limits.drainMs);
+    return cut;
+  }
+}

@@ -1,0 +1,112 @@
+import { Buffer, isUtf8 } from "node:buffer";
+import type { Exchange } from "../../src/app/exchange.ts";
+import { bodyOf } from "../../src/app/timed-body.ts";
+import type { Reading, TimedBody } from "../../src/app/timed-body.ts";
+import { hushAborts } from "./hush.ts";
+import type { ServeInfo } from "./runtime.ts";
+import { hostOf } from "./target.ts";
+
+/** What an exchange needs to know of its listener. */
+export interface Listening extends Reading {
+  /** The path of the Unix socket it listens on. */
+  readonly socket: string | undefined;
+}
+
+/** An exchange over a request of `Deno.serve`, which shows a repeated header as one joined line. */
+export class DenoExchange implements Exchange {
+  readonly method: string;
+  readonly target: string;
+  readonly #request: Request;
+  readonly #info: ServeInfo;
+  readonly #listening: Listening;
+  /** Null once it is known that there is none. */
+  #body: TimedBody | undefined | null = undefined;
+  #controller: AbortController | undefined = undefined;
+  #state: "awaited" | "answered" | "gone" = "awaited";
+
+  constructor(request: Request, target: string, info: ServeInfo, listening: Listening) {
+    this.method = request.method;
+    this.target = target;
+    this.#request = request;
+    this.#info = info;
+    this.#listening = listening;
+  }
+
+  get peer(): string {
+    const { socket } = this.#listening;
+    if (socket !== undefined) return `unix:${socket}`;
+    const { hostname = "", port } = told(() => this.#info.remoteAddr, nowhere);
+    // An IPv4 peer of a socket that takes both families.
+    const address = hostname.startsWith("::ffff:") ? hostname.slice(7) : hostname;
+    return port === 0 ? "" : address;
+  }
+
+  get body(): TimedBody | undefined {
+    if (this.#body === undefined) this.#body = bodyOf(this.#request, this.#listening) ?? null;
+    return this.#body ?? undefined;
+  }
+
+  /** The body as far as anybody asked for it. */
+  get begun(): TimedBody | undefined {
+    return this.#body ?? undefined;
+  }
+
+  /** Deno's own signal aborts after an answer that is whole, too, so it is heard only until there is one. */
+  get gone(): AbortSignal {
+    if (this.#controller !== undefined) return this.#controller.signal;
+    const controller = new AbortController();
+    this.#controller = controller;
+    if (this.#state === "gone") controller.abort();
+    if (this.#state !== "awaited") return controller.signal;
+    hushAborts();
+    const { signal } = this.#request;
+    const left = (): void => {
+      if (this.#state === "awaited") this.left();
+    };
+    if (signal.aborted) left();
+    else signal.addEventListener("abort", left);
+    return controller.signal;
+  }
+
+  /** There is an answer; only who sends it knows from now on whether the client takes it. */
+  answered(): void {
+    if (this.#state === "awaited") this.#state = "answered";
+  }
+
+  left(): void {
+    this.#state = "gone";
+    this.#controller?.abort();
+  }
+
+  lines(name: string): readonly string[] {
+    const value = told(() => this.#request.headers.get(name), null);
+    if (value === null) return nothing;
+    // The URL has the target's own authority where it has one (RFC 9112 §3.2.2).
+    return [name === "host" ? hostOf(this.#request.url) : value];
+  }
+
+  headers(): Iterable<readonly [name: string, value: string]> {
+    return told(() => [...this.#request.headers], []);
+  }
+
+  byteLength(text: string): number {
+    return Buffer.byteLength(text);
+  }
+
+  decode(bytes: Uint8Array): string | undefined {
+    if (!isUtf8(bytes)) return undefined;
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  }
+}
+
+const nothing: readonly string[] = [];
+const nowhere: ServeInfo["remoteAddr"] = { transport: "tcp", port: 0 };
+
+/** What Deno has to tell of a request. Once that is answered it raises, and a late line of the log would be lost. */
+function told<A>(ask: () => A, otherwise: A): A {
+  try {
+    return ask();
+  } catch {
+    return otherwise;
+  }
+}

@@ -1,0 +1,156 @@
+/** `usher-http/deno`: serves on `Deno.serve`. */
+import { make } from "../../src/app/app.ts";
+import type { App } from "../../src/app/app.ts";
+import { until } from "../../src/app/draining.ts";
+import type { Sent } from "../../src/app/exchange.ts";
+import { say, sayRefused, sayReported, sayStopped } from "../../src/app/listener-log.ts";
+import { limitsOf } from "../../src/app/listening.ts";
+import type { Limits, ServeOptions, Server } from "../../src/app/listening.ts";
+import { cut } from "../../src/app/streaming.ts";
+import { Sweep } from "../../src/app/sweep.ts";
+import { useSink } from "../../src/logging/writer.ts";
+import type { Route } from "../../src/routes/route.ts";
+import { DenoExchange } from "./exchange.ts";
+import { InFlight } from "./in-flight.ts";
+import type { Cuttable } from "./in-flight.ts";
+import { refusedLength, unkept } from "./limits.ts";
+import { listen } from "./listen.ts";
+import { Pending } from "./pending.ts";
+import { respond } from "./respond.ts";
+import type { DenoRuntime, DenoServeOptions, DenoServer, ServeInfo } from "./runtime.ts";
+import { StopSignals } from "./signals.ts";
+import { stderrSink } from "./stderr.ts";
+import { Refused, targetOf } from "./target.ts";
+
+export type { ListenOptions, ServeOptions, Server } from "../../src/app/listening.ts";
+
+declare const Deno: DenoRuntime;
+
+/**
+ * Serves an app on Deno: makes it of its routes, listens, and stops on SIGTERM and SIGINT. What Deno does in another way
+ * than Node is in the README's table of runtimes; `usher-http/node` runs on Deno too, and does it Node's way.
+ *
+ * @throws DeclarationError for a declaration the framework refuses, RangeError for an option out of its range, and
+ * the listening socket's own error, all before a request is taken.
+ *
+ * @example
+ * ```ts
+ * const server = await serve([hello], { port: 8080 });
+ * ```
+ */
+export async function serve(routes: readonly Route[], options: ServeOptions = {}): Promise<Server> {
+  const limits = limitsOf(options);
+  const listener = new Listener(make(routes, options), limits, options.maxHeaderBytes);
+  useSink(stderrSink());
+  await listener.start(unkept(options));
+  return listener;
+}
+
+class Listener implements Server {
+  readonly app: App;
+  readonly sweep: Sweep;
+  // Up to 2.9.5 a body asked for in one piece, and given up, is held on to for ever.
+  readonly pieceBytes = 0;
+  readonly socket: string | undefined;
+  readonly sendTimeoutMs: number;
+  readonly streams: InFlight<Cuttable> = new InFlight();
+  readonly #pending: InFlight<Pending> = new InFlight();
+  readonly #limits: Limits;
+  /** Where the application has one of its own. */
+  readonly #maxHeaderBytes: number | undefined;
+  readonly #signals = new StopSignals(() => void this.stop());
+  #servers: readonly DenoServer[] = [];
+  #stopped: Promise<number> | undefined;
+  stopping = false;
+  port = 0;
+  url = "";
+
+  constructor(app: App, limits: Limits, maxHeaderBytes: number | undefined) {
+    this.app = app;
+    this.#limits = limits;
+    this.#maxHeaderBytes = maxHeaderBytes;
+    this.sweep = new Sweep(limits);
+    this.socket = limits.socket;
+    this.sendTimeoutMs = limits.sendTimeoutMs;
+  }
+
+  async start(unkept: readonly string[]): Promise<void> {
+    const serveAt = (where: Partial<DenoServeOptions>) => Deno.serve({ ...where, ...hooks }, this.#answer);
+    const { servers, port, url, bound } = await listen(this.#limits, serveAt);
+    this.#servers = servers;
+    this.port = port;
+    this.url = url;
+    if (this.#limits.signals) this.#signals.hear();
+    this.sweep.start();
+    say("info", `listening on ${url} (${bound})`);
+    for (const why of unkept) say("warn", why);
+  }
+
+  stop(): Promise<number> {
+    return (this.#stopped ??= this.#stop());
+  }
+
+  readonly #answer = (request: Request, info: ServeInfo): Response | Promise<Response> => {
+    const target = this.#refused(request) ?? targetOf(request);
+    if (target instanceof Refused) return refuse(target);
+    const exchange = new DenoExchange(request, target, info, this);
+    const sent = this.app.answer(exchange);
+    if (!(sent instanceof Promise)) return respond(exchange, sent, this);
+    return this.#answerLate(exchange, sent);
+  };
+
+  #answerLate(exchange: DenoExchange, sent: Promise<Sent>): Promise<Response> {
+    const pending = new Pending(exchange);
+    const entry = this.#pending.add(pending);
+    void sent.then((sent) => {
+      this.#pending.remove(entry);
+      pending.answer(sent, this);
+    });
+    return pending.response;
+  }
+
+  #refused(request: Request): Refused | undefined {
+    return this.#maxHeaderBytes === undefined ? undefined : refusedLength(request, this.#maxHeaderBytes);
+  }
+
+  async #stop(): Promise<number> {
+    const { drainMs } = this.#limits;
+    const end = performance.now() + drainMs;
+    this.stopping = true;
+    this.app.stop();
+    this.#signals.forget();
+    say("info", `stopping, with ${this.#pending.size} requests in flight`);
+    // Deno drops a body that still arrives at the very moment it is told to refuse new connections.
+    const arrived = await until(() => !this.#pending.some((pending) => pending.isReading), drainMs);
+    const cut = arrived ? 0 : this.#cut();
+    let closed = false;
+    void Promise.all(this.#servers.map((server) => server.shutdown())).then(() => (closed = true));
+    await until(() => closed, end - performance.now());
+    const unanswered = cut + this.#cut();
+    for (const server of this.#servers) server.unref();
+    this.sweep.stop();
+    sayStopped(unanswered, drainMs);
+    return unanswered;
+  }
+
+  /** Ends whatever there is, and says how many had no answer yet. */
+  #cut(): number {
+    const { size } = this.#pending;
+    this.#pending.cutAll();
+    this.streams.cutAll();
+    return size;
+  }
+}
+
+const hooks: Pick<DenoServeOptions, "onListen" | "onError"> = {
+  onListen: () => {},
+  onError: (error) => {
+    if (error !== cut) sayReported(error);
+    return new Response(null, { status: 500 });
+  },
+};
+
+function refuse({ status, why }: Refused): Response {
+  sayRefused(status, why);
+  return new Response(null, { status, headers: { connection: "close" } });
+}

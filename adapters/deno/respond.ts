@@ -1,0 +1,84 @@
+import { isStream } from "../../src/answers/answer.ts";
+import type { StreamBody, StreamEnd } from "../../src/answers/answer.ts";
+import type { Sent } from "../../src/app/exchange.ts";
+import { responseOf } from "../../src/app/fetch.ts";
+import { Streaming } from "../../src/app/streaming.ts";
+import type { Sending } from "../../src/app/streaming.ts";
+import type { Deadline, Sweep } from "../../src/app/sweep.ts";
+import type { DenoExchange } from "./exchange.ts";
+import type { Cuttable, Entry, InFlight } from "./in-flight.ts";
+
+/** What the sending of an answer needs to know of its server. */
+export interface Responding {
+  readonly sweep: Sweep;
+  readonly sendTimeoutMs: number;
+  /** No further request is taken: every answer says so. */
+  readonly stopping: boolean;
+  /** The streams that are being sent. */
+  readonly streams: InFlight<Cuttable>;
+}
+
+/** An answer as Deno takes it. */
+export function respond(exchange: DenoExchange, sent: Sent, responding: Responding): Response {
+  exchange.begun?.release();
+  exchange.answered();
+  const answer = toSend(sent, responding);
+  const { body } = answer;
+  if (!isStream(body)) return responseOf(answer);
+  return responseOf(answer, new Sender(exchange, body, responding).readable);
+}
+
+function toSend(sent: Sent, { stopping }: Responding): Sent {
+  if (!stopping && sent.status !== 205) return sent;
+  const closes = sent.closes || stopping;
+  // A 205 would go out with nothing that tells its end, and its client wait for ever.
+  return sent.status === 205 ? { ...sent, status: 204, head: unframed(sent.head), closes } : { ...sent, closes };
+}
+
+function unframed(head: readonly string[]): readonly string[] {
+  return head.at(-2) === "content-length" ? head.slice(0, -2) : head;
+}
+
+/** Minds the client of a stream: Deno itself would wait for it for ever. */
+class Sender implements Sending, Cuttable {
+  readonly stopsAtLength = true;
+  readonly #exchange: DenoExchange;
+  readonly #responding: Responding;
+  readonly #streaming: Streaming;
+  readonly #entry: Entry<Cuttable>;
+  #deadline: Deadline | undefined = undefined;
+
+  constructor(exchange: DenoExchange, body: StreamBody, responding: Responding) {
+    this.#exchange = exchange;
+    this.#responding = responding;
+    this.#streaming = new Streaming(body, this);
+    this.#entry = responding.streams.add(this);
+  }
+
+  get readable(): ReadableStream<Uint8Array> {
+    return this.#streaming.readable;
+  }
+
+  making(): void {
+    this.#deadline?.clear();
+  }
+
+  made(): void {
+    const { sweep, sendTimeoutMs } = this.#responding;
+    this.#deadline = sweep.time(sendTimeoutMs, () => this.#streaming.end("client stopped reading"));
+  }
+
+  cancelled(): StreamEnd {
+    return "client gone";
+  }
+
+  ended(how: StreamEnd): void {
+    this.#deadline?.clear();
+    this.#responding.streams.remove(this.#entry);
+    if (how !== "finished") this.#exchange.left();
+  }
+
+  cut(): void {
+    this.#streaming.end("connection closed");
+  }
+}

@@ -1,0 +1,40 @@
+/** `usher-http/whatwg`: an app behind `@whatwg-node/server`, for servers that exist already. */
+import { isStream } from "../../src/answers/answer.ts";
+import type { App } from "../../src/app/app.ts";
+import type { Sent } from "../../src/app/exchange.ts";
+import { FetchExchange, responseOf } from "../../src/app/fetch.ts";
+import { NodeExchange } from "./exchange.ts";
+import { nodeOf } from "./node.ts";
+import type { WhatwgContext } from "./node.ts";
+import { watched } from "./stream.ts";
+
+export type { WhatwgContext } from "./node.ts";
+
+/** What `createServerAdapter` of `@whatwg-node/server` takes. It neither throws nor rejects. */
+export type WhatwgHandler = (request: Request, context: WhatwgContext) => Response | Promise<Response>;
+
+/**
+ * Answers with an app behind `@whatwg-node/server`, which mounts in Node's own server, in Express, Koa, Fastify and
+ * others. In Node the listener of `usher-http/node` is faster, and has the limits and the stopping that here are the
+ * server's own.
+ *
+ * A server that hands the adapter objects of its own, as Fastify does, gives them as `{ req, reply }` too: from them
+ * come `peer`, the target and the header lines as they were sent, and that the client has gone.
+ *
+ * @example
+ * ```ts
+ * createServer(createServerAdapter(whatwg(App.make(routes)))).listen(8080);
+ * ```
+ */
+export function whatwg(app: App): WhatwgHandler {
+  return (request, context) => {
+    const node = nodeOf(context);
+    const exchange = node === undefined ? new FetchExchange(request, "") : new NodeExchange(request, node);
+    const sent = app.answer(exchange);
+    const respond = (sent: Sent): Response => {
+      const { body } = sent;
+      return responseOf(sent, node !== undefined && isStream(body) ? watched(body, node.res) : undefined);
+    };
+    return sent instanceof Promise ? sent.then(respond) : respond(sent);
+  };
+}

@@ -1,0 +1,24 @@
+import type { ServerResponse } from "node:http";
+import type { StreamBody } from "../../src/answers/answer.ts";
+import { Streaming } from "../../src/app/streaming.ts";
+
+const nothing = (): void => {};
+
+/**
+ * A streamed body that knows its connection. The adapter tells it neither of a client that goes while it takes nothing,
+ * nor of one that goes after it has sent a body of its own.
+ */
+export function watched(body: StreamBody, response: ServerResponse): ReadableStream<Uint8Array> {
+  const streaming = new Streaming(body, {
+    stopsAtLength: false,
+    making() {
+      // The adapter has written the head by now, and Node keeps it back until there is a part.
+      if (response.headersSent) response.flushHeaders();
+    },
+    made: nothing,
+    cancelled: () => "client gone",
+    ended: nothing,
+  });
+  response.once("close", () => streaming.end("client gone"));
+  return streaming.readable;
+}

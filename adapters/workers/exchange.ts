@@ -1,0 +1,47 @@
+import type { Exchange } from "../../src/app/exchange.ts";
+import { FetchExchange } from "../../src/app/fetch.ts";
+
+/** What a Worker's `fetch` is given beside its request and its bindings, as far as it is used. */
+export interface WorkerContext {
+  waitUntil(work: Promise<unknown>): void;
+}
+
+const keepingMs = 60_000;
+
+/** An exchange over a Worker's request. */
+export class WorkerExchange extends FetchExchange implements Exchange {
+  readonly #signal: AbortSignal;
+  readonly #context: WorkerContext;
+  #controller: AbortController | undefined = undefined;
+
+  constructor(request: Request, peer: string, context: WorkerContext) {
+    super(request, peer);
+    this.#signal = request.signal;
+    this.#context = context;
+  }
+
+  override get gone(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      // Without the flag `enable_request_signal` it never does.
+      if (this.#signal.aborted) this.left();
+      else this.#signal.addEventListener("abort", () => this.left());
+    }
+    return this.#controller.signal;
+  }
+
+  /** The client took no more of its answer. */
+  left(): void {
+    this.#controller?.abort();
+  }
+
+  /**
+   * Lets work go on to its end. Without `waitUntil` it is dropped where it stands when the client goes, with all that it
+   * holds; without a timer the runtime takes what waits for neither I/O nor time for hung, and cuts it.
+   */
+  keepAlive(work: Promise<unknown>): void {
+    const timer = setInterval(() => {}, keepingMs);
+    const stop = (): void => clearInterval(timer);
+    this.#context.waitUntil(work.then(stop, stop));
+  }
+}

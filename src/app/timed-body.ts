@@ -1,0 +1,138 @@
+import { gather, noRoom } from "../inputs/body-source.ts";
+import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
+import type { Deadline, Sweep } from "./sweep.ts";
+
+type Read = Uint8Array | BodyFailure | undefined;
+
+const endedEarly: BodyFailure = { kind: "unreadable", detail: "the body ended early" };
+const tooSlow: BodyFailure = { kind: "unreadable", detail: "the body stopped arriving" };
+const coded: BodyFailure = { kind: "unreadable", detail: "a transfer coding that is not chunked" };
+
+/** How a listener reads bodies. */
+export interface Reading {
+  readonly sweep: Sweep;
+  /**
+   * Bytes of a body that is taken in one piece, which costs a request half of what reading its stream does. How much of
+   * it has come nobody can tell meanwhile, so it has the time for all of it from the start.
+   */
+  readonly pieceBytes: number;
+}
+
+/** The body a request's head announces; undefined where it has none, or where the runtime shows none. */
+export function bodyOf(request: Request, reading: Reading): TimedBody | undefined {
+  const { method, headers } = request;
+  if (method === "GET" || method === "HEAD") return undefined;
+  const length = headers.get("content-length");
+  if (length !== null) return Number(length) === 0 ? undefined : new TimedBody(request, reading, Number(length));
+  const coding = headers.get("transfer-encoding");
+  if (coding === null) return undefined;
+  const failure = coding.toLowerCase() === "chunked" ? undefined : coded;
+  return new TimedBody(request, reading, undefined, failure);
+}
+
+/** The body of a standard `Request`, with a bound to each wait for it. */
+export class TimedBody implements BodySource {
+  readonly length: number | undefined;
+  readonly #request: Request;
+  readonly #reading: Reading;
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined = undefined;
+  #deadline: Deadline | undefined = undefined;
+  #asked: (read: Read) => void = () => {};
+  #state: "unread" | "reading" | "over" = "unread";
+  #failure: BodyFailure | undefined;
+
+  constructor(request: Request, reading: Reading, length: number | undefined, failure?: BodyFailure) {
+    this.length = length;
+    this.#request = request;
+    this.#reading = reading;
+    this.#failure = failure;
+    if (failure !== undefined) this.#state = "over";
+  }
+
+  /** It is being read, and has not come whole. */
+  get isReading(): boolean {
+    return this.#state === "reading";
+  }
+
+  /** What comes behind it on its connection is not to be waited for. */
+  get isLost(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  /** The next part. Time in which nobody asks for one is not the client's. */
+  read(): Promise<Read> {
+    if (this.#state === "over") return Promise.resolve(this.#failure);
+    const reader = (this.#reader ??= this.#open());
+    return new Promise((resolve) => {
+      this.#asked = resolve;
+      this.#deadline?.goOn();
+      reader.read().then(({ value }) => this.#arrived(value), this.#broken);
+    });
+  }
+
+  whole(limit: number, receiver: BodyReceiver): void {
+    const { length } = this;
+    if (this.#state === "over" || length === undefined || length > Math.min(this.#reading.pieceBytes, limit)) {
+      void gather(() => this.read(), limit, receiver).then((read) => receiver.done(read));
+      return;
+    }
+    this.#state = "reading";
+    this.#asked = (read) => {
+      if (read instanceof Uint8Array && !receiver.take(read.byteLength)) receiver.done(noRoom);
+      else receiver.done(read as Uint8Array | BodyFailure);
+    };
+    this.#deadline = this.#reading.sweep.body(this.#expired);
+    this.#deadline.arrived(length);
+    this.#request.arrayBuffer().then((bytes) => this.#end(new Uint8Array(bytes)), this.#broken);
+  }
+
+  /** The request is answered, or given up: what is left of it is the runtime's to drop. */
+  release(): void {
+    if (this.#state !== "reading") return;
+    this.#end(endedEarly);
+    this.#drop();
+  }
+
+  #open(): ReadableStreamDefaultReader<Uint8Array> {
+    this.#state = "reading";
+    this.#deadline = this.#reading.sweep.body(this.#expired);
+    this.#deadline.rest();
+    return (this.#request.body as ReadableStream<Uint8Array>).getReader();
+  }
+
+  #arrived(part: Uint8Array | undefined): void {
+    if (this.#state === "over") return;
+    if (part === undefined) return this.#end(undefined);
+    this.#deadline?.arrived(part.byteLength);
+    this.#deadline?.rest();
+    const asked = this.#asked;
+    if (part.byteLength > 0) asked(part);
+    else void this.read().then(asked);
+  }
+
+  #end(read: Read): void {
+    if (this.#state === "over") return;
+    this.#state = "over";
+    this.#deadline?.clear();
+    this.#asked(read);
+  }
+
+  // What a runtime says of a broken body differs on each, and tells a client nothing.
+  readonly #broken = (): void => this.#fail(endedEarly);
+
+  readonly #expired = (): void => {
+    this.#fail(tooSlow);
+    this.#drop();
+  };
+
+  #fail(failure: BodyFailure): void {
+    if (this.#state === "over") return;
+    this.#failure = failure;
+    this.#end(failure);
+  }
+
+  // One that nobody reads any more would stand in the way of what comes behind it.
+  #drop(): void {
+    this.#reader?.cancel().catch(() => {});
+  }
+}

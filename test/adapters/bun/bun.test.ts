@@ -1,0 +1,125 @@
+/** What is Bun's own. */
+import { describe, expect, it } from "vitest";
+import { header } from "../../support/raw-client.ts";
+import { start } from "./start.ts";
+
+describe("a request", () => {
+  it.each(["a b", "x/evil?", "u@x", "", "x\\y", "x#y"])("whose Host is %j has its own target", async (host) => {
+    const client = await (await start()).client();
+    client.send("GET /no/where?a=b HTTP/1.1", `host: ${host}`, "", "");
+    expect(JSON.parse((await client.answer()).body)).toMatchObject({ target: "/no/where?a=b", host });
+  });
+
+  it("of HTTP/1.0 needs no Host, and ends its connection", async () => {
+    const client = await (await start()).client();
+    const answered = await client.send("GET /no/where HTTP/1.0", "", "").answer();
+    expect(JSON.parse(answered.body)).toEqual({ method: "GET", target: "/no/where" });
+    await client.closed();
+  });
+
+  it("to CONNECT is no route's", async () => {
+    const client = await (await start()).client();
+    expect((await client.send("CONNECT http:80 HTTP/1.1", "host: h", "", "").answer()).status).toBe(501);
+  });
+
+  it("behind one that waits ends both, and nothing else", async () => {
+    const server = await start();
+    const client = await server.client();
+    client.ask("GET /held").ask("GET /hello");
+    await server.tells("held: gone");
+    expect(await client.rest()).toBe("");
+    expect(await server.asks("GET /hello")).toBe("hi");
+  });
+
+  it("behind one that is answered at once is answered in its turn", async () => {
+    const client = await (await start()).client();
+    client.ask("GET /hello").ask("GET /peer");
+    expect([(await client.answer()).body, (await client.answer()).body]).toEqual(["hi", "127.0.0.1 127.0.0.1"]);
+  });
+});
+
+describe("an answer", () => {
+  it("that closes its connection does so", async () => {
+    const client = await (await start()).client();
+    expect(header(await client.ask("GET /closes").answer(), "connection")).toBe("close");
+    await client.closed();
+  });
+
+  it("that is a 205 has no body, and the connection is kept", async () => {
+    const client = await (await start()).client();
+    const answered = await client.ask("GET /empty").answer();
+    expect([answered.status, header(answered, "content-length")]).toEqual([205, "0"]);
+    expect((await client.ask("GET /hello").answer()).body).toBe("hi");
+  });
+
+  it("that is a stream of events has its head sent before there is one", async () => {
+    const server = await start();
+    const client = await server.client();
+    client.ask("GET /events");
+    await client.sees("\r\n\r\n");
+    await server.open();
+    expect((await client.answer()).body).toBe(":\n\nlate");
+  });
+
+  it("that a client does not take ends with its connection's time", async () => {
+    const server = await start({ idleTimeoutMs: 1000 });
+    const client = await server.client();
+    client.socket.pause();
+    client.ask("GET /large-watched");
+    await server.tells("large: gone");
+  });
+});
+
+describe("an option", () => {
+  it("maxHeaderBytes is what every head of the process may have", async () => {
+    const server = await start({ maxHeaderBytes: 2000 });
+    const client = await server.client();
+    expect((await client.ask("GET /hello", [`x: ${"x".repeat(1000)}`]).answer()).body).toBe("hi");
+    expect((await client.ask("GET /hello", [`x: ${"x".repeat(3000)}`]).answer()).status).toBe(431);
+  });
+
+  it("idleTimeoutMs ends a connection with no request on it, also after one that took its time", async () => {
+    const server = await start({ idleTimeoutMs: 1000 });
+    const clients = await Promise.all(["/hello", "/later", "/exact", "/held"].map(() => server.client()));
+    for (const [i, path] of ["/hello", "/later", "/exact"].entries()) {
+      await clients[i]?.ask(`GET ${path}`).answer();
+    }
+    clients[3]?.ask("GET /held");
+    for (const client of clients.slice(0, 3)) await client.closed();
+    await server.open();
+    await clients[3]?.answer();
+    await clients[3]?.closed();
+  }, 20_000);
+
+  it("idleTimeoutMs ends no stream that is quiet, nor what waits for its handler or for its body", async () => {
+    const server = await start({ idleTimeoutMs: 1, sendTimeoutMs: 1 });
+    const [quiet, held, sending] = await Promise.all([server.client(), server.client(), server.client()]);
+    quiet.ask("GET /quiet");
+    held.ask("GET /held");
+    sending.send("POST /parts HTTP/1.1", "host: h", "content-length: 6", "", "abc");
+    await quiet.sees("before");
+    await server.tells("held: asked");
+    await server.tells("parts: 3");
+    for (let i = 0; i < 2; i++) {
+      const idle = await server.client();
+      await idle.ask("GET /hello").answer();
+      await idle.closed();
+    }
+    await server.open();
+    sending.send("def");
+    expect((await quiet.answer()).body).toBe("before after");
+    expect((await held.answer()).body).toBe("held");
+    expect((await sending.answer()).body).toBe("6 bytes");
+  }, 20_000);
+
+  it("of a time past what Bun has room for is refused", async () => {
+    await expect(start({ idleTimeoutMs: 255_001 })).rejects.toThrow("serve: idleTimeoutMs cannot be 255001: on Bun");
+    await expect(start({ sendTimeoutMs: 255_001 })).rejects.toThrow("serve: sendTimeoutMs cannot be 255001: on Bun");
+  });
+
+  it("that Bun does not keep is said to be", async () => {
+    const server = await start({ headTimeoutMs: 1000, maxConnections: 1 });
+    await server.logs("headTimeoutMs is not kept on Bun");
+    await server.logs("maxConnections is not kept on Bun");
+  });
+});

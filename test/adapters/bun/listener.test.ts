@@ -1,0 +1,13 @@
+/** What `usher-http/bun` has in common with every listener, on a real bun. */
+import { describeAnswers } from "../../support/spawned/answers.ts";
+import { describeBodies } from "../../support/spawned/bodies.ts";
+import { describeClients } from "../../support/spawned/clients.ts";
+import { describeListening } from "../../support/spawned/listening.ts";
+import { describeStopping } from "../../support/spawned/stopping.ts";
+import { start } from "./start.ts";
+
+describeAnswers(start);
+describeBodies(start);
+describeClients(start);
+describeListening(start);
+describeStopping(start);

@@ -1,0 +1,122 @@
+/** What is Deno's own. */
+import { describe, expect, it } from "vitest";
+import { header } from "../../support/raw-client.ts";
+import { start } from "./start.ts";
+
+describe("a request", () => {
+  it.each(["a b", "x/evil?", "x/evil#", "x/", "u@x", "x\\y", "x?y", "x#y", "x?"])(
+    "whose Host is %j is a 400, and never for another target",
+    async (host) => {
+      const server = await start();
+      const client = await server.client();
+      for (const target of ["/where", "/no/where"]) {
+        const answered = await client.send(`GET ${target} HTTP/1.1`, `host: ${host}`, "", "").answer();
+        expect([answered.status, answered.body, header(answered, "connection")]).toEqual([400, "", "close"]);
+      }
+      await server.logs("refused a request head: 400 a target or a Host that is none");
+    },
+  );
+
+  it.each(["h", "H.example:80", "[::1]:80", "x%41", "a_b", ""])("whose Host is %j has its own target", async (host) => {
+    const client = await (await start()).client();
+    client.send("GET /no/where?a=/b HTTP/1.1", `host: ${host}`, "", "");
+    expect(JSON.parse((await client.answer()).body).target).toBe("/no/where?a=/b");
+  });
+
+  it.each([
+    ["http://elsewhere/no/where?a", "/no/where?a", "elsewhere"],
+    ["http://elsewhere", "/", "elsewhere"],
+    ["http://elsewhere?a", "/?a", "elsewhere"],
+    ["http://me@elsewhere:1/a/b", "/a/b", "me@elsewhere:1"],
+  ])("for %s is for %s", async (sent, target, host) => {
+    const client = await (await start()).client();
+    client.send(`GET ${sent} HTTP/1.1`, "host: h", "", "");
+    expect(JSON.parse((await client.answer()).body)).toEqual({ method: "GET", target, host });
+  });
+
+  it("keeps the segments that a URL would lose", async () => {
+    const client = await (await start()).client();
+    for (const target of ["/a/../b", "/a/%2e%2e/b", "/a\\b"]) {
+      expect(JSON.parse((await client.ask(`GET ${target}`).answer()).body).target).toBe(target);
+    }
+  });
+
+  it("with a target past ASCII is a 400", async () => {
+    const client = await (await start()).client();
+    expect((await client.send("GET /\u00c3\u00a9 HTTP/1.1", "host: h", "", "").answer()).status).toBe(400);
+  });
+
+  it("to OPTIONS * is the server's own to answer", async () => {
+    const client = await (await start()).client();
+    expect((await client.ask("OPTIONS *").answer()).status).toBe(204);
+  });
+
+  it("of any method is the app's to answer", async () => {
+    const client = await (await start()).client();
+    for (const method of ["MADEUP", "get", "TRACE"]) {
+      expect((await client.ask(`${method} /hello`).answer()).status).toBe(501);
+    }
+    expect((await client.send("CONNECT a:1 HTTP/1.1", "host: h", "", "").answer()).status).toBe(501);
+  });
+
+  it("behind one that waits is answered in its turn", async () => {
+    const server = await start();
+    const client = await server.client();
+    client.ask("GET /held").ask("GET /hello");
+    await server.tells("held: asked");
+    await server.open();
+    expect([(await client.answer()).body, (await client.answer()).body]).toEqual(["held", "hi"]);
+  });
+
+  it("with a coding under its chunks is a 400 where its body is read", async () => {
+    const server = await start();
+    const client = await server.client();
+    client.send("POST /size HTTP/1.1", "host: h", "transfer-encoding: gzip, chunked", "", "1", "a", "0", "", "");
+    expect((await client.answer()).status).toBe(400);
+    await server.logs("a transfer coding that is not chunked");
+  });
+});
+
+describe("an answer", () => {
+  it("that would be a 205 is a 204: Deno sends a 205 with nothing that tells its end", async () => {
+    const client = await (await start()).client();
+    const answered = await client.ask("GET /empty").answer();
+    expect([answered.status, header(answered, "content-length")]).toEqual([204, undefined]);
+    expect((await client.ask("GET /hello").answer()).body).toBe("hi");
+  });
+
+  it("that is a stream has its head sent before there is a part of it", async () => {
+    const server = await start();
+    const client = await server.client();
+    client.ask("GET /late-head");
+    await client.sees("\r\n\r\n");
+    await server.open();
+    const answered = await client.answer();
+    expect([answered.body, header(answered, "content-type")]).toEqual(["late", "application/octet-stream"]);
+  });
+
+  it("is the same whatever encodings its client takes", async () => {
+    const client = await (await start()).client();
+    const answered = await client.ask("GET /large", ["accept-encoding: gzip, br"]).answer();
+    expect([answered.body.length, header(answered, "content-encoding")]).toEqual([8_000_000, undefined]);
+  });
+});
+
+describe("an option", () => {
+  it("maxHeaderBytes is kept where it is given", async () => {
+    const server = await start({ maxHeaderBytes: 2000 });
+    const client = await server.client();
+    expect((await client.ask("GET /hello", [`x: ${"x".repeat(1000)}`]).answer()).body).toBe("hi");
+    const answered = await client.ask("GET /hello", [`x: ${"x".repeat(3000)}`]).answer();
+    expect([answered.status, answered.body, header(answered, "connection")]).toEqual([431, "", "close"]);
+    await server.logs("refused a request head: 431");
+  });
+
+  it("that Deno does not keep is said to be", async () => {
+    const server = await start({ headTimeoutMs: 1, idleTimeoutMs: 1, maxConnections: 1, maxHeaderBytes: 70_000 });
+    for (const name of ["headTimeoutMs", "idleTimeoutMs", "maxConnections"]) {
+      await server.logs(`${name} is not kept on Deno`);
+    }
+    await server.logs("maxHeaderBytes is at most 65536 on Deno");
+  });
+});

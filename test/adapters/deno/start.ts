@@ -1,0 +1,13 @@
+import { join } from "node:path";
+import type { ServeOptions } from "../../../adapters/deno/index.ts";
+import { runtimes } from "../../support/runtimes.ts";
+import { SpawnedServer } from "../../support/spawned/server.ts";
+
+const flags = ["run", "--no-lock", "--node-modules-dir=manual", "--cached-only", "--no-prompt"];
+// No more rights than it needs.
+const rights = ["--allow-net", "--allow-read", "--allow-write"];
+
+/** A server of `usher-http/deno`, run from its source. */
+export function start(options: ServeOptions = {}): Promise<SpawnedServer> {
+  return SpawnedServer.start([runtimes.deno(), ...flags, ...rights], join(import.meta.dirname, "server.ts"), options);
+}

@@ -1,0 +1,60 @@
+/** Apps behind `@whatwg-node/server`, each in a server of Node's own that ends with its test. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach } from "vitest";
+import { App } from "usher-http";
+import type { AppOptions, Route } from "usher-http";
+import { whatwg } from "../../../adapters/whatwg/index.ts";
+import type { WhatwgContext, WhatwgHandler } from "../../../adapters/whatwg/index.ts";
+import { RawClient, leaveAll } from "../../support/raw-client.ts";
+import "../../support/logs.ts";
+
+/** What the package makes of a handler, as far as it is used here. */
+export interface Adapter {
+  (request: IncomingMessage, response: ServerResponse): Promise<void>;
+  fetch(request: Request): Promise<Response>;
+  /** Of a server that wraps Node's objects, with what it calls them. */
+  handleNodeRequestAndResponse(request: unknown, response: unknown, context: WhatwgContext): Promise<Response>;
+}
+
+// Its types bring the DOM's with them, which clash with Node's: they are not to be found by this name.
+const name: string = "@whatwg-node/server";
+const { createServerAdapter } = (await import(name)) as {
+  readonly createServerAdapter: (handler: WhatwgHandler) => Adapter;
+};
+
+const running: Server[] = [];
+afterEach(async () => {
+  leaveAll();
+  await Promise.all(
+    running.splice(0).map(async (server) => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    }),
+  );
+});
+
+export function adapterOf(routes: readonly Route[], options: AppOptions = {}): Adapter {
+  return createServerAdapter(whatwg(App.make(routes, options)));
+}
+
+/** Starts a server on a free port. @returns the port */
+export async function serving(listener: (request: IncomingMessage, response: ServerResponse) => void): Promise<Server> {
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  running.push(server);
+  await once(server, "listening");
+  return server;
+}
+
+/** A client of a server of its own, whose listener is the adapter. */
+export async function clientOf(routes: readonly Route[], options: AppOptions = {}): Promise<RawClient> {
+  const adapter = adapterOf(routes, options);
+  return clientTo(await serving((request, response) => void adapter(request, response)));
+}
+
+export async function clientTo(server: Server): Promise<RawClient> {
+  return RawClient.to((server.address() as AddressInfo).port);
+}

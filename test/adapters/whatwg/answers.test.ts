@@ -1,0 +1,146 @@
+/** An app behind `@whatwg-node/server` on the wire: what it answers, and what it knows of a request (contract 1, 4). */
+import { describe, expect, it } from "vitest";
+import {
+  Answer,
+  Codec,
+  Cookie,
+  Header,
+  Log,
+  Path,
+  Query,
+  Refusal,
+  Returns,
+  client,
+  get,
+  peer,
+  refuse,
+  request,
+  requestId,
+  setCookie,
+} from "usher-http";
+import { lines, logged } from "../../support/logs.ts";
+import { header } from "../../support/raw-client.ts";
+import { internal, invalid, notAllowed, notFound, notImplemented } from "../../support/refusals.ts";
+import { adapterOf, clientOf } from "./adapted.ts";
+
+const word = (path: Path, text: string) => get(path, { returns: Returns.text }, () => text);
+const number = Query.required("n", Codec.int);
+
+const routes = [
+  word(Path.root, "hello"),
+  get(Path.of("page"), { returns: Returns.html }, () => "<p>é"),
+  get(Path.of("nothing"), { returns: Returns.empty() }, () => {}),
+  get(Path.of("bytes"), { returns: Returns.response }, () => Answer.make(new Uint8Array([0, 255, 1]))),
+  get(Path.of("later"), { returns: Returns.text }, async () => "later"),
+  get(Path.of("number"), { inputs: { number }, returns: Returns.text }, ({ number }) => String(number)),
+  get(Path.of("refuses"), { returns: Returns.text, refuses: [Refusal.notFound] }, () => refuse(Refusal.notFound)),
+  get(Path.of("raises"), { returns: Returns.text }, () => {
+    throw new Error("s3cret");
+  }),
+  get(Path.of("rejects"), { returns: Returns.text }, () => Promise.reject(new Error("s3cret"))),
+  get(Path.of("cookies"), { inputs: { set: setCookie }, returns: Returns.text }, ({ set }) => {
+    for (const name of ["a", "b"]) set(Cookie.make(Cookie.named(name, Codec.string), "1"));
+    return "set";
+  }),
+  get(Path.of("closes"), { returns: Returns.response }, () => Answer.closeConnection(Answer.make("bye"))),
+  get(Path.of("who"), { inputs: { peer, client }, returns: Returns.text }, ({ peer, client }) => `${peer} ${client}`),
+  get(
+    Path.of("asked"),
+    { inputs: { request }, returns: Returns.text },
+    ({ request }) => `${request.target} ${request.host}`,
+  ),
+];
+
+describe("behind @whatwg-node/server, an app", () => {
+  it.each([
+    ["GET /", 200, "text/plain; charset=utf-8", "hello"],
+    ["GET /page", 200, "text/html; charset=utf-8", "<p>é"],
+    ["GET /later", 200, "text/plain; charset=utf-8", "later"],
+    ["GET /nothing", 204, undefined, ""],
+    ["GET /refuses", 404, "application/json", notFound],
+    ["GET /none", 404, "application/json", notFound],
+    ["PUT /", 405, "application/json", notAllowed],
+    ["PROPFIND /", 501, "application/json", notImplemented],
+    ["TRACE /", 501, "application/json", notImplemented],
+    ["OPTIONS /", 204, undefined, ""],
+    ["OPTIONS *", 204, undefined, ""],
+    ["GET /number?n=x", 400, "application/json", invalid(["query.n", "malformed", "This is not a whole number."])],
+    ["GET /raises", 500, "application/json", internal],
+    ["GET /rejects", 500, "application/json", internal],
+  ])("answers %s with %i", async (line, status, type, body) => {
+    const answered = await (await clientOf(routes)).ask(line).answer();
+    expect([answered.status, header(answered, "content-type"), answered.body]).toEqual([status, type, body]);
+    expect(header(answered, "content-length")).toBe(status === 204 ? undefined : String(Buffer.byteLength(body)));
+    expect(header(answered, "x-request-id")).toMatch(/^[0-9a-z]{12}$/);
+    expect(logged().join()).not.toContain("s3cret");
+  });
+
+  it("keeps its connection, and ends it where the answer says so", async () => {
+    const client = await clientOf(routes);
+    for (let i = 0; i < 3; i++) expect((await client.ask("GET /bytes").answer()).status).toBe(200);
+    expect(header(await client.ask("GET /closes").answer(), "connection")).toBe("close");
+    await client.closed();
+  });
+
+  it("answers HEAD as it does GET, without the body", async () => {
+    const client = await clientOf(routes);
+    const answered = await client.ask("HEAD /page").answer({ toHead: true });
+    expect([answered.status, header(answered, "content-length")]).toEqual([200, "5"]);
+    expect((await client.ask("GET /").answer()).body).toBe("hello");
+  });
+
+  it("sends each cookie on a line of its own", async () => {
+    const { head } = await (await clientOf(routes)).ask("GET /cookies").answer();
+    expect(head.filter(([name]) => name === "set-cookie")).toHaveLength(2);
+  });
+
+  it("answers a bare Request, too", async () => {
+    const response = await adapterOf(routes).fetch(new Request("http://h/asked?a"));
+    expect(await response.text()).toBe("/asked?a h");
+  });
+});
+
+describe("what it knows of a request", () => {
+  it.each([
+    ["GET /asked?a=%2F+b", "h", "/asked?a=%2F+b h"],
+    ["GET http://other.test/asked", "h", "http://other.test/asked other.test"],
+    ["GET /asked", "a/evil?", "/asked a/evil?"],
+    ["GET /asked", "u@x:99999", "/asked u@x:99999"],
+  ])("is the target as it was sent: %s of %s", async (line, host, told) => {
+    const client = await clientOf(routes);
+    const answered = await client.send(`${line} HTTP/1.1`, `host: ${host}`, "", "").answer();
+    expect([answered.status, answered.body]).toEqual([200, told]);
+  });
+
+  it("is each header line", async () => {
+    const token = Header.required("x-token", Codec.string);
+    const client = await clientOf([get(Path.root, { inputs: { token }, returns: Returns.text }, ({ token }) => token)]);
+    expect((await client.ask("GET /", ["X-Token: a"]).answer()).body).toBe("a");
+    expect((await client.ask("GET /", ["x-token: a", "x-token: b"]).answer()).body).toBe(
+      invalid(["header.x-token", "malformed", "This is given more than once."]),
+    );
+  });
+
+  it("is who opened the connection, and whom a trusted proxy speaks for", async () => {
+    const forwarded = ["x-forwarded-for: 9.9.9.9"];
+    expect((await (await clientOf(routes)).ask("GET /who", forwarded).answer()).body).toBe("127.0.0.1 127.0.0.1");
+    const trusting = await clientOf(routes, { trustedProxies: ["127.0.0.1"] });
+    expect((await trusting.ask("GET /who", forwarded).answer()).body).toBe("127.0.0.1 9.9.9.9");
+  });
+
+  it("is its id, across awaits and on its lines", async () => {
+    const log = Log.source("program");
+    const route = get(Path.root, { inputs: { id: requestId }, returns: Returns.text }, async ({ id }) => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      log.info("after a timer");
+      return `${id} ${Log.requestId()}`;
+    });
+    const answered = await (await clientOf([route])).ask("GET /").answer();
+    const id = header(answered, "x-request-id");
+    expect(answered.body).toBe(`${id} ${id}`);
+    expect(lines().map((line) => [line["message"], line["request_id"]])).toEqual([
+      ["after a timer", id],
+      ["GET / 200", id],
+    ]);
+  });
+});

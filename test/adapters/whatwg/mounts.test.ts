@@ -1,0 +1,64 @@
+/** An app behind `@whatwg-node/server` inside servers that have routes of their own. */
+import type { AddressInfo } from "node:net";
+import { fastify } from "fastify";
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { Answer, Path, Returns, get, json, peer, post, request } from "usher-http";
+import { RawClient, header } from "../../support/raw-client.ts";
+import { notFound } from "../../support/refusals.ts";
+import { adapterOf, clientTo, serving } from "./adapted.ts";
+
+const Item = v.object({ name: v.string() });
+async function* parts() {
+  yield Buffer.from("a");
+  yield Buffer.from("b");
+}
+const routes = [
+  get(Path.of("app", "who"), { inputs: { peer, request }, returns: Returns.text }, ({ peer, request }) => {
+    const given = [...request.headers].flatMap(([name, value]) => (name === "x-a" ? [value] : []));
+    return `${peer} ${request.target} ${given.join("|")}`;
+  }),
+  post(Path.of("app", "json"), { inputs: { item: json(Item) }, returns: Returns.json(Item) }, ({ item }) => item),
+  get(Path.of("app", "stream"), { returns: Returns.response }, () => Answer.stream(parts())),
+];
+
+describe("mounted under a path, as Express does", () => {
+  it("sees the whole path", async () => {
+    const adapter = adapterOf(routes);
+    const server = await serving((request, response) => {
+      // What Express's `app.use("/app", adapter)` does to a request.
+      const { url = "" } = request;
+      if (url === "/") response.end("its own");
+      else void adapter(Object.assign(request, { originalUrl: url, url: url.slice(4) }), response);
+    });
+    const client = await clientTo(server);
+    expect((await client.ask("GET /").answer()).body).toBe("its own");
+    expect((await client.ask("GET /app/who?q", ["x-a: 1", "x-a: 2"]).answer()).body).toBe("127.0.0.1 /app/who?q 1|2");
+    expect((await client.ask("GET /app/none").answer()).body).toBe(notFound);
+  });
+});
+
+describe("in Fastify", () => {
+  it("answers what is handed over, which answers itself", async () => {
+    const adapter = adapterOf(routes);
+    const server = fastify();
+    server.removeAllContentTypeParsers();
+    server.addContentTypeParser("*", (_request, _payload, done) => done(null));
+    server.get("/", () => "its own");
+    server.all("/app/*", (req, reply) => adapter.handleNodeRequestAndResponse(req, reply, { req, reply }));
+    await server.listen({ port: 0, host: "127.0.0.1" });
+    try {
+      const client = await RawClient.to((server.server.address() as AddressInfo).port);
+      expect((await client.ask("GET /").answer()).body).toBe("its own");
+      expect((await client.ask("GET /app/who", ["x-a: 1", "x-a: 2"]).answer()).body).toBe("127.0.0.1 /app/who 1|2");
+      const sent = await client.ask("POST /app/json", ["content-type: application/json"], '{"name":"a"}').answer();
+      expect([sent.status, sent.body]).toEqual([200, '{"name":"a"}']);
+      expect((await client.ask("GET /app/stream").answer()).body).toBe("ab");
+      const none = await client.ask("GET /app/none").answer();
+      expect([none.status, none.body, header(none, "content-type")]).toEqual([404, notFound, "application/json"]);
+      client.leave();
+    } finally {
+      await server.close();
+    }
+  });
+});

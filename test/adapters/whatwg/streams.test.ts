@@ -1,0 +1,163 @@
+/** Streams that leave through `@whatwg-node/server`, and clients that leave them (facts 4.4; rows AN-21 to AN-25). */
+import { describe, expect, it, vi } from "vitest";
+import { Answer, Path, Returns, body, clientGone, get, post } from "usher-http";
+import { messages } from "../../support/logs.ts";
+import { gate } from "../../support/node-server.ts";
+import { header } from "../../support/raw-client.ts";
+import { clientOf } from "./adapted.ts";
+
+const ok = get(Path.of("ok"), { returns: Returns.text }, () => "ok");
+
+/** A stream of these texts, with what became of it; it stays open behind them where it is told to. */
+function streams(
+  texts: readonly (string | Error)[],
+  options: { readonly length?: number; readonly open?: boolean } = {},
+) {
+  const told = { made: 0, ended: false };
+  const parts = () =>
+    new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          const text = texts[told.made];
+          if (text instanceof Error) throw text;
+          if (text !== undefined) controller.enqueue(Buffer.from(text));
+          else if (options.open !== true) controller.close();
+          told.made++;
+        },
+        cancel: () => void (told.ended = true),
+      },
+      { highWaterMark: 0 },
+    );
+  async function* own(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* parts();
+    } finally {
+      told.ended = true;
+    }
+  }
+  const { length } = options;
+  const answer = (parts: AsyncIterable<Uint8Array>) => Answer.stream(parts, length === undefined ? {} : { length });
+  const routes = [
+    get(Path.of("own"), { returns: Returns.response }, () => answer(own())),
+    get(Path.of("platform"), { returns: Returns.response }, () => answer(parts())),
+    post(Path.of("platform"), { inputs: { body }, returns: Returns.response }, () => answer(parts())),
+  ];
+  return { told, routes };
+}
+
+describe.each(["/own", "/platform"])("a stream, %s", (path) => {
+  it("is sent as it is made, and its connection kept", async () => {
+    const client = await clientOf([...streams(["a", "", "é"]).routes, ok]);
+    const answered = await client.ask(`GET ${path}`).answer();
+    expect([answered.body, header(answered, "transfer-encoding")]).toEqual(["aé", "chunked"]);
+    expect((await client.ask("GET /ok").answer()).body).toBe("ok");
+  });
+
+  it("AN-21 with a length is framed by it", async () => {
+    const client = await clientOf([...streams(["hel", "lo"], { length: 5 }).routes, ok]);
+    const answered = await client.ask(`GET ${path}`).answer();
+    expect([answered.body, header(answered, "content-length")]).toEqual(["hello", "5"]);
+    expect((await client.ask("GET /ok").answer()).body).toBe("ok");
+  });
+
+  it("AN-22 that falls short of its length ends the connection", async () => {
+    const client = await clientOf([...streams(["hi"], { length: 5 }).routes, ok]);
+    const wire = await client.ask(`GET ${path}`).ask("GET /ok").rest();
+    expect(wire).not.toMatch(/HTTP\/1.1[^]*HTTP\/1.1/);
+  });
+
+  it("that raises ends the connection with no last chunk, and its words are nowhere", async () => {
+    const client = await clientOf([...streams(["part", new Error("s3cret")]).routes, ok]);
+    const wire = await client.ask(`GET ${path}`).ask("GET /ok").rest();
+    expect(wire).not.toMatch(/0\r\n\r\n$/);
+    expect(messages("error")).toEqual([`stream on ${path} failed, so its connection is closed`]);
+    expect(wire + messages("error").join()).not.toContain("s3cret");
+  });
+
+  it("of a HEAD is never begun", async () => {
+    const { routes, told } = streams(["hello"]);
+    const client = await clientOf([...routes, ok]);
+    await client.ask(`HEAD ${path}`).answer({ toHead: true });
+    expect((await client.ask("GET /ok").answer()).body).toBe("ok");
+    expect(told.made).toBe(0);
+  });
+
+  it("is never made far ahead of a client that takes nothing, and ends when that goes", async () => {
+    const { routes, told } = streams(Array.from({ length: 1000 }, () => "x".repeat(65_536)));
+    const client = await clientOf(routes);
+    client.socket.pause();
+    client.ask(`GET ${path}`);
+    let last = -1;
+    while (last !== told.made || last === 0) {
+      last = told.made;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    // 64 KiB each; the kernel's buffers take a few megabytes.
+    expect(last).toBeLessThan(300);
+    client.leave();
+    await vi.waitFor(() => expect(told.ended).toBe(true));
+  });
+});
+
+describe("a stream", () => {
+  it("sends its head before its first part is made", async () => {
+    const first = gate();
+    async function* parts() {
+      await first.passed;
+      yield Buffer.from("a");
+    }
+    const client = await clientOf([get(Path.of("s"), { returns: Returns.response }, () => Answer.stream(parts()))]);
+    client.ask("GET /s");
+    await client.sees("\r\n\r\n");
+    first.open();
+    expect((await client.answer()).body).toBe("a");
+  });
+
+  it("that is quiet is told when its client goes, also one that sent a body", async () => {
+    for (const method of ["GET", "POST"]) {
+      const { routes, told } = streams(["a"], { open: true });
+      const client = await clientOf(routes);
+      client.ask(`${method} /platform`, [], method === "POST" ? "sent" : "");
+      await client.sees("a\r\n");
+      client.leave();
+      await vi.waitFor(() => expect(told.ended).toBe(true));
+    }
+  });
+});
+
+describe("the client's going", () => {
+  const left = gate();
+  const waits = gate();
+  const told = { gone: 0 };
+  const route = get(Path.of("waits"), { inputs: { gone: clientGone }, returns: Returns.text }, async ({ gone }) => {
+    // What the adapter's own signal does not survive.
+    AbortSignal.any([gone]);
+    gone.addEventListener("abort", () => {
+      told.gone++;
+      left.open();
+    });
+    waits.open();
+    await left.passed;
+    return "nobody";
+  });
+
+  it("is told to a handler that waits", async () => {
+    const client = await clientOf([route]);
+    client.ask("GET /waits");
+    await waits.passed;
+    client.leave();
+    await left.passed;
+  });
+
+  it("is none once it had its answer", async () => {
+    const signals: AbortSignal[] = [];
+    const keeps = get(Path.of("keeps"), { inputs: { gone: clientGone }, returns: Returns.text }, ({ gone }) => {
+      signals.push(gone);
+      return "ok";
+    });
+    const client = await clientOf([keeps]);
+    expect((await client.ask("GET /keeps", ["connection: close"]).answer()).body).toBe("ok");
+    await client.closed();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  });
+});

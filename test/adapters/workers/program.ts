@@ -1,0 +1,196 @@
+/** The Worker that the tests of this folder send their requests to. */
+import * as v from "valibot";
+import {
+  Answer,
+  Codec,
+  Cookie,
+  Dep,
+  Form,
+  Log,
+  Path,
+  Query,
+  Refusal,
+  Returns,
+  bodyStream,
+  client,
+  clientGone,
+  get,
+  json,
+  peer,
+  post,
+  refuse,
+  request,
+  requestId,
+  setCookie,
+} from "usher-http";
+import type { Route } from "usher-http";
+import { worker } from "../../../adapters/workers/index.ts";
+
+/** What the tests bind. */
+export interface Env {
+  readonly WORD: string;
+  readonly BEHIND_CLOUDFLARE?: boolean;
+  /** How the making of the app is to fail. */
+  readonly FAILS?: "raises" | "lacks";
+}
+
+const word = Dep.ofResource<string>("word");
+const program = Log.source("program");
+const text = (path: string) => [Path.of(path), { returns: Returns.text }] as const;
+const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
+const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** What a request waits for that holds neither a timer nor I/O of its own: another request. */
+let open = (): void => {};
+const another = (): Promise<void> => new Promise((resolve) => (open = resolve));
+
+const answers: readonly Route[] = [
+  get(Path.root, { inputs: { word }, returns: Returns.text }, ({ word }) => word),
+  get(Path.of("page"), { returns: Returns.html }, () => "<p>é"),
+  get(Path.of("nothing"), { returns: Returns.empty() }, () => {}),
+  get(Path.of("bytes"), { returns: Returns.response }, () =>
+    Answer.make(bytes("raw"), { contentType: "a/b", headers: [["content-encoding", "gzip"]] }),
+  ),
+  get(Path.of("elsewhere"), { returns: Returns.response }, () => Answer.redirect("/")),
+  get(Path.of("cookies"), { inputs: { set: setCookie }, returns: Returns.text }, ({ set }) => {
+    set(Cookie.make(Cookie.named("a", Codec.string), "1"));
+    set(Cookie.make(Cookie.named("b", Codec.string), "2"));
+    return "set";
+  }),
+  get(...text("raises"), () => {
+    throw new Error("s3cret");
+  }),
+  get(Path.of("refuses"), { returns: Returns.text, refuses: [Refusal.notFound] }, () => refuse(Refusal.notFound)),
+  get(Path.of("who"), { inputs: { peer, client }, returns: Returns.text }, ({ peer, client }) => `[${peer}|${client}]`),
+  get(Path.of("target"), { inputs: { request }, returns: Returns.text }, ({ request }) => request.target),
+];
+
+const contexts: readonly Route[] = [
+  get(
+    Path.of("id"),
+    { inputs: { id: requestId, ms: Query.required("ms", Codec.int) }, returns: Returns.text },
+    (asked) => loggedAfter(asked.id, asked.ms),
+  ),
+  get(...text("waits"), async () => {
+    program.info("waits");
+    await another();
+    return "waited";
+  }),
+  get(...text("opens"), () => {
+    open();
+    return "opened";
+  }),
+];
+
+async function loggedAfter(id: string, ms: number): Promise<string> {
+  await after(ms);
+  program.info("after a timer", { of: id });
+  await crypto.subtle.digest("SHA-256", bytes(id));
+  return `${id} ${Log.requestId()}`;
+}
+
+const Item = v.object({ name: v.string() });
+const bodies: readonly Route[] = [
+  post(Path.of("json"), { inputs: { item: json(Item) }, returns: Returns.json(Item) }, ({ item }) => item),
+  post(
+    Path.of("form"),
+    { inputs: { name: Form.required("name", Codec.string), file: Form.File.optional("file") }, returns: Returns.text },
+    ({ name, file }) => `${name} ${file?.content.byteLength ?? "-"}`,
+  ),
+  post(Path.of("upload"), { inputs: { body: bodyStream({ max: 1e9 }) }, returns: Returns.text }, async ({ body }) => {
+    let length = 0;
+    for await (const part of body) length += part.byteLength;
+    return String(length);
+  }),
+];
+
+/** Parts of the program's own; how they ended goes to the log, under the name they have. */
+async function* parts(name: string, make: () => AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* make();
+  } finally {
+    program.info(`${name} ended`);
+  }
+}
+
+const ticks = (name: string): AsyncIterable<Uint8Array> =>
+  parts(name, async function* () {
+    for (let i = 0; ; i++) {
+      yield bytes(`${i};`);
+      await after(20);
+    }
+  });
+const texts = (name: string, ...list: readonly string[]): AsyncIterable<Uint8Array> =>
+  parts(name, async function* () {
+    for (const text of list) {
+      if (text === "raise") throw new Error("s3cret");
+      yield bytes(text);
+    }
+  });
+
+/** The same parts as a stream of the platform. */
+function platform(of: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const iterator = of[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await iterator.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: () => void iterator.return?.(),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+const kind = Query.default("as", Codec.enum("kind", ["parts", "platform"]), "parts");
+const length = Query.optional("length", Codec.int);
+function streamed(name: string, make: () => AsyncIterable<Uint8Array>): Route {
+  const declared = { inputs: { kind, length }, returns: Returns.response };
+  return get(Path.of(name), declared, ({ kind, length }) =>
+    Answer.stream(kind === "platform" ? platform(make()) : make(), length === undefined ? {} : { length }),
+  );
+}
+
+let made = 0;
+const streams: readonly Route[] = [
+  streamed("hello", () => texts("hello", "hel", "", "lo")),
+  streamed("fails", () => texts("fails", "part", "raise")),
+  streamed("ticks", () => ticks("ticks")),
+  streamed("quiet", () =>
+    parts("quiet", async function* () {
+      yield bytes("a");
+      await another();
+      yield bytes("b");
+    }),
+  ),
+  streamed("endless", () =>
+    parts("endless", async function* () {
+      for (made = 1; ; made++) yield new Uint8Array(65_536);
+    }),
+  ),
+  get(
+    Path.of("events"),
+    { inputs: { gone: clientGone }, returns: Returns.events([], { keepAliveMs: 40 }) },
+    ({ gone }) => {
+      return () => new Promise((resolve) => gone.addEventListener("abort", () => resolve()));
+    },
+  ),
+  get(...text("made"), () => String(made)),
+  get(Path.of("gone"), { inputs: { gone: clientGone }, returns: Returns.response }, ({ gone }) => {
+    gone.addEventListener("abort", () => program.info("gone"));
+    return Answer.stream(ticks("gone's ticks"));
+  }),
+];
+
+// oxlint-disable-next-line import/no-default-export -- what a Worker's module exports
+export default worker<Env>([...answers, ...contexts, ...bodies, ...streams], (env) => {
+  if (env.FAILS === "raises") throw new Error("s3cret");
+  return {
+    resources: env.FAILS === "lacks" ? [] : [Dep.resource(word, env.WORD)],
+    behindCloudflare: env.BEHIND_CLOUDFLARE === true,
+    maxBody: 100_000,
+    bodyBudget: 150_000,
+  };
+});

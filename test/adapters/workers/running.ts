@@ -1,0 +1,150 @@
+/** Workers that run in workerd, each ended with the file that started it. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { build } from "esbuild";
+import { afterAll, afterEach } from "vitest";
+import type { Line } from "../../support/logs.ts";
+import { RawClient, leaveAll } from "../../support/raw-client.ts";
+import { runtimes } from "../../support/runtimes.ts";
+
+const root = join(import.meta.dirname, "../../..");
+const ends: (() => Promise<void>)[] = [];
+afterEach(leaveAll);
+afterAll(async () => {
+  leaveAll();
+  await Promise.all(ends.splice(0).map((end) => end()));
+});
+
+/** How a Worker is set up. */
+export interface Setup {
+  /** Compatibility flags. */
+  readonly flags?: readonly string[];
+  readonly bindings?: { readonly [name: string]: string | boolean };
+}
+
+/** A Worker that runs. */
+export interface Running {
+  readonly pid: number;
+  /** A client of it. */
+  client(): Promise<RawClient>;
+  /** What it has written to standard error so far, line by line. */
+  readonly texts: readonly string[];
+  /** Waits for a line that it logs, of a request's id; each counts once. */
+  line(message: string, of?: string): Promise<Line>;
+}
+
+/** A program as a user's bundler leaves it, with the package as it was built. */
+export async function bundle(program: { readonly file: string } | { readonly contents: string }): Promise<string> {
+  const { outputFiles } = await build({
+    ...("file" in program
+      ? { entryPoints: [join(import.meta.dirname, program.file)] }
+      : { stdin: { contents: program.contents, resolveDir: import.meta.dirname } }),
+    plugins: [
+      {
+        name: "the package as it is built",
+        setup({ onResolve }) {
+          onResolve({ filter: /\/adapters\/workers\/index\.ts$/ }, () => {
+            return { path: join(root, "dist/adapters/workers/index.js") };
+          });
+        },
+      },
+    ],
+    // Without it esbuild reads tsconfig.json, whose paths lead to the source.
+    tsconfigRaw: {},
+    bundle: true,
+    minify: true,
+    format: "esm",
+    platform: "neutral",
+    mainFields: ["module", "main"],
+    external: ["node:*"],
+    write: false,
+  });
+  return outputFiles[0]?.text ?? "";
+}
+
+/** Starts a Worker; rejects, with what workerd said, where it does not start. */
+export async function start(
+  script: string,
+  { flags = ["nodejs_als", "enable_request_signal"], bindings = {} }: Setup = {},
+): Promise<Running> {
+  const folder = mkdtempSync(join(tmpdir(), "usher-workers-"));
+  writeFileSync(join(folder, "program.js"), script);
+  writeFileSync(join(folder, "config.capnp"), configured(flags, bindings));
+  // workerd tells the port it took on a descriptor of its own.
+  const child = spawn(runtimes.workerd(), ["serve", "config.capnp", "--control-fd=3"], {
+    cwd: folder,
+    stdio: ["ignore", "ignore", "pipe", "pipe"],
+  });
+  const ended = once(child, "close");
+  ends.push(async () => {
+    child.kill("SIGKILL");
+    await ended;
+    rmSync(folder, { recursive: true });
+  });
+  const said = new Said(child.stderr as Readable);
+  const port = await new Promise<number>((resolve, reject) => {
+    createInterface(child.stdio[3] as Readable).on("line", (line) => {
+      const { event, port } = JSON.parse(line) as { readonly event: string; readonly port: number };
+      if (event === "listen") resolve(port);
+    });
+    child.once("error", reject);
+    void ended.then(() => reject(new Error(`workerd did not start:\n${said.texts.join("\n")}`)));
+  });
+  return {
+    pid: child.pid as number,
+    client: () => RawClient.to(port),
+    texts: said.texts,
+    line: (message, of) => said.line(message, of),
+  };
+}
+
+function configured(flags: readonly string[], bindings: Required<Setup>["bindings"]): string {
+  const bound = Object.entries(bindings).map(([name, value]) => {
+    return `(name = "${name}", ${typeof value === "string" ? "text" : "json"} = "${value}")`;
+  });
+  return `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = .program)],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
+);
+const program :Workerd.Worker = (
+  modules = [(name = "program.js", esModule = embed "program.js")],
+  compatibilityDate = "2026-07-01",
+  compatibilityFlags = [${flags.map((flag) => `"${flag}"`).join(", ")}],
+  bindings = [${bound.join(", ")}],
+);
+`;
+}
+
+/** What a process says on standard error. */
+class Said {
+  readonly texts: string[] = [];
+  readonly #waitedFor = new Set<number>();
+  #wake = (): void => {};
+
+  constructor(from: Readable) {
+    createInterface(from).on("line", (text) => {
+      this.texts.push(text);
+      this.#wake();
+    });
+  }
+
+  async line(message: string, of: string | undefined): Promise<Line> {
+    for (;;) {
+      for (const [i, text] of this.texts.entries()) {
+        // Of the runtime's own lines none is JSON.
+        if (this.#waitedFor.has(i) || !text.startsWith("{")) continue;
+        const line = JSON.parse(text) as Line;
+        if (line["message"] !== message || (of !== undefined && line["request_id"] !== of)) continue;
+        this.#waitedFor.add(i);
+        return line;
+      }
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+}

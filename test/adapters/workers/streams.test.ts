@@ -1,0 +1,157 @@
+/** Streams of a Worker on the wire, and clients that leave them (facts 4.4; rows AN-21 to AN-25). */
+import { readdirSync } from "node:fs";
+import { setTimeout as after } from "node:timers/promises";
+import { beforeAll, describe, expect, it } from "vitest";
+import { header } from "../../support/raw-client.ts";
+import type { RawClient } from "../../support/raw-client.ts";
+import { bundle, start } from "./running.ts";
+import type { Running } from "./running.ts";
+
+let script: string;
+let worker: Running;
+beforeAll(async () => {
+  script = await bundle({ file: "program.ts" });
+  worker = await start(script, { bindings: { WORD: "hello" } });
+});
+
+const kinds = [["parts"], ["platform"]];
+
+describe("a stream", () => {
+  it.each(kinds)("of %s is sent as it is made, and its connection kept", async (as) => {
+    const client = await worker.client();
+    const answered = await client.ask(`GET /hello?as=${as}`).answer();
+    await worker.line("hello ended", header(answered, "x-request-id"));
+    expect([answered.body, header(answered, "transfer-encoding")]).toEqual(["hello", "chunked"]);
+    expect((await client.ask("GET /").answer()).body).toBe("hello");
+  });
+
+  it.each(kinds)("AN-21 of %s with a length is framed by it, and its connection kept", async (as) => {
+    const client = await worker.client();
+    const answered = await client.ask(`GET /hello?as=${as}&length=5`).answer();
+    expect([answered.body, header(answered, "content-length"), header(answered, "transfer-encoding")]).toEqual([
+      "hello",
+      "5",
+      undefined,
+    ]);
+    expect((await client.ask("GET /").answer()).body).toBe("hello");
+  });
+
+  it.each(kinds)("AN-22 of %s that falls short of its length ends the connection", async (as) => {
+    const client = await worker.client();
+    const wire = await client.ask(`GET /hello?as=${as}&length=9`).ask("GET /").rest();
+    expect(wire).toMatch(/content-length: 9\r\n[^]*\r\n\r\nhello$/i);
+  });
+
+  it("AN-22 that goes past its length is cut there, and the log says so", async () => {
+    const client = await worker.client();
+    expect((await client.ask("GET /hello?length=4").answer()).body).toBe("hell");
+    await worker.line("stream on /hello sent more than the length it was given, so its connection is closed");
+    await worker.line("hello ended");
+  });
+
+  it.each(kinds)("of %s that raises ends the connection, and its words are nowhere", async (as) => {
+    const client = await worker.client();
+    const wire = await client.ask(`GET /fails?as=${as}`).ask("GET /").rest();
+    expect(wire).toContain("4\r\npart\r\n");
+    expect(wire).not.toContain("hello");
+    await worker.line("stream on /fails failed, so its connection is closed");
+    expect(wire + worker.texts.join()).not.toContain("s3cret");
+  });
+
+  it("sends its head and its parts before there are more, and goes on though nothing of its own is pending", async () => {
+    const client = await worker.client();
+    client.ask("GET /quiet");
+    await client.sees("a\r\n");
+    const other = await worker.client();
+    // What workerd takes for hung it cuts as soon as it has nothing else to do.
+    await other.ask("GET /id?ms=200").answer();
+    await other.ask("GET /opens").answer();
+    expect((await client.answer()).body).toBe("ab");
+    await worker.line("quiet ended");
+  });
+
+  it("of a HEAD is never begun", async () => {
+    const client = await worker.client();
+    const before = worker.texts.length;
+    await client.ask("HEAD /hello").answer({ toHead: true });
+    await client.ask("GET /").answer();
+    expect(worker.texts.slice(before).join()).not.toContain("hello ended");
+  });
+
+  it("is never made far ahead of a client that takes nothing", async () => {
+    const client = await worker.client();
+    client.socket.pause();
+    client.ask("GET /endless");
+    const other = await worker.client();
+    const made = async () => Number((await other.ask("GET /made").answer()).body);
+    let last = -1;
+    for (let now = await made(); now !== last || now === 0; now = await made()) {
+      last = now;
+      await after(100);
+    }
+    // 64 KiB each; the kernel's buffers take a few megabytes.
+    expect(last).toBeLessThan(300);
+    client.leave();
+    await worker.line("endless ended");
+  });
+});
+
+describe("a quiet event stream", () => {
+  // The timer that all of them share is the first one's, and ends with it: src/streams/keep-alive.ts.
+  it("hears that it is kept alive, also when the one before it has gone", { timeout: 1500 }, async () => {
+    const first = await worker.client();
+    first.ask("GET /events");
+    await first.sees(": keep-alive");
+    const second = await worker.client();
+    second.ask("GET /events");
+    await second.sees(": keep-alive");
+    first.leave();
+    await worker.line("stream on /events ended: client gone");
+    await again(second);
+  });
+});
+
+/** Waits until the client is sent something that it was not sent before. */
+async function again({ socket }: RawClient): Promise<void> {
+  const { bytesRead } = socket;
+  while (socket.bytesRead <= bytesRead + 100) await after(10);
+}
+
+describe("a client that leaves a stream", () => {
+  it.each(kinds)("of %s ends what makes it, by closing and by a reset", async (as) => {
+    for (const leave of ["closes", "resets"]) {
+      const client = await worker.client();
+      client.ask(`GET /ticks?as=${as}`);
+      await client.sees("1;");
+      if (leave === "closes") client.socket.destroy();
+      else client.leave();
+      await worker.line("ticks ended");
+    }
+  });
+
+  it.each([
+    ["with enable_request_signal", ["nodejs_als", "enable_request_signal"]],
+    ["without it", ["nodejs_als"]],
+  ])("is gone to the route that asks, %s", async (_, flags) => {
+    const asked = await start(script, { flags, bindings: { WORD: "hello" } });
+    const client = await asked.client();
+    client.ask("GET /gone");
+    await client.sees("1;");
+    client.socket.destroy();
+    await asked.line("gone");
+    await asked.line("gone's ticks ended");
+  });
+
+  it.skipIf(process.platform !== "linux")("leaves no connection open", async () => {
+    const open = (): number => readdirSync(`/proc/${worker.pid}/fd`).length;
+    const before = open();
+    for (let i = 0; i < 20; i++) {
+      const client = await worker.client();
+      client.ask("GET /ticks");
+      await client.sees("1;");
+      client.leave();
+      await worker.line("ticks ended");
+    }
+    await expect.poll(open, { timeout: 10_000 }).toBeLessThanOrEqual(before);
+  });
+});

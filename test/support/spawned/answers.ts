@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { header } from "../raw-client.ts";
+import type { Start } from "./server.ts";
+
+/** What every listener makes of an answer. */
+export function describeAnswers(start: Start): void {
+  describe("an answer", () => {
+    it("has its status, its headers and its length, and the connection is kept", async () => {
+      const client = await (await start()).client();
+      for (const path of ["/hello", "/later", "/hello"]) {
+        const answered = await client.ask(`GET ${path}`).answer();
+        expect([answered.status, answered.body.slice(0, 2)]).toEqual([200, "hi"]);
+        expect(header(answered, "content-type")).toBe("text/plain; charset=utf-8");
+        expect(header(answered, "x-request-id")).toMatch(/^[a-z0-9]{12}$/);
+        expect(header(answered, "content-length")).toBe(String(answered.body.length));
+        expect(header(answered, "date")).toMatch(/ GMT$/);
+      }
+    });
+
+    it("to HEAD has the length of the one to GET, and no body", async () => {
+      const client = await (await start()).client();
+      const answered = await client.ask("HEAD /hello").answer({ toHead: true });
+      expect([answered.status, header(answered, "content-length")]).toEqual([200, "2"]);
+      expect((await client.ask("GET /hello").answer()).body).toBe("hi");
+    });
+
+    it("of a bug is a 500 that says nothing of it, and a line that does", async () => {
+      const server = await start();
+      const client = await server.client();
+      const answered = await client.ask("GET /throws").answer();
+      expect(answered.status).toBe(500);
+      expect(answered.body).not.toContain("secret");
+      expect(await server.logs('"error.kind"')).not.toContain("secret");
+      expect((await client.ask("GET /hello").answer()).body).toBe("hi");
+    });
+
+    it("is made of the target as it was sent", async () => {
+      const client = await (await start()).client();
+      for (const target of ["/nowhere", "/a%2Fb/c?d=e/f&g", "//a", "/a/b?", "/%zz"]) {
+        expect(JSON.parse((await client.ask(`GET ${target}`).answer()).body)).toEqual({
+          method: "GET",
+          target,
+          host: "h",
+        });
+      }
+    });
+
+    it("knows its peer", async () => {
+      const server = await start({ host: "localhost" });
+      for (const address of ["127.0.0.1", "::1"]) {
+        expect((await (await server.client(address)).ask("GET /peer").answer()).body).toBe(`${address} ${address}`);
+      }
+      const everywhere = await start({ host: "::" });
+      expect(await everywhere.asks("GET /peer")).toBe("127.0.0.1 127.0.0.1");
+    });
+
+    it("believes the proxies it is told of", async () => {
+      const server = await start({ trustedProxies: ["127.0.0.0/8"] });
+      const asked = (await server.client()).ask("GET /peer", ["x-forwarded-for: 192.0.2.7"]);
+      expect((await asked.answer()).body).toBe("127.0.0.1 192.0.2.7");
+    });
+
+    it("without a request's head being one is not the app's", async () => {
+      const server = await start();
+      for (const head of ["GET /hello\u0001 HTTP/1.1", "GET /hello HTTP/1.1\r\nx: \u0001"]) {
+        const { status } = await (await server.client()).send(head, "host: h", "", "").answer();
+        expect(status === 400 || status === 505).toBe(true);
+      }
+      expect(await server.asks("GET /hello")).toBe("hi");
+    });
+  });
+
+  describe("what a request says never gets to a header as it is", () => {
+    const inside = Array.from({ length: 256 }, (_, code) => code).filter((code) => code < 0x20 || code > 0x7e);
+    const ways = ["added", "name", "answer", "type", "location", "cookie", "stream"];
+    it.each(ways)("by way of %s", async (way) => {
+      const client = await (await start()).client();
+      for (const code of inside) {
+        // A tab is a blank like any other, but in a name.
+        const isFine = code === 9 && way !== "name";
+        const value = encodeURIComponent(`a${String.fromCodePoint(code)}b`);
+        const { status, head } = await client.ask(`GET /in/${way}?value=${value}`).answer();
+        expect([code, status]).toEqual([code, isFine ? expect.any(Number) : 500]);
+        expect(head.map(([name]) => name.toLowerCase())).not.toContain("x-value".slice(isFine ? 8 : 0));
+      }
+      expect((await client.ask("GET /hello").answer()).body).toBe("hi");
+    });
+  });
+}

@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import { header } from "../raw-client.ts";
+import type { Start } from "./server.ts";
+
+/** How every listener reads a body. */
+export function describeBodies(start: Start): void {
+  describe("a body", () => {
+    it("is read whole, however it comes", async () => {
+      const server = await start();
+      for (const body of ["a", "x".repeat(16_384), "x".repeat(16_385), "x".repeat(1_000_000)]) {
+        expect(await server.asks("POST /size", body)).toBe(`${body.length} bytes`);
+      }
+      const client = await server.client();
+      client.send(
+        "POST /size HTTP/1.1",
+        "host: h",
+        "transfer-encoding: chunked",
+        "",
+        "3",
+        "abc",
+        "1",
+        "d",
+        "0",
+        "",
+        "",
+      );
+      expect((await client.answer()).body).toBe("4 bytes");
+      for (const head of [[], ["content-length: 0"]]) {
+        client.send("POST /size HTTP/1.1", "host: h", ...head, "", "");
+        expect((await client.answer()).body).toBe("0 bytes");
+      }
+    });
+
+    it("is read in parts as they come", async () => {
+      const server = await start();
+      const client = await server.client();
+      client.send("POST /parts HTTP/1.1", "host: h", "content-length: 6", "", "abc");
+      await server.tells("parts: 3");
+      client.send("def");
+      expect((await client.answer()).body).toBe("6 bytes");
+    });
+
+    it("longer than the limit is a 413, whether its length is told or not", async () => {
+      const server = await start({ maxBody: 10 });
+      expect((await (await server.client()).ask("POST /size", [], "x".repeat(11)).answer()).status).toBe(413);
+      const chunked = ["host: h", "transfer-encoding: chunked", "", "b", "x".repeat(11), "0", "", ""];
+      expect((await (await server.client()).send("POST /size HTTP/1.1", ...chunked).answer()).status).toBe(413);
+    });
+
+    it("longer than any runtime's own limit is the app's to refuse", async () => {
+      const client = await (await start()).client();
+      client.send("POST /size HTTP/1.1", "host: h", `content-length: ${2 ** 40}`, "", "");
+      expect((await client.answer()).status).toBe(413);
+    });
+
+    it("that nobody reads keeps nobody from the answer", async () => {
+      const server = await start();
+      for (const path of ["/unread", "/first"]) {
+        const client = await server.client();
+        const answer = client.ask(`POST ${path}`, [], "x".repeat(2_000_000)).answer();
+        expect((await answer).status).toBe(200);
+        expect(await server.asks("GET /hello")).toBe("hi");
+      }
+    });
+
+    const times = { bodyTimeoutMs: 100, minBodyRate: 1_000_000 };
+    it.each([
+      ["in one piece", "/size", "content-length: 10", "abc"],
+      ["of many pieces", "/size", "content-length: 100000", "abc"],
+      ["in chunks", "/size", "transfer-encoding: chunked", "3\r\nabc\r\n"],
+      ["in parts", "/parts", "content-length: 10", "abc"],
+    ])("that stops coming, %s, is a 400", async (_what, path, framing, sent) => {
+      const server = await start(times);
+      const client = await server.client();
+      const answered = await client.send(`POST ${path} HTTP/1.1`, "host: h", framing, "", sent).answer();
+      expect([answered.status, header(answered, "connection")]).toEqual([400, "close"]);
+      await server.logs("the body stopped arriving");
+      expect(await server.asks("GET /hello")).toBe("hi");
+    });
+
+    it("that keeps coming has the time it takes", async () => {
+      const server = await start({ bodyTimeoutMs: 1000, minBodyRate: 1 });
+      const client = await server.client();
+      client.send("POST /parts HTTP/1.1", "host: h", "content-length: 6", "", "");
+      for (let sent = 1; sent <= 6; sent++) {
+        client.send("x");
+        await server.tells(`parts: ${sent}`);
+        // Together longer than the time that a body with nothing in it has.
+        await new Promise((resolve) => setTimeout(resolve, 250));
+      }
+      expect((await client.answer()).body).toBe("6 bytes");
+    });
+
+    it("that breaks off takes nothing with it", async () => {
+      const server = await start();
+      for (const framing of ["content-length: 10", "content-length: 100000", "transfer-encoding: chunked"]) {
+        const client = await server.client();
+        client.send("POST /size HTTP/1.1", "host: h", framing, "", "3\r\nabc\r\n");
+        client.socket.end();
+        await server.logs("the body ended early");
+        expect(await server.asks("GET /hello")).toBe("hi");
+      }
+    });
+  });
+}

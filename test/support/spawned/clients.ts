@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import type { RawClient } from "../raw-client.ts";
+import type { Start } from "./server.ts";
+
+const ways: readonly (readonly [how: string, leave: (client: RawClient) => void])[] = [
+  ["with a word", (client) => client.socket.end()],
+  ["without a word", (client) => client.leave()],
+];
+
+/** What every listener knows of its clients' going. */
+export function describeClients(start: Start): void {
+  describe.each(ways)("a client that goes %s", (_how, leave) => {
+    it("is told while its answer is made", async () => {
+      const server = await start();
+      const client = await server.client();
+      client.ask("GET /held");
+      await server.tells("held: asked");
+      leave(client);
+      await server.tells("held: gone");
+    });
+
+    it("is told while its stream is quiet, and what makes it is told to stop", async () => {
+      const server = await start();
+      const client = await server.client();
+      client.ask("GET /quiet");
+      await client.sees("before");
+      leave(client);
+      await server.tells("quiet: gone");
+      await server.open();
+      await server.tells("quiet: over");
+    });
+
+    it("is told while its stream goes on", async () => {
+      const server = await start();
+      const client = await server.client();
+      client.socket.resume();
+      client.ask("GET /endless");
+      await server.tells("endless: going on");
+      leave(client);
+      await server.tells("endless: gone");
+      await server.tells("endless: over");
+    });
+
+    it("before there is a stream, has it cancelled", async () => {
+      const server = await start();
+      const client = await server.client();
+      client.ask("GET /late-stream");
+      await server.tells("late-stream: asked");
+      leave(client);
+      // Known by the time that others were answered behind it.
+      for (let i = 0; i < 3; i++) await server.asks("GET /hello");
+      await server.open();
+      await server.tells("late-stream: cancelled");
+    });
+  });
+
+  it("a client that has its whole answer is not gone, whenever it goes", async () => {
+    const server = await start();
+    const client = await server.client();
+    for (const path of ["/whole", "/whole-later", "/exact"]) await client.ask(`GET ${path}`).answer();
+    await server.tells("exact: over");
+    expect((await client.ask("GET /hello").answer()).body).toBe("hi");
+    client.leave();
+    for (let i = 0; i < 3; i++) await server.asks("GET /hello");
+    expect(server.told).toEqual(["exact: over"]);
+    expect(server.logged.filter((line) => line.startsWith("Deno.serve"))).toEqual([]);
+  });
+
+  describe("a client that takes nothing", () => {
+    it("holds back what its stream is made of, and no other", async () => {
+      const server = await start();
+      const client = await server.client();
+      client.socket.pause();
+      client.ask("GET /endless");
+      await server.tells("endless: going on");
+      expect(await server.asks("GET /hello")).toBe("hi");
+      expect(server.told).toEqual(["endless: going on"]);
+    });
+
+    it("for too long, loses it", async () => {
+      const server = await start({ sendTimeoutMs: 500 });
+      const client = await server.client();
+      client.socket.pause();
+      client.ask("GET /endless");
+      await server.tells("endless: over");
+      await server.tells("endless: gone");
+      await server.logs("client stopped reading");
+    });
+  });
+
+  describe("a stream", () => {
+    it("with a length is that long, and the connection is kept", async () => {
+      const client = await (await start()).client();
+      for (let i = 0; i < 2; i++) expect((await client.ask("GET /exact").answer()).body).toBe("hello");
+    });
+
+    it("that falls short of its length, or raises, ends its connection, and says so in the log", async () => {
+      const server = await start();
+      for (const [path, said] of [
+        ["/short", "sent less than the length it was given"],
+        ["/raises", "failed, so"],
+      ] as const) {
+        const client = await server.client();
+        await client.ask(`GET ${path}`).closed();
+        expect(await server.logs(said)).toContain(`stream on ${path} `);
+        await expect(client.answer()).rejects.toThrow("the connection ended");
+      }
+      expect(server.logged.join("\n")).not.toContain("a secret");
+    });
+
+    it.each(["/long", "/crossing"])(
+      "%s that goes past its length is cut there, and says so in the log",
+      async (path) => {
+        const server = await start();
+        const client = await server.client();
+        expect((await client.ask(`GET ${path}`).answer()).body).toBe("hello");
+        expect(await server.logs("sent more than the length it was given")).toContain(`stream on ${path} `);
+        expect(await server.asks("GET /hello")).toBe("hi");
+      },
+    );
+  });
+}

@@ -1,0 +1,107 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import type { AddressInfo, Server as Listening } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import type { ServeOptions } from "../../../src/app/listening.ts";
+import { RawClient } from "../raw-client.ts";
+import type { Start } from "./server.ts";
+
+const taken: Listening[] = [];
+const folders: string[] = [];
+afterEach(async () => {
+  await Promise.all(taken.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+/** A path for a socket. */
+function socketPath(): string {
+  const folder = mkdtempSync(join(tmpdir(), "usher-"));
+  folders.push(folder);
+  return join(folder, "s");
+}
+
+async function askAt(path: string, line: string): Promise<string> {
+  const socket = connect(path);
+  socket.end(`${line} HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n`);
+  let text = "";
+  for await (const part of socket) text += String(part);
+  return text.slice(text.indexOf("\r\n\r\n") + 4);
+}
+
+/** Where every listener listens, and what keeps it from that. */
+export function describeListening(start: Start): void {
+  describe("a host", () => {
+    it.each([
+      ["localhost", "localhost", "127.0.0.1 and [::1]", ["127.0.0.1", "::1"]],
+      ["127.0.0.1", "127.0.0.1", "127.0.0.1", ["127.0.0.1"]],
+      ["::1", "[::1]", "[::1]", ["::1"]],
+      ["::", "[::]", "every interface: [::], which takes IPv4 too", ["127.0.0.1", "::1"]],
+      ["0.0.0.0", "0.0.0.0", "every interface: [::], which takes IPv4 too", ["127.0.0.1", "::1"]],
+    ])("%s", async (host, named, bound, reached) => {
+      const server = await start({ host });
+      expect(server.url).toBe(`http://${named}:${server.port}`);
+      await server.logs(`listening on ${server.url} (${bound})`);
+      for (const address of ["127.0.0.1", "::1"]) {
+        const asked = RawClient.to(server.port, address).then((client) => client.ask("GET /hello").answer());
+        if (reached.includes(address)) expect((await asked).body).toBe("hi");
+        else await expect(asked).rejects.toMatchObject({ code: "ECONNREFUSED" });
+      }
+    });
+  });
+
+  describe("nothing listens where", () => {
+    const refused = (options: ServeOptions, said: RegExp) => expect(start(options)).rejects.toThrow(said);
+
+    it("the port is in use, on either of two addresses", async () => {
+      for (const [inUse, hosts] of [
+        ["127.0.0.1", ["127.0.0.1", "localhost"]],
+        ["::1", ["localhost"]],
+      ] as const) {
+        const server = createServer();
+        taken.push(server);
+        await new Promise<void>((resolve) => server.listen(0, inUse, resolve));
+        const { port } = server.address() as AddressInfo;
+        for (const host of hosts) await refused({ host, port }, /in use/i);
+      }
+    });
+
+    it("an option is out of its range", async () => {
+      await refused({ port: 65_536 }, /RangeError: serve: port cannot be 65536: it is a whole number/);
+      await refused({ minBodyRate: 0 }, /RangeError: serve: minBodyRate cannot be 0/);
+    });
+  });
+
+  describe("a Unix socket", () => {
+    it("is where it listens, and is gone with the server", async () => {
+      const path = socketPath();
+      const server = await start({ socket: path, trustedProxies: [`unix:${path}`] });
+      expect([server.url, server.port]).toEqual([`unix:${path}`, 0]);
+      expect(await askAt(path, "GET /peer")).toBe(`unix:${path} unix:${path}`);
+      expect(JSON.parse(await askAt(path, "GET /no/where"))).toEqual({ method: "GET", target: "/no/where", host: "h" });
+      server.child.kill("SIGTERM");
+      expect(await server.ended).toBe(0);
+      expect(existsSync(path)).toBe(false);
+    });
+
+    it("that a dead server left behind is taken over", async () => {
+      const path = socketPath();
+      await (await start({ socket: path })).kill();
+      expect(existsSync(path)).toBe(true);
+      await start({ socket: path });
+      expect(await askAt(path, "GET /hello")).toBe("hi");
+    });
+
+    it("of a living server, and a file that is none, are left as they are", async () => {
+      const path = socketPath();
+      await start({ socket: path });
+      await expect(start({ socket: path })).rejects.toThrow(/in use/i);
+      expect(await askAt(path, "GET /hello")).toBe("hi");
+      const file = socketPath();
+      writeFileSync(file, "mine");
+      await expect(start({ socket: file })).rejects.toThrow(/in use/i);
+      expect(existsSync(file)).toBe(true);
+    });
+  });
+}

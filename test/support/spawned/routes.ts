@@ -1,0 +1,224 @@
+/** What the servers in other runtimes' processes answer. They tell what happens in them on standard output, a JSON line each. */
+import process from "node:process";
+import {
+  Answer,
+  Codec,
+  Path,
+  Query,
+  Returns,
+  addHeader,
+  body,
+  bodyStream,
+  client,
+  clientGone,
+  get,
+  peer,
+  post,
+  route,
+  setCookie,
+} from "../../../src/index.ts";
+import type { RequestRecord, Route } from "../../../src/index.ts";
+import type { ServeOptions, Server } from "../../../src/app/listening.ts";
+
+export type Serve = (routes: readonly Route[], options: ServeOptions) => Promise<Server>;
+
+const text = new TextEncoder();
+
+function tell(what: string): void {
+  console.log(JSON.stringify({ what }));
+}
+
+// What a test lets go by a signal: a server that stops can be asked nothing more.
+const opened = new Promise<void>((resolve) => {
+  process.once("SIGUSR2", () => {
+    resolve();
+    tell("opened");
+  });
+});
+
+const watched = { inputs: { clientGone }, returns: Returns.response };
+function watch(name: string, clientGone: AbortSignal): void {
+  clientGone.addEventListener("abort", () => tell(`${name}: gone`));
+}
+
+async function* parts(name: string, make: () => AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* make();
+  } finally {
+    tell(`${name}: over`);
+  }
+}
+
+async function* quiet(): AsyncGenerator<Uint8Array> {
+  yield text.encode("before ");
+  tell("quiet: first");
+  await opened;
+  yield text.encode("after");
+}
+
+async function* late(): AsyncGenerator<Uint8Array> {
+  await opened;
+  yield text.encode("late");
+}
+
+async function* endless(): AsyncGenerator<Uint8Array> {
+  const part = new Uint8Array(65_536);
+  for (let made = 1; ; made++) {
+    yield part;
+    if (made === 16) tell("endless: going on");
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+}
+
+async function* listed(...texts: readonly (string | Error)[]): AsyncGenerator<Uint8Array> {
+  for (const one of texts) {
+    if (one instanceof Error) throw one;
+    yield text.encode(one);
+  }
+}
+
+const value = Query.required("value", Codec.string);
+const inText = { returns: Returns.text };
+const inResponse = { returns: Returns.response };
+
+const routes: readonly Route[] = [
+  get(Path.of("hello"), inText, () => "hi"),
+  get(Path.of("later"), inText, async () => Promise.resolve("hi, later")),
+  get(Path.of("peer"), { inputs: { peer, client }, returns: Returns.text }, ({ peer, client }) => `${peer} ${client}`),
+  get(Path.of("throws"), inText, () => {
+    throw new Error("a secret");
+  }),
+  get(Path.of("empty"), inResponse, () => Answer.empty({ status: 205 })),
+  get(Path.of("large"), inText, () => "x".repeat(8_000_000)),
+  get(Path.of("large-watched"), watched, ({ clientGone }) => {
+    watch("large", clientGone);
+    return Answer.make("x".repeat(20_000_000));
+  }),
+  get(Path.of("closes"), inResponse, () => Answer.closeConnection(Answer.make("bye"))),
+  // Bodies.
+  post(Path.of("size"), { inputs: { body }, returns: Returns.text }, ({ body }) => `${body.length} bytes`),
+  post(
+    Path.of("parts"),
+    { inputs: { body: bodyStream({ max: 10_000_000 }) }, returns: Returns.text },
+    async ({ body }) => {
+      let bytes = 0;
+      for await (const part of body) {
+        bytes += part.byteLength;
+        tell(`parts: ${bytes}`);
+      }
+      return `${bytes} bytes`;
+    },
+  ),
+  post(
+    Path.of("first"),
+    { inputs: { body: bodyStream({ max: 10_000_000 }) }, returns: Returns.text },
+    async ({ body }) => {
+      const first = await body.read();
+      return first.ok ? "that is enough" : "there is none";
+    },
+  ),
+  post(Path.of("unread"), inText, () => "not read"),
+  // What a client waits for.
+  get(Path.of("held"), watched, async ({ clientGone }) => {
+    watch("held", clientGone);
+    tell("held: asked");
+    await opened;
+    return Answer.make("held");
+  }),
+  get(Path.of("whole"), watched, ({ clientGone }) => {
+    watch("whole", clientGone);
+    return Answer.make("whole");
+  }),
+  get(Path.of("whole-later"), watched, async ({ clientGone }) => {
+    watch("whole-later", clientGone);
+    return Promise.resolve(Answer.make("whole"));
+  }),
+  get(Path.of("never"), watched, async ({ clientGone }) => {
+    watch("never", clientGone);
+    tell("never: asked");
+    return new Promise<Answer>(() => {});
+  }),
+  get(Path.of("quiet"), watched, ({ clientGone }) => {
+    watch("quiet", clientGone);
+    return Answer.stream(parts("quiet", quiet));
+  }),
+  get(Path.of("late-head"), inResponse, () => Answer.stream(late())),
+  get(Path.of("events"), inResponse, () => Answer.stream(late(), { contentType: "text/event-stream" })),
+  get(Path.of("late-stream"), inResponse, async () => {
+    tell("late-stream: asked");
+    await opened;
+    const source = { pull: () => {}, cancel: () => tell("late-stream: cancelled") };
+    return Answer.stream(new ReadableStream<Uint8Array>(source, { highWaterMark: 0 }));
+  }),
+  get(Path.of("endless"), watched, ({ clientGone }) => {
+    watch("endless", clientGone);
+    return Answer.stream(parts("endless", endless));
+  }),
+  get(Path.of("exact"), watched, ({ clientGone }) => {
+    watch("exact", clientGone);
+    return Answer.stream(
+      parts("exact", () => listed("hel", "", "lo")),
+      { length: 5 },
+    );
+  }),
+  get(Path.of("short"), inResponse, () =>
+    Answer.stream(
+      parts("short", () => listed("hel")),
+      { length: 5 },
+    ),
+  ),
+  get(Path.of("long"), inResponse, () =>
+    Answer.stream(
+      parts("long", () => listed("hello", "!")),
+      { length: 5 },
+    ),
+  ),
+  get(Path.of("crossing"), inResponse, () => Answer.stream(listed("hel", "lo!"), { length: 5 })),
+  get(Path.of("raises"), inResponse, () => Answer.stream(listed("hel", new Error("a secret")))),
+  // Every way to a header, each given what a request says.
+  get(Path.of("in", "added"), { inputs: { value, addHeader }, returns: Returns.text }, ({ value, addHeader }) => {
+    addHeader("x-value", value);
+    return "added";
+  }),
+  get(Path.of("in", "name"), { inputs: { value, addHeader }, returns: Returns.text }, ({ value, addHeader }) => {
+    addHeader(value, "x");
+    return "added";
+  }),
+  get(Path.of("in", "answer"), { inputs: { value }, returns: Returns.response }, ({ value }) =>
+    Answer.make("x", { headers: [["x-value", value]] }),
+  ),
+  get(Path.of("in", "type"), { inputs: { value }, returns: Returns.response }, ({ value }) =>
+    Answer.make("x", { contentType: value }),
+  ),
+  get(Path.of("in", "location"), { inputs: { value }, returns: Returns.response }, ({ value }) =>
+    Answer.redirect(value),
+  ),
+  get(Path.of("in", "cookie"), { inputs: { value, setCookie }, returns: Returns.text }, ({ value, setCookie }) => {
+    setCookie({ name: "c", value, path: "/", httpOnly: true, sameSite: "lax" });
+    return "set";
+  }),
+  get(Path.of("in", "stream"), { inputs: { value }, returns: Returns.response }, ({ value }) =>
+    Answer.stream(listed("x"), { headers: [["x-value", value]], contentType: value }),
+  ),
+  route("OPTIONS", Path.of("*"), inText, () => "a path"),
+];
+
+// What is no route says what it was asked for.
+const notFound = ({ target, method, host }: RequestRecord): Answer =>
+  Answer.make(JSON.stringify({ method, target, host }), { status: 404 });
+
+/** Serves as the first argument says, tells where, and stops when it is asked to. */
+export async function main(serve: Serve, options: ServeOptions): Promise<void> {
+  const running: Server[] = [];
+  const stopAll = async (): Promise<void> => {
+    for (const server of running) tell(`stopped: ${await server.stop()}`);
+  };
+  const stop = post(Path.of("stop"), inText, () => {
+    // Once this answer is on its way.
+    setTimeout(() => void stopAll(), 0);
+    return "stopping";
+  });
+  const server = await serve([...routes, stop], { notFound, port: 0, host: "127.0.0.1", ...options });
+  running.push(server);
+  console.log(JSON.stringify({ port: server.port, url: server.url }));
+}

@@ -1,0 +1,119 @@
+/** A server in a process of another runtime, which ends with the test that started it. */
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { afterEach } from "vitest";
+import type { ServeOptions } from "../../../src/app/listening.ts";
+import { RawClient, leaveAll } from "../raw-client.ts";
+
+const running: SpawnedServer[] = [];
+afterEach(async () => {
+  leaveAll();
+  await Promise.all(running.splice(0).map((server) => server.kill()));
+});
+
+/** How a runtime runs a program: its binary and what comes before the program. */
+export type Command = readonly [binary: string, ...args: string[]];
+
+export class SpawnedServer {
+  readonly child: ChildProcess;
+  /** How it ended: a code, or a signal. */
+  readonly ended: Promise<number | string>;
+  port = 0;
+  url = "";
+  readonly #told: string[] = [];
+  readonly #logged: string[] = [];
+  #isOver = false;
+  readonly #waiting: (() => void)[] = [];
+
+  private constructor([binary, ...args]: Command, program: string, options: unknown) {
+    this.child = spawn(binary, [...args, program, JSON.stringify(options)], { stdio: ["ignore", "pipe", "pipe"] });
+    this.#read(this.child.stdout as Readable, this.#told);
+    this.#read(this.child.stderr as Readable, this.#logged);
+    this.ended = once(this.child, "close").then(([code, signal]: (number | string | null)[]) => {
+      this.#isOver = true;
+      this.#wake();
+      return code ?? signal ?? "nothing";
+    });
+    running.push(this);
+  }
+
+  static async start(command: Command, program: string, options: ServeOptions = {}): Promise<SpawnedServer> {
+    const server = new SpawnedServer(command, program, options);
+    const { port, url } = JSON.parse(await server.#finds(server.#told, (line) => line.includes('"port"'))) as {
+      port: number;
+      url: string;
+    };
+    server.port = port;
+    server.url = url;
+    return server;
+  }
+
+  /** Waits for what the program tells. */
+  async tells(what: string): Promise<void> {
+    await this.#finds(this.#told, (line) => line === JSON.stringify({ what }));
+  }
+
+  get told(): readonly string[] {
+    return this.#told.slice(1).map((line) => (JSON.parse(line) as { readonly what: string }).what);
+  }
+
+  /** Waits for a line of the log with that text in it. */
+  async logs(text: string): Promise<string> {
+    return this.#finds(this.#logged, (line) => line.includes(text));
+  }
+
+  /** What was logged so far: the messages of JSON lines, and whole what is none. */
+  get logged(): readonly string[] {
+    return this.#logged.map((line) => {
+      return line.startsWith("{") ? (JSON.parse(line) as { readonly message: string }).message : line;
+    });
+  }
+
+  client(host?: string): Promise<RawClient> {
+    return RawClient.to(this.port, host);
+  }
+
+  /** Asks for something on a connection of its own. */
+  async asks(line: string, body?: string): Promise<string> {
+    return (await (await this.client()).ask(line, ["connection: close"], body).answer()).body;
+  }
+
+  /** Lets go whatever waits to be. */
+  async open(): Promise<void> {
+    this.child.kill("SIGUSR2");
+    await this.tells("opened");
+  }
+
+  async kill(): Promise<void> {
+    this.child.kill("SIGKILL");
+    await this.ended;
+  }
+
+  #read(stream: Readable, lines: string[]): void {
+    createInterface(stream).on("line", (line) => {
+      lines.push(line);
+      this.#wake();
+    });
+  }
+
+  async #finds(lines: readonly string[], isIt: (line: string) => boolean): Promise<string> {
+    for (;;) {
+      const found = lines.find(isIt);
+      if (found !== undefined) return found;
+      if (this.#isOver) throw new Error(`it ended first; it said\n${[...this.#told, ...this.#logged].join("\n")}`);
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+      });
+    }
+  }
+
+  #wake(): void {
+    for (const go of this.#waiting.splice(0)) go();
+  }
+}
+
+/** Starts a server of one runtime. */
+export type Start = (options?: ServeOptions) => Promise<SpawnedServer>;

@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+import { RawClient, header } from "../raw-client.ts";
+import type { SpawnedServer, Start } from "./server.ts";
+
+/** Longer than any test runs: what ends before it did not wait for it. */
+const drainMs = 600_000;
+
+const refuses = (server: SpawnedServer) =>
+  expect(RawClient.to(server.port)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+
+/** How every listener stops. */
+export function describeStopping(start: Start): void {
+  describe("a server that stops", () => {
+    it("refuses what is new, lets what is in flight finish, and says so", async () => {
+      const server = await start({ drainMs });
+      const [held, other] = await Promise.all([server.client(), server.client()]);
+      expect((await other.ask("GET /hello").answer()).body).toBe("hi");
+      held.ask("GET /held");
+      await server.tells("held: asked");
+      await server.asks("POST /stop");
+      await server.logs("stopping, with 1 requests in flight");
+      await refuses(server);
+      // Idle, so it is ended.
+      await other.closed();
+      expect(server.logged).not.toContain("stopped");
+      await server.open();
+      const answered = await held.answer();
+      expect([answered.body, header(answered, "connection")]).toEqual(["held", "close"]);
+      await server.tells("stopped: 0");
+      await server.logs('"stopped"');
+      expect(server.told).not.toContain("held: gone");
+    });
+
+    it.each(["SIGTERM", "SIGINT"] as const)("%s stops it", async (signal) => {
+      const server = await start({ drainMs });
+      const client = await server.client();
+      expect((await client.ask("GET /hello").answer()).body).toBe("hi");
+      server.child.kill(signal);
+      await client.closed();
+      expect(await server.ended).toBe(0);
+      expect(server.logged.slice(-2)).toEqual(["stopping, with 0 requests in flight", "stopped"]);
+    });
+
+    it("waits for no connection that never asked, nor for half a head", async () => {
+      const server = await start({ drainMs });
+      await server.client();
+      (await server.client()).send("GET /hello HTTP/1.1", "host");
+      expect(await server.asks("GET /hello")).toBe("hi");
+      server.child.kill("SIGTERM");
+      await server.logs('"stopped"');
+    });
+
+    it("lets a body come that is on its way", async () => {
+      const server = await start({ drainMs });
+      const client = await server.client();
+      client.send("POST /parts HTTP/1.1", "host: h", "content-length: 6", "", "abc");
+      await server.tells("parts: 3");
+      server.child.kill("SIGTERM");
+      await server.logs("stopping, with 1 requests in flight");
+      client.send("def");
+      const answered = await client.answer();
+      expect(answered.body).toBe("6 bytes");
+      expect(answered.head.map(([name, value]) => `${name.toLowerCase()}: ${value}`)).toContain("connection: close");
+      expect(await server.ended).toBe(0);
+    });
+
+    it("lets a stream come to its end", async () => {
+      const server = await start({ drainMs });
+      const client = await server.client();
+      client.ask("GET /quiet");
+      await client.sees("before");
+      server.child.kill("SIGTERM");
+      await server.logs("stopping, with 0 requests in flight");
+      await refuses(server);
+      await server.open();
+      expect((await client.answer()).body).toBe("before after");
+      expect(await server.ended).toBe(0);
+      expect(server.told).not.toContain("quiet: gone");
+    });
+
+    it("cuts what is not answered in time, ends the streams there are, and says how many", async () => {
+      const server = await start({ drainMs: 50 });
+      const [never, again, quiet] = await Promise.all([server.client(), server.client(), server.client()]);
+      for (const client of [never, again]) client.ask("GET /never");
+      quiet.ask("GET /quiet");
+      await quiet.sees("before");
+      await server.tells("never: asked");
+      await server.asks("POST /stop");
+      await server.tells("stopped: 2");
+      await server.tells("never: gone");
+      await server.tells("quiet: gone");
+      await server.logs("stopped with 2 requests unanswered after 0.05s");
+      await quiet.closed();
+      // Some runtimes leave it to the clients to go.
+      for (const client of [never, again, quiet]) client.leave();
+      expect(await server.ended).toBe(0);
+    });
+
+    it("cuts a body that does not come whole in time", async () => {
+      const server = await start({ drainMs: 50 });
+      (await server.client()).send("POST /parts HTTP/1.1", "host: h", "content-length: 6", "", "abc");
+      await server.tells("parts: 3");
+      await server.asks("POST /stop");
+      await server.tells("stopped: 1");
+      await server.logs("stopped with 1 requests unanswered after 0.05s");
+    });
+
+    it("twice by signal ends at once", async () => {
+      for (const signal of ["SIGTERM", "SIGINT"] as const) {
+        const server = await start({ drainMs });
+        (await server.client()).ask("GET /never");
+        await server.tells("never: asked");
+        server.child.kill(signal);
+        await server.logs("stopping, with 1 requests in flight");
+        server.child.kill(signal);
+        expect([signal, 128 + 15, 128 + 2]).toContain(await server.ended);
+      }
+    });
+
+    it("leaves signals alone where it is told to", async () => {
+      const server = await start({ signals: false });
+      server.child.kill("SIGTERM");
+      expect(["SIGTERM", 143]).toContain(await server.ended);
+      expect(server.logged.filter((line) => line.startsWith("stopping"))).toEqual([]);
+    });
+
+    it("loses no line of its log", async () => {
+      const server = await start({ drainMs });
+      const client = await server.client();
+      for (let i = 0; i < 500; i++) await client.ask("GET /hello").answer();
+      server.child.kill("SIGTERM");
+      await server.ended;
+      expect(server.logged.filter((line) => line === "GET /hello 200")).toHaveLength(500);
+    });
+  });
+}
