@@ -38,6 +38,7 @@ export class TimedBody implements BodySource {
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined = undefined;
   #deadline: Deadline | undefined = undefined;
   #asked: (read: Read) => void = () => {};
+  #received = 0;
   #state: "unread" | "reading" | "over" = "unread";
   #failure: BodyFailure | undefined;
 
@@ -57,6 +58,12 @@ export class TimedBody implements BodySource {
   /** What comes behind it on its connection is not to be waited for. */
   get isLost(): boolean {
     return this.#failure !== undefined;
+  }
+
+  /** Bytes that have not come; no number where no length says how many there are. */
+  get left(): number {
+    if (this.#state === "over" && this.#failure === undefined) return 0;
+    return (this.length ?? Number.POSITIVE_INFINITY) - this.#received;
   }
 
   /** The next part. Time in which nobody asks for one is not the client's. */
@@ -103,6 +110,7 @@ export class TimedBody implements BodySource {
   #arrived(part: Uint8Array | undefined): void {
     if (this.#state === "over") return;
     if (part === undefined) return this.#end(undefined);
+    this.#received += part.byteLength;
     this.#deadline?.arrived(part.byteLength);
     this.#deadline?.rest();
     const asked = this.#asked;

@@ -1,0 +1,49 @@
+import { rotated, spread, table } from "../harness/figures.mjs";
+import { Process } from "../server/processes.mjs";
+import { candidates } from "./candidates.mjs";
+
+const bytes = 200;
+
+/** One event to many subscribers: how long it takes to reach them all, and what it costs. @param {{ quick: boolean }} options */
+export async function run({ quick }) {
+  const size = quick ? { subscribers: 500, events: 10 } : { subscribers: 10_000, events: 30 };
+  const rounds = [];
+  for (let round = 0; round < (quick ? 1 : 3); round++) {
+    const figures = {};
+    for (const who of rotated(Object.keys(candidates), round)) figures[who] = await play(who, size);
+    rounds.push(figures);
+  }
+  const rows = Object.entries(candidates).map(([who, { name }]) => {
+    const of = (figure) => spread(rounds.map((round) => round[who][figure]));
+    return [name, of("cpu"), of("lastMs"), of("memory")];
+  });
+  return [
+    "## Events to many subscribers, on Node",
+    `${size.subscribers.toLocaleString("en")} subscribers in another process, ${size.events} events of ${bytes} bytes, each published ` +
+      `when the one before had reached everybody. Rounds: ${rounds.length}. Memory is the process' growth for each subscriber that waits.`,
+    table(["", "CPU µs a delivery", "ms to the last subscriber", "KiB a subscriber"], rows),
+  ].join("\n\n");
+}
+
+async function play(who, { subscribers, events }) {
+  const server = new Process("../fanout/serve.mjs", [who], { execArgv: ["--expose-gc"] });
+  const { port } = await server.next();
+  const before = await server.ask("settle");
+  const clients = new Process("../fanout/subscribe.mjs", [String(port), String(subscribers)]);
+  await clients.next();
+  const idle = await server.ask("settle");
+  const told = { cpu: 0, lastMs: 0 };
+  // The first few find code that has never run.
+  for (let i = -5; i < events; i++) {
+    const reached = clients.next();
+    const startedAt = performance.now();
+    const { cpu } = await server.ask("publish");
+    await reached;
+    if (i < 0) continue;
+    told.lastMs += (performance.now() - startedAt) / events;
+    told.cpu += ((await server.ask("used")).cpu - cpu) / events / subscribers;
+  }
+  await clients.stop();
+  await server.stop();
+  return { ...told, memory: (idle.rss - before.rss) / 1024 / subscribers };
+}

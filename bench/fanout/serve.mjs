@@ -1,0 +1,12 @@
+/** `node serve.mjs <candidate>`: one server; sends its port, and then what it used; publishes when it is told to. */
+import { candidates } from "./candidates.mjs";
+
+const { port, publish } = await candidates[process.argv[2]].start();
+process.on("message", (asked) => {
+  if (asked === "stop") process.exit();
+  if (asked === "settle") globalThis.gc?.();
+  const { user, system } = process.cpuUsage();
+  process.send?.({ cpu: user + system, rss: process.memoryUsage.rss() });
+  if (asked === "publish") publish("x".repeat(200));
+});
+process.send?.({ port });
