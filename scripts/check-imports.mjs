@@ -16,6 +16,10 @@ const lines = [
 ];
 const packagesOfSrc = ["valibot", "node:async_hooks"];
 
+/** What an adapter needs beside its runtime; each is a peer dependency, and only for who uses what it is for. */
+/** @type {{ readonly [adapter: string]: readonly string[] }} */
+const packagesOfAdapters = { node: ["ws"] };
+
 /** What an adapter may run of src. Of the rest, `index.ts` aside, it may import types. */
 const portsOfSrc = /^src\/(app|database|logging)\/|^src\/inputs\/body-source\.ts$|^src\/answers\/(answer|parts)\.ts$/;
 
@@ -71,7 +75,9 @@ function refusedBy(file, specifier, typeOnly) {
     return refusedInSrc(part, target);
   }
   if (target === undefined)
-    return folder === "adapters" && !isBuiltin(specifier) ? "an adapter needs its runtime and nothing else" : undefined;
+    return folder === "adapters" && !isBuiltin(specifier) && !packagesOfAdapters[part]?.includes(specifier)
+      ? "an adapter needs its runtime and nothing else"
+      : undefined;
   const home = join(folder ?? "", part);
   if (target.startsWith(`${home}/`)) return undefined;
   if (folder === "examples") return "an example imports the package by its name, as its users do";

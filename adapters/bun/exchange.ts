@@ -19,9 +19,9 @@ export class BunExchange implements Exchange {
   /** Null once it is known that there is none. */
   #body: TimedBody | undefined | null = undefined;
 
-  constructor(request: Request, server: BunServer, listening: Listening) {
+  constructor(request: Request, target: string, server: BunServer, listening: Listening) {
     this.method = request.method;
-    this.target = targetOf(request.url);
+    this.target = target;
     this.request = request;
     this.server = server;
     this.#listening = listening;
@@ -37,11 +37,6 @@ export class BunExchange implements Exchange {
 
   get body(): TimedBody | undefined {
     if (this.#body === undefined) this.#body = bodyOf(this.request, this.#listening) ?? null;
-    return this.#body ?? undefined;
-  }
-
-  /** The body as far as anybody asked for it. */
-  get begun(): TimedBody | undefined {
     return this.#body ?? undefined;
   }
 
@@ -73,13 +68,3 @@ export class BunExchange implements Exchange {
 
 const nothing: readonly string[] = [];
 const decoder: TextDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-/**
- * What is behind the authority of a URL. Where `Host` is none that a URL can have, and for HTTP/1.0 without one, Bun
- * tells the path alone, and for `CONNECT` the authority alone.
- */
-function targetOf(url: string): string {
-  if (!url.startsWith("http://")) return url;
-  const path = url.indexOf("/", 7);
-  return path === -1 ? "/" : url.slice(path);
-}

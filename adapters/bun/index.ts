@@ -6,15 +6,18 @@ import type { Sent } from "../../src/app/exchange.ts";
 import { say, sayReported, sayStopped } from "../../src/app/listener-log.ts";
 import { limitsOf } from "../../src/app/listening.ts";
 import type { Limits, ServeOptions, Server } from "../../src/app/listening.ts";
+import { refuse, refusedLength, refusedTarget } from "../../src/app/refused-head.ts";
+import type { RefusedHead } from "../../src/app/refused-head.ts";
 import { Sweep } from "../../src/app/sweep.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routes/route.ts";
 import { BunExchange } from "./exchange.ts";
 import { listen } from "./listen.ts";
-import { inSeconds, keep, unkept } from "./limits.ts";
+import { inSeconds, makeRoom, unkept } from "./limits.ts";
 import { respond } from "./respond.ts";
 import type { BunRuntime, BunServeOptions, BunServer } from "./runtime.ts";
 import { stderrSink } from "./stderr.ts";
+import { targetOf } from "./target.ts";
 
 export type { ListenOptions, ServeOptions, Server } from "../../src/app/listening.ts";
 
@@ -34,9 +37,9 @@ declare const Bun: BunRuntime;
  */
 export async function serve(routes: readonly Route[], options: ServeOptions = {}): Promise<Server> {
   const limits = limitsOf(options);
-  const listener = new Listener(make(routes, options), limits);
+  const listener = new Listener(make(routes, options), limits, options.maxHeaderBytes);
   useSink(stderrSink());
-  await keep(options);
+  await makeRoom(options);
   await listener.start(unkept(options));
   return listener;
 }
@@ -49,6 +52,8 @@ class Listener implements Server {
   readonly idleSeconds: number;
   readonly sendSeconds: number;
   readonly #limits: Limits;
+  /** Where the application has one of its own. */
+  readonly #maxHeaderBytes: number | undefined;
   #servers: readonly BunServer[] = [];
   /** How many requests have no answer yet. */
   #inFlight = 0;
@@ -58,9 +63,10 @@ class Listener implements Server {
   port = 0;
   url = "";
 
-  constructor(app: App, limits: Limits) {
+  constructor(app: App, limits: Limits, maxHeaderBytes: number | undefined) {
     this.app = app;
     this.#limits = limits;
+    this.#maxHeaderBytes = maxHeaderBytes;
     this.sweep = new Sweep(limits);
     this.socket = limits.socket;
     this.idleSeconds = inSeconds("idleTimeoutMs", limits.idleTimeoutMs);
@@ -112,7 +118,9 @@ class Listener implements Server {
   }
 
   readonly #answer = (request: Request, server: BunServer): Response | Promise<Response> => {
-    const exchange = new BunExchange(request, server, this);
+    const target = this.#refused(request) ?? targetOf(request);
+    if (typeof target !== "string") return refuse(target);
+    const exchange = new BunExchange(request, target, server, this);
     const sent = this.app.answer(exchange);
     if (!(sent instanceof Promise)) return respond(exchange, sent, this);
     // However long a handler takes, its client has nothing to send meanwhile; and a body has a bound of its own.
@@ -121,7 +129,12 @@ class Listener implements Server {
     return sent.then((sent) => this.#answerLate(exchange, sent));
   };
 
-  #answerLate(exchange: BunExchange, sent: Sent): Response {
+  #refused(request: Request): RefusedHead | undefined {
+    if (this.#maxHeaderBytes === undefined) return undefined;
+    return refusedTarget(request, this.#maxHeaderBytes) ?? refusedLength(request, this.#maxHeaderBytes);
+  }
+
+  #answerLate(exchange: BunExchange, sent: Sent): Response | Promise<Response> {
     this.#inFlight--;
     exchange.server.timeout(exchange.request, this.idleSeconds);
     return respond(exchange, sent, this);

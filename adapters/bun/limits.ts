@@ -12,12 +12,15 @@ export function inSeconds(name: string, ms: number): number {
   throw new RangeError(`serve: ${name} cannot be ${ms}: on Bun it is at most ${mostSeconds * 1000}`);
 }
 
-/** Sets what Bun has one of for the whole process. */
-export async function keep({ maxHeaderBytes }: ServeOptions): Promise<void> {
+/**
+ * Has Bun take heads as long as they may be. It has one limit for the whole process, so that is never made less: each
+ * server counts for itself.
+ */
+export async function makeRoom({ maxHeaderBytes }: ServeOptions): Promise<void> {
   if (maxHeaderBytes === undefined) return;
-  const http = await import("node:http");
-  // To Node it is a constant; on Bun it is what every server goes by.
-  (http.default as { maxHeaderSize: number }).maxHeaderSize = maxHeaderBytes;
+  // To Node it is a constant.
+  const http = (await import("node:http")).default as { maxHeaderSize: number };
+  if (http.maxHeaderSize < maxHeaderBytes) http.maxHeaderSize = maxHeaderBytes;
 }
 
 /** What was asked for and cannot be had, in words for the log. */

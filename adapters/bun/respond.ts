@@ -16,17 +16,44 @@ export interface Responding {
   readonly cutting: boolean;
 }
 
-/** An answer as Bun takes it. */
-export function respond(exchange: BunExchange, sent: Sent, responding: Responding): Response {
-  const { begun } = exchange;
-  const { body } = sent;
-  // Bun drops what is left of a body, however much that is; of one that stopped coming, nothing is waited for.
-  const closes = sent.closes || responding.stopping || begun?.isLost === true;
-  begun?.release();
-  const answer = closes === sent.closes ? sent : { ...sent, closes };
+/** Bytes of a body nobody reads that Bun may take off the wire: of itself, it would take any number. */
+const discardLimit = 65_536;
+/** How long a client may take to send them. */
+const lingerMs = 1000;
+
+/**
+ * An answer as Bun takes it. In chunks, only the end of a body tells how much of it there is: what is left is dropped
+ * first, so that the head can say whether the connection goes on.
+ */
+export function respond(exchange: BunExchange, sent: Sent, responding: Responding): Response | Promise<Response> {
+  const { body } = exchange;
+  if (body === undefined || body.length !== undefined) return responseTo(exchange, sent, responding);
+  return body.drop(discardLimit, lingerMs).then(() => responseTo(exchange, sent, responding));
+}
+
+function responseTo(exchange: BunExchange, sent: Sent, responding: Responding): Response {
+  // Behind a CONNECT, Bun takes nothing for a request any more.
+  const isLast = responding.stopping || exchange.method === "CONNECT" || leavesTooMuch(exchange);
+  const answer = toSend(exchange, sent, sent.closes || isLast);
+  exchange.body?.release();
+  const { body, head } = answer;
   if (!isStream(body)) return responseOf(answer);
-  const opening = sent.head[1] === "text/event-stream" ? emptyComment : undefined;
+  const opening = head[1]?.startsWith("text/event-stream") ? emptyComment : undefined;
   return responseOf(answer, new Streaming(body, new Watch(exchange, responding), opening).readable);
+}
+
+function toSend({ method }: BunExchange, sent: Sent, closes: boolean): Sent {
+  const { status, head } = sent;
+  // To HEAD, Bun tells a length of 0 for an answer without a body, where GET has one of no length.
+  if (method === "HEAD" && status !== 204 && status !== 304 && head.at(-2) !== "content-length") {
+    return { ...sent, closes, head: [...head, "transfer-encoding", "chunked"] };
+  }
+  return closes === sent.closes ? sent : { ...sent, closes };
+}
+
+/** What is left of a body is not waited for: it stopped coming, or nobody would want as much. */
+function leavesTooMuch({ body }: BunExchange): boolean {
+  return body !== undefined && (body.isLost || body.left > discardLimit);
 }
 
 // Bun keeps the end of a head until there is a part. Whoever subscribes waits for it, and may see no event for long.

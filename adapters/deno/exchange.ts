@@ -81,8 +81,8 @@ export class DenoExchange implements Exchange {
   lines(name: string): readonly string[] {
     const value = told(() => this.#request.headers.get(name), null);
     if (value === null) return nothing;
-    // The URL has the target's own authority where it has one (RFC 9112 §3.2.2).
-    return [name === "host" ? hostOf(this.#request.url) : value];
+    // The URL has the target's own authority where it has one (RFC 9112 §3.2.2), and Deno's address where there is none.
+    return [name === "host" && value !== "" ? hostOf(this.#request.url) : value];
   }
 
   headers(): Iterable<readonly [name: string, value: string]> {

@@ -3,9 +3,11 @@ import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
 import { until } from "../../src/app/draining.ts";
 import type { Sent } from "../../src/app/exchange.ts";
-import { say, sayRefused, sayReported, sayStopped } from "../../src/app/listener-log.ts";
+import { say, sayReported, sayStopped } from "../../src/app/listener-log.ts";
 import { limitsOf } from "../../src/app/listening.ts";
 import type { Limits, ServeOptions, Server } from "../../src/app/listening.ts";
+import { refuse, refusedLength, refusedTarget } from "../../src/app/refused-head.ts";
+import type { RefusedHead } from "../../src/app/refused-head.ts";
 import { cut } from "../../src/app/streaming.ts";
 import { Sweep } from "../../src/app/sweep.ts";
 import { useSink } from "../../src/logging/writer.ts";
@@ -13,14 +15,14 @@ import type { Route } from "../../src/routes/route.ts";
 import { DenoExchange } from "./exchange.ts";
 import { InFlight } from "./in-flight.ts";
 import type { Cuttable } from "./in-flight.ts";
-import { refusedLength, unkept } from "./limits.ts";
+import { unkept } from "./limits.ts";
 import { listen } from "./listen.ts";
 import { Pending } from "./pending.ts";
 import { respond } from "./respond.ts";
 import type { DenoRuntime, DenoServeOptions, DenoServer, ServeInfo } from "./runtime.ts";
 import { StopSignals } from "./signals.ts";
 import { stderrSink } from "./stderr.ts";
-import { Refused, targetOf } from "./target.ts";
+import { targetOf } from "./target.ts";
 
 export type { ListenOptions, ServeOptions, Server } from "../../src/app/listening.ts";
 
@@ -92,7 +94,7 @@ class Listener implements Server {
 
   readonly #answer = (request: Request, info: ServeInfo): Response | Promise<Response> => {
     const target = this.#refused(request) ?? targetOf(request);
-    if (target instanceof Refused) return refuse(target);
+    if (typeof target !== "string") return refuse(target);
     const exchange = new DenoExchange(request, target, info, this);
     const sent = this.app.answer(exchange);
     if (!(sent instanceof Promise)) return respond(exchange, sent, this);
@@ -109,8 +111,10 @@ class Listener implements Server {
     return pending.response;
   }
 
-  #refused(request: Request): Refused | undefined {
-    return this.#maxHeaderBytes === undefined ? undefined : refusedLength(request, this.#maxHeaderBytes);
+  #refused(request: Request): RefusedHead | undefined {
+    const refused = refusedTarget(request, this.#limits.maxHeaderBytes);
+    if (refused !== undefined || this.#maxHeaderBytes === undefined) return refused;
+    return refusedLength(request, this.#maxHeaderBytes);
   }
 
   async #stop(): Promise<number> {
@@ -149,8 +153,3 @@ const hooks: Pick<DenoServeOptions, "onListen" | "onError"> = {
     return new Response(null, { status: 500 });
   },
 };
-
-function refuse({ status, why }: Refused): Response {
-  sayRefused(status, why);
-  return new Response(null, { status, headers: { connection: "close" } });
-}

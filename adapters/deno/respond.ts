@@ -24,7 +24,7 @@ export function respond(exchange: DenoExchange, sent: Sent, responding: Respondi
   exchange.answered();
   const answer = toSend(sent, responding);
   const { body } = answer;
-  if (!isStream(body)) return responseOf(answer);
+  if (!isStream(body)) return responseOf(answer, isHeadOfStream(exchange, answer) ? emptyStream() : undefined);
   return responseOf(answer, new Sender(exchange, body, responding).readable);
 }
 
@@ -33,6 +33,15 @@ function toSend(sent: Sent, { stopping }: Responding): Sent {
   const closes = sent.closes || stopping;
   // A 205 would go out with nothing that tells its end, and its client wait for ever.
   return sent.status === 205 ? { ...sent, status: 204, head: unframed(sent.head), closes } : { ...sent, closes };
+}
+
+// To HEAD, Deno tells a length of 0 for an answer without a body, where GET has one of no length.
+function isHeadOfStream({ method }: DenoExchange, { status, head }: Sent): boolean {
+  return method === "HEAD" && status !== 204 && status !== 304 && head.at(-2) !== "content-length";
+}
+
+function emptyStream(): ReadableStream<Uint8Array> {
+  return new ReadableStream({ pull: (controller) => controller.close() }, { highWaterMark: 0 });
 }
 
 function unframed(head: readonly string[]): readonly string[] {
@@ -65,8 +74,13 @@ class Sender implements Sending, Cuttable {
 
   made(): void {
     const { sweep, sendTimeoutMs } = this.#responding;
-    this.#deadline = sweep.time(sendTimeoutMs, () => this.#streaming.end("client stopped reading"));
+    this.#deadline = sweep.time(sendTimeoutMs, this.#expired);
   }
+
+  // Not at once: what comes of it may end other waits, and whoever looks at them is on the way from one to the next.
+  readonly #expired = (): void => {
+    queueMicrotask(() => this.#streaming.end("client stopped reading"));
+  };
 
   cancelled(): StreamEnd {
     return "client gone";

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { BodyFailure } from "../../src/inputs/body-source.ts";
-import { connectionOf, tooSlow } from "./connections.ts";
-import type { Reading } from "./connections.ts";
+import { connectionOf, tooSlow } from "./connection.ts";
+import type { Reading } from "./connection.ts";
 import type { Deadline, Sweep } from "../../src/app/sweep.ts";
 
 type Read = Uint8Array | BodyFailure | undefined;

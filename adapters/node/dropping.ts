@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { connectionOf } from "./connections.ts";
-import type { Reading } from "./connections.ts";
+import { connectionOf } from "./connection.ts";
+import type { Reading } from "./connection.ts";
 import type { Deadline } from "../../src/app/sweep.ts";
 
 /** Takes what is left of a body off the wire, and drops it. */

@@ -1,17 +1,27 @@
+import { METHODS } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { httpDate } from "../../src/app/http-date.ts";
-import type { BodyFailure } from "../../src/inputs/body-source.ts";
-import { log } from "../../src/logging/writer.ts";
-import { connectionOf, endedEarly } from "./connections.ts";
-import { linger } from "./linger.ts";
+import { sayRefused } from "../../src/app/listener-log.ts";
+import type { RefusedHead } from "../../src/app/refused-head.ts";
 import type { Sweep } from "../../src/app/sweep.ts";
+import type { BodyFailure } from "../../src/inputs/body-source.ts";
+import { connectionOf, endedEarly } from "./connection.ts";
+import { linger, lingerAtEnd } from "./linger.ts";
 
-type Status = readonly [status: number, phrase: string];
+/** A fault as Node tells it, with what its parser was reading and how far it got. */
+export interface ParserFault extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer;
+  readonly bytesParsed?: number;
+}
 
-const malformed: Status = [400, "Bad Request"];
-const statuses: { readonly [code: string]: Status } = {
-  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large"],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout"],
+const phrases: { readonly [status: number]: string } = {
+  400: "Bad Request",
+  408: "Request Timeout",
+  414: "URI Too Long",
+  431: "Request Header Fields Too Large",
+  501: "Not Implemented",
+  505: "HTTP Version Not Supported",
 };
 
 const bodyFaults: { readonly [code: string]: BodyFailure } = {
@@ -24,37 +34,59 @@ const bodyFaults: { readonly [code: string]: BodyFailure } = {
  * Answers what is no request, and closes: what comes behind it on the wire could be anything. Where it is the body of
  * a request that waits, that request's own answer says so; and an answer still being made is never overtaken.
  */
-export function refuseHead(error: NodeJS.ErrnoException, socket: Socket, sweep: Sweep): void {
+export function refuseHead(fault: ParserFault, socket: Socket, sweep: Sweep): void {
   const connection = connectionOf(socket);
   if (connection.closing) return;
-  const code = error.code ?? "malformed";
+  const code = fault.code ?? "malformed";
+  // Nothing of a head has come: how long it may stay so is the connection's own time.
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT" && socket.bytesRead === 0) return;
   connection.fault ??= bodyFaults[code] ?? { kind: "unreadable", detail: `a malformed chunked body: ${code}` };
   if (!socket.writable || code === "ECONNRESET") socket.destroy();
   else if (connection.reading !== undefined) connection.reading.fail(connection.fault);
-  else connection.whenIdle(() => refuse(statuses[code] ?? malformed, code, socket, sweep));
+  else connection.whenIdle(() => refuse(statusOf(fault), code, socket, sweep));
 }
 
-/** Refuses a framing that Node hands over as a request, whose body could not be told from what comes behind. */
-export function refuseFraming(framing: "coded" | "unknown", socket: Socket, sweep: Sweep): void {
-  const connection = connectionOf(socket);
-  const detail = "a transfer coding that is not chunked";
-  connection.fault = { kind: "unreadable", detail };
-  const status: Status = framing === "coded" ? [501, "Not Implemented"] : malformed;
-  connection.whenIdle(() => refuse(status, detail, socket, sweep));
+/** Refuses a head that Node's parser let pass, in its place among the answers of its connection. */
+export function refuseRequest({ status, why }: RefusedHead, response: ServerResponse, sweep: Sweep): void {
+  const { socket } = response.req;
+  connectionOf(socket).closing = true;
+  lingerAtEnd(socket, sweep);
+  sayRefused(status, why);
+  // What a server it is mounted in would have every answer say, this one does not.
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  response.sendDate = false;
+  response.writeHead(status, phrases[status], headOf(status)).end();
 }
 
-function refuse([status, phrase]: Status, why: string, socket: Socket, sweep: Sweep): void {
+function refuse(status: number, why: string, socket: Socket, sweep: Sweep): void {
   if (connectionOf(socket).closing) return;
-  log({
-    level: "info",
-    source: "framework.http",
-    message: `refused a request head: ${status} ${why}`,
-    fields: {},
-    context: undefined,
-  });
-  const head = [`HTTP/1.1 ${status} ${phrase}`, "content-length: 0", "connection: close"];
-  // A server that failed may have no trustworthy clock (RFC 9110 §6.6.1).
-  if (status < 500) head.push(`date: ${httpDate(Date.now())}`);
-  socket.write(`${head.join("\r\n")}\r\n\r\n`);
+  sayRefused(status, why);
+  let head = `HTTP/1.1 ${status} ${phrases[status]}\r\n`;
+  const fields = headOf(status);
+  for (let i = 0; i < fields.length; i += 2) head += `${fields[i]}: ${fields[i + 1]}\r\n`;
+  socket.write(`${head}\r\n`);
   linger(socket, sweep);
+}
+
+function headOf(status: number): string[] {
+  const head = ["content-length", "0", "connection", "close"];
+  // A server that failed may have no trustworthy clock (RFC 9110 §6.6.1).
+  if (status < 500) head.push("date", httpDate(Date.now()));
+  return head;
+}
+
+function statusOf(fault: ParserFault): number {
+  if (fault.code === "ERR_HTTP_REQUEST_TIMEOUT") return 408;
+  const [method = "", , version] = lineAt(fault).split(" ");
+  if (fault.code === "HPE_HEADER_OVERFLOW") return version === undefined && METHODS.includes(method) ? 414 : 431;
+  return /^HTTP\/[02-9]\.\d$/.test(version ?? "") ? 505 : 400;
+}
+
+/** The line a fault was found in, up to there; of one that came in pieces, the last. */
+function lineAt({ rawPacket, bytesParsed }: ParserFault): string {
+  if (rawPacket === undefined) return "";
+  // Bun does not say how far it got with a version.
+  const end = bytesParsed ?? rawPacket.indexOf("\r\n");
+  if (end < 1) return "";
+  return rawPacket.toString("latin1", rawPacket.lastIndexOf("\n", end - 1) + 1, end);
 }

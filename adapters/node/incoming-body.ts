@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { joined, noRoom, tooLarge } from "../../src/inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
 import { BodyParts } from "./body-parts.ts";
-import { connectionOf, tooSlow } from "./connections.ts";
-import type { Reading } from "./connections.ts";
+import { connectionOf, tooSlow } from "./connection.ts";
+import type { Reading } from "./connection.ts";
 import type { Deadline, Sweep } from "../../src/app/sweep.ts";
 
 /** A body as `node:http` brings it. Nothing is read, and the client not told to send it, before it is asked for. */

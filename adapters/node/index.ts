@@ -5,20 +5,25 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
-import { log, useSink } from "../../src/logging/writer.ts";
-import type { Route } from "../../src/routes/route.ts";
-import { Connections, connectionOf } from "./connections.ts";
-import { NodeExchange, framingOf } from "./exchange.ts";
-import { refuseFraming, refuseHead } from "./head-refusal.ts";
-import { listen } from "./listen.ts";
+import { say, sayStopped } from "../../src/app/listener-log.ts";
 import { limitsOf } from "../../src/app/listening.ts";
 import type { Limits, ServeOptions, Server } from "../../src/app/listening.ts";
+import { refusedConnect } from "../../src/app/refused-head.ts";
+import { Sweep } from "../../src/app/sweep.ts";
+import { useSink } from "../../src/logging/writer.ts";
+import type { Route } from "../../src/routes/route.ts";
+import { Answering } from "./answering.ts";
+import { Connections } from "./connections.ts";
+import { readHead } from "./head.ts";
+import { refuseHead, refuseRequest } from "./head-refusal.ts";
+import { listen } from "./listen.ts";
 import { timedOut } from "./sending.ts";
 import { stderrSink } from "./stderr.ts";
-import { Sweep } from "../../src/app/sweep.ts";
-import { write } from "./write.ts";
+import { Upgrades } from "./upgrades.ts";
 
 export type { ListenOptions, ServeOptions, Server } from "../../src/app/listening.ts";
+export { listener } from "./listener.ts";
+export type { ListenerOptions } from "./listener.ts";
 
 /**
  * Serves an app on Node: makes it of its routes, listens, and stops on SIGTERM and SIGINT.
@@ -42,42 +47,39 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
 
 class Listener implements Server {
   readonly app: App;
-  readonly sweep: Sweep;
-  readonly sendTimeoutMs: number;
   readonly #limits: Limits;
-  readonly #connections = new Connections();
+  readonly #sweep: Sweep;
+  readonly #connections: Connections;
+  readonly #answering: Answering;
   #servers: readonly HttpServer[] = [];
-  /**
-   * How many requests have no answer yet. A number and no set of them: a set that is filled and emptied with every
-   * request keeps its old tables, which in the old generation keep each other's requests, and a POST cost twice.
-   */
-  #inFlight = 0;
+  /** Undefined for an app that opens no sockets. */
+  #upgrades: Upgrades | undefined = undefined;
   #stopped: Promise<number> | undefined;
-  stopping = false;
   port = 0;
+  url = "";
 
   constructor(app: App, limits: Limits) {
+    const { sendTimeoutMs, idleTimeoutMs, socket } = limits;
+    const sweep = new Sweep(limits);
     this.app = app;
     this.#limits = limits;
-    this.sweep = new Sweep(limits);
-    this.sendTimeoutMs = limits.sendTimeoutMs;
-  }
-
-  get url(): string {
-    const { host } = this.#limits;
-    return `http://${host.includes(":") ? `[${host}]` : host}:${this.port}`;
+    this.#sweep = sweep;
+    this.#connections = new Connections({ sendTimeoutMs, idleTimeoutMs, unixPath: socket });
+    this.#answering = new Answering(app, sweep, sendTimeoutMs, this.#connections);
   }
 
   async start(): Promise<void> {
-    const { servers, port, bound } = await listen(this.#limits, () => this.#server());
+    this.#upgrades = await Upgrades.of(this.#answering);
+    const { servers, port, url, bound } = await listen(this.#limits, () => this.#server());
     this.#servers = servers;
     this.port = port;
+    this.url = url;
     if (this.#limits.signals) {
       process.once("SIGTERM", this.#onSignal);
       process.once("SIGINT", this.#onSignal);
     }
-    this.sweep.start();
-    info(`listening on ${this.url} (${bound})`);
+    this.#sweep.start();
+    say("info", `listening on ${url} (${bound})`);
   }
 
   stop(): Promise<number> {
@@ -91,7 +93,8 @@ class Listener implements Server {
   };
 
   #server(): HttpServer {
-    const { maxHeaderBytes, headTimeoutMs, idleTimeoutMs, maxConnections } = this.#limits;
+    const { maxHeaderBytes, headTimeoutMs, idleTimeoutMs, maxConnections, sendTimeoutMs } = this.#limits;
+    const answering = this.#answering;
     const server = createServer({
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: headTimeoutMs,
@@ -99,41 +102,37 @@ class Listener implements Server {
       // A whole request has no set time: a body has its own, by its length.
       requestTimeout: 0,
       connectionsCheckingInterval: Math.max(1, Math.min(1000, headTimeoutMs / 10)),
+      // Node would answer its want of one with no word to the log.
+      requireHostHeader: false,
     });
     // Node drops headers past a count without a word; the bytes of a head are bound already.
     server.maxHeadersCount = 0;
     server.maxConnections = maxConnections;
-    server.on("connection", this.#connections.watch);
-    server.on("request", (request, response) => this.#answer(request, response, false));
+    // Otherwise it ends its own side when a client ends its, and no answer goes out. Bun then no longer says that a client did.
+    Object.assign(server, { httpAllowHalfOpen: !("bun" in process.versions) });
+    // Which of them are idle, Node has its own idea of: it would cut an answer that its client is still taking.
+    server.closeIdleConnections = () => {};
+    server.on("connection", (socket) => this.#connections.watch(socket));
+    server.on("request", (request, response) => answering.answer(request, response, false));
     server.on("checkContinue", (request, response) => this.#answerExpecting(request, response));
+    // Of an expectation nobody knows, nothing has to be made (RFC 9110 §10.1.1).
+    server.on("checkExpectation", (request, response) => answering.answer(request, response, false));
+    const upgrades = this.#upgrades;
+    // With nobody to hear of it, Node takes a request that asks for another protocol for one that does not.
+    if (upgrades !== undefined) {
+      server.on("upgrade", (request, socket, head) => upgrades.answer(request, socket as Socket, head));
+    }
     server.on("connect", (request, socket) => this.#answerConnect(request, socket));
-    server.on("clientError", (error, socket) => refuseHead(error, socket as Socket, this.sweep));
-    server.on("timeout", (socket) => timedOut(socket, this.sendTimeoutMs));
+    server.on("clientError", (error, socket) => refuseHead(error, socket as Socket, this.#sweep));
+    server.on("timeout", (socket) => timedOut(socket, sendTimeoutMs));
     return server;
-  }
-
-  #answer(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
-    const connection = connectionOf(request.socket);
-    if (connection.closing || connection.fault !== undefined) return;
-    const exchange = new NodeExchange(request, response, this.sweep, expectsContinue);
-    const { framing } = exchange;
-    if (framing === "coded" || framing === "unknown") return refuseFraming(framing, request.socket, this.sweep);
-    const sent = this.app.answer(exchange);
-    if (!(sent instanceof Promise)) return write(exchange, sent, this);
-    connection.awaits();
-    this.#inFlight++;
-    void sent.then((sent) => {
-      this.#inFlight--;
-      if (!response.destroyed) write(exchange, sent, this);
-      connection.answered();
-    });
   }
 
   #answerExpecting(request: IncomingMessage, response: ServerResponse): void {
     // Without a body there is nothing to go on with, and the connection is kept. Node closes it for want of the
     // `100 Continue`, unless it forgets that one was asked for: only a member of its own says so.
-    if (framingOf(request) === 0) Object.assign(response, { _expect_continue: false });
-    this.#answer(request, response, true);
+    if (readHead(request) === 0) Object.assign(response, { _expect_continue: false });
+    this.#answering.answer(request, response, true);
   }
 
   // Node hands over the bare connection: without an answer to it, the client would only see it close.
@@ -143,23 +142,32 @@ class Listener implements Server {
     response.shouldKeepAlive = false;
     response.once("finish", () => (socket as Socket).destroySoon());
     socket.on("error", () => socket.destroy());
-    this.#answer(request, response, false);
+    const refused = refusedConnect(request.url as string);
+    if (refused === undefined) this.#answering.answer(request, response, false);
+    else refuseRequest(refused, response, this.#sweep);
   }
 
   async #stop(): Promise<number> {
-    this.stopping = true;
+    const { drainMs } = this.#limits;
+    const answering = this.#answering;
+    answering.stopping = true;
     this.app.stop();
     process.off("SIGTERM", this.#onSignal).off("SIGINT", this.#onSignal);
-    info(`stopping, with ${this.#inFlight} requests in flight`);
+    say("info", `stopping, with ${answering.inFlight} requests in flight`);
     const closed = Promise.all(this.#servers.map(closeServer));
     this.#connections.closeIdle();
-    const drained = await Promise.race([closed.then(() => true), after(this.#limits.drainMs)]);
-    const cut = drained ? 0 : this.#inFlight;
-    for (const server of this.#servers) server.closeAllConnections();
+    const over = after(drainMs);
+    // A stream may go on for ever: it is let to as long as others are answered, and no longer.
+    await Promise.race([answering.answered(), over]);
+    answering.endStreams();
+    const sockets = this.#upgrades?.stop() ?? Promise.resolve();
+    const ended = Promise.all([answering.answered(), sockets, closed]);
+    const drained = await Promise.race([ended.then(() => true), over]);
+    const cut = drained ? 0 : answering.inFlight + this.#connections.unsent;
+    this.#connections.closeAll();
     await closed;
-    this.sweep.stop();
-    if (cut === 0) info("stopped");
-    else log(line("warn", `stopped with ${cut} requests unanswered after ${this.#limits.drainMs / 1000}s`));
+    this.#sweep.stop();
+    sayStopped(cut, drainMs);
     return cut;
   }
 }
@@ -172,12 +180,4 @@ function closeServer(server: HttpServer): Promise<void> {
 
 function after(ms: number): Promise<false> {
   return new Promise((resolve) => setTimeout(resolve, ms, false).unref());
-}
-
-function info(message: string): void {
-  log(line("info", message));
-}
-
-function line(level: "info" | "warn", message: string): Parameters<typeof log>[0] {
-  return { level, source: "framework.http", message, fields: {}, context: undefined };
 }

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { connectionOf } from "./connections.ts";
+import { connectionOf } from "./connection.ts";
 import type { Sweep } from "../../src/app/sweep.ts";
 
 /** Bytes of what nobody reads that are taken off the wire. */

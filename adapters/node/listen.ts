@@ -1,32 +1,72 @@
+import { lstatSync, unlinkSync } from "node:fs";
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { connect } from "node:net";
+import type { AddressInfo, ListenOptions } from "node:net";
+import type { Limits } from "../../src/app/listening.ts";
 
-/** What came of listening: a server for each address, and the addresses in words. */
+/** What came of listening: a server for each address, and where that is in words. */
 export interface Listening {
   readonly servers: readonly Server[];
   readonly port: number;
+  readonly url: string;
   readonly bound: string;
 }
 
-/**
- * Listens where a host says. `localhost` is both loopback addresses, on one port; a machine without IPv6 has the one.
- * Nothing stays open where one of them fails.
- */
-export async function listen(
-  { host, port }: { readonly host: string; readonly port: number },
-  make: () => Server,
-): Promise<Listening> {
+type Bound = Omit<Listening, "url">;
+
+/** Listens where the limits say. Nothing stays open where it fails. */
+export async function listen({ host, port, socket }: Limits, make: () => Server): Promise<Listening> {
+  if (socket !== undefined) {
+    return { servers: [await listenAtPath(socket, make)], port: 0, url: `unix:${socket}`, bound: socket };
+  }
+  const listening = await listenAtHost(host, port, make);
+  return { ...listening, url: `http://${bracketed(host)}:${listening.port}` };
+}
+
+// What a dead server left behind is in the way, and nothing else is: neither what is in use, nor what is no socket.
+async function listenAtPath(path: string, make: () => Server): Promise<Server> {
+  const server = make();
+  try {
+    await listenOn(server, { path });
+    return server;
+  } catch (error) {
+    if (!isCode(error, "EADDRINUSE") || !isSocket(path) || !(await isDead(path))) throw error;
+  }
+  unlinkSync(path);
+  const second = make();
+  await listenOn(second, { path });
+  return second;
+}
+
+function isSocket(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
+}
+
+function isDead(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const client = connect(path);
+    client.once("connect", () => {
+      client.destroy();
+      resolve(false);
+    });
+    client.once("error", (error) => resolve(isCode(error, "ECONNREFUSED")));
+  });
+}
+
+/** `localhost` is both loopback addresses, on one port; a machine without IPv6 has the one. */
+async function listenAtHost(host: string, port: number, make: () => Server): Promise<Bound> {
   if (host === "0.0.0.0" || host === "::") return everywhere(port, make);
   if (host !== "localhost") {
     const server = make();
-    const taken = await listenOn(server, host, port);
-    return { servers: [server], port: taken, bound: bracketed(host) };
+    await listenOn(server, { host, port });
+    return { servers: [server], port: portOf(server), bound: bracketed(host) };
   }
   const four = make();
-  const taken = await listenOn(four, "127.0.0.1", port);
+  await listenOn(four, { host: "127.0.0.1", port });
+  const taken = portOf(four);
   const six = make();
   try {
-    await listenOn(six, "::1", taken);
+    await listenOn(six, { host: "::1", port: taken });
   } catch (error) {
     if (isWithoutFamily(error)) return { servers: [four], port: taken, bound: "127.0.0.1" };
     four.close();
@@ -36,32 +76,39 @@ export async function listen(
 }
 
 // One IPv6 socket takes IPv4 too, but where the machine has no IPv6 at all.
-async function everywhere(port: number, make: () => Server): Promise<Listening> {
+async function everywhere(port: number, make: () => Server): Promise<Bound> {
   const six = make();
   try {
-    const taken = await listenOn(six, "::", port);
-    return { servers: [six], port: taken, bound: "every interface: [::], which takes IPv4 too" };
+    await listenOn(six, { host: "::", port });
+    return { servers: [six], port: portOf(six), bound: "every interface: [::], which takes IPv4 too" };
   } catch (error) {
     if (!isWithoutFamily(error)) throw error;
   }
   const four = make();
-  const taken = await listenOn(four, "0.0.0.0", port);
-  return { servers: [four], port: taken, bound: "every interface: 0.0.0.0, with no IPv6 here" };
+  await listenOn(four, { host: "0.0.0.0", port });
+  return { servers: [four], port: portOf(four), bound: "every interface: 0.0.0.0, with no IPv6 here" };
 }
 
-function listenOn(server: Server, host: string, port: number): Promise<number> {
+function listenOn(server: Server, where: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen({ host, port }, () => {
+    server.listen(where, () => {
       server.off("error", reject);
-      resolve((server.address() as AddressInfo).port);
+      resolve();
     });
   });
 }
 
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
 function isWithoutFamily(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT";
+  return isCode(error, "EADDRNOTAVAIL") || isCode(error, "EAFNOSUPPORT");
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return (error as NodeJS.ErrnoException).code === code;
 }
 
 function bracketed(host: string): string {

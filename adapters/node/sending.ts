@@ -1,37 +1,54 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { log } from "../../src/logging/writer.ts";
-import { connectionOf } from "./connections.ts";
+import { say } from "../../src/app/listener-log.ts";
+import { connectionOf } from "./connection.ts";
+import type { Writing } from "./writing.ts";
 
 /**
  * Bounds how long a client may take nothing of an answer. Node's own socket time-out knows whether any byte was taken
  * since it last looked; `timedOut` is what it then does.
  */
-export function sendWithin({ req }: ServerResponse, sendTimeoutMs: number): void {
-  req.socket.setTimeout(sendTimeoutMs);
+export function sendWithin(response: ServerResponse, { sendTimeoutMs, isMounted }: Writing): void {
+  const { socket } = response.req;
+  if (!isMounted) socket.setTimeout(sendTimeoutMs);
+  // Another's server does what it will when a connection times out, but where the answer whose turn it is hears of it.
+  else if (response.socket === null) response.once("socket", () => sendWithinMounted(response, socket, sendTimeoutMs));
+  else sendWithinMounted(response, socket, sendTimeoutMs);
+}
+
+function sendWithinMounted(response: ServerResponse, socket: Socket, sendTimeoutMs: number): void {
+  if (response.listenerCount("timeout") > 0) return void socket.setTimeout(sendTimeoutMs);
+  const before = socket.timeout ?? 0;
+  response.on("timeout", () => timedOut(socket, sendTimeoutMs));
+  // Ahead of Node's own listener, which sets how long the connection may then be idle.
+  response.prependOnceListener("finish", () => socket.setTimeout(before));
+  socket.setTimeout(sendTimeoutMs);
 }
 
 /** A connection on which nothing went either way for a time: closed where its client is what kept it. */
 export function timedOut(socket: Socket, sendTimeoutMs: number): void {
-  if (socket.writableLength > 0) {
-    log({
-      level: "info",
-      source: "framework.http",
-      message: `closed a connection whose client stopped reading for ${sendTimeoutMs / 1000}s`,
-      fields: {},
-      context: undefined,
-    });
+  const connection = connectionOf(socket);
+  if (unsentBytes(socket) > 0) {
+    say("info", `closed a connection whose client stopped reading for ${sendTimeoutMs / 1000}s`);
+    connection.stoppedReading = true;
     socket.destroy();
-  } else if (connectionOf(socket).isIdle) {
+  } else if (connection.isIdle && !(connection.isFresh && socket.bytesRead > 0)) {
+    // Half of its first head has a time of its own.
     socket.destroy();
   }
 }
 
+// Bun's sockets know of nothing that waits in them, its answers do; Node's own name for the one whose turn it is.
+function unsentBytes(socket: Socket): number {
+  const answer = Reflect.get(socket, "_httpMessage") as ServerResponse | null | undefined;
+  return socket.writableLength || (answer?.writableLength ?? 0);
+}
+
 /** Closes the connection with the answer unfinished, once what was written of it is out. */
-export function hangUp(response: ServerResponse, sendTimeoutMs: number): void {
+export function hangUp(response: ServerResponse, writing: Writing): void {
   const { socket } = response.req;
   if (socket.destroyed) return;
-  socket.setTimeout(sendTimeoutMs);
+  sendWithin(response, writing);
   // Called once everything before it is with the socket: Node holds it back, and behind the answers before it.
   response.write("", () => socket.destroySoon());
 }

@@ -1,88 +1,148 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { StreamBody } from "../../src/answers/answer.ts";
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { StreamBody, StreamEnd } from "../../src/answers/answer.ts";
 import { readParts } from "../../src/answers/parts.ts";
 import type { Parts } from "../../src/answers/parts.ts";
-import { log } from "../../src/logging/writer.ts";
+import { connectionOf } from "./connection.ts";
+import { lingerMs } from "./linger.ts";
 import { hangUp, sendWithin } from "./sending.ts";
-
-/** How the writing of a stream ended. Only a whole one leaves a connection another answer can follow on. */
-type Ended = "whole" | "gone" | "short" | "long" | "raised";
-
-const said: { readonly [E in Ended]?: string } = {
-  short: "sent less than the length it was given, so its connection is closed",
-  long: "sent more than the length it was given, so its connection is closed",
-  raised: "failed, so its connection is closed",
-};
+import type { Writing } from "./writing.ts";
 
 /** Writes a body as it is made, never further ahead of the client than a part. */
-export async function stream(
-  { socket, url }: IncomingMessage,
-  response: ServerResponse,
-  body: StreamBody,
-  sendTimeoutMs: number,
-): Promise<void> {
+export function stream(response: ServerResponse, body: StreamBody, writing: Writing): void {
+  const connection = connectionOf(response.req.socket);
+  connection.begins();
+  if (body.length !== undefined) connection.sends(response);
+  response.once("close", () => connection.streamed());
   response.flushHeaders();
-  const parts = readParts(body);
-  // The connection's end and not the answer's: Node 20 tells that to the one answer whose turn it is.
-  socket.once("close", parts.cancel);
-  const ended = await writeParts(response, parts, body.length, sendTimeoutMs).catch(
-    // Whoever is told that nobody reads any further may well raise.
-    (): Ended => (socket.destroyed ? "gone" : "raised"),
-  );
-  socket.off("close", parts.cancel);
-  if (ended === "whole") {
-    sendWithin(response, sendTimeoutMs);
-    response.end();
-    return;
-  }
-  parts.cancel();
-  if (ended !== "gone") hangUp(response, sendTimeoutMs);
-  const message = said[ended];
-  if (message === undefined) return;
-  const path = url?.split("?")[0];
-  const fields = { "url.path": path };
-  log({
-    level: "error",
-    source: "framework.http",
-    message: `stream on ${path} ${message}`,
-    fields,
-    context: undefined,
-  });
+  void new Streaming(response, body, writing).run();
 }
 
-async function writeParts(
-  response: ServerResponse,
-  parts: Parts,
-  length: number | undefined,
-  sendTimeoutMs: number,
-): Promise<Ended> {
-  const { socket } = response.req;
-  let left = length ?? Number.POSITIVE_INFINITY;
-  for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
-    if (socket.destroyed) return "gone";
-    const written = response.write(part.subarray(0, left));
-    if (part.byteLength > left) return "long";
-    left -= part.byteLength;
-    if (!written && !(await drained(response, sendTimeoutMs))) return "gone";
-  }
-  if (socket.destroyed) return "gone";
-  return length !== undefined && left > 0 ? "short" : "whole";
-}
+class Streaming {
+  readonly #response: ServerResponse;
+  readonly #socket: Socket;
+  readonly #body: StreamBody;
+  readonly #writing: Writing;
+  readonly #parts: Parts;
+  #isCut = false;
+  /** Ends the wait for a part. */
+  #wake: () => void = () => {};
 
-/** Waits until the client took what was written; false where it went, or takes nothing. */
-function drained(response: ServerResponse, sendTimeoutMs: number): Promise<boolean> {
-  const { socket } = response.req;
-  if (socket.destroyed) return Promise.resolve(false);
-  return new Promise((resolve) => {
-    const settle = (ok: boolean): void => {
-      response.off("drain", onDrain);
-      socket.off("close", onClose);
-      resolve(ok);
-    };
-    const onDrain = (): void => settle(true);
-    const onClose = (): void => settle(false);
-    sendWithin(response, sendTimeoutMs);
-    response.once("drain", onDrain);
-    socket.once("close", onClose);
-  });
+  constructor(response: ServerResponse, body: StreamBody, writing: Writing) {
+    this.#response = response;
+    this.#socket = response.req.socket;
+    this.#body = body;
+    this.#writing = writing;
+    this.#parts = readParts(body);
+  }
+
+  async run(): Promise<void> {
+    const { streams } = this.#writing;
+    // The connection's end and not the answer's: Node 20 tells that to the one answer whose turn it is.
+    this.#socket.once("close", this.#cancel);
+    if (this.#body.length === undefined) streams.add(this.#cut);
+    let thrown: unknown;
+    const how = await this.#write().catch((raised: unknown): StreamEnd => {
+      thrown = raised;
+      // Whoever is told that nobody reads any further may well raise.
+      return this.#isOver() ? this.#gone() : "failed";
+    });
+    streams.delete(this.#cut);
+    this.#socket.off("close", this.#cancel);
+    this.#end(how);
+    this.#body.request?.ended(how, thrown);
+  }
+
+  readonly #cancel = (): void => {
+    this.#parts.cancel();
+    this.#wake();
+  };
+
+  /** The server stops: what makes it is told, and what was written goes out. */
+  readonly #cut = (): void => {
+    this.#isCut = true;
+    this.#cancel();
+    hangUp(this.#response, this.#writing);
+    const deadline = this.#writing.sweep.time(lingerMs, () => this.#socket.destroy());
+    this.#socket.once("close", () => deadline.clear());
+  };
+
+  #end(how: StreamEnd): void {
+    if (how === "finished") {
+      sendWithin(this.#response, this.#writing);
+      this.#response.end();
+      return;
+    }
+    this.#parts.cancel();
+    if (!this.#isOver()) hangUp(this.#response, this.#writing);
+  }
+
+  #write(): Promise<StreamEnd> {
+    const { writeTo } = this.#body;
+    return writeTo === undefined ? this.#writeParts() : this.#writeItself(writeTo);
+  }
+
+  /** Has the body write what it makes when it makes it: a wait for each part would cost an event as much as its writing. */
+  #writeItself(writeTo: NonNullable<StreamBody["writeTo"]>): Promise<StreamEnd> {
+    return new Promise((resolve, reject) => {
+      this.#wake = () => resolve(this.#gone());
+      writeTo({
+        write: (part) => this.#isOver() || this.#response.write(part),
+        room: async () => {
+          await this.#drained();
+          return !this.#isOver();
+        },
+        end: () => resolve(this.#isOver() ? this.#gone() : "finished"),
+        fail: reject,
+      });
+    });
+  }
+
+  async #writeParts(): Promise<StreamEnd> {
+    const { length } = this.#body;
+    let left = length ?? Number.POSITIVE_INFINITY;
+    for (let part = await this.#next(); part !== undefined; part = await this.#next()) {
+      if (this.#isOver()) return this.#gone();
+      const written = this.#response.write(part.subarray(0, left));
+      if (part.byteLength > left) return "long";
+      left -= part.byteLength;
+      if (!written) await this.#drained();
+    }
+    if (this.#isOver()) return this.#gone();
+    return length !== undefined && left > 0 ? "short" : "finished";
+  }
+
+  // What makes the parts may not hear that nobody waits for one any more: a generator that itself waits does not.
+  #next(): Promise<Uint8Array | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#wake = () => resolve(undefined);
+      this.#parts.next().then(resolve, reject);
+    });
+  }
+
+  #isOver(): boolean {
+    return this.#isCut || this.#socket.destroyed;
+  }
+
+  #gone(): StreamEnd {
+    if (this.#isCut) return "connection closed";
+    return connectionOf(this.#socket).stoppedReading ? "client stopped reading" : "client gone";
+  }
+
+  /** Waits until the client took what was written, or its connection is closed. */
+  #drained(): Promise<void> {
+    const response = this.#response;
+    const socket = this.#socket;
+    if (socket.destroyed) return Promise.resolve();
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        response.off("drain", settle);
+        socket.off("close", settle);
+        resolve();
+      };
+      sendWithin(response, this.#writing);
+      response.once("drain", settle);
+      socket.once("close", settle);
+    });
+  }
 }

@@ -1,22 +1,15 @@
 import { STATUS_CODES } from "node:http";
+import type { ServerResponse } from "node:http";
 import { isStream } from "../../src/answers/answer.ts";
 import type { Sent } from "../../src/app/exchange.ts";
-import { connectionOf } from "./connections.ts";
+import { connectionOf } from "./connection.ts";
 import { Dropping } from "./dropping.ts";
 import type { NodeExchange } from "./exchange.ts";
 import type { IncomingBody } from "./incoming-body.ts";
 import { discardLimit, lingerAtEnd, lingerMs } from "./linger.ts";
 import { sendWithin } from "./sending.ts";
 import { stream } from "./stream.ts";
-import type { Sweep } from "../../src/app/sweep.ts";
-
-/** What the writing of an answer needs to know of its server. */
-export interface Writing {
-  readonly sweep: Sweep;
-  readonly sendTimeoutMs: number;
-  /** No further request is taken: every answer says so. */
-  readonly stopping: boolean;
-}
+import type { Writing } from "./writing.ts";
 
 // RFC 9110's names, where Node still has older ones.
 const phrases: { readonly [status: number]: string } = {
@@ -27,7 +20,7 @@ const phrases: { readonly [status: number]: string } = {
 
 /** Writes an answer: for an ordinary one, one `writeHead` and one `end`. */
 export function write(exchange: NodeExchange, sent: Sent, writing: Writing): void {
-  const left = exchange.request.complete ? undefined : exchange.body;
+  const left = exchange.request.complete ? undefined : exchange.incoming;
   if (left === undefined) send(exchange, sent, writing, endsAfter(exchange, sent, writing));
   else writeUnread(exchange, left, sent, writing);
 }
@@ -49,7 +42,7 @@ function writeUnread(exchange: NodeExchange, body: IncomingBody, sent: Sent, wri
 
 function sendWhenDropped(exchange: NodeExchange, sent: Sent, writing: Writing): void {
   const { request, response } = exchange;
-  connectionOf(request.socket).sending(response);
+  connectionOf(request.socket).sends(response);
   const done = (): void => {
     if (response.destroyed) return;
     if (request.complete) send(exchange, sent, writing, endsAfter(exchange, sent, writing));
@@ -92,16 +85,26 @@ function send(exchange: NodeExchange, sent: Sent, writing: Writing, closes: bool
   if (closes) connectionOf(request.socket).closing = true;
   // A kept HTTP/1.1 connection needs no word; HTTP/1.0 is told by Node.
   else if (request.httpVersionMinor === 1) response.removeHeader("connection");
-  response.writeHead(sent.status, phrase(sent), framed(exchange, sent, closes));
-  if (isStream(body)) {
-    connectionOf(request.socket).sending(response);
-    return void stream(request, response, body, writing.sendTimeoutMs);
-  }
+  const head = framed(exchange, sent, closes);
+  if (writing.isMounted) setAmongOthers(response, head);
+  if (writing.isMounted) response.writeHead(sent.status, phrase(sent));
+  else response.writeHead(sent.status, phrase(sent), head);
+  if (isStream(body)) return stream(response, body, writing);
   if (body === undefined) response.end();
   else response.end(body);
   if (response.writableLength === 0) return;
-  connectionOf(request.socket).sending(response);
-  sendWithin(response, writing.sendTimeoutMs);
+  connectionOf(request.socket).sends(response);
+  sendWithin(response, writing);
+}
+
+// Beside what middleware of the server it is mounted in has set: of one name, ours stands in its place.
+function setAmongOthers(response: ServerResponse, head: readonly string[]): void {
+  for (let i = 0; i < head.length; i += 2) if (!isAdded(head[i])) response.removeHeader(head[i] as string);
+  for (let i = 0; i < head.length; i += 2) response.appendHeader(head[i] as string, head[i + 1] as string);
+}
+
+function isAdded(name: string | undefined): boolean {
+  return name === "set-cookie" || name === "vary";
 }
 
 function phrase({ status }: Sent): string {

@@ -5,7 +5,7 @@ const named = /^(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})+(?::\d*)?$/i;
 const bracketed = /^\[(?:([\da-f:.]+)|v[\da-f]+\.[\w.~!$&'()*+,;=:-]+)\](?::\d*)?$/i;
 
 /** Whether a text is a host, with a port or without. */
-export function isAuthority(text: string): boolean {
+function isAuthority(text: string): boolean {
   if (named.test(text)) return true;
   const match = bracketed.exec(text);
   if (match === null) return false;

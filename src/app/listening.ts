@@ -90,10 +90,22 @@ export function limitsOf(options: ListenOptions, taker = "serve"): Limits {
       throw new RangeError(`${taker}: ${name} cannot be ${String(value)}: it is a whole number from ${min} to ${max}`);
     }
   }
-  if (limits.socket === "") throw new RangeError(`${taker}: socket cannot be empty: it is a path`);
+  if (limits.socket !== undefined) checkSocket(limits.socket, taker);
   return limits;
 }
 
 function definedOnly(options: ListenOptions): ListenOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+// What a Unix address holds on the narrowest of systems. A longer path is cut without a word, and another one listened on.
+const mostSocketBytes = 103;
+
+function checkSocket(path: string, taker: string): void {
+  if (path === "") throw new RangeError(`${taker}: socket cannot be empty: it is a path`);
+  const { byteLength } = new TextEncoder().encode(path);
+  if (byteLength <= mostSocketBytes) return;
+  throw new RangeError(
+    `${taker}: socket cannot be ${byteLength} bytes long: a Unix path has at most ${mostSocketBytes}`,
+  );
 }

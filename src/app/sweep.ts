@@ -79,11 +79,10 @@ export class Sweep {
 
   #look(): void {
     this.now = performance.now();
-    for (let wait = this.#ring.next; wait !== this.#ring;) {
-      const { next } = wait;
-      wait.look();
-      wait = next;
-    }
+    // All of them before the first: what is done at the end of one may put others in and take others out.
+    const due: Wait[] = [];
+    for (let wait = this.#ring.next; wait !== this.#ring; wait = wait.next) if (wait.isDue) due.push(wait);
+    for (const wait of due) wait.expire();
   }
 }
 
@@ -115,19 +114,30 @@ class Wait implements Deadline {
   }
 
   rest(): void {
+    if (!this.#isWatched) return;
     this.#leftMs = this.#until - this.#sweep.now;
     this.clear();
   }
 
   goOn(): void {
+    if (this.#isWatched) return;
     this.#until = this.#sweep.now + this.#leftMs;
     this.#sweep.watch(this);
   }
 
-  look(): void {
-    if (this.#sweep.now < this.#until) return;
+  get isDue(): boolean {
+    return this.#sweep.now >= this.#until;
+  }
+
+  /** Ends the wait, unless another's end has ended it. */
+  expire(): void {
+    if (!this.#isWatched) return;
     this.clear();
     this.#expire();
+  }
+
+  get #isWatched(): boolean {
+    return this.next !== this;
   }
 
   clear(): void {

@@ -38,6 +38,7 @@ export class TimedBody implements BodySource {
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined = undefined;
   #deadline: Deadline | undefined = undefined;
   #asked: (read: Read) => void = () => {};
+  #isAsking = false;
   #received = 0;
   #state: "unread" | "reading" | "over" = "unread";
   #failure: BodyFailure | undefined;
@@ -69,12 +70,12 @@ export class TimedBody implements BodySource {
   /** The next part. Time in which nobody asks for one is not the client's. */
   read(): Promise<Read> {
     if (this.#state === "over") return Promise.resolve(this.#failure);
-    const reader = (this.#reader ??= this.#open());
-    return new Promise((resolve) => {
-      this.#asked = resolve;
-      this.#deadline?.goOn();
-      reader.read().then(({ value }) => this.#arrived(value), this.#broken);
-    });
+    this.#reader ??= this.#open();
+    // Who asked before is asked no more: there is one read at a time.
+    this.#asked(undefined);
+    const read = new Promise<Read>((resolve) => (this.#asked = resolve));
+    if (!this.#isAsking) this.#ask(this.#reader);
+    return read;
   }
 
   whole(limit: number, receiver: BodyReceiver): void {
@@ -93,6 +94,14 @@ export class TimedBody implements BodySource {
     this.#request.arrayBuffer().then((bytes) => this.#end(new Uint8Array(bytes)), this.#broken);
   }
 
+  /** Takes what is left of it off the wire, as far as that is `limit` bytes and comes within `ms`. */
+  async drop(limit: number, ms: number): Promise<void> {
+    const most = this.#received + limit;
+    const deadline = this.#reading.sweep.time(ms, this.#expired);
+    while (this.#state !== "over" && this.#received <= most) await this.read();
+    deadline.clear();
+  }
+
   /** The request is answered, or given up: what is left of it is the runtime's to drop. */
   release(): void {
     if (this.#state !== "reading") return;
@@ -107,15 +116,21 @@ export class TimedBody implements BodySource {
     return (this.#request.body as ReadableStream<Uint8Array>).getReader();
   }
 
-  #arrived(part: Uint8Array | undefined): void {
+  #ask(reader: ReadableStreamDefaultReader<Uint8Array>): void {
+    this.#isAsking = true;
+    this.#deadline?.goOn();
+    reader.read().then(({ value }) => this.#arrived(reader, value), this.#broken);
+  }
+
+  #arrived(reader: ReadableStreamDefaultReader<Uint8Array>, part: Uint8Array | undefined): void {
+    this.#isAsking = false;
     if (this.#state === "over") return;
     if (part === undefined) return this.#end(undefined);
     this.#received += part.byteLength;
     this.#deadline?.arrived(part.byteLength);
     this.#deadline?.rest();
-    const asked = this.#asked;
-    if (part.byteLength > 0) asked(part);
-    else void this.read().then(asked);
+    if (part.byteLength > 0) this.#asked(part);
+    else this.#ask(reader);
   }
 
   #end(read: Read): void {
@@ -128,9 +143,12 @@ export class TimedBody implements BodySource {
   // What a runtime says of a broken body differs on each, and tells a client nothing.
   readonly #broken = (): void => this.#fail(endedEarly);
 
+  // Not at once: what comes of it may end other waits, and whoever looks at them is on the way from one to the next.
   readonly #expired = (): void => {
-    this.#fail(tooSlow);
-    this.#drop();
+    queueMicrotask(() => {
+      this.#fail(tooSlow);
+      this.#drop();
+    });
   };
 
   #fail(failure: BodyFailure): void {

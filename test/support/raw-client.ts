@@ -21,14 +21,17 @@ export interface RawAnswer {
 
 export class RawClient {
   readonly socket: Socket;
-  #bytes: Buffer = Buffer.alloc(0);
+  /** What came and was not read yet: joined when it is looked at, which an answer in many pieces is seldom. */
+  #parts: Buffer[] = [];
+  #length = 0;
   #closed = false;
   #wake = (): void => {};
 
   private constructor(socket: Socket) {
     this.socket = socket;
     socket.on("data", (part: Buffer) => {
-      this.#bytes = Buffer.concat([this.#bytes, part]);
+      this.#parts.push(part);
+      this.#length += part.length;
       this.#wake();
     });
     socket.on("end", () => this.#wake());
@@ -40,8 +43,23 @@ export class RawClient {
     });
   }
 
-  static async to(port: number, host = "127.0.0.1"): Promise<RawClient> {
-    const socket = connect({ port, host, allowHalfOpen: true });
+  get #bytes(): Buffer {
+    const [only] = this.#parts;
+    if (this.#parts.length === 1 && only !== undefined) return only;
+    const joined = Buffer.concat(this.#parts);
+    this.#parts = [joined];
+    return joined;
+  }
+
+  set #bytes(left: Buffer) {
+    this.#parts = [left];
+    this.#length = left.length;
+  }
+
+  /** @param port A port, or the path of a Unix socket. */
+  static async to(port: number | string, host = "127.0.0.1"): Promise<RawClient> {
+    const where = typeof port === "string" ? { path: port } : { port, host };
+    const socket = connect({ ...where, allowHalfOpen: true });
     const client = new RawClient(socket);
     open.push(client);
     await new Promise<void>((resolve, reject) => {
@@ -92,7 +110,20 @@ export class RawClient {
 
   /** Goes without a word. */
   leave(): void {
-    this.socket.resetAndDestroy();
+    // A Unix socket knows no reset.
+    if (this.socket.remoteAddress === undefined) this.socket.destroy();
+    else this.socket.resetAndDestroy();
+  }
+
+  /** Ends its side, and listens on. */
+  halfClose(): this {
+    this.socket.end();
+    return this;
+  }
+
+  /** Closes both its sides, as a program that ends does: to the server, no other than a half-close until it writes. */
+  close(): void {
+    this.socket.destroy();
   }
 
   /** Waits for a text on the wire, which stays there to be read. */
@@ -120,10 +151,15 @@ export class RawClient {
   }
 
   async #take(length: number): Promise<string> {
-    await this.#until(`${length} bytes`, () => (this.#bytes.length >= length ? true : undefined));
+    await this.#until(`${length} bytes`, () => (this.#length >= length ? true : undefined));
     const taken = this.#bytes.toString("utf8", 0, length);
     this.#bytes = this.#bytes.subarray(length);
     return taken;
+  }
+
+  #held(): string {
+    const text = this.#bytes.toString();
+    return text.length > 1000 ? `${text.length} characters` : JSON.stringify(text);
   }
 
   async #until<A>(what: string, look: () => A | undefined): Promise<A> {
@@ -131,7 +167,7 @@ export class RawClient {
       const seen = look();
       if (seen !== undefined) return seen;
       if (this.#closed || this.socket.readableEnded)
-        throw new Error(`the connection ended before ${what}; it held ${JSON.stringify(this.#bytes.toString())}`);
+        throw new Error(`the connection ended before ${what}; it held ${this.#held()}`);
       await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }
@@ -141,7 +177,7 @@ export class RawClient {
  * What another client sent before is with a server in this process by the time that it answered this one, whatever
  * that answer is: the event loop is one.
  */
-export async function turns(port: number): Promise<void> {
+export async function turns(port: number | string): Promise<void> {
   const other = await RawClient.to(port);
   for (let i = 0; i < 5; i++) await other.ask("GET /a-turn").answer();
   other.leave();

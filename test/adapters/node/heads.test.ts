@@ -1,9 +1,12 @@
-/** Heads that are no request (facts 1.6; rows HD, LG-25): answered bare, logged, and closed. */
+/**
+ * Heads that are no request (facts 1.6, 8.1; rows SV-07, SV-09, LG-25, WR-15): answered bare, logged, and closed. Which
+ * heads are none is in head-rows.test.ts.
+ */
 import { getActiveResourcesInfo } from "node:process";
 import { describe, expect, it, vi } from "vitest";
 import { Path, Returns, get } from "usher-http";
-import { logged, messages } from "../../support/logs.ts";
-import { clientOf, holdClock, start } from "../../support/node-server.ts";
+import { logWith, logged, messages } from "../../support/logs.ts";
+import { clientOf, gate, holdClock, start } from "../../support/node-server.ts";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
 import type { RawAnswer } from "../../support/raw-client.ts";
 
@@ -18,42 +21,7 @@ async function refuses(client: RawClient, status: number): Promise<RawAnswer> {
   return answered;
 }
 
-describe("a malformed head is a 400", () => {
-  const get1 = "GET /hello HTTP/1.1";
-  const malformed: readonly (readonly [id: string, what: string, head: readonly string[]])[] = [
-    ["HD-15", "a bare CR in the request line", ["GET /hel\rlo HTTP/1.1", "host: h"]],
-    ["HD", "no version", ["GET /hello HTTP", "host: h"]],
-    ["HD-25", "a version in lower case", ["GET /hello http/1.1", "host: h"]],
-    ["HD-22", "a method that is no token", ["GE(T /hello HTTP/1.1", "host: h"]],
-    ["HD", "a method in lower case", ["get /hello HTTP/1.1", "host: h"]],
-    ["HD", "a target with a tab", ["GET /a\tb HTTP/1.1", "host: h"]],
-    ["HD", "a target with a byte past ASCII", ["GET /\u00e9 HTTP/1.1", "host: h"]],
-    ["HD", "a target with a backslash before it", ["GET \\\\elsewhere.example/hello HTTP/1.1", "host: h"]],
-    ["HD-16", "a blank before the colon", [get1, "host: h", "x : y"]],
-    ["HD-18", "a name that is no token", [get1, "host: h", "x(y: z"]],
-    ["HD", "a name that is empty", [get1, "host: h", ": z"]],
-    ["HD", "a field with no colon", [get1, "host: h", "xyz"]],
-    ["HD", "a folded field", [get1, "host: h", "x: a", " b"]],
-    ["HD-19", "NUL in a value", [get1, "host: h", "x: a\u0000b"]],
-    ["HD", "a control character in a value", [get1, "host: h", "x: a\u0001b"]],
-    ["HD-21", "DEL in a value", [get1, "host: h", "x: a\u007fb"]],
-    ["HD", "a bare CR in a value", [get1, "host: h", "x: a\rb"]],
-    ["HD", "no Host", [get1, "x: y"]],
-    ["HD", "the first bytes of TLS", ["\u0016\u0003\u0001\u0002\u0000\u0001\u0000"]],
-    ["BD-12", "two lengths", ["POST /hello HTTP/1.1", "host: h", "content-length: 5", "content-length: 6"]],
-    ["BD", "a length below 0", ["POST /hello HTTP/1.1", "host: h", "content-length: -5"]],
-    ["BD-15", "two framings", ["POST /hello HTTP/1.1", "host: h", "content-length: 5", "transfer-encoding: chunked"]],
-    ["BD-18", "chunked twice", ["POST /hello HTTP/1.1", "host: h", "transfer-encoding: chunked, chunked"]],
-  ];
-  it.each(malformed)("%s %s", async (_id, _what, head) => {
-    const server = await start([hello]);
-    const client = await RawClient.to(server.port);
-    await refuses(client.send(...head, "", ""), 400);
-    expect(messages("info").filter((message) => String(message).startsWith("GET "))).toEqual([]);
-    const other = await RawClient.to(server.port);
-    expect((await other.ask("GET /hello").answer()).body).toBe("hi");
-  });
-
+describe("a head that is none", () => {
   it("LG-25 is an info line of its own, and no access line", async () => {
     await refuses((await clientOf([hello])).send("no request", "", ""), 400);
     const [listening, refused, ...more] = messages("info");
@@ -96,6 +64,49 @@ describe("a malformed head is a 400", () => {
     expect((await client.answer()).body).toBe("hi");
     await refuses(client.send("no request", "", ""), 400);
   });
+
+  it("that Node lets pass is refused in its place, and nothing behind it is taken for a request", async () => {
+    const asked = gate();
+    const letGo = gate();
+    const slow = get(
+      Path.of("slow"),
+      { returns: Returns.text },
+      async () => (asked.open(), await letGo.passed, "slow"),
+    );
+    const { port } = await start([hello, slow]);
+    const client = await RawClient.to(port);
+    client.ask("GET /slow").send("GET /hello HTTP/1.1", "host: h", "host: g", "", "").ask("GET /hello");
+    await asked.passed;
+    await turns(port);
+    letGo.open();
+    expect((await client.answer()).body).toBe("slow");
+    await refuses(client, 400);
+    expect(messages("info").filter((message) => message === "GET /hello 200")).toEqual([]);
+  });
+
+  it.each([
+    ["of a known length", ["content-length: 20000"], "x".repeat(20_000)],
+    ["in chunks", ["transfer-encoding: chunked"], `4e20\r\n${"x".repeat(20_000)}\r\n0\r\n\r\n`],
+    ["that is still to come", ["content-length: 20000"], ""],
+    ["that is asked for", ["content-length: 20000", "expect: 100-continue"], ""],
+  ])("that Node lets pass is refused whatever its body: %s", async (_what, framing, body) => {
+    const { port } = await start([hello]);
+    const client = await RawClient.to(port);
+    const reset = vi.fn();
+    client.socket.on("error", reset);
+    await refuses(client.send("POST /hello HTTP/1.1", "host: a b", ...framing, "", body), 400);
+    client.send("x".repeat(10_000));
+    await turns(port);
+    client.socket.end();
+    await new Promise((resolve) => client.socket.once("close", resolve));
+    expect(reset).not.toHaveBeenCalled();
+  });
+
+  it("an expectation that nobody knows makes none", async () => {
+    const client = await clientOf([hello]);
+    expect((await client.ask("GET /hello", ["expect: tea"]).answer()).body).toBe("hi");
+    expect((await client.ask("GET /hello").answer()).body).toBe("hi");
+  });
 });
 
 describe("a head that takes too long is a 408", () => {
@@ -118,17 +129,65 @@ describe("a head that takes too long is a 408", () => {
     expect((await client.ask("GET /hello").answer()).body).toBe("hi");
     expect(await client.rest()).toBe("");
   });
+
+  it("SV-09 a client that never sends a byte has done no wrong: it is closed without a word, when it was idle", async () => {
+    const { port } = await start([hello], { headTimeoutMs: 50, idleTimeoutMs: 400 });
+    const startedAt = performance.now();
+    const client = await RawClient.to(port);
+    expect(await client.rest()).toBe("");
+    // Timers may be a little early, and a slow machine late.
+    expect(performance.now() - startedAt).toBeGreaterThan(350);
+    expect(messages("info")).toEqual([expect.stringMatching(/^listening/)]);
+  });
+
+  it("its time is from its first byte, however long the client waited before", async () => {
+    const { port } = await start([hello], { headTimeoutMs: 100 });
+    const client = await RawClient.to(port);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const startedAt = performance.now();
+    await refuses(client.send("GET /hello HTTP/1.1\r\nho"), 408);
+    expect(performance.now() - startedAt).toBeGreaterThan(80);
+    const other = await RawClient.to(port);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect((await other.ask("GET /hello").answer()).body).toBe("hi");
+  });
+
+  it("a head that comes slowly has its own time, and not an idle connection's", async () => {
+    const { port } = await start([hello], { headTimeoutMs: 600_000, idleTimeoutMs: 100 });
+    const client = await RawClient.to(port);
+    client.send("GET /hello HTTP/1.1", "host");
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect((await client.send(": h", "", "").answer()).body).toBe("hi");
+  });
 });
 
 describe("a head that is too long is a 431", () => {
-  it.each([
-    ["one field", ["GET /hello HTTP/1.1", "host: h", `x: ${"a".repeat(2000)}`]],
-    ["many fields", ["GET /hello HTTP/1.1", "host: h", ...Array.from({ length: 200 }, (_, i) => `x-${i}: 1`)]],
-    ["its line", [`GET /${"a".repeat(2000)} HTTP/1.1`, "host: h"]],
-    ["one field that never ends", ["GET /hello HTTP/1.1", "host: h", `x: ${"a".repeat(100_000)}`]],
-  ])("%s", async (_what, head) => {
-    await refuses((await clientOf([hello], { maxHeaderBytes: 1024 })).send(...head, "", ""), 431);
-    expect(messages("info").at(-1)).toMatch(/^refused a request head: 431 /);
+  it("in one piece or in many", async () => {
+    for (const pieces of [1, 5]) {
+      logWith({});
+      const { port } = await start([hello], { maxHeaderBytes: 1024 });
+      const client = await RawClient.to(port);
+      client.send("GET /hello HTTP/1.1", "host: h", "x: ");
+      for (let i = 0; i < pieces; i++) {
+        await turns(port);
+        client.send("a".repeat(2000 / pieces));
+      }
+      await refuses(client.send("", "", ""), 431);
+      expect(
+        messages("info").filter((message) => String(message).startsWith("refused a request head: 431 ")),
+      ).toHaveLength(1);
+    }
+  });
+
+  it("and its line is, in pieces: the last of them does not show what it is a piece of", async () => {
+    const { port } = await start([hello], { maxHeaderBytes: 1024 });
+    const client = await RawClient.to(port);
+    client.send("GET /");
+    for (let i = 0; i < 5; i++) {
+      await turns(port);
+      client.send("a".repeat(400));
+    }
+    await refuses(client.send(" HTTP/1.1", "host: h", "", ""), 431);
   });
 
   it("up to the limit it is read, and no field of it dropped", async () => {

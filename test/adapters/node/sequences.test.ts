@@ -80,5 +80,5 @@ it("AT-22 one answer each, in their order, and none behind the one that closes",
       client.leave();
     },
   );
-  await fc.assert(property, { numRuns: 200 });
+  await fc.assert(property, { numRuns: 1000 });
 });

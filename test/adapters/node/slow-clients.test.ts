@@ -23,6 +23,8 @@ function endless(): { readonly route: Route; readonly ended: Promise<void> } {
   };
 }
 
+const never = () => new Promise<string>(() => {});
+
 describe("a client that leaves", () => {
   it("ends the stream that was for it", async () => {
     const { route, ended } = endless();
@@ -82,6 +84,29 @@ describe("a client that leaves", () => {
     client.leave();
     expect(await gone.passed).toBe(true);
   });
+
+  it.each(["leave", "close"] as const)(
+    "is told by clientGone to answers that wait for their turn, too: %s",
+    async (how) => {
+      const asked = gate();
+      const gone: string[] = [];
+      const first = get(Path.of("first"), { returns: Returns.text }, async () => (asked.open(), await never()));
+      const told = (path: string, answer: (clientGone: AbortSignal) => string | Promise<string>) =>
+        get(Path.of(path), { inputs: { clientGone }, returns: Returns.text }, ({ clientGone }) => {
+          clientGone.addEventListener("abort", () => gone.push(path));
+          return answer(clientGone);
+        });
+      const { port } = await start([first, told("made", () => "made"), told("waits", never)]);
+      const client = await RawClient.to(port);
+      client.ask("GET /first").ask("GET /made").ask("GET /waits");
+      await asked.passed;
+      await turns(port);
+      client[how]();
+      // What is made of an answer and cannot be sent goes with its connection, what is still made hears of the end.
+      await vi.waitFor(() => expect(gone).toContain("waits"));
+      if (how === "leave") await vi.waitFor(() => expect(gone.toSorted()).toEqual(["made", "waits"]));
+    },
+  );
 
   it("from answers that wait for their turn leaves nothing behind: not an error, and no stream", async () => {
     const asked = gate();
@@ -154,7 +179,12 @@ describe("a client that takes nothing of its answer", () => {
     client.socket.pause();
     client.ask("GET /endless");
     await ended;
-    expect(messages("info").at(-1)).toBe("closed a connection whose client stopped reading for 0.1s");
+    const said = [
+      "GET /endless 200",
+      "closed a connection whose client stopped reading for 0.1s",
+      "stream on /endless ended: client stopped reading",
+    ];
+    await vi.waitFor(() => expect(messages("info").slice(1)).toEqual(said));
     expect(messages("error")).toEqual([]);
   });
 
@@ -164,7 +194,8 @@ describe("a client that takes nothing of its answer", () => {
     const waits = get(Path.of("waits"), { returns: Returns.text }, async () => (await first.passed, "waited"));
     const whole = get(Path.of("big"), { returns: Returns.response }, () => Answer.make(big));
     const client = await clientOf([route, waits, whole], { sendTimeoutMs: 100 });
-    const closed = vi.waitFor(() => expect(messages("info").at(-1)).toMatch(/^closed a connection/), 4000);
+    const said = expect.stringMatching(/^closed a connection/);
+    const closed = vi.waitFor(() => expect(messages("info")).toContainEqual(said), 4000);
     client.ask("GET /waits").ask(how === "whole" ? "GET /big" : "GET /endless");
     // The one that is waited for is not the client's to be late with, however long it takes.
     await new Promise((resolve) => setTimeout(resolve, 300));

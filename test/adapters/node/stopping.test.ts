@@ -1,6 +1,6 @@
 /** Stopping (contract 4.6; facts 8.4; rows SV-18, SV-19, SV-21). */
 import { describe, expect, it } from "vitest";
-import { Answer, Path, Returns, body, get, post } from "usher-http";
+import { Answer, Health, Path, Returns, body, get, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { gate, start } from "../../support/node-server.ts";
 import { RawClient, header } from "../../support/raw-client.ts";
@@ -86,25 +86,169 @@ describe("a server that stops", () => {
     expect(messages("warn")).toEqual(["stopped with 3 requests unanswered after 0.05s"]);
   });
 
-  it("SV-19 ends the streams there are, with no answer owed", async () => {
-    const ended = gate();
-    async function* parts() {
-      try {
-        for (;;) {
+  it.each([
+    [
+      "that waits",
+      async function* (ended: () => void) {
+        try {
           yield Buffer.from("x");
-          await new Promise((resolve) => setImmediate(resolve));
+          await new Promise((resolve) => setTimeout(resolve, 10));
+          for (;;) await new Promise((resolve) => setImmediate(resolve));
+        } finally {
+          ended();
         }
-      } finally {
-        ended.open();
-      }
+      },
+    ],
+    [
+      "that never stops",
+      async function* (ended: () => void) {
+        try {
+          for (;;) {
+            yield Buffer.from("x");
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+        } finally {
+          ended();
+        }
+      },
+    ],
+    [
+      "of the platform's",
+      (ended: () => void) =>
+        new ReadableStream<Uint8Array>({ start: (to) => to.enqueue(Buffer.from("x")), cancel: () => ended() }),
+    ],
+  ])(
+    "SV-19 ends a stream at once where nothing else is in flight, and it is seen to be cut: one %s",
+    async (_what, make) => {
+      const ended = gate();
+      const streams = get(Path.of("s"), { returns: Returns.response }, async () => Answer.stream(make(ended.open)));
+      const server = await start([streams], { drainMs });
+      const client = await RawClient.to(server.port);
+      client.ask("GET /s");
+      await client.sees("\r\nx\r\n");
+      expect(await server.stop()).toBe(0);
+      expect(await client.rest()).not.toContain("\r\n0\r\n\r\n");
+      if (_what !== "that waits") await ended.passed;
+      expect(messages("info")).toContain("stream on /s ended: connection closed");
+      expect(messages("error")).toEqual([]);
+    },
+  );
+
+  it("SV-19 lets a stream go on while others are answered", async () => {
+    const { route, asked, letGo } = held();
+    const more = gate();
+    async function* parts() {
+      yield Buffer.from("one");
+      await more.passed;
+      yield Buffer.from("two");
     }
-    const streams = get(Path.of("s"), { returns: Returns.response }, async () => Answer.stream(parts()));
-    const server = await start([streams], { drainMs: 50 });
+    const streams = get(Path.of("s"), { returns: Returns.response }, () => Answer.stream(parts()));
+    const server = await start([route, streams], { drainMs });
+    const streamed = await RawClient.to(server.port);
+    streamed.ask("GET /s");
+    await streamed.sees("one");
+    const client = await RawClient.to(server.port);
+    client.ask("GET /held");
+    await asked;
+    const stopped = server.stop();
+    more.open();
+    expect((await streamed.answer()).body).toBe("onetwo");
+    letGo();
+    expect((await client.answer()).body).toBe("held");
+    expect(await stopped).toBe(0);
+  });
+
+  it("SV-19 lets a stream end that has a length, as any answer", async () => {
+    const more = gate();
+    async function* parts() {
+      yield Buffer.from("one");
+      await more.passed;
+      yield Buffer.from("two");
+    }
+    const streams = get(Path.of("s"), { returns: Returns.response }, () => Answer.stream(parts(), { length: 6 }));
+    const server = await start([streams], { drainMs });
+    const client = await RawClient.to(server.port);
+    client.ask("GET /s");
+    await client.sees("one");
+    const stopped = server.stop();
+    await expect(RawClient.to(server.port)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    more.open();
+    expect((await client.answer()).body).toBe("onetwo");
+    expect(await stopped).toBe(0);
+  });
+
+  it("SV-19 ends a stream whose client takes none of it, too", async () => {
+    async function* parts() {
+      for (;;) yield Buffer.alloc(65_536);
+    }
+    const streams = get(Path.of("s"), { returns: Returns.response }, () => Answer.stream(parts()));
+    const server = await start([streams], { drainMs });
     const client = await RawClient.to(server.port);
     client.ask("GET /s");
     await client.sees("\r\n\r\n");
+    client.socket.pause();
     expect(await server.stop()).toBe(0);
-    await ended.passed;
+  });
+
+  it("SV-18 lets a client take what it has begun to take", async () => {
+    const bytes = 32 * 1024 * 1024;
+    const big = get(Path.of("big"), { returns: Returns.response }, () => Answer.make(Buffer.alloc(bytes, 0x78)));
+    const server = await start([big], { drainMs });
+    const client = await RawClient.to(server.port);
+    client.ask("GET /big");
+    await client.sees("\r\n\r\n");
+    client.socket.pause();
+    const stopped = server.stop();
+    await expect(RawClient.to(server.port)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    client.socket.resume();
+    expect((await client.answer()).body.length).toBe(bytes);
+    expect(await stopped).toBe(0);
+  });
+
+  it("SV-19 cuts and counts what a client has not taken whole in time", async () => {
+    const big = get(Path.of("big"), { returns: Returns.response }, () => Answer.make(Buffer.alloc(64 * 1024 * 1024)));
+    async function* parts() {
+      yield Buffer.from("one");
+      await new Promise(() => {});
+    }
+    const known = get(Path.of("known"), { returns: Returns.response }, () => Answer.stream(parts(), { length: 6 }));
+    const server = await start([big, known], { drainMs: 50 });
+    const clients = await Promise.all([0, 1].map(() => RawClient.to(server.port)));
+    for (const [i, client] of clients.entries()) {
+      client.ask(i === 0 ? "GET /big" : "GET /known");
+      await client.sees("\r\n\r\n");
+      client.socket.pause();
+    }
+    expect(await server.stop()).toBe(2);
+    expect(messages("warn")).toEqual(["stopped with 2 requests unanswered after 0.05s"]);
+  });
+
+  it("waits for a handler whose client has gone: what it does is to be done", async () => {
+    const { route, asked, letGo } = held();
+    const server = await start([route], { drainMs });
+    const client = await RawClient.to(server.port);
+    client.ask("GET /held");
+    await asked;
+    client.leave();
+    let isOver = false;
+    const stopped = server.stop().then((cut) => ((isOver = true), cut));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(isOver).toBe(false);
+    letGo();
+    expect(await stopped).toBe(0);
+  });
+
+  it("is not ready from when it is told", async () => {
+    const { route, asked, letGo } = held();
+    const server = await start([route, ...Health.routes([])], { drainMs });
+    const client = await RawClient.to(server.port);
+    expect((await client.ask("GET /readyz").answer()).status).toBe(200);
+    client.ask("GET /held").ask("GET /hello");
+    await asked;
+    const stopped = server.stop();
+    expect((await server.app.fetch(new Request("http://h/readyz"))).status).toBe(503);
+    letGo();
+    expect(await stopped).toBe(0);
   });
 
   it("stops once: a second call answers what the first does", async () => {

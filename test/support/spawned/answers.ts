@@ -24,6 +24,13 @@ export function describeAnswers(start: Start): void {
       expect((await client.ask("GET /hello").answer()).body).toBe("hi");
     });
 
+    it("to HEAD has no length where the one to GET has none", async () => {
+      const client = await (await start()).client();
+      const answered = await client.ask("HEAD /quiet").answer({ toHead: true });
+      expect([answered.status, header(answered, "content-length")]).toEqual([200, undefined]);
+      expect((await client.ask("GET /hello").answer()).body).toBe("hi");
+    });
+
     it("of a bug is a 500 that says nothing of it, and a line that does", async () => {
       const server = await start();
       const client = await server.client();
@@ -68,6 +75,54 @@ export function describeAnswers(start: Start): void {
       }
       expect(await server.asks("GET /hello")).toBe("hi");
     });
+  });
+
+  describe("a Host that is none is a 400", () => {
+    it.each([
+      "a b",
+      "h/evil?",
+      "h/evil#",
+      "h/",
+      "u@h",
+      "h\\y",
+      "h?y",
+      "h#y",
+      "h?",
+      "[::1",
+      "[1::2::3]",
+      "[1:2:3:4:5:6:7:8:9]",
+    ])("%j", async (host) => {
+      const server = await start();
+      for (const target of ["/where", "/no/where"]) {
+        const client = await server.client();
+        const answered = await client.send(`GET ${target} HTTP/1.1`, `host: ${host}`, "", "").answer();
+        expect([answered.status, answered.body, header(answered, "connection")]).toEqual([400, "", "close"]);
+      }
+      await server.logs("refused a request head: 400 ");
+      expect(server.logged.filter((line) => line.startsWith("GET "))).toEqual([]);
+    });
+
+    it.each(["h", "H.example:80", "[::1]:8080", "a_b", ""])("and %j is one", async (host) => {
+      const client = await (await start()).client();
+      client.send("GET /no/where?a=/b HTTP/1.1", `host: ${host}`, "", "");
+      const asked = { method: "GET", target: "/no/where?a=/b", host: host.toLowerCase() };
+      expect(JSON.parse((await client.answer()).body)).toEqual(asked);
+    });
+  });
+
+  it("a head is as long as each server says", async () => {
+    const server = await start({ maxHeaderBytes: 2000 });
+    const ask = async (target: string, headers: readonly string[] = []) => {
+      const answered = await (await server.client()).ask(`GET ${target}`, headers).answer();
+      return [answered.status, answered.body, header(answered, "connection")];
+    };
+    expect(await ask("/hello", [`x: ${"x".repeat(1000)}`])).toEqual([200, "hi", undefined]);
+    expect(await ask("/hello", [`x: ${"x".repeat(3000)}`])).toEqual([431, "", "close"]);
+    expect(await ask(`/${"x".repeat(3000)}`)).toEqual([414, "", "close"]);
+    await server.logs("refused a request head: 431");
+    const other = await start({ maxHeaderBytes: 40_000 });
+    const client = await other.client();
+    expect((await client.ask("GET /hello", [`x: ${"x".repeat(30_000)}`]).answer()).status).toBe(200);
   });
 
   describe("what a request says never gets to a header as it is", () => {

@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { App } from "../../src/app/app.ts";
+import type { Sweep } from "../../src/app/sweep.ts";
+import type { Connections } from "./connections.ts";
+import { NodeExchange } from "./exchange.ts";
+import type { Framing } from "./head.ts";
+import { readHead } from "./head.ts";
+import { refuseRequest } from "./head-refusal.ts";
+import { write } from "./write.ts";
+import type { Writing } from "./writing.ts";
+
+/** What answers the requests of a server, whoever listens. */
+export class Answering implements Writing {
+  readonly app: App;
+  readonly sweep: Sweep;
+  readonly sendTimeoutMs: number;
+  readonly streams: Set<() => void> = new Set();
+  readonly connections: Connections;
+  readonly isMounted: boolean = false;
+  stopping = false;
+  /**
+   * How many requests have no answer yet. A number and no set of them: a set that is filled and emptied with every
+   * request keeps its old tables, which in the old generation keep each other's requests, and a POST cost twice.
+   */
+  inFlight = 0;
+  #whenAnswered: (() => void) | undefined = undefined;
+
+  constructor(app: App, sweep: Sweep, sendTimeoutMs: number, connections: Connections) {
+    this.app = app;
+    this.sweep = sweep;
+    this.sendTimeoutMs = sendTimeoutMs;
+    this.connections = connections;
+  }
+
+  answer(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
+    const connection = this.connections.of(request.socket);
+    if (connection.closing || connection.fault !== undefined) return;
+    connection.isFresh = false;
+    const framing = readHead(request);
+    if (typeof framing === "object") return refuseRequest(framing, response, this.sweep);
+    const exchange = this.exchange(request, response, framing, expectsContinue);
+    const sent = this.app.answer(exchange);
+    if (!(sent instanceof Promise)) return write(exchange, sent, this);
+    connection.makes();
+    this.inFlight++;
+    void sent.then((sent) => {
+      this.inFlight--;
+      if (!response.destroyed) write(exchange, sent, this);
+      connection.made();
+      if (this.inFlight === 0) this.#whenAnswered?.();
+    });
+  }
+
+  /** Resolves once no request waits for its answer. */
+  answered(): Promise<void> {
+    if (this.inFlight === 0) return Promise.resolve();
+    return new Promise((resolve) => (this.#whenAnswered = resolve));
+  }
+
+  /** Ends the streams that tell no length: what makes them is told, and their clients see them cut. */
+  endStreams(): void {
+    for (const end of this.streams) end();
+  }
+
+  protected exchange(
+    request: IncomingMessage,
+    response: ServerResponse,
+    framing: Framing,
+    expectsContinue: boolean,
+  ): NodeExchange {
+    return new NodeExchange(request, response, framing, this.sweep, expectsContinue);
+  }
+}

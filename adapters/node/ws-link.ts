@@ -1,0 +1,88 @@
+import type { Socket } from "node:net";
+import type { RawData, WebSocket } from "ws";
+import type { SocketHeard, SocketLink } from "../../src/streams/sockets/link.ts";
+
+/** What a client may have been sent and not have taken before a `send` waits for it. */
+const mostWaiting = 65_536;
+
+/** A socket of the `ws` package. */
+export class WsLink implements SocketLink {
+  readonly #ws: WebSocket;
+  readonly #socket: Socket;
+  readonly #sendTimeoutMs: number;
+  /** Whoever hears of it. */
+  heard: SocketHeard | undefined = undefined;
+  /** Why it ended, where that was not by a close. */
+  #fault: string | undefined = undefined;
+
+  constructor(ws: WebSocket, socket: Socket, sendTimeoutMs: number) {
+    this.#ws = ws;
+    this.#socket = socket;
+    this.#sendTimeoutMs = sendTimeoutMs;
+  }
+
+  start(heard: SocketHeard): void {
+    this.heard = heard;
+    const frame = (): void => heard.frame();
+    this.#ws
+      .on("message", (data, isBinary) => heard.message(isBinary ? bytesOf(data) : bytesOf(data).toString()))
+      .on("ping", frame)
+      .on("pong", frame)
+      .on("error", (error: NodeJS.ErrnoException) => (this.#fault ??= error.code ?? "a fault"))
+      .on("close", (code, reason) => {
+        // 1006 is no code of a close: there was none (RFC 6455 §7.1.5).
+        if (this.#fault === undefined && code !== 1006) heard.closed(code, reason.toString());
+        else heard.lost(this.#fault ?? "the connection ended without a close");
+      });
+  }
+
+  send(data: string | Uint8Array): boolean | Promise<boolean> {
+    const { readyState, OPEN } = this.#ws;
+    if (readyState !== OPEN) return false;
+    if (this.#ws.bufferedAmount < mostWaiting) {
+      this.#ws.send(data);
+      return true;
+    }
+    return this.#sendAndWait(data);
+  }
+
+  ping(): void {
+    this.#ws.ping();
+  }
+
+  close(code: number | undefined, reason: string): void {
+    this.#ws.close(code, reason);
+  }
+
+  terminate(): void {
+    this.#ws.terminate();
+  }
+
+  pause(): void {
+    this.#ws.pause();
+  }
+
+  resume(): void {
+    this.#ws.resume();
+  }
+
+  #sendAndWait(data: string | Uint8Array): Promise<boolean> {
+    const seconds = this.#sendTimeoutMs / 1000;
+    const timedOut = (): void => {
+      this.#fault = `nothing written was taken for ${seconds}s`;
+      this.#ws.terminate();
+    };
+    this.#socket.setTimeout(this.#sendTimeoutMs, timedOut);
+    return new Promise((resolve) => {
+      this.#ws.send(data, (error) => {
+        this.#socket.setTimeout(0).off("timeout", timedOut);
+        resolve(error === undefined || error === null);
+      });
+    });
+  }
+}
+
+function bytesOf(data: RawData): Buffer {
+  if (Buffer.isBuffer(data)) return data;
+  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
+}

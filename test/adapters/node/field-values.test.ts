@@ -1,0 +1,112 @@
+/**
+ * Field values as they stand on the wire (rows FV): what a route's codec reads of a header's line, and what is a 400 at its
+ * place. What each is read as is in test/codecs; here is that nothing between the wire and the codec reads them first.
+ */
+import { describe, expect, it } from "vitest";
+import { Codec, Header, Path, Returns, get } from "usher-http";
+import type { Route } from "usher-http";
+import { start } from "../../support/node-server.ts";
+import { RawClient } from "../../support/raw-client.ts";
+import { invalid } from "../../support/refusals.ts";
+
+/** The name of a header, its codec, and what a value that is none is not. */
+const fields = {
+  "media type": ["content-type", Codec.mediaType, "a media type"],
+  credentials: ["authorization", Codec.credentials, "credentials"],
+  Accept: ["accept", Codec.accept, "an Accept value"],
+  "token list": ["accept-encoding", Codec.weighted, "a list of weighted tokens"],
+  "Cache-Control": ["cache-control", Codec.cacheControl, "a Cache-Control value"],
+  Forwarded: ["forwarded", Codec.forwarded, "a Forwarded value"],
+} as const;
+
+type Field = keyof typeof fields;
+
+/** A row: the value as sent, and as its codec prints what it read; undefined where it is refused. */
+const rows: readonly (readonly [id: string, field: Field, sent: string, read: string | undefined])[] = [
+  ["FV-01", "media type", 'text/plain; a="b\\"c\\\\d"', 'text/plain;a="b\\"c\\\\d"'],
+  ["FV-03", "media type", "text/plain; CharSet=utf-8", "text/plain;charset=utf-8"],
+  ["FV-04", "media type", "text/plain ;charset=utf-8", "text/plain;charset=utf-8"],
+  ["FV-06", "media type", "Application/JSON", "application/json"],
+  ["FV-07", "media type", 'text/html;a="b', undefined],
+  ["FV-09", "media type", "text/html;a=1;A=2", undefined],
+  ["FV-10", "media type", "text/html;charset = utf-8", undefined],
+  ["FV-12", "media type", "text", undefined],
+  ["FV-13", "credentials", "BeArEr abc", "bearer abc"],
+  ["FV-15", "credentials", "Basic dXNlcjpwYXNz==", "basic dXNlcjpwYXNz=="],
+  ["FV-16", "credentials", 'Digest username="Mufasa", nc=00000001', "digest username=Mufasa, nc=00000001"],
+  ["FV-18", "credentials", "Negotiate", "negotiate"],
+  ["FV-19", "credentials", "Bearer a b", undefined],
+  ["FV-21", "Accept", "text/html;q=0.5, application/json", "text/html;q=0.5, application/json"],
+  ["FV-22", "Accept", "text/html;Q=0.5", "text/html;q=0.5"],
+  ["FV-24", "Accept", "text/html;level=1;q=0.2", "text/html;level=1;q=0.2"],
+  ["FV-25", "Accept", "*/*;q=0.1, text/*", "*/*;q=0.1, text/*"],
+  ["FV-27", "Accept", "text/html;q=1.5", undefined],
+  ["FV-28", "Accept", "text/html;q=1.001", undefined],
+  ["FV-30", "token list", "gzip;level=1", undefined],
+  ["FV-40", "Cache-Control", "Max-Age=60, No-Store", "max-age=60, no-store"],
+  ["FV-42", "Cache-Control", "no-cache, , private", "no-cache, private"],
+  ["FV-43", "Cache-Control", 'max-age="60"', "max-age=60"],
+  ["FV-45", "Cache-Control", "max-age=5, max-age=10", "max-age=5, max-age=10"],
+  ["FV-46", "Cache-Control", "max-age = 60", undefined],
+  ["FV-67", "Forwarded", "for=192.0.2.60;proto=http;by=203.0.113.43", "for=192.0.2.60;by=203.0.113.43;proto=http"],
+  ["FV-69", "Forwarded", 'for="[2001:db8:cafe::17]:4711"', 'for="[2001:db8:cafe::17]:4711"'],
+  ["FV-70", "Forwarded", "for=unknown", "for=unknown"],
+  ["FV-72", "Forwarded", "for=[2001:db8::1]", undefined],
+  ["FV-73", "Forwarded", 'for="192.0.2.1:70000"', undefined],
+  ["FV-75", "Forwarded", "proto=1http", undefined],
+  ["FV-76", "Forwarded", "for=192.0.2.1;for=192.0.2.2", undefined],
+];
+
+/** Rows with no reader: the package chooses no representation, and answers no conditional or partial request. */
+const unread: { readonly [what: string]: readonly string[] } = {
+  choice: ["FV-31", "FV-33", "FV-34", "FV-36", "FV-37", "FV-39"],
+  date: ["FV-48", "FV-49", "FV-51", "FV-52", "FV-54", "FV-55"],
+  "entity tags": ["FV-57", "FV-58", "FV-60"],
+  Range: ["FV-61", "FV-63", "FV-64", "FV-66"],
+};
+
+function routeOf(name: string, codec: Codec.Codec<unknown>): Route {
+  const value = Header.required(name, codec);
+  return get(Path.of(name), { inputs: { value }, returns: Returns.text }, ({ value }) => codec.print(value));
+}
+
+describe("field values", () => {
+  it.each(rows)("%s %s %s", async (_id, field, sent, read) => {
+    const [name, codec, expects] = fields[field];
+    const { port } = await start([routeOf(name, codec as Codec.Codec<unknown>)]);
+    const answered = await (await RawClient.to(port)).ask(`GET /${name}`, [`${name}:\t${sent} `]).answer();
+    expect([answered.status, answered.body]).toEqual(
+      read === undefined ? [400, invalid([`header.${name}`, "malformed", `This is not ${expects}.`])] : [200, read],
+    );
+  });
+
+  it("have no reader where one is listed here, and every other row is above", () => {
+    const readers = Object.keys(Codec).toSorted();
+    expect(readers).toEqual(
+      [
+        "accept",
+        "bool",
+        "cacheControl",
+        "credentials",
+        "custom",
+        "date",
+        "enum",
+        "float",
+        "forwarded",
+        "instant",
+        "int",
+        "int64",
+        "mediaType",
+        "string",
+        "structuredDictionary",
+        "structuredItem",
+        "structuredList",
+        "uuid",
+        "weighted",
+      ].toSorted(),
+    );
+    const all = [...rows.map(([id]) => id), ...Object.values(unread).flat()];
+    expect(new Set(all).size).toBe(all.length);
+    expect(all.length).toBe(51);
+  });
+});

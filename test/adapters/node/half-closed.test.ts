@@ -1,0 +1,267 @@
+/**
+ * Clients that end their side and are owed an answer (issue 4; contract 4.4): one that listens on is answered, as `nc -N`
+ * wants it; one that is gone, which looks the same, is noticed within a second where a handler asks or a stream is quiet.
+ */
+import { getActiveResourcesInfo } from "node:process";
+import { describe, expect, it, vi } from "vitest";
+import { Answer, Path, Returns, body, clientGone, get, post } from "usher-http";
+import type { Awaitable, Route } from "usher-http";
+import { lines, messages } from "../../support/logs.ts";
+import { clientOf, gate, holdClock, start } from "../../support/node-server.ts";
+import { RawClient, header, turns } from "../../support/raw-client.ts";
+
+const sockets = () => getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
+const text = (path: string, handler: () => Awaitable<string>): Route =>
+  get(Path.of(path), { returns: Returns.text }, handler);
+const ok = text("ok", () => "ok");
+
+/** A route whose answer waits, and tells when it was asked for. */
+function held(path: string) {
+  const asked = gate();
+  const letGo = gate();
+  const route = text(path, async () => (asked.open(), await letGo.passed, path));
+  return { route, asked: asked.passed, letGo: letGo.open };
+}
+
+/** A stream of parts that a test makes, one by one, with what became of it. */
+function fed() {
+  const ended = gate();
+  const begun = gate();
+  const parts: string[] = [];
+  let wake = (): void => {};
+  async function* make(): AsyncGenerator<Uint8Array> {
+    begun.open();
+    try {
+      for (;;) {
+        for (const part of parts.splice(0)) {
+          if (part === "") return;
+          yield Buffer.from(part);
+        }
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+    } finally {
+      ended.open();
+    }
+  }
+  const route = get(Path.of("fed"), { returns: Returns.response }, () => Answer.stream(make()));
+  const feed = (part: string): void => {
+    parts.push(part);
+    wake();
+  };
+  return { route, begun: begun.passed, ended: ended.passed, feed };
+}
+
+describe("a client that ends its side behind its request and listens on", () => {
+  it.each(["GET /ok", "GET /later"])("is answered, and the connection closed: %s", async (line) => {
+    const client = await clientOf([ok, text("later", async () => "ok")]);
+    client.ask(line).halfClose();
+    expect((await client.answer()).body).toBe("ok");
+    expect(await client.rest()).toBe("");
+  });
+
+  it("is answered however long the handler takes", async () => {
+    const { route, asked, letGo } = held("held");
+    const { port } = await start([route]);
+    const client = await RawClient.to(port);
+    client.ask("GET /held").halfClose();
+    await asked;
+    await turns(port);
+    letGo();
+    expect((await client.answer()).body).toBe("held");
+    expect(await client.rest()).toBe("");
+  });
+
+  it("is answered each request that it pipelined, in order", async () => {
+    const { route, asked, letGo } = held("held");
+    const { port } = await start([route, ok, text("later", async () => "later")]);
+    const client = await RawClient.to(port);
+    client.ask("GET /held").ask("GET /ok").ask("GET /later").halfClose();
+    await asked;
+    await turns(port);
+    letGo();
+    const bodies = [];
+    for (let i = 0; i < 3; i++) bodies.push((await client.answer()).body);
+    expect(bodies).toEqual(["held", "ok", "later"]);
+    expect(await client.rest()).toBe("");
+  });
+
+  it("is answered what it posted", async () => {
+    const echo = post(Path.of("echo"), { inputs: { body }, returns: Returns.text }, async ({ body }) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return Buffer.from(body).toString();
+    });
+    const client = await clientOf([echo]);
+    client.ask("POST /echo", [], "posted").halfClose();
+    expect((await client.answer()).body).toBe("posted");
+    expect(await client.rest()).toBe("");
+  });
+
+  it("gets an answer larger than any buffer whole", async () => {
+    const big = Buffer.alloc(8 * 1024 * 1024, 0x78);
+    const route = get(Path.of("big"), { returns: Returns.response }, async () => Answer.make(big));
+    const client = await clientOf([route]);
+    client.ask("GET /big").halfClose();
+    expect((await client.answer()).body.length).toBe(big.length);
+  });
+
+  it("gets a stream whole that has something to send now and then", async () => {
+    holdClock();
+    const { route, begun, feed } = fed();
+    const { port } = await start([route]);
+    const client = await RawClient.to(port);
+    client.ask("GET /fed").halfClose();
+    await begun;
+    await turns(port);
+    for (let i = 0; i < 20; i++) {
+      feed(`${i} `);
+      await client.sees(`\r\n${i} \r\n`);
+      vi.advanceTimersByTime(450);
+    }
+    feed("");
+    expect((await client.answer()).body).toBe(Array.from({ length: 20 }, (_, i) => `${i} `).join(""));
+    expect(messages("info").at(-1)).toBe("stream on /fed ended: finished");
+  });
+
+  it("is told by an answer that it is the last where the server stops", async () => {
+    const { route, asked, letGo } = held("held");
+    const server = await start([route], { drainMs: 600_000 });
+    const client = await RawClient.to(server.port);
+    client.ask("GET /held").halfClose();
+    await asked;
+    const stopped = server.stop();
+    letGo();
+    expect(header(await client.answer(), "connection")).toBe("close");
+    expect(await stopped).toBe(0);
+  });
+
+  it("with nothing asked is closed", async () => {
+    const client = await clientOf([ok]);
+    client.halfClose();
+    expect(await client.rest()).toBe("");
+  });
+
+  it("behind half a head is told that it is none", async () => {
+    const client = await clientOf([ok]);
+    client.send("GET /ok HTTP/1.1", "host").halfClose();
+    expect((await client.answer()).status).toBe(400);
+    expect(await client.rest()).toBe("");
+  });
+});
+
+describe("a client that ends its side and is gone", () => {
+  it("is told by clientGone at once, and a handler that answers all the same is heard by who listens", async () => {
+    const gone = gate();
+    const asked = gate();
+    const waits = get(Path.of("waits"), { inputs: { clientGone }, returns: Returns.text }, async ({ clientGone }) => {
+      asked.open();
+      await new Promise<void>((resolve) => clientGone.addEventListener("abort", () => resolve()));
+      gone.open();
+      return "gone";
+    });
+    const client = await clientOf([waits]);
+    client.ask("GET /waits");
+    await asked.passed;
+    client.halfClose();
+    await gone.passed;
+    expect((await client.answer()).body).toBe("gone");
+  });
+
+  it("is told by clientGone to a handler that asks only then", async () => {
+    const { port } = await start([
+      post(Path.of("late"), { inputs: { body, clientGone }, returns: Returns.text }, ({ clientGone }) =>
+        String(clientGone.aborted),
+      ),
+    ]);
+    const client = await RawClient.to(port);
+    client.ask("POST /late", [], "x").halfClose();
+    // Whether the end came with the body or behind it, either is the truth.
+    expect(["true", "false"]).toContain((await client.answer()).body);
+  });
+
+  it("costs a handler that does not ask nothing: its answer goes nowhere, and no error is said", async () => {
+    await vi.waitFor(() => expect(sockets()).toBe(0));
+    const { route, asked, letGo } = held("held");
+    const { port } = await start([route]);
+    const client = await RawClient.to(port);
+    client.ask("GET /held");
+    await asked;
+    client.close();
+    await turns(port);
+    letGo();
+    await vi.waitFor(() => expect(sockets()).toBe(0));
+    expect(messages("error")).toEqual([]);
+  });
+
+  it("is kept for no answer that is never made, past sendTimeoutMs", async () => {
+    await vi.waitFor(() => expect(sockets()).toBe(0));
+    holdClock();
+    const { route, asked } = held("held");
+    const { port } = await start([route]);
+    const client = await RawClient.to(port);
+    client.ask("GET /held");
+    await asked;
+    client.close();
+    await turns(port);
+    for (let seconds = 0; seconds < 27; seconds++) vi.advanceTimersByTime(1000);
+    await turns(port);
+    await vi.waitFor(() => expect(sockets()).toBe(1));
+    for (let seconds = 0; seconds < 8; seconds++) vi.advanceTimersByTime(1000);
+    await vi.waitFor(() => expect(sockets()).toBe(0));
+  });
+
+  it.each(["close", "halfClose"] as const)("ends a quiet stream within a second: %s", async (how) => {
+    holdClock();
+    const { route, begun, feed } = fed();
+    const { port } = await start([route]);
+    const client = await RawClient.to(port);
+    client.ask("GET /fed");
+    await begun;
+    feed("one");
+    await client.sees("one");
+    client[how]();
+    await turns(port);
+    vi.advanceTimersByTime(500);
+    vi.advanceTimersByTime(500);
+    await vi.waitFor(() => expect(messages("info").at(-1)).toBe("stream on /fed ended: client gone"));
+    expect(lines().at(-1)).toMatchObject({ "url.path": "/fed", "framework.stream.ended": "client gone" });
+  });
+
+  it("ends the stream that was for it at its next parts, and tells what makes it", async () => {
+    const { route, begun, ended, feed } = fed();
+    const { port } = await start([route]);
+    const client = await RawClient.to(port);
+    client.ask("GET /fed");
+    await begun;
+    feed("one");
+    await client.sees("one");
+    client.close();
+    await turns(port);
+    // The first of them is what its machine answers with a reset, the second finds out.
+    feed("two");
+    await turns(port);
+    feed("three");
+    await vi.waitFor(() => expect(messages("info").at(-1)).toBe("stream on /fed ended: client gone"));
+    // A generator that waits hears of it when it goes on.
+    feed("four");
+    await ended;
+    expect(messages("error")).toEqual([]);
+  });
+
+  it("is told by clientGone within a second while its stream is quiet", async () => {
+    holdClock();
+    const gone = gate();
+    const route = get(Path.of("s"), { inputs: { clientGone }, returns: Returns.response }, ({ clientGone }) => {
+      clientGone.addEventListener("abort", () => gone.open());
+      return Answer.stream(new ReadableStream<Uint8Array>({ start: (to) => to.enqueue(Buffer.from("one")) }));
+    });
+    const { port } = await start([route]);
+    const client = await RawClient.to(port);
+    client.ask("GET /s");
+    await client.sees("one");
+    client.close();
+    await turns(port);
+    vi.advanceTimersByTime(500);
+    vi.advanceTimersByTime(500);
+    await gone.passed;
+  });
+});

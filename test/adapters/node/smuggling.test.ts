@@ -1,0 +1,94 @@
+/** A request hidden in another's body (rows AT, WR-03, WR-04): it is never answered, and no handler is run for it. */
+import { describe, expect, it, vi } from "vitest";
+import { Path, Returns, body, get, post } from "usher-http";
+import { messages } from "../../support/logs.ts";
+import { start } from "../../support/node-server.ts";
+import { RawClient, header } from "../../support/raw-client.ts";
+
+interface Row {
+  readonly id: string;
+  readonly what: string;
+  readonly head: readonly string[];
+  readonly status: 400 | 501;
+}
+
+const length = "content-length: 6";
+const chunked = "transfer-encoding: chunked";
+const beside = (id: string, what: string, ...lines: readonly string[]): Row => {
+  return { id, what: `a length beside ${what}`, head: [length, ...lines], status: 400 };
+};
+const before = (id: string, what: string, ...lines: readonly string[]): Row => {
+  return { id, what: `${what}, then a length`, head: [...lines, length], status: 400 };
+};
+const two = (id: string, what: string, status: Row["status"], ...lines: readonly string[]): Row => {
+  return { id, what, head: lines, status };
+};
+
+const rows: readonly Row[] = [
+  beside("AT-01", "chunks", chunked),
+  beside("AT-03", "chunks with a tab behind", `${chunked}\t`),
+  beside("AT-04", "chunks in capitals", "transfer-encoding: CHUNKED"),
+  beside("AT-06", "what only ends in chunked", "transfer-encoding: xchunked"),
+  beside("AT-07", "chunked, identity", "transfer-encoding: chunked, identity"),
+  beside("AT-09", "chunks behind a vertical tab", "transfer-encoding:\u000bchunked"),
+  beside("AT-10", "chunks with a blank before the colon", "transfer-encoding : chunked"),
+  beside("AT-12", "chunks folded onto the line before", "x: y", ` ${chunked}`),
+  beside("AT-12", "a coding folded onto its own name", "transfer-encoding:", " chunked"),
+  beside("AT-13", "chunks behind a bare LF", `x: y\n${chunked}`),
+  beside("AT", "chunks behind a bare CR", `x: y\r${chunked}`),
+  beside("AT", "chunks behind a form feed", "transfer-encoding: \u000cchunked"),
+  beside("AT", "chunks in quotes", 'transfer-encoding: "chunked"'),
+  beside("AT", "identity", "transfer-encoding: identity"),
+  beside("AT", "a coding that is empty", "transfer-encoding:"),
+  before("AT-15", "chunks", chunked),
+  before("AT-16", "chunks and an x", chunked, "transfer-encoding: x"),
+  before("AT", "chunks in one of two lengths", chunked, "content-length: 60"),
+  two("AT-18", "identity, then chunks", 501, "transfer-encoding: identity", chunked),
+  two("AT-19", "chunks twice", 400, chunked, chunked),
+  two("AT", "no coding at all, of which nothing is known", 400, "transfer-encoding:"),
+  two("AT", "chunks and then another", 400, chunked, "transfer-encoding: gzip"),
+];
+
+const ran = vi.fn();
+const routes = [
+  get(Path.of("hidden"), { returns: Returns.text }, () => (ran(), "hidden")),
+  post(Path.of("reads"), { inputs: { body }, returns: Returns.text }, () => (ran(), "read")),
+  post(Path.of("ignores"), { returns: Returns.text }, () => (ran(), "ignored")),
+  post(Path.of("later"), { returns: Returns.text }, async () => (ran(), "later")),
+];
+const hidden = "GET /hidden HTTP/1.1\r\nhost: h\r\n\r\n";
+// By its length nothing is left of it, by its chunks nothing is in it; one of the two is what a proxy saw.
+const wire = `0\r\n\r\n${hidden}`;
+
+describe("a request in another's body", () => {
+  it.each(rows)("$id $what: $status", async ({ head, status }) => {
+    ran.mockClear();
+    const { port } = await start(routes);
+    for (const path of ["reads", "ignores", "later", "nowhere"]) {
+      const client = await RawClient.to(port);
+      const answered = await client.send(`POST /${path} HTTP/1.1`, "host: h", ...head, "", wire).answer();
+      expect([answered.status, answered.body, header(answered, "connection")]).toEqual([status, "", "close"]);
+      expect(await client.rest()).toBe("");
+    }
+    expect(ran).not.toHaveBeenCalled();
+    const [, ...said] = messages("info");
+    expect(said).toEqual(Array.from({ length: 4 }, () => expect.stringMatching(/^refused a request head: [45]0[01] /)));
+  });
+
+  it.each(["reads", "ignores", "later"])("AT-21 that comes unasked behind Expect is that body: /%s", async (path) => {
+    ran.mockClear();
+    const { port } = await start(routes);
+    const client = await RawClient.to(port);
+    const expects = ["host: h", "expect: 100-continue", `content-length: ${hidden.length}`];
+    client.send(`POST /${path} HTTP/1.1`, ...expects, "", hidden).ask("GET /hidden", ["connection: close"]);
+    const answers = [];
+    for (let i = 0; i < 3; i++) {
+      const answered = await client.answer().catch(() => undefined);
+      if (answered !== undefined) answers.push(`${answered.status} ${answered.body}`);
+    }
+    // Where the body is read, it is asked for and the connection goes on; where it is not, nothing behind it is.
+    expect(answers).toEqual(path === "reads" ? ["100 ", "200 read", "200 hidden"] : [expect.stringMatching(/^200 /)]);
+    expect(ran).toHaveBeenCalledTimes(path === "reads" ? 2 : 1);
+    expect(await client.rest()).toBe("");
+  });
+});

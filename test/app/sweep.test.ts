@@ -1,0 +1,75 @@
+/** Waits on clients, looked at by one timer. */
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Sweep } from "../../src/app/sweep.ts";
+import type { Deadline } from "../../src/app/sweep.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const swept = (): Sweep => {
+  const sweep = new Sweep({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000 });
+  sweep.start();
+  return sweep;
+};
+
+describe("a wait", () => {
+  it("is over in its time, and not before", () => {
+    const sweep = swept();
+    const expired = vi.fn();
+    sweep.time(500, expired);
+    vi.advanceTimersByTime(500);
+    expect(expired).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(100);
+    expect(expired).toHaveBeenCalledTimes(1);
+    sweep.stop();
+  });
+
+  it("is longer for what arrives, and rests while nobody waits", () => {
+    const sweep = swept();
+    const expired = vi.fn();
+    const wait = sweep.body(expired);
+    wait.arrived(100);
+    vi.advanceTimersByTime(1900);
+    wait.rest();
+    wait.rest();
+    vi.advanceTimersByTime(60_000);
+    expect(expired).not.toHaveBeenCalled();
+    wait.goOn();
+    wait.goOn();
+    vi.advanceTimersByTime(300);
+    expect(expired).toHaveBeenCalledTimes(1);
+    sweep.stop();
+  });
+
+  it("may end others as it ends, and begin new ones", () => {
+    const sweep = swept();
+    const expired: string[] = [];
+    const waits: Deadline[] = [];
+    for (const name of ["a", "b", "c", "d"]) {
+      waits.push(
+        sweep.time(100, () => {
+          expired.push(name);
+          // The next in the ring, and itself.
+          for (const wait of waits.splice(0, 3)) wait.clear();
+          sweep.time(100, () => expired.push(`${name} again`));
+        }),
+      );
+    }
+    vi.advanceTimersByTime(200);
+    expect(expired).toEqual(["a", "d"]);
+    vi.advanceTimersByTime(300);
+    expect(expired).toEqual(["a", "d", "a again", "d again"]);
+    sweep.stop();
+  });
+
+  it("that is cleared never is over", () => {
+    const sweep = swept();
+    const expired = vi.fn();
+    const wait = sweep.time(100, expired);
+    wait.clear();
+    wait.clear();
+    vi.advanceTimersByTime(10_000);
+    expect(expired).not.toHaveBeenCalled();
+    sweep.stop();
+  });
+});

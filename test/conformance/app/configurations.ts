@@ -1,0 +1,84 @@
+/** The applications the cases ask, by the names that cases choose them by. Each target runs every one of them. */
+import { Answer, Health, Path, Result } from "usher-http";
+import type { AppOptions, Route } from "usher-http";
+import type { Configuration } from "../case.ts";
+import { answers } from "./answers.ts";
+import { bodies } from "./bodies.ts";
+import { codecs } from "./codecs.ts";
+import { forms } from "./forms.ts";
+import { inputs } from "./inputs.ts";
+import { jsonBodies } from "./json-bodies.ts";
+import { hello, ok, routing, site } from "./routing.ts";
+import { refusals, settings } from "./set.ts";
+import { controls } from "./state.ts";
+import { waiting } from "./waiting.ts";
+
+/** What a listener may be told beside what the app is told. */
+interface ListenerOptions {
+  readonly maxHeaderBytes?: number;
+  readonly headTimeoutMs?: number;
+  readonly idleTimeoutMs?: number;
+  readonly bodyTimeoutMs?: number;
+  readonly minBodyRate?: number;
+  readonly sendTimeoutMs?: number;
+}
+
+export interface Configured {
+  readonly routes: readonly Route[];
+  readonly options: AppOptions & ListenerOptions;
+}
+
+const always: readonly Route[] = [hello, ok, ...controls];
+const passes = Health.check("cache", () => Result.ok(undefined));
+const fails = (name: string): Health.Check => Health.check(name, async () => Result.error("password rejected"));
+const everything: readonly Route[] = [
+  ...always,
+  ...routing,
+  ...inputs,
+  ...codecs,
+  ...jsonBodies,
+  ...forms,
+  ...bodies,
+  ...answers,
+  ...settings,
+  ...refusals,
+  ...waiting,
+];
+const notFound: AppOptions["notFound"] = ({ path }) => Answer.html(`nothing at ${path}`, { status: 404 });
+
+export const configurations: { readonly [C in Configuration]: Configured } = {
+  main: { routes: [...everything, ...Health.routes([fails("db"), passes, fails("queue")])], options: {} },
+  page: {
+    routes: [...always, ...routing, ...Health.routes([passes], { live: Path.of("alive"), ready: Path.of("ready") })],
+    options: { notFound, trailingSlash: "redirect" },
+  },
+  site: { routes: [...always, ...site], options: { notFound } },
+  small: {
+    routes: [...always, ...jsonBodies, ...forms, ...bodies, ...waiting],
+    options: { maxBody: 32, bodyBudget: 100 },
+  },
+  proxied: {
+    routes: everything,
+    options: {
+      trustedProxies: ["127.0.0.1", "::1", "10.0.0.0/8"],
+      // Row AN-16's clock.
+      now: () => new Date(784_111_777_000),
+    },
+  },
+  forwarded: {
+    routes: everything,
+    options: { trustedProxies: ["127.0.0.1", "::1", "10.0.0.0/8"], proxyHeader: "forwarded" },
+  },
+  // Every patience is as short as a test wants it and longer than a request here takes.
+  impatient: {
+    routes: everything,
+    options: {
+      maxHeaderBytes: 1024,
+      headTimeoutMs: 500,
+      idleTimeoutMs: 500,
+      bodyTimeoutMs: 300,
+      minBodyRate: 1_000_000,
+      sendTimeoutMs: 300,
+    },
+  },
+};

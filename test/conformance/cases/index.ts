@@ -1,0 +1,51 @@
+/** Every case there is. */
+import type { MessageCase, StoppingCase, WireCase } from "../case.ts";
+import { answers } from "./answers.ts";
+import { bodies, unreadBodies } from "./bodies.ts";
+import { codecs } from "./codecs.ts";
+import { connections } from "./connections.ts";
+import { forms } from "./forms.ts";
+import { framing, framingLines } from "./framing.ts";
+import { headOptions } from "./head-options.ts";
+import { headers } from "./headers.ts";
+import { headLines, heads } from "./heads.ts";
+import { inputs } from "./inputs.ts";
+import { jsonBodies } from "./json-bodies.ts";
+import { heldTogether, limits, logs } from "./limits.ts";
+import { multipart } from "./multipart.ts";
+import { bodyProblems } from "./problems.ts";
+import { proxies } from "./proxies.ts";
+import { routing } from "./routing.ts";
+import { stopping } from "./stopping.ts";
+import { disconnects, streams } from "./streams.ts";
+import { versions } from "./versions.ts";
+
+export const messageCases: readonly MessageCase[] = [
+  ...routing,
+  ...inputs,
+  ...codecs,
+  ...jsonBodies,
+  ...bodyProblems,
+  ...forms,
+  ...multipart,
+  ...bodies,
+  ...answers,
+  ...headers,
+  ...headOptions,
+  ...proxies,
+  ...heads,
+  ...framing,
+  ...versions,
+  ...heldTogether,
+];
+export const wireCases: readonly WireCase[] = [
+  ...headLines,
+  ...framingLines,
+  ...unreadBodies,
+  ...connections,
+  ...streams,
+  ...disconnects,
+  ...limits,
+  ...logs,
+];
+export const stoppingCases: readonly StoppingCase[] = stopping;

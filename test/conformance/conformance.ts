@@ -1,0 +1,167 @@
+/**
+ * The suite of one target: every case against it, and its list of deviations against the cases.
+ *
+ * A case is data (`cases/`), asked of one of the applications of `app/configurations.ts`, which a program (`programs/`)
+ * serves in a process of the target's runtime (`targets/`). What a runtime cannot do is listed (`deviations/`).
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { App } from "usher-http";
+import { configurations } from "./app/configurations.ts";
+import { messageCases, stoppingCases, wireCases } from "./cases/index.ts";
+import type { Configuration, MessageCase, StoppingCase, WireCase } from "./case.ts";
+import { deviations } from "./deviations/index.ts";
+import type { Deviations } from "./deviations/deviation.ts";
+import { askFetch, unaskable } from "./run/fetch.ts";
+import { nothingCame, patienceMs, shortPatienceMs } from "./run/deadline.ts";
+import { askServer } from "./run/message.ts";
+import type { Asked } from "./run/message.ts";
+import type { Allowance } from "./run/seen.ts";
+import { takeSteps } from "./run/wire.ts";
+import type { Running, Target } from "./targets/target.ts";
+
+// Of a server and of all that waits for it: what is not there in time is told by the case itself.
+const timeout = 60_000;
+
+/** Runs every case against the servers of a target. */
+export function conforms(target: Target): void {
+  describe.each([target.name])("%s", { timeout }, (name) => {
+    const listed = deviationsOf(name);
+    const { allows, seen } = allowance(listed);
+    let server: Running | undefined;
+    beforeAll(async () => {
+      server = await target.start();
+    }, timeout);
+    afterAll(() => server?.stop(), timeout);
+    const started = (): Running => {
+      if (server === undefined) throw new Error(`${name} did not start`);
+      return server;
+    };
+    const asked = (server: Running, { name, on = "main" }: MessageCase | WireCase): Asked => {
+      const patience = insteadOf(listed, name)?.startsWith(nothingCame) === true ? shortPatienceMs : patienceMs;
+      return { port: portOf(server, on), allows, patienceMs: patience };
+    };
+    const steps = async (server: Running, one: WireCase): Promise<void> => {
+      const stepped = { ...server, ...asked(server, one) };
+      judge(listed, one.name, await verdict(() => takeSteps(stepped, one.steps)), server);
+    };
+    const stops = async (one: StoppingCase): Promise<void> => {
+      const own = await target.start({ on: one.on ?? "main", drainMs: one.drainMs });
+      try {
+        await steps(own, one);
+      } finally {
+        await own.stop();
+      }
+    };
+    const wire = (configuration: Configuration): readonly WireCase[] =>
+      wireCases.filter(({ on = "main" }) => on === configuration);
+
+    it.each(named(messageCases))("%s", async (name, one) => {
+      const server = asked(started(), one);
+      judge(listed, name, await verdict(() => askServer(server, one, target.network ?? [])), started());
+    });
+    // One after the other, as they share a budget.
+    it.each(named(wire("small")))("%s", (_name, one) => steps(started(), one));
+    together(wire("main"), (one) => steps(started(), one));
+    describe.skipIf(target.unlimited !== undefined)(`limits${reason(target.unlimited)}`, () => {
+      let impatient: Promise<Running> | undefined;
+      afterAll(async () => (await impatient)?.stop());
+      together(wire("impatient"), async (one) => {
+        impatient ??= target.start({ on: "impatient", drainMs: 0 });
+        await steps(await impatient, one);
+      });
+    });
+    describe.skipIf(target.unstoppable !== undefined)(`stopping${reason(target.unstoppable)}`, () => {
+      together(stoppingCases, stops);
+    });
+
+    it("writes and lacks the headers that are listed, each of them", () => {
+      const named = [...Object.keys(listed.writes ?? {}), ...Object.keys(listed.lacks ?? {})];
+      expect([...seen].toSorted()).toEqual(named.toSorted());
+    });
+  });
+}
+
+/** Tests that begin together, each with its own clients, gates and notes: most of them wait, and few for the processor. */
+function together<C extends WireCase>(cases: readonly C[], run: (one: C) => Promise<void>): void {
+  let begun: ReadonlyMap<string, Promise<unknown>> | undefined;
+  it.each(named(cases))("%s", async (name) => {
+    // What went wrong is each test's own to tell.
+    begun ??= new Map(cases.map((one) => [one.name, run(one).catch((error: unknown) => error)]));
+    const wrong = await begun.get(name);
+    if (wrong !== undefined) throw wrong;
+  });
+}
+
+// By its name as a title, which `it.each` cuts short where it takes it from an object.
+function named<C extends { readonly name: string }>(cases: readonly C[]): readonly (readonly [name: string, one: C])[] {
+  return cases.map((one) => [one.name, one]);
+}
+
+/** Runs every case that a standard `Request` can ask against `app.fetch`, with no socket. */
+export function fetchConforms(): void {
+  describe("fetch", () => {
+    const listed = deviationsOf("fetch");
+    const apps = new Map<Configuration, App>();
+    for (const one of messageCases) {
+      const why = unaskable(one);
+      it.skipIf(why !== undefined)(`${one.name}${reason(why)}`, async () => {
+        const on = one.on ?? "main";
+        const { routes, options } = configurations[on];
+        const app = apps.get(on) ?? App.make(routes, options);
+        apps.set(on, app);
+        judge(listed, one.name, await verdict(() => askFetch(app, one)));
+      });
+    }
+  });
+}
+
+const reason = (why: string | undefined): string => (why === undefined ? "" : ` (not here: ${why})`);
+
+function portOf({ ports }: Running, on: Configuration): number {
+  const port = ports[on];
+  if (port === undefined) throw new Error(`nobody serves the configuration ${on}`);
+  return port;
+}
+
+function deviationsOf(target: string): Deviations {
+  const listed = deviations[target];
+  if (listed === undefined) throw new Error(`deviations/index.ts has no list for ${target}`);
+  return listed;
+}
+
+/** What a target's list allows of headers, and those of them that were seen. */
+function allowance({ writes = {}, lacks = {} }: Deviations): {
+  readonly allows: Allowance;
+  readonly seen: ReadonlySet<string>;
+} {
+  const seen = new Set<string>();
+  const allowed = (names: object) => (name: string) => Object.hasOwn(names, name) && (seen.add(name), true);
+  return { allows: { writes: allowed(writes), lacks: allowed(lacks) }, seen };
+}
+
+/** What went wrong, in words. */
+async function verdict(ask: () => Promise<readonly string[] | void>): Promise<readonly string[]> {
+  return ask().then(
+    (wrong) => wrong ?? [],
+    (error: Error) => [error.message],
+  );
+}
+
+/** What a case that is listed goes wrong with. */
+function insteadOf(listed: Deviations, name: string): string | undefined {
+  return listed.cases.find(({ cases }) => Object.hasOwn(cases, name))?.cases[name];
+}
+
+/** A case that is not listed goes right, and one that is goes wrong as its list says. */
+function judge(listed: Deviations, name: string, wrong: readonly string[], server?: Running): void {
+  const instead = insteadOf(listed, name);
+  if (instead === undefined) {
+    if (wrong.length > 0) expect.fail([...wrong, server?.lastWords() ?? ""].join("\n"));
+    return;
+  }
+  if (wrong.length === 0) expect.fail("deviations/ lists it, and it went right");
+  const text = wrong.join("\n");
+  // What was in sight when nothing came any more is not what came.
+  expect(text.startsWith(nothingCame), text).toBe(instead.startsWith(nothingCame));
+  expect(text).toContain(instead);
+}

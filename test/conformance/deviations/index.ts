@@ -1,0 +1,20 @@
+/** Where each target deviates, by its name. */
+import { bun } from "./bun.ts";
+import { deno } from "./deno.ts";
+import type { Deviations } from "./deviation.ts";
+import { fetch } from "./fetch.ts";
+import { node, nodeOnBun, nodeOnDeno } from "./node-http.ts";
+import { whatwg } from "./whatwg.ts";
+import { workerd } from "./workerd.ts";
+
+export const deviations: { readonly [target: string]: Deviations } = {
+  fetch,
+  "node-oldest": node,
+  "node-newest": node,
+  "node-on-bun": nodeOnBun,
+  "node-on-deno": nodeOnDeno,
+  bun,
+  deno,
+  workerd,
+  whatwg,
+};

@@ -1,0 +1,4 @@
+import { fetchConforms } from "./conformance.ts";
+import "../support/logs.ts";
+
+fetchConforms();

@@ -1,0 +1,50 @@
+/** What clients do on the wire, in a word each; `by` says which client, where there are several. */
+import { requestBytes } from "./run/request-bytes.ts";
+import type { Ask, Expected, Step } from "./case.ts";
+
+const one = "one";
+
+/** Requests, each whole. */
+export function asks(...requests: readonly (string | Ask)[]): Step {
+  const whole = requests.map((ask) => requestBytes(typeof ask === "string" ? { ask } : ask));
+  return { does: "send", bytes: whole.join(""), by: one };
+}
+
+/** Bytes as they stand, a character each. */
+export const sends = (...bytes: readonly string[]): Step => ({ does: "send", bytes: bytes.join(""), by: one });
+
+/** The lines of a head, and the blank one that ends it. */
+export const head = (...lines: readonly string[]): Step => sends([...lines, "", ""].join("\r\n"));
+
+export const answers = (expected: Expected): Step => ({ does: "answer", expected, toHead: false, by: one });
+export const answersHead = (expected: Expected): Step => ({ does: "answer", expected, toHead: true, by: one });
+
+/** `100 Continue`, and nothing else with it. */
+export const goOn: Step = {
+  does: "answer",
+  expected: { status: 100, headers: [], body: "", framing: "none", after: "kept" },
+  toHead: false,
+  by: one,
+};
+
+export const sees = (text: string): Step => ({ does: "see", text, by: one });
+/** Another request is not answered any more. */
+export const closed: Step = { does: "closed", by: one };
+/** The server ends the connection by itself, while its client says nothing. */
+export const ended: Step = { does: "ended", by: one };
+/** The connection ends inside of an answer, so that nobody takes it for whole. */
+export const cut: Step = { does: "cut", by: one };
+export const halfCloses: Step = { does: "half-close", by: one };
+export const leaves: Step = { does: "leave", by: one };
+export const stopsReading: Step = { does: "stop-reading", by: one };
+export const opens = (gate: string): Step => ({ does: "open", gate });
+export const noted = (key: string, text: string): Step => ({ does: "noted", key, text });
+export const logged = (text: string): Step => ({ does: "logged", text });
+export const signalled = (signal: "SIGTERM" | "SIGINT"): Step => ({ does: "signal", signal });
+export const refusesConnections: Step = { does: "refused" };
+export const exits = (code: number | "killed"): Step => ({ does: "exit", code });
+
+/** The same, of another client on a connection of its own. */
+export function by(client: string, ...steps: readonly Step[]): readonly Step[] {
+  return steps.map((step) => ("by" in step ? { ...step, by: client } : step));
+}

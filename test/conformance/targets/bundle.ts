@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = join(import.meta.dirname, "../../..");
+
+/**
+ * A program as one file of JavaScript, which every runtime takes. Of the package it has what `dist`
+ * holds, which is what users get.
+ *
+ * @param define Names of the program, each with the text of its value.
+ */
+export async function bundle(program: URL, define: { readonly [name: string]: string } = {}): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(program)],
+    plugins: [
+      {
+        name: "the package as it is built",
+        setup({ onResolve }) {
+          onResolve({ filter: /^usher-http$/ }, () => ({ path: join(root, "dist/src/index.js") }));
+          onResolve({ filter: /\/adapters\/\w+\/index\.ts$/ }, ({ path }) => {
+            return { path: join(root, "dist", path.slice(path.indexOf("adapters/")).replace(/ts$/, "js")) };
+          });
+        },
+      },
+    ],
+    // Without it esbuild reads tsconfig.json, whose paths lead to the source.
+    tsconfigRaw: {},
+    define: { ...define },
+    bundle: true,
+    write: false,
+    format: "esm",
+    platform: "neutral",
+    mainFields: ["module", "main"],
+    target: "es2023",
+    // `ws` is imported where a route opens a WebSocket, and none here does.
+    external: ["node:*", "ws"],
+    logLevel: "silent",
+  });
+  return outputFiles[0]?.text ?? "";
+}
+
+/** A folder for the files of a server, in which it finds packages. */
+export function folder(): { readonly path: string; readonly remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), "usher-conformance-"));
+  symlinkSync(join(root, "node_modules"), join(path, "node_modules"));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}

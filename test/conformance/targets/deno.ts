@@ -1,0 +1,20 @@
+import { runtimes } from "../../support/runtimes.ts";
+import { processTarget } from "./process.ts";
+import type { Target } from "./target.ts";
+
+// The program is one file; nothing around it is to be found, and nothing fetched.
+const flags = ["run", "--allow-all", "--no-lock", "--no-config", "--no-remote", "--no-npm"];
+
+/** `usher-http/deno`, over `Deno.serve`. */
+export const deno: Target = processTarget("deno", {
+  program: new URL("../programs/deno.ts", import.meta.url),
+  binary: runtimes.deno,
+  flags,
+});
+
+/** `usher-http/node`, over Deno's own `node:http`. */
+export const nodeOnDeno: Target = processTarget("node-on-deno", {
+  program: new URL("../programs/node.ts", import.meta.url),
+  binary: runtimes.deno,
+  flags,
+});

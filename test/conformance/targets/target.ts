@@ -1,0 +1,37 @@
+import type { Configuration, Lines } from "../case.ts";
+
+/** A runtime, and what of Usher runs on it. */
+export interface Target {
+  readonly name: string;
+  /** Starts every configuration but `impatient`, or the one that is wanted alone. */
+  start(only?: Alone): Promise<Running>;
+  /** What the network in front of it writes into every request. */
+  readonly network?: Lines;
+  /** Why it cannot be told to stop, and runs no case of `stopping.ts`; undefined where it can. */
+  readonly unstoppable?: string;
+  /** Why it has no limits of ours, and runs no case of the configuration `impatient`; undefined where it has. */
+  readonly unlimited?: string;
+}
+
+/** A server by itself, which a signal stops. */
+export interface Alone {
+  readonly on: Configuration;
+  readonly drainMs: number;
+}
+
+/** The port of each configuration that was started. */
+export type Ports = { readonly [C in Configuration]?: number };
+
+/** A server that runs in a process of its own. */
+export interface Running {
+  readonly ports: Ports;
+  /** Waits for a line on its standard error that holds a text. */
+  logged(text: string): Promise<void>;
+  /** What it complained of last, and how it ended where it did: what a failure shows beside itself. */
+  lastWords(): string;
+  signal(signal: "SIGTERM" | "SIGINT"): void;
+  /** Its exit code, or the signal that ended it. */
+  ended(): Promise<number | string>;
+  /** Ends it, whatever it is doing. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,15 @@
+import { runtimes } from "../../support/runtimes.ts";
+import { processTarget } from "./process.ts";
+import type { Target } from "./target.ts";
+
+const itsOwn = "the server is the application's own, and so is this";
+
+/** `usher-http/whatwg` behind `@whatwg-node/server` in a server of `node:http`, on the newest Node. */
+export const whatwg: Target = {
+  ...processTarget("whatwg", {
+    program: new URL("../programs/whatwg.ts", import.meta.url),
+    binary: runtimes["node-newest"],
+  }),
+  unstoppable: itsOwn,
+  unlimited: itsOwn,
+};

@@ -1,0 +1,4 @@
+import { conforms } from "./conformance.ts";
+import { whatwg } from "./targets/whatwg.ts";
+
+conforms(whatwg);
