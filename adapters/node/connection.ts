@@ -110,8 +110,9 @@ export class Connection {
   }
 
   reads(reading: Reading): void {
-    if (reading.request.destroyed) reading.fail(endedEarly);
-    else if (this.fault !== undefined && !reading.request.complete) reading.fail(this.fault);
+    const { request } = reading;
+    if (request.destroyed || (this.socket.readableEnded && !request.complete)) reading.fail(endedEarly);
+    else if (this.fault !== undefined && !request.complete) reading.fail(this.fault);
     else this.#reading = reading;
   }
 
@@ -119,8 +120,9 @@ export class Connection {
     if (this.#reading === reading) this.#reading = undefined;
   }
 
-  closed(): void {
-    this.#reading?.fail(endedEarly);
+  /** Nothing more comes on it. */
+  ended(): void {
+    this.reading?.fail(endedEarly);
   }
 }
 

@@ -29,10 +29,14 @@ export class Connections {
     // Every answer that waits on it may listen for its end.
     socket.setMaxListeners(0);
     if (idleTimeoutMs !== undefined) socket.setTimeout(idleTimeoutMs);
-    socket.once("end", () => waitOnEnded(connection, sendTimeoutMs));
+    socket.once("end", () => {
+      // Node has told of it as of a fault, Deno has not.
+      connection.ended();
+      waitOnEnded(connection, sendTimeoutMs);
+    });
     socket.once("close", () => {
       this.#open.delete(connection);
-      connection.closed();
+      connection.ended();
     });
     return connection;
   }

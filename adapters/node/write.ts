@@ -63,13 +63,21 @@ function sendAndDrop(exchange: NodeExchange, sent: Sent, writing: Writing): void
 function endsAfter(exchange: NodeExchange, sent: Sent, { stopping }: Writing): boolean {
   const { request, response } = exchange;
   if (sent.closes || stopping || !response.shouldKeepAlive) return true;
-  return request.httpVersionMinor === 0 && endsOld(exchange, sent);
+  if (request.httpVersionMinor === 0) return endsOld(exchange, sent);
+  return isBun && asksForEnd(exchange);
 }
 
 // In HTTP/1.0, what has no length ends with the connection; what came in chunks, someone before us may have framed
 // another way (RFC 9112 §6.1); and of `keep-alive, close`, Node hears the first.
 function endsOld(exchange: NodeExchange, { body }: Sent): boolean {
   if (exchange.framing === "chunked" || (isStream(body) && body.length === undefined)) return true;
+  return asksForEnd(exchange);
+}
+
+// Bun closes the connection where a client asks for it, and keeps that to itself.
+const isBun = "bun" in process.versions;
+
+function asksForEnd(exchange: NodeExchange): boolean {
   return /(?:^|,)\s*close\s*(?:,|$)/i.test(exchange.lines("connection").join());
 }
 

@@ -29,7 +29,8 @@ const app = Test.app(routes, { trailingSlash: "redirect" });
 /** The access line of a call, its varying members left out. */
 async function access(method: string, target: string, options: Test.CallOptions = {}) {
   await Test.call(app, method, target, options);
-  const line = lines().at(-1) ?? {};
+  // Behind the access line of a stream stands how it ended.
+  const line = lines().findLast((line) => "http.response.status_code" in line) ?? {};
   const { timestamp: _t, request_id: _r, trace_id: _i, span_id: _s, duration, ...rest } = line;
   expect(duration).toSatisfy(Number.isSafeInteger);
   return rest;

@@ -74,8 +74,8 @@ export const configurations: { readonly [C in Configuration]: Configured } = {
     routes: everything,
     options: {
       maxHeaderBytes: 1024,
-      headTimeoutMs: 500,
-      idleTimeoutMs: 500,
+      headTimeoutMs: 300,
+      idleTimeoutMs: 1000,
       bodyTimeoutMs: 300,
       minBodyRate: 1_000_000,
       sendTimeoutMs: 300,

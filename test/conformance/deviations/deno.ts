@@ -3,6 +3,21 @@ import type { Deviations } from "./deviation.ts";
 export const deno: Deviations = {
   cases: [
     {
+      why: "Deno.serve shows no version, so that two Hosts of HTTP/1.0 pass for one.",
+      cases: { "HD-27 two Hosts of HTTP/1.0 is a 400": "status 200, not 400" },
+    },
+    {
+      why: "Deno.serve's parser takes a head of 64 KiB, and what is under that is measured where a bound was asked for.",
+      cases: { "HD-43 a field past the limit of a head: 431": "status 200, not 431" },
+    },
+    {
+      why: "Deno.serve ends the connections of what is answered while it shuts down.",
+      cases: {
+        "SV-18, SV-21 what is in flight is answered, and told that it is the last": "nothing came any more",
+        "SV-21 what is pipelined behind it is not answered": "nothing came any more",
+      },
+    },
+    {
       why: "Deno.serve takes a client that ended its side for gone.",
       cases: {
         "WR a client that ends its side while its handler waits is answered": "the connection ended before a head",

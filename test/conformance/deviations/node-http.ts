@@ -28,24 +28,29 @@ const parser: readonly Deviation[] = [
 const writes = { "keep-alive": "node:http tells a client of HTTP/1.0 how long it keeps the connection." };
 
 export const node: Deviations = { cases: parser, writes };
-
-export const nodeOnDeno: Deviations = {
-  cases: [
-    ...parser,
-    {
-      why: "node:http on Deno says nothing of a client that ended its side within a body, and lets nobody answer it.",
-      cases: {
-        "BD-27 a length cut short is unreadable": "the connection ended before a head",
-        "BD-28 chunks cut short is unreadable": "the connection ended before a head",
-        "BD-28 a chunk cut short is unreadable": "the connection ended before a head",
-      },
-    },
-  ],
-  writes,
-};
+export const nodeOnDeno: Deviations = { cases: parser, writes };
 
 export const nodeOnBun: Deviations = {
   cases: [
+    {
+      why: "node:http on Bun does not repeat to a client that asks for it that the connection ends.",
+      cases: {
+        "WR a client that asks for it is closed": 'connection [], not ["close"]',
+        "WR a client that asks for it in capitals is closed": 'connection [], not ["close"]',
+        "WR one that asks for it among others": 'connection [], not ["close"]',
+        "WR a refusal to a client that asks for it": 'connection [], not ["close"]',
+        "AN-18 the head has its names in lower case, and in their order": 'connection [], not ["close"]',
+        "WR-01 pipelined requests are answered in order, and closed when asked": 'connection [], not ["close"]',
+      },
+    },
+    {
+      why: "node:http on Bun closes a connection whose head does not come, and says nothing.",
+      cases: {
+        "SV-07 the first word of a head that does not come": "the connection ended before a head",
+        "SV-07 half a head that does not come": "the connection ended before a head",
+        "SV-07 half a second head that does not come": "the connection ended before a head",
+      },
+    },
     {
       why: "node:http on Bun answers OPTIONS * with 400 itself.",
       cases: { "RT-39 OPTIONS of everything": "status 400, not 204" },
@@ -78,12 +83,6 @@ export const nodeOnBun: Deviations = {
     {
       why: "node:http on Bun has a phrase for every status.",
       cases: { "WR a status of no name has none": 'phrase "HM", not ""' },
-    },
-    {
-      why: "node:http on Bun takes a client that ended its side for gone.",
-      cases: {
-        "WR a client that ends its side while its handler waits is answered": "the connection ended before a head",
-      },
     },
     {
       why: "node:http on Bun does not show what of a head was too long.",

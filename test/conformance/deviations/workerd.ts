@@ -141,6 +141,10 @@ export const workerd: Deviations = {
       },
     },
     {
+      why: "workerd tells nobody of a client that ended its side.",
+      cases: { "WR a client that ends its side while its handler waits is answered": "nothing came any more" },
+    },
+    {
       why: "workerd reads no chunk extension: the body breaks off there.",
       cases: {
         "BD-06 a chunk with an extension is read": "status 400, not 200",

@@ -1,0 +1,4 @@
+import { conforms } from "./conformance.ts";
+import { deno } from "./targets/deno.ts";
+
+conforms(deno);
