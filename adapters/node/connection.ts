@@ -120,9 +120,14 @@ export class Connection {
     if (this.#reading === reading) this.#reading = undefined;
   }
 
-  /** Nothing more comes on it. */
+  /** Its client sends no more. */
   ended(): void {
     this.reading?.fail(endedEarly);
+  }
+
+  /** Nor is what came of a body to be had any more. */
+  closed(): void {
+    this.#reading?.fail(endedEarly);
   }
 }
 

@@ -36,7 +36,7 @@ export class Connections {
     });
     socket.once("close", () => {
       this.#open.delete(connection);
-      connection.ended();
+      connection.closed();
     });
     return connection;
   }

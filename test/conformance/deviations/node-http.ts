@@ -85,6 +85,12 @@ export const nodeOnBun: Deviations = {
       cases: { "WR a status of no name has none": 'phrase "HM", not ""' },
     },
     {
+      why: "node:http on Bun takes a client that ended its side for gone.",
+      cases: {
+        "WR a client that ends its side while its handler waits is answered": "the connection ended before a head",
+      },
+    },
+    {
       why: "node:http on Bun does not show what of a head was too long.",
       cases: {
         "SV-07 a request line past it: 414": "status 431, not 414",
