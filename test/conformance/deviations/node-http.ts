@@ -33,17 +33,6 @@ export const nodeOnDeno: Deviations = { cases: parser, writes };
 export const nodeOnBun: Deviations = {
   cases: [
     {
-      why: "node:http on Bun does not repeat to a client that asks for it that the connection ends.",
-      cases: {
-        "WR a client that asks for it is closed": 'connection [], not ["close"]',
-        "WR a client that asks for it in capitals is closed": 'connection [], not ["close"]',
-        "WR one that asks for it among others": 'connection [], not ["close"]',
-        "WR a refusal to a client that asks for it": 'connection [], not ["close"]',
-        "AN-18 the head has its names in lower case, and in their order": 'connection [], not ["close"]',
-        "WR-01 pipelined requests are answered in order, and closed when asked": 'connection [], not ["close"]',
-      },
-    },
-    {
       why: "node:http on Bun closes a connection whose head does not come, and says nothing.",
       cases: {
         "SV-07 the first word of a head that does not come": "the connection ended before a head",

@@ -1,0 +1,4 @@
+import { conforms } from "./conformance.ts";
+import { nodeOnDeno } from "./targets/deno.ts";
+
+conforms(nodeOnDeno);
