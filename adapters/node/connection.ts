@@ -31,6 +31,7 @@ export class Connection {
   fault: BodyFailure | undefined = undefined;
   /** Its client took nothing of an answer for too long, which ends it. */
   stoppedReading = false;
+  #hasEnded = false;
   #reading: Reading | undefined = undefined;
   /**
    * How many answers are being made. A number and not they, here as below: kept until the next request, each would
@@ -111,7 +112,7 @@ export class Connection {
 
   reads(reading: Reading): void {
     const { request } = reading;
-    if (request.destroyed || (this.socket.readableEnded && !request.complete)) reading.fail(endedEarly);
+    if (request.destroyed || (this.#hasEnded && !request.complete)) reading.fail(endedEarly);
     else if (this.fault !== undefined && !request.complete) reading.fail(this.fault);
     else this.#reading = reading;
   }
@@ -122,6 +123,7 @@ export class Connection {
 
   /** Its client sends no more. */
   ended(): void {
+    this.#hasEnded = true;
     this.reading?.fail(endedEarly);
   }
 
