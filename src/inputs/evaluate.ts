@@ -4,7 +4,7 @@ import { Refusal, invalidRefusal } from "../refusals/refusal.ts";
 import type { Asked } from "./asked.ts";
 import type { AnyDep, DepNode, Reading } from "./dep.ts";
 import { unread, wanted } from "./plan.ts";
-import type { BodyWanted, Plan, Step } from "./plan.ts";
+import type { BodyWanted, Plan, ReadText, Step } from "./plan.ts";
 
 /** What the handler is given, by name. */
 export type InputValues = Record<string, unknown>;
@@ -28,6 +28,8 @@ const waiting = Symbol("waiting");
  */
 export function readInputs<R extends Asked, A>(plan: Plan, asked: R, then: Then<R, A>): A | Promise<A> {
   if (plan.slots.length === 0) return then.inputs(asked, {});
+  const texts = plan.texts === undefined ? undefined : readTexts(plan.names, plan.texts, asked);
+  if (texts !== undefined) return then.inputs(asked, texts);
   const reading = new InputReading(plan, asked);
   let outcome: Outcome | Promise<Outcome>;
   try {
@@ -40,6 +42,20 @@ export function readInputs<R extends Asked, A>(plan: Plan, asked: R, then: Then<
     (refusal) => afterFirst(reading, asked, refusal, then),
     (thrown: unknown) => then.thrown(asked, thrown),
   );
+}
+
+/**
+ * The inputs where each is a text that reads well; undefined where one does not, and all are read again to tell every
+ * problem. A request of three texts takes 50 ns less by this way than by a reading, of 770 in all.
+ */
+function readTexts(names: readonly string[], texts: readonly ReadText[], asked: Asked): InputValues | undefined {
+  const inputs: InputValues = {};
+  for (let i = 0; i < texts.length; i++) {
+    const read = (texts[i] as ReadText)(asked);
+    if (read instanceof Problem || read instanceof Refusal) return undefined;
+    inputs[names[i] as string] = read;
+  }
+  return inputs;
 }
 
 function afterFirst<R extends Asked, A>(

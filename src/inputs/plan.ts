@@ -1,3 +1,4 @@
+import type { Asked } from "./asked.ts";
 import type { AnyDep, BodyNeed, Check, DepNode, Inputs, Place, Read } from "./dep.ts";
 
 /** One reading of a request: what it reads, what from, and where its value goes. */
@@ -13,6 +14,8 @@ export interface Plan {
   readonly names: readonly string[];
   /** Where the value of each name is found. */
   readonly slots: readonly number[];
+  /** How each name is read, where all of them are texts of the head: nothing waits and nothing is made from another. */
+  readonly texts: readonly ReadText[] | undefined;
   /** What needs no body, left to right; a body's content type is looked at here too. */
   readonly first: readonly Step[];
   /** What needs the body, left to right. */
@@ -22,6 +25,8 @@ export interface Plan {
   readonly start: readonly unknown[];
   readonly slotOf: ReadonlyMap<DepNode, number>;
 }
+
+export type ReadText = (asked: Asked) => unknown;
 
 /** How much of a body is read before the handler runs: a stream's is the handler's own to read. */
 export type BodyWanted = "nothing" | "stream" | "whole";
@@ -39,6 +44,7 @@ const noInputs: Plan = {
   place: { route: "", captured: () => undefined, resource: () => undefined },
   names: [],
   slots: [],
+  texts: undefined,
   first: [],
   second: [],
   body: "nothing",
@@ -74,7 +80,19 @@ export function makePlan(inputs: Inputs, place: Place): Plan {
   }
 
   const slots = names.map((name) => visit(inputs[name] as AnyDep));
-  return { place, names, slots, first, second, body, start, slotOf };
+  return { place, names, slots, texts: textsOf(inputs, place), first, second, body, start, slotOf };
+}
+
+function textsOf(inputs: Inputs, place: Place): readonly ReadText[] | undefined {
+  const texts: ReadText[] = [];
+  for (const { node } of Object.values(inputs)) {
+    const where = node.need?.in;
+    if (where !== "path" && where !== "query" && where !== "header") return undefined;
+    const read = node.compile?.(place, []);
+    if (read === undefined) return undefined;
+    texts.push(read as ReadText);
+  }
+  return texts;
 }
 
 function checkStep(check: Check, start: unknown[]): Step {
