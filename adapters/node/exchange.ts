@@ -92,7 +92,8 @@ function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string
   let lines: string[] | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const given = rawHeaders[i] as string;
-    if (given.length === name.length && given.toLowerCase() === name) (lines ??= []).push(rawHeaders[i + 1] as string);
+    if (given.length !== name.length || (given !== name && given.toLowerCase() !== name)) continue;
+    (lines ??= []).push(rawHeaders[i + 1] as string);
   }
   return lines ?? nothing;
 }

@@ -36,7 +36,8 @@ export function readHead(request: IncomingMessage): Framing | RefusedHead {
       host = rawHeaders[i + 1] as string;
       hosts++;
     } else if (length === 14) {
-      if (name.toLowerCase() === "content-length") framing = lengthOf(rawHeaders[i + 1] as string);
+      if (name === "content-length" || name.toLowerCase() === "content-length")
+        framing = lengthOf(rawHeaders[i + 1] as string);
     } else if (length === 17 && name.toLowerCase() === "transfer-encoding") {
       framing = framingBy(rawHeaders[i + 1] as string, framing !== 0);
     }
