@@ -5,13 +5,14 @@ import { readInputs } from "../inputs/evaluate.ts";
 import type { InputValues, Then } from "../inputs/evaluate.ts";
 import { recordOf } from "../inputs/request-record.ts";
 import { within } from "../logging/context.ts";
-import { methodNotAllowed, notFound, notImplemented, sentences } from "../refusals/framework-codes.ts";
+import { crossOrigin, methodNotAllowed, notFound, notImplemented, sentences } from "../refusals/framework-codes.ts";
 import type { Code } from "../refusals/code.ts";
 import { Refusal } from "../refusals/refusal.ts";
 import { AskedExchange } from "./asked.ts";
 import type { CompiledApp, CompiledRoute } from "./compiled.ts";
 import type { Exchange, Sent } from "./exchange.ts";
 import { refusalOf } from "./failure.ts";
+import { isCrossOrigin } from "./origin.ts";
 import { logRaise } from "./request-log.ts";
 import { send } from "./send.ts";
 
@@ -31,19 +32,34 @@ function decideSafely(asked: AskedExchange): Sent | Promise<Sent> {
   }
 }
 
-/** The order of decisions (contract 4.2): the method, the cross-origin check, the route, and then what is no route. */
+/** The order of decisions (contract 4.2, 5.7): the cross-origin check, the method, the route, and then what is no route. */
 function decide(asked: AskedExchange): Sent | Promise<Sent> {
   const { method, path } = asked;
   const { table } = asked.app;
+  if (!safeMethods.has(method) && comesFromElsewhere(asked)) return send(asked, refused(crossOrigin));
   if (!knownMethods.has(method) && !table.methods.includes(method)) return send(asked, refused(notImplemented));
 
   const match = table.find(method === "HEAD" ? "GET" : method, path);
   if (match !== undefined) {
+    if (method === "GET" && opensSocket(match.route, asked) && comesFromElsewhere(asked)) {
+      return send(asked, refused(crossOrigin));
+    }
     asked.route = match.route;
     asked.captured = match.captured;
     return answerRoute(match.route, asked);
   }
   return answerNoRoute(asked);
+}
+
+function comesFromElsewhere(asked: AskedExchange): boolean {
+  const { trustedOrigins } = asked.app;
+  return trustedOrigins !== undefined && isCrossOrigin(asked, trustedOrigins);
+}
+
+// A socket is opened by a GET, and a page may open one to any site: no browser asks first, as it does for a fetch.
+function opensSocket({ sockets }: CompiledRoute, asked: AskedExchange): boolean {
+  if (sockets === "upgrade") return asked.exchange.canUpgrade === true && asked.lines("upgrade").length > 0;
+  return sockets === "always";
 }
 
 /** A route's own order (contract 4.4): a socket's handshake, inputs, all problems of a stage at once, then the handler. */
@@ -128,3 +144,5 @@ function isThenable(returned: unknown): returned is PromiseLike<unknown> {
 }
 
 const knownMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+/** Those that change nothing, as far as a browser sends them (RFC 9110 §9.2.1). */
+const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);

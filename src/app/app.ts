@@ -11,6 +11,7 @@ import { DeclarationError, checkRoute, checkTogether, declared } from "./check.t
 import { compile } from "./compile.ts";
 import type { CompiledApp, CompiledRoute } from "./compiled.ts";
 import type { Exchange, Sent } from "./exchange.ts";
+import { readOrigins } from "./origin.ts";
 import { FetchExchange, responseOf } from "./fetch.ts";
 import { TrustedProxies } from "./proxies/trusted-proxies.ts";
 import type { ProxyHeader } from "./proxies/trusted-proxies.ts";
@@ -23,6 +24,13 @@ export interface AppOptions {
   readonly notFound?: (request: RequestRecord) => Awaitable<Answer | Response>;
   /** Whether `/orders/` is another path than `/orders` (the default), or answers 308 to it. */
   readonly trailingSlash?: "strict" | "redirect";
+  /**
+   * Whether what a page of another site sends is refused with 403 `cross_origin`: any method but `GET`, `HEAD` and
+   * `OPTIONS`, and a WebSocket. True unless set; without it forms and cookies are protected by nothing but `SameSite`.
+   */
+  readonly checkOrigin?: boolean;
+  /** Other sites whose pages may send what changes something, each as a browser writes it: `https://shop.example`. */
+  readonly trustedOrigins?: readonly string[];
   /** Bytes of a body held whole: 1 MiB unless set. A longer one is 413. */
   readonly maxBody?: number;
   /** Bytes of bodies held at once over all requests: 64 MiB unless set. Past that a body is refused with 503 `busy`. */
@@ -79,6 +87,9 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   problems.push(...checkTogether(all, resources, codes), ...checkLimits({ maxBody, bodyBudget }));
   const { trustedProxies = [], proxyHeader = "x-forwarded-for" } = options;
   const proxies = TrustedProxies.read(trustedProxies, proxyHeader, (problem) => problems.push(problem));
+  const trustedOrigins = readOrigins(options.trustedOrigins ?? [], (problem) => {
+    problems.push(`trusted origin ${problem}`);
+  });
   if (problems.length > 0) throw new DeclarationError(problems);
 
   const app: CompiledApp = {
@@ -86,6 +97,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     codes: namesOf(codes),
     notFound: options.notFound,
     redirectsSlash: options.trailingSlash === "redirect",
+    trustedOrigins: options.checkOrigin === false ? undefined : trustedOrigins,
     maxBody,
     budget: new BodyBudget(bodyBudget),
     proxies,

@@ -29,6 +29,7 @@ class ReadyRoute implements CompiledRoute {
   readonly answerOf: (returned: unknown) => Answer;
   readonly statuses: ReadonlySet<number> | undefined;
   readonly opens: CompiledRoute["opens"];
+  readonly sockets: CompiledRoute["sockets"];
   readonly accessLevel: Level;
   readonly #declared: Declared;
   readonly #supplied: ReadonlyMap<string, unknown>;
@@ -44,6 +45,8 @@ class ReadyRoute implements CompiledRoute {
     this.answerOf = (returned) => (returned instanceof Refusal ? refusalAnswer(returned) : write(returned));
     this.statuses = node.several ? new Set(node.statuses.map(([status]) => status)) : undefined;
     this.opens = node.opens;
+    // An answer of the route's own may be a takeover.
+    this.sockets = node.opens !== undefined ? "always" : node.kind === "response" ? "upgrade" : "never";
     this.accessLevel = route.meta.find(access) ?? "info";
     this.#declared = declared;
     this.#supplied = supplied;

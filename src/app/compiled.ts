@@ -21,6 +21,8 @@ export interface CompiledRoute {
   readonly statuses: ReadonlySet<number> | undefined;
   /** What keeps a request from opening the route's socket; undefined for a route that opens none. */
   readonly opens: ((asked: Asked, canUpgrade: boolean) => Refusal | undefined) | undefined;
+  /** Whether it makes a socket of a connection: always, where the request asks for an upgrade, or never. */
+  readonly sockets: "always" | "upgrade" | "never";
   readonly accessLevel: Level;
   /** `http.route` as a member of its access line. */
   readonly member: string;
@@ -33,6 +35,8 @@ export interface CompiledApp {
   readonly codes: ReadonlySet<string>;
   readonly notFound: ((request: RequestRecord) => Awaitable<Answer | Response>) | undefined;
   readonly redirectsSlash: boolean;
+  /** Those believed beside its own host; undefined where origins are not checked. */
+  readonly trustedOrigins: ReadonlySet<string> | undefined;
   readonly maxBody: number;
   readonly budget: BodyBudget;
   /** Undefined where none is trusted. */

@@ -14,6 +14,7 @@ import { jsonBodies } from "./json-bodies.ts";
 import { heldTogether, limits, logs } from "./limits.ts";
 import { multipart } from "./multipart.ts";
 import { bodyProblems } from "./problems.ts";
+import { origins } from "./origins.ts";
 import { proxies } from "./proxies.ts";
 import { routing } from "./routing.ts";
 import { stopping } from "./stopping.ts";
@@ -32,6 +33,7 @@ export const messageCases: readonly MessageCase[] = [
   ...answers,
   ...headers,
   ...headOptions,
+  ...origins,
   ...proxies,
   ...heads,
   ...framing,

@@ -1,0 +1,47 @@
+import type { AskedExchange } from "./asked.ts";
+
+/**
+ * Whether a browser says that another site sent the request (contract 5.7). `Sec-Fetch-Site` is the browser's own word,
+ * which no page can change; a browser sends it where the address is HTTPS or its own machine. Elsewhere `Origin` is
+ * compared with the host. What names neither comes from no page: only a browser holds cookies another site could use.
+ */
+export function isCrossOrigin(asked: AskedExchange, trusted: ReadonlySet<string>): boolean {
+  const sites = asked.lines("sec-fetch-site");
+  const origins = asked.lines("origin");
+  const [origin] = origins;
+  if (origin !== undefined && origins.length === 1 && trusted.has(origin)) return false;
+  if (sites.length > 0) return !sites.every(isOwnSite);
+  return origins.length > 0 && !origins.every((origin) => isOfHost(origin, asked.host));
+}
+
+// "same-site" is another site: a sibling subdomain may be anybody's. "none" is the person: an address typed, a bookmark.
+function isOwnSite(site: string): boolean {
+  const word = site.trim().toLowerCase();
+  return word === "same-origin" || word === "none";
+}
+
+// The scheme is a proxy's to change, so that only host and port are compared; the "null" of an opaque origin has none.
+function isOfHost(origin: string, host: string | undefined): boolean {
+  const at = origin.indexOf("://");
+  return at > 0 && host !== "" && origin.slice(at + 3).toLowerCase() === host;
+}
+
+/**
+ * The origins of a list, or what is wrong with one: each as a browser writes it (RFC 6454 §6.1), since it is compared
+ * as text.
+ */
+export function readOrigins(texts: readonly string[], wrong: (problem: string) => void): ReadonlySet<string> {
+  for (const text of texts) {
+    const said = JSON.stringify(text);
+    if (text === "null") wrong(`${said} stands for any page that hides where it is from, and is never trusted`);
+    else if (!isOrigin(text)) wrong(`${said} is no origin as a browser writes it: a scheme and a host in lower case`);
+  }
+  return new Set(texts);
+}
+
+function isOrigin(text: string): boolean {
+  if (text.includes("*")) return false;
+  if (!/^https?:/.test(text)) return /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@,A-Z]+$/.test(text);
+  // A browser leaves out the port that the scheme has anyway, and writes a host's name in ASCII.
+  return URL.canParse(text) && new URL(text).origin === text;
+}
