@@ -35,9 +35,21 @@ main {
 }
 
 h1 {
-  margin: 0 0 0.5rem;
+  margin: 0;
   font-size: 1.6rem;
   line-height: 1.2;
+}
+
+h2 {
+  margin: 0 0 0.5rem;
+  font-size: 1.15rem;
+  line-height: 1.2;
+}
+
+section {
+  margin-top: 1.75rem;
+  padding-top: 1.75rem;
+  border-top: 1px solid var(--line);
 }
 
 p {
@@ -46,7 +58,6 @@ p {
 
 label {
   display: block;
-  margin-top: 1.5rem;
   font-weight: 600;
 }
 
@@ -54,10 +65,19 @@ input {
   width: 100%;
   margin: 0.25rem 0;
   padding: 0.5rem;
-  border: 1px dashed var(--edge);
+  border: 1px solid var(--edge);
   border-radius: 0.5rem;
   color: inherit;
   font: inherit;
+}
+
+input[type="file"] {
+  border-style: dashed;
+}
+
+#desk input {
+  margin-bottom: 0.75rem;
+  background: var(--back);
 }
 
 ::file-selector-button {
@@ -71,9 +91,28 @@ input {
   cursor: pointer;
 }
 
-#hint {
+#hint,
+.state {
   color: var(--quiet);
   font-size: 0.9rem;
+}
+
+.state::before {
+  content: "";
+  display: inline-block;
+  width: 0.6em;
+  height: 0.6em;
+  margin-right: 0.5em;
+  border-radius: 50%;
+  background: var(--edge);
+}
+
+.state.live::before {
+  background: var(--good);
+}
+
+.state.away::before {
+  background: var(--bad);
 }
 
 button {
@@ -97,22 +136,22 @@ form[aria-busy="true"] button {
   outline-offset: 2px;
 }
 
-#outcome {
+.outcome {
   margin: 1.5rem 0 0;
   padding: 0 1rem;
   border-left: 4px solid;
   font-weight: 600;
 }
 
-#outcome:empty {
+.outcome:empty {
   border: 0;
 }
 
-#outcome.placed {
+.outcome.placed {
   color: var(--good);
 }
 
-#outcome.wrong {
+.outcome.wrong {
   color: var(--bad);
 }
 
@@ -124,7 +163,7 @@ table {
 
 th,
 td {
-  padding: 0.4rem 0.75rem 0.4rem 0;
+  padding: 0.4rem 1rem 0.4rem 0;
   border-top: 1px solid var(--line);
   text-align: left;
   vertical-align: top;
@@ -136,8 +175,54 @@ th {
   font-size: 0.9rem;
 }
 
-td:first-child {
+td:first-child,
+td.number,
+time {
   font-variant-numeric: tabular-nums;
+}
+
+td {
+  overflow-wrap: anywhere;
+}
+
+th.number,
+td.number {
+  text-align: right;
+}
+
+.orders {
+  max-height: 24rem;
+  overflow-y: auto;
+}
+
+.orders table {
+  margin-top: 0;
+}
+
+.orders:has(tbody tr) .none,
+.orders:not(:has(tbody tr)) table {
+  display: none;
+}
+
+.none {
+  margin: 0;
+  color: var(--quiet);
+}
+
+time {
+  white-space: nowrap;
+}
+
+@media (prefers-reduced-motion: no-preference) {
+  tr.new {
+    animation: come 2s;
+  }
+}
+
+@keyframes come {
+  from {
+    background: light-dark(#dfe8ff, #26345c);
+  }
 }
 
 details {

@@ -1,5 +1,7 @@
-import { Answer, Path, Returns, get } from "usher-http";
-import { script } from "./page-script.ts";
+import { Answer, Path, Returns, addHeader, get } from "usher-http";
+import { deskScript } from "./page-desk.ts";
+import { importScript } from "./page-import.ts";
+import { liveScript } from "./page-live.ts";
 import { style } from "./page-style.ts";
 
 const page = `<!doctype html>
@@ -7,47 +9,90 @@ const page = `<!doctype html>
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Import orders</title>
+    <title>Orders</title>
     <link rel="stylesheet" href="/page.css">
-    <script type="module" src="/page.js"></script>
+    <script type="module" src="/page-live.js"></script>
+    <script type="module" src="/page-desk.js"></script>
+    <script type="module" src="/page-import.js"></script>
   </head>
   <body>
     <main>
-      <h1>Import orders</h1>
-      <p>Choose a CSV file with an order on each line. Either all of them are placed, or none.</p>
-      <form action="/orders/import" method="post" enctype="multipart/form-data">
-        <label for="orders">CSV file</label>
-        <input id="orders" name="orders" type="file" accept=".csv,text/csv" required aria-describedby="hint">
-        <p id="hint">At most 10 MiB, with the header <code>item,quantity</code>.</p>
-        <button>Place the orders</button>
-      </form>
-      <p id="outcome" role="status"></p>
-      <table id="problems" aria-labelledby="outcome" hidden>
-        <thead>
-          <tr><th scope="col">Line</th><th scope="col">Column</th><th scope="col">What is wrong</th></tr>
-        </thead>
-        <tbody></tbody>
-      </table>
-      <details>
-        <summary>What such a file looks like</summary>
-        <pre><code>item,quantity
+      <h1>Orders</h1>
+      <section id="live" aria-labelledby="live-title" hidden>
+        <h2 id="live-title">The newest orders</h2>
+        <p class="state" role="status">Connecting …</p>
+        <div class="orders" tabindex="0" role="region" aria-labelledby="live-title">
+          <p class="none">There are none yet.</p>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">No.</th><th scope="col">Item</th><th scope="col" class="number">Quantity</th>
+                <th scope="col">Placed</th>
+              </tr>
+            </thead>
+            <tbody></tbody>
+          </table>
+        </div>
+      </section>
+      <section aria-labelledby="desk-title" hidden>
+        <h2 id="desk-title">Desk</h2>
+        <form id="desk">
+          <label for="item">Item</label>
+          <input id="item" name="item" required maxlength="100" autocomplete="off">
+          <button>Place one</button>
+        </form>
+        <p id="made" class="outcome" role="status"></p>
+      </section>
+      <section aria-labelledby="import-title">
+        <h2 id="import-title">Import</h2>
+        <p>Choose a CSV file with an order on each line. Either all of them are placed, or none.</p>
+        <form id="import" action="/orders/import" method="post" enctype="multipart/form-data">
+          <label for="orders">CSV file</label>
+          <input id="orders" name="orders" type="file" accept=".csv,text/csv" required aria-describedby="hint">
+          <p id="hint">At most 10 MiB, with the header <code>item,quantity</code>.</p>
+          <button>Place the orders</button>
+        </form>
+        <p id="outcome" class="outcome" role="status"></p>
+        <table id="problems" aria-labelledby="outcome" hidden>
+          <thead>
+            <tr><th scope="col">Line</th><th scope="col">Column</th><th scope="col">What is wrong</th></tr>
+          </thead>
+          <tbody></tbody>
+        </table>
+        <details>
+          <summary>What such a file looks like</summary>
+          <pre><code>item,quantity
 pen,2
 "ruler, 30 cm",1</code></pre>
-      </details>
+        </details>
+      </section>
     </main>
   </body>
 </html>
 `;
 
-/** A page to import orders with. It needs no script; with one, the answer is shown in the page. */
+/** Nothing but what comes from here, and nothing inline. */
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
+  "base-uri 'none'; frame-ancestors 'none'";
+
+const script = (name: string, text: string) =>
+  get(Path.of(name), { summary: "A script of the page's", returns: Returns.response }, () =>
+    Answer.make(text, { contentType: "text/javascript; charset=utf-8" }),
+  );
+
+/** A page that shows the newest orders, places one, and imports many. The import needs no script. */
 export const pageRoutes = [
-  get(Path.root, { summary: "The page", returns: Returns.html }, () => page),
+  get(Path.root, { summary: "The page", inputs: { addHeader }, returns: Returns.html }, ({ addHeader }) => {
+    addHeader("content-security-policy", policy);
+    return page;
+  }),
   get(Path.of("page.css"), { summary: "The page's style", returns: Returns.response }, () =>
     Answer.make(style, { contentType: "text/css; charset=utf-8" }),
   ),
-  get(Path.of("page.js"), { summary: "The page's script", returns: Returns.response }, () =>
-    Answer.make(script, { contentType: "text/javascript; charset=utf-8" }),
-  ),
+  script("page-live.js", liveScript),
+  script("page-desk.js", deskScript),
+  script("page-import.js", importScript),
   // Browsers ask for it unasked.
   get(Path.of("favicon.ico"), { summary: "No icon", returns: Returns.empty() }, () => {}),
 ];

@@ -45,7 +45,8 @@ function readOrder({ fields }: Row, at: string): Result<NewOrder, readonly Probl
   return Result.error([item, quantity].flatMap((read) => (read.ok ? [] : [read.error])));
 }
 
-function readItem(text: string, at: string): Result<string, Problem> {
+/** What an order may be of. */
+export function readItem(text: string, at: string): Result<string, Problem> {
   if (text === "") return Result.error(problem(at, "too_short", "This must be at least 1 character long."));
   // Characters, and not the units of UTF-16 that length counts.
   const tooLong = Array.from(text).length > 100;

@@ -18,6 +18,8 @@ import {
   refuse,
 } from "usher-http";
 import * as v from "valibot";
+import { desk } from "./desk.ts";
+import { followOrders } from "./feed.ts";
 import { importOrders } from "./import.ts";
 import { Change, NewOrder, Order, isSoldOut, soldOut } from "./order.ts";
 import { pageRoutes } from "./page.ts";
@@ -120,6 +122,8 @@ export const routes = [
   placeOrder,
   importOrders,
   listOrders,
+  followOrders,
+  desk,
   getOrder,
   changeOrder,
   removeOrder,

@@ -1,4 +1,5 @@
-import { Dep } from "usher-http";
+import { Broadcast, Dep, Event } from "usher-http";
+import type { Hub } from "usher-http";
 import type { NewOrder } from "./order.ts";
 
 /** An order as it is kept. */
@@ -7,6 +8,14 @@ export interface Order {
   readonly item: string;
   readonly quantity: number;
   readonly placed_at: Date;
+}
+
+/** What happened to an order; numbered upwards as it happened. */
+export interface Change {
+  readonly number: number;
+  readonly what: "placed" | "changed" | "removed";
+  /** As it was then; one that was removed, as it was last. */
+  readonly order: Order;
 }
 
 /** Where orders are kept. */
@@ -19,33 +28,72 @@ export interface Store {
   change(id: number, quantity: number): Promise<Order | undefined>;
   /** Whether there was one. */
   remove(id: number): Promise<boolean>;
+  /** What happened after the change of that number, or from the beginning; undefined where not all of it is held. */
+  changesAfter(number: number | undefined): Promise<readonly Change[] | undefined>;
+  /** The newest orders, the newest first, and the number of the last change that is in them. */
+  newest(count: number): Promise<{ readonly orders: readonly Order[]; readonly number: number }>;
+  /** Says on the topic `orders` that there are more changes, once they are kept; what they are is read from the store. */
+  readonly news: Hub<never, void>;
 }
 
 export const store = Dep.ofResource<Store>("store");
 
-/** A store that forgets everything when the process ends. */
+const mostChanges = 1000;
+
+/** A store that forgets everything when the process ends. It holds the last thousand changes. */
 export function memoryStore(): Store {
+  const news = Broadcast.create<never>();
   const orders = new Map<number, Order>();
+  const changes: Change[] = [];
   let lastId = 0;
+  // No number is one that an earlier process gave: whoever comes back with one of those has not had what is here.
+  const beginning = Date.now() * 1000;
+  let lastNumber = beginning;
   const keep = ({ item, quantity }: NewOrder, placedAt: Date): Order => {
     const order = { id: ++lastId, item, quantity, placed_at: placedAt };
     orders.set(order.id, order);
     return order;
   };
+  const changed = (what: Change["what"], orders: readonly Order[]): void => {
+    for (const order of orders) changes.push({ number: ++lastNumber, what, order });
+    changes.splice(0, Math.max(0, changes.length - mostChanges));
+    news.publish("orders", Event.comment("more"));
+  };
   return {
-    place: async (order, placedAt) => keep(order, placedAt),
+    news,
+    async place(order, placedAt) {
+      const placed = keep(order, placedAt);
+      changed("placed", [placed]);
+      return placed;
+    },
     async placeAll(orders, placedAt) {
-      for (const order of orders) keep(order, placedAt);
+      changed(
+        "placed",
+        orders.map((order) => keep(order, placedAt)),
+      );
     },
     find: async (id) => orders.get(id),
     list: async ({ offset, limit }) => [...orders.values()].slice(offset, offset + limit),
     async change(id, quantity) {
       const order = orders.get(id);
       if (order === undefined) return undefined;
-      const changed = { ...order, quantity };
-      orders.set(id, changed);
-      return changed;
+      const after = { ...order, quantity };
+      orders.set(id, after);
+      changed("changed", [after]);
+      return after;
     },
-    remove: async (id) => orders.delete(id),
+    async remove(id) {
+      const order = orders.get(id);
+      if (order === undefined) return false;
+      orders.delete(id);
+      changed("removed", [order]);
+      return true;
+    },
+    async changesAfter(number = beginning) {
+      const missed = lastNumber - number;
+      if (missed < 0 || missed > changes.length) return undefined;
+      return changes.slice(changes.length - missed);
+    },
+    newest: async (count) => ({ orders: [...orders.values()].slice(-count).toReversed(), number: lastNumber }),
   };
 }

@@ -1,6 +1,6 @@
 /** The page of the orders example in a real browser, with its script and without. */
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { Dep } from "usher-http";
 import type { Browser, Page } from "playwright-core";
 import { maxBody } from "../../examples/orders/import.ts";
@@ -8,12 +8,14 @@ import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
 import { chromiumPath, startBrowser } from "../support/browser.ts";
 import { start } from "../support/node-server.ts";
+import { Wire } from "../support/wire.ts";
 
 const right = join(import.meta.dirname, "../../examples/orders/orders.csv");
 const wrong = join(import.meta.dirname, "../../examples/orders/wrong.csv");
 
-describe.skipIf(chromiumPath === undefined)("the page to import orders with", { timeout: 60_000 }, () => {
+describe.skipIf(chromiumPath === undefined)("the page", { timeout: 60_000 }, () => {
   let browser: Browser;
+  let port: number;
   let url: string;
   beforeAll(async () => {
     browser = await startBrowser();
@@ -21,17 +23,22 @@ describe.skipIf(chromiumPath === undefined)("the page to import orders with", { 
   afterAll(() => browser.close());
   beforeEach(async () => {
     const resources = [Dep.resource(store, memoryStore())];
-    url = `http://127.0.0.1:${(await start(routes, { maxBody, resources })).port}`;
+    ({ port } = await start(routes, { maxBody, resources }));
+    url = `http://127.0.0.1:${port}`;
   });
 
   /** A visit that ends with the test, and fails it where the page reports an error of its own. */
-  async function visit(javaScriptEnabled: boolean, then: (page: Page) => Promise<void>): Promise<void> {
+  async function visit(
+    javaScriptEnabled: boolean,
+    then: (page: Page) => Promise<void>,
+    at: string = url,
+  ): Promise<void> {
     const context = await browser.newContext({ javaScriptEnabled });
     const errors: string[] = [];
     context.on("weberror", (error) => errors.push(String(error.error())));
     try {
       const page = await context.newPage();
-      await page.goto(url);
+      await page.goto(at);
       await then(page);
     } finally {
       await context.close();
@@ -44,6 +51,17 @@ describe.skipIf(chromiumPath === undefined)("the page to import orders with", { 
     await page.getByRole("button", { name: "Place the orders" }).click();
   }
 
+  async function place(item: string): Promise<void> {
+    const body = JSON.stringify({ item, quantity: 2 });
+    await fetch(`${url}/orders`, { method: "POST", headers: { "content-type": "application/json" }, body });
+  }
+
+  /** The newest orders as the page shows them, without their times. */
+  async function shown(page: Page): Promise<string[]> {
+    const rows = await page.locator("#live tbody tr").allInnerTexts();
+    return rows.map((row) => row.split("\t").slice(0, 3).join(" "));
+  }
+
   async function orders(): Promise<unknown> {
     return (await fetch(`${url}/orders`)).json();
   }
@@ -52,7 +70,7 @@ describe.skipIf(chromiumPath === undefined)("the page to import orders with", { 
     visit(true, async (page) => {
       await send(page, wrong);
       await page.getByText("Nothing was placed: 3 things are wrong.").waitFor();
-      const rows = await page.getByRole("row").allInnerTexts();
+      const rows = await page.locator("#problems tr").allInnerTexts();
       expect(rows.map((row) => row.split("\t"))).toEqual([
         ["Line", "Column", "What is wrong"],
         ["3", "item", "This must be at least 1 character long."],
@@ -63,7 +81,7 @@ describe.skipIf(chromiumPath === undefined)("the page to import orders with", { 
 
       await send(page, right);
       await page.getByText("2 orders were placed.").waitFor();
-      expect(await page.getByRole("row").count()).toBe(0);
+      expect(await page.locator("#problems").isVisible()).toBe(false);
       expect(await orders()).toMatchObject([{ item: "pen" }, { item: "ruler, 30 cm" }]);
       expect(page.url()).toBe(`${url}/`);
     }));
@@ -83,4 +101,110 @@ describe.skipIf(chromiumPath === undefined)("the page to import orders with", { 
       expect(await page.locator("body").innerText()).toBe('{"placed":2}');
       expect(await orders()).toHaveLength(2);
     }));
+
+  it("shows orders as they are placed, changed and removed elsewhere", () =>
+    visit(true, async (page) => {
+      await page.getByText("Live", { exact: true }).waitFor();
+      expect(await shown(page)).toEqual([]);
+      await place("pen");
+      await place("<b>ink</b>");
+      await vi.waitFor(async () => expect(await shown(page)).toEqual(["2 <b>ink</b> 2", "1 pen 2"]));
+      const headers = { "content-type": "application/json", authorization: "Bearer demo" };
+      await fetch(`${url}/orders/1`, { method: "PATCH", headers, body: '{"quantity":5}' });
+      await fetch(`${url}/orders/2`, { method: "DELETE", headers });
+      await vi.waitFor(async () => expect(await shown(page)).toEqual(["1 pen 5"]));
+    }));
+
+  it("connects again by itself when it is cut off, and misses and doubles nothing", async () => {
+    const wire = await Wire.to(port);
+    await place("first");
+    await visit(
+      true,
+      async (page) => {
+        const state = page.locator("#live .state");
+        await place("second");
+        await vi.waitFor(async () => expect(await shown(page)).toEqual(["2 second 2", "1 first 2"]));
+        for (const [i, item] of ["third", "fourth"].entries()) {
+          wire.cut();
+          await page.getByText("The connection was cut. Connecting again").waitFor();
+          await place(item);
+          wire.mend();
+          await page.getByText("Live", { exact: true }).waitFor();
+          await vi.waitFor(async () => expect((await shown(page))[0]).toBe(`${i + 3} ${item} 2`), 5000);
+        }
+        await place("fifth");
+        await vi.waitFor(async () => expect(await shown(page)).toHaveLength(5));
+        expect(await shown(page)).toEqual(["5 fifth 2", "4 fourth 2", "3 third 2", "2 second 2", "1 first 2"]);
+        expect(await state.innerText()).toBe("Live");
+      },
+      `http://127.0.0.1:${wire.port}`,
+    );
+  });
+
+  it("begins anew where the server did, and where there was no feed for a while", async () => {
+    const wire = await Wire.to(port);
+    await place("before");
+    await visit(
+      true,
+      async (page) => {
+        await vi.waitFor(async () => expect(await shown(page)).toEqual(["1 before 2"]));
+        wire.cut();
+        await page.getByText("Connecting again").waitFor();
+        // A feed that is an error is none: the browser gives up on it, and the page does not.
+        const failing = await start([]);
+        wire.leadTo(failing.port);
+        wire.mend();
+        await page.waitForResponse((response) => response.url().endsWith("/feed") && response.status() === 404);
+        const next = await start(routes, { resources: [Dep.resource(store, memoryStore())] });
+        url = `http://127.0.0.1:${next.port}`;
+        await place("after");
+        wire.leadTo(next.port);
+        wire.cut();
+        wire.mend();
+        await vi.waitFor(async () => expect(await shown(page)).toEqual(["1 after 2"]), 10_000);
+      },
+      `http://127.0.0.1:${wire.port}`,
+    );
+  });
+
+  it("places at the desk what is typed, and says what could not be", async () => {
+    const wire = await Wire.to(port);
+    await visit(
+      true,
+      async (page) => {
+        const type = async (item: string): Promise<void> => {
+          await page.getByLabel("Item").fill(item);
+          await page.getByRole("button", { name: "Place one" }).click();
+        };
+        await type("pen");
+        await page.getByText("Order 1: 1 pen").waitFor();
+        expect(await page.getByLabel("Item").inputValue()).toBe("");
+        await type("unicorn");
+        await page.getByText("Nothing was placed. There are no unicorns left.").waitFor();
+        wire.cut();
+        await type("ink");
+        await page.getByText("Nothing was placed: there is no connection. Try again.").waitFor();
+        wire.mend();
+        await page.getByRole("button", { name: "Place one" }).click();
+        await page.getByText("Order 2: 1 ink").waitFor();
+        await vi.waitFor(async () => expect(await shown(page)).toEqual(["2 ink 1", "1 pen 1"]), 5000);
+      },
+      `http://127.0.0.1:${wire.port}`,
+    );
+  });
+
+  it("runs no script but its own, and none in line", async () => {
+    const policy = (await fetch(url)).headers.get("content-security-policy");
+    expect(policy).toContain("default-src 'none'; script-src 'self';");
+    expect(policy).not.toContain("unsafe");
+    await visit(true, async (page) => {
+      const ran = await page.evaluate(`
+        const script = document.createElement("script");
+        script.textContent = "globalThis.ran = true";
+        document.body.append(script);
+        globalThis.ran ?? false;
+      `);
+      expect(ran).toBe(false);
+    });
+  });
 });

@@ -1,5 +1,5 @@
 /** The README's commands give what the README says. */
-import { execFile, spawnSync } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -16,6 +16,7 @@ const rows = [...readme.matchAll(/^\| `(curl [^`]+)` \| `([^`]+)` \|$/gm)].map((
   command as string,
   printed as string,
 ]);
+const [, follow, followed] = /```sh\n(curl -sN [^\n]+)\n```\n+```\n([^`]+)\n```/.exec(readme) ?? [];
 const [, first, placed] = /```sh\n(curl [^\n]+)\n```\n+```json\n([^\n]+)\n```/.exec(readme) ?? [];
 
 describe("the README's curl lines", { timeout: 30_000 }, () => {
@@ -32,12 +33,25 @@ describe("the README's curl lines", { timeout: 30_000 }, () => {
 
   it("are there", () => {
     expect(rows.length).toBeGreaterThan(9);
+    expect([follow, followed]).toEqual([expect.stringContaining("curl"), expect.stringContaining("event: placed")]);
     expect([first, placed]).toEqual([expect.stringContaining("curl"), expect.stringContaining('"id":1')]);
   });
 
   it.skipIf(!hasCurl)("place an order", async () => {
     const untimed = (text: string | undefined) => text?.replace(/"placed_at":"[^"]+"/, "");
     expect(untimed(await printedBy(first as string))).toBe(untimed(placed));
+  });
+
+  it.skipIf(!hasCurl)("follow what was placed", async () => {
+    const curl = spawn("sh", ["-c", `exec ${follow?.replace("localhost:8080", new URL(example.url).host)}`]);
+    let printed = "";
+    for await (const part of curl.stdout) {
+      printed += part;
+      if (/^data: .*$/m.test(printed)) break;
+    }
+    curl.kill();
+    const untimed = (text = "") => text.replace(/"placed_at":"[^"]+"/, "").replace(/^id: \d+$/m, "id");
+    expect(untimed(printed.trim())).toBe(untimed(followed));
   });
 
   it.skipIf(!hasCurl).each(rows)("%s", async (command, printed) => {

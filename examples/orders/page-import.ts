@@ -1,5 +1,5 @@
 /** Sends the form without leaving the page, and shows in it what was placed or what is wrong. */
-export const script = `const form = document.querySelector("form");
+export const importScript = `const form = document.querySelector("#import");
 const outcome = document.querySelector("#outcome");
 const table = document.querySelector("#problems");
 
@@ -31,7 +31,7 @@ form.addEventListener("submit", async (event) => {
 form.addEventListener("change", () => show("", ""));
 
 function show(kind, message, problems = []) {
-  outcome.className = kind;
+  outcome.className = "outcome " + kind;
   outcome.textContent = message;
   table.hidden = problems.length === 0;
   table.tBodies[0].replaceChildren(...problems.map(rowOf));

@@ -1,0 +1,68 @@
+import { Codec, Event, Header, Path, Returns, clientGone, get } from "usher-http";
+import * as v from "valibot";
+import { Order } from "./order.ts";
+import { store } from "./store.ts";
+import type { Change, Store } from "./store.ts";
+
+/** Orders a client is told of at once, the newest first: more than a page shows is no use to it. */
+const mostOrders = 100;
+
+const Listed = Event.json("list", v.object({ orders: v.array(Order) }));
+const Placed = Event.json("placed", Order);
+const Changed = Event.json("changed", Order);
+const Removed = Event.json("removed", v.object({ id: Order.entries.id }));
+type FeedEvent = Event<typeof Listed | typeof Placed | typeof Changed | typeof Removed>;
+
+/**
+ * The store's changes are the truth, and its news only wakes: so a client that comes back is told what it missed, one that
+ * is slow goes on from where it is, and nobody is told a thing twice. Whoever missed what is no longer held is told the
+ * newest orders instead, and begins anew from them.
+ */
+export const followOrders = get(
+  Path.of("orders", "feed"),
+  {
+    summary: "Follow the orders: what happened after the last event, or the newest orders where that is no longer held",
+    inputs: { last: Header.optional("last-event-id", Codec.int), clientGone, store },
+    returns: Returns.events([Listed, Placed, Changed, Removed]),
+  },
+  ({ last, clientGone, store }) =>
+    async (send) => {
+      // Before the first look at the changes: none falls between the two.
+      const news = store.news.subscribe("orders");
+      try {
+        await send(Event.retry({ ms: 1000 }));
+        let known = last;
+        do {
+          const { events, number } = await eventsAfter(known, store);
+          known = number;
+          for (const event of events) if (!(await send(event)).ok) return;
+        } while ((await news.next({ until: clientGone })) !== undefined);
+      } finally {
+        news.unsubscribe();
+      }
+    },
+);
+
+/** The events behind what is known, and what is known once they are sent. */
+async function eventsAfter(known: number | undefined, store: Store) {
+  const changes = await store.changesAfter(known);
+  if (changes !== undefined) return { events: changes.map(eventOf), number: changes.at(-1)?.number ?? known };
+  const { orders, number } = await store.newest(mostOrders);
+  return { events: [Event.make(Listed, { orders: [...orders] }, { id: `${number}` })], number };
+}
+
+const made = new WeakMap<Change, FeedEvent>();
+
+/** Encoded once, however many follow. */
+function eventOf(change: Change): FeedEvent {
+  const event = made.get(change) ?? eventMade(change);
+  made.set(change, event);
+  return event;
+}
+
+function eventMade({ number, what, order }: Change): FeedEvent {
+  const id = `${number}`;
+  if (what === "placed") return Event.make(Placed, order, { id });
+  if (what === "changed") return Event.make(Changed, order, { id });
+  return Event.make(Removed, order, { id });
+}

@@ -1,0 +1,72 @@
+/** A way to a server that a test can cut and mend. It ends with its test. */
+import { connect, createServer } from "node:net";
+import type { AddressInfo, Server, Socket } from "node:net";
+import { afterEach } from "vitest";
+
+const open: Wire[] = [];
+afterEach(() => {
+  for (const wire of open.splice(0)) wire.end();
+});
+
+export class Wire {
+  readonly port: number;
+  readonly #listener: Server;
+  #target: number;
+  #isCut = false;
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(listener: Server, target: number) {
+    this.#listener = listener;
+    this.#target = target;
+    this.port = (listener.address() as AddressInfo).port;
+    listener.on("connection", (socket: Socket) => this.#join(socket));
+    open.push(this);
+  }
+
+  /** A wire to a port of this machine. */
+  static async to(target: number): Promise<Wire> {
+    const listener = createServer();
+    await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+    return new Wire(listener, target);
+  }
+
+  /** Resets what is connected, and whatever connects until it is mended. */
+  cut(): void {
+    this.#isCut = true;
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  mend(): void {
+    this.#isCut = false;
+  }
+
+  /** Connects to another port from now on. */
+  leadTo(target: number): void {
+    this.#target = target;
+  }
+
+  end(): void {
+    this.cut();
+    this.#listener.close();
+  }
+
+  #join(near: Socket): void {
+    if (this.#isCut) {
+      near.resetAndDestroy();
+      return;
+    }
+    const far = connect(this.#target, "127.0.0.1");
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      this.#sockets.add(socket);
+      socket.pipe(other);
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        this.#sockets.delete(socket);
+        other.destroy();
+      });
+    }
+  }
+}
