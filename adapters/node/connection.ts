@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { BodyFailure } from "../../src/inputs/body-source.ts";
 
+const isBun = "bun" in process.versions;
 const key: unique symbol = Symbol("connection");
 
 export const endedEarly: BodyFailure = { kind: "unreadable", detail: "the body ended early" };
@@ -54,6 +55,11 @@ export class Connection {
     const address = this.socket.remoteAddress ?? "";
     // An IPv4 peer of a socket that takes both families.
     return address.startsWith("::ffff:") ? address.slice(7) : address;
+  }
+
+  /** Whether any of a head may have come. Bun counts no byte of what its parser takes: there, it may. */
+  get mayHaveBegun(): boolean {
+    return this.socket.bytesRead > 0 || isBun;
   }
 
   /** Whether nobody waits for an answer on it. */

@@ -39,7 +39,7 @@ export function refuseHead(fault: ParserFault, socket: Socket, sweep: Sweep): vo
   if (connection.closing) return;
   const code = fault.code ?? "malformed";
   // Nothing of a head has come: how long it may stay so is the connection's own time.
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT" && socket.bytesRead === 0) return;
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT" && !connection.mayHaveBegun) return;
   connection.fault ??= bodyFaults[code] ?? { kind: "unreadable", detail: `a malformed chunked body: ${code}` };
   if (!socket.writable || code === "ECONNRESET") socket.destroy();
   else if (connection.reading !== undefined) connection.reading.fail(connection.fault);

@@ -32,7 +32,7 @@ export function timedOut(socket: Socket, sendTimeoutMs: number): void {
     say("info", `closed a connection whose client stopped reading for ${sendTimeoutMs / 1000}s`);
     connection.stoppedReading = true;
     socket.destroy();
-  } else if (connection.isIdle && !(connection.isFresh && socket.bytesRead > 0)) {
+  } else if (connection.isIdle && !(connection.isFresh && connection.mayHaveBegun)) {
     // Half of its first head has a time of its own.
     socket.destroy();
   }

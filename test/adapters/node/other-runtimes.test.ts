@@ -366,7 +366,8 @@ const differs: { readonly [runtime: string]: { readonly [what: string]: string }
   bun: {
     "OPTIONS * is answered": "it refuses the target, with a 400",
     "a request line past it is a 414": "it does not show how far into a head it got: 431",
-    "a head that does not come is a 408": "it has no time for a head, and closes a connection that is quiet for 12 s",
+    "a connection that never sends a byte is closed when it was idle, with no word":
+      "it does not tell one from half a head: 408, when that has had its time",
     "a server that stops closes what never asked": "it says nothing of a connection that sent nothing, and keeps it",
     "a server that stops lets a client take what it has begun to take": "it closes the connection with what is left",
   },

@@ -33,14 +33,6 @@ export const nodeOnDeno: Deviations = { cases: parser, writes };
 export const nodeOnBun: Deviations = {
   cases: [
     {
-      why: "node:http on Bun closes a connection whose head does not come, and says nothing.",
-      cases: {
-        "SV-07 the first word of a head that does not come": "the connection ended before a head",
-        "SV-07 half a head that does not come": "the connection ended before a head",
-        "SV-07 half a second head that does not come": "the connection ended before a head",
-      },
-    },
-    {
       why: "node:http on Bun answers OPTIONS * with 400 itself.",
       cases: { "RT-39 OPTIONS of everything": "status 400, not 204" },
     },
