@@ -9,7 +9,7 @@ import type { Node } from "./node.ts";
  */
 export class NodeExchange extends FetchExchange implements Exchange {
   override readonly target: string;
-  readonly #node: Node;
+  readonly node: Node;
   #controller: AbortController | undefined = undefined;
 
   constructor(request: Request, node: Node) {
@@ -18,14 +18,14 @@ export class NodeExchange extends FetchExchange implements Exchange {
     // An IPv4 peer of a socket that takes both families.
     super(request, address.startsWith("::ffff:") ? address.slice(7) : address);
     this.target = originalUrl ?? url;
-    this.#node = node;
+    this.node = node;
   }
 
   override get gone(): AbortSignal {
     if (this.#controller !== undefined) return this.#controller.signal;
     const controller = new AbortController();
     this.#controller = controller;
-    const { res } = this.#node;
+    const { res } = this.node;
     const whenClosed = (): void => {
       if (!res.writableFinished) controller.abort();
     };
@@ -41,7 +41,7 @@ export class NodeExchange extends FetchExchange implements Exchange {
   }
 
   override *headers(): Iterable<readonly [name: string, value: string]> {
-    const { rawHeaders } = this.#node.req;
+    const { rawHeaders } = this.node.req;
     for (let i = 0; i < rawHeaders.length; i += 2) {
       const name = (rawHeaders[i] as string).toLowerCase();
       // HTTP/2 has its own name for the host, and names for what is no header.
@@ -52,6 +52,6 @@ export class NodeExchange extends FetchExchange implements Exchange {
 
   keepAlive(work: Promise<unknown>): void {
     const nothing = (): void => {};
-    this.#node.waitUntil?.(work.then(nothing, nothing));
+    this.node.waitUntil?.(work.then(nothing, nothing));
   }
 }

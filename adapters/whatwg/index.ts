@@ -3,10 +3,13 @@ import { isStream } from "../../src/answers/answer.ts";
 import type { App } from "../../src/app/app.ts";
 import type { Sent } from "../../src/app/exchange.ts";
 import { FetchExchange, responseOf } from "../../src/app/fetch.ts";
+import { refuse } from "../../src/app/refused-head.ts";
 import { NodeExchange } from "./exchange.ts";
+import { refusedHost } from "./head.ts";
 import { nodeOf } from "./node.ts";
 import type { WhatwgContext } from "./node.ts";
 import { watched } from "./stream.ts";
+import { endsUnread, lingerAtEnd } from "./unread.ts";
 
 export type { WhatwgContext } from "./node.ts";
 
@@ -29,12 +32,30 @@ export type WhatwgHandler = (request: Request, context: WhatwgContext) => Respon
 export function whatwg(app: App): WhatwgHandler {
   return (request, context) => {
     const node = nodeOf(context);
-    const exchange = node === undefined ? new FetchExchange(request, "") : new NodeExchange(request, node);
-    const sent = app.answer(exchange);
-    const respond = (sent: Sent): Response => {
-      const { body } = sent;
-      return responseOf(sent, node !== undefined && isStream(body) ? watched(body, node.res) : undefined);
-    };
-    return sent instanceof Promise ? sent.then(respond) : respond(sent);
+    if (node === undefined) return whenSent(app.answer(new FetchExchange(request, "")), (sent) => responseOf(sent));
+    const refused = refusedHost(node);
+    if (refused !== undefined) return refuse(refused);
+    const exchange = new NodeExchange(request, node);
+    return whenSent(app.answer(exchange), (sent) => respond(exchange, sent));
   };
+}
+
+function whenSent(
+  sent: Sent | Promise<Sent>,
+  respond: (sent: Sent) => Response | Promise<Response>,
+): Response | Promise<Response> {
+  return sent instanceof Promise ? sent.then(respond) : respond(sent);
+}
+
+function respond(exchange: NodeExchange, sent: Sent): Response | Promise<Response> {
+  const ends = endsUnread(exchange);
+  return ends instanceof Promise
+    ? ends.then((ends) => responseTo(exchange, sent, ends))
+    : responseTo(exchange, sent, ends);
+}
+
+function responseTo({ node: { req, res } }: NodeExchange, sent: Sent, ends: boolean): Response {
+  if (ends) lingerAtEnd(req.socket);
+  const { body } = sent;
+  return responseOf(ends ? { ...sent, closes: true } : sent, isStream(body) ? watched(body, res) : undefined);
 }

@@ -7,6 +7,8 @@ export interface WorkerContext {
 }
 
 const keepingMs = 60_000;
+/** What stands between two lines of a cookie that workerd made one: no cookie of ours has a comma, but others' may. */
+const joint = /, (?=[!#$%&'*+.^`|~\w-]+=)/;
 
 /** An exchange over a Worker's request. */
 export class WorkerExchange extends FetchExchange implements Exchange {
@@ -18,6 +20,11 @@ export class WorkerExchange extends FetchExchange implements Exchange {
     super(request, peer);
     this.#signal = request.signal;
     this.#context = context;
+  }
+
+  override lines(name: string): readonly string[] {
+    const lines = super.lines(name);
+    return name === "cookie" ? lines.flatMap((line) => line.split(joint)) : lines;
   }
 
   override get gone(): AbortSignal {

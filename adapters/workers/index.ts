@@ -6,6 +6,8 @@ import { DeclarationError } from "../../src/app/check.ts";
 import type { Sent } from "../../src/app/exchange.ts";
 import { internalRefusal } from "../../src/app/failure.ts";
 import { responseOf } from "../../src/app/fetch.ts";
+import { HostCheck, refuse } from "../../src/app/refused-head.ts";
+import type { RefusedHead } from "../../src/app/refused-head.ts";
 import type { Route } from "../../src/routes/route.ts";
 import { WorkerExchange } from "./exchange.ts";
 import type { WorkerContext } from "./exchange.ts";
@@ -52,6 +54,8 @@ export function worker<Env = unknown>(
     fetch(request, env, ctx) {
       made ??= madeOrRefusing(routes, () => optionsOf(env));
       const { app, behindCloudflare } = made;
+      const host = request.headers.get("host");
+      if (host !== null && !hosts.isHost(host)) return refuse(badHost);
       const peer = behindCloudflare ? (request.headers.get("cf-connecting-ip") ?? "") : "";
       const exchange = new WorkerExchange(request, peer, ctx);
       const sent = app.answer(exchange);
@@ -61,6 +65,9 @@ export function worker<Env = unknown>(
     },
   };
 }
+
+const badHost: RefusedHead = { status: 400, why: "a Host that is none" };
+const hosts: HostCheck = new HostCheck();
 
 interface Made {
   readonly app: App;

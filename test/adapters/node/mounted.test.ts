@@ -5,6 +5,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AddressInfo } from "node:net";
+import express from "express";
+import type { Express } from "express";
 import { fastify } from "fastify";
 import * as v from "valibot";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -34,25 +36,6 @@ import { RawClient, header, leaveAll, turns } from "../../support/raw-client.ts"
 import { busy, internal, notFound, tooLarge, unreadable } from "../../support/refusals.ts";
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
-type Middleware = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void;
-
-/** Express as far as it is used here: it is installed without types. */
-interface Express extends Listener {
-  use(...parts: readonly (string | Middleware)[]): void;
-}
-interface MakesExpress {
-  (): Express;
-  json(): Middleware;
-  raw(options: { readonly type: string }): Middleware;
-}
-
-// By a name that the compiler does not follow.
-const expressName: string = "express";
-const express = await import(expressName).then(
-  ({ default: express }: { readonly default: MakesExpress }) => express,
-  () => undefined,
-);
-
 const running: Server[] = [];
 afterEach(async () => {
   leaveAll();
@@ -92,19 +75,8 @@ const mounts: { readonly [kind: string]: Mounts } = {
     await server.ready();
     return server.server;
   },
-  ...(express === undefined
-    ? {}
-    : {
-        Express: async (app: App, options?: ListenerOptions) => {
-          const server = express();
-          server.use(listener(app, options));
-          return createServer(server);
-        },
-      }),
+  Express: async (app, options) => createServer(express().use(listener(app, options))),
 };
-
-/** Why a kind is not tried; an empty text where it is. */
-const without = express === undefined ? " (express is not installed)" : "";
 
 const size = post(Path.of("size"), { inputs: { body }, returns: Returns.text }, ({ body }) => String(body.byteLength));
 const routes: readonly Route[] = [
@@ -432,14 +404,10 @@ describe("beside what is mounted ahead of it", () => {
   });
 });
 
-describe.skipIf(express === undefined)(`in Express, as its users have it${without}`, () => {
-  const opened = async (
-    setUp: (server: Express, app: Listener, express: MakesExpress) => void,
-    app = App.make(routes),
-  ) => {
-    const makes = express as MakesExpress;
-    const server = makes();
-    setUp(server, listener(app), makes);
+describe("in Express, as its users have it", () => {
+  const opened = async (setUp: (server: Express, app: Listener) => void, app = App.make(routes)) => {
+    const server = express();
+    setUp(server, listener(app));
     return RawClient.to(await listens(createServer(server)));
   };
 
@@ -454,15 +422,15 @@ describe.skipIf(express === undefined)(`in Express, as its users have it${withou
   });
 
   it("behind its JSON parser a body is a 500, and behind its raw one it is had", async () => {
-    const parsed = await opened((server, app, { json }) => {
-      server.use(json());
+    const parsed = await opened((server, app) => {
+      server.use(express.json());
       server.use(app);
     });
     const type = ["content-type: application/json"];
     expect((await parsed.ask("POST /item", type, '{"name":"kim"}').answer()).body).toBe(internal);
     expect((await parsed.ask("GET /later").answer()).body).toBe("later");
-    const raw = await opened((server, app, { raw }) => {
-      server.use(raw({ type: "*/*" }));
+    const raw = await opened((server, app) => {
+      server.use(express.raw({ type: "*/*" }));
       server.use(app);
     });
     expect((await raw.ask("POST /item", type, '{"name":"kim"}').answer()).body).toBe('{"name":"kim"}');

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { describe, expect, it, vi } from "vitest";
 import { Codec, Form, Path, Returns, bodyStream, json, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
-import { turns } from "../../support/raw-client.ts";
+import { header, turns } from "../../support/raw-client.ts";
 import { tooLarge, unsupported } from "../../support/refusals.ts";
 import { clientOf, clientTo, adapterOf, serving } from "./adapted.ts";
 
@@ -67,6 +67,20 @@ describe("a body", () => {
     client.send((1001).toString(16), "x".repeat(1001), "0", "", "");
     expect((await client.answer()).body).toBe(tooLarge);
     expect((await client.ask("POST /json", [type], '{"name":"a"}').answer()).body).toBe('{"name":"a"}');
+  });
+
+  it("that nobody reads ends the connection past 64 KiB, and a client that still sends has its answer", async () => {
+    for (const [framing, bytes] of [
+      ["content-length: 4000000", "x".repeat(300_000)],
+      ["transfer-encoding: chunked", `100000\r\n${"x".repeat(300_000)}`],
+      ["transfer-encoding: chunked", "1\r\na\r\n"],
+    ] as const) {
+      const client = await clientOf(routes);
+      client.send("POST /json HTTP/1.1", "host: h", "content-type: text/plain", framing, "", bytes);
+      const answered = await client.answer();
+      expect([answered.status, header(answered, "connection")]).toEqual([415, "close"]);
+      await client.closed();
+    }
   });
 
   it("whose client goes in the middle of it leaves nothing held", async () => {

@@ -1,0 +1,62 @@
+import type { Socket } from "node:net";
+import type { NodeExchange } from "./exchange.ts";
+
+/** Bytes of what nobody reads that are taken off the wire: of itself, `node:http` takes any number. */
+const discardLimit = 65_536;
+/** How long a client may take to send them. */
+const lingerMs = 1000;
+
+/**
+ * Whether an answer is to end its connection, for more of its request's body is left than is waited for. In chunks, only
+ * their end tells how much there is: what is left is dropped first, so that the head can say what is true.
+ */
+export function endsUnread({ body, node: { req } }: NodeExchange): boolean | Promise<boolean> {
+  if (body === undefined || req.complete || req.httpVersionMajor !== 1) return false;
+  const { length } = body;
+  if (length !== undefined) return length - body.received - req.readableLength > discardLimit;
+  return dropped(body).then((isWhole) => !isWhole);
+}
+
+/** Whether the end of a body came, within the bytes and the time there are for it. */
+async function dropped(body: NonNullable<NodeExchange["body"]>): Promise<boolean> {
+  let isLate = false;
+  let expire = (_: "late"): void => {};
+  const late = new Promise<"late">((resolve) => (expire = resolve));
+  const timer = setTimeout(() => {
+    isLate = true;
+    expire("late");
+  }, lingerMs);
+  const most = body.received + discardLimit;
+  let isWhole = false;
+  while (!isLate && !isWhole && body.received <= most) {
+    const part = await Promise.race([body.read(), late]);
+    isWhole = part === undefined;
+    // It broke off, and its connection with it.
+    if (typeof part === "object" && "kind" in part) break;
+  }
+  clearTimeout(timer);
+  return isWhole;
+}
+
+/**
+ * Has a connection end in two steps behind its last answer (RFC 9112 §9.6): a close with bytes unread would reset it, and
+ * the client could lose the answer.
+ */
+export function lingerAtEnd(socket: Socket): void {
+  const destroySoon = (): void => {
+    let left = discardLimit;
+    const close = (): void => {
+      clearTimeout(timer);
+      socket.destroy();
+    };
+    const timer = setTimeout(close, lingerMs).unref();
+    socket.end();
+    // Node's parser is to see none of it: it would find requests there.
+    socket.removeAllListeners("data").on("data", (part: Buffer) => {
+      left -= part.byteLength;
+      if (left < 0) close();
+    });
+    socket.once("end", close).once("close", close).resume();
+  };
+  socket.destroySoon = destroySoon;
+}
