@@ -19,23 +19,13 @@ export function endsUnread({ body, node: { req } }: NodeExchange): boolean | Pro
 
 /** Whether the end of a body came, within the bytes and the time there are for it. */
 async function dropped(body: NonNullable<NodeExchange["body"]>): Promise<boolean> {
-  let isLate = false;
-  let expire = (_: "late"): void => {};
-  const late = new Promise<"late">((resolve) => (expire = resolve));
-  const timer = setTimeout(() => {
-    isLate = true;
-    expire("late");
-  }, lingerMs);
   const most = body.received + discardLimit;
-  let isWhole = false;
-  while (!isLate && !isWhole && body.received <= most) {
-    const part = await Promise.race([body.read(), late]);
-    isWhole = part === undefined;
-    // It broke off, and its connection with it.
-    if (typeof part === "object" && "kind" in part) break;
-  }
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<"late">((resolve) => (timer = setTimeout(resolve, lingerMs, "late" as const)));
+  let part = await Promise.race([body.read(), late]);
+  while (part instanceof Uint8Array && body.received <= most) part = await Promise.race([body.read(), late]);
   clearTimeout(timer);
-  return isWhole;
+  return part === undefined;
 }
 
 /**
