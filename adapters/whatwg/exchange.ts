@@ -1,5 +1,6 @@
 import type { Exchange } from "../../src/app/exchange.ts";
 import { FetchExchange } from "../../src/app/fetch.ts";
+import { CountedBody } from "./counted-body.ts";
 import type { Node } from "./node.ts";
 
 /**
@@ -9,6 +10,7 @@ import type { Node } from "./node.ts";
  */
 export class NodeExchange extends FetchExchange implements Exchange {
   override readonly target: string;
+  declare readonly body: CountedBody | undefined;
   readonly node: Node;
   #controller: AbortController | undefined = undefined;
 
@@ -18,6 +20,7 @@ export class NodeExchange extends FetchExchange implements Exchange {
     // An IPv4 peer of a socket that takes both families.
     super(request, address.startsWith("::ffff:") ? address.slice(7) : address);
     this.target = originalUrl ?? url;
+    this.body = this.body && new CountedBody(this.body);
     this.node = node;
   }
 

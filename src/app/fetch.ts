@@ -11,7 +11,7 @@ export class FetchExchange implements Exchange {
   readonly method: string;
   readonly target: string;
   readonly peer: string;
-  readonly body: RequestBody | undefined;
+  readonly body: BodySource | undefined;
   readonly #request: Request;
 
   constructor(request: Request, peer: string) {
@@ -47,10 +47,7 @@ export class FetchExchange implements Exchange {
   }
 }
 
-/** The body of a standard `Request`. */
-export class RequestBody implements BodySource {
-  /** Bytes that were read of it. */
-  received = 0;
+class RequestBody implements BodySource {
   readonly #request: Request;
   readonly #stream: ReadableStream<Uint8Array>;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
@@ -69,7 +66,6 @@ export class RequestBody implements BodySource {
     try {
       this.#reader ??= this.#stream.getReader();
       const { value } = await this.#reader.read();
-      this.received += value?.byteLength ?? 0;
       return value;
     } catch {
       // What a runtime says of a broken body differs on each, and tells a client nothing.
