@@ -1,4 +1,4 @@
-import { writeSync } from "node:fs";
+import { constants, fstatSync, openSync, writeSync } from "node:fs";
 import { isatty } from "node:tty";
 import { batch } from "../../src/logging/batch.ts";
 import type { Sink } from "../../src/logging/writer.ts";
@@ -12,20 +12,38 @@ export function stderrSink(): Sink {
 let sink: Sink | undefined;
 
 function makeSink(): Sink {
-  const made = batch(isatty(2) ? "pretty" : "json", writeAll);
-  process.once("exit", made.flush);
+  const fd = ownDescriptor();
+  const encoder = new TextEncoder();
+  const asleep = new Int32Array(new SharedArrayBuffer(4));
+  const made = batch({
+    format: isatty(2) ? "pretty" : "json",
+    room: (bytes) => new Uint8Array(bytes),
+    encode: (text, into, at) => encoder.encodeInto(text, into.subarray(at)).written,
+    write: (bytes) => write(fd, bytes),
+    pause: (ms) => void Atomics.wait(asleep, 0, 0, ms),
+  });
+  process.once("exit", made.finish);
   return made;
 }
 
-// Descriptor 2 and never `process.stderr`: touched once, that one makes a full pipe fail where this one waits, and a
-// pipe whose reader has gone would end the process.
-function writeAll(bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.byteLength;) {
-    try {
-      at += writeSync(2, bytes, at);
-    } catch (error) {
-      // Another part of the process made the pipe non-blocking, and its reader is slow; anything else is no place to write.
-      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") return;
-    }
+/**
+ * A pipe, or a terminal, opened anew, as only Linux can: that it must not wait for whoever reads it is then so for this
+ * process alone, while descriptor 2 is shared with whoever started it. A file never waits; a socket does.
+ */
+function ownDescriptor(): number {
+  try {
+    if (!isatty(2) && !fstatSync(2).isFIFO()) return 2;
+    return openSync("/proc/self/fd/2", constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  } catch {
+    return 2;
+  }
+}
+
+function write(fd: number, bytes: Uint8Array): number {
+  try {
+    return writeSync(fd, bytes);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EAGAIN") return 0;
+    throw error;
   }
 }

@@ -3,7 +3,7 @@ import type { Sink } from "../../src/logging/writer.ts";
 import type { DenoRuntime } from "./runtime.ts";
 
 declare const Deno: DenoRuntime;
-declare function addEventListener(type: "unload", listener: () => void): void;
+declare function addEventListener(type: "unload" | "error" | "unhandledrejection", listener: () => void): void;
 
 /** Standard error, many lines to a write, the last of them when the process exits. */
 export function stderrSink(): Sink {
@@ -14,15 +14,19 @@ export function stderrSink(): Sink {
 let sink: Sink | undefined;
 
 function makeSink(): Sink {
-  const made = batch(Deno.stderr.isTerminal() ? "pretty" : "json", writeAll);
-  addEventListener("unload", made.flush);
+  const encoder = new TextEncoder();
+  const asleep = new Int32Array(new SharedArrayBuffer(4));
+  const made = batch({
+    format: Deno.stderr.isTerminal() ? "pretty" : "json",
+    room: (bytes) => new Uint8Array(bytes),
+    encode: (text, into, at) => encoder.encodeInto(text, into.subarray(at)).written,
+    // Deno has no write that does not wait for a pipe's reader, and gives no right to open one anew.
+    write: (bytes) => Deno.stderr.writeSync(bytes),
+    pause: (ms) => void Atomics.wait(asleep, 0, 0, ms),
+  });
+  addEventListener("unload", made.finish);
+  // What nobody catches ends a process without an `unload`.
+  addEventListener("error", made.finish);
+  addEventListener("unhandledrejection", made.finish);
   return made;
-}
-
-function writeAll(bytes: Uint8Array): void {
-  try {
-    for (let at = 0; at < bytes.byteLength;) at += Deno.stderr.writeSync(bytes.subarray(at));
-  } catch {
-    // Nobody reads it any more.
-  }
 }

@@ -1,14 +1,9 @@
-import { writeSync } from "node:fs";
+import { constants, fstatSync, openSync, writeSync } from "node:fs";
 import { isatty } from "node:tty";
+import { batch } from "../../src/logging/batch.ts";
 import type { Sink } from "../../src/logging/writer.ts";
 
-const mostBytes = 65_536;
-const mostMs = 10;
-
-/**
- * Standard error, many lines to a write: one write for each line costs a request a third of its time. What waits goes
- * out within 10 ms, and at the latest when the process exits.
- */
+/** Standard error, many lines to a write, the last of them when the process exits. */
 export function stderrSink(): Sink {
   return (sink ??= makeSink());
 }
@@ -17,40 +12,40 @@ export function stderrSink(): Sink {
 let sink: Sink | undefined;
 
 function makeSink(): Sink {
-  const waiting = Buffer.allocUnsafeSlow(mostBytes);
-  let length = 0;
-  let timer: NodeJS.Timeout | undefined;
-  const flush = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-    const bytes = waiting.subarray(0, length);
-    length = 0;
-    writeAll(bytes);
-  };
-  process.once("exit", flush);
-  return {
+  const fd = ownDescriptor();
+  const asleep = new Int32Array(new SharedArrayBuffer(4));
+  const made = batch({
     format: isatty(2) ? "pretty" : "json",
-    // Into bytes at once: the pieces a line is made of are still in the processor's cache, and when many are written together they are not.
-    write(line) {
-      // A UTF-16 unit is three bytes of UTF-8 at the most.
-      const most = line.length * 3 + 1;
-      if (length + most > mostBytes) flush();
-      if (most > mostBytes) return writeAll(Buffer.from(`${line}\n`));
-      length += waiting.write(line, length);
-      waiting[length++] = 0x0a;
-      timer ??= setTimeout(flush, mostMs).unref();
-    },
-  };
+    room: (bytes) => Buffer.allocUnsafeSlow(bytes),
+    encode: (text, into, at) => (into as Buffer).write(text, at),
+    write: (bytes) => write(fd, bytes),
+    pause: (ms) => void Atomics.wait(asleep, 0, 0, ms),
+  });
+  process.once("exit", made.finish);
+  return made;
 }
 
-// Descriptor 2 and never `process.stderr`: touched once, that one makes a full pipe fail where this one waits.
-function writeAll(bytes: Buffer): void {
-  for (let at = 0; at < bytes.length;) {
-    try {
-      at += writeSync(2, bytes, at);
-    } catch (error) {
-      // Another part of the process made the pipe non-blocking, and its reader is slow; anything else is no place to write.
-      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") return;
-    }
+/**
+ * A descriptor that never waits for whoever reads it. A pipe and a terminal are opened anew, as only Linux can: descriptor 2
+ * is shared with whoever started this process, and `process.stderr`, touched once, would have all of them fail where it
+ * is full. A socket is this process's own, and that is what makes it not wait. A file never does.
+ */
+function ownDescriptor(): number {
+  try {
+    const stat = fstatSync(2);
+    if (stat.isSocket()) void process.stderr;
+    if (!isatty(2) && !stat.isFIFO()) return 2;
+    return openSync("/proc/self/fd/2", constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  } catch {
+    return 2;
+  }
+}
+
+function write(fd: number, bytes: Uint8Array): number {
+  try {
+    return writeSync(fd, bytes);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EAGAIN") return 0;
+    throw error;
   }
 }

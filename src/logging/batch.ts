@@ -1,41 +1,164 @@
 import type { Format } from "./entry.ts";
+import { log } from "./writer.ts";
 import type { Sink } from "./writer.ts";
 
-const mostBytes = 65_536;
-const mostMs = 10;
+const pieceBytes = 65_536;
+const flushMs = 10;
+const againMs = 2;
+// A reader that takes nothing costs this much memory, and then lines.
+const mostBytes = 16_777_216;
+const lastMs = 5000;
+
+/** Where a runtime writes bytes. */
+export interface Outlet {
+  readonly format: Format;
+  /** Room for bytes, as {@link encode} likes it best. */
+  room(bytes: number): Uint8Array;
+  /** Writes a text as UTF-8 into such room, of which there is enough; answers how many bytes it is. */
+  encode(text: string, into: Uint8Array, at: number): number;
+  /**
+   * Takes bytes without waiting for whoever reads them, and answers how many: none where there is no room. Throws where
+   * there is no place to write to any more.
+   */
+  write(bytes: Uint8Array): number;
+  /** Lets time pass with nothing else going on, when the process ends. */
+  pause(ms: number): void;
+}
 
 /** Lines that go out many at a time. */
 export interface Batch extends Sink {
-  /** Writes what waits; for when the process exits. */
-  readonly flush: () => void;
+  /** Writes what waits; for when the process exits. A reader that takes nothing is waited for 5 s. */
+  readonly finish: () => void;
 }
 
 /**
  * A sink that makes one write of many lines: one write for each costs a request a third of its time. What waits goes
- * out within 10 ms.
+ * out within 10 ms, or as soon as its reader takes it. Past 16 MiB lines are dropped, and counted in a line.
  */
-export function batch(format: Format, writeAll: (bytes: Uint8Array) => void): Batch {
-  const encoder = new TextEncoder();
-  const waiting = new Uint8Array(mostBytes);
-  let length = 0;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const flush = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-    const bytes = waiting.subarray(0, length);
-    length = 0;
-    if (bytes.byteLength > 0) writeAll(bytes);
+export function batch(outlet: Outlet): Batch {
+  const lines = new Lines(outlet);
+  return { format: outlet.format, write: (line) => lines.add(line), finish: () => lines.finish() };
+}
+
+class Lines {
+  readonly #outlet: Outlet;
+  /** The lines that came last. */
+  readonly #piece: Uint8Array;
+  #length = 0;
+  /** Older pieces that found no room, oldest first. */
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
+  #dropped = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
+
+  constructor(outlet: Outlet) {
+    this.#outlet = outlet;
+    this.#piece = outlet.room(pieceBytes);
+  }
+
+  // Into bytes at once: the pieces a line is made of are still in the processor's cache, and when many are written together they are not.
+  add(line: string): void {
+    // A UTF-16 unit is three bytes of UTF-8 at the most.
+    const most = line.length * 3 + 1;
+    if (this.#length + most > pieceBytes) this.#flush();
+    if (this.#waitingBytes > mostBytes) {
+      this.#dropped++;
+      return;
+    }
+    if (most > pieceBytes) this.#addLong(line, most);
+    else {
+      if (this.#length + most > pieceBytes) this.#set();
+      this.#length += this.#outlet.encode(line, this.#piece, this.#length);
+      this.#piece[this.#length++] = newline;
+    }
+    this.#timer ??= later(this.#flush, flushMs);
+  }
+
+  finish(): void {
+    this.#set();
+    let last = performance.now();
+    while (this.#waiting.length > 0) {
+      const before = this.#waitingBytes;
+      this.#write();
+      if (this.#waitingBytes < before) last = performance.now();
+      else if (performance.now() - last > lastMs) return;
+      else this.#outlet.pause(againMs);
+    }
+  }
+
+  readonly #flush = (): void => {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#waiting.length > 0) this.#write();
+    if (this.#waiting.length === 0) this.#writeNewest();
+    if (this.#waiting.length > 0) this.#timer = later(this.#flush, againMs);
+    else if (this.#dropped > 0) this.#tell();
   };
-  return {
-    format,
-    flush,
-    write(line) {
-      const text = `${line}\n`;
-      // A UTF-16 unit is three bytes of UTF-8 at the most.
-      if (length + text.length * 3 > mostBytes) flush();
-      if (text.length * 3 > mostBytes) return writeAll(encoder.encode(text));
-      length += encoder.encodeInto(text, waiting.subarray(length)).written;
-      timer ??= setTimeout(flush, mostMs);
-    },
-  };
+
+  /** Sets the newest lines behind those that wait. */
+  #set(): void {
+    if (this.#length === 0) return;
+    this.#queue(new Uint8Array(this.#piece.subarray(0, this.#length)));
+    this.#length = 0;
+  }
+
+  // Nearly always all of it is taken, and nothing is copied.
+  #writeNewest(): void {
+    const newest = this.#piece.subarray(0, this.#length);
+    this.#length = 0;
+    if (newest.byteLength === 0) return;
+    try {
+      const taken = this.#outlet.write(newest);
+      if (taken < newest.byteLength) this.#queue(new Uint8Array(newest.subarray(taken)));
+    } catch {
+      // As below.
+    }
+  }
+
+  #addLong(line: string, most: number): void {
+    this.#set();
+    const bytes = this.#outlet.room(most);
+    const length = this.#outlet.encode(line, bytes, 0);
+    bytes[length] = newline;
+    this.#queue(bytes.subarray(0, length + 1));
+  }
+
+  #queue(bytes: Uint8Array): void {
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.byteLength;
+  }
+
+  /** Writes what waits, as far as there is room. */
+  #write(): void {
+    try {
+      for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
+        const taken = this.#outlet.write(first);
+        this.#waitingBytes -= taken;
+        if (taken === first.byteLength) this.#waiting.shift();
+        else this.#waiting[0] = first.subarray(taken);
+        if (taken === 0) return;
+      }
+    } catch {
+      // Nobody reads it any more, and there is no other place to say it.
+      this.#waiting = [];
+      this.#waitingBytes = 0;
+    }
+  }
+
+  #tell(): void {
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    const message = `dropped ${dropped} lines: standard error was not read fast enough`;
+    log({ level: "warn", source: "framework.log", message, fields: {}, context: undefined });
+  }
+}
+
+const newline = 0x0a;
+
+// Where a runtime lets it, a process that has nothing else to do ends at once: what waits is written then.
+function later(work: () => void, ms: number): ReturnType<typeof setTimeout> {
+  const timer: unknown = setTimeout(work, ms);
+  if (typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function")
+    timer.unref();
+  return timer as ReturnType<typeof setTimeout>;
 }

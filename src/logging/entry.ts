@@ -1,13 +1,13 @@
 import type { Level } from "./level.ts";
 
-/** What every line logged during a request carries. */
+/** What every line carries that is logged while some work runs: a request's, or what was given tags of its own. */
 export interface LogContext {
-  /** Letters, digits, `-`, `_` and `.` alone. */
-  readonly requestId: string;
-  readonly traceId: string;
-  readonly spanId: string;
+  /** Letters, digits, `-`, `_` and `.` alone; undefined outside of a request. */
+  readonly requestId: string | undefined;
+  readonly traceId: string | undefined;
+  readonly spanId: string | undefined;
   /** Fields that `Log.tags` added. */
-  readonly tags?: Fields;
+  readonly tags?: Fields | undefined;
 }
 
 /** A line's own fields, in the order they are written. */

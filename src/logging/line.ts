@@ -4,14 +4,20 @@ import type { Entry, Fields, LogContext } from "./entry.ts";
 export function jsonLine(entry: Entry, at: number): string {
   const { level, source, message, context } = entry;
   let line = `{"timestamp":"${timestamp(at)}","level":"${level}","logger.name":${name(source)},"message":${quoted(message)}`;
-  if (context !== undefined) line += jsonContext(context);
+  if (context !== undefined) line += jsonContext(context) + jsonTags(context.tags, entry.fields);
   return `${line}${jsonFields(entry.fields)}}`;
 }
 
 /** The members that say which request a line belongs to. */
-export function jsonContext({ requestId, traceId, spanId, tags }: LogContext): string {
-  const ids = `,"request_id":"${requestId}","trace_id":"${traceId}","span_id":"${spanId}"`;
-  return tags === undefined ? ids : ids + jsonFields(tags);
+export function jsonContext({ requestId, traceId, spanId }: LogContext): string {
+  const ids = requestId === undefined ? "" : `,"request_id":"${requestId}"`;
+  return traceId === undefined ? ids : `${ids},"trace_id":"${traceId}","span_id":"${spanId}"`;
+}
+
+// A field of the line's own is said in place of a tag of its name: no member stands there twice.
+function jsonTags(tags: Fields | undefined, fields: Fields): string {
+  if (tags === undefined) return "";
+  return jsonFields(Object.fromEntries(Object.entries(tags).filter(([key]) => !Object.hasOwn(fields, key))));
 }
 
 function jsonFields(fields: Fields): string {
@@ -57,7 +63,7 @@ export function escaped(text: string): string {
 /** One line for a person: local time, level, source, the request's id, the message, `key=value`. */
 export function prettyLine(entry: Entry, at: number): string {
   const { level, source, message, fields, context } = entry;
-  const id = context === undefined ? "" : ` [${context.requestId}]`;
+  const id = context?.requestId === undefined ? "" : ` [${context.requestId}]`;
   const shown = { ...context?.tags, ...fields };
   let line = `${localTime(at)} ${level.padEnd(5)} ${printable(source)}${id} ${printable(message)}`;
   for (const [key, value] of Object.entries(shown)) {

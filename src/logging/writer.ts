@@ -39,6 +39,11 @@ export function useSettings(set: LogOptions): void {
   anyOn = levels.some((level) => level !== undefined);
 }
 
+/** Sets levels and format anew; where lines go stays as it was set. */
+export function useLevels(set: Omit<LogOptions, "out">): void {
+  useSettings(settings.out === undefined ? set : { ...set, out: settings.out });
+}
+
 /** Whether any source may write anything at all. */
 export function isAnyOn(): boolean {
   return anyOn;

@@ -1,0 +1,212 @@
+/** Settings as texts, tags, and what carries a context further (contract 8; facts 11.1; rows LG-13, LG-15, LG-16, LG-21). */
+import { EventEmitter, once } from "node:events";
+import { setTimeout as after } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { describe, expect, it } from "vitest";
+import { Log, Path, Returns, Test, get } from "usher-http";
+import { lines, logWith, logged } from "../support/logs.ts";
+
+const shop = Log.source("shop");
+const text = { returns: Returns.text };
+
+describe("Log.configure", () => {
+  const words = ["error", "warn", "info", "debug"] as const;
+  /** The levels that two sources write. */
+  const written = () => {
+    const before = lines().length;
+    for (const word of words) for (const source of ["shop", "till"]) Log.source(source)[word]("x");
+    const said = lines().slice(before);
+    return ["shop", "till"].map((source) => said.filter((line) => line["logger.name"] === source).length);
+  };
+
+  it.each([
+    ["LG-16", undefined, [3, 3]],
+    ["LG-16", "", [3, 3]],
+    ["LG-16", " , ,", [3, 3]],
+    ["LG-15", "debug", [4, 4]],
+    ["LG-15", " WARN ", [2, 2]],
+    ["LG-15", "warning", [2, 2]],
+    ["LG-15", "off", [0, 0]],
+    ["LG-15", "quiet", [0, 0]],
+    ["LG-15", "shop=debug", [4, 3]],
+    ["LG-15", "error, shop = Debug ,", [4, 1]],
+    ["LG-15", "off,shop=error", [1, 0]],
+    ["LG-15", "shop=off", [0, 3]],
+    ["LG-15 the last of two defaults counts", "debug,error", [1, 1]],
+    ["LG-15 the last of a source counts", "shop=debug,shop=warn", [2, 3]],
+    ["LG-15 a source nobody has", "nobody=debug", [3, 3]],
+    ["LG-15 of no word of ours", "__proto__=debug", [3, 3]],
+  ])("%s levels %j", (_id, levels, expected) => {
+    expect(Log.configure({ levels })).toEqual({ ok: true, value: undefined });
+    expect(written()).toEqual(expected);
+  });
+
+  it.each([
+    ["loud", '"loud" is not a log level'],
+    ["info, Shop=Loud ,debug", '"Shop=Loud" is not a log level'],
+    ["shop=", '"shop=" is not a log level'],
+    ["=", '"=" is not a log level'],
+    ["info debug", '"info debug" is not a log level'],
+    ["constructor", '"constructor" is not a log level'],
+  ])("LG-15 levels %j are refused by name, and nothing is set", (levels, error) => {
+    logWith({ level: "error" });
+    expect(Log.configure({ levels, format: "pretty" })).toEqual({ ok: false, error });
+    expect(written()).toEqual([1, 1]);
+  });
+
+  it.each([
+    ["json", /^\{/],
+    [" JSON\n", /^\{/],
+    ["Pretty", /^\d\d:/],
+    ["", /^[{\d]/],
+    [undefined, /^[{\d]/],
+  ])("LG-16 format %j", (format, expected) => {
+    expect(Log.configure({ format }).ok).toBe(true);
+    shop.info("x");
+    expect(logged()[0]).toMatch(expected);
+  });
+
+  it.each([
+    ["XML", '"xml" is not a log format: pretty or json'],
+    ["json,pretty", '"json,pretty" is not a log format: pretty or json'],
+  ])("LG-15 format %j is refused", (format, error) => {
+    expect(Log.configure({ format })).toEqual({ ok: false, error });
+  });
+});
+
+describe("Log.tags", () => {
+  /** A line's members behind its message. */
+  const members = (line: number) => Object.entries(lines()[line] ?? {}).slice(4);
+
+  it("are on every line that is logged while it runs, ahead of the line's own", async () => {
+    const answer = await Log.tags({ "shop.order": 7, "shop.gift": true }, async () => {
+      shop.info("first", { "shop.item": "pen" });
+      await after(1);
+      shop.info("later");
+      return 1;
+    });
+    shop.info("outside");
+    expect(answer).toBe(1);
+    const tags = [
+      ["shop.order", 7],
+      ["shop.gift", true],
+    ];
+    expect([0, 1, 2].map(members)).toEqual([[...tags, ["shop.item", "pen"]], tags, []]);
+  });
+
+  it("of two of one name the innermost counts, and no member stands twice", () => {
+    Log.tags({ a: 1, b: 1 }, () => Log.tags({ b: 2, c: 2 }, () => shop.info("x", { c: 3 })));
+    expect(members(0)).toEqual([
+      ["a", 1],
+      ["b", 2],
+      ["c", 3],
+    ]);
+    expect(logged()[0]?.match(/"c":/g)).toHaveLength(1);
+  });
+
+  it("stand behind a request's ids, which they keep", async () => {
+    const tagged = get(Path.root, text, () =>
+      Log.tags({ "shop.order": 7 }, () => (shop.info("x"), Log.requestId() ?? "")),
+    );
+    const { body, headers } = await Test.call(Test.app([tagged]), "GET", "/");
+    expect(body).toBe(headers.get("x-request-id"));
+    expect(members(0).map(([key]) => key)).toEqual(["request_id", "trace_id", "span_id", "shop.order"]);
+    expect(members(1)).not.toContainEqual(["shop.order", 7]);
+  });
+
+  it("are told in a pretty line too", () => {
+    logWith({ format: "pretty" });
+    Log.tags({ a: 1 }, () => shop.info("x", { b: 2 }));
+    expect(logged()[0]).toMatch(/ shop x {2}a=1 {2}b=2$/);
+  });
+
+  it("pass on what their work raises", () => {
+    const raise = () => {
+      throw new Error("mine");
+    };
+    expect(() => Log.tags({ a: 1 }, raise)).toThrow("mine");
+  });
+});
+
+describe("Log.carry", () => {
+  /** What runs in a request's handler, and the ids of the lines it logged beside the request's own. */
+  async function idsOf(work: () => Promise<void>) {
+    const route = get(Path.root, text, async () => {
+      await work();
+      return "";
+    });
+    const { headers } = await Test.call(Test.app([route]), "GET", "/");
+    const ids = lines().filter((line) => line["logger.name"] === "shop");
+    return { own: headers.get("x-request-id"), ids: ids.map((line) => line["request_id"]) };
+  }
+
+  it("LG-13 a listener of an emitter has the id of who made it, whoever calls", async () => {
+    const bell = new EventEmitter();
+    const say = (what: string) => shop.info(what);
+    const { own, ids } = await idsOf(async () => {
+      bell.on("ring", say);
+      bell.on("ring", Log.carry(say));
+    });
+    bell.emit("ring", "rang");
+    expect(
+      lines()
+        .slice(-2)
+        .map((line) => line["request_id"]),
+    ).toEqual([undefined, own]);
+    expect(lines().at(-1)?.["trace_id"]).toMatch(/^[0-9a-f]{32}$/);
+    expect(ids).toEqual([]);
+    const other = await idsOf(async () => void bell.emit("ring", "rang again"));
+    expect(
+      lines()
+        .slice(-3, -1)
+        .map((line) => line["request_id"]),
+    ).toEqual([other.own, own]);
+  });
+
+  it("LG-13 so has what a worker answers", async () => {
+    const worker = new Worker(
+      'const { parentPort: p } = require("node:worker_threads"); p.once("message", (n) => p.postMessage(n));',
+      { eval: true },
+    );
+    const { own, ids } = await idsOf(async () => {
+      worker.once(
+        "message",
+        Log.carry(() => shop.info("answered")),
+      );
+      worker.postMessage(1);
+      await once(worker, "message");
+    });
+    await worker.terminate();
+    expect(ids).toEqual([own]);
+  });
+
+  it("takes the arguments, answers the value, keeps tags, and outside of a request is nothing more", () => {
+    const add = Log.tags({ a: 1 }, () =>
+      Log.carry((x: number, y: number) => {
+        shop.info("added");
+        return x + y;
+      }),
+    );
+    expect(add(1, 2)).toBe(3);
+    expect(lines()[0]).toMatchObject({ a: 1 });
+    expect(Log.carry(() => Log.requestId())()).toBeUndefined();
+  });
+});
+
+it("LG-21 what is logged while a line is made is a line of its own", () => {
+  const out: string[] = [];
+  Log.setup({
+    format: "json",
+    out: (line) => {
+      out.push(line);
+      if (out.length === 1) shop.info("inner");
+    },
+  });
+  const field = {
+    get value() {
+      return "x";
+    },
+  };
+  shop.info("outer", field);
+  expect(out.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual(["outer", "inner"]);
+});

@@ -1,0 +1,160 @@
+/** Standard error: nothing logged is lost, and nobody waits for who reads it, as far as each runtime lets (contract 2.12). */
+import { spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { constants, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { afterEach, describe, expect, it } from "vitest";
+import { runtimes } from "../support/runtimes.ts";
+
+const commands = {
+  node: () => [runtimes["node-newest"]()],
+  bun: () => [runtimes.bun()],
+  deno: () => [
+    runtimes.deno(),
+    ...["run", "--no-lock", "--node-modules-dir=manual", "--cached-only", "--no-prompt", "--allow-all"],
+  ],
+};
+type Runtime = keyof typeof commands;
+
+const running: ChildProcess[] = [];
+const folders: string[] = [];
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill("SIGKILL");
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), "usher-"));
+  folders.push(made);
+  return made;
+}
+
+/** A pipe with a name: what Node gives a child is a socket. Nobody reads it until it is asked for. */
+function pipe(): { readonly path: string; readonly reader: () => Socket } {
+  const path = join(folder(), "pipe");
+  spawnSync("mkfifo", [path]);
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  return { path, reader: () => new Socket({ fd, readable: true, writable: false }) };
+}
+
+/** A server, and where its standard error goes: a path, or a socket to this process. */
+async function start(runtime: Runtime, stderr?: string) {
+  const command = [...commands[runtime](), join(import.meta.dirname, "stderr-program.ts"), runtime];
+  const [binary = "", ...args] = stderr === undefined ? command : ["sh", "-c", 'exec "$@" 2> "$0"', stderr, ...command];
+  const child = spawn(binary, args, { stdio: ["ignore", "pipe", "pipe"] });
+  running.push(child);
+  const ended = once(child, "exit").then(([code]: unknown[]) => code);
+  const [port] = (await once(createInterface(child.stdout), "line")) as [string];
+  return {
+    child,
+    ended,
+    asks: async (what: string) => (await fetch(`http://127.0.0.1:${port}/${what}`)).text(),
+    tells: (what: string) => void fetch(`http://127.0.0.1:${port}/${what}`).catch(() => {}),
+  };
+}
+
+/** The numbers of the lines, and how many were said to be dropped. A runtime's own last words may stand in a line. */
+function read(text: string) {
+  const numbersIn = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, number]) => Number(number));
+  return { numbers: numbersIn(/"n":(\d+)\}\n/g), dropped: numbersIn(/"message":"dropped (\d+) lines: /g) };
+}
+
+async function textOf(stream: Readable): Promise<string> {
+  let text = "";
+  for await (const part of stream) text += String(part);
+  return text;
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, i) => i);
+// Some 3 MiB, which no pipe holds.
+const many = 3000;
+
+const ends = [
+  ["process.exit", "exit", 3],
+  ["SIGTERM", "end", 0],
+  ["an exception nobody catches", "raise", 1],
+] as const;
+
+describe.each(["node", "bun", "deno"] as const)("on %s", (runtime) => {
+  describe.each(["a pipe", "a socket"])("%s", (kind) => {
+    it.each(ends)(
+      "loses nothing at %s, however slow its reader",
+      async (_what, how, code) => {
+        const { path, reader } = pipe();
+        const server = await start(runtime, kind === "a pipe" ? path : undefined);
+        const stream: Readable = kind === "a pipe" ? reader() : (server.child.stderr as Readable);
+        server.tells(`${how}?lines=${many}`);
+        // It has come to its end, and waits for who reads.
+        await once(stream, "readable");
+        expect(read(await textOf(stream)).numbers).toEqual(upTo(many));
+        expect(await server.ended).toBe(code);
+      },
+      20_000,
+    );
+
+    it("whose reader has gone costs lines, and no request", async () => {
+      const { path, reader } = pipe();
+      const server = await start(runtime, kind === "a pipe" ? path : undefined);
+      (kind === "a pipe" ? reader() : server.child.stderr)?.destroy();
+      for (let i = 1; i <= 3; i++) expect(await server.asks("say?lines=100")).toBe(String(100 * i));
+      server.child.kill("SIGTERM");
+      expect(await server.ended).toBe(0);
+    }, 20_000);
+  });
+
+  it("a file has every line", async () => {
+    const file = join(folder(), "log");
+    const server = await start(runtime, file);
+    server.tells(`exit?lines=${many}`);
+    await server.ended;
+    expect(read(readFileSync(file, "utf8")).numbers).toEqual(upTo(many));
+  }, 20_000);
+});
+
+// Deno has no write that does not wait, and Bun none to a socket.
+describe.runIf(process.platform === "linux")("what nobody reads", () => {
+  it.each([
+    ["node", "a pipe"],
+    ["node", "a socket"],
+    ["bun", "a pipe"],
+  ] as const)(
+    "on %s, %s, keeps no request waiting, and is read to its end later",
+    async (runtime, kind) => {
+      const { path, reader } = pipe();
+      const server = await start(runtime, kind === "a pipe" ? path : undefined);
+      for (let i = 1; i <= 3; i++) expect(await server.asks(`say?lines=${many}`)).toBe(String(many * i));
+      server.child.kill("SIGTERM");
+      const stream: Readable = kind === "a pipe" ? reader() : (server.child.stderr as Readable);
+      expect(read(await textOf(stream)).numbers).toEqual(upTo(many * 3));
+      expect(await server.ended).toBe(0);
+    },
+    20_000,
+  );
+
+  it.each(["node", "bun"] as const)(
+    "on %s, takes so much memory; then lines are dropped, and counted",
+    async (runtime) => {
+      const { path, reader } = pipe();
+      const server = await start(runtime, path);
+      const said = 30_000;
+      for (let i = 0; i < 3; i++) await server.asks(`say?lines=${said / 3}`);
+      const stream = reader();
+      let text = "";
+      stream.on("data", (part) => (text += String(part)));
+      while (!text.includes('"message":"dropped')) await once(stream, "data");
+      server.child.kill("SIGTERM");
+      await once(stream, "close");
+      const { numbers, dropped } = read(text);
+      expect(numbers).toEqual(upTo(numbers.length));
+      expect(numbers.length).toBeGreaterThan(14_000);
+      expect(dropped).toEqual([said - numbers.length]);
+      expect(await server.ended).toBe(0);
+    },
+    30_000,
+  );
+});
