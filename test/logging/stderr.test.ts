@@ -16,7 +16,12 @@ const commands = {
   bun: () => [runtimes.bun()],
   deno: () => [
     runtimes.deno(),
-    ...["run", "--no-lock", "--node-modules-dir=manual", "--cached-only", "--no-prompt", "--allow-all"],
+    "run",
+    "--no-lock",
+    "--node-modules-dir=manual",
+    "--cached-only",
+    "--no-prompt",
+    "--allow-all",
   ],
 };
 type Runtime = keyof typeof commands;
@@ -87,7 +92,7 @@ describe.each(["node", "bun", "deno"] as const)("on %s", (runtime) => {
       async (_what, how, code) => {
         const { path, reader } = pipe();
         const server = await start(runtime, kind === "a pipe" ? path : undefined);
-        const stream: Readable = kind === "a pipe" ? reader() : (server.child.stderr as Readable);
+        const stream: Readable = kind === "a pipe" ? reader() : server.child.stderr;
         server.tells(`${how}?lines=${many}`);
         // It has come to its end, and waits for who reads.
         await once(stream, "readable");
@@ -129,7 +134,7 @@ describe.runIf(process.platform === "linux")("what nobody reads", () => {
       const server = await start(runtime, kind === "a pipe" ? path : undefined);
       for (let i = 1; i <= 3; i++) expect(await server.asks(`say?lines=${many}`)).toBe(String(many * i));
       server.child.kill("SIGTERM");
-      const stream: Readable = kind === "a pipe" ? reader() : (server.child.stderr as Readable);
+      const stream: Readable = kind === "a pipe" ? reader() : server.child.stderr;
       expect(read(await textOf(stream)).numbers).toEqual(upTo(many * 3));
       expect(await server.ended).toBe(0);
     },
