@@ -124,7 +124,7 @@ function withoutSlash(path: string): string | undefined {
   return path.length > 1 && path.endsWith("/") && !/^\/[/\\]/.test(path) ? path.slice(0, -1) : undefined;
 }
 
-function failed(asked: AskedExchange, thrown: unknown): Sent {
+function failed(asked: AskedExchange, thrown: unknown): Sent | Promise<Sent> {
   const refusal = refusalOf(thrown);
   logRaise(asked, refusal, thrown);
   return send(asked, refusalAnswer(refusal));

@@ -12,9 +12,30 @@ import { SentSocket } from "./sent-socket.ts";
 import { SentStream } from "./sent-stream.ts";
 
 /** Makes an answer ready to be written: checked, complete, logged. The handler can add nothing to it any more. */
-export function send(asked: AskedExchange, made: Answer): Sent {
-  const answer = guarded(withSet(asked, made));
+export function send(asked: AskedExchange, made: Answer): Sent | Promise<Sent> {
+  const answer = withSet(asked, made);
   asked.finish();
+  if (!answer.cookies.some(({ seal }) => seal !== undefined)) return ready(asked, answer);
+  return sealed(asked, answer).then((answer) => ready(asked, answer));
+}
+
+/** The answer with its sealed cookies as they are sent, stamped now. */
+async function sealed(asked: AskedExchange, answer: Answer): Promise<Answer> {
+  try {
+    const cookies = await Promise.all(
+      answer.cookies.map(async (cookie) => {
+        return cookie.seal === undefined ? cookie : { ...cookie, value: await cookie.seal(asked.now) };
+      }),
+    );
+    return { ...answer, cookies };
+  } catch {
+    unsent(answer.body);
+    return refusalAnswer(internalRefusal("a cookie that could not be sealed"));
+  }
+}
+
+function ready(asked: AskedExchange, complete: Answer): Sent {
+  const answer = guarded(complete);
   const undeclared = undeclaredBy(asked, answer);
   if (undeclared !== undefined) logUndeclared(asked, undeclared);
   const size = sizeOf(asked, answer);

@@ -5,12 +5,27 @@ import { isToken } from "../codecs/word.ts";
 export interface Cookie<in out A> {
   readonly name: string;
   readonly codec: Codec<A>;
+  /** How its value is kept from being changed, where it is. */
+  readonly sealing?: Sealing;
+}
+
+/** What a signed or an encrypted cookie does to its value, made by `Cookie.signed` or `Cookie.encrypted`. */
+export interface Sealing {
+  /** How old a value may be. */
+  readonly maxAgeMs?: number;
+  /** The value as it stands in the cookie, stamped with the time. */
+  readonly close: (value: string, now: Date) => Promise<string>;
+  /** The value, or undefined for whatever this did not close, or closed too long ago. */
+  readonly open: (text: string, now: Date) => Promise<string | undefined>;
 }
 
 /** A cookie to be set, made by {@link make} or {@link clear}. */
 export interface SetCookie {
   readonly name: string;
+  /** As it is sent; empty where `seal` is there, which answers it. */
   readonly value: string;
+  /** Seals the value, when its answer is made. */
+  readonly seal?: (now: Date) => Promise<string>;
   readonly path: string;
   readonly httpOnly: boolean;
   readonly sameSite: "strict" | "lax";
@@ -37,15 +52,19 @@ export function named<A>(name: string, codec: Codec<A>): Cookie<A> {
 
 /** A cookie to set. Throws where no cookie can hold the printed value or the path; `Cookie.encoded` holds any text. */
 export function make<A>(cookie: Cookie<A>, value: A, options: CookieOptions = {}): SetCookie {
-  const printed = cookie.codec.print(value);
-  if (!isCookieValue(printed)) throw new Error(`Cookie.make: cookie ${cookie.name} has a value no cookie can hold`);
+  const { name, codec, sealing } = cookie;
+  const printed = codec.print(value);
+  // What is sealed may be any text: it stands in the cookie as base64url.
+  const canHold = sealing === undefined ? isCookieValue(printed) : printed.isWellFormed();
+  if (!canHold) throw new Error(`Cookie.make: cookie ${name} has a value no cookie can hold`);
+  const maxAgeMs = shorter(options.maxAgeMs, sealing?.maxAgeMs);
   return {
-    name: cookie.name,
-    value: printed,
-    path: cookiePath(cookie.name, options.path),
+    name,
+    ...(sealing === undefined ? { value: printed } : { value: "", seal: (now) => sealing.close(printed, now) }),
+    path: cookiePath(name, options.path),
     httpOnly: options.httpOnly ?? true,
     sameSite: options.sameSite ?? "lax",
-    ...(options.maxAgeMs === undefined ? {} : { maxAgeMs: options.maxAgeMs }),
+    ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
   };
 }
 
@@ -77,6 +96,10 @@ export function findCookie(line: string, name: string): string | undefined {
     start = end + 1;
   }
   return undefined;
+}
+
+function shorter(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 }
 
 function cookiePath(name: string, path = "/"): string {

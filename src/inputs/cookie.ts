@@ -1,9 +1,15 @@
-import type { Cookie } from "../cookies/cookie.ts";
+import { string } from "../codecs/string.ts";
+import type { Cookie, Sealing } from "../cookies/cookie.ts";
+import { current } from "../logging/context.ts";
+import { log } from "../logging/writer.ts";
 import type { Asked } from "./asked.ts";
-import type { Dep } from "./dep.ts";
+import type { Dep, TextNeed } from "./dep.ts";
 import { readText, required as missing } from "./read-text.ts";
 
-/** A cookie that must be sent: a 400 problem `required` at `cookie.<name>` where it is not. */
+/**
+ * A cookie that must be sent: a 400 problem `required` at `cookie.<name>` where it is not, or where it is a sealed one
+ * that does not open.
+ */
 export function required<A>(cookie: Cookie<A>): Dep<A> {
   const absent = missing(`cookie.${cookie.name}`);
   return read(cookie, true, () => absent);
@@ -14,15 +20,43 @@ export function optional<A>(cookie: Cookie<A>): Dep<A | undefined> {
   return read(cookie, false, () => undefined);
 }
 
-function read<A>({ name, codec }: Cookie<A>, required: boolean, absent: () => unknown): Dep<never, never, never> {
+function read<A>(cookie: Cookie<A>, required: boolean, absent: () => unknown): Dep<never, never, never> {
+  const { name, codec, sealing } = cookie;
   const at = `cookie.${name}`;
   const compile = () => (asked: Asked) => {
     const text = asked.cookie(name);
-    return text === undefined ? absent() : readText(codec, text, at);
+    if (text === undefined) return absent();
+    return sealing === undefined ? readText(codec, text, at) : readSealed(cookie, sealing, text, asked.now, absent);
   };
-  return { node: { from: [], need: { in: "cookie", name, codec, required, repeated: false }, compile } };
+  // A sealed value is nobody's to write but the server's.
+  const need: TextNeed = {
+    in: "cookie",
+    name,
+    codec: sealing === undefined ? codec : string,
+    required,
+    repeated: false,
+  };
+  return { node: { from: [], need, compile } };
+}
+
+/** Whatever is wrong with a sealed cookie, it is as if it had not been sent: whoever changed it is told nothing. */
+async function readSealed<A>(
+  { name, codec }: Cookie<A>,
+  sealing: Sealing,
+  text: string,
+  now: Date,
+  absent: () => unknown,
+): Promise<unknown> {
+  const opened = await sealing.open(text, now);
+  const read = opened === undefined ? undefined : codec.parse(opened);
+  if (read?.ok === true) return read.value;
+  const message = `the cookie ${name} did not open, and is read as absent`;
+  log({ level: "debug", source: "framework.http", message, fields: {}, context: current() });
+  return absent();
 }
 
 export { clear, make, named } from "../cookies/cookie.ts";
 export type { Cookie, CookieOptions, SetCookie } from "../cookies/cookie.ts";
+export { encrypted, signed } from "../cookies/sealing.ts";
+export type { SealedOptions } from "../cookies/sealing.ts";
 export { encoded } from "../codecs/base64url-text.ts";

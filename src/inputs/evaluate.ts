@@ -13,7 +13,7 @@ type Outcome = Refusal | undefined;
 /** What is done with a request's inputs once they are read. Neither ever throws. */
 export interface Then<Request extends Asked, A> {
   readonly inputs: (asked: Request, inputs: InputValues | Refusal) => A | Promise<A>;
-  readonly thrown: (asked: Request, thrown: unknown) => A;
+  readonly thrown: (asked: Request, thrown: unknown) => A | Promise<A>;
 }
 
 /** In the place of a value that could not be read: its problem is noted, and what is made from it is passed over. */

@@ -1,6 +1,6 @@
 /**
  * Cookies: declared once, read, set and removed (contract 2.6; facts 10.1; rows CK, CD-135, CD-136, IN-43, ST-42, ST-43).
- * Left out: CK-04 (trusted proxies); signed and encrypted cookies (SK). CK-06 is in test/adapters.
+ * Left out: CK-04 (trusted proxies). CK-06 is in test/adapters.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,0 +1,284 @@
+/** Signed and encrypted cookies, and the keys they are made with (contract 5.9; facts 10.2, 10.3; rows SK). */
+import { createHmac, hkdfSync } from "node:crypto";
+import { inspect } from "node:util";
+import fc from "fast-check";
+import { beforeEach, describe, expect, it } from "vitest";
+import { Codec, Cookie, Keys, Path, Returns, Test, get, post, refuse, Refusal, setCookie } from "usher-http";
+import * as v from "valibot";
+import { logWith, logged, messages } from "../support/logs.ts";
+import { internal, invalid } from "../support/refusals.ts";
+
+const old = "an old secret of thirty-two bytes, or a few more";
+const fresh = "a new secret of thirty-two bytes, or a few more";
+const other = "no secret of this server's, of as many bytes as it takes";
+const keys = Keys.ring(fresh, old);
+const at = new Date("2026-11-21T12:00:00.000Z");
+const after = (seconds: number) => new Date(at.getTime() + seconds * 1000);
+
+type Maker = typeof Cookie.signed;
+const makers: readonly (readonly [kind: string, make: Maker])[] = [
+  ["signed", Cookie.signed],
+  ["encrypted", Cookie.encrypted],
+];
+
+/** The line that sets a cookie, and its value on the wire. */
+async function set<A>(cookie: Cookie<A>, value: A, options: Cookie.CookieOptions = {}, now = at) {
+  const route = post(Path.root, { inputs: { setCookie }, returns: Returns.empty() }, ({ setCookie }) =>
+    setCookie(Cookie.make(cookie, value, options)),
+  );
+  const { headers } = await Test.call(Test.app([route]), "POST", "/", { now });
+  const [line = ""] = headers.getSetCookie();
+  return { line, wire: line.slice(line.indexOf("=") + 1, line.indexOf(";")) };
+}
+
+/** What a route reads of a cookie: its value, or "absent". */
+async function read<A>(cookie: Cookie<A>, wire: string, now = at): Promise<unknown> {
+  const route = get(
+    Path.root,
+    { inputs: { value: Cookie.optional(cookie) }, returns: Returns.json(v.array(v.string())) },
+    ({ value }) => (value === undefined ? [] : [String(value)]),
+  );
+  const { json } = await Test.call(Test.app([route]), "GET", "/", {
+    now,
+    headers: { cookie: `${cookie.name}=${wire}` },
+  });
+  const [value = "absent"] = json() as readonly string[];
+  return value;
+}
+
+describe.each(makers)("a %s cookie", (kind, make) => {
+  const prefs = make(keys, "prefs", Codec.string);
+
+  it("SK-01, SK-06 is set and read", async () => {
+    const { wire } = await set(prefs, "dark");
+    expect(await read(prefs, wire)).toBe("dark");
+    expect(wire).toMatch(/^[A-Za-z0-9_.-]+$/);
+    expect(wire).not.toContain("dark");
+  });
+
+  it("SK-06 its value is nowhere on the wire when it is encrypted", async () => {
+    const { wire } = await set(prefs, "dark");
+    expect(wire.includes(Buffer.from("dark").toString("base64url"))).toBe(kind === "signed");
+  });
+
+  it("SK-02 any text survives, and with one character edited, left out or added it is absent", async () => {
+    const text = fc.string({ unit: "binary", maxLength: 40 }).filter((text) => text.isWellFormed());
+    const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/%"];
+    await fc.assert(
+      fc.asyncProperty(text, fc.nat(), fc.constantFrom(...letters), async (text, place, letter) => {
+        const { wire } = await set(prefs, text);
+        expect(await read(prefs, wire)).toBe(text);
+        const i = place % wire.length;
+        const edited = wire.slice(0, i) + letter + wire.slice(i + 1);
+        if (edited !== wire) expect(await read(prefs, edited)).toBe("absent");
+        expect(await read(prefs, wire.slice(0, i))).toBe("absent");
+        expect(await read(prefs, wire.slice(0, i) + wire.slice(i + 1))).toBe("absent");
+        expect(await read(prefs, wire.slice(0, i) + letter + wire.slice(i))).toBe("absent");
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("SK-02 every bit of it counts", async () => {
+    const { wire } = await set(prefs, "dark");
+    const parts = wire.split(".");
+    for (const [p, part] of parts.entries()) {
+      const bytes = kind === "signed" && p === 0 ? Buffer.from(part) : Buffer.from(part, "base64url");
+      const spell = (bytes: Buffer) => (kind === "signed" && p === 0 ? bytes.toString() : bytes.toString("base64url"));
+      for (let bit = 0; bit < bytes.length * 8; bit++) {
+        const flipped = Buffer.from(bytes);
+        flipped[bit >> 3] = (flipped[bit >> 3] as number) ^ (1 << (bit & 7));
+        expect(await read(prefs, parts.with(p, spell(flipped)).join("."))).toBe("absent");
+      }
+    }
+  });
+
+  it.each(["", ".", "..", "...", "a.b.c", "AAAA", "A".repeat(200), "=", "%", '"x"'])(
+    "SK-02 %j is absent",
+    async (wire) => {
+      expect(await read(prefs, wire)).toBe("absent");
+    },
+  );
+
+  it("SK-03 moved from a cookie of another name it is absent", async () => {
+    const { wire } = await set(prefs, "dark");
+    expect(await read(make(keys, "pref", Codec.string), wire)).toBe("absent");
+    expect(await read(make(keys, "prefs2", Codec.string), wire)).toBe("absent");
+  });
+
+  it("SK-03 moved from a cookie of the other kind it is absent", async () => {
+    const { wire } = await set(prefs, "dark");
+    const otherKind = kind === "signed" ? Cookie.encrypted : Cookie.signed;
+    expect(await read(otherKind(keys, "prefs", Codec.string), wire)).toBe("absent");
+  });
+
+  it("SK-04 read with a ring that lacks its key it is absent", async () => {
+    const { wire } = await set(prefs, "dark");
+    expect(await read(make(Keys.ring(other), "prefs", Codec.string), wire)).toBe("absent");
+    expect(await read(make(Keys.ring(old), "prefs", Codec.string), wire)).toBe("absent");
+  });
+
+  it("SK-05 read with a ring that has its key retired it is there; the newest is what is set with", async () => {
+    const { wire } = await set(make(Keys.ring(old), "prefs", Codec.string), "dark");
+    expect(await read(prefs, wire)).toBe("dark");
+    const { wire: renewed } = await set(prefs, "dark");
+    expect(await read(make(Keys.ring(fresh), "prefs", Codec.string), renewed)).toBe("dark");
+  });
+
+  it.each([
+    [59, "dark"],
+    [60, "dark"],
+    [60.999, "dark"],
+    [61, "absent"],
+    [1e9, "absent"],
+    [-3600, "dark"],
+  ])("SK-07 of an age of 60 s, read %d s later: %s", async (seconds, expected) => {
+    const aged = make(keys, "prefs", Codec.string, { maxAgeMs: 60_000 });
+    const { wire } = await set(aged, "dark");
+    expect(await read(aged, wire, after(seconds))).toBe(expected);
+  });
+
+  it("SK-07 with no age it does not grow old", async () => {
+    const { wire } = await set(prefs, "dark");
+    expect(await read(prefs, wire, after(1e9))).toBe("dark");
+  });
+
+  it("SK-07 is aged by the server's own rule: it is no attribute's to lengthen", async () => {
+    const { wire } = await set(prefs, "dark");
+    expect(await read(make(keys, "prefs", Codec.string, { maxAgeMs: 1000 }), wire, after(2))).toBe("absent");
+  });
+
+  it.each([
+    ["SK-08", {}, "Max-Age=60"],
+    ["SK-09", { maxAgeMs: 30_000 }, "Max-Age=30"],
+    ["SK-09", { maxAgeMs: 600_000 }, "Max-Age=60"],
+  ])("%s made with %j it is set with %s", async (_id, options, attribute) => {
+    const aged = make(keys, "prefs", Codec.string, { maxAgeMs: 60_000 });
+    expect((await set(aged, "dark", options)).line).toMatch(
+      new RegExp(`^prefs=[\\w.-]+; Path=/; HttpOnly; SameSite=Lax; ${attribute}$`),
+    );
+  });
+
+  it("SK-10 one that must be sent is required where it is forged", async () => {
+    const who = make(keys, "who", Codec.string);
+    const route = get(Path.root, { inputs: { who: Cookie.required(who) }, returns: Returns.text }, ({ who }) => who);
+    for (const headers of [{}, { cookie: "who=forged" }]) {
+      const { status, body } = await Test.call(Test.app([route]), "GET", "/", { headers });
+      expect([status, body]).toEqual([400, invalid(["cookie.who", "required", "This is required."])]);
+    }
+  });
+
+  it("SK a value its codec does not parse is absent", async () => {
+    const { wire } = await set(prefs, "dark");
+    expect(await read(make(keys, "prefs", Codec.int), wire)).toBe("absent");
+    const { wire: seven } = await set(make(keys, "n", Codec.int), 7);
+    expect(await read(make(keys, "n", Codec.int), seven)).toBe("7");
+  });
+
+  it("SK holds any text, and none that is no Unicode", async () => {
+    const text = 'a;b, "c"\r\nSet-Cookie: x=1\u0000é\ufeff世🌍';
+    expect(await read(prefs, (await set(prefs, text)).wire)).toBe(text);
+    expect(() => Cookie.make(prefs, "\ud800")).toThrow("Cookie.make: cookie prefs has a value no cookie can hold");
+  });
+
+  it("SK is removed as any other", () => {
+    expect(Cookie.clear(prefs)).toEqual({
+      name: "prefs",
+      value: "",
+      path: "/",
+      httpOnly: true,
+      sameSite: "lax",
+      maxAgeMs: 0,
+    });
+  });
+
+  it("SK is not sent with a refusal", async () => {
+    const route = get(
+      Path.root,
+      { inputs: { setCookie }, returns: Returns.empty(), refuses: [Refusal.notFound] },
+      ({ setCookie }) => {
+        setCookie(Cookie.make(prefs, "dark"));
+        return refuse(Refusal.notFound);
+      },
+    );
+    const { status, headers } = await Test.call(Test.app([route]), "GET", "/");
+    expect([status, headers.getSetCookie()]).toEqual([404, []]);
+  });
+
+  it("SK that cannot be sealed is a 500, and no cookie", async () => {
+    const broken = { ...Cookie.make(prefs, "dark"), seal: () => Promise.reject(new Error("dark")) };
+    const route = get(Path.root, { inputs: { setCookie }, returns: Returns.empty() }, ({ setCookie }) =>
+      setCookie(broken),
+    );
+    const { status, body, headers } = await Test.call(Test.app([route]), "GET", "/");
+    expect([status, body, headers.getSetCookie()]).toEqual([500, internal, []]);
+    expect(logged().join("\n")).not.toContain("dark");
+  });
+
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])("ST an age of %d is refused", (maxAgeMs) => {
+    expect(() => make(keys, "prefs", Codec.string, { maxAgeMs })).toThrow(
+      `Cookie.${kind}: maxAgeMs of cookie prefs is milliseconds, more than 0, and not ${maxAgeMs}`,
+    );
+  });
+});
+
+it("SK-01 a signed value stands as the facts have it, by HMAC of HKDF's key", async () => {
+  const { wire } = await set(Cookie.signed(keys, "prefs", Codec.string), "dark");
+  const seconds = at.getTime() / 1000;
+  const key = hkdfSync("sha256", fresh, Buffer.alloc(32), "usher-http cookie signing", 32);
+  const mac = createHmac("sha256", Buffer.from(key)).update(`prefs\0${seconds}\0dark`).digest("base64url");
+  expect(wire).toBe(`${seconds}.${Buffer.from("dark").toString("base64url")}.${mac}`);
+});
+
+describe("the log", () => {
+  beforeEach(() => logWith({ level: "debug" }));
+  it("is told that one did not open, at debug, and never its value", async () => {
+    await read(Cookie.signed(keys, "prefs", Codec.string), "1.c2VjcmV0.forged-by-somebody");
+    expect(messages("debug")).toEqual(["the cookie prefs did not open, and is read as absent"]);
+    expect(logged().join("\n")).not.toMatch(/c2VjcmV0|forged/);
+  });
+});
+
+describe("Keys", () => {
+  it("are refused where a secret is short, which is not told", () => {
+    const why = new Error("Keys.ring: a key's secret is at least 32 bytes, and this one is shorter");
+    expect(() => Keys.ring("x".repeat(31))).toThrow(why);
+    expect(() => Keys.ring(fresh, "hunter2")).toThrow(why);
+    expect(Keys.ring("é".repeat(16)).size).toBe(1);
+    expect(keys.size).toBe(2);
+  });
+
+  it("do not show their secrets", () => {
+    const shown = inspect(keys, { depth: null, showHidden: true }) + JSON.stringify(keys) + String(keys);
+    expect(shown).not.toContain("secret of thirty-two");
+  });
+
+  it("SK-12 sign and verify a text", async () => {
+    const signature = await Keys.sign(keys, "a text");
+    expect(await Keys.verify(keys, "a text", signature)).toBe(true);
+    expect(await Keys.verify(keys, "another text", signature)).toBe(false);
+    expect(await Keys.verify(keys, "a text", signature.slice(0, 20))).toBe(false);
+    expect(await Keys.verify(keys, "a text", "")).toBe(false);
+    expect(await Keys.verify(keys, "a text", `${signature}=`)).toBe(false);
+    expect(await Keys.verify(Keys.ring(old), "a text", signature)).toBe(false);
+    expect(await Keys.verify(keys, "a text", await Keys.sign(Keys.ring(old), "a text"))).toBe(true);
+  });
+
+  it("SK-13 seal and open a text, with its context alone", async () => {
+    const sealed = await Keys.seal(keys, "a text", "for this");
+    expect(await Keys.open(keys, sealed, "for this")).toBe("a text");
+    expect(await Keys.open(keys, sealed, "for that")).toBeUndefined();
+    expect(await Keys.open(Keys.ring(other), sealed, "for this")).toBeUndefined();
+    expect(await Keys.open(keys, "", "for this")).toBeUndefined();
+    expect(await Keys.open(keys, "not base64url!", "for this")).toBeUndefined();
+    expect(await Keys.seal(keys, "a text", "for this")).not.toBe(sealed);
+    await expect(Keys.seal(keys, "\ud800", "")).rejects.toThrow("the text is not Unicode");
+  });
+
+  it("sign no cookie for whoever has a text signed", async () => {
+    const seconds = at.getTime() / 1000;
+    const signature = await Keys.sign(keys, `prefs\0${seconds}\0dark`);
+    const forged = `${seconds}.${Buffer.from("dark").toString("base64url")}.${signature}`;
+    expect(await read(Cookie.signed(keys, "prefs", Codec.string), forged)).toBe("absent");
+  });
+});
