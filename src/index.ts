@@ -11,6 +11,7 @@ import type * as paths from "./routes/path.ts";
 import type * as results from "./result.ts";
 import type * as returns from "./answers/returned.ts";
 import type * as metas from "./routes/meta.ts";
+import type * as sessions from "./inputs/sessions.ts";
 import type * as sockets from "./streams/sockets/socket.ts";
 import type * as shapes from "./shapes/shape.ts";
 
@@ -59,6 +60,10 @@ export type { Multipart, Part } from "./inputs/multipart/parts.ts";
 export type Body = bodies.Body;
 export * as Body from "./inputs/body.ts";
 export type { BodyFailure, MultipartFailure } from "./inputs/body-source.ts";
+export type Sessions<A> = sessions.Sessions<A>;
+export * as Sessions from "./inputs/sessions.ts";
+export type { Session, SessionsOptions } from "./inputs/sessions.ts";
+export type { SessionChange, SessionEntry, SessionStore } from "./cookies/session-store.ts";
 export { addHeader, client, clientGone, now, peer, requestId, setCookie } from "./inputs/connection.ts";
 export { request } from "./inputs/of-request.ts";
 

@@ -15,7 +15,22 @@ export const peer: Dep<string> = fact((asked) => asked.peer);
 export const client: Dep<string> = fact((asked) => asked.client);
 
 /** A function that sets a cookie; it goes with an answer, and never with a refusal. */
-export const setCookie: Dep<(cookie: SetCookie) => void> = fact((asked) => (cookie) => asked.setCookie(cookie));
+export const setCookie: Dep<(cookie: SetCookie) => void> = fact((asked) => {
+  const set: SetsCookie = (cookie) => asked.setCookie(cookie);
+  set[setFor] = asked;
+  return set;
+});
+
+/** The instant of the request whose cookies a function sets; undefined for one that is not the framework's own. */
+export function nowOf(setCookie: SetsCookie): Date | undefined {
+  return setCookie[setFor]?.now;
+}
+
+const setFor: unique symbol = Symbol("the request");
+interface SetsCookie {
+  (cookie: SetCookie): void;
+  [setFor]?: Asked;
+}
 
 /**
  * A function that adds a header; it goes with an answer, and never with a refusal. A header that the framework

@@ -74,6 +74,7 @@ export interface DepNode {
   readonly body?: BodyNeed;
   /** The scheme of a credential, where the input is one. */
   readonly credential?: string;
+  readonly credentialDoc?: string;
   readonly opaque?: boolean;
   /** Read at every use. */
   readonly uncached?: boolean;

@@ -76,9 +76,25 @@ export function refuse<const Name extends string>(refusal: Refusal<Name>): Dep<n
   return { node: { from: [], codes: [refusal.code], compile: () => () => refusal } };
 }
 
-/** Marks an input as proving who asks, for the API document. */
-export function credential<A, R extends string, W>(scheme: string, dep: Dep<A, R, W>): Dep<A, R, W> {
-  return { node: { from: [dep], credential: scheme, compile: (_place, from) => reading(from, (value) => value) } };
+/**
+ * Marks an input as proving who asks, for the API document.
+ *
+ * @param scheme Its name there; of an `authorization` header, HTTP's own: `bearer`, `basic`.
+ * @param options `doc` says there what it is.
+ */
+export function credential<A, R extends string, W>(
+  scheme: string,
+  dep: Dep<A, R, W>,
+  options: { readonly doc?: string } = {},
+): Dep<A, R, W> {
+  return {
+    node: {
+      from: [dep],
+      credential: scheme,
+      ...(options.doc === undefined ? {} : { credentialDoc: options.doc }),
+      compile: (_place, from) => reading(from, (value) => value),
+    },
+  };
 }
 
 /** Runs at every use, where any other dependency runs once a request. What it is made from is shared as ever. */

@@ -1,0 +1,93 @@
+/** A session as its store keeps it. */
+export interface SessionEntry {
+  /** The application's data, as JSON. */
+  readonly data: string;
+  readonly createdAt: Date;
+  /** When it was last used, to a tenth of how long it may be left alone. */
+  readonly seenAt: Date;
+  /** From then on it is nobody's. */
+  readonly expiresAt: Date;
+}
+
+/**
+ * Why an entry is saved. `"started"` is a new one. Of one that is kept, `"updated"` changes its data and when it was seen,
+ * and `"seen"` the latter alone; both leave a session alone that was closed in the meantime, which must not come back.
+ */
+export type SessionChange = "started" | "updated" | "seen";
+
+/**
+ * Where sessions are kept, by the digest of their id: what is read from the store opens nobody's session. What it raises
+ * is answered as any failure of the application is.
+ */
+export interface SessionStore {
+  find(digest: string): Promise<SessionEntry | undefined>;
+  save(digest: string, entry: SessionEntry, change: SessionChange): Promise<void>;
+  delete(digest: string): Promise<void>;
+  /** Deletes what has expired, and answers how many that were. */
+  sweep(now: Date): Promise<number>;
+}
+
+/** How much a store in memory holds. */
+export interface MemoryOptions {
+  /** Sessions: 100,000 unless set. Past that, the one that was left alone for longest is given up. */
+  readonly most?: number;
+}
+
+/** How many sessions are started between two sweeps. */
+const sweepEvery = 1000;
+
+/** Keeps sessions in memory, for a server that is one process; they end with it. */
+export function memory({ most = 100_000 }: MemoryOptions = {}): SessionStore {
+  if (!Number.isSafeInteger(most) || most < 1) {
+    throw new Error(`Sessions.memory: most is a whole number, 1 or more, and not ${most}`);
+  }
+  return new MemoryStore(most);
+}
+
+class MemoryStore implements SessionStore {
+  readonly #most: number;
+  /** The one that was left alone for longest first. */
+  readonly #entries = new Map<string, SessionEntry>();
+  #started = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  async find(digest: string): Promise<SessionEntry | undefined> {
+    return this.#entries.get(digest);
+  }
+
+  async save(digest: string, entry: SessionEntry, change: SessionChange): Promise<void> {
+    const kept = this.#entries.get(digest);
+    if (change === "started") this.#start(entry.seenAt);
+    else if (kept === undefined) return;
+    this.#entries.delete(digest);
+    this.#entries.set(digest, change === "seen" && kept !== undefined ? { ...entry, data: kept.data } : entry);
+  }
+
+  async delete(digest: string): Promise<void> {
+    this.#entries.delete(digest);
+  }
+
+  async sweep(now: Date): Promise<number> {
+    return this.#sweep(now);
+  }
+
+  #start(now: Date): void {
+    if (++this.#started % sweepEvery === 0) this.#sweep(now);
+    if (this.#entries.size < this.#most) return;
+    const [leftAlone = ""] = this.#entries.keys();
+    this.#entries.delete(leftAlone);
+  }
+
+  #sweep(now: Date): number {
+    let swept = 0;
+    for (const [digest, { expiresAt }] of this.#entries) {
+      if (expiresAt > now) continue;
+      this.#entries.delete(digest);
+      swept++;
+    }
+    return swept;
+  }
+}

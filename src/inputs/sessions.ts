@@ -1,0 +1,239 @@
+import { string } from "../codecs/string.ts";
+import { clear, make, named } from "../cookies/cookie.ts";
+import type { Cookie, SetCookie } from "../cookies/cookie.ts";
+import { digestOf, freshSessionId, isSessionId } from "../cookies/session-id.ts";
+import type { SessionEntry, SessionStore } from "../cookies/session-store.ts";
+import { current } from "../logging/context.ts";
+import { log } from "../logging/writer.ts";
+import type { Shape, ValueOf } from "../shapes/shape.ts";
+import { compileReader } from "../shapes/reader.ts";
+import type { JsonReader } from "../shapes/reader.ts";
+import { compileWriter } from "../shapes/writer.ts";
+import type { JsonWriter } from "../shapes/writer.ts";
+import { nowOf } from "./connection.ts";
+import type { Asked } from "./asked.ts";
+import type { Dep } from "./dep.ts";
+import { credential } from "./derive.ts";
+import { required as missing } from "./read-text.ts";
+
+/** What sets a cookie on the answer: the input `setCookie`. */
+type SetsCookie = (cookie: SetCookie) => void;
+
+/** Sign-in sessions: the browser holds an id in a cookie, the store holds its digest and the data. */
+export interface Sessions<in out A> {
+  /** Whose request it is: a 400 problem `required` at `cookie.<name>` where it is nobody's. */
+  readonly required: Dep<Session<A>>;
+  /** Whose request it is, or undefined where it is nobody's. For a 401 of the application's own, refuse in a `Dep.join`. */
+  readonly optional: Dep<Session<A> | undefined>;
+  /** The session of an id, for where there is no route to read it: undefined where it is nobody's any more. */
+  find(id: string | undefined, now: Date): Promise<Session<A> | undefined>;
+  /**
+   * Starts a session with a new id, whatever the request came with, and sets its cookie. Kept where the application opens
+   * an account to somebody: after the password, and never before.
+   */
+  start(setCookie: SetsCookie, data: A): Promise<Session<A>>;
+  /** Deletes what has expired from the store, and answers how many that were. */
+  sweep(now: Date): Promise<number>;
+}
+
+/** One person's session. */
+export interface Session<in out A> {
+  readonly data: A;
+  /** Keeps other data, under the same id. */
+  update(data: A): Promise<void>;
+  /** A new id, with both limits from the start; the old one is gone. For whenever somebody may do more than before. */
+  renew(setCookie: SetsCookie): Promise<Session<A>>;
+  /** Ends it, and removes the cookie: a copy of the cookie is nobody's from then on. */
+  close(setCookie: SetsCookie): Promise<void>;
+}
+
+/** What sessions are made with. */
+export interface SessionsOptions<S extends Shape> {
+  /** {@link memory} for one process; PostgreSQL's for several. */
+  readonly store: SessionStore;
+  /** What is kept of somebody. What is kept in another shape, of an older release, is nobody's. */
+  readonly shape: S;
+  /** How long a session may be left alone. */
+  readonly idleMs: number;
+  /** How long it lasts, however much it is used. */
+  readonly absoluteMs: number;
+  /** The cookie's name: `session` unless set. */
+  readonly cookie?: string;
+}
+
+/**
+ * Sessions of one kind.
+ *
+ * @throws Error for a limit that is none, a name no cookie can have, or a shape no JSON can be.
+ * @example
+ * ```ts
+ * const sessions = Sessions.create({ store: Sessions.memory(), shape: v.object({ clerk: v.string() }),
+ *   idleMs: 30 * 60_000, absoluteMs: 12 * 3_600_000 });
+ * ```
+ */
+export function create<S extends Shape>(options: SessionsOptions<S>): Sessions<ValueOf<S>> {
+  return new KeptSessions<ValueOf<S>>(options as unknown as SessionsOptions<Shape<ValueOf<S>>>);
+}
+
+class KeptSessions<A> implements Sessions<A> {
+  readonly store: SessionStore;
+  readonly cookie: Cookie<string>;
+  readonly required: Dep<Session<A>>;
+  readonly optional: Dep<Session<A> | undefined>;
+  readonly #idleMs: number;
+  readonly #absoluteMs: number;
+  readonly #reader: JsonReader<A>;
+  readonly #writer: JsonWriter<A>;
+
+  constructor({ store, shape, idleMs, absoluteMs, cookie = "session" }: SessionsOptions<Shape<A>>) {
+    for (const [name, ms] of Object.entries({ idleMs, absoluteMs })) {
+      if (ms > 0 && Number.isFinite(ms)) continue;
+      throw new Error(`Sessions.create: ${name} is milliseconds, more than 0, and not ${ms}`);
+    }
+    this.store = store;
+    this.cookie = named(cookie, string);
+    this.#idleMs = idleMs;
+    this.#absoluteMs = absoluteMs;
+    this.#reader = compileReader(shape);
+    this.#writer = compileWriter(shape);
+    this.optional = optionalOf(this, cookie);
+    this.required = requiredOf(this.optional, cookie);
+  }
+
+  async find(id: string | undefined, now: Date): Promise<Session<A> | undefined> {
+    if (id === undefined || !isSessionId(id)) return undefined;
+    const digest = await digestOf(id);
+    const entry = await this.store.find(digest);
+    if (entry === undefined) return undefined;
+    const read = entry.expiresAt > now ? this.#reader.readText(entry.data) : undefined;
+    if (read?.ok !== true) {
+      if (read !== undefined) logUnreadable();
+      await this.store.delete(digest);
+      return undefined;
+    }
+    const seen = this.#entry(entry.data, entry.createdAt, now);
+    // Written now and then: a session that is used all the time would otherwise be written with every request.
+    const isStale = now.getTime() - entry.seenAt.getTime() > this.#idleMs / 10;
+    if (isStale) await this.store.save(digest, seen, "seen");
+    return new KeptSession(this, digest, isStale ? seen : entry, read.value, now);
+  }
+
+  async start(setCookie: SetsCookie, data: A): Promise<Session<A>> {
+    return this.begin(setCookie, data, nowOf(setCookie) ?? new Date());
+  }
+
+  async begin(setCookie: SetsCookie, data: A, now: Date): Promise<Session<A>> {
+    const id = freshSessionId();
+    const digest = await digestOf(id);
+    const entry = this.#entry(this.#written(data), now, now);
+    await this.store.save(digest, entry, "started");
+    setCookie(make(this.cookie, id, { maxAgeMs: this.#absoluteMs }));
+    return new KeptSession(this, digest, entry, data, now);
+  }
+
+  async change(digest: string, { createdAt }: SessionEntry, data: A, now: Date): Promise<SessionEntry> {
+    const entry = this.#entry(this.#written(data), createdAt, now);
+    await this.store.save(digest, entry, "updated");
+    return entry;
+  }
+
+  sweep(now: Date): Promise<number> {
+    return this.store.sweep(now);
+  }
+
+  #entry(data: string, createdAt: Date, now: Date): SessionEntry {
+    const idle = now.getTime() + this.#idleMs;
+    const expiresAt = new Date(Math.min(idle, createdAt.getTime() + this.#absoluteMs));
+    return { data, createdAt, seenAt: now, expiresAt };
+  }
+
+  #written(data: A): string {
+    const written = this.#writer.write(data);
+    if (!written.ok) throw new Error(`a session's data: ${written.error}`);
+    return written.value;
+  }
+}
+
+class KeptSession<A> implements Session<A> {
+  readonly #sessions: KeptSessions<A>;
+  readonly #digest: string;
+  /** The instant of the request it was found in. */
+  readonly #now: Date;
+  #entry: SessionEntry;
+  #data: A;
+  #isClosed = false;
+
+  constructor(sessions: KeptSessions<A>, digest: string, entry: SessionEntry, data: A, now: Date) {
+    this.#sessions = sessions;
+    this.#digest = digest;
+    this.#entry = entry;
+    this.#data = data;
+    this.#now = now;
+  }
+
+  get data(): A {
+    return this.#data;
+  }
+
+  async update(data: A): Promise<void> {
+    if (this.#isClosed) throw new Error("a session that was closed cannot be updated");
+    this.#entry = await this.#sessions.change(this.#digest, this.#entry, data, this.#now);
+    this.#data = data;
+  }
+
+  async renew(setCookie: SetsCookie): Promise<Session<A>> {
+    await this.#end();
+    return this.#sessions.begin(setCookie, this.#data, this.#now);
+  }
+
+  async close(setCookie: SetsCookie): Promise<void> {
+    await this.#end();
+    setCookie(clear(this.#sessions.cookie));
+  }
+
+  async #end(): Promise<void> {
+    this.#isClosed = true;
+    await this.#sessions.store.delete(this.#digest);
+  }
+}
+
+function optionalOf<A>(sessions: Sessions<A>, cookie: string): Dep<Session<A> | undefined> {
+  const need = { in: "cookie", name: cookie, required: false, repeated: false, codec: string } as const;
+  const id: Dep<string | undefined> = {
+    node: { from: [], need, compile: () => (asked: Asked) => asked.cookie(cookie) },
+  };
+  const who = credential(cookie, id, { doc: "A session the server keeps, by the id its cookie holds." });
+  return {
+    node: {
+      from: [who],
+      compile:
+        (_place, [slot = 0]) =>
+        (asked, values) => {
+          const id = values[slot] as string | undefined;
+          // Where there is nothing to find, nothing waits.
+          return id === undefined ? undefined : sessions.find(id, asked.now);
+        },
+    },
+  };
+}
+
+function requiredOf<A>(optional: Dep<Session<A> | undefined>, cookie: string): Dep<Session<A>> {
+  const absent = missing(`cookie.${cookie}`);
+  return {
+    node: {
+      from: [optional],
+      compile:
+        (_place, [slot = 0]) =>
+        (_asked, values) =>
+          values[slot] ?? absent,
+    },
+  };
+}
+
+function logUnreadable(): void {
+  const message = "a session's data is in no shape to be read, and the session is ended";
+  log({ level: "debug", source: "framework.http", message, fields: {}, context: current() });
+}
+
+export { memory } from "../cookies/session-store.ts";
+export type { MemoryOptions, SessionChange, SessionEntry, SessionStore } from "../cookies/session-store.ts";
