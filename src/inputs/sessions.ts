@@ -72,7 +72,7 @@ export interface SessionsOptions<S extends Shape> {
  * ```
  */
 export function create<S extends Shape>(options: SessionsOptions<S>): Sessions<ValueOf<S>> {
-  return new KeptSessions<ValueOf<S>>(options as unknown as SessionsOptions<Shape<ValueOf<S>>>);
+  return new KeptSessions<ValueOf<S>>(options);
 }
 
 class KeptSessions<A> implements Sessions<A> {

@@ -1,8 +1,8 @@
 /** Sign-in sessions (contract 5.9; facts 10.4; rows SE). SE-12 is in test/openapi, SE-13 with the database. */
 import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
-import { Cookie, Path, Returns, Sessions, Test, get, param, post, setCookie } from "usher-http";
-import type { SessionEntry, SessionStore } from "usher-http";
+import { Path, Returns, Sessions, Test, get, param, post, setCookie } from "usher-http";
+import type { SessionEntry, SessionStore, SetCookie } from "usher-http";
 import * as v from "valibot";
 import { logWith, logged, messages } from "../support/logs.ts";
 import { internal, invalid } from "../support/refusals.ts";
@@ -332,7 +332,7 @@ describe("what makes none", () => {
     const route = get(Path.root, { inputs: { session: sessions.required }, returns: Returns.empty() }, () => {});
     const { body } = await Test.call(Test.app([route]), "GET", "/");
     expect(body).toBe(invalid(["cookie.clerk", "required", "This is required."]));
-    const set: Cookie.SetCookie[] = [];
+    const set: SetCookie[] = [];
     await sessions.start((cookie) => set.push(cookie), { name: "kim" });
     expect(set[0]).toMatchObject({ name: "clerk", httpOnly: true, sameSite: "lax", maxAgeMs: 1000 });
   });
