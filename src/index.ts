@@ -93,5 +93,6 @@ export type App = app.App;
 export * as App from "./app/app.ts";
 export type { AppOptions, Connection } from "./app/app.ts";
 export * as Health from "./probes/health.ts";
+export * as Openapi from "./openapi/index.ts";
 export * as Log from "./logging/log.ts";
 export * as Test from "./testing/test.ts";

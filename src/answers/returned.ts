@@ -24,6 +24,8 @@ export interface ReturnsNode {
   /** The handler says which of the statuses. */
   readonly several: boolean;
   readonly shape?: Shape;
+  /** Values of the shape, for the API document. */
+  readonly examples?: readonly unknown[];
   /** The kinds of event a stream may send. */
   readonly events?: readonly AnyEventKind[];
   /** What a socket speaks. */

@@ -27,23 +27,30 @@ export const text: Returns<string, string> = { node: textNode("text", textType) 
 /**
  * A value as JSON, written from its shape: a member the shape does not name never leaves. 200 by default; the status
  * is 2xx, and never 204 or 205, which have no body.
+ *
+ * @param options `examples` are values for the API document.
  */
 export function json<S extends Shape>(
   shape: S,
-  options: { readonly status?: number } = {},
+  options: { readonly status?: number; readonly examples?: readonly NoInfer<Written<ValueOf<S>>>[] } = {},
 ): Returns<Written<ValueOf<S>>, JsonOf<S>> {
-  const { status = 200 } = options;
+  const { status = 200, examples = [] } = options;
   const compile = () => {
     const write = writerOf(shape);
     return (returned: unknown) => plain(status, jsonType, write(returned));
   };
-  return { node: { kind: "json", statuses: [[status, ""]], several: false, shape, compile } };
+  return { node: { kind: "json", statuses: [[status, ""]], several: false, shape, examples, compile } };
 }
 
-/** A value as JSON under one of several statuses, each listed with what it means; answered with {@link answer}. */
+/**
+ * A value as JSON under one of several statuses, each listed with what it means; answered with {@link answer}.
+ *
+ * @param options `examples` are values for the API document.
+ */
 export function jsonResponse<S extends Shape, const Statuses extends { readonly [status: number]: string }>(
   shape: S,
   statuses: Statuses,
+  options: { readonly examples?: readonly NoInfer<Written<ValueOf<S>>>[] } = {},
 ): Returns<Answered<keyof Statuses, Written<ValueOf<S>>>, JsonOf<S>> {
   const compile = () => {
     const write = writerOf(shape);
@@ -52,7 +59,8 @@ export function jsonResponse<S extends Shape, const Statuses extends { readonly 
       return plain(status, jsonType, write(value));
     };
   };
-  return { node: { kind: "json", statuses: listed(statuses), several: true, shape, compile } };
+  const { examples = [] } = options;
+  return { node: { kind: "json", statuses: listed(statuses), several: true, shape, examples, compile } };
 }
 
 /** No body; 204 by default. */

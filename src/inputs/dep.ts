@@ -38,7 +38,7 @@ export type Names<Codes extends readonly Code[]> = Codes[number]["name"];
 
 /** How a route's body is read: one body, one way. */
 export type BodyNeed =
-  | { readonly as: "json"; readonly shape: Shape }
+  | { readonly as: "json"; readonly shape: Shape; readonly examples: readonly unknown[] }
   | { readonly as: "bytes"; readonly contentTypes?: readonly string[] }
   | { readonly as: "form" }
   | { readonly as: "stream"; readonly max: number; readonly contentTypes?: readonly string[] }
@@ -72,9 +72,9 @@ export interface DepNode {
   readonly needs?: readonly Need[];
   readonly codes?: readonly Code[];
   readonly body?: BodyNeed;
-  /** The scheme of a credential, where the input is one. */
-  readonly credential?: string;
-  readonly credentialDoc?: string;
+  /** Where the input proves who asks: the scheme's name in the API document, and what it is. */
+  readonly credential?: { readonly scheme: string; readonly doc?: string };
+  /** Reads what cannot be known before: the API document says less than is read. */
   readonly opaque?: boolean;
   /** Read at every use. */
   readonly uncached?: boolean;

@@ -77,24 +77,18 @@ export function refuse<const Name extends string>(refusal: Refusal<Name>): Dep<n
 }
 
 /**
- * Marks an input as proving who asks, for the API document.
+ * Marks an input as proving who asks, for the API document: its scheme is listed there in place of what it reads. One
+ * that reads `authorization` is of the HTTP scheme of that name (`"bearer"`), any other a key where it is read.
  *
- * @param scheme Its name there; of an `authorization` header, HTTP's own: `bearer`, `basic`.
- * @param options `doc` says there what it is.
+ * @param options `doc` is what the document says of the scheme.
  */
 export function credential<A, R extends string, W>(
   scheme: string,
   dep: Dep<A, R, W>,
   options: { readonly doc?: string } = {},
 ): Dep<A, R, W> {
-  return {
-    node: {
-      from: [dep],
-      credential: scheme,
-      ...(options.doc === undefined ? {} : { credentialDoc: options.doc }),
-      compile: (_place, from) => reading(from, (value) => value),
-    },
-  };
+  const credential = { scheme, ...options };
+  return { node: { from: [dep], credential, compile: (_place, from) => reading(from, (value) => value) } };
 }
 
 /** Runs at every use, where any other dependency runs once a request. What it is made from is shared as ever. */

@@ -13,21 +13,25 @@ import { mediaTypeOf, unsupported } from "./content-type.ts";
  * no JSON is a 415 before the body is read. No body reads as `{}`.
  *
  * @param options `refusal` is answered for a body that does not fit, in place of the problems, which then go to the log.
+ * `examples` are bodies for the API document, as they are sent.
  */
-export function json<S extends Shape>(shape: S): Dep<ValueOf<S>, never, { json: JsonOf<S> }>;
+export function json<S extends Shape>(
+  shape: S,
+  options?: { readonly examples?: readonly NoInfer<JsonOf<S>>[] },
+): Dep<ValueOf<S>, never, { json: JsonOf<S> }>;
 export function json<S extends Shape, const Name extends string>(
   shape: S,
-  options: { readonly refusal: readonly [Code<Name>, string] },
+  options: { readonly refusal: readonly [Code<Name>, string]; readonly examples?: readonly NoInfer<JsonOf<S>>[] },
 ): Dep<ValueOf<S>, Name, { json: JsonOf<S> }>;
 export function json(
   shape: Shape,
-  options: { readonly refusal?: readonly [Code, string] } = {},
+  options: { readonly refusal?: readonly [Code, string]; readonly examples?: readonly unknown[] } = {},
 ): Dep<never, never, never> {
-  const { refusal } = options;
+  const { refusal, examples = [] } = options;
   const node: DepNode = {
     from: [],
     codes: refusal === undefined ? [unsupportedMediaType] : [unsupportedMediaType, refusal[0]],
-    body: { as: "json", shape },
+    body: { as: "json", shape, examples },
     before: () => checkContentType,
     compile: () => {
       const reader = compileReader(shape);

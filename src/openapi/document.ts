@@ -1,0 +1,181 @@
+import type { Route } from "../routes/route.ts";
+import { encodeSegment } from "../routes/segment.ts";
+import { placeOf, together } from "./alike.ts";
+import { describeRoute, operationOf } from "./operation.ts";
+import type { Described } from "./operation.ts";
+import { refusalSchemas } from "./refusals.ts";
+import { Components } from "./schemas/components.ts";
+import type { Schema } from "./schemas/schema.ts";
+import { schemeOf } from "./security.ts";
+import type { SecurityScheme } from "./security.ts";
+import type { OpenapiVersion, Telling } from "./telling.ts";
+
+/** What a document says of the API as a whole. */
+export interface DocumentOptions {
+  /** The API's name: `API` unless given. */
+  readonly title?: string;
+  /** The API's own version: `0` unless given. */
+  readonly version?: string;
+  /**
+   * The version of OpenAPI: `3.2` unless given. In `3.1`, for tools that know no other, an event stream is text, its
+   * events are described by `x-item-schema`, and methods that 3.1 has no word for stand under `x-additionalOperations`.
+   */
+  readonly openapi?: OpenapiVersion;
+}
+
+/** An OpenAPI document, ready for `JSON.stringify`. */
+export interface Document {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string };
+  readonly paths: { readonly [path: string]: { readonly [method: string]: unknown } };
+  readonly components: {
+    readonly schemas: { readonly [name: string]: Schema };
+    readonly securitySchemes?: { readonly [name: string]: SecurityScheme };
+  };
+}
+
+/** Routes that cannot be told in one document; each sentence names them. */
+class DescriptionError extends Error {
+  override readonly name: string = "DescriptionError";
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(
+      problems.length === 1 ? `Openapi: ${problems[0]}` : `Openapi:\n${problems.map((one) => `- ${one}`).join("\n")}`,
+    );
+    this.problems = problems;
+  }
+}
+
+/** A document, or what keeps the routes from having one, and what it tells loosely. */
+interface Description {
+  readonly document: Document;
+  readonly problems: readonly string[];
+  readonly loose: readonly string[];
+}
+
+/**
+ * The OpenAPI document of an API, made from its routes alone: the same routes give the same document, in their order.
+ * Routes with a `Path.rest` are left out.
+ *
+ * @throws Error naming every two routes that are one operation to OpenAPI and differ, shapes of one name that differ,
+ * and examples that do not fit their shape.
+ *
+ * @example
+ * ```ts
+ * await writeFile("openapi.json", JSON.stringify(Openapi.document(routes, { title: "Orders", version: "1" }), null, 2));
+ * ```
+ */
+export function document(routes: readonly Route[], options: DocumentOptions = {}): Document {
+  const { document, problems } = describe(routes, options);
+  if (problems.length > 0) throw new DescriptionError(problems);
+  return document;
+}
+
+/**
+ * The places that the document describes loosely, sorted: routes that read more than they say (`Dep.bind`, `request`,
+ * `Dep.ofRequest` without `needs`), values that may be any JSON, recursive shapes without a name, and rules of a shape
+ * that JSON Schema has no words for. A check of the application's own is none.
+ */
+export function report(routes: readonly Route[]): readonly string[] {
+  return describe(routes, {}).loose;
+}
+
+function describe(routes: readonly Route[], options: DocumentOptions): Description {
+  const { title = "API", version = "0", openapi = "3.2" } = options;
+  const components = new Components(refusalSchemas);
+  const problems: string[] = [];
+  const loose = new Set<string>();
+  const described: Described[] = [];
+  for (const route of routes) {
+    if (route.path.segments.some((segment) => typeof segment === "object" && segment.kind === "rest")) continue;
+    const name = `${route.method} ${route.pattern}`;
+    const telling: Telling = {
+      shape: (shape, direction, at) =>
+        components.describe(shape, direction, at, (at, what) => loose.add(`${name}: ${at} ${what}`)),
+      problem: (what) => problems.push(`${name} ${what}`),
+      version: openapi,
+    };
+    const one = describeRoute(route, telling);
+    if (one.isOpaque) loose.add(`${name}: reads more than it says (a bind, or a dependency with no needs)`);
+    place(one, described, problems);
+  }
+  const marked = pathsOf(described, openapi);
+  const finished = components.finish(marked);
+  for (const [at, what] of finished.loose) loose.add(`${at} ${what}`);
+  const securitySchemes = schemesOf(described, problems);
+  const document: Document = {
+    openapi: openapi === "3.2" ? "3.2.0" : "3.1.0",
+    info: { title, version },
+    paths: components.resolve(marked) as Document["paths"],
+    components: {
+      schemas: finished.schemas,
+      ...(Object.keys(securitySchemes).length === 0 ? {} : { securitySchemes }),
+    },
+  };
+  return { document, problems: [...problems, ...finished.problems], loose: [...loose].toSorted() };
+}
+
+/** Puts a route among those described before, as an operation of its own or together with one that is alike. */
+function place(one: Described, described: Described[], problems: string[]): void {
+  const at = placeOf(one);
+  for (const [index, other] of described.entries()) {
+    if (placeOf(other) === at) {
+      if (other.route.method === one.route.method) {
+        const both = together(other, one);
+        if (typeof both === "string") problems.push(`${other.name} and ${one.name} ${both}`);
+        else described[index] = both;
+        return;
+      }
+      if (other.route.pattern !== one.route.pattern) {
+        problems.push(`${other.name} and ${one.name} are at one path, which gives its parameter one name`);
+        return;
+      }
+    } else if (other.id === one.id) {
+      problems.push(`${other.name} and ${one.name} are both the operation ${one.id}`);
+      return;
+    }
+  }
+  described.push(one);
+}
+
+/** The methods that a path item has a word for, from OpenAPI 3.0 on. */
+const fixedMethods = ["GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"];
+
+function pathsOf(described: readonly Described[], openapi: OpenapiVersion): Document["paths"] {
+  const paths: { [path: string]: { [method: string]: unknown } } = {};
+  const fixed = openapi === "3.2" ? [...fixedMethods, "QUERY"] : fixedMethods;
+  const additional = openapi === "3.2" ? "additionalOperations" : "x-additionalOperations";
+  for (const one of described) {
+    const item = (paths[pathOf(one)] ??= {});
+    const { method } = one.route;
+    if (fixed.includes(method)) item[method.toLowerCase()] = operationOf(one);
+    else item[additional] = { ...(item[additional] as object | undefined), [method]: operationOf(one) };
+  }
+  return paths;
+}
+
+/** The pattern, its literals written as a URL has them. */
+function pathOf({ route }: Described): string {
+  const segments = route.path.segments.map((segment) =>
+    typeof segment === "string" ? encodeSegment(segment) : `{${segment.name}}`,
+  );
+  return `/${segments.join("/")}`;
+}
+
+function schemesOf(described: readonly Described[], problems: string[]): { [name: string]: SecurityScheme } {
+  const schemes: { [name: string]: SecurityScheme } = {};
+  for (const { name, credentials } of described) {
+    for (const credential of credentials) {
+      const { scheme } = credential;
+      const its = schemeOf(credential);
+      const before = (schemes[scheme] ??= its);
+      if (!/^[A-Za-z0-9._-]+$/.test(scheme)) {
+        problems.push(`${name} has the credential ${JSON.stringify(scheme)}, which OpenAPI cannot name`);
+      } else if (JSON.stringify(before) !== JSON.stringify(its)) {
+        problems.push(`the credential ${scheme} of ${name} is another one elsewhere: give each a scheme of its own`);
+      }
+    }
+  }
+  return schemes;
+}
