@@ -18,7 +18,7 @@ const packagesOfSrc = ["valibot", "node:async_hooks"];
 
 /** What an adapter needs beside its runtime; each is a peer dependency, and only for who uses what it is for. */
 /** @type {{ readonly [adapter: string]: readonly string[] }} */
-const packagesOfAdapters = { node: ["ws"] };
+const packagesOfAdapters = { node: ["ws"], postgres: ["postgres"] };
 
 /** What an adapter may run of src. Of the rest, `index.ts` aside, it may import types. */
 const portsOfSrc = /^src\/(app|database|logging)\/|^src\/inputs\/body-source\.ts$|^src\/answers\/(answer|parts)\.ts$/;

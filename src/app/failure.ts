@@ -1,6 +1,7 @@
 import { Unwritable } from "../answers/unwritable.ts";
 import { internal, sentences } from "../refusals/framework-codes.ts";
 import { Refusal } from "../refusals/refusal.ts";
+import { RefusingError } from "../refusals/refusing.ts";
 
 /** What a raise tells the log: what kind it was and where, never its message. */
 export interface Raised {
@@ -17,6 +18,7 @@ export function internalRefusal(detail: string | undefined): Refusal<"internal">
 /** What a thrown value is answered with: a refusal as if it had been returned, and anything else as a bug. */
 export function refusalOf(thrown: unknown): Refusal {
   if (thrown instanceof Refusal) return thrown;
+  if (thrown instanceof RefusingError) return thrown.refusal;
   return internalRefusal(thrown instanceof Unwritable ? thrown.message : undefined);
 }
 

@@ -4,6 +4,7 @@ import type { Level } from "../logging/level.ts";
 import type { Fields } from "../logging/entry.ts";
 import { isOn, log, write } from "../logging/writer.ts";
 import type { Refusal } from "../refusals/refusal.ts";
+import { RefusingError } from "../refusals/refusing.ts";
 import type { AskedExchange } from "./asked.ts";
 import { raisedOf } from "./failure.ts";
 
@@ -25,7 +26,8 @@ export function logRefusal(asked: AskedExchange, refusal: Refusal): void {
 
 /** A raise: its kind and where it came from, and never what it said. */
 export function logRaise(asked: AskedExchange, refusal: Refusal, thrown: unknown): void {
-  const raised = raisedOf(thrown);
+  // What refuses says why in its detail, which is logged with the answer.
+  const raised = thrown instanceof RefusingError ? undefined : raisedOf(thrown);
   if (raised === undefined) return;
   line(asked, "error", `${asked.method} ${asked.path}: ${refusal.code.name}: it raised`, {
     ...refusalFields(asked, refusal),

@@ -5,6 +5,7 @@ import * as usher from "usher-http";
 import * as bun from "usher-http/bun";
 import * as deno from "usher-http/deno";
 import * as node from "usher-http/node";
+import * as postgres from "usher-http/postgres";
 import * as whatwg from "usher-http/whatwg";
 import * as workers from "usher-http/workers";
 import { expect, it } from "vitest";
@@ -17,6 +18,7 @@ const entries = [
   { name: "usher-http/deno", source: "adapters/deno/index.ts", module: deno },
   { name: "usher-http/workers", source: "adapters/workers/index.ts", module: workers },
   { name: "usher-http/whatwg", source: "adapters/whatwg/index.ts", module: whatwg },
+  { name: "usher-http/postgres", source: "adapters/postgres/index.ts", module: postgres },
 ];
 
 it("exports the names in exports.txt and no others", async () => {

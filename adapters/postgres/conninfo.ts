@@ -1,0 +1,175 @@
+/** `Conninfo`: where a database is, and how it is reached. */
+
+/** Where a database is: made by {@link parse}. */
+export interface Conninfo {
+  /** Tried in this order. A host that begins with `/` is the folder of a Unix socket. */
+  readonly hosts: readonly { readonly host: string; readonly port: number }[];
+  readonly database: string;
+  readonly user: string;
+  /** Never printed. */
+  readonly password?: string;
+  readonly tls: Tls;
+  /** How long each address is waited for; 10 000 by default. */
+  readonly connectTimeoutMs?: number;
+  /** Which of several hosts will do; any by default. */
+  readonly session: SessionKind;
+  /** What the string sets for every connection: `application_name`, `options`. */
+  readonly parameters: { readonly [name: string]: string };
+}
+
+/** What is asked of the connection's encryption, in libpq's words. */
+export interface Tls {
+  readonly mode: "disable" | "prefer" | "require" | "verify-ca" | "verify-full";
+  /** The file of the authorities that may vouch for the server; `system` for those the runtime knows. */
+  readonly rootCertificate?: string;
+  /** The files of the client's own certificate and key. */
+  readonly certificate?: string;
+  readonly key?: string;
+}
+
+const sessionKinds = ["any", "read-write", "read-only", "primary", "standby"] as const;
+export type SessionKind = (typeof sessionKinds)[number];
+const tlsModes = ["disable", "prefer", "require", "verify-ca", "verify-full"] as const;
+
+const known: ReadonlySet<string> = /* @__PURE__ */ new Set([
+  "host",
+  "port",
+  "user",
+  "password",
+  "dbname",
+  "sslmode",
+  "sslrootcert",
+  "sslcert",
+  "sslkey",
+  "connect_timeout",
+  "application_name",
+  "options",
+  "target_session_attrs",
+]);
+
+type Words = Map<string, string>;
+
+/**
+ * Reads a connection string: a URL, `postgres://user:password@host:5432/database?sslmode=verify-full`, or keywords,
+ * `host=/run/postgresql dbname=orders`. Several hosts are separated by commas, and a value is percent-encoded in a URL.
+ * A database that is not named is the user's, a host `localhost`, a port 5432, and `sslmode` `prefer`.
+ *
+ * Keywords: `host port user password dbname sslmode sslrootcert sslcert sslkey connect_timeout application_name options
+ * target_session_attrs`, as libpq has them (PostgreSQL §34.1.2). No variable of the environment is read.
+ *
+ * @throws Error naming what cannot be read, and never the password.
+ */
+export function parse(text: string): Conninfo {
+  const words = /^postgres(?:ql)?:\/\//.test(text) ? urlWords(text) : keywordWords(text);
+  for (const name of words.keys())
+    if (!known.has(name)) throw new Error(`a connection string knows no ${JSON.stringify(name)}`);
+  const user = words.get("user");
+  if (user === undefined) throw new Error("a connection string names its user");
+  const password = words.get("password");
+  const seconds = words.get("connect_timeout");
+  const parameters = ["application_name", "options"].flatMap((name) => {
+    const value = words.get(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const info: Conninfo = {
+    hosts: hostsOf(words.get("host") ?? "localhost", words.get("port") ?? "5432"),
+    database: words.get("dbname") ?? user,
+    user,
+    ...(password === undefined ? {} : { password }),
+    tls: tlsOf(words),
+    session: oneOf(sessionKinds, "target_session_attrs", words.get("target_session_attrs") ?? "any"),
+    parameters: Object.fromEntries(parameters),
+  };
+  return seconds === undefined ? info : withConnectTimeout(info, 1000 * wholeNumber("connect_timeout", seconds));
+}
+
+/** The same, with another bound on reaching each address; 0 is none. */
+export function withConnectTimeout(target: Conninfo, ms: number): Conninfo {
+  return { ...target, connectTimeoutMs: ms };
+}
+
+function tlsOf(words: Words): Tls {
+  const rootCertificate = words.get("sslrootcert");
+  const certificate = words.get("sslcert");
+  const key = words.get("sslkey");
+  return {
+    // Authorities of the system vouch for anybody: without the name they vouch for nothing (libpq refuses it as well).
+    mode: oneOf(tlsModes, "sslmode", words.get("sslmode") ?? (rootCertificate === "system" ? "verify-full" : "prefer")),
+    ...(rootCertificate === undefined ? {} : { rootCertificate }),
+    ...(certificate === undefined ? {} : { certificate }),
+    ...(key === undefined ? {} : { key }),
+  };
+}
+
+const urlForm = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
+
+// By hand: no URL has several hosts, and none has a folder for one.
+function urlWords(text: string): Words {
+  const [, credentials = "", authority = "", path = "", query = ""] = urlForm.exec(text) ?? notReadable();
+  const words: Words = new Map();
+  const set = (name: string, value: string): void => {
+    if (value !== "") words.set(name, value);
+  };
+  const colon = credentials.indexOf(":");
+  set("user", decoded("user", colon === -1 ? credentials : credentials.slice(0, colon)));
+  if (colon !== -1) set("password", decoded("password", credentials.slice(colon + 1)));
+  const places = authority.split(",").map((place) => /^(\[[^\]]*\]|[^:]*)(?::([0-9]*))?$/.exec(place) ?? notReadable());
+  set("host", places.map(([, host = ""]) => decoded("host", host.replace(/^\[|\]$/g, ""))).join(","));
+  if (places.some(([, , port]) => port)) set("port", places.map(([, , port]) => port || "5432").join(","));
+  set("dbname", decoded("dbname", path));
+  for (const pair of query === "" ? [] : query.split("&")) {
+    const [name = "", ...value] = pair.split("=");
+    set(decoded("name", name), decoded(name, value.join("=")));
+  }
+  return words;
+}
+
+function decoded(name: string, text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Error(`the ${name} of a connection string is not percent-encoded`);
+  }
+}
+
+// name = value, 'in quotes', with \' and \\ (PostgreSQL §34.1.1.1).
+const keyword = /\s*([a-z_]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?:[^\s\\']|\\.)*))(?=\s|$)/gsy;
+
+function keywordWords(text: string): Words {
+  const words: Words = new Map();
+  const trimmed = text.trimEnd();
+  for (let at = 0; at < trimmed.length; at = keyword.lastIndex) {
+    keyword.lastIndex = at;
+    const [, name = "", quoted, bare = ""] = keyword.exec(trimmed) ?? notReadable();
+    const value = (quoted ?? bare).replace(/\\(.)/gs, "$1");
+    if (value === "") words.delete(name);
+    else words.set(name, value);
+  }
+  return words;
+}
+
+function notReadable(): never {
+  throw new Error("that is no connection string: postgres://user@host/database, or host=… user=… dbname=…");
+}
+
+function hostsOf(hosts: string, ports: string): Conninfo["hosts"] {
+  const names = hosts.split(",");
+  const numbers = ports.split(",").map((port) => wholeNumber("port", port));
+  if (numbers.length !== 1 && numbers.length !== names.length)
+    throw new Error("a connection string has one port, or one for each host");
+  return names.map((host, at) => {
+    const port = numbers[numbers.length === 1 ? 0 : at] as number;
+    if (port < 1 || port > 65535) throw new Error("a port is a number from 1 to 65535");
+    return { host: host === "" ? "localhost" : host, port };
+  });
+}
+
+function wholeNumber(name: string, text: string): number {
+  if (!/^[0-9]{1,9}$/.test(text)) throw new Error(`the ${name} of a connection string is a whole number`);
+  return Number(text);
+}
+
+function oneOf<const Words extends readonly string[]>(words: Words, name: string, word: string): Words[number] {
+  if (words.includes(word)) return word;
+  throw new Error(`the ${name} of a connection string is ${words.join(", ")}`);
+}

@@ -1,0 +1,21 @@
+/** PostgreSQL: statements as values, a pool that loses nothing in silence, transactions. */
+import type * as conninfo from "./conninfo.ts";
+import type * as pools from "./pool.ts";
+import type * as statements from "../../src/database/statement.ts";
+import type * as types from "../../src/database/types.ts";
+
+export type Type<A> = types.Type<A>;
+export * as Type from "../../src/database/types.ts";
+export type Statement<P extends readonly unknown[], A> = statements.Statement<P, A>;
+export * as Statement from "../../src/database/statement.ts";
+export { DatabaseError } from "../../src/database/failure.ts";
+export type { DatabaseFailure } from "../../src/database/failure.ts";
+export type { Database } from "../../src/database/lease.ts";
+export type { Isolation, TransactionOptions } from "../../src/database/transaction.ts";
+export type { Borrow } from "../../src/database/slots.ts";
+export type { PoolCheck, PoolStats, Reset } from "../../src/database/pool.ts";
+export type Pool = pools.Pool;
+export * as Pool from "./pool.ts";
+export type { PoolOptions } from "./options.ts";
+export type Conninfo = conninfo.Conninfo;
+export * as Conninfo from "./conninfo.ts";

@@ -1,0 +1,258 @@
+import type { Socket } from "node:net";
+import postgres from "postgres";
+import { LinkFailure } from "../../src/database/link.ts";
+import type { Answer, Description, Link, LinkEvents, LinkTrouble, Values } from "../../src/database/link.ts";
+import type { Conninfo } from "./conninfo.ts";
+import { dial } from "./dial.ts";
+import type { Address } from "./dial.ts";
+import { troubleOf } from "./trouble.ts";
+
+/** What a connection is born with. */
+export interface Birth {
+  readonly target: Conninfo;
+  readonly address: Address;
+  /** Start-up parameters (PostgreSQL §54.2.1). */
+  readonly parameters: { readonly [name: string]: string };
+  /** How many statements it keeps prepared; 0 for none. */
+  readonly statementCache: number;
+  readonly events: LinkEvents;
+}
+
+/** What the driver has beside what its types say. */
+interface Running extends Promise<Result> {
+  values(): Running;
+  describe(): Promise<{ types: number[]; columns: readonly Described[] }>;
+}
+type Result = Answer & { readonly state: Backend };
+interface Backend {
+  readonly pid: number;
+  readonly secret: number;
+}
+interface Described {
+  readonly name: string;
+  readonly type: number;
+}
+interface Driver {
+  unsafe(sql: string, values: readonly unknown[], options: { prepare: boolean; simple: boolean }): Running;
+}
+
+const terminate = Buffer.from([0x58, 0, 0, 0, 4]);
+const goodbyeMs = 1000;
+const cancelMs = 5000;
+
+/**
+ * One connection, and one session for as long as it lives: the driver is given a socket once, so that it can never take
+ * up another where a statement's own went away.
+ */
+export class PostgresLink implements Link {
+  readonly #birth: Birth;
+  readonly #driver: Driver;
+  #socket: Socket | undefined = undefined;
+  #backend: Backend | undefined = undefined;
+  #isGone = false;
+  #why = "the connection closed";
+  // What runs: rejects it, knowing whether any of it was sent.
+  #fail: ((trouble: LinkTrouble) => void) | undefined = undefined;
+  #sentBefore = 0;
+  readonly #prepared = new Set<string>();
+
+  constructor(birth: Birth) {
+    this.#birth = birth;
+    this.#driver = driverOf(birth, () => this.#dial());
+  }
+
+  get isOpen(): boolean {
+    return !this.#isGone && this.#backend !== undefined;
+  }
+
+  get isRunning(): boolean {
+    return this.#fail !== undefined;
+  }
+
+  /** Connects, and waits for the server's first answer. */
+  async open(): Promise<void> {
+    const { state } = await this.#send("select 1", [], { prepare: false, simple: true });
+    this.#backend = state;
+  }
+
+  run(sql: string, values: Values): Promise<Answer> {
+    const prepare = this.#prepares(sql);
+    // Without the option a statement of no parameters goes by the simple protocol, which prepares nothing.
+    return this.#send(sql, values, { prepare, simple: false });
+  }
+
+  script(sql: string): Promise<Answer> {
+    return this.#send(sql, [], { prepare: false, simple: true });
+  }
+
+  async describe(sql: string): Promise<Description> {
+    const described = await this.#watch(() =>
+      this.#driver.unsafe(sql, [], { prepare: true, simple: false }).describe(),
+    );
+    return { params: described.types, columns: described.columns };
+  }
+
+  async cancel(): Promise<void> {
+    if (this.#backend === undefined || this.#isGone) return;
+    const message = Buffer.alloc(16);
+    message.writeInt32BE(16, 0);
+    message.writeInt32BE(80877102, 4);
+    message.writeInt32BE(this.#backend.pid | 0, 8);
+    message.writeInt32BE(this.#backend.secret | 0, 12);
+    await tell(this.#birth, message);
+  }
+
+  async shut(): Promise<void> {
+    const socket = this.#socket;
+    if (socket === undefined || this.#isGone) return;
+    this.#why = "the connection was shut";
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => socket.destroy(), goodbyeMs);
+      socket.once("close", () => {
+        clearTimeout(timer);
+        resolve();
+      });
+      socket.end(terminate);
+    });
+  }
+
+  cut(why = "the connection was cut, as no answer came"): void {
+    this.#why = why;
+    this.#socket?.destroy();
+    this.#closed();
+  }
+
+  #send(sql: string, values: Values, how: { prepare: boolean; simple: boolean }): Promise<Result> {
+    return this.#watch(() => {
+      const query = this.#driver.unsafe(sql, values, how);
+      // The simple protocol gives several answers, of which the last is told.
+      return how.simple ? query.values().then(last) : query.values();
+    });
+  }
+
+  /** What the driver answers, or the connection's end: the driver does not tell of every end. */
+  #watch<A>(start: () => PromiseLike<A>): Promise<A> {
+    return new Promise((resolve, reject) => {
+      if (this.#isGone) return reject(new LinkFailure({ kind: "gone", isSent: false, why: this.#why }));
+      this.#sentBefore = this.#socket?.bytesWritten ?? 0;
+      const fail = (trouble: LinkTrouble): void => {
+        this.#fail = undefined;
+        reject(new LinkFailure(trouble));
+      };
+      this.#fail = fail;
+      start().then(
+        (answer) => {
+          if (this.#fail === fail) this.#fail = undefined;
+          resolve(answer);
+        },
+        (error: unknown) => {
+          if (this.#fail !== fail) return;
+          const trouble = troubleOf(error, this.#hasSent, this.#why);
+          fail(trouble);
+          // After an error of its own the driver is in no state that is known.
+          if (trouble.kind === "gone") this.cut(trouble.why);
+        },
+      );
+    });
+  }
+
+  get #hasSent(): boolean {
+    return (this.#socket?.bytesWritten ?? 0) !== this.#sentBefore;
+  }
+
+  #prepares(sql: string): boolean {
+    const prepared = this.#prepared;
+    if (prepared.has(sql)) return true;
+    if (prepared.size >= this.#birth.statementCache) return false;
+    prepared.add(sql);
+    return true;
+  }
+
+  // Inside the driver's own call: dialled before it, an end in between would be heard by nobody.
+  async #dial(): Promise<Socket> {
+    const { address, target } = this.#birth;
+    if (this.#isGone) throw new Error(this.#why);
+    const heard = (socket: Socket): void => {
+      this.#socket = socket;
+      socket.on("error", (error: NodeJS.ErrnoException) => {
+        if (!this.#isGone && error.code !== undefined) this.#why = `the connection closed: ${error.code}`;
+      });
+    };
+    const socket = await dial(address, target.tls, heard);
+    socket.on("close", () => this.#closed());
+    return socket;
+  }
+
+  #closed(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#birth.events.closed();
+    this.#fail?.({ kind: "gone", isSent: this.#hasSent, why: this.#why });
+  }
+}
+
+function driverOf({ target, parameters, statementCache, events }: Birth, socketOf: () => Promise<Socket>): Driver {
+  let isDialled = false;
+  const options = {
+    host: "localhost",
+    port: 5432,
+    user: target.user,
+    // A function, as an empty password would be looked for in the environment.
+    pass: () => target.password ?? "",
+    database: target.database,
+    ssl: false,
+    max: 1,
+    prepare: statementCache > 0,
+    fetch_types: false,
+    idle_timeout: null,
+    max_lifetime: null,
+    connect_timeout: 0,
+    backoff: 0,
+    keep_alive: null,
+    debug: false,
+    onnotice() {},
+    onnotify: events.notified,
+    connection: parameters,
+    types: asText,
+    socket() {
+      if (isDialled) throw new Error("the connection is closed");
+      isDialled = true;
+      return socketOf();
+    },
+  };
+  // Its types know neither a socket of one's own, nor the simple protocol, nor who is notified.
+  return postgres(options as unknown as postgres.Options<{}>) as unknown as Driver;
+}
+
+const same = (value: unknown): unknown => value;
+// What the driver would read and write in its own way: it drops microseconds, and takes the text 'true' for false.
+const read = [
+  16, 17, 20, 21, 23, 25, 26, 114, 700, 701, 1042, 1043, 1082, 1083, 1114, 1184, 1186, 1266, 1700, 2950, 3802,
+];
+const asText = Object.fromEntries([
+  ["raw", { to: 0, from: read, serialize: same, parse: undefined }],
+  ...[16, 17, 25, 114, 1184, 3802].map((type) => [`raw${type}`, { to: type, from: [], serialize: same }] as const),
+]);
+
+function last(answer: unknown): Result {
+  const answers = answer as readonly Result[] & Result;
+  return Array.isArray(answers[0]) && "command" in answers[0] ? (answers.at(-1) as Result) : answers;
+}
+
+/** Sends a message on a connection of its own, and waits for the server to close it: then it was read. */
+async function tell({ address, target }: Birth, message: Buffer): Promise<void> {
+  const sockets: Socket[] = [];
+  const timer = setTimeout(() => sockets.at(-1)?.destroy(), cancelMs);
+  try {
+    const socket = await dial(address, target.tls, (socket) => sockets.push(socket.on("error", () => {})));
+    await new Promise<void>((resolve) => {
+      socket.once("close", () => resolve());
+      socket.resume().write(message);
+    });
+  } catch {
+    // The server's own bound ends the statement where nobody can ask it to.
+  } finally {
+    clearTimeout(timer);
+    for (const socket of sockets) socket.destroy();
+  }
+}

@@ -1,0 +1,75 @@
+import { LinkFailure } from "../../src/database/link.ts";
+import type { LinkEvents } from "../../src/database/link.ts";
+import type { Conninfo } from "./conninfo.ts";
+import { addressesOf } from "./dial.ts";
+import type { Address } from "./dial.ts";
+import { PostgresLink } from "./link.ts";
+import type { Birth } from "./link.ts";
+import { fits } from "./session-kind.ts";
+
+export interface OpenOptions {
+  /** Start-up parameters of the framework's, which the connection string's and the application's stand before. */
+  readonly parameters: { readonly [name: string]: string };
+  readonly statementCache: number;
+}
+
+const connectTimeoutMs = 10_000;
+
+/** Opens a connection to the first address that gives one; rejects with a {@link LinkFailure} that says why none does. */
+export async function openLink(target: Conninfo, options: OpenOptions, events: LinkEvents): Promise<PostgresLink> {
+  const reasons: string[] = [];
+  for (const { host, port } of target.hosts) {
+    for (const address of await addresses(host, port, reasons)) {
+      const opened = await openAt(address, target, options, events);
+      if (opened instanceof PostgresLink) return opened;
+      reasons.push(opened.why);
+      if (opened.isFinal) throw new LinkFailure({ kind: "unreachable", why: opened.why });
+    }
+  }
+  throw new LinkFailure({ kind: "unreachable", why: reasons.join("; ") });
+}
+
+async function addresses(host: string, port: number, reasons: string[]): Promise<readonly Address[]> {
+  try {
+    return await addressesOf(host, port);
+  } catch (error) {
+    reasons.push(error instanceof Error ? error.message : String(error));
+    return [];
+  }
+}
+
+interface NotOpened {
+  readonly why: string;
+  /** Whether another address would say the same. */
+  readonly isFinal: boolean;
+}
+
+async function openAt(
+  address: Address,
+  target: Conninfo,
+  { parameters, statementCache }: OpenOptions,
+  events: LinkEvents,
+): Promise<PostgresLink | NotOpened> {
+  const birth: Birth = { target, address, parameters, statementCache, events };
+  const link = new PostgresLink(birth);
+  const boundMs = target.connectTimeoutMs ?? connectTimeoutMs;
+  const timer = boundMs > 0 && setTimeout(() => link.cut(`no connection within ${boundMs} ms`), boundMs);
+  try {
+    await link.open();
+    if (await fits(link, target.session)) return link;
+    await link.shut();
+    return { why: `the server is not ${target.session}`, isFinal: false };
+  } catch (thrown) {
+    const { trouble } = thrown as LinkFailure;
+    link.cut();
+    if (trouble.kind === "refused") return { why: `${trouble.severity} ${trouble.code}`, isFinal: true };
+    return { why: trouble.why, isFinal: trouble.kind === "gone" && isOfTheProgram(trouble.code) };
+  } finally {
+    if (timer !== false) clearTimeout(timer);
+  }
+}
+
+/** Who asks, for what, or how is wrong: a role, a password, a database, a parameter. Another address says the same. */
+function isOfTheProgram(code: string | undefined): boolean {
+  return code !== undefined && (code.startsWith("28") || ["3D000", "42704", "22023"].includes(code));
+}

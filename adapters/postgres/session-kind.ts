@@ -1,0 +1,19 @@
+import type { Link } from "../../src/database/link.ts";
+import type { SessionKind } from "./conninfo.ts";
+
+/** Whether a server is of the kind that `target_session_attrs` asks for. */
+export async function fits(link: Link, kind: SessionKind): Promise<boolean> {
+  if (kind === "any") return true;
+  const answer = await link.script("select current_setting('transaction_read_only'), pg_is_in_recovery()");
+  const [isReadOnly, isStandby] = answer[0] ?? [];
+  switch (kind) {
+    case "read-write":
+      return isReadOnly === "off";
+    case "read-only":
+      return isReadOnly === "on";
+    case "primary":
+      return isStandby === "f";
+    default:
+      return isStandby === "t";
+  }
+}

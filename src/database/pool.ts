@@ -1,0 +1,185 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { error, ok } from "../result.ts";
+import type { Result } from "../result.ts";
+import { DatabaseError, failureOf } from "./failure.ts";
+import { Lease } from "./lease.ts";
+import type { Database } from "./lease.ts";
+import type { LinkFailure } from "./link.ts";
+import type { Answer, OpenLink, Values } from "./link.ts";
+import { warn } from "./pool-log.ts";
+import { Slots } from "./slots.ts";
+import type { Borrow, SlotsOptions } from "./slots.ts";
+import type { Slot } from "./slot.ts";
+import type { Statement } from "./statement.ts";
+import { transact } from "./transaction.ts";
+import type { TransactionOptions } from "./transaction.ts";
+
+/** A readiness check, as `Health.routes` takes it. */
+export interface PoolCheck {
+  readonly name: string;
+  readonly probe: () => Promise<Result<void, string>>;
+}
+
+export interface PoolStats {
+  readonly size: number;
+  /** How many are not lent. */
+  readonly idle: number;
+  /** How many borrowers wait. */
+  readonly waiting: number;
+  /** How many connections were opened in place of one that died, or was old. */
+  readonly replaced: number;
+}
+
+/** When a connection's session is made new: after `use`, which may have changed it, by default. */
+export type Reset = "use" | "always" | "never";
+
+/** Every way there is of changing a session but its prepared statements, undone. */
+const resetting =
+  "rollback; set session authorization default; select pg_advisory_unlock_all(); close all; unlisten *; " +
+  "reset all; discard temp; discard sequences";
+
+const longHoldMs = 250;
+
+/** What the work that runs has borrowed already. */
+interface Borrowed {
+  readonly from: Pool;
+  readonly before: Borrowed | undefined;
+}
+const borrowed = /* @__PURE__ */ new AsyncLocalStorage<Borrowed>();
+
+/** A fixed number of connections to a database, lent one at a time. */
+export class Pool implements Database {
+  readonly #slots: Slots;
+  readonly #reset: Reset;
+
+  private constructor(slots: Slots, reset: Reset) {
+    this.#slots = slots;
+    this.#reset = reset;
+  }
+
+  /** Resolves once every connection is open. */
+  static async over(open: OpenLink, options: SlotsOptions, reset: Reset): Promise<Pool> {
+    return new Pool(await Slots.filled(open, options), reset);
+  }
+
+  /** Runs one statement on a connection borrowed for it. */
+  async exec<P extends readonly unknown[], A>(statement: Statement<P, A>, ...params: P): Promise<A> {
+    const values = statement.print(params);
+    const answer = await this.#once(statement.sql, values, false);
+    return statement.read(answer);
+  }
+
+  /**
+   * Lends a connection for several statements outside of a transaction, and makes its session new afterwards.
+   *
+   * @param options `waitMs` in place of the pool's, and a signal that ends the wait and the statement that runs.
+   */
+  async use<A>(work: (db: Database) => Promise<A>, options: Borrow = {}): Promise<A> {
+    const slot = await this.#take(options);
+    const startedAt = performance.now();
+    const lease = new Lease(slot, options.signal, false);
+    try {
+      return await borrowed.run({ from: this, before: borrowed.getStore() }, work, lease);
+    } finally {
+      await lease.end();
+      await this.#giveBack(slot, this.#reset === "never" ? "rollback" : resetting, startedAt);
+    }
+  }
+
+  /**
+   * Runs a work in a transaction. A value that it returns commits; a refusal rolls back and is handed on, unless `keep`
+   * says otherwise; what it throws rolls back and is thrown on. It is run once, whatever happens, unless `retries` says
+   * how often it may be run again where a concurrent transaction stood in its way.
+   *
+   * What is no statement, as publishing or calling another server, belongs after it: only then is the work kept.
+   */
+  async transaction<A>(work: (db: Database) => Promise<A>, options: TransactionOptions = {}): Promise<A> {
+    let slot: Slot | undefined;
+    let startedAt = 0;
+    const inside: Borrowed = { from: this, before: borrowed.getStore() };
+    try {
+      return await transact(
+        { take: (borrow) => this.#take(borrow), give: (slot) => this.#slots.give(slot) },
+        (db) => borrowed.run(inside, work, db),
+        options,
+        (lent) => {
+          slot = lent;
+          startedAt = performance.now();
+        },
+      );
+    } finally {
+      if (slot !== undefined) await this.#giveBack(slot, this.#reset === "always" ? resetting : undefined, startedAt);
+    }
+  }
+
+  /**
+   * A readiness check: it borrows a connection and asks it something. A pool that is busy is ready all the same; one that
+   * is closed is not, and none that does not reach its database.
+   */
+  check(name = "postgres"): PoolCheck {
+    return { name, probe: () => this.#probe() };
+  }
+
+  stats(): PoolStats {
+    return this.#slots.stats();
+  }
+
+  /** Lends no more, and settles when every connection is closed: those that are lent, once they were given back. */
+  close(): Promise<void> {
+    return this.#slots.close();
+  }
+
+  async #once(sql: string, values: Values, isSecond: boolean): Promise<Answer> {
+    const taken = this.#slots.take({});
+    const slot = taken instanceof Promise ? await this.#taken(taken) : taken;
+    try {
+      return await slot.run(sql, values);
+    } catch (thrown) {
+      const { trouble } = thrown as LinkFailure;
+      const failure = failureOf(trouble, sql, values);
+      if (failure.kind !== "connection_closed") throw new DatabaseError(failure);
+      if (isSecond) throw new DatabaseError({ kind: "unsent", detail: "the connection closed before the statement" });
+    } finally {
+      // A statement is no place to begin a transaction, yet no statement can be kept from it.
+      if (this.#reset === "always") await this.#giveBack(slot, resetting, undefined);
+      else this.#slots.give(slot);
+    }
+    // Nothing was sent: another connection may be asked, as if this one had never been.
+    return this.#once(sql, values, true);
+  }
+
+  async #take(borrow: Borrow): Promise<Slot> {
+    const taken = this.#slots.take(borrow);
+    return taken instanceof Promise ? this.#taken(taken) : taken;
+  }
+
+  /** Who holds a connection and waits for another may wait for one that waits likewise. */
+  #taken(waiting: Promise<Slot>): Promise<Slot> {
+    for (let held = borrowed.getStore(); held !== undefined; held = held.before)
+      if (held.from === this && !this.#slots.isClosed) {
+        warn("work that holds a connection waits for another of the same pool: hand the first one on");
+        break;
+      }
+    return waiting;
+  }
+
+  async #giveBack(slot: Slot, renewing: string | undefined, startedAt: number | undefined): Promise<void> {
+    const { link } = slot;
+    if (renewing !== undefined && link.isOpen) await link.script(renewing).catch(() => link.cut());
+    this.#slots.give(slot);
+    const heldMs = startedAt === undefined ? 0 : Math.round(performance.now() - startedAt);
+    if (heldMs > longHoldMs) warn(`a connection was held for ${heldMs} ms`);
+  }
+
+  async #probe(): Promise<Result<void, string>> {
+    if (this.#slots.isClosed) return error("the database pool is closed");
+    if (this.#slots.isAllLent) return ok();
+    try {
+      await this.#once("select 1", [], false);
+      return ok();
+    } catch (thrown) {
+      const { failure, message } = thrown as DatabaseError;
+      return failure.kind === "pool_busy" ? ok() : error(message);
+    }
+  }
+}

@@ -1,0 +1,322 @@
+import { DatabaseError } from "./failure.ts";
+import { LinkFailure } from "./link.ts";
+import type { OpenLink } from "./link.ts";
+import { warn } from "./pool-log.ts";
+import { Slot } from "./slot.ts";
+
+export interface SlotsOptions {
+  readonly size: number;
+  readonly waitMs: number;
+  /** What a statement may take on the wire, whatever the server does; undefined for any time. */
+  readonly answerMs: number | undefined;
+  readonly maxLifetimeMs: number;
+  readonly idleCheckMs: number;
+}
+
+/** How long a borrow waits, and what ends the waiting. */
+export interface Borrow {
+  readonly waitMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+interface Waiter {
+  readonly resolve: (slot: Slot) => void;
+  readonly reject: (why: unknown) => void;
+  /** Ends the wait's timer and its listening. */
+  readonly settle: () => void;
+}
+
+const firstBackoffMs = 100;
+const longestBackoffMs = 1000;
+const longWaitMs = 100;
+
+/**
+ * A fixed number of places for a connection each. A place is idle, lent, being opened, or down; a connection that dies
+ * leaves its place down, and one attempt at a time, further and further apart, finds out when the server is back.
+ */
+export class Slots {
+  readonly #open: OpenLink;
+  readonly #options: SlotsOptions;
+  // The last one given back is lent first: so few connections are busy, and the others' caches stay out of the way.
+  readonly #idle: Slot[] = [];
+  readonly #lent = new Set<Slot>();
+  readonly #waiting = new Set<Waiter>();
+  #opening = 0;
+  #down = 0;
+  #replaced = 0;
+  #backoffMs = 0;
+  #attempt: ReturnType<typeof setTimeout> | undefined = undefined;
+  #why = "";
+  #isClosed = false;
+  #sweep: ReturnType<typeof setInterval> | undefined = undefined;
+  readonly #sweepMs: number;
+  #whenClosed: (() => void) | undefined = undefined;
+  #closing: Promise<void> | undefined = undefined;
+
+  private constructor(open: OpenLink, options: SlotsOptions) {
+    this.#open = open;
+    this.#options = options;
+    this.#sweepMs = Math.max(1, Math.min(1000, options.idleCheckMs / 4, options.maxLifetimeMs / 4));
+  }
+
+  /** Opens every connection. Where one cannot be, the others are closed, and the first reason is thrown. */
+  static async filled(open: OpenLink, options: SlotsOptions): Promise<Slots> {
+    const slots = new Slots(open, options);
+    const opened = await Promise.allSettled(Array.from({ length: options.size }, () => slots.#openSlot()));
+    for (const { value } of opened.filter((one) => one.status === "fulfilled")) slots.#idle.push(value);
+    const failed = opened.find((one) => one.status === "rejected");
+    if (failed !== undefined) {
+      await slots.close();
+      throw unsent(failed.reason);
+    }
+    // A connection may have died while the others were opened.
+    for (const slot of slots.#idle.slice()) if (!slot.link.isOpen) slots.#died(slot);
+    slots.#sweep = setInterval(() => slots.#keepHouse(), slots.#sweepMs);
+    return slots;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Whether every place is lent: none is idle, and none is down or being opened. */
+  get isAllLent(): boolean {
+    return this.#lent.size >= this.#options.size;
+  }
+
+  stats(): { readonly size: number; readonly idle: number; readonly waiting: number; readonly replaced: number } {
+    const { size } = this.#options;
+    const idle = this.#isClosed ? 0 : size - this.#lent.size;
+    return { size, idle, waiting: this.#waiting.size, replaced: this.#replaced };
+  }
+
+  /** A connection of one's own until it is given back: at once where one is idle, else in the order of asking. */
+  take(borrow: Borrow): Slot | Promise<Slot> {
+    const slot = this.#isClosed || borrow.signal?.aborted ? undefined : this.#idle.pop();
+    if (slot === undefined) return this.#wait(borrow);
+    this.#lent.add(slot);
+    return slot;
+  }
+
+  /** Takes a connection back, for whoever has waited longest. */
+  give(slot: Slot): void {
+    slot.isUnbounded = false;
+    if (this.#isClosed) void slot.link.shut().then(() => this.#gone(slot));
+    else {
+      this.#lent.delete(slot);
+      if (slot.link.isOpen) this.#deliver(slot);
+      else this.#wentDown();
+    }
+  }
+
+  #gone(slot: Slot): void {
+    this.#lent.delete(slot);
+    this.#tellClosed();
+  }
+
+  /** No one borrows from now on. Settles when every connection is closed, those that are lent after they came back. */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#sweep);
+    clearTimeout(this.#attempt);
+    for (const waiter of this.#waiting) this.#refuse(waiter, new DatabaseError({ kind: "pool_closed" }));
+    const idle = this.#idle.splice(0);
+    await Promise.all(idle.map(({ link }) => link.shut()));
+    if (this.#lent.size + this.#opening > 0) await new Promise<void>((resolve) => (this.#whenClosed = resolve));
+  }
+
+  #tellClosed(): void {
+    if (this.#isClosed && this.#lent.size + this.#opening === 0) this.#whenClosed?.();
+  }
+
+  async #wait({ waitMs = this.#options.waitMs, signal }: Borrow): Promise<Slot> {
+    if (this.#isClosed) throw new DatabaseError({ kind: "pool_closed" });
+    if (signal?.aborted) throw gaveUp();
+    if (this.#isUnreachable) {
+      // Its timer makes a caller that asks again and again let the event loop turn, which is what finds the server back.
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      throw new DatabaseError({ kind: "unsent", detail: this.#why });
+    }
+    const startedAt = performance.now();
+    const slot = await new Promise<Slot>((resolve, reject) => {
+      const leave = (why: DatabaseError): void => this.#refuse(waiter, why);
+      const timer = setTimeout(() => leave(new DatabaseError({ kind: "pool_busy", waitedMs: waitMs })), waitMs);
+      const abort = (): void => leave(gaveUp());
+      signal?.addEventListener("abort", abort);
+      const settle = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", abort);
+      };
+      const waiter: Waiter = { resolve, reject, settle };
+      this.#waiting.add(waiter);
+    });
+    const waitedMs = Math.round(performance.now() - startedAt);
+    if (waitedMs > longWaitMs) warn(`a wait for a connection took ${waitedMs} ms`);
+    return slot;
+  }
+
+  /** With every place down and an attempt due later, there is nothing to wait for. */
+  get #isUnreachable(): boolean {
+    return this.#attempt !== undefined && this.#opening === 0 && this.#down === this.#options.size;
+  }
+
+  #refuse(waiter: Waiter, why: DatabaseError): void {
+    this.#waiting.delete(waiter);
+    waiter.settle();
+    waiter.reject(why);
+  }
+
+  #deliver(slot: Slot): void {
+    const [waiter] = this.#waiting;
+    if (waiter === undefined) {
+      slot.idleMs = 0;
+      this.#idle.push(slot);
+      return;
+    }
+    this.#waiting.delete(waiter);
+    waiter.settle();
+    this.#lent.add(slot);
+    waiter.resolve(slot);
+  }
+
+  async #openSlot(): Promise<Slot> {
+    const opened: Slot[] = [];
+    const link = await this.#open({ closed: () => opened.forEach((slot) => this.#died(slot)) });
+    // A tenth of a life apart, so that connections opened together do not all end together.
+    const slot = new Slot(link, performance.now() + this.#options.maxLifetimeMs * (0.9 + Math.random() * 0.2));
+    opened.push(slot);
+    return slot;
+  }
+
+  /** One that is lent is found dead when it is given back. */
+  #died(slot: Slot): void {
+    const at = this.#idle.indexOf(slot);
+    if (at === -1) return;
+    this.#idle.splice(at, 1);
+    this.#wentDown();
+  }
+
+  #wentDown(): void {
+    this.#down++;
+    this.#revive();
+  }
+
+  /** Opens what is down: all of it, unless the server is known to be away; then one when its time has come. */
+  #revive(): void {
+    if (this.#isClosed || this.#attempt !== undefined) return;
+    if (this.#backoffMs > 0) this.#attemptLater();
+    else while (this.#down > 0) void this.#fill();
+  }
+
+  #attemptLater(): void {
+    if (this.#down === 0) return;
+    const apart = 0.75 + Math.random() * 0.5;
+    this.#attempt = setTimeout(() => {
+      this.#attempt = undefined;
+      if (this.#down > 0) void this.#fill();
+    }, this.#backoffMs * apart);
+  }
+
+  async #fill(): Promise<void> {
+    this.#down--;
+    this.#opening++;
+    try {
+      const slot = await this.#openSlot();
+      this.#opening--;
+      this.#backoffMs = 0;
+      this.#replaced++;
+      this.#settleOpened(slot);
+    } catch (failure) {
+      this.#opening--;
+      this.#down++;
+      this.#failed(failure);
+    }
+    this.#tellClosed();
+  }
+
+  #settleOpened(slot: Slot): void {
+    if (this.#isClosed) {
+      this.#lent.add(slot);
+      this.give(slot);
+      return;
+    }
+    clearTimeout(this.#attempt);
+    this.#attempt = undefined;
+    if (slot.link.isOpen) this.#deliver(slot);
+    else this.#down++;
+    this.#revive();
+  }
+
+  #failed(failure: unknown): void {
+    this.#why = whyOf(failure);
+    if (this.#isClosed) return;
+    if (this.#attempt === undefined && this.#opening === 0) {
+      if (this.#backoffMs === 0) warn(`the database is not reached: ${this.#why}`);
+      this.#backoffMs = Math.min(Math.max(firstBackoffMs, this.#backoffMs * 2), longestBackoffMs);
+      this.#attemptLater();
+    }
+    if (!this.#isUnreachable) return;
+    for (const waiter of this.#waiting) this.#refuse(waiter, unsent(failure));
+  }
+
+  /** Bounds what runs, renews what is old, and asks what was long idle whether it is there. */
+  #keepHouse(): void {
+    const { answerMs, idleCheckMs } = this.#options;
+    for (const slot of this.#lent) {
+      if (slot.link.isRunning) slot.runningMs += this.#sweepMs;
+      if (answerMs !== undefined && !slot.isUnbounded && slot.runningMs > answerMs) slot.link.cut();
+    }
+    for (const slot of this.#idle.slice()) {
+      slot.idleMs += this.#sweepMs;
+      // The last idle one is somebody's who may come any moment.
+      if (this.#idle.length < 2) continue;
+      if (performance.now() > slot.endsAt) void this.#renew(slot);
+      else if (slot.idleMs > idleCheckMs) void this.#ask(slot);
+    }
+  }
+
+  async #ask(slot: Slot): Promise<void> {
+    this.#borrowIdle(slot);
+    await slot.run("select 1", []).catch(() => slot.link.cut());
+    this.give(slot);
+  }
+
+  /** The new connection stands before the old one goes. */
+  async #renew(slot: Slot): Promise<void> {
+    this.#borrowIdle(slot);
+    try {
+      const fresh = await this.#openSlot();
+      this.#lent.add(fresh);
+      this.#lent.delete(slot);
+      this.#replaced++;
+      void slot.link.shut();
+      this.give(fresh);
+    } catch {
+      slot.endsAt += this.#options.idleCheckMs;
+      this.give(slot);
+    }
+  }
+
+  #borrowIdle(slot: Slot): void {
+    this.#idle.splice(this.#idle.indexOf(slot), 1);
+    this.#lent.add(slot);
+  }
+}
+
+function whyOf(failure: unknown): string {
+  const trouble = failure instanceof LinkFailure ? failure.trouble : undefined;
+  if (trouble === undefined) return failure instanceof Error ? failure.name : typeof failure;
+  return trouble.kind === "refused" ? `${trouble.severity} ${trouble.code}: ${trouble.message}` : trouble.why;
+}
+
+function unsent(failure: unknown): DatabaseError {
+  return new DatabaseError({ kind: "unsent", detail: whyOf(failure) });
+}
+
+function gaveUp(): DatabaseError {
+  return new DatabaseError({ kind: "unsent", detail: "who asked for a connection went away" });
+}

@@ -1,0 +1,150 @@
+/** `Statement`: statements as values. */
+import { DatabaseError, clipped } from "./failure.ts";
+import type { Answer, Column, Values } from "./link.ts";
+import { includes } from "./type.ts";
+import type { Type } from "./type.ts";
+
+/** A statement is a value: its SQL, the types of its parameters, and what its answer is read as. */
+export interface Statement<in P extends readonly unknown[], out A> {
+  readonly sql: string;
+  readonly params: Types;
+  /** The columns of a row, for the statements that answer rows. */
+  readonly row: Columns | undefined;
+  /** The texts of its parameters. Throws where a value is none of its type's. */
+  readonly print: (values: P) => Values;
+  /** Throws where the answer is not what the statement says. */
+  readonly read: (answer: Answer) => A;
+}
+
+export type Types = readonly Type<unknown>[];
+export type Args<P extends Types> = { readonly [K in keyof P]: P[K] extends Type<infer A> ? A : never };
+export interface Columns {
+  readonly [column: string]: Type<unknown>;
+}
+export type Row<C extends Columns> = { readonly [K in keyof C]: C[K] extends Type<infer A> ? A : never };
+
+/** Parameters, `$1` and on, in their order. */
+export interface Params<P extends Types> {
+  readonly params?: P;
+}
+/** Parameters, and the columns of each row by name; a column that is not named here is not read. */
+export interface Rows<P extends Types, C extends Columns> extends Params<P> {
+  readonly row: C;
+}
+
+/** A statement whose answer is not looked at. */
+export function exec<const P extends Types = []>(sql: string, options: Params<P> = {}): Statement<Args<P>, void> {
+  return make(sql, options.params, undefined, () => {});
+}
+
+/** A statement that answers how many rows it touched. */
+export function count<const P extends Types = []>(sql: string, options: Params<P> = {}): Statement<Args<P>, number> {
+  return make(sql, options.params, undefined, (answer) => answer.count ?? 0);
+}
+
+/** A statement of exactly one row: any other number is a failure. */
+export function find<const C extends Columns, const P extends Types = []>(
+  sql: string,
+  options: Rows<P, C>,
+): Statement<Args<P>, Row<C>> {
+  const rows = reader(sql, options.row);
+  return make(sql, options.params, options.row, (answer) => {
+    if (answer.length !== 1) throw misfit(sql, `${answer.length} rows where there is one`);
+    return rows(answer)[0] as Row<C>;
+  });
+}
+
+/** A statement of one row or none: more are a failure. */
+export function findOptional<const C extends Columns, const P extends Types = []>(
+  sql: string,
+  options: Rows<P, C>,
+): Statement<Args<P>, Row<C> | undefined> {
+  const rows = reader(sql, options.row);
+  return make(sql, options.params, options.row, (answer) => {
+    if (answer.length > 1) throw misfit(sql, `${answer.length} rows where there is one at the most`);
+    return rows(answer)[0];
+  });
+}
+
+/** A statement of any number of rows. */
+export function list<const C extends Columns, const P extends Types = []>(
+  sql: string,
+  options: Rows<P, C>,
+): Statement<Args<P>, readonly Row<C>[]> {
+  return make(sql, options.params, options.row, reader(sql, options.row));
+}
+
+function make<P extends Types, A>(
+  sql: string,
+  params: P | undefined,
+  row: Columns | undefined,
+  read: (answer: Answer) => A,
+): Statement<Args<P>, A> {
+  const types: Types = params ?? [];
+  const print = (values: readonly unknown[]): Values => {
+    if (values.length !== types.length)
+      throw misfit(sql, `${values.length} parameters where there are ${types.length}`);
+    return types.map((type, at) => printed(sql, type, values[at], at));
+  };
+  return { sql, params: types, row, print, read };
+}
+
+function printed(sql: string, type: Type<unknown>, value: unknown, at: number): string | null {
+  try {
+    return type.print(value);
+  } catch {
+    throw misfit(sql, `parameter $${at + 1} is no ${type.name}`);
+  }
+}
+
+type Field = readonly [name: string, type: Type<unknown>, at: number];
+
+/** Reads rows by their columns' names. Where the columns stand is found once for each answer's description, which a prepared statement has once. */
+function reader<C extends Columns>(sql: string, row: C): (answer: Answer) => readonly Row<C>[] {
+  if (Object.hasOwn(row, "__proto__")) throw new Error("a column that is read cannot be named __proto__");
+  const names = Object.keys(row);
+  const found = new WeakMap<readonly Column[], readonly Field[]>();
+  return (answer) => {
+    let fields = found.get(answer.columns);
+    if (fields === undefined) {
+      fields = names.map((name) => fieldOf(sql, name, row[name] as Type<unknown>, answer.columns));
+      found.set(answer.columns, fields);
+    }
+    const rows: Row<C>[] = [];
+    for (const values of answer) rows.push(rowOf(sql, fields, values) as Row<C>);
+    return rows;
+  };
+}
+
+function fieldOf(sql: string, name: string, type: Type<unknown>, columns: readonly Column[]): Field {
+  const at = columns.findIndex((column) => column.name === name);
+  const column = columns[at];
+  if (column === undefined) throw misfit(sql, `there is no column ${name}`);
+  if (columns.some((other, index) => other.name === name && index !== at))
+    throw misfit(sql, `there are several columns ${name}`);
+  if (!includes(type.reads, column.type)) throw misfit(sql, `column ${name} is of a type that is no ${type.name}`);
+  return [name, type, at];
+}
+
+function rowOf(sql: string, fields: readonly Field[], values: Values): { [name: string]: unknown } {
+  const row: { [name: string]: unknown } = {};
+  for (const [name, type, at] of fields) {
+    const text = values[at] as string | null;
+    if (text !== null) row[name] = parsed(sql, name, type, text);
+    else if (type.isOptional) row[name] = undefined;
+    else throw misfit(sql, `column ${name} is NULL, which is no ${type.name}`);
+  }
+  return row;
+}
+
+function parsed(sql: string, name: string, type: Type<unknown>, text: string): unknown {
+  try {
+    return type.parse(text);
+  } catch {
+    throw misfit(sql, `column ${name} is no ${type.name}`);
+  }
+}
+
+function misfit(sql: string, what: string): DatabaseError {
+  return new DatabaseError({ kind: "db", code: undefined, detail: `${what}, for ${clipped(sql)}` });
+}

@@ -1,0 +1,207 @@
+/** `Type`: the column types. */
+import { digitsAt, isCalendarDate } from "../codecs/calendar.ts";
+import { compileReader } from "../shapes/reader.ts";
+import type { Shape } from "../shapes/shape.ts";
+import { compileWriter } from "../shapes/writer.ts";
+import { elementsOf, listText } from "./array-text.ts";
+import { instantOf, instantText } from "./instant-text.ts";
+import { Misfit, made } from "./type.ts";
+import type { Type } from "./type.ts";
+
+const integers = [21, 23];
+const texts = [25, 1043, 1042, 19, made];
+
+/** `int4`, `int2`: a whole number of −2 147 483 648 to 2 147 483 647. */
+export const int: Type<number> = {
+  name: "int",
+  reads: integers,
+  sends: [...integers, 20, 1700, 700, 701],
+  parse: (text) => fit(Number(text), Number.isInteger),
+  print: (value) => String(fit(value, (value) => Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 31)),
+};
+
+/** `int8` and the shorter ones: a whole number of −2⁶³ to 2⁶³ − 1, exact. */
+export const int64: Type<bigint> = {
+  name: "int64",
+  reads: [20, ...integers],
+  sends: [20, ...integers, 1700],
+  parse: (text) => BigInt(text),
+  print: (value) => String(fit(value, (value) => typeof value === "bigint" && BigInt.asIntN(64, value) === value)),
+};
+
+/** `float8`, `float4`: what a `number` can be, −0, NaN and the infinities with it. */
+export const float: Type<number> = {
+  name: "float",
+  reads: [701, 700],
+  sends: [701, 700, 1700],
+  parse: (text) => (text === "NaN" ? Number.NaN : fit(Number(text), (value) => !Number.isNaN(value))),
+  print: (value) => (Object.is(value, -0) ? "-0" : String(fit(value, (value) => typeof value === "number"))),
+};
+
+const decimal = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$|^NaN$|^-?Infinity$/;
+
+/** `numeric`, as its digits: no digit is lost, and none is made up. */
+export const numeric: Type<string> = {
+  name: "numeric",
+  reads: [1700],
+  sends: [1700, 20, ...integers, 700, 701],
+  parse: (text) => text,
+  print: (value) => fit(value, (value) => decimal.test(value)),
+};
+
+/** `text`, `varchar`, `char`, `name`, and what an extension made, as `citext`. NUL is no text to PostgreSQL. */
+export const text: Type<string> = { name: "text", reads: texts, parse: (text) => text, print: textOf };
+
+/** `bool`. */
+export const bool: Type<boolean> = {
+  name: "bool",
+  reads: [16],
+  parse: (text) => fit(text, (text) => text === "t" || text === "f") === "t",
+  print: (value) => (fit(value, (value) => typeof value === "boolean") ? "t" : "f"),
+};
+
+const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** `uuid`: 36 characters, read in lower case. */
+export const uuid: Type<string> = {
+  name: "uuid",
+  reads: [2950],
+  parse: (text) => text,
+  print: (value) => fit(value, (value) => uuidForm.test(value)),
+};
+
+/** `bytea`. */
+export const bytes: Type<Uint8Array> = { name: "bytes", reads: [17], parse: bytesOf, print: hexOf };
+
+/** `date`, of the years 1 to 9999; months and days count from 1. */
+export const date: Type<readonly [year: number, month: number, day: number]> = {
+  name: "date",
+  reads: [1082],
+  parse(text) {
+    if (!/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text)) throw new Misfit();
+    return [digitsAt(text, 0, 4), digitsAt(text, 5, 2), digitsAt(text, 8, 2)];
+  },
+  print([year, month, day]) {
+    if (year === 0 || !isCalendarDate(year, month, day)) throw new Misfit();
+    return `${String(year).padStart(4, "0")}-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}`;
+  },
+};
+
+/** `timestamptz`, of the years 1 to 9999, to the whole millisecond: what is finer is cut off when it is read. */
+export const instant: Type<Date> = { name: "instant", reads: [1184], parse: instantOf, print: instantText };
+
+/** `json`, `jsonb`: read, bounded and written by a shape. */
+export function json<A>(shape: Shape<A>): Type<A> {
+  const reader = compileReader(shape);
+  const writer = compileWriter(shape);
+  return {
+    name: "json",
+    reads: [114, 3802],
+    parse(text) {
+      const read = reader.readText(text);
+      if (read.ok) return read.value;
+      throw new Misfit();
+    },
+    print(value) {
+      const written = writer.write(value);
+      if (written.ok) return written.value;
+      throw new Misfit();
+    },
+  };
+}
+
+/** A type or NULL, which is `undefined`. */
+export function optional<A>(type: Type<A>): Type<A | undefined> {
+  return {
+    ...type,
+    name: `optional ${type.name}`,
+    isOptional: true,
+    parse: (text) => type.parse(text),
+    print: (value) => (value === undefined ? null : type.print(value)),
+  };
+}
+
+/** The list of a type, `int4[]` and its kin; a list of lists, each as long as the others, is one of more dimensions. */
+export function array<A>(type: Type<A>): Type<readonly A[]> {
+  const numbers = (of: readonly number[] | undefined): readonly number[] | undefined =>
+    type.isArray ? of : of?.map((number) => arrays.get(number) ?? number);
+  const sends = numbers(type.sends);
+  return {
+    name: `array of ${type.name}`,
+    reads: numbers(type.reads),
+    ...(sends === undefined ? {} : { sends }),
+    isArray: true,
+    parse: (text) => elementsOf(text, type),
+    print: (values) => listText(values, type),
+  };
+}
+
+/** One of some words: a column of text, or of a type made by `create type … as enum`. */
+export function enumeration<const Words extends readonly string[]>(words: Words): Type<Words[number]> {
+  const one = (word: string): Words[number] => fit(word, (word) => words.includes(word));
+  return { name: `one of ${words.join(", ")}`, reads: texts, parse: one, print: one };
+}
+
+/**
+ * A type of the application's own, over the text that PostgreSQL prints and reads. Both functions throw where there is
+ * no such value; what they throw is not told to anybody.
+ *
+ * @param options `name` is what an error calls it.
+ */
+export function custom<A>(options: {
+  readonly name: string;
+  readonly parse: (text: string) => A;
+  readonly print: (value: A) => string;
+}): Type<A> {
+  const { name, parse, print } = options;
+  return { name, reads: undefined, parse, print: (value) => textOf(print(value)) };
+}
+
+// The number of each type's array (pg_type.typarray); those of made types are made as well.
+const arrays: ReadonlyMap<number, number> = /* @__PURE__ */ new Map([
+  [16, 1000],
+  [17, 1001],
+  [19, 1003],
+  [20, 1016],
+  [21, 1005],
+  [23, 1007],
+  [25, 1009],
+  [114, 199],
+  [700, 1021],
+  [701, 1022],
+  [1042, 1014],
+  [1043, 1015],
+  [1082, 1182],
+  [1184, 1185],
+  [1700, 1231],
+  [2950, 2951],
+  [3802, 3807],
+]);
+
+function fit<A>(value: A, is: (value: A) => boolean): A {
+  if (is(value)) return value;
+  throw new Misfit();
+}
+
+// Half of a surrogate pair would be sent as another character, and NUL the server refuses.
+function textOf(value: string): string {
+  return fit(value, (value) => typeof value === "string" && !value.includes("\0") && value.isWellFormed());
+}
+
+const digits = "0123456789abcdef";
+
+function hexOf(value: Uint8Array): string {
+  if (!(value instanceof Uint8Array)) throw new Misfit();
+  let hex = "\\x";
+  for (const byte of value) hex += (digits[byte >> 4] as string) + (digits[byte & 15] as string);
+  return hex;
+}
+
+function bytesOf(text: string): Uint8Array {
+  if (!/^\\x(?:[0-9a-f]{2})*$/.test(text)) throw new Misfit();
+  const bytes = new Uint8Array((text.length - 2) / 2);
+  for (let at = 0; at < bytes.length; at++) bytes[at] = Number.parseInt(text.slice(2 + 2 * at, 4 + 2 * at), 16);
+  return bytes;
+}
+
+export type { Type } from "./type.ts";
