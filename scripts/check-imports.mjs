@@ -18,10 +18,11 @@ const packagesOfSrc = ["valibot", "node:async_hooks"];
 
 /** What an adapter needs beside its runtime; each is a peer dependency, and only for who uses what it is for. */
 /** @type {{ readonly [adapter: string]: readonly string[] }} */
-const packagesOfAdapters = { node: ["ws"], postgres: ["postgres"] };
+const packagesOfAdapters = { node: ["ws"], postgres: ["postgres"], redis: ["redis"] };
 
 /** What an adapter may run of src. Of the rest, `index.ts` aside, it may import types. */
-const portsOfSrc = /^src\/(app|database|logging)\/|^src\/inputs\/body-source\.ts$|^src\/answers\/(answer|parts)\.ts$/;
+const portsOfSrc =
+  /^src\/(app|database|logging|streams\/relays)\/|^src\/inputs\/body-source\.ts$|^src\/answers\/(answer|parts)\.ts$/;
 
 const wrong = [];
 for (const folder of ["src", "adapters", "examples"]) {
@@ -85,7 +86,7 @@ function refusedBy(file, specifier, typeOnly) {
   if (target === "src/index.ts") return "an adapter imports what it needs, and not the front door";
   return typeOnly || portsOfSrc.test(target)
     ? undefined
-    : "an adapter runs what src has ports for: app, database, logging";
+    : "an adapter runs what src has ports for: app, database, logging, relays";
 }
 
 /** @param {string} part @param {string} target */

@@ -6,6 +6,7 @@ import * as bun from "usher-http/bun";
 import * as deno from "usher-http/deno";
 import * as node from "usher-http/node";
 import * as postgres from "usher-http/postgres";
+import * as redis from "usher-http/redis";
 import * as whatwg from "usher-http/whatwg";
 import * as workers from "usher-http/workers";
 import { expect, it } from "vitest";
@@ -19,6 +20,7 @@ const entries = [
   { name: "usher-http/workers", source: "adapters/workers/index.ts", module: workers },
   { name: "usher-http/whatwg", source: "adapters/whatwg/index.ts", module: whatwg },
   { name: "usher-http/postgres", source: "adapters/postgres/index.ts", module: postgres },
+  { name: "usher-http/redis", source: "adapters/redis/index.ts", module: redis },
 ];
 
 it("exports the names in exports.txt and no others", async () => {

@@ -1,0 +1,66 @@
+/** A Redis or Valkey server: one of the test file's own where its binary is on the path, else the one of `REDIS_URL`. */
+import { spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { afterAll } from "vitest";
+import { accepts } from "./postgres/server.ts";
+
+const names = ["redis-server", "valkey-server"];
+
+/** The binary's name; undefined where there is none. */
+export const redisBinary: string | undefined = names.find((name) => spawnSync(name, ["--version"]).status === 0);
+
+/** Where a server runs already. */
+export const redisUrl: string | undefined = process.env["REDIS_URL"] || undefined;
+
+if (redisBinary === undefined && redisUrl === undefined) {
+  console.warn("skipped: no redis-server or valkey-server on this machine, and no REDIS_URL; .ci/run installs one");
+}
+
+export class RedisServer {
+  readonly port: number;
+  #running: ChildProcess | undefined = undefined;
+
+  private constructor(port: number) {
+    this.port = port;
+  }
+
+  /** A server on a free port, gone with the test file. */
+  static async start(): Promise<RedisServer> {
+    const holder = createServer().listen(0, "127.0.0.1");
+    await once(holder, "listening");
+    const { port } = holder.address() as AddressInfo;
+    holder.close();
+    await once(holder, "close");
+    const server = new RedisServer(port);
+    afterAll(() => server.stop());
+    await server.start();
+    return server;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  async start(): Promise<void> {
+    // Nothing is kept: neither a snapshot nor a log.
+    const options = ["--port", String(this.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
+    this.#running = spawn(redisBinary ?? "", options, { stdio: "ignore" });
+    while (!(await accepts(this.port))) {
+      if (this.#running.exitCode !== null) throw new Error(`${redisBinary} did not start`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  /** Ends it at once, as a crash does. */
+  async stop(): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    if (running === undefined || running.exitCode !== null) return;
+    const ended = once(running, "exit");
+    running.kill("SIGKILL");
+    await ended;
+  }
+}
