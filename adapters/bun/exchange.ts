@@ -15,12 +15,15 @@ export class BunExchange implements Exchange {
   readonly target: string;
   readonly request: Request;
   readonly server: BunServer;
+  /** Of HTTP/1.0 too: Bun does not tell the version. */
+  readonly canUpgrade: boolean;
   readonly #listening: Listening;
   /** Null once it is known that there is none. */
   #body: TimedBody | undefined | null = undefined;
 
   constructor(request: Request, target: string, server: BunServer, listening: Listening) {
     this.method = request.method;
+    this.canUpgrade = request.method === "GET";
     this.target = target;
     this.request = request;
     this.server = server;

@@ -3,6 +3,7 @@ import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
 import { until } from "../../src/app/draining.ts";
 import type { Sent } from "../../src/app/exchange.ts";
+import { OpenSockets } from "../../src/app/open-sockets.ts";
 import { say, sayReported, sayStopped } from "../../src/app/listener-log.ts";
 import { limitsOf } from "../../src/app/listening.ts";
 import type { Limits, ServeOptions, Server } from "../../src/app/listening.ts";
@@ -16,6 +17,7 @@ import { listen } from "./listen.ts";
 import { inSeconds, makeRoom, unkept } from "./limits.ts";
 import { respond } from "./respond.ts";
 import type { BunRuntime, BunServeOptions, BunServer } from "./runtime.ts";
+import { socketHandlers } from "./socket-link.ts";
 import { stderrSink } from "./stderr.ts";
 import { targetOf } from "./target.ts";
 
@@ -51,6 +53,8 @@ class Listener implements Server {
   readonly socket: string | undefined;
   readonly idleSeconds: number;
   readonly sendSeconds: number;
+  readonly sendTimeoutMs: number;
+  readonly open: OpenSockets = new OpenSockets();
   readonly #limits: Limits;
   /** Where the application has one of its own. */
   readonly #maxHeaderBytes: number | undefined;
@@ -70,6 +74,7 @@ class Listener implements Server {
     this.sweep = new Sweep(limits);
     this.socket = limits.socket;
     this.idleSeconds = inSeconds("idleTimeoutMs", limits.idleTimeoutMs);
+    this.sendTimeoutMs = limits.sendTimeoutMs;
     this.sendSeconds = inSeconds("sendTimeoutMs", limits.sendTimeoutMs);
   }
 
@@ -102,8 +107,10 @@ class Listener implements Server {
   }
 
   #options(where: Partial<BunServeOptions>): BunServeOptions {
+    const websocket = socketHandlers(this.app.routes, this);
     return {
       ...where,
+      ...(websocket === undefined ? {} : { websocket }),
       idleTimeout: this.idleSeconds,
       // A body's length is the app's to bound, and a 413 the app's to say.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -117,7 +124,7 @@ class Listener implements Server {
     };
   }
 
-  readonly #answer = (request: Request, server: BunServer): Response | Promise<Response> => {
+  readonly #answer = (request: Request, server: BunServer): Response | undefined | Promise<Response | undefined> => {
     const target = this.#refused(request) ?? targetOf(request);
     if (typeof target !== "string") return refuse(target);
     const exchange = new BunExchange(request, target, server, this);
@@ -134,7 +141,7 @@ class Listener implements Server {
     return refusedTarget(request, this.#maxHeaderBytes) ?? refusedLength(request, this.#maxHeaderBytes);
   }
 
-  #answerLate(exchange: BunExchange, sent: Sent): Response | Promise<Response> {
+  #answerLate(exchange: BunExchange, sent: Sent): Response | undefined | Promise<Response | undefined> {
     this.#inFlight--;
     exchange.server.timeout(exchange.request, this.idleSeconds);
     return respond(exchange, sent, this);
@@ -147,8 +154,12 @@ class Listener implements Server {
     say("info", `stopping, with ${this.#inFlight} requests in flight`);
     // Each resolves once its last connection is closed, which one that never asked anything puts off.
     for (const server of this.#servers) void server.stop();
-    await until(() => this.#servers.every(({ pendingRequests }) => pendingRequests === 0), this.#limits.drainMs);
-    const cut = this.#inFlight;
+    const end = performance.now() + this.#limits.drainMs;
+    await until(() => this.#inFlight === 0, this.#limits.drainMs);
+    void this.open.stop();
+    const isOver = () => this.open.size === 0 && this.#servers.every(({ pendingRequests }) => pendingRequests === 0);
+    await until(isOver, end - performance.now());
+    const cut = this.#inFlight + this.open.size;
     this.cutting = true;
     await Promise.all(this.#servers.map((server) => server.stop(true)));
     this.sweep.stop();

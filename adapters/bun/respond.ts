@@ -1,10 +1,11 @@
 import { isStream } from "../../src/answers/answer.ts";
 import type { StreamEnd } from "../../src/answers/answer.ts";
-import type { Sent } from "../../src/app/exchange.ts";
+import type { OpenedSocket, Sent } from "../../src/app/exchange.ts";
 import { responseOf } from "../../src/app/fetch.ts";
 import { Streaming } from "../../src/app/streaming.ts";
 import type { Sending } from "../../src/app/streaming.ts";
 import type { BunExchange } from "./exchange.ts";
+import type { SocketData } from "./socket-link.ts";
 
 /** What the sending of an answer needs to know of its server. Seconds are whole, 255 at the most. */
 export interface Responding {
@@ -25,10 +26,24 @@ const lingerMs = 1000;
  * An answer as Bun takes it. In chunks, only the end of a body tells how much of it there is: what is left is dropped
  * first, so that the head can say whether the connection goes on.
  */
-export function respond(exchange: BunExchange, sent: Sent, responding: Responding): Response | Promise<Response> {
+export function respond(
+  exchange: BunExchange,
+  sent: Sent,
+  responding: Responding,
+): Response | undefined | Promise<Response> {
+  if (sent.socket !== undefined) return opened(exchange, sent, sent.socket);
   const { body } = exchange;
   if (body === undefined || body.length !== undefined) return responseTo(exchange, sent, responding);
   return body.drop(discardLimit, lingerMs).then(() => responseTo(exchange, sent, responding));
+}
+
+/** Has Bun answer the 101 itself. A client that has gone meanwhile is told nothing. */
+function opened({ server, request }: BunExchange, { head }: Sent, socket: OpenedSocket): Response | undefined {
+  // With none of ours it would answer with the first that the client offers.
+  const headers: [string, string][] = [["sec-websocket-protocol", socket.subprotocol ?? ""]];
+  for (let i = 0; i < head.length; i += 2) headers.push([head[i] as string, head[i + 1] as string]);
+  const data: SocketData = { opened: socket, link: undefined };
+  return server.upgrade(request, { headers, data }) ? undefined : new Response(null, { status: 400 });
 }
 
 function responseTo(exchange: BunExchange, sent: Sent, responding: Responding): Response {

@@ -16,6 +16,8 @@ export interface Listening extends Reading {
 export class DenoExchange implements Exchange {
   readonly method: string;
   readonly target: string;
+  /** Of HTTP/1.0 too: Deno does not tell the version. */
+  readonly canUpgrade: boolean;
   readonly #request: Request;
   readonly #info: ServeInfo;
   readonly #listening: Listening;
@@ -27,6 +29,7 @@ export class DenoExchange implements Exchange {
   constructor(request: Request, target: string, info: ServeInfo, listening: Listening) {
     this.method = request.method;
     this.target = target;
+    this.canUpgrade = request.method === "GET";
     this.#request = request;
     this.#info = info;
     this.#listening = listening;
@@ -66,6 +69,10 @@ export class DenoExchange implements Exchange {
     if (signal.aborted) left();
     else signal.addEventListener("abort", left);
     return controller.signal;
+  }
+
+  get request(): Request {
+    return this.#request;
   }
 
   /** There is an answer; only who sends it knows from now on whether the client takes it. */

@@ -3,6 +3,7 @@ import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
 import { until } from "../../src/app/draining.ts";
 import type { Sent } from "../../src/app/exchange.ts";
+import { OpenSockets } from "../../src/app/open-sockets.ts";
 import { say, sayReported, sayStopped } from "../../src/app/listener-log.ts";
 import { limitsOf } from "../../src/app/listening.ts";
 import type { Limits, ServeOptions, Server } from "../../src/app/listening.ts";
@@ -56,6 +57,7 @@ class Listener implements Server {
   readonly socket: string | undefined;
   readonly sendTimeoutMs: number;
   readonly streams: InFlight<Cuttable> = new InFlight();
+  readonly open: OpenSockets = new OpenSockets();
   readonly #pending: InFlight<Pending> = new InFlight();
   readonly #limits: Limits;
   /** Where the application has one of its own. */
@@ -126,6 +128,9 @@ class Listener implements Server {
     say("info", `stopping, with ${this.#pending.size} requests in flight`);
     // Deno drops a body that still arrives at the very moment it is told to refuse new connections.
     const arrived = await until(() => !this.#pending.some((pending) => pending.isReading), drainMs);
+    // And closes every socket, with a reason of its own.
+    void this.open.stop();
+    await until(() => this.open.size === 0, end - performance.now());
     const cut = arrived ? 0 : this.#cut();
     let closed = false;
     void Promise.all(this.#servers.map((server) => server.shutdown())).then(() => (closed = true));
@@ -139,7 +144,7 @@ class Listener implements Server {
 
   /** Ends whatever there is, and says how many had no answer yet. */
   #cut(): number {
-    const { size } = this.#pending;
+    const size = this.#pending.size + this.open.size;
     this.#pending.cutAll();
     this.streams.cutAll();
     return size;

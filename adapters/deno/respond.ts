@@ -1,12 +1,14 @@
 import { isStream } from "../../src/answers/answer.ts";
 import type { StreamBody, StreamEnd } from "../../src/answers/answer.ts";
 import type { Sent } from "../../src/app/exchange.ts";
+import type { OpenSockets } from "../../src/app/open-sockets.ts";
 import { responseOf } from "../../src/app/fetch.ts";
 import { Streaming } from "../../src/app/streaming.ts";
 import type { Sending } from "../../src/app/streaming.ts";
 import type { Deadline, Sweep } from "../../src/app/sweep.ts";
 import type { DenoExchange } from "./exchange.ts";
 import type { Cuttable, Entry, InFlight } from "./in-flight.ts";
+import { upgrade } from "./socket-link.ts";
 
 /** What the sending of an answer needs to know of its server. */
 export interface Responding {
@@ -16,12 +18,14 @@ export interface Responding {
   readonly stopping: boolean;
   /** The streams that are being sent. */
   readonly streams: InFlight<Cuttable>;
+  readonly open: OpenSockets;
 }
 
 /** An answer as Deno takes it. */
 export function respond(exchange: DenoExchange, sent: Sent, responding: Responding): Response {
   exchange.begun?.release();
   exchange.answered();
+  if (sent.socket !== undefined) return upgrade(exchange.request, sent, sent.socket, responding);
   const answer = toSend(sent, responding);
   const { body } = answer;
   if (!isStream(body)) return responseOf(answer, isHeadOfStream(exchange, answer) ? emptyStream() : undefined);

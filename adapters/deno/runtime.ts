@@ -19,6 +19,21 @@ export interface DenoServer {
   unref(): void;
 }
 
+/** The platform's own kind of socket, as far as it is used. */
+export interface DenoSocket {
+  binaryType: string;
+  /** 1 while it is open. */
+  readonly readyState: number;
+  /** Bytes that were sent and that the system has no room for yet. */
+  readonly bufferedAmount: number;
+  addEventListener(type: "open", listener: () => void): void;
+  addEventListener(type: "message", listener: (event: { readonly data: string | ArrayBuffer }) => void): void;
+  addEventListener(type: "error", listener: (event: { readonly message: string }) => void): void;
+  addEventListener(type: "close", listener: (event: { readonly code: number; readonly reason: string }) => void): void;
+  send(data: string | Uint8Array): void;
+  close(code?: number, reason?: string): void;
+}
+
 export interface DenoServeOptions {
   readonly hostname?: string;
   readonly port?: number;
@@ -36,6 +51,14 @@ export interface DenoRuntime {
     options: DenoServeOptions,
     handler: (request: Request, info: ServeInfo) => Response | Promise<Response>,
   ): DenoServer;
+  /**
+   * The answer must be what its handler returns: for any other, Deno stops to listen. Quiet for half of `idleTimeout`
+   * seconds, the socket is pinged, and for as long again, it is lost.
+   */
+  upgradeWebSocket(
+    request: Request,
+    options: { readonly protocol?: string; readonly idleTimeout: number },
+  ): { readonly socket: DenoSocket; readonly response: Response };
   addSignalListener(signal: Signal, listener: () => void): void;
   removeSignalListener(signal: Signal, listener: () => void): void;
   connect(where: { readonly transport: "unix"; readonly path: string }): Promise<{ close(): void }>;

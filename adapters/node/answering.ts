@@ -17,6 +17,8 @@ export class Answering implements Writing {
   readonly streams: Set<() => void> = new Set();
   readonly connections: Connections;
   readonly isMounted: boolean = false;
+  /** A request to another protocol is told apart, so that a route that opens a WebSocket can be asked for one. */
+  opensSockets = false;
   stopping = false;
   /**
    * How many requests have no answer yet. A number and no set of them: a set that is filled and emptied with every
@@ -68,6 +70,6 @@ export class Answering implements Writing {
     framing: Framing,
     expectsContinue: boolean,
   ): NodeExchange {
-    return new NodeExchange(request, response, framing, this.sweep, expectsContinue);
+    return new NodeExchange(request, response, framing, this.sweep, expectsContinue, this.opensSockets);
   }
 }

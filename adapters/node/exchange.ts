@@ -18,6 +18,7 @@ export class NodeExchange implements Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly framing: Framing;
+  readonly canUpgrade: boolean;
   readonly #sweep: Sweep;
   /** The client waits for `100 Continue` before it sends the body. */
   readonly #expectsContinue: boolean;
@@ -29,7 +30,9 @@ export class NodeExchange implements Exchange {
     framing: Framing,
     sweep: Sweep,
     expectsContinue: boolean,
+    opensSockets: boolean = false,
   ) {
+    this.canUpgrade = opensSockets && request.method === "GET" && request.httpVersionMinor === 1;
     this.method = request.method as string;
     this.target = request.url as string;
     this.request = request;

@@ -95,7 +95,12 @@ class Listener implements Server {
   #server(): HttpServer {
     const { maxHeaderBytes, headTimeoutMs, idleTimeoutMs, maxConnections, sendTimeoutMs } = this.#limits;
     const answering = this.#answering;
+    const upgrades = this.#upgrades;
     const server = createServer({
+      // Unknown to Node before 24.9, which hands over whatever asks for another protocol.
+      ...(upgrades === undefined
+        ? {}
+        : { shouldUpgradeCallback: (request: IncomingMessage) => upgrades.takes(request) }),
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: headTimeoutMs,
       keepAliveTimeout: idleTimeoutMs,
@@ -112,12 +117,12 @@ class Listener implements Server {
     Object.assign(server, { httpAllowHalfOpen: !("bun" in process.versions) });
     // Which of them are idle, Node has its own idea of: it would cut an answer that its client is still taking.
     server.closeIdleConnections = () => {};
-    server.on("connection", (socket) => this.#connections.watch(socket));
+    // One that was handed over, and goes on, is known.
+    server.on("connection", (socket) => void this.#connections.of(socket));
     server.on("request", (request, response) => answering.answer(request, response, false));
     server.on("checkContinue", (request, response) => this.#answerExpecting(request, response));
     // Of an expectation nobody knows, nothing has to be made (RFC 9110 §10.1.1).
     server.on("checkExpectation", (request, response) => answering.answer(request, response, false));
-    const upgrades = this.#upgrades;
     // With nobody to hear of it, Node takes a request that asks for another protocol for one that does not.
     if (upgrades !== undefined) {
       server.on("upgrade", (request, socket, head) => upgrades.answer(request, socket as Socket, head));
@@ -160,10 +165,10 @@ class Listener implements Server {
     // A stream may go on for ever: it is let to as long as others are answered, and no longer.
     await Promise.race([answering.answered(), over]);
     answering.endStreams();
-    const sockets = this.#upgrades?.stop() ?? Promise.resolve();
-    const ended = Promise.all([answering.answered(), sockets, closed]);
+    const sockets = this.#upgrades?.open;
+    const ended = Promise.all([answering.answered(), sockets?.stop(), closed]);
     const drained = await Promise.race([ended.then(() => true), over]);
-    const cut = drained ? 0 : answering.inFlight + this.#connections.unsent;
+    const cut = drained ? 0 : answering.inFlight + this.#connections.unsent + (sockets?.size ?? 0);
     this.#connections.closeAll();
     await closed;
     this.#sweep.stop();

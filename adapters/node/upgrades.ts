@@ -1,8 +1,9 @@
 import { ServerResponse } from "node:http";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, Server as HttpServer } from "node:http";
 import type { Socket } from "node:net";
 import type * as ws from "ws";
 import type { OpenedSocket, Sent } from "../../src/app/exchange.ts";
+import { OpenSockets } from "../../src/app/open-sockets.ts";
 import type { Answering } from "./answering.ts";
 import { NodeExchange } from "./exchange.ts";
 import { readHead } from "./head.ts";
@@ -12,21 +13,15 @@ import { WsLink } from "./ws-link.ts";
 
 type Ws = typeof ws;
 
+/** A socket that a server took. */
+interface ServedSocket extends Socket {
+  readonly server: HttpServer;
+}
+
 interface Upgraded {
   /** What goes with the 101, beside what the handshake says. */
   readonly head: readonly string[];
   readonly subprotocol: string | undefined;
-}
-
-/** A request that asks for another protocol, over a connection that can be given one. */
-class UpgradeExchange extends NodeExchange {
-  readonly canUpgrade: boolean;
-
-  constructor(...given: ConstructorParameters<typeof NodeExchange>) {
-    super(...given);
-    const { method, httpVersionMinor } = this.request;
-    this.canUpgrade = method === "GET" && httpVersionMinor === 1;
-  }
 }
 
 /**
@@ -40,8 +35,7 @@ export class Upgrades {
   readonly #servers = new Map<number, ws.WebSocketServer>();
   /** What is answered to a request that is being upgraded. */
   readonly #upgraded = new WeakMap<IncomingMessage, Upgraded>();
-  readonly #open = new Set<WsLink>();
-  #whenNone: (() => void) | undefined = undefined;
+  readonly open: OpenSockets = new OpenSockets();
 
   constructor(answering: Answering, ws: Ws) {
     this.#answering = answering;
@@ -53,24 +47,32 @@ export class Upgrades {
     const { routes } = answering.app;
     if (!routes.some(({ returns }) => returns.node.kind === "websocket")) return undefined;
     try {
-      return new Upgrades(answering, await import("ws"));
+      const upgrades = new Upgrades(answering, await import("ws"));
+      answering.opensSockets = true;
+      return upgrades;
     } catch (error) {
       const why = "serve: a route opens a WebSocket, which takes the package ws on Node: npm install ws";
       throw new Error(why, { cause: error });
     }
   }
 
+  /** Whether a request may be for another protocol: newer Nodes ask, and hand over no connection of any other. */
+  takes(request: IncomingMessage): boolean {
+    return request.method === "GET" && this.#answering.app.kindOf("GET", request.url as string) === "websocket";
+  }
+
   answer(request: IncomingMessage, socket: Socket, head: Buffer): void {
     const answering = this.#answering;
     const connection = answering.connections.of(socket);
     if (connection.closing || connection.fault !== undefined) return;
+    if (!this.takes(request) && canGoOn && connection.isIdle) return goOn(request, socket as ServedSocket, head);
     connection.isFresh = false;
     connection.closing = true;
     socket.on("error", () => socket.destroy());
     const response = responseOn(request, socket);
     const framing = readHead(request);
     if (typeof framing === "object") return refuseRequest(framing, response, answering.sweep);
-    const exchange = new UpgradeExchange(request, response, framing, answering.sweep, false);
+    const exchange = new NodeExchange(request, response, framing, answering.sweep, false, answering.opensSockets);
     connection.makes();
     answering.inFlight++;
     void Promise.resolve(answering.app.answer(exchange)).then((sent) => {
@@ -82,29 +84,15 @@ export class Upgrades {
     });
   }
 
-  /** Tells every socket that the server stops; resolves once all are closed. */
-  stop(): Promise<void> {
-    for (const link of this.#open) link.heard?.stopping();
-    if (this.#open.size === 0) return Promise.resolve();
-    return new Promise((resolve) => (this.#whenNone = resolve));
-  }
-
   #upgrade({ request, response }: NodeExchange, sent: Sent, opened: OpenedSocket, head: Buffer): void {
     const { socket } = request;
     response.detachSocket(socket);
     socket.setTimeout(0);
     this.#upgraded.set(request, { head: sent.head, subprotocol: opened.subprotocol });
     this.#serverFor(opened.maxMessage).handleUpgrade(request, socket, head, (ws) => {
-      const { sendTimeoutMs } = this.#answering;
-      void this.#speak(opened, new WsLink(ws, socket, sendTimeoutMs));
+      const { sendTimeoutMs, sweep } = this.#answering;
+      void this.open.speak(opened, new WsLink(ws, socket, sendTimeoutMs, sweep));
     });
-  }
-
-  async #speak(opened: OpenedSocket, link: WsLink): Promise<void> {
-    this.#open.add(link);
-    await opened.open(link);
-    this.#open.delete(link);
-    if (this.#open.size === 0) this.#whenNone?.();
   }
 
   #serverFor(maxPayload: number): ws.WebSocketServer {
@@ -127,6 +115,23 @@ export class Upgrades {
     this.#servers.set(maxPayload, server);
     return server;
   }
+}
+
+// What Bun and Deno have handed over is not theirs any more.
+const canGoOn = !("bun" in process.versions) && !("deno" in process.versions);
+
+/**
+ * Goes on as if the request had not asked for another protocol, which is what most do that offer HTTP/2: its head goes
+ * back on the connection without the word, and Node reads it once more.
+ */
+function goOn({ method, url, httpVersion, rawHeaders }: IncomingMessage, socket: ServedSocket, head: Buffer): void {
+  let text = `${method} ${url} HTTP/${httpVersion}\r\n`;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.toLowerCase() !== "upgrade") text += `${name}: ${rawHeaders[i + 1]}\r\n`;
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${text}\r\n`, "latin1"), head]));
+  socket.server.emit("connection", socket);
 }
 
 function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {

@@ -1,21 +1,25 @@
 import type { Socket } from "node:net";
 import type { RawData, WebSocket } from "ws";
-import type { SocketHeard, SocketLink } from "../../src/streams/sockets/link.ts";
+import type { Sweep } from "../../src/app/sweep.ts";
+import { lingerMs } from "./linger.ts";
+import type { HeardLink, SocketHeard } from "../../src/streams/sockets/link.ts";
 
 /** What a client may have been sent and not have taken before a `send` waits for it. */
 const mostWaiting = 65_536;
 
 /** A socket of the `ws` package. */
-export class WsLink implements SocketLink {
+export class WsLink implements HeardLink {
   readonly #ws: WebSocket;
   readonly #socket: Socket;
   readonly #sendTimeoutMs: number;
+  readonly #sweep: Sweep;
   /** Whoever hears of it. */
   heard: SocketHeard | undefined = undefined;
   /** Why it ended, where that was not by a close. */
   #fault: string | undefined = undefined;
 
-  constructor(ws: WebSocket, socket: Socket, sendTimeoutMs: number) {
+  constructor(ws: WebSocket, socket: Socket, sendTimeoutMs: number, sweep: Sweep) {
+    this.#sweep = sweep;
     this.#ws = ws;
     this.#socket = socket;
     this.#sendTimeoutMs = sendTimeoutMs;
@@ -23,6 +27,8 @@ export class WsLink implements SocketLink {
 
   start(heard: SocketHeard): void {
     this.heard = heard;
+    // Both sides have closed it, and `ws` tells once the client ends the connection too, which it waits 30 s for.
+    this.#socket.once("finish", () => this.#sweep.time(lingerMs, () => this.#socket.destroy()));
     const frame = (): void => heard.frame();
     this.#ws
       .on("message", (data, isBinary) => heard.message(isBinary ? bytesOf(data) : bytesOf(data).toString()))

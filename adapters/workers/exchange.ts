@@ -12,12 +12,15 @@ const joint = /, (?=[!#$%&'*+.^`|~\w-]+=)/;
 
 /** An exchange over a Worker's request. */
 export class WorkerExchange extends FetchExchange implements Exchange {
+  /** Of HTTP/1.0 too: workerd does not tell the version. */
+  readonly canUpgrade: boolean;
   readonly #signal: AbortSignal;
   readonly #context: WorkerContext;
   #controller: AbortController | undefined = undefined;
 
   constructor(request: Request, peer: string, context: WorkerContext) {
     super(request, peer);
+    this.canUpgrade = request.method === "GET";
     this.#signal = request.signal;
     this.#context = context;
   }

@@ -11,6 +11,7 @@ import type { RefusedHead } from "../../src/app/refused-head.ts";
 import type { Route } from "../../src/routes/route.ts";
 import { WorkerExchange } from "./exchange.ts";
 import type { WorkerContext } from "./exchange.ts";
+import { upgrade } from "./socket-link.ts";
 import { pathFor, stream } from "./stream.ts";
 
 export type { WorkerContext } from "./exchange.ts";
@@ -93,7 +94,8 @@ function madeOrRefusing(routes: readonly Route[], optionsOf: () => WorkerOptions
 }
 
 function respond(exchange: WorkerExchange, sent: Sent): Response {
-  const { body } = sent;
+  const { body, socket } = sent;
+  if (socket !== undefined) return upgrade(exchange, sent, socket);
   if (!isStream(body)) return responseOf(sent);
   const { readable, writable } = pathFor(body);
   exchange.keepAlive(stream(exchange, body, writable));

@@ -11,6 +11,8 @@ export interface SocketBody {
   readonly subprotocol: string | undefined;
   /** Bytes of a message the client sends; past it the socket is closed with 1009. */
   readonly maxMessage: number;
+  /** How long it may be quiet before it is pinged. */
+  readonly keepAliveMs: number;
   /** Speaks on it until it ended. */
   readonly speak: (link: SocketLink, request: SocketRequest) => Promise<void>;
 }

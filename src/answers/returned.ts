@@ -30,6 +30,8 @@ export interface ReturnsNode {
   readonly events?: readonly AnyEventKind[];
   /** What a socket speaks. */
   readonly protocol?: AnyProtocol;
+  /** Bytes of the longest message a socket takes. */
+  readonly maxMessage?: number;
   /** What keeps a request from opening a socket, asked before its inputs are read. */
   readonly opens?: (asked: Asked, canUpgrade: boolean) => Refusal | undefined;
   /** Made once for each route; throws `Unwritable` for what the declaration cannot write. */

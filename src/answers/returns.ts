@@ -10,7 +10,7 @@ import { htmlType, jsonType, textType } from "./content-types.ts";
 import { checkKeepAlive, eventsAnswer } from "./events.ts";
 import { writerOf } from "./json.ts";
 import { plain } from "./plain.ts";
-import { socketAnswer } from "./websocket.ts";
+import { defaultMaxMessage, socketAnswer } from "./websocket.ts";
 import type { SocketOptions } from "./websocket.ts";
 import type { Answered, Returns, ReturnsNode } from "./returned.ts";
 import { Unwritable } from "./unwritable.ts";
@@ -132,13 +132,13 @@ export function websocket<Client, Server>(
   options: SocketOptions = {},
 ): Returns<SocketHandler<Client, Server>, Socket<Server, Client>> {
   checkKeepAlive(options.keepAliveMs);
-  const { maxMessage } = options;
-  if (maxMessage !== undefined && !(Number.isSafeInteger(maxMessage) && maxMessage > 0)) {
+  const { maxMessage = defaultMaxMessage } = options;
+  if (!(Number.isSafeInteger(maxMessage) && maxMessage > 0)) {
     throw new RangeError(`maxMessage cannot be ${maxMessage}: it is a number of bytes`);
   }
-  const compile = () => (returned: unknown) => socketAnswer(returned, protocol, options);
+  const compile = () => (returned: unknown) => socketAnswer(returned, protocol, { ...options, maxMessage });
   const opens: ReturnsNode["opens"] = (asked, canUpgrade) => handshakeRefusal(asked, canUpgrade, protocol.subprotocol);
-  return { node: { kind: "websocket", statuses: [[101, ""]], several: false, protocol, opens, compile } };
+  return { node: { kind: "websocket", statuses: [[101, ""]], several: false, protocol, maxMessage, opens, compile } };
 }
 
 /** An event as a client gets it. */

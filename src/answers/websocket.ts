@@ -5,6 +5,9 @@ import { none } from "./answer.ts";
 import type { Answer, SocketBody } from "./answer.ts";
 import { Unwritable } from "./unwritable.ts";
 
+/** Bytes. */
+export const defaultMaxMessage = 1_048_576;
+
 /** How a socket is kept. */
 export interface SocketOptions {
   /** Quiet for that long, it is pinged, and quiet for as long again, it is lost: 15,000 unless set. */
@@ -17,14 +20,15 @@ export interface SocketOptions {
 export function socketAnswer<Client, Server>(
   handler: unknown,
   { client, server, subprotocol }: Protocol<Client, Server>,
-  { keepAliveMs = 15_000, maxMessage = 1_048_576 }: SocketOptions,
+  { keepAliveMs = 15_000, maxMessage = defaultMaxMessage }: SocketOptions,
 ): Answer {
   if (typeof handler !== "function") throw new Unwritable("a WebSocket without a function that speaks on it");
   const body: SocketBody = {
     subprotocol,
     maxMessage,
+    keepAliveMs,
     speak: (link, request) =>
-      speak(link, handler as SocketHandler<Client, Server>, { client, server, keepAliveMs }, request),
+      speak(link, handler as SocketHandler<Client, Server>, { client, server, keepAliveMs, maxMessage }, request),
   };
   return { status: 101, headers: none, cookies: none, body, closes: false };
 }

@@ -1,4 +1,5 @@
 import type { Answer } from "../answers/answer.ts";
+import type { ReturnsNode } from "../answers/returned.ts";
 import type { RequestRecord } from "../inputs/asked.ts";
 import type { Awaitable } from "../inputs/dep.ts";
 import type { Supplied } from "../inputs/resource.ts";
@@ -13,8 +14,11 @@ import type { CompiledApp, CompiledRoute } from "./compiled.ts";
 import type { Exchange, Sent } from "./exchange.ts";
 import { readOrigins } from "./origin.ts";
 import { FetchExchange, responseOf } from "./fetch.ts";
+import { pathOf } from "./target.ts";
 import { TrustedProxies } from "./proxies/trusted-proxies.ts";
 import type { ProxyHeader } from "./proxies/trusted-proxies.ts";
+
+type AnswerKind = ReturnsNode["kind"];
 
 /** What an app may be made with. */
 export interface AppOptions {
@@ -61,6 +65,8 @@ export interface App {
   readonly routes: readonly Route[];
   /** For listeners: the same way, without a `Request` and a `Response`. */
   readonly answer: (exchange: Exchange) => Sent | Promise<Sent>;
+  /** For listeners: what the route of a request says that it answers; undefined where it has none. */
+  readonly kindOf: (method: string, target: string) => AnswerKind | undefined;
   /** For listeners: the app is stopping, so from now on it is not ready (`Health.routes`). */
   readonly stop: () => void;
 }
@@ -111,7 +117,11 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   const stop = () => {
     app.isStopping = true;
   };
-  return { fetch, routes, answer, stop };
+  const kindOf = (method: string, target: string) => {
+    const path = pathOf(target);
+    return table.find(method === "HEAD" ? "GET" : method, path)?.route.route.returns.node.kind;
+  };
+  return { fetch, routes, answer, kindOf, stop };
 }
 
 function checkLimits(limits: { readonly [name: string]: number }): readonly string[] {

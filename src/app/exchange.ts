@@ -39,6 +39,8 @@ export interface Exchange {
 export interface OpenedSocket {
   readonly subprotocol: string | undefined;
   readonly maxMessage: number;
+  /** For a runtime that pings by itself. */
+  readonly keepAliveMs: number;
   /** Has the route speak on the link until the socket ended. Never rejects. */
   readonly open: (link: SocketLink) => Promise<void>;
 }

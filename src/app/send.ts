@@ -98,8 +98,8 @@ function bodyOf(asked: AskedExchange, { status, body }: Answer): Sent["body"] {
   return isStream(body) ? begun(asked, body) : body;
 }
 
-function opened(asked: AskedExchange, { subprotocol, maxMessage, speak }: SocketBody): OpenedSocket {
-  return { subprotocol, maxMessage, open: (link) => speak(link, new SentSocket(asked)) };
+function opened(asked: AskedExchange, { subprotocol, maxMessage, keepAliveMs, speak }: SocketBody): OpenedSocket {
+  return { subprotocol, maxMessage, keepAliveMs, open: (link) => speak(link, new SentSocket(asked)) };
 }
 
 function begun(asked: AskedExchange, body: StreamBody): StreamBody {

@@ -8,6 +8,13 @@ export function originForm(target: string): string {
   return hash === -1 ? form : form.slice(0, hash);
 }
 
+/** The path alone. */
+export function pathOf(target: string): string {
+  const form = originForm(target);
+  const question = form.indexOf("?");
+  return question === -1 ? form : form.slice(0, question);
+}
+
 /** The authority of an absolute target, which then stands for `Host`. */
 export function authorityOf(target: string): string | undefined {
   return target.charCodeAt(0) === 0x2f ? undefined : absolute.exec(target)?.[1];

@@ -18,6 +18,8 @@ const handshake = {
 
 // A client in a test need not be pinged: the server's own pings reach it.
 const keepAliveMs = 2 ** 31 - 1;
+// What a server sends it is not its own to bound.
+const maxMessage = Number.MAX_SAFE_INTEGER;
 
 /**
  * Opens a socket as a client does, and has `talk` speak on it: both ends are in this process, and nothing is between
@@ -44,7 +46,13 @@ export async function websocket<Client, Server, A>(
     throw new Error(`Test.websocket: ${message}`);
   };
   const { client, server } = protocol;
-  const socket = new OpenSocket<Server, Client>(near, { client: server, server: client, keepAliveMs, warn });
+  const socket = new OpenSocket<Server, Client>(near, {
+    client: server,
+    server: client,
+    keepAliveMs,
+    maxMessage,
+    warn,
+  });
   try {
     return ok(await talk(socket));
   } finally {

@@ -68,6 +68,22 @@ export interface StoppingCase extends WireCase {
 export type Step =
   | { readonly does: "send"; readonly bytes: string; readonly by: string }
   | { readonly does: "answer"; readonly expected: Expected; readonly toHead: boolean; readonly by: string }
+  /** A 101 to a WebSocket, with this subprotocol, and these headers beside those that every one has. */
+  | {
+      readonly does: "upgraded";
+      readonly protocol: string | undefined;
+      readonly headers: Lines;
+      readonly by: string;
+    }
+  /** The next frame: its first byte, and its payload a character for each byte. */
+  | { readonly does: "frame"; readonly first: number; readonly payload: string; readonly by: string }
+  /** A close frame with this code, or with none, and a reason where that is looked at. */
+  | {
+      readonly does: "closing";
+      readonly code: number | undefined;
+      readonly reason: string | undefined;
+      readonly by: string;
+    }
   | { readonly does: "see"; readonly text: string; readonly by: string }
   /** The server has ended its side, or is about to: another request is not answered any more. */
   | { readonly does: "closed"; readonly by: string }

@@ -7,7 +7,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { App } from "usher-http";
 import { configurations } from "./app/configurations.ts";
-import { messageCases, stoppingCases, wireCases } from "./cases/index.ts";
+import { messageCases, socketCases, stoppingCases, wireCases } from "./cases/index.ts";
 import type { Configuration, MessageCase, StoppingCase, WireCase } from "./case.ts";
 import { deviations } from "./deviations/index.ts";
 import type { Deviations } from "./deviations/deviation.ts";
@@ -52,8 +52,8 @@ export function conforms(target: Target): void {
         await own.stop();
       }
     };
-    const wire = (configuration: Configuration): readonly WireCase[] =>
-      wireCases.filter(({ on = "main" }) => on === configuration);
+    const wire = (configuration: Configuration, cases = wireCases): readonly WireCase[] =>
+      cases.filter(({ on = "main" }) => on === configuration);
 
     it.each(named(messageCases))("%s", async (name, one) => {
       const server = asked(started(), one);
@@ -62,10 +62,14 @@ export function conforms(target: Target): void {
     // One after the other, as they share a budget.
     it.each(named(wire("small")))("%s", (_name, one) => steps(started(), one));
     together(wire("main"), (one) => steps(started(), one));
+    describe.skipIf(target.socketless !== undefined)(`sockets${reason(target.socketless)}`, () => {
+      together(wire("main", socketCases), (one) => steps(started(), one));
+    });
     describe.skipIf(target.unlimited !== undefined)(`limits${reason(target.unlimited)}`, () => {
       let impatient: Promise<Running> | undefined;
       afterAll(async () => (await impatient)?.stop());
-      together(wire("impatient"), async (one) => {
+      const opened = target.socketless === undefined ? wire("impatient", socketCases) : [];
+      together([...wire("impatient"), ...opened], async (one) => {
         impatient ??= target.start({ on: "impatient", drainMs: 0 });
         await steps(await impatient, one);
       });

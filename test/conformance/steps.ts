@@ -1,6 +1,6 @@
 /** What clients do on the wire, in a word each; `by` says which client, where there are several. */
 import { requestBytes } from "./run/request-bytes.ts";
-import type { Ask, Expected, Step } from "./case.ts";
+import type { Ask, Expected, Lines, Step } from "./case.ts";
 
 const one = "one";
 
@@ -26,6 +26,29 @@ export const goOn: Step = {
   toHead: false,
   by: one,
 };
+
+/** Frames as a client sends them, each its first byte and its payload: masked, with zeros, so that they can be read. */
+export function frames(...list: readonly (readonly [first: number, payload: string])[]): Step {
+  return sends(...list.map(([first, payload]) => String.fromCharCode(first) + masked(payload)));
+}
+
+function masked(payload: string): string {
+  const { length } = payload;
+  const mask = "\0\0\0\0";
+  if (length < 126) return String.fromCharCode(0x80 | length) + mask + payload;
+  const bytes = length < 65_536 ? 2 : 8;
+  const digits = Array.from({ length: bytes }, (_, i) => String.fromCharCode((length / 256 ** (bytes - 1 - i)) & 255));
+  return String.fromCharCode(0x80 | (bytes === 2 ? 126 : 127)) + digits.join("") + mask + payload;
+}
+
+export const upgraded = (protocol?: string, headers: Lines = []): Step => ({
+  does: "upgraded",
+  protocol,
+  headers,
+  by: one,
+});
+export const hears = (first: number, payload: string): Step => ({ does: "frame", first, payload, by: one });
+export const hearsClose = (code?: number, reason?: string): Step => ({ does: "closing", code, reason, by: one });
 
 export const sees = (text: string): Step => ({ does: "see", text, by: one });
 /** Another request is not answered any more. */

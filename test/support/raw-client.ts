@@ -103,6 +103,20 @@ export class RawClient {
     return text;
   }
 
+  /** The next frame of a WebSocket, which a server does not mask: its first byte, and a character for each byte of it. */
+  async frame(): Promise<{ readonly first: number; readonly payload: string }> {
+    await this.#until("a frame", () => (this.#length >= 2 ? true : undefined));
+    const [first = 0, short = 0] = this.#bytes;
+    const size = short < 126 ? 0 : short === 126 ? 2 : 8;
+    await this.#until("the length of a frame", () => (this.#length >= 2 + size ? true : undefined));
+    const length = size === 0 ? short : Number(`0x${this.#bytes.toString("hex", 2, 2 + size)}`);
+    const end = 2 + size + length;
+    await this.#until(`a frame of ${length} bytes`, () => (this.#length >= end ? true : undefined));
+    const payload = this.#bytes.toString("latin1", 2 + size, end);
+    this.#bytes = this.#bytes.subarray(end);
+    return { first, payload };
+  }
+
   /** Waits for the server to end the connection. */
   async closed(): Promise<void> {
     await this.#until("a close", () => (this.#closed || this.socket.readableEnded ? true : undefined));

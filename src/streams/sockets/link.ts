@@ -4,14 +4,20 @@ export interface SocketLink {
   start(heard: SocketHeard): void;
   /** Sends a message: true where there is room for another, and otherwise a promise of whether there came to be. */
   send(data: string | Uint8Array): boolean | Promise<boolean>;
-  ping(): void;
+  /** Absent where the runtime pings by itself, or lets nobody: then nobody waits for its pong. */
+  ping?(): void;
   /** Begins the closing handshake. No code says nothing of why. */
   close(code: number | undefined, reason: string): void;
-  /** Ends the connection at once. */
+  /** Ends the connection at once, where the runtime can. */
   terminate(): void;
-  /** Takes nothing more off the wire until `resume`, where the runtime can. */
-  pause(): void;
-  resume(): void;
+  /** Takes nothing more off the wire until `resume`. Absent where the runtime reads on whoever waits. */
+  pause?(): void;
+  resume?(): void;
+}
+
+/** A link that tells who hears of it, from `start` on. */
+export interface HeardLink extends SocketLink {
+  readonly heard: SocketHeard | undefined;
 }
 
 /** What a socket hears of its link. */

@@ -1,3 +1,4 @@
+import { byteLength } from "../../codecs/utf8.ts";
 import { error, ok } from "../../result.ts";
 import type { Result } from "../../result.ts";
 import { keepAlive } from "../keep-alive.ts";
@@ -12,6 +13,8 @@ export interface SocketSetting<Client, Server> {
   readonly client: Message<Client>;
   readonly server: Message<Server>;
   readonly keepAliveMs: number;
+  /** Bytes of a message. */
+  readonly maxMessage: number;
   /** Says what is a bug of the application's, and changes nothing for its client. */
   readonly warn: (message: string) => void;
 }
@@ -19,6 +22,10 @@ export interface SocketSetting<Client, Server> {
 /** How long the other side may take to answer a close. */
 const closingMs = 1000;
 const mostReason = 123;
+/** What may wait for the handler beside a message of the longest kind, where a runtime cannot stop reading. */
+const mostWaiting = 1_048_576;
+/** What a message costs that has nothing in it. */
+const emptyMessage = 64;
 
 /** A socket over a runtime's own. */
 export class OpenSocket<Client, Server> implements Socket<Client, Server>, SocketHeard {
@@ -26,8 +33,11 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   readonly #setting: SocketSetting<Client, Server>;
   /** Messages nobody asked for yet: one, and what a runtime had read before it could be held back. */
   readonly #inbox: (string | Uint8Array)[] = [];
+  /** About how many bytes they are. */
+  #waiting = 0;
   #taker: ((received: Result<Client, SocketEnd>) => void) | undefined = undefined;
-  readonly #keptAlive: KeptAlive;
+  /** Undefined where the runtime sees to it. */
+  readonly #keptAlive: KeptAlive | undefined;
   /** A ping went out, and nothing came since. */
   #isPinged = false;
   #closing: { readonly code: number; readonly reason: string } | undefined = undefined;
@@ -39,14 +49,15 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     this.#link = link;
     this.#setting = setting;
     this.ended = new Promise((resolve) => (this.#tellEnded = resolve));
-    this.#keptAlive = keepAlive(setting.keepAliveMs, () => this.#onQuiet());
+    if (link.ping !== undefined) this.#keptAlive = keepAlive(setting.keepAliveMs, () => this.#onQuiet());
     link.start(this);
   }
 
   receive(): Promise<Result<Client, SocketEnd>> {
     const data = this.#inbox.shift();
     if (data !== undefined) {
-      if (this.#inbox.length === 0) this.#link.resume();
+      this.#waiting -= data.length + emptyMessage;
+      if (this.#inbox.length === 0) this.#link.resume?.();
       return Promise.resolve(this.#read(data));
     }
     if (this.#end !== undefined) return Promise.resolve(error(this.#end));
@@ -58,7 +69,8 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     if (!written.ok) throw new Error(`a message that cannot be written: ${written.error}`);
     if (this.#end !== undefined || this.#closing !== undefined) return error(this.#whyNot());
     if (await this.#link.send(written.value)) return ok();
-    return error(this.#end ?? { kind: "lost", detail: "the connection ended without a close" });
+    // What became of it is told next.
+    return error(this.#end ?? (await this.ended));
   }
 
   async close({ code = 1000, reason = "" }: { readonly code?: number; readonly reason?: string } = {}): Promise<void> {
@@ -87,20 +99,31 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
       void this.close({ code: 1003, reason: "a kind of message this socket does not carry" });
       return;
     }
+    // Most runtimes have looked before it was read; the others have no limit of ours.
+    const { maxMessage } = this.#setting;
+    if (isLonger(data, maxMessage)) {
+      void this.close({ code: 1009, reason: `a message longer than ${maxMessage} bytes` });
+      return;
+    }
     const taker = this.#taker;
     this.#taker = undefined;
     if (taker !== undefined) return taker(this.#read(data));
     this.#inbox.push(data);
-    this.#link.pause();
+    this.#waiting += data.length + emptyMessage;
+    if (this.#link.pause !== undefined) this.#link.pause();
+    else if (this.#waiting > this.#setting.maxMessage + mostWaiting) {
+      void this.close({ code: 1013, reason: "more messages than this socket can hold" });
+    }
   }
 
   frame(): void {
     this.#isPinged = false;
-    this.#keptAlive.heard();
+    this.#keptAlive?.heard();
   }
 
   closed(code: number, reason: string): void {
-    this.#over({ kind: "closed", code, reason });
+    // Of an answer to our own close, runtimes tell or do not: it is ours that counts.
+    this.#over({ kind: "closed", code, reason, ...this.#closing });
   }
 
   lost(detail: string): void {
@@ -121,22 +144,23 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     if (this.#inbox.length > 0) return;
     if (!this.#isPinged) {
       this.#isPinged = true;
-      this.#link.ping();
+      this.#link.ping?.();
       return;
     }
-    this.#link.terminate();
+    // First, for a runtime tells of the connection's end at once.
     this.lost(`nothing heard for ${(2 * this.#setting.keepAliveMs) / 1000}s`);
+    this.#link.terminate();
   }
 
   #lateClose(): void {
-    this.#link.terminate();
     this.lost("the close was not answered");
+    this.#link.terminate();
   }
 
   #over(end: SocketEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
-    this.#keptAlive.end();
+    this.#keptAlive?.end();
     this.#taker?.(error(end));
     this.#taker = undefined;
     this.#tellEnded(end);
@@ -159,4 +183,10 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     this.#setting.warn("closed a socket with a reason longer than 123 bytes, or no text: it was left out");
     return "";
   }
+}
+
+function isLonger(data: string | Uint8Array, max: number): boolean {
+  if (data.length > max) return true;
+  // A character is three bytes at the most.
+  return typeof data === "string" && data.length * 3 > max && byteLength(data) > max;
 }

@@ -10,6 +10,7 @@ import { inputs } from "./inputs.ts";
 import { jsonBodies } from "./json-bodies.ts";
 import { hello, ok, routing, site } from "./routing.ts";
 import { refusals, settings } from "./set.ts";
+import { sockets } from "./sockets.ts";
 import { controls } from "./state.ts";
 import { waiting } from "./waiting.ts";
 
@@ -47,7 +48,7 @@ const everything: readonly Route[] = [
 const notFound: AppOptions["notFound"] = ({ path }) => Answer.html(`nothing at ${path}`, { status: 404 });
 
 export const configurations: { readonly [C in Configuration]: Configured } = {
-  main: { routes: [...everything, ...Health.routes([fails("db"), passes, fails("queue")])], options: {} },
+  main: { routes: [...everything, ...sockets, ...Health.routes([fails("db"), passes, fails("queue")])], options: {} },
   page: {
     routes: [...always, ...routing, ...Health.routes([passes], { live: Path.of("alive"), ready: Path.of("ready") })],
     options: { notFound, trailingSlash: "redirect" },
@@ -71,7 +72,7 @@ export const configurations: { readonly [C in Configuration]: Configured } = {
   },
   // Every patience is as short as a test wants it and longer than a request here takes.
   impatient: {
-    routes: everything,
+    routes: [...everything, ...sockets],
     options: {
       maxHeaderBytes: 1024,
       headTimeoutMs: 300,

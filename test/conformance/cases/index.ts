@@ -17,6 +17,7 @@ import { bodyProblems } from "./problems.ts";
 import { origins } from "./origins.ts";
 import { proxies } from "./proxies.ts";
 import { routing } from "./routing.ts";
+import { boundedSockets, sockets, stoppedSockets } from "./sockets.ts";
 import { stopping } from "./stopping.ts";
 import { disconnects, streams } from "./streams.ts";
 import { versions } from "./versions.ts";
@@ -50,4 +51,6 @@ export const wireCases: readonly WireCase[] = [
   ...limits,
   ...logs,
 ];
-export const stoppingCases: readonly StoppingCase[] = stopping;
+/** For what opens sockets. */
+export const socketCases: readonly WireCase[] = [...sockets, ...boundedSockets];
+export const stoppingCases: readonly StoppingCase[] = [...stopping, ...stoppedSockets];

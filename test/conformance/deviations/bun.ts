@@ -3,6 +3,10 @@ import type { Deviations } from "./deviation.ts";
 export const bun: Deviations = {
   cases: [
     {
+      why: "Bun does not tell the version of a request, and opens a socket to HTTP/1.0.",
+      cases: { "WS-06 a handshake of HTTP/1.0 is a 426": "status 101, not 426" },
+    },
+    {
       why: "A Request of Bun.serve shows two Hosts as one, and to look at it with every request would cost it 0.7 µs.",
       cases: {
         "HD-27 two Hosts is a 400": "status 200, not 400",

@@ -3,6 +3,34 @@ import type { Deviations } from "./deviation.ts";
 export const deno: Deviations = {
   cases: [
     {
+      why: "Deno's own parser answers an upgrade with a body with 400.",
+      cases: {
+        "WR beside sockets, an upgrade to HTTP/2 has its body read, and its connection goes on": "status 400, not 200",
+      },
+    },
+    {
+      why: "Deno does not tell the version of a request, and opens a socket to HTTP/1.0.",
+      cases: { "WS-06 a handshake of HTTP/1.0 is a 426": "status 101, not 426" },
+    },
+    {
+      why: "Deno takes a client's frames masked or not.",
+      cases: { "WS-31 an unmasked frame": 'a frame 81 "a" came, and no close' },
+    },
+    {
+      why: "Deno ends the connection with no close where what comes on a socket is none.",
+      cases: {
+        "WS-33 an opcode no frame has": "the connection ended before a frame",
+        "WS-34 a control frame in fragments": "the connection ended before a frame",
+        "WS-36 a continuation of nothing": "the connection ended before a frame",
+        "WS-37 a new message before the last one ended": "the connection ended before a frame",
+        "WS a reserved bit": "the connection ended before a frame",
+        "WS a control frame of more than 125 bytes": "the connection ended before a frame",
+        "WS-40 text that is no UTF-8": "the connection ended before a frame",
+        "WS-42 a close's reason that is no UTF-8": "the connection ended before a frame",
+        "WS a close of one byte": "the connection ended before a frame",
+      },
+    },
+    {
       why: "Deno.serve shows no version, so that two Hosts of HTTP/1.0 pass for one.",
       cases: { "HD-27 two Hosts of HTTP/1.0 is a 400": "status 200, not 400" },
     },

@@ -3,6 +3,42 @@ import type { Deviations } from "./deviation.ts";
 export const workerd: Deviations = {
   cases: [
     {
+      why: "workerd does not tell the version of a request, and opens a socket to HTTP/1.0.",
+      cases: { "WS-06 a handshake of HTTP/1.0 is a 426": "status 101, not 426" },
+    },
+    {
+      why: "workerd agrees on the compression that a client offers, whatever the Worker says.",
+      cases: { "WS-12 no extension is agreed on": 'sec-websocket-extensions ["permessage-deflate"], not []' },
+    },
+    {
+      why: "A Worker has no ping.",
+      cases: {
+        "WS-21 a client that is quiet is pinged, and kept when it answers": "nothing came any more",
+        "WS-21 one that stays silent is lost": "nothing came any more",
+      },
+    },
+    {
+      why: "workerd takes a client's frames masked or not, and control frames of any length.",
+      cases: {
+        "WS-31 an unmasked frame": 'a frame 81 "a" came, and no close',
+        "WS a control frame of more than 125 bytes": 'a frame 8a "xxx',
+      },
+    },
+    {
+      why: "workerd puts a sign in the place of bytes that are no UTF-8.",
+      cases: {
+        "WS-40 text that is no UTF-8": "came, and no close",
+        "WS-42 a close's reason that is no UTF-8": "closed with 1000, not 1007",
+      },
+    },
+    {
+      why: "workerd answers a close of no code that could be sent as one without.",
+      cases: {
+        "WS a close of one byte": "closed with no code, not 1002",
+        "WS a close with a code that none can send": "closed with no code, not 1002",
+      },
+    },
+    {
       why: "workerd shows the lines of a repeated header as one line.",
       cases: {
         "IN-16 a whole number on two lines": 'body "',
@@ -253,6 +289,7 @@ export const workerd: Deviations = {
     },
   ],
   lacks: {
+    upgrade: "What a connection may become is the platform's own, too.",
     connection: "A connection is the platform's own: workerd writes no such header, and takes none from a Worker.",
   },
 };

@@ -51,6 +51,7 @@ export function differences(
 
   for (const name of new Set([...own, ...seen.head].map(([name]) => name.toLowerCase()))) {
     if (name === "x-request-id" || name === "date") continue;
+    if (name === "connection" && after === "either") continue;
     // RFC 9112 §6.1: the answer to a HEAD may leave it out.
     if (name === "transfer-encoding" && toHead) continue;
     const due = own.flatMap(([given, value]) => (given === name ? [value] : []));

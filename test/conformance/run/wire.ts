@@ -1,5 +1,5 @@
 import { RawClient } from "../../support/raw-client.ts";
-import type { Step } from "../case.ts";
+import type { Lines, Step } from "../case.ts";
 import { soon, withinDeadline } from "./deadline.ts";
 import { ends } from "./ends.ts";
 import type { Asked } from "./message.ts";
@@ -74,6 +74,15 @@ async function onWire(step: OnWire, server: Stepped, client: RawClient): Promise
       const wrong = differences(came, expected, { toHead, oldVersion: false, allows: server.allows });
       return expected.bare === true && wrong.length === 0 ? ends(client) : wrong;
     }
+    case "upgraded":
+      return upgrade(step, server, client);
+    case "frame": {
+      const { first, payload } = await client.frame();
+      const wrong = first === step.first && payload === step.payload;
+      return wrong ? right : [`a frame ${said(first, payload)} came, not ${said(step.first, step.payload)}`];
+    }
+    case "closing":
+      return closing(step, await client.frame());
     case "see":
       await client.sees(step.text);
       return right;
@@ -101,6 +110,49 @@ async function onWire(step: OnWire, server: Stepped, client: RawClient): Promise
       client.socket.pause();
   }
   return right;
+}
+
+const said = (first: number, payload: string): string =>
+  `${first.toString(16)} ${JSON.stringify(payload.slice(0, 200))}`;
+
+async function upgrade(
+  { protocol, headers }: Extract<Step, { readonly does: "upgraded" }>,
+  { allows }: Stepped,
+  client: RawClient,
+): Promise<readonly string[]> {
+  const came = await client.answer();
+  if (came.status !== 101) return [`status ${came.status}, not 101`, came.body];
+  const due: Lines = [
+    ["upgrade", "websocket"],
+    ["connection", "upgrade"],
+    ["sec-websocket-accept", "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="],
+    ...(protocol === undefined ? [] : [["sec-websocket-protocol", protocol] as const]),
+    ...headers,
+  ];
+  const wrong: string[] = [];
+  const named = (lines: Lines, name: string) => lines.flatMap(([given, value]) => (given === name ? [value] : []));
+  const head: Lines = came.head.map(([name, value]) => {
+    return [name.toLowerCase(), name.toLowerCase() === "connection" ? value.toLowerCase() : value];
+  });
+  for (const name of new Set([...due, ...head].map(([name]) => name))) {
+    const [values, expected] = [named(head, name), named(due, name)];
+    if (name === "x-request-id" ? values.length === 1 : JSON.stringify(values) === JSON.stringify(expected)) continue;
+    if (expected.length === 0 && (allows.writes(`${name} of a 101`) || allows.writes(name))) continue;
+    wrong.push(`${name} ${JSON.stringify(values)}, not ${JSON.stringify(expected)}`);
+  }
+  return wrong;
+}
+
+function closing(
+  { code, reason }: Extract<Step, { readonly does: "closing" }>,
+  { first, payload }: { readonly first: number; readonly payload: string },
+): readonly string[] {
+  if (first !== 0x88) return [`a frame ${said(first, payload)} came, and no close`];
+  const [high = 0, low = 0] = Buffer.from(payload, "latin1");
+  const came = payload === "" ? undefined : high * 256 + low;
+  if (came !== code) return [`closed with ${came ?? "no code"}, not ${code ?? "with none"}`];
+  const why = Buffer.from(payload.slice(2), "latin1").toString();
+  return reason === undefined || why === reason ? right : [`closed for ${JSON.stringify(why)}`];
 }
 
 async function clientOf(port: number, by: string, clients: Map<string, RawClient>): Promise<RawClient> {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -35,7 +35,7 @@ export async function bundle(program: URL, define: { readonly [name: string]: st
     platform: "neutral",
     mainFields: ["module", "main"],
     target: "es2023",
-    // `ws` is imported where a route opens a WebSocket, and none here does.
+    // A package of its own to whoever opens sockets by it, and Bun has one built in.
     external: ["node:*", "ws"],
     logLevel: "silent",
   });
@@ -45,6 +45,8 @@ export async function bundle(program: URL, define: { readonly [name: string]: st
 /** A folder for the files of a server, in which it finds packages. */
 export function folder(): { readonly path: string; readonly remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), "usher-conformance-"));
+  // Deno takes of packages what such a file names.
+  writeFileSync(join(path, "package.json"), '{ "type": "module", "dependencies": { "ws": "*" } }');
   symlinkSync(join(root, "node_modules"), join(path, "node_modules"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }

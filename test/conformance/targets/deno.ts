@@ -16,5 +16,6 @@ export const deno: Target = processTarget("deno", {
 export const nodeOnDeno: Target = processTarget("node-on-deno", {
   program: new URL("../programs/node.ts", import.meta.url),
   binary: runtimes.deno,
-  flags,
+  // It imports `ws` of the folder's packages.
+  flags: ["run", "--allow-all", "--no-lock", "--node-modules-dir=manual", "--cached-only", "--no-remote"],
 });

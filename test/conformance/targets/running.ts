@@ -13,7 +13,10 @@ export async function running(
 ): Promise<Running> {
   const said: string[] = [];
   let how: number | string | undefined;
-  let wake = (): void => {};
+  const waiting: (() => void)[] = [];
+  const wake = (): void => {
+    for (const go of waiting.splice(0)) go();
+  };
   createInterface(child.stderr as Readable).on("line", (line) => {
     said.push(line);
     wake();
@@ -47,7 +50,9 @@ export async function running(
       for (let read = 0; ; read++) {
         while (read >= said.length) {
           if (how !== undefined) throw new Error(`it ended and never logged ${text}`);
-          await new Promise<void>((resolve) => (wake = resolve));
+          await new Promise<void>((resolve) => {
+            waiting.push(resolve);
+          });
         }
         if (said[read]?.includes(text) === true) return;
       }

@@ -7,6 +7,8 @@ export interface Target {
   start(only?: Alone): Promise<Running>;
   /** What the network in front of it writes into every request. */
   readonly network?: Lines;
+  /** Why it opens no WebSocket, and runs no case of `sockets.ts`; undefined where it does. */
+  readonly socketless?: string;
   /** Why it cannot be told to stop, and runs no case of `stopping.ts`; undefined where it can. */
   readonly unstoppable?: string;
   /** Why it has no limits of ours, and runs no case of the configuration `impatient`; undefined where it has. */

@@ -10,6 +10,7 @@ export const whatwg: Target = {
     program: new URL("../programs/whatwg.ts", import.meta.url),
     binary: runtimes["node-newest"],
   }),
+  socketless: itsOwn,
   unstoppable: itsOwn,
   unlimited: itsOwn,
 };

@@ -1,0 +1,136 @@
+import type { OpenedSocket } from "../../src/app/exchange.ts";
+import type { OpenSockets } from "../../src/app/open-sockets.ts";
+import type { Deadline, Sweep } from "../../src/app/sweep.ts";
+import type { HeardLink, SocketHeard } from "../../src/streams/sockets/link.ts";
+import type { Route } from "../../src/routes/route.ts";
+import type { BunSocket, BunSocketHandlers } from "./runtime.ts";
+
+/** What a client may have been sent and not have taken before a `send` waits for it. */
+const mostWaiting = 65_536;
+/** Bytes Bun may hold for a client: it drops what is past that, and its handler has been told to wait long before. */
+const neverDropped = 2 ** 31 - 1;
+
+/** What a socket has of its server. */
+export interface Speaking {
+  readonly open: OpenSockets;
+  readonly sweep: Sweep;
+  readonly sendTimeoutMs: number;
+}
+
+/** What a connection is given when it becomes a socket. */
+export interface SocketData {
+  readonly opened: OpenedSocket;
+  /** Once it is one. */
+  link: BunLink | undefined;
+}
+
+/** What Bun calls for the sockets of an app; undefined for an app that opens none. */
+export function socketHandlers(
+  routes: readonly Route[],
+  speaking: Speaking,
+): BunSocketHandlers<SocketData> | undefined {
+  const longest = routes.flatMap(({ returns: { node } }) => (node.kind === "websocket" ? [node.maxMessage ?? 0] : []));
+  if (longest.length === 0) return undefined;
+  return {
+    // One limit for all of them: what a route has of its own, the core looks at.
+    maxPayloadLength: Math.min(Math.max(...longest), neverDropped),
+    // The core pings, as each route says.
+    idleTimeout: 0,
+    sendPings: false,
+    backpressureLimit: neverDropped,
+    closeOnBackpressureLimit: false,
+    perMessageDeflate: false,
+    open(socket) {
+      const { data } = socket;
+      data.link = new BunLink(socket, speaking);
+      void speaking.open.speak(data.opened, data.link);
+    },
+    message: ({ data }, message) => data.link?.heard?.message(message),
+    ping: ({ data }) => data.link?.heard?.frame(),
+    pong: ({ data }) => data.link?.heard?.frame(),
+    drain: ({ data }) => data.link?.drained(),
+    close: ({ data }, code, reason) => data.link?.ended(code, reason),
+  };
+}
+
+/** A socket of Bun's own. */
+class BunLink implements HeardLink {
+  readonly #socket: BunSocket<SocketData>;
+  readonly #speaking: Speaking;
+  heard: SocketHeard | undefined = undefined;
+  /** What waits until the client has taken more. */
+  #waiting: { readonly most: number; readonly go: (hasRoom: boolean) => void }[] = [];
+  #deadline: Deadline | undefined = undefined;
+  /** Why it ended, where that was not by a close. */
+  #fault: string | undefined = undefined;
+
+  constructor(socket: BunSocket<SocketData>, speaking: Speaking) {
+    this.#socket = socket;
+    this.#speaking = speaking;
+  }
+
+  start(heard: SocketHeard): void {
+    this.heard = heard;
+  }
+
+  send(data: string | Uint8Array): boolean | Promise<boolean> {
+    if (this.#socket.readyState !== 1) return false;
+    this.#socket.send(data);
+    if (this.#socket.getBufferedAmount() < mostWaiting) return true;
+    return new Promise((resolve) => this.#wait(mostWaiting, resolve));
+  }
+
+  ping(): void {
+    this.#socket.ping();
+  }
+
+  /** Bun ends the connection with the close, and would do it with messages before it that are not out yet. */
+  close(code: number, reason: string): void {
+    if (this.#socket.getBufferedAmount() === 0) this.#socket.close(code, reason);
+    else this.#wait(1, (hasRoom) => void (hasRoom && this.#socket.close(code, reason)));
+  }
+
+  terminate(): void {
+    this.#socket.terminate();
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    if (this.#socket.readyState === 1) this.#socket.resume();
+  }
+
+  /** The client took some of what waits for it. */
+  drained(): void {
+    const buffered = this.#socket.getBufferedAmount();
+    const waiting = this.#waiting;
+    this.#waiting = waiting.filter(({ most }) => buffered >= most);
+    for (const { most, go } of waiting) if (buffered < most) go(true);
+    this.#deadline?.clear();
+    this.#deadline = undefined;
+    if (this.#waiting.length > 0) this.#bound();
+  }
+
+  ended(code: number, reason: string): void {
+    this.#deadline?.clear();
+    for (const { go } of this.#waiting.splice(0)) go(false);
+    // 1006 is no code of a close: there was none (RFC 6455 §7.1.5). With it Bun says what is wrong with what came.
+    if (this.#fault === undefined && code !== 1006) this.heard?.closed(code, reason);
+    else this.heard?.lost(this.#fault ?? (reason === "" ? "the connection ended without a close" : reason));
+  }
+
+  #wait(most: number, go: (hasRoom: boolean) => void): void {
+    this.#waiting.push({ most, go });
+    this.#bound();
+  }
+
+  #bound(): void {
+    const { sweep, sendTimeoutMs } = this.#speaking;
+    this.#deadline ??= sweep.time(sendTimeoutMs, () => {
+      this.#fault = `nothing written was taken for ${sendTimeoutMs / 1000}s`;
+      this.terminate();
+    });
+  }
+}

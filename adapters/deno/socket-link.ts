@@ -1,0 +1,99 @@
+import type { OpenedSocket, Sent } from "../../src/app/exchange.ts";
+import type { OpenSockets } from "../../src/app/open-sockets.ts";
+import type { HeardLink, SocketHeard } from "../../src/streams/sockets/link.ts";
+import type { DenoRuntime, DenoSocket } from "./runtime.ts";
+
+declare const Deno: DenoRuntime;
+
+/** What a client may have been sent and not have taken before a `send` waits for it. */
+const mostWaiting = 65_536;
+/** How often it is looked whether a client took some of it, which Deno does not tell. */
+const lookMs = 10;
+
+/** What a socket has of its server. */
+export interface Speaking {
+  readonly open: OpenSockets;
+  readonly sendTimeoutMs: number;
+}
+
+/** The 101 of Deno's own making, with the head of ours. It must be what the request's handler returns. */
+export function upgrade(request: Request, { head }: Sent, opened: OpenedSocket, speaking: Speaking): Response {
+  const { subprotocol, keepAliveMs } = opened;
+  const protocol = subprotocol === undefined ? {} : { protocol: subprotocol };
+  const { socket, response } = Deno.upgradeWebSocket(request, { ...protocol, idleTimeout: (2 * keepAliveMs) / 1000 });
+  for (let i = 0; i < head.length; i += 2) response.headers.append(head[i] as string, head[i + 1] as string);
+  socket.binaryType = "arraybuffer";
+  const link = new DenoLink(socket, keepAliveMs, speaking.sendTimeoutMs);
+  socket.addEventListener("open", () => void speaking.open.speak(opened, link));
+  return response;
+}
+
+/** A socket of the platform's kind. It pings by itself, and lets nobody hold back what it reads. */
+class DenoLink implements HeardLink {
+  readonly #socket: DenoSocket;
+  readonly #keepAliveMs: number;
+  readonly #sendTimeoutMs: number;
+  heard: SocketHeard | undefined = undefined;
+
+  constructor(socket: DenoSocket, keepAliveMs: number, sendTimeoutMs: number) {
+    this.#socket = socket;
+    this.#keepAliveMs = keepAliveMs;
+    this.#sendTimeoutMs = sendTimeoutMs;
+  }
+
+  start(heard: SocketHeard): void {
+    this.heard = heard;
+    const socket = this.#socket;
+    socket.addEventListener("message", ({ data }) => {
+      heard.message(typeof data === "string" ? data : new Uint8Array(data));
+    });
+    // Before the close, which then has 0 for its code, or for want of a pong 1001.
+    socket.addEventListener("error", ({ message }) => heard.lost(this.#faultOf(message)));
+    socket.addEventListener("close", ({ code, reason }) => {
+      if (code === 0) heard.lost("the connection ended without a close");
+      else heard.closed(code, reason);
+    });
+  }
+
+  send(data: string | Uint8Array): boolean | Promise<boolean> {
+    if (this.#socket.readyState !== 1) return false;
+    this.#socket.send(data);
+    if (this.#socket.bufferedAmount < mostWaiting) return true;
+    return this.#room();
+  }
+
+  close(code: number, reason: string): void {
+    this.#socket.close(code, reason);
+  }
+
+  /** Deno lets nobody end a connection: it is closed with nothing said, and is its client's from then on. */
+  terminate(): void {
+    if (this.#socket.readyState === 1) this.#socket.close();
+  }
+
+  async #room(): Promise<boolean> {
+    let buffered = this.#socket.bufferedAmount;
+    for (let quietMs = 0; buffered >= mostWaiting && this.#socket.readyState === 1; quietMs += lookMs) {
+      if (quietMs >= this.#sendTimeoutMs) return this.#stopped();
+      await new Promise<void>((resolve) => {
+        setTimeout(resolve, lookMs);
+      });
+      const before = buffered;
+      buffered = this.#socket.bufferedAmount;
+      if (buffered !== before) quietMs = 0;
+    }
+    return this.#socket.readyState === 1;
+  }
+
+  #stopped(): boolean {
+    this.heard?.lost(`nothing written was taken for ${this.#sendTimeoutMs / 1000}s`);
+    this.terminate();
+    return false;
+  }
+
+  // Deno says it in words alone; of an end of the connection its own and the system's.
+  #faultOf(message: string): string {
+    if (message.startsWith("No response")) return `nothing heard for ${(2 * this.#keepAliveMs) / 1000}s`;
+    return /EOF|os error/.test(message) ? "the connection ended without a close" : "what came on it was no WebSocket";
+  }
+}

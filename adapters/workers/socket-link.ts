@@ -1,0 +1,81 @@
+import type { OpenedSocket, Sent } from "../../src/app/exchange.ts";
+import type { SocketHeard, SocketLink } from "../../src/streams/sockets/link.ts";
+import type { WorkerExchange } from "./exchange.ts";
+
+/** An end of the runtime's pair, as far as it is used. */
+interface WorkerSocket {
+  binaryType: string;
+  /** 1 while it is open, 3 once both sides have closed it. */
+  readonly readyState: number;
+  accept(): void;
+  send(data: string | Uint8Array): void;
+  close(code?: number, reason?: string): void;
+  addEventListener(type: "message", listener: (event: { readonly data: string | ArrayBuffer }) => void): void;
+  addEventListener(type: "close", listener: (event: { readonly code: number; readonly reason: string }) => void): void;
+  addEventListener(type: "error", listener: () => void): void;
+}
+
+// The runtime's own, which no other has.
+declare const WebSocketPair: new () => { readonly 0: WorkerSocket; readonly 1: WorkerSocket };
+
+/** The 101, and one end of a pair with it: the route speaks on the other. */
+export function upgrade(exchange: WorkerExchange, { head }: Sent, opened: OpenedSocket): Response {
+  const { 0: client, 1: server } = new WebSocketPair();
+  // A `Blob`, which newer dates of compatibility give, has to be awaited: messages would lose their order.
+  server.binaryType = "arraybuffer";
+  server.accept();
+  exchange.keepAlive(opened.open(new WorkerLink(server)));
+  const headers = new Headers();
+  for (let i = 0; i < head.length; i += 2) headers.append(head[i] as string, head[i + 1] as string);
+  if (opened.subprotocol !== undefined) headers.append("sec-websocket-protocol", opened.subprotocol);
+  const init = { status: 101, webSocket: client, headers };
+  return new Response(null, init);
+}
+
+/** A socket of a Worker's. It is told neither of pings nor of how much its client has taken. */
+class WorkerLink implements SocketLink {
+  readonly #socket: WorkerSocket;
+
+  constructor(socket: WorkerSocket) {
+    this.#socket = socket;
+  }
+
+  start(heard: SocketHeard): void {
+    const socket = this.#socket;
+    socket.addEventListener("message", ({ data }) => {
+      heard.message(typeof data === "string" ? data : new Uint8Array(data));
+    });
+    socket.addEventListener("close", ({ code, reason }) => {
+      // 1006 is no code of a close: there was none (RFC 6455 §7.1.5).
+      if (code === 1006) return heard.lost("the connection ended without a close");
+      this.#answerClose(code);
+      heard.closed(code, reason);
+    });
+    socket.addEventListener("error", () => heard.lost("what came on it was no WebSocket"));
+  }
+
+  send(data: string | Uint8Array): boolean {
+    if (this.#socket.readyState !== 1) return false;
+    this.#socket.send(data);
+    return true;
+  }
+
+  close(code: number, reason: string): void {
+    if (this.#socket.readyState === 1) this.#socket.close(code, reason);
+  }
+
+  terminate(): void {
+    // A connection is the platform's to end.
+  }
+
+  // Before a date of compatibility the runtime leaves it to the Worker, which may say some codes and no others.
+  #answerClose(code: number): void {
+    if (this.#socket.readyState === 3) return;
+    try {
+      if (code === 1005) this.#socket.close();
+      else this.#socket.close(code, "");
+    } catch {
+      this.#socket.close(1002, "");
+    }
+  }
+}

@@ -1,0 +1,129 @@
+/** What a socket's handler does, and what it notes of how its socket ended (rows WS). */
+import * as v from "valibot";
+import { Codec, Cookie, Path, Refusal, Returns, Socket, get, param, refuse, setCookie } from "usher-http";
+import type { Route, SocketEnd } from "usher-http";
+import { note, passed } from "./state.ts";
+
+const Line = v.object({ text: v.string() });
+const lines = Socket.protocol({ client: Socket.json(Line), server: Socket.json(Line) });
+const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
+const bytes = Socket.protocol({ client: Socket.binary, server: Socket.binary });
+const chat = Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: "chat" });
+
+const key = Path.str("key");
+const keyed = { key: param(key) };
+const forbidden = Refusal.code("forbidden", { status: 403, doc: "It is not yours." });
+const seen = Cookie.named("seen", Codec.int);
+const never = { keepAliveMs: 2 ** 31 - 1 };
+
+type Texts = Socket<string, string>;
+
+/** Its end as a case waits for it. How a lost one is told is each runtime's own. */
+function told(end: SocketEnd): string {
+  return end.kind === "closed" ? `closed ${end.code} ${end.reason}` : end.kind;
+}
+
+/** Sends back what comes, and notes how it ended. */
+async function echo(socket: Texts, key: string): Promise<void> {
+  note(`${key} opened`, "yes");
+  for (;;) {
+    const received = await socket.receive();
+    if (!received.ok) return note(`${key} ended`, told(received.error));
+    await socket.send(received.value);
+  }
+}
+
+/** More than any connection takes of a client that reads nothing. */
+const manyParts = 500;
+
+async function flood(socket: Texts, key: string): Promise<void> {
+  for (let i = 0; i < manyParts; i++) {
+    const sent = await socket.send("x".repeat(65_536));
+    if (!sent.ok) return note(`${key} ended`, told(sent.error));
+  }
+  note(`${key} ended`, "never waited");
+}
+
+export const sockets: readonly Route[] = [
+  get(Path.of("socket", "lines"), { returns: Returns.websocket(lines) }, () => async (socket) => {
+    for await (const line of socket) await socket.send(line);
+  }),
+  get(Path.of("socket", "bytes"), { returns: Returns.websocket(bytes) }, () => async (socket) => {
+    for await (const part of socket) await socket.send(part);
+  }),
+  get(
+    Path.of("socket", "named", key),
+    { inputs: keyed, returns: Returns.websocket(chat, never) },
+    ({ key }) =>
+      (socket) =>
+        echo(socket, key),
+  ),
+  get(
+    Path.of("socket", "texts", key),
+    { inputs: keyed, returns: Returns.websocket(texts, never) },
+    ({ key }) =>
+      (socket) =>
+        echo(socket, key),
+  ),
+  // Longer than the other's, so that one limit for all of them is not this one's.
+  get(
+    Path.of("socket", "small", key),
+    { inputs: keyed, returns: Returns.websocket(texts, { maxMessage: 10 }) },
+    ({ key }) =>
+      (socket) =>
+        echo(socket, key),
+  ),
+  get(
+    Path.of("socket", "quiet", key),
+    { inputs: keyed, returns: Returns.websocket(texts, { keepAliveMs: 100 }) },
+    ({ key }) =>
+      (socket) =>
+        echo(socket, key),
+  ),
+  get(
+    Path.of("socket", "later", key),
+    { inputs: { ...keyed, setCookie }, returns: Returns.websocket(texts) },
+    async ({ key, setCookie }) => {
+      setCookie(Cookie.make(seen, 1));
+      note(`${key} asked`, "yes");
+      await passed(key);
+      return (socket) => echo(socket, key);
+    },
+  ),
+  get(Path.of("socket", "refuses"), { returns: Returns.websocket(texts), refuses: [forbidden] }, () =>
+    refuse(forbidden, "Not today."),
+  ),
+  get(Path.of("socket", "raises"), { returns: Returns.websocket(texts) }, () => async () => {
+    throw new Error("a secret");
+  }),
+  get(Path.of("socket", "returns"), { returns: Returns.websocket(texts) }, () => async (socket) => {
+    await socket.send("bye");
+  }),
+  get(Path.of("socket", "closes", key), { inputs: keyed, returns: Returns.websocket(texts) }, ({ key }) => {
+    return async (socket) => {
+      await socket.close({ code: 4001, reason: "enough" });
+      const sent = await socket.send("late");
+      note(`${key} ended`, sent.ok ? "sent" : told(sent.error));
+    };
+  }),
+  get(
+    Path.of("socket", "floods", key),
+    { inputs: keyed, returns: Returns.websocket(texts) },
+    ({ key }) =>
+      (socket) =>
+        flood(socket, key),
+  ),
+  // Takes a message when it is let, and not before.
+  get(Path.of("socket", "held", key), { inputs: keyed, returns: Returns.websocket(texts, never) }, ({ key }) => {
+    return async (socket) => {
+      note(`${key} opened`, "yes");
+      await passed(key);
+      await echo(socket, `${key} then`);
+    };
+  }),
+  // Does not hear that anything ends.
+  get(Path.of("socket", "deaf", key), { inputs: keyed, returns: Returns.websocket(texts) }, ({ key }) => {
+    note(`${key} opened`, "yes");
+    return () => new Promise(() => {});
+  }),
+];
