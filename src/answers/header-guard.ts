@@ -53,7 +53,7 @@ function isOurs(contentType: string | undefined): contentType is undefined {
 }
 
 // A 426 says in Upgrade what it would answer (RFC 9110 §15.5.22).
-function isServerOwned(name: string, status: number): boolean {
+export function isServerOwned(name: string, status: number): boolean {
   const lower = name.toLowerCase();
   return serverOwned.has(lower) && !(lower === "upgrade" && status === 426);
 }

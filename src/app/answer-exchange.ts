@@ -9,12 +9,11 @@ import { crossOrigin, methodNotAllowed, notFound, notImplemented, sentences } fr
 import type { Code } from "../refusals/code.ts";
 import { Refusal } from "../refusals/refusal.ts";
 import { AskedExchange } from "./asked.ts";
-import type { CompiledApp, CompiledRoute } from "./compiled.ts";
+import type { CompiledApp, CompiledCors, CompiledRoute } from "./compiled.ts";
 import type { Exchange, Sent } from "./exchange.ts";
-import { refusalOf } from "./failure.ts";
+import { answerThrough } from "./middleware.ts";
 import { isCrossOrigin } from "./origin.ts";
-import { logRaise } from "./request-log.ts";
-import { send } from "./send.ts";
+import { failureAnswer, reply } from "./send.ts";
 
 /**
  * Answers one request: this file is its whole way, from arrival to the answer a listener writes. It answers at once
@@ -32,28 +31,55 @@ function decideSafely(asked: AskedExchange): Sent | Promise<Sent> {
   }
 }
 
-/** The order of decisions (contract 4.2, 5.7): the cross-origin check, the method, the route, and then what is no route. */
+/** What is around the routes: a browser's question before it sends, the app's middleware; and then what is inside. */
 function decide(asked: AskedExchange): Sent | Promise<Sent> {
-  const { method, path } = asked;
-  const { table } = asked.app;
-  if (!safeMethods.has(method) && comesFromElsewhere(asked)) return send(asked, refused(crossOrigin));
-  if (!knownMethods.has(method) && !table.methods.includes(method)) return send(asked, refused(notImplemented));
-
-  const match = table.find(method === "HEAD" ? "GET" : method, path);
-  if (match !== undefined) {
-    if (method === "GET" && opensSocket(match.route, asked) && comesFromElsewhere(asked)) {
-      return send(asked, refused(crossOrigin));
+  const { app, method, path } = asked;
+  asked.match = app.table.find(method === "HEAD" ? "GET" : method, path);
+  if (app.cors !== undefined && method === "OPTIONS") {
+    const answer = preflightAnswer(asked, app.cors);
+    if (answer !== undefined) {
+      // Answered in the place of the application's own OPTIONS route, if it has one.
+      asked.match = undefined;
+      return reply(asked, answer);
     }
-    asked.route = match.route;
-    asked.captured = match.captured;
-    return answerRoute(match.route, asked);
   }
-  return answerNoRoute(asked);
+  return app.middleware === undefined ? decideInside(asked) : answerThrough(asked, app.middleware, decideInsideSafely);
+}
+
+function decideInsideSafely(asked: AskedExchange): Sent | Promise<Sent> {
+  try {
+    return decideInside(asked);
+  } catch (thrown) {
+    return failed(asked, thrown);
+  }
+}
+
+/** The order of decisions (contract 4.2, 5.7): the cross-origin check, the method, the route, and then what is no route. */
+function decideInside(asked: AskedExchange): Sent | Promise<Sent> {
+  const { method, match } = asked;
+  if (!safeMethods.has(method) && comesFromElsewhere(asked)) return reply(asked, refused(crossOrigin));
+  if (match === undefined) {
+    const isKnown = knownMethods.has(method) || asked.app.table.methods.includes(method);
+    return isKnown ? answerNoRoute(asked) : reply(asked, refused(notImplemented));
+  }
+  if (method === "GET" && opensSocket(match.route, asked) && comesFromElsewhere(asked)) {
+    return reply(asked, refused(crossOrigin));
+  }
+  asked.route = match.route;
+  asked.captured = match.captured;
+  return answerRoute(match.route, asked);
+}
+
+function preflightAnswer(asked: AskedExchange, { table, policy }: CompiledCors): Answer | undefined {
+  const isAsked = asked.lines("origin").length > 0 && asked.lines("access-control-request-method").length > 0;
+  const there = isAsked ? table.elsewhere(asked.path) : "nothing";
+  return there === "nothing" ? undefined : policy.preflight(asked, there.allow);
 }
 
 function comesFromElsewhere(asked: AskedExchange): boolean {
-  const { trustedOrigins } = asked.app;
-  return trustedOrigins !== undefined && isCrossOrigin(asked, trustedOrigins);
+  const { trustedOrigins, cors } = asked.app;
+  if (trustedOrigins === undefined || !isCrossOrigin(asked, trustedOrigins)) return false;
+  return !(cors !== undefined && cors.covers(asked.match?.route.route) && cors.policy.admits(asked));
 }
 
 // A socket is opened by a GET, and a page may open one to any site: no browser asks first, as it does for a fetch.
@@ -65,7 +91,7 @@ function opensSocket({ sockets }: CompiledRoute, asked: AskedExchange): boolean 
 /** A route's own order (contract 4.4): a socket's handshake, inputs, all problems of a stage at once, then the handler. */
 function answerRoute(route: CompiledRoute, asked: AskedExchange): Sent | Promise<Sent> {
   const refusal = route.opens?.(asked, asked.method === "GET" && asked.exchange.canUpgrade === true);
-  if (refusal !== undefined) return send(asked, refusalAnswer(refusal));
+  if (refusal !== undefined) return reply(asked, refusalAnswer(refusal));
   return readInputs(route.plan, asked, whenRead);
 }
 
@@ -75,7 +101,7 @@ const whenRead: Then<AskedExchange, Sent> = { inputs: handle, thrown: failed };
 function handle(asked: AskedExchange, inputs: InputValues | Refusal): Sent | Promise<Sent> {
   const route = asked.route as CompiledRoute;
   try {
-    if (inputs instanceof Refusal) return send(asked, refusalAnswer(inputs));
+    if (inputs instanceof Refusal) return reply(asked, refusalAnswer(inputs));
     return whenMade(asked, route.route.handler(inputs as never), route.answerOf);
   } catch (thrown) {
     return failed(asked, thrown);
@@ -88,29 +114,29 @@ function whenMade(
   returned: unknown,
   answerOf: (returned: unknown) => Answer,
 ): Sent | Promise<Sent> {
-  if (!isThenable(returned)) return send(asked, answerOf(returned));
+  if (!isThenable(returned)) return reply(asked, answerOf(returned));
   return Promise.resolve(returned)
-    .then((returned) => send(asked, answerOf(returned)))
+    .then((returned) => reply(asked, answerOf(returned)))
     .catch((thrown: unknown) => failed(asked, thrown));
 }
 
 /** Rules 3, 4, 6 and 7 of contract 4.2. */
 function answerNoRoute(asked: AskedExchange): Sent | Promise<Sent> {
   const { app, method, target, path } = asked;
-  if (method === "OPTIONS" && target === "*") return send(asked, empty(204));
+  if (method === "OPTIONS" && target === "*") return reply(asked, empty(204));
 
   const shorter = app.redirectsSlash ? withoutSlash(path) : undefined;
   if (shorter !== undefined && app.table.find(method === "HEAD" ? "GET" : method, shorter) !== undefined) {
     const location = asked.search === "" ? shorter : `${shorter}?${asked.search}`;
-    return send(asked, empty(308, [["location", location]]));
+    return reply(asked, empty(308, [["location", location]]));
   }
 
   const allow = allowed(app, path) ?? (shorter === undefined ? undefined : allowed(app, shorter));
   if (allow !== undefined) {
     const headers = [["allow", allow] as const];
-    return send(asked, method === "OPTIONS" ? empty(204, headers) : refused(methodNotAllowed, headers));
+    return reply(asked, method === "OPTIONS" ? empty(204, headers) : refused(methodNotAllowed, headers));
   }
-  if (app.notFound === undefined) return send(asked, refused(notFound));
+  if (app.notFound === undefined) return reply(asked, refused(notFound));
   return whenMade(asked, app.notFound(recordOf(asked)), builtAnswer);
 }
 
@@ -125,9 +151,7 @@ function withoutSlash(path: string): string | undefined {
 }
 
 function failed(asked: AskedExchange, thrown: unknown): Sent | Promise<Sent> {
-  const refusal = refusalOf(thrown);
-  logRaise(asked, refusal, thrown);
-  return send(asked, refusalAnswer(refusal));
+  return reply(asked, failureAnswer(asked, thrown));
 }
 
 function refused(code: Code, headers: Refusal["headers"] = []): Answer {

@@ -10,13 +10,16 @@ import { answerExchange } from "./answer-exchange.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { DeclarationError, checkRoute, checkTogether, declared } from "./check.ts";
 import { compile } from "./compile.ts";
-import type { CompiledApp, CompiledRoute } from "./compiled.ts";
+import type { CompiledApp, CompiledCors, CompiledRoute } from "./compiled.ts";
+import type { Cors } from "./cors.ts";
 import type { Exchange, Sent } from "./exchange.ts";
+import type { Middleware } from "./middleware.ts";
 import { readOrigins } from "./origin.ts";
 import { FetchExchange, responseOf } from "./fetch.ts";
 import { pathOf } from "./target.ts";
 import { TrustedProxies } from "./proxies/trusted-proxies.ts";
 import type { ProxyHeader } from "./proxies/trusted-proxies.ts";
+import type { SecureHeaders } from "./secure-headers.ts";
 
 type AnswerKind = ReturnsNode["kind"];
 
@@ -48,7 +51,13 @@ export interface AppOptions {
   readonly proxyHeader?: ProxyHeader;
   /** The clock that `now` and the `date` header read. */
   readonly now?: () => Date;
-  /** Codes that `notFound` may answer with. */
+  /** Other sites whose pages may read the answers: none unless set. */
+  readonly cors?: Cors;
+  /** Headers that hold browsers to what the pages are meant to do: none unless set. */
+  readonly secureHeaders?: SecureHeaders;
+  /** What stands around every answer, outermost first. */
+  readonly middleware?: readonly Middleware[];
+  /** Codes that `notFound` and middleware may answer with. */
   readonly codes?: readonly Code[];
 }
 
@@ -96,6 +105,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   const trustedOrigins = readOrigins(options.trustedOrigins ?? [], (problem) => {
     problems.push(`trusted origin ${problem}`);
   });
+  const cors = options.cors === undefined ? undefined : compileCors(options.cors, routes, table, problems);
   if (problems.length > 0) throw new DeclarationError(problems);
 
   const app: CompiledApp = {
@@ -104,6 +114,9 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     notFound: options.notFound,
     redirectsSlash: options.trailingSlash === "redirect",
     trustedOrigins: options.checkOrigin === false ? undefined : trustedOrigins,
+    cors,
+    middleware: options.middleware?.length === 0 ? undefined : options.middleware,
+    secureHeaders: options.secureHeaders,
     maxBody,
     budget: new BodyBudget(bodyBudget),
     proxies,
@@ -122,6 +135,23 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     return table.find(method === "HEAD" ? "GET" : method, path)?.route.route.returns.node.kind;
   };
   return { fetch, routes, answer, kindOf, stop };
+}
+
+function compileCors(
+  { policy, routes: covered }: Cors,
+  routes: readonly Route[],
+  all: Table<CompiledRoute>,
+  problems: string[],
+): CompiledCors {
+  if (covered === undefined) return { policy, table: all, covers: (route) => route !== undefined };
+  const table = new Table<unknown>();
+  for (const route of covered) {
+    table.add(route.method, route.path, route);
+    if (!routes.includes(route))
+      problems.push(`cors is for ${route.method} ${route.pattern}, which is no route of the app`);
+  }
+  const set = new Set<Route | undefined>(covered);
+  return { policy, table, covers: (route) => set.has(route) };
 }
 
 function checkLimits(limits: { readonly [name: string]: number }): readonly string[] {

@@ -11,11 +11,13 @@ import { isAnyOn, log } from "../logging/writer.ts";
 import type { Code } from "../refusals/code.ts";
 import { frameworkCodes } from "../refusals/framework-codes.ts";
 import type { Refusal } from "../refusals/refusal.ts";
+import type { Match } from "../routes/table.ts";
 import { freshRequestId } from "../tracing/random.ts";
 import { joinTrace } from "../tracing/trace-context.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
 import type { CompiledApp, CompiledRoute } from "./compiled.ts";
 import type { Exchange } from "./exchange.ts";
+import type { Inside } from "./middleware.ts";
 import { internalRefusal } from "./failure.ts";
 import type { ProxyWord, TrustedProxies } from "./proxies/trusted-proxies.ts";
 import { authorityOf, originForm } from "./target.ts";
@@ -33,8 +35,13 @@ export class AskedExchange implements Asked, LogContext, BodyHolder {
   readonly path: string;
   readonly search: string;
   captured: readonly string[] = nothing;
-  /** The route that answers, once it is found. */
+  /** What its method and path lead to, where that is a route. */
+  match: Match<CompiledRoute> | undefined = undefined;
+  /** The route that answers, once nothing stands in its way. */
   route: CompiledRoute | undefined = undefined;
+  /** Takes what is answered in the place of whoever sends it, where there is middleware. */
+  inside: Inside | undefined = undefined;
+  isSent = false;
   bytes: Uint8Array = noBytes;
   /** On the monotonic clock; 0 where nothing is logged. */
   readonly startedAt: number = isAnyOn() ? performance.now() : 0;
@@ -168,9 +175,12 @@ export class AskedExchange implements Asked, LogContext, BodyHolder {
     this.#lateCodes = [...this.#lateCodes, ...codes];
   }
 
-  /** Whether a refusal's code was declared: by the route, by one of its inputs, or by the framework. */
-  declares(name: string): boolean {
-    const declared = this.route?.codes ?? this.app.codes;
+  /**
+   * Whether a refusal's code was declared: by the framework, by the route or one of its inputs, or, where the route did not
+   * make it, by the app.
+   */
+  declares(name: string, isRoutes: boolean): boolean {
+    const declared = (isRoutes ? this.route?.codes : undefined) ?? this.app.codes;
     return frameworkNames.has(name) || declared.has(name) || this.#lateCodes.some((code) => code.name === name);
   }
 
@@ -186,6 +196,7 @@ export class AskedExchange implements Asked, LogContext, BodyHolder {
 
   /** The answer is made: the handler can set and read nothing more, and no byte of the body is held. */
   finish(): void {
+    if (this.#answered) return;
     this.#answered = true;
     if (typeof this.#reader === "object") this.#reader.close();
     if (this.#held > 0) this.app.budget.give(this.#held);

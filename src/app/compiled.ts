@@ -7,6 +7,9 @@ import type { Refusal } from "../refusals/refusal.ts";
 import type { Route } from "../routes/route.ts";
 import type { Table } from "../routes/table.ts";
 import type { BodyBudget } from "./body-budget.ts";
+import type { CorsPolicy } from "./cors.ts";
+import type { Middleware } from "./middleware.ts";
+import type { SecureHeaders } from "./secure-headers.ts";
 import type { TrustedProxies } from "./proxies/trusted-proxies.ts";
 
 /** A route with all that can be known before a request comes. */
@@ -28,6 +31,14 @@ export interface CompiledRoute {
   readonly member: string;
 }
 
+/** A policy of sharing with other sites, among an app's routes. */
+export interface CompiledCors {
+  readonly policy: CorsPolicy;
+  /** The routes it is for. */
+  readonly table: Table<unknown>;
+  readonly covers: (route: Route | undefined) => boolean;
+}
+
 /** An app with all that can be known before a request comes. */
 export interface CompiledApp {
   readonly table: Table<CompiledRoute>;
@@ -37,6 +48,10 @@ export interface CompiledApp {
   readonly redirectsSlash: boolean;
   /** Those believed beside its own host; undefined where origins are not checked. */
   readonly trustedOrigins: ReadonlySet<string> | undefined;
+  readonly cors: CompiledCors | undefined;
+  /** Outermost first; undefined where there is none. */
+  readonly middleware: readonly Middleware[] | undefined;
+  readonly secureHeaders: SecureHeaders | undefined;
   readonly maxBody: number;
   readonly budget: BodyBudget;
   /** Undefined where none is trusted. */

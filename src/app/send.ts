@@ -5,18 +5,34 @@ import { unwritable } from "../answers/header-guard.ts";
 import { setCookieLine } from "../cookies/cookie.ts";
 import type { AskedExchange } from "./asked.ts";
 import type { OpenedSocket, Sent } from "./exchange.ts";
-import { internalRefusal } from "./failure.ts";
+import { internalRefusal, refusalOf } from "./failure.ts";
 import { httpDate } from "./http-date.ts";
-import { logAccess, logRefusal, logUndeclared } from "./request-log.ts";
+import { logAccess, logRaise, logRefusal, logUndeclared } from "./request-log.ts";
+import type { SecureHeaders } from "./secure-headers.ts";
 import { SentSocket } from "./sent-socket.ts";
 import { SentStream } from "./sent-stream.ts";
 
-/** Makes an answer ready to be written: checked, complete, logged. The handler can add nothing to it any more. */
-export function send(asked: AskedExchange, made: Answer): Sent | Promise<Sent> {
+/** Sends what a request is answered with, or hands it to the middleware around. The handler can add nothing any more. */
+export function reply(asked: AskedExchange, made: Answer): Sent | Promise<Sent> {
   const answer = withSet(asked, made);
   asked.finish();
+  return asked.inside === undefined ? send(asked, answer) : asked.inside.take(answer);
+}
+
+/** Makes an answer ready to be written: checked, complete, logged. */
+export function send(asked: AskedExchange, made: Answer): Sent | Promise<Sent> {
+  const { cors } = asked.app;
+  asked.isSent = true;
+  const answer = cors?.covers(asked.match?.route.route) === true ? cors.policy.told(asked, made) : made;
   if (!answer.cookies.some(({ seal }) => seal !== undefined)) return ready(asked, answer);
   return sealed(asked, answer).then((answer) => ready(asked, answer));
+}
+
+/** What is answered where something raised, which the log is told. */
+export function failureAnswer(asked: AskedExchange, thrown: unknown): Answer {
+  const refusal = refusalOf(thrown);
+  logRaise(asked, refusal, thrown);
+  return refusalAnswer(refusal);
 }
 
 /** The answer with its sealed cookies as they are sent, stamped now. */
@@ -67,12 +83,18 @@ function headOf(asked: AskedExchange, answer: Answer, size: number | undefined):
   const { status, contentType, headers, cookies } = answer;
   const head = contentType === undefined ? [] : ["content-type", contentType];
   for (const [name, value] of headers) head.push(name.toLowerCase(), value);
+  if (asked.app.secureHeaders !== undefined) addMissing(head, asked.app.secureHeaders);
   head.push("x-request-id", asked.id);
   for (const cookie of cookies) head.push("set-cookie", setCookieLine(cookie, asked.secure));
   // A server that failed may have no trustworthy clock (RFC 9110 §6.6.1 leaves the date of a 5xx to it).
   if (status >= 200 && status < 500) head.push("date", httpDate(hasOwnClock(asked) ? asked.now.getTime() : Date.now()));
   if (size !== undefined && status !== 204 && status !== 304) head.push("content-length", String(size));
   return head;
+}
+
+function addMissing(head: string[], { headers }: SecureHeaders): void {
+  const own = head.filter((_, i) => i % 2 === 0);
+  for (const [name, value] of headers) if (!own.includes(name)) head.push(name, value);
 }
 
 function hasOwnClock(asked: AskedExchange): boolean {
@@ -109,18 +131,21 @@ function begun(asked: AskedExchange, body: StreamBody): StreamBody {
 }
 
 // A stream that nobody will read is told so; one of the application's own has not begun.
-function unsent(body: AnswerBody): undefined {
+export function unsent(body: AnswerBody): undefined {
   if (isStream(body) && body.parts instanceof ReadableStream) body.parts.cancel().catch(() => {});
 }
 
 function undeclaredBy(asked: AskedExchange, answer: Answer): string | undefined {
-  const { route } = asked;
-  const where = route?.route.pattern ?? asked.path;
+  const { route, inside } = asked;
   const code = answer.refused?.code.name;
+  // What middleware made of an answer is the application's, and no longer the route's.
+  const isRoutes =
+    inside === undefined || (inside.made?.status === answer.status && inside.made.refused === answer.refused);
+  const where = (isRoutes ? route?.route.pattern : undefined) ?? asked.path;
   if (code !== undefined) {
-    return asked.declares(code) ? undefined : `${where} refused with ${code}, which nothing declares`;
+    return asked.declares(code, isRoutes) ? undefined : `${where} refused with ${code}, which nothing declares`;
   }
-  const listed = route?.statuses;
+  const listed = isRoutes ? route?.statuses : undefined;
   if (listed === undefined || listed.has(answer.status)) return undefined;
   return `${where} answered ${answer.status}, which it does not list`;
 }

@@ -1,0 +1,256 @@
+/** Sharing with other sites (facts 12.2; rows CO). */
+import { describe, expect, it } from "vitest";
+import { Answer, App, Cors, Path, Refusal, Returns, Test, del, get, post, refuse, route } from "usher-http";
+import type { AppOptions } from "usher-http";
+import "../support/logs.ts";
+
+const item = Path.of("api", "item");
+const of = (name: string) => () => name;
+const getItem = get(item, { returns: Returns.response }, () => Answer.make("item", { headers: [["vary", "Accept"]] }));
+const postItem = post(item, { returns: Returns.text }, of("posted"));
+const optionsItem = route("OPTIONS", item, { returns: Returns.text }, of("options"));
+const varying = get(Path.of("api", "varying"), { returns: Returns.response }, () =>
+  Answer.make("x", { headers: [["vary", "accept, origin"]] }),
+);
+const postPage = post(Path.of("page"), { returns: Returns.text }, of("page"));
+const api = [getItem, postItem, optionsItem, varying];
+const routes = [...api, postPage];
+
+const origin = "https://app.example.com";
+const policy = Cors.make({ origins: [origin], credentials: true, routes: api });
+const any = Cors.make({ origins: "any" });
+const cross = [
+  ["host", "api.example.com"],
+  ["origin", origin],
+  ["sec-fetch-site", "cross-site"],
+] as const;
+const evil = [
+  ["host", "api.example.com"],
+  ["origin", "https://evil.example"],
+  ["sec-fetch-site", "cross-site"],
+] as const;
+
+type Headers = readonly (readonly [name: string, value: string])[];
+
+/** The status, the body, and what it says of sharing. */
+async function ask(method: string, target: string, headers: Headers, options: AppOptions = { cors: policy }) {
+  const answered = await Test.call(Test.app(routes, options), method, target, { headers });
+  const told = [...answered.headers].filter(([name]) => name === "vary" || name.startsWith("access-control-"));
+  return { status: answered.status, body: answered.body, ...Object.fromEntries(told) };
+}
+
+const asking = (...headers: Headers): Headers => [
+  ...cross.slice(0, 2),
+  ["access-control-request-method", "POST"],
+  ...headers,
+];
+
+describe("a preflight", () => {
+  it("CO-01 is answered by the framework, over the application's own OPTIONS", async () => {
+    const headers = asking(["access-control-request-headers", "Content-Type, X-Unlisted"]);
+    expect(await ask("OPTIONS", "/api/item", headers)).toEqual({
+      status: 204,
+      body: "",
+      vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
+      "access-control-allow-origin": origin,
+      "access-control-allow-methods": "GET, POST, OPTIONS, HEAD",
+      "access-control-allow-headers": "content-type",
+      "access-control-allow-credentials": "true",
+      "access-control-max-age": "600",
+    });
+  });
+
+  it("CO of another origin is told nothing but that it varies", async () => {
+    const headers = [...evil.slice(0, 2), ["access-control-request-method", "POST"]] as const;
+    expect(await ask("OPTIONS", "/api/item", headers)).toEqual({
+      status: 204,
+      body: "",
+      vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
+    });
+  });
+
+  it("CO asks for no header, or for none that is allowed", async () => {
+    const none = { status: 204, "access-control-allow-origin": origin };
+    for (const headers of [asking(), asking(["access-control-request-headers", "x-unlisted"])]) {
+      const answered = await ask("OPTIONS", "/api/item", headers);
+      expect(answered).toMatchObject(none);
+      expect(answered).not.toHaveProperty("access-control-allow-headers");
+    }
+  });
+
+  it("CO asks on several lines, and for one twice", async () => {
+    const lines = ["AUTHORIZATION", "content-type,authorization"];
+    const headers = asking(...lines.map((line) => ["access-control-request-headers", line] as const));
+    expect(await ask("OPTIONS", "/api/item", headers)).toMatchObject({
+      "access-control-allow-headers": "authorization, content-type",
+    });
+  });
+
+  it("CO is told of the routes the policy is for alone", async () => {
+    const answered = await ask("OPTIONS", "/api/item", asking(), {
+      cors: Cors.make({ origins: [origin], routes: [getItem], maxAgeMs: 0 }),
+    });
+    expect(answered).toMatchObject({ "access-control-allow-methods": "GET, HEAD", "access-control-max-age": "0" });
+    expect(answered).not.toHaveProperty("access-control-allow-credentials");
+  });
+
+  it.each([
+    ["CO-03 with an origin alone", cross.slice(0, 2)],
+    ["CO-03 with a method alone", [cross[0], ["access-control-request-method", "POST"]] as const],
+  ])("%s it is none: the application's own OPTIONS answers", async (_id, headers) => {
+    expect(await ask("OPTIONS", "/api/item", headers)).toMatchObject({ status: 200, body: "options" });
+  });
+
+  it("CO-04 of a path the policy is not for is an OPTIONS like any", async () => {
+    const answered = await Test.call(Test.app(routes, { cors: policy }), "OPTIONS", "/page", { headers: asking() });
+    expect([answered.status, answered.headers.get("allow"), answered.headers.get("vary")]).toEqual([204, "POST", null]);
+  });
+
+  it("CO of a path that is nobody's is a 404", async () => {
+    expect(await ask("OPTIONS", "/nowhere", asking(), { cors: any })).toEqual({
+      status: 404,
+      body: '{"error":"not_found","message":"There is nothing here."}',
+    });
+  });
+
+  it("CO comes before middleware", async () => {
+    const middleware = [() => Answer.refusal(refuse(Refusal.notFound))];
+    expect((await ask("OPTIONS", "/api/item", asking(), { cors: policy, middleware })).status).toBe(204);
+  });
+});
+
+describe("an answer", () => {
+  it("CO-05 to an allowed origin can be read", async () => {
+    expect(await ask("GET", "/api/item", cross)).toEqual({
+      status: 200,
+      body: "item",
+      vary: "Accept, Origin",
+      "access-control-allow-origin": origin,
+      "access-control-allow-credentials": "true",
+    });
+  });
+
+  it("CO-06 to another is not", async () => {
+    expect(await ask("GET", "/api/item", evil)).toEqual({ status: 200, body: "item", vary: "Accept, Origin" });
+  });
+
+  it("CO-06 to no browser says that it varies", async () => {
+    expect(await ask("GET", "/api/item", [])).toEqual({ status: 200, body: "item", vary: "Accept, Origin" });
+    expect(await ask("GET", "/api/varying", [])).toEqual({ status: 200, body: "x", vary: "accept, origin" });
+  });
+
+  it("CO names what may be read of its headers", async () => {
+    const cors = Cors.make({ origins: [origin], expose: ["ETag", "x-total"] });
+    expect(await ask("GET", "/api/item", cross, { cors })).toMatchObject({
+      "access-control-expose-headers": "ETag, x-total",
+    });
+  });
+
+  it("CO-07 of middleware's is one of the route's", async () => {
+    const middleware = [() => Answer.refusal(refuse(Refusal.notFound))];
+    expect(await ask("GET", "/api/item", cross, { cors: policy, middleware })).toMatchObject({
+      status: 404,
+      "access-control-allow-origin": origin,
+    });
+  });
+
+  it.each([
+    ["of a route the policy is not for", "POST", "/page"],
+    ["of no route", "GET", "/nowhere"],
+    ["of a method no route has", "DELETE", "/api/item"],
+  ])("CO %s says nothing", async (_id, method, target) => {
+    const headers = [
+      ["host", "app.example.com"],
+      ["origin", origin],
+    ] as const;
+    const answered = await ask(method, target, headers);
+    expect(Object.keys(answered)).toEqual(["status", "body"]);
+  });
+
+  it("CO of a HEAD is as of a GET", async () => {
+    expect(await ask("HEAD", "/api/item", cross)).toMatchObject({ status: 200, "access-control-allow-origin": origin });
+  });
+
+  it.each([
+    ["another port", "https://app.example.com:8443"],
+    ["another scheme", "http://app.example.com"],
+    ["a name that ends alike", "https://evil-app.example.com"],
+    ["a name that begins alike", "https://app.example.com.evil.example"],
+    ["no origin at all", "null"],
+  ])("CO origins are compared whole: %s", async (_id, origin) => {
+    expect(await ask("GET", "/api/item", [["origin", origin]])).not.toHaveProperty("access-control-allow-origin");
+  });
+});
+
+describe("what changes something", () => {
+  const cookie = ["cookie", "session=x"] as const;
+  it.each<readonly [id: string, headers: Headers, cors: Cors, status: number]>([
+    ["CO-09 from an allowed origin, with a cookie", [...cross, cookie], policy, 200],
+    ["CO-10 from another", evil, policy, 403],
+    ["CO-10 from another, with a cookie", [...evil, cookie], policy, 403],
+    ["CO-12 from any, without a cookie", evil, any, 200],
+    ["CO-13 from any, with a cookie", [...evil, cookie], any, 403],
+    ["CO from an origin that hides", [evil[0], ["origin", "null"]], any, 403],
+    ["CO with no origin", [evil[0], ["sec-fetch-site", "cross-site"]], any, 403],
+  ])("%s: %d", async (_id, headers, cors, status) => {
+    expect((await ask("POST", "/api/item", headers, { cors })).status).toBe(status);
+  });
+
+  it("CO-12 of any origin can be read by any", async () => {
+    expect(await ask("POST", "/api/item", evil, { cors: any })).toMatchObject({
+      body: "posted",
+      vary: "Origin",
+      "access-control-allow-origin": "*",
+    });
+  });
+
+  it("CO is no policy's where its route is none of it", async () => {
+    expect((await ask("POST", "/page", cross)).status).toBe(403);
+    expect((await ask("POST", "/nowhere", cross, { cors: any })).status).toBe(403);
+  });
+
+  it("CO-10 refused, can be read as little", async () => {
+    expect(await ask("POST", "/api/item", evil)).toMatchObject({ status: 403, vary: "Origin" });
+  });
+});
+
+describe("what makes none", () => {
+  it.each([
+    [
+      { origins: "any", credentials: true },
+      "Cors.make: any origin with credentials would let every site act as whoever visits it",
+    ],
+    [
+      { origins: ["*"] },
+      'Cors.make: the origin "*" is no origin as a browser writes it: a scheme and a host in lower case',
+    ],
+    [
+      { origins: ["null"] },
+      'Cors.make: the origin "null" stands for any page that hides where it is from, and is never trusted',
+    ],
+    [{ origins: ["https://a.example/"] }, 'Cors.make: the origin "https://a.example/" is no origin'],
+    [{ origins: [], headers: ["a b"] }, 'Cors.make: "a b" is not a header\'s name'],
+    [{ origins: [], headers: ["*"] }, 'Cors.make: "*" is not a header\'s name'],
+    [{ origins: [], expose: ["x:"] }, 'Cors.make: "x:" is not a header\'s name'],
+    [{ origins: [], maxAgeMs: -1 }, "Cors.make: maxAgeMs is milliseconds, 0 or more, and not -1"],
+  ] as const)("ST %j", (options, why) => {
+    expect(() => Cors.make(options)).toThrow(why);
+  });
+
+  it("ST a route that is none of the app's", () => {
+    const stray = del(item, { returns: Returns.text }, of("x"));
+    const cors = Cors.make({ origins: [origin], routes: [getItem, stray] });
+    expect(() => App.make(routes, { cors })).toThrow("cors is for DELETE /api/item, which is no route of the app");
+  });
+
+  it("CO tells what it was made with", () => {
+    expect(policy).toMatchObject({
+      origins: [origin],
+      credentials: true,
+      headers: ["authorization", "content-type"],
+      expose: [],
+      maxAgeMs: 600_000,
+      routes: api,
+    });
+  });
+});

@@ -1,0 +1,314 @@
+/** Middleware (facts 14; rows MW), and what an app's own codes are for. */
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import {
+  Answer,
+  App,
+  Cookie,
+  Codec,
+  Path,
+  Refusal,
+  Returns,
+  Test,
+  addHeader,
+  answer,
+  get,
+  json,
+  param,
+  post,
+  put,
+  refuse,
+  setCookie,
+} from "usher-http";
+import type { AppOptions, Middleware } from "usher-http";
+import { lines, logged, messages } from "../support/logs.ts";
+import { internal, notFound } from "../support/refusals.ts";
+
+const name = Path.str("name");
+const hello = get(Path.of("hello", name), { inputs: { name: param(name) }, returns: Returns.text }, ({ name }) => name);
+const limited = get(Path.of("limited"), { returns: Returns.text }, () => "limited");
+const teapot = Refusal.code("teapot", { status: 418, doc: "It is a teapot." });
+
+const call = (middleware: readonly Middleware[], target = "/limited", method = "GET", options: AppOptions = {}) =>
+  Test.call(Test.app([hello, limited], { middleware, ...options }), method, target);
+const passing: Middleware = (_request, next) => next();
+
+describe("middleware", () => {
+  it("MW-01 is in the order it is listed, the first outermost", async () => {
+    const told: string[] = [];
+    const named =
+      (name: string): Middleware =>
+      async (_request, next) => {
+        told.push(`${name} in`);
+        const answer = await next();
+        told.push(`${name} out`);
+        return answer;
+      };
+    const seen = get(Path.of("seen"), { returns: Returns.text }, () => {
+      told.push("handler");
+      return "";
+    });
+    await Test.call(Test.app([seen], { middleware: [named("a"), named("b")] }), "GET", "/seen");
+    expect(told).toEqual(["a in", "b in", "handler", "b out", "a out"]);
+  });
+
+  it.each([
+    [
+      "at once",
+      () => {
+        throw new Error("a secret");
+      },
+    ],
+    [
+      "later",
+      async () => {
+        throw new Error("a secret");
+      },
+    ],
+    [
+      "after what is inside",
+      async (_request, next) => {
+        await next();
+        throw new Error("a secret");
+      },
+    ],
+  ] satisfies readonly (readonly [string, Middleware])[])("MW-03 that raises %s is a 500", async (_when, raises) => {
+    const statuses: number[] = [];
+    const watching: Middleware = async (_request, next) => {
+      const answer = await next();
+      statuses.push(answer.status);
+      return answer;
+    };
+    const { status, body } = await call([watching, raises]);
+    expect([status, body]).toEqual([500, internal]);
+    expect(statuses).toEqual([500]);
+    expect(logged().join()).not.toContain("a secret");
+    expect(lines().find((line) => line["error.kind"] === "Error")).toBeDefined();
+  });
+
+  it("MW-03 hears of what raises inside as of a 500", async () => {
+    const raises = get(Path.root, { returns: Returns.text }, () => {
+      throw new Error("a secret");
+    });
+    let status = 0;
+    const watching: Middleware = async (_request, next) => {
+      const answer = await next();
+      status = answer.status;
+      return answer;
+    };
+    expect((await Test.call(Test.app([raises], { middleware: [watching] }), "GET", "/")).body).toBe(internal);
+    expect(status).toBe(500);
+  });
+
+  it("MW-03 a refusal that is thrown is the answer", async () => {
+    const throwing: Middleware = () => {
+      throw refuse(Refusal.notFound);
+    };
+    expect(await call([throwing])).toMatchObject({ status: 404, body: notFound });
+  });
+
+  it.each([
+    ["GET", "/hello/kim", "/hello/{name}"],
+    ["HEAD", "/hello/kim", "/hello/{name}"],
+    ["GET", "/limited", "/limited"],
+    ["POST", "/limited", undefined],
+    ["GET", "/limited/", undefined],
+    ["GET", "/about", undefined],
+    ["PROPFIND", "/limited", undefined],
+  ])("MW-04 %s %s sees the route %s, once", async (method, target, pattern) => {
+    const seen: unknown[] = [];
+    const watching: Middleware = (request, next) => {
+      seen.push(request.route?.pattern, request.method, request.path, request.id.length, request.header("host"));
+      return next();
+    };
+    await call([watching], target, method, { trailingSlash: "redirect" });
+    expect(seen).toEqual([pattern, method, target, 12, "localhost"]);
+  });
+
+  it("MW-05, MW-06 changes an answer, whatever it is", async () => {
+    const marking: Middleware = async (_request, next) => {
+      const answer = await next();
+      return { ...answer, headers: [...answer.headers, ["x-kind", "all"]] };
+    };
+    for (const [method, target] of [
+      ["GET", "/limited"],
+      ["GET", "/nowhere"],
+      ["POST", "/limited"],
+      ["OPTIONS", "/limited"],
+    ] as const) {
+      expect((await call([marking], target, method)).headers.get("x-kind")).toBe("all");
+    }
+  });
+
+  it("MW sees what the handler set, which is sent once", async () => {
+    const k = Cookie.named("k", Codec.string);
+    const setting = get(
+      Path.root,
+      { inputs: { addHeader, setCookie }, returns: Returns.text },
+      ({ addHeader, setCookie }) => {
+        addHeader("x-mine", "1");
+        setCookie(Cookie.make(k, "v"));
+        return "";
+      },
+    );
+    let seen: unknown;
+    const watching: Middleware = async (_request, next) => {
+      const answer = await next();
+      seen = [answer.headers, answer.cookies.length];
+      return answer;
+    };
+    const { headers } = await Test.call(Test.app([setting], { middleware: [watching] }), "GET", "/");
+    expect(seen).toEqual([[["x-mine", "1"]], 1]);
+    expect([headers.get("x-mine"), headers.getSetCookie()]).toEqual(["1", ["k=v; Path=/; HttpOnly; SameSite=Lax"]]);
+  });
+
+  it("MW answers in the place of a route, which then does not run", async () => {
+    let ran = 0;
+    const counting = post(Path.root, { inputs: { body: json(v.string()) }, returns: Returns.text }, () => `${++ran}`);
+    const closed: Middleware = () => Answer.make("closed", { status: 503 });
+    const { status, body } = await Test.call(Test.app([counting], { middleware: [closed] }), "POST", "/", {
+      body: "x",
+    });
+    expect([status, body, ran]).toEqual([503, "closed", 0]);
+    const platform: Middleware = () => new Response("platform", { status: 202 });
+    expect(await Test.call(Test.app([counting], { middleware: [platform] }), "POST", "/")).toMatchObject({
+      status: 202,
+      body: "platform",
+    });
+  });
+
+  it("MW leaves a status that the route does not list where it made it itself", async () => {
+    const listed = put(Path.root, { returns: Returns.jsonResponse(v.string(), { 201: "Made." }) }, () =>
+      answer(201, "x"),
+    );
+    const cached: Middleware = async (_request, next) => {
+      await next();
+      return Answer.empty({ status: 304 });
+    };
+    expect((await Test.call(Test.app([listed], { middleware: [cached] }), "PUT", "/")).status).toBe(304);
+    const stray = put(Path.root, { returns: Returns.jsonResponse(v.string(), { 201: "Made." }) }, () =>
+      answer(202 as 201, "x"),
+    );
+    await expect(Test.call(Test.app([stray], { middleware: [passing] }), "PUT", "/")).rejects.toThrow(
+      "/ answered 202, which it does not list",
+    );
+  });
+
+  it("MW-07 refuses with a code the app declares, and with no other", async () => {
+    const refusing: Middleware = () => Answer.refusal(refuse(teapot));
+    expect((await call([refusing], "/limited", "GET", { codes: [teapot] })).status).toBe(418);
+    await expect(call([refusing])).rejects.toThrow("/limited refused with teapot, which nothing declares");
+    const after: Middleware = async (_request, next) => {
+      await next();
+      return Answer.refusal(refuse(teapot));
+    };
+    expect((await call([after], "/limited", "GET", { codes: [teapot] })).status).toBe(418);
+    await expect(call([after])).rejects.toThrow("teapot, which nothing declares");
+  });
+
+  it("MW-07 declares nothing for the route", async () => {
+    const stray = get(Path.root, { returns: Returns.text }, () => refuse(teapot) as never);
+    const app = Test.app([stray], { middleware: [passing], codes: [teapot] });
+    await expect(Test.call(app, "GET", "/")).rejects.toThrow("/ refused with teapot, which nothing declares");
+  });
+
+  it("MW-09 there is one access line, of what was sent", async () => {
+    await call(
+      [
+        async (_request, next) => {
+          await next();
+          return Answer.make("", { status: 503 });
+        },
+      ],
+      "/hello/kim",
+    );
+    expect(messages("info")).toEqual(["GET /hello/kim 503"]);
+  });
+
+  it("MW sees what the cross-origin check refuses", async () => {
+    const statuses: number[] = [];
+    const watching: Middleware = async (_request, next) => {
+      const answer = await next();
+      statuses.push(answer.status);
+      return answer;
+    };
+    const app = Test.app([limited], { middleware: [watching] });
+    await Test.call(app, "POST", "/nowhere", { headers: { origin: "https://evil.example" } });
+    expect(statuses).toEqual([403]);
+  });
+
+  it("MW calls next once", async () => {
+    let ran = 0;
+    const counting = get(Path.root, { returns: Returns.text }, () => `${++ran}`);
+    const twice: Middleware = async (_request, next) => {
+      await next();
+      return next();
+    };
+    expect((await Test.call(Test.app([counting], { middleware: [twice] }), "GET", "/")).status).toBe(500);
+    expect(ran).toBe(1);
+  });
+
+  it("MW what is no answer is a 500", async () => {
+    expect((await call([() => undefined as never])).status).toBe(500);
+    expect((await call([async (_request, next) => ({ ...(await next()), headers: [["x", "a\r\nb"]] })])).status).toBe(
+      500,
+    );
+  });
+
+  it("MW a stream it puts another answer in the place of is let go", async () => {
+    let cancelled = false;
+    const streaming = get(Path.root, { returns: Returns.response }, () =>
+      Answer.stream(
+        new ReadableStream({
+          cancel: () => {
+            cancelled = true;
+          },
+        }),
+      ),
+    );
+    const instead: Middleware = async (_request, next) => {
+      await next();
+      return Answer.make("instead");
+    };
+    expect((await Test.call(Test.app([streaming], { middleware: [instead] }), "GET", "/")).body).toBe("instead");
+    expect(cancelled).toBe(true);
+  });
+
+  it("MW that does not wait any longer answers, and what comes late is let go", async () => {
+    let cancelled = false;
+    let go: () => void = () => {};
+    const slow = get(Path.root, { returns: Returns.response }, async () => {
+      await new Promise<void>((resolve) => {
+        go = resolve;
+      });
+      return Answer.stream(
+        new ReadableStream({
+          cancel: () => {
+            cancelled = true;
+          },
+        }),
+      );
+    });
+    let late: Promise<unknown> | undefined;
+    const impatient: Middleware = (_request, next) => {
+      late = next();
+      return Answer.make("", { status: 503 });
+    };
+    expect((await Test.call(Test.app([slow], { middleware: [impatient] }), "GET", "/")).status).toBe(503);
+    go();
+    await late;
+    expect(cancelled).toBe(true);
+    expect(messages("info")).toEqual(["GET / 503"]);
+  });
+
+  it("MW works for app.fetch, bodies included", async () => {
+    const echo = post(Path.root, { inputs: { said: json(v.string()) }, returns: Returns.text }, ({ said }) => said);
+    const { fetch } = App.make([echo], { middleware: [passing, passing] });
+    const request = new Request("http://h/", {
+      method: "POST",
+      body: '"hi"',
+      headers: { "content-type": "application/json" },
+    });
+    expect(await (await fetch(request)).text()).toBe("hi");
+  });
+});
