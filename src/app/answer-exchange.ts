@@ -8,10 +8,10 @@ import { within } from "../logging/context.ts";
 import { crossOrigin, methodNotAllowed, notFound, notImplemented, sentences } from "../refusals/framework-codes.ts";
 import type { Code } from "../refusals/code.ts";
 import { Refusal } from "../refusals/refusal.ts";
+import { answerThrough } from "./answer-through.ts";
 import { AskedExchange } from "./asked.ts";
 import type { CompiledApp, CompiledCors, CompiledRoute } from "./compiled.ts";
 import type { Exchange, Sent } from "./exchange.ts";
-import { answerThrough } from "./middleware.ts";
 import { isCrossOrigin } from "./origin.ts";
 import { failureAnswer, reply } from "./send.ts";
 

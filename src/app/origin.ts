@@ -1,11 +1,11 @@
-import type { AskedExchange } from "./asked.ts";
+import type { Asked } from "../inputs/asked.ts";
 
 /**
  * Whether a browser says that another site sent the request (contract 5.7). `Sec-Fetch-Site` is the browser's own word,
  * which no page can change; a browser sends it where the address is HTTPS or its own machine. Elsewhere `Origin` is
  * compared with the host. What names neither comes from no page: only a browser holds cookies another site could use.
  */
-export function isCrossOrigin(asked: AskedExchange, trusted: ReadonlySet<string>): boolean {
+export function isCrossOrigin(asked: Asked, trusted: ReadonlySet<string>): boolean {
   const sites = asked.lines("sec-fetch-site");
   const origins = asked.lines("origin");
   const [origin] = origins;

@@ -93,8 +93,8 @@ function headOf(asked: AskedExchange, answer: Answer, size: number | undefined):
 }
 
 function addMissing(head: string[], { headers }: SecureHeaders): void {
-  const own = head.filter((_, i) => i % 2 === 0);
-  for (const [name, value] of headers) if (!own.includes(name)) head.push(name, value);
+  const own = new Set(head.filter((_, i) => i % 2 === 0));
+  for (const [name, value] of headers) if (!own.has(name)) head.push(name, value);
 }
 
 function hasOwnClock(asked: AskedExchange): boolean {
