@@ -7,7 +7,7 @@ import type * as types from "../../src/database/types.ts";
 export type Type<A> = types.Type<A>;
 export * as Type from "../../src/database/types.ts";
 export type Statement<P extends readonly unknown[], A> = statements.Statement<P, A>;
-export * as Statement from "../../src/database/statement.ts";
+export * as Statement from "../../src/database/statements.ts";
 export { DatabaseError } from "../../src/database/failure.ts";
 export type { DatabaseFailure } from "../../src/database/failure.ts";
 export type { Database } from "../../src/database/lease.ts";

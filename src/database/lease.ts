@@ -3,6 +3,7 @@ import type { LinkFailure } from "./link.ts";
 import type { Answer, Values } from "./link.ts";
 import type { Slot } from "./slot.ts";
 import type { Statement } from "./statement.ts";
+import { controlsTransaction } from "./transaction-control.ts";
 
 /** What statements run on: a pool, or a connection that was borrowed from one. */
 export interface Database {
@@ -32,17 +33,24 @@ export class Lease implements Database {
     return this.#signal?.aborted === true;
   }
 
-  async exec<P extends readonly unknown[], A>(statement: Statement<P, A>, ...params: P): Promise<A> {
+  exec<P extends readonly unknown[], A>(statement: Statement<P, A>, ...params: P): Promise<A> {
+    const read = this.#exec(statement, params);
+    // Of a failure that nobody waits for, the commit tells: a statement that failed stops the transaction.
+    if (this.#isTransaction) read.catch(nothing);
+    return read;
+  }
+
+  async #exec<P extends readonly unknown[], A>(statement: Statement<P, A>, params: P): Promise<A> {
     if (this.#hasEnded) throw new DatabaseError({ kind: "connection_closed" });
-    if (this.#isTransaction && controls.test(statement.sql)) throw nested();
+    if (this.#isTransaction && controlsTransaction(statement.sql)) throw nested();
     const values = statement.print(params);
     const before = this.#last;
     const answer =
       before === undefined ? this.#run(statement, values) : before.then(() => this.#run(statement, values));
-    // Of a failure nobody waited for, the end of the work is told by what the server makes of the commit.
-    const last = answer.then(nothing, nothing).finally(() => {
+    const settled = (): void => {
       if (this.#last === last) this.#last = undefined;
-    });
+    };
+    const last = answer.then(settled, settled);
     this.#last = last;
     return statement.read(await answer);
   }
@@ -50,8 +58,8 @@ export class Lease implements Database {
   /** Lets what runs come to its end, and takes no more. */
   async end(): Promise<void> {
     this.#hasEnded = true;
-    this.#signal?.removeEventListener("abort", this.#abort);
     await this.#last;
+    this.#signal?.removeEventListener("abort", this.#abort);
     // A cancellation under way could still hit what runs next.
     await this.#cancelling;
   }
@@ -77,9 +85,6 @@ export class Lease implements Database {
 
 // A statement that sets the server's bound is about to take longer than the pool's own allows for.
 const bounds = /\bstatement_timeout\b/i;
-// Savepoints are the transaction's own affair; its beginning and its end are not.
-const controls =
-  /^\s*(?:begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:work\s+|transaction\s+)?to\b))\b/i;
 
 function nothing(): void {}
 

@@ -5,12 +5,13 @@ import { DatabaseError, failureOf } from "./failure.ts";
 import { Lease } from "./lease.ts";
 import type { Database } from "./lease.ts";
 import type { LinkFailure } from "./link.ts";
-import type { Answer, OpenLink, Values } from "./link.ts";
+import type { Description, OpenLink, Values } from "./link.ts";
 import { warn } from "./pool-log.ts";
 import { Slots } from "./slots.ts";
 import type { Borrow, SlotsOptions } from "./slots.ts";
 import type { Slot } from "./slot.ts";
 import type { Statement } from "./statement.ts";
+import { controlsTransaction } from "./transaction-control.ts";
 import { transact } from "./transaction.ts";
 import type { TransactionOptions } from "./transaction.ts";
 
@@ -65,8 +66,15 @@ export class Pool implements Database {
   /** Runs one statement on a connection borrowed for it. */
   async exec<P extends readonly unknown[], A>(statement: Statement<P, A>, ...params: P): Promise<A> {
     const values = statement.print(params);
-    const answer = await this.#once(statement.sql, values, false);
+    const { sql } = statement;
+    if (controlsTransaction(sql)) throw new DatabaseError({ kind: "not_committed", detail: "none was begun here" });
+    const answer = await this.#once((slot) => slot.run(sql, values), sql, values);
     return statement.read(answer);
+  }
+
+  /** What the database makes of a statement that it does not run. */
+  describe(sql: string): Promise<Description> {
+    return this.#once(({ link }) => link.describe(sql), sql, []);
   }
 
   /**
@@ -129,23 +137,22 @@ export class Pool implements Database {
     return this.#slots.close();
   }
 
-  async #once(sql: string, values: Values, isSecond: boolean): Promise<Answer> {
+  /** One act on a connection borrowed for it; on another, once, where nothing could be sent on the first. */
+  async #once<A>(act: (slot: Slot) => Promise<A>, sql: string, values: Values, isSecond = false): Promise<A> {
     const taken = this.#slots.take({});
     const slot = taken instanceof Promise ? await this.#taken(taken) : taken;
     try {
-      return await slot.run(sql, values);
+      return await act(slot);
     } catch (thrown) {
       const { trouble } = thrown as LinkFailure;
       const failure = failureOf(trouble, sql, values);
       if (failure.kind !== "connection_closed") throw new DatabaseError(failure);
       if (isSecond) throw new DatabaseError({ kind: "unsent", detail: "the connection closed before the statement" });
     } finally {
-      // A statement is no place to begin a transaction, yet no statement can be kept from it.
       if (this.#reset === "always") await this.#giveBack(slot, resetting, undefined);
       else this.#slots.give(slot);
     }
-    // Nothing was sent: another connection may be asked, as if this one had never been.
-    return this.#once(sql, values, true);
+    return this.#once(act, sql, values, true);
   }
 
   async #take(borrow: Borrow): Promise<Slot> {
@@ -175,7 +182,7 @@ export class Pool implements Database {
     if (this.#slots.isClosed) return error("the database pool is closed");
     if (this.#slots.isAllLent) return ok();
     try {
-      await this.#once("select 1", [], false);
+      await this.#once((slot) => slot.run("select 1", []), "select 1", []);
       return ok();
     } catch (thrown) {
       const { failure, message } = thrown as DatabaseError;

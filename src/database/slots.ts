@@ -29,6 +29,8 @@ interface Waiter {
 const firstBackoffMs = 100;
 const longestBackoffMs = 1000;
 const longWaitMs = 100;
+// Past it a timer fires at once.
+const longestTimerMs = 2 ** 31 - 1;
 
 /**
  * A fixed number of places for a connection each. A place is idle, lent, being opened, or down; a connection that dies
@@ -144,7 +146,8 @@ export class Slots {
     const startedAt = performance.now();
     const slot = await new Promise<Slot>((resolve, reject) => {
       const leave = (why: DatabaseError): void => this.#refuse(waiter, why);
-      const timer = setTimeout(() => leave(new DatabaseError({ kind: "pool_busy", waitedMs: waitMs })), waitMs);
+      const expire = (): void => leave(new DatabaseError({ kind: "pool_busy", waitedMs: waitMs }));
+      const timer = setTimeout(expire, Math.min(waitMs, longestTimerMs));
       const abort = (): void => leave(gaveUp());
       signal?.addEventListener("abort", abort);
       const settle = (): void => {

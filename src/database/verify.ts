@@ -1,0 +1,51 @@
+import { DatabaseError, clipped } from "./failure.ts";
+import type { Description } from "./link.ts";
+import type { Pool } from "./pool.ts";
+import type { Statement } from "./statement.ts";
+import { includes } from "./type.ts";
+
+/**
+ * Has the database describe every statement, and runs none: at start-up, so that a column that was renamed is found
+ * before a request finds it.
+ *
+ * @throws DatabaseError naming each statement that does not fit, and what does not.
+ */
+export async function verify(pool: Pool, statements: readonly Statement<never, unknown>[]): Promise<void> {
+  const wrong: string[] = [];
+  for (const statement of statements) {
+    const found = await describe(pool, statement.sql);
+    const what = typeof found === "string" ? [found] : misfits(statement, found);
+    if (what.length > 0) wrong.push(`${clipped(statement.sql)}: ${what.join(", ")}`);
+  }
+  if (wrong.length === 0) return;
+  const detail = `statements that do not fit it: ${wrong.join("; ")}`;
+  throw new DatabaseError({ kind: "db", code: undefined, detail });
+}
+
+async function describe(pool: Pool, sql: string): Promise<Description | string> {
+  try {
+    return await pool.describe(sql);
+  } catch (thrown) {
+    if (thrown instanceof DatabaseError && thrown.failure.kind === "db") return thrown.failure.detail;
+    throw thrown;
+  }
+}
+
+function misfits({ params, row = {} }: Statement<never, unknown>, described: Description): readonly string[] {
+  const wrong: string[] = [];
+  if (params.length !== described.params.length)
+    wrong.push(`it takes ${described.params.length} parameters, and ${params.length} are declared`);
+  params.forEach((type, at) => {
+    const taken = described.params[at];
+    if (taken !== undefined && !includes(type.sends ?? type.reads, taken))
+      wrong.push(`parameter $${at + 1} is of a type that is no ${type.name}`);
+  });
+  for (const [name, type] of Object.entries(row)) {
+    const columns = described.columns.filter((column) => column.name === name);
+    const [column] = columns;
+    if (column === undefined) wrong.push(`there is no column ${name}`);
+    else if (columns.length > 1) wrong.push(`there are several columns ${name}`);
+    else if (!includes(type.reads, column.type)) wrong.push(`column ${name} is of a type that is no ${type.name}`);
+  }
+  return wrong;
+}
