@@ -19,3 +19,6 @@ export * as Pool from "./pool.ts";
 export type { PoolOptions } from "./options.ts";
 export type Conninfo = conninfo.Conninfo;
 export * as Conninfo from "./conninfo.ts";
+export { migrate } from "./migrate.ts";
+export type { MigrateOptions, Migrated } from "./migrate.ts";
+export { MigrationError } from "./migration-error.ts";

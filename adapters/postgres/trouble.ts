@@ -7,6 +7,7 @@ interface ServerError {
   readonly code: string;
   readonly message: string;
   readonly constraint_name?: string;
+  readonly position?: string;
 }
 
 /** What an error of the driver's says of the link. Of the error itself nothing goes further: it carries parameters. */
@@ -17,7 +18,8 @@ export function troubleOf(error: unknown, isSent: boolean, why: string): LinkTro
   const { code, message, constraint_name: constraint } = error;
   if (severity === "FATAL" || severity === "PANIC")
     return { kind: "gone", isSent: true, why: `${severity} ${code}: ${message}`, code };
-  return { kind: "refused", severity, code, message, constraint };
+  const where = error.position === undefined ? {} : { position: Number(error.position) };
+  return { kind: "refused", severity, code, message, constraint, ...where };
 }
 
 function isServerError(error: unknown): error is ServerError {

@@ -66,6 +66,8 @@ export type LinkTrouble =
       /** May quote a value. */
       readonly message: string;
       readonly constraint: string | undefined;
+      /** Where in the statement's text, by characters. */
+      readonly position?: number;
     }
   /** The link is closed. Where nothing was sent, nothing happened; otherwise nobody knows. */
   | {

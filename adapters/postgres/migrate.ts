@@ -1,0 +1,172 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { DatabaseError, failureOf } from "../../src/database/failure.ts";
+import { LinkFailure } from "../../src/database/link.ts";
+import type { Link, LinkTrouble } from "../../src/database/link.ts";
+import { parse } from "./conninfo.ts";
+import type { Conninfo } from "./conninfo.ts";
+import { MigrationError } from "./migration-error.ts";
+import { readMigrations } from "./migration-files.ts";
+import type { MigrationFile } from "./migration-files.ts";
+import { openLink } from "./open.ts";
+import { parametersOf } from "./parameters.ts";
+
+export interface MigrateOptions {
+  /** The folder of the `.sql` files. */
+  readonly directory: string;
+  /** How long another process that migrates the same database is waited for; 60 000 by default. */
+  readonly waitMs?: number;
+}
+
+export interface Migrated {
+  /** The names of the files that were applied now, in their order. */
+  readonly applied: readonly string[];
+}
+
+const table = "usher_migrations";
+/**
+ * The lock is asked for again and again and not waited in: a statement that waits has a snapshot, for whose end the other
+ * process's `create index concurrently` would wait in turn.
+ */
+const pollMs = 100;
+
+/**
+ * Brings a database up to date: applies each `.sql` file of a folder that was not applied yet, in the order of the
+ * numbers their names begin with (`0001_orders.sql`), each in a transaction of its own with the record that it was. Run it
+ * before the server starts; of several processes that start at once, one applies and the others wait for it.
+ *
+ * There is only forward. A file that was applied and was changed, renamed or removed since is refused, and so is a new one
+ * whose number comes before an applied one's. A file whose first line is `-- migrate: no transaction` is one statement that
+ * runs outside of any, as `create index concurrently` must; write it so that it can be run again.
+ *
+ * @throws MigrationError naming the file and what is wrong; nothing of a file that fails is kept, and those before it are.
+ * @throws DatabaseError where the database cannot be reached.
+ */
+export async function migrate(target: string | Conninfo, options: MigrateOptions): Promise<Migrated> {
+  const files = await readMigrations(options.directory);
+  const link = await connect(typeof target === "string" ? parse(target) : target);
+  try {
+    await lock(link, options.waitMs ?? 60_000);
+    const record = await recordIn(link);
+    const pending = pendingOf(files, await record.applied());
+    for (const file of pending) await apply(link, file, record);
+    return { applied: pending.map(({ name }) => name) };
+  } catch (thrown) {
+    throw thrown instanceof LinkFailure ? new DatabaseError(failureOf(thrown.trouble, "a migration", [])) : thrown;
+  } finally {
+    await link.shut();
+  }
+}
+
+async function connect(target: Conninfo): Promise<Link> {
+  // A change of a large table takes as long as it takes.
+  const unbounded = { statement_timeout: "0", idle_in_transaction_session_timeout: "0", lock_timeout: "0" };
+  const parameters = { ...unbounded, application_name: "usher migrate", client_min_messages: "warning" };
+  try {
+    const options = { parameters: parametersOf(target, { parameters }), statementCache: 0 };
+    return await openLink(target, options, { closed: () => {} });
+  } catch (thrown) {
+    if (!(thrown instanceof LinkFailure)) throw thrown;
+    throw new DatabaseError(failureOf(thrown.trouble, "", []));
+  }
+}
+
+/** Held until the connection closes. */
+async function lock(link: Link, waitMs: number): Promise<void> {
+  for (let waited = 0; ; waited += pollMs) {
+    const [row] = await link.run(`select pg_try_advisory_lock(hashtextextended('${table}', 0))`, []);
+    if (row?.[0] === "t") return;
+    if (waited >= waitMs) {
+      throw new MigrationError(`another process migrates this database, and has not ended within ${waitMs} ms`);
+    }
+    await delay(Math.min(pollMs, waitMs));
+  }
+}
+
+interface Applied {
+  readonly name: string;
+  readonly hash: string;
+  readonly number: bigint;
+}
+
+/** What is known to have been applied. */
+interface MigrationRecord {
+  applied(): Promise<readonly Applied[]>;
+  add(file: MigrationFile): Promise<unknown>;
+}
+
+async function recordIn(link: Link): Promise<MigrationRecord> {
+  // Named with its schema: a file may set the path along which names are looked up.
+  const [row] = await link.run("select quote_ident(current_schema())", []);
+  const records = `${row?.[0]}.${table}`;
+  await link.script(`create table if not exists ${records} (number bigint primary key, name text not null,
+    hash text not null, applied_at timestamptz not null default now())`);
+  return {
+    async applied() {
+      const rows = await link.run(`select number, name, hash from ${records} order by number`, []);
+      return rows.map(([number, name, hash]) => {
+        return { number: BigInt(number as string), name: name as string, hash: hash as string };
+      });
+    },
+    add: ({ number, name, hash }) =>
+      link.run(`insert into ${records} (number, name, hash) values ($1, $2, $3)`, [String(number), name, hash]),
+  };
+}
+
+function pendingOf(files: readonly MigrationFile[], applied: readonly Applied[]): readonly MigrationFile[] {
+  for (const { name, hash } of applied) {
+    const file = files.find((file) => file.name === name);
+    if (file === undefined) throw new MigrationError(`${name} was applied, and is not in the folder`);
+    if (file.hash !== hash) {
+      const mend = "put back what it said, and write what is new in a file of its own";
+      throw new MigrationError(`${name} was applied and has changed since: ${mend}`);
+    }
+  }
+  const last = applied.at(-1);
+  const pending = files.filter(({ name }) => !applied.some((one) => one.name === name));
+  const late = pending.find(({ number }) => last !== undefined && number < last.number);
+  if (late !== undefined) {
+    const mend = "give it a number after that";
+    throw new MigrationError(`${late.name} comes before ${last?.name}, which was applied: ${mend}`);
+  }
+  return pending;
+}
+
+async function apply(link: Link, file: MigrationFile, record: MigrationRecord): Promise<void> {
+  try {
+    await (file.inTransaction ? applyWhole(link, file, record) : link.script(file.text));
+  } catch (thrown) {
+    throw thrown instanceof LinkFailure ? failed(file, thrown.trouble) : thrown;
+  }
+  if (!file.inTransaction) await record.add(file);
+  // What a file set for its session is no business of the next one's.
+  await link.script("reset all; set session authorization default");
+}
+
+/** The file and the record of it, both or neither. */
+async function applyWhole(link: Link, file: MigrationFile, record: MigrationRecord): Promise<void> {
+  await link.script("begin");
+  const before = await transactionOf(link);
+  await link.script(file.text);
+  if ((await transactionOf(link)) !== before) {
+    throw new MigrationError(
+      `${file.name} ended the transaction it ran in, so that what it did was kept and not recorded`,
+    );
+  }
+  await record.add(file);
+  const { command } = await link.script("commit");
+  if (command !== "COMMIT") throw new MigrationError(`${file.name} was rolled back by the server`);
+}
+
+async function transactionOf(link: Link): Promise<unknown> {
+  const [row] = await link.run("select pg_current_xact_id()", []);
+  return row?.[0];
+}
+
+function failed({ name, text, inTransaction }: MigrationFile, trouble: LinkTrouble): MigrationError {
+  if (trouble.kind !== "refused")
+    return new MigrationError(`${name}: ${trouble.why}. What of it was kept is not known.`);
+  const { severity, code, message, position } = trouble;
+  const line = position === undefined ? "" : `:${text.slice(0, position).split("\n").length}`;
+  const kept = inTransaction ? "Nothing of it was kept." : "What of it was kept is not known.";
+  return new MigrationError(`${name}${line}: ${severity} ${code}: ${message}. ${kept}`);
+}

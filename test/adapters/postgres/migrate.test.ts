@@ -1,0 +1,205 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { MigrationError, migrate } from "usher-http/postgres";
+import { observer, startPostgres } from "../../support/postgres/database.ts";
+
+const server = await startPostgres();
+const outside = observer(server);
+const opened: string[] = [];
+let made = 0;
+
+afterEach(() => {
+  for (const directory of opened.splice(0)) rmSync(directory, { recursive: true });
+});
+
+/** A folder of files, by name. */
+function folder(files: { readonly [name: string]: string }): string {
+  const directory = mkdtempSync(join(tmpdir(), "usher-migrations-"));
+  opened.push(directory);
+  write(directory, files);
+  return directory;
+}
+
+function write(directory: string, files: { readonly [name: string]: string }): void {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+}
+
+/** An empty database, and what reads from it. */
+async function database() {
+  const name = `migrated_${++made}`;
+  await outside.unsafe(`create database ${name} strategy file_copy`);
+  const url = server.url(name);
+  return { url, sql: observer(server, name) };
+}
+
+const orders = "create table orders (id int primary key);\ninsert into orders values (1);";
+const stock = "create table stock (item text primary key);";
+
+describe("migrate", () => {
+  it("applies each file once, in the order of their numbers", async () => {
+    const { url, sql } = await database();
+    const directory = folder({ "10_stock.sql": stock, "2_orders.sql": orders, "notes.md": "no migration" });
+    expect(await migrate(url, { directory })).toEqual({ applied: ["2_orders.sql", "10_stock.sql"] });
+    expect(await migrate(url, { directory })).toEqual({ applied: [] });
+    write(directory, { "11_more.sql": "insert into stock values ('pen')" });
+    expect(await migrate(url, { directory })).toEqual({ applied: ["11_more.sql"] });
+    expect(await sql`select item from stock`).toEqual([{ item: "pen" }]);
+    expect(await sql`select name from usher_migrations order by number`).toEqual([
+      { name: "2_orders.sql" },
+      { name: "10_stock.sql" },
+      { name: "11_more.sql" },
+    ]);
+  });
+
+  it("takes a file for the same whatever its line ends are", async () => {
+    const { url } = await database();
+    const directory = folder({ "1_orders.sql": orders });
+    await migrate(url, { directory });
+    write(directory, { "1_orders.sql": `\ufeff${orders.replaceAll("\n", "\r\n")}` });
+    expect(await migrate(url, { directory })).toEqual({ applied: [] });
+  });
+
+  it("keeps nothing of a file that fails, says where, and keeps those before it", async () => {
+    const { url, sql } = await database();
+    const directory = folder({ "1_orders.sql": orders, "2_bad.sql": `${stock}\n\ncreate tabel more ();` });
+    await expect(migrate(url, { directory })).rejects.toThrow(
+      '2_bad.sql:3: ERROR 42601: syntax error at or near "tabel". Nothing of it was kept.',
+    );
+    expect(await sql`select to_regclass('stock') as stock`).toEqual([{ stock: null }]);
+    write(directory, { "2_bad.sql": stock });
+    expect(await migrate(url, { directory })).toEqual({ applied: ["2_bad.sql"] });
+  });
+
+  it("keeps nothing of a file that a deferred constraint refuses at its commit", async () => {
+    const { url, sql } = await database();
+    const late = "create table late (id int unique deferrable initially deferred); insert into late values (1), (1);";
+    const directory = folder({ "1_late.sql": late });
+    await expect(migrate(url, { directory })).rejects.toThrow(
+      /^1_late.sql: ERROR 23505: .*\. Nothing of it was kept\.$/,
+    );
+    expect(await sql`select to_regclass('late') as late`).toEqual([{ late: null }]);
+  });
+
+  it("runs a file that says so outside of a transaction", async () => {
+    const { url, sql } = await database();
+    const index = "-- migrate: no transaction\ncreate index concurrently on orders (id)";
+    const directory = folder({ "1_orders.sql": orders, "2_index.sql": index });
+    await migrate(url, { directory });
+    expect(await sql`select count(*)::int as indexes from pg_indexes where tablename = 'orders'`).toEqual([
+      { indexes: 2 },
+    ]);
+  });
+
+  it("leaves no setting of one file to the next", async () => {
+    const { url, sql } = await database();
+    const elsewhere = "create schema elsewhere; set search_path to elsewhere; create table hidden ();";
+    await migrate(url, { directory: folder({ "1_elsewhere.sql": elsewhere, "2_stock.sql": stock }) });
+    expect(await sql`select to_regclass('public.stock')::text as stock`).toEqual([{ stock: "stock" }]);
+  });
+
+  it("does nothing where there is no file", async () => {
+    const { url } = await database();
+    expect(await migrate(url, { directory: folder({}) })).toEqual({ applied: [] });
+  });
+
+  it("applies each file once where several processes start", async () => {
+    const { url, sql } = await database();
+    const slow = "select pg_sleep(0.2); create table slow (); -- once";
+    const directory = folder({ "1_orders.sql": orders, "2_slow.sql": slow });
+    const all = await Promise.all(Array.from({ length: 3 }, () => migrate(url, { directory })));
+    expect(all.flatMap(({ applied }) => applied).toSorted()).toEqual(["1_orders.sql", "2_slow.sql"]);
+    expect(await sql`select count(*)::int as rows from orders`).toEqual([{ rows: 1 }]);
+  });
+
+  it("waits for another no longer than it is told", async () => {
+    const { url, sql } = await database();
+    const directory = folder({ "1_orders.sql": orders });
+    await sql`select pg_advisory_lock(hashtextextended('usher_migrations', 0))`;
+    await expect(migrate(url, { directory, waitMs: 50 })).rejects.toThrow(
+      "another process migrates this database, and has not ended within 50 ms",
+    );
+    await sql`select pg_advisory_unlock_all()`;
+    expect(await migrate(url, { directory, waitMs: 50 })).toEqual({ applied: ["1_orders.sql"] });
+  });
+
+  it("leaves no connection open, whether it applied or failed", async () => {
+    const { url } = await database();
+    const name = new URL(url).pathname.slice(1);
+    await migrate(url, { directory: folder({ "1_orders.sql": orders }) });
+    await migrate(url, { directory: folder({ "1_orders.sql": "another" }) }).catch(() => {});
+    const open = () => outside<{ n: number }[]>`select count(*)::int as n from pg_stat_activity where datname = ${name}
+      and application_name = 'usher migrate'`;
+    await expect.poll(async () => (await open())[0]?.n).toBe(0);
+  });
+});
+
+describe("what is refused, with nothing applied", () => {
+  const applied = { "1_orders.sql": orders, "3_stock.sql": stock };
+  it.each([
+    {
+      what: "a file that was changed since",
+      files: { "1_orders.sql": `${orders} -- more`, "3_stock.sql": stock },
+      says: "1_orders.sql was applied and has changed since: put back what it said, and write what is new in a file of its own",
+    },
+    {
+      what: "a file that is gone",
+      files: { "1_orders.sql": orders },
+      says: "3_stock.sql was applied, and is not in the folder",
+    },
+    {
+      what: "a file that was given another name",
+      files: { "1_orders.sql": orders, "3_items.sql": stock },
+      says: "3_stock.sql was applied, and is not in the folder",
+    },
+    {
+      what: "a file that comes late",
+      files: { ...applied, "2_late.sql": "create table late ()" },
+      says: "2_late.sql comes before 3_stock.sql, which was applied: give it a number after that",
+    },
+    {
+      what: "two files of one number",
+      files: { ...applied, "4_a.sql": "select 1", "04_b.sql": "select 1" },
+      says: "04_b.sql and 4_a.sql have one number",
+    },
+    {
+      what: "a file without a number",
+      files: { ...applied, "more.sql": "select 1" },
+      says: "more.sql has no number: name it as 0001_orders.sql",
+    },
+    {
+      what: "a file that is no UTF-8",
+      files: { ...applied, "4_latin.sql": Buffer.from([0x73, 0xe9]) as unknown as string },
+      says: "4_latin.sql is not UTF-8",
+    },
+  ])("$what", async ({ files, says }) => {
+    const { url, sql } = await database();
+    await migrate(url, { directory: folder(applied) });
+    const failed = migrate(url, { directory: folder({ "9_never.sql": "create table never ()", ...files }) });
+    await expect(failed).rejects.toThrow(MigrationError);
+    await expect(failed).rejects.toThrow(says);
+    expect(await sql`select to_regclass('never') as never`).toEqual([{ never: null }]);
+  });
+
+  it("a folder that is not there", async () => {
+    const { url } = await database();
+    await expect(migrate(url, { directory: "/no/such/folder" })).rejects.toThrow(
+      "the folder of migrations could not be read: ENOENT",
+    );
+  });
+
+  it("a file that ends its transaction itself", async () => {
+    const { url, sql } = await database();
+    const directory = folder({ "1_orders.sql": `${orders} commit; begin;` });
+    await expect(migrate(url, { directory })).rejects.toThrow(
+      "1_orders.sql ended the transaction it ran in, so that what it did was kept and not recorded",
+    );
+    expect(await sql`select count(*)::int as n from usher_migrations`).toEqual([{ n: 0 }]);
+  });
+
+  it("a database that is not there", async () => {
+    const directory = folder({ "1_orders.sql": orders });
+    await expect(migrate(server.url("nowhere"), { directory })).rejects.toMatchObject({ failure: { kind: "unsent" } });
+  });
+});
