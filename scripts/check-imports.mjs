@@ -22,7 +22,7 @@ const packagesOfAdapters = { node: ["ws"], postgres: ["postgres"], redis: ["redi
 
 /** What an adapter may run of src. Of the rest, `index.ts` aside, it may import types. */
 const portsOfSrc =
-  /^src\/(app|database|logging|streams\/relays)\/|^src\/inputs\/body-source\.ts$|^src\/answers\/(answer|parts)\.ts$/;
+  /^src\/(app|database|logging|streams\/relays)\/|^src\/inputs\/(body-source|rate-store)\.ts$|^src\/answers\/(answer|parts)\.ts$/;
 
 const wrong = [];
 for (const folder of ["src", "adapters", "examples"]) {

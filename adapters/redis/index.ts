@@ -1,8 +1,10 @@
-/** `usher-http/redis`: carries broadcasts between processes through Redis or Valkey. It takes the package `redis`. */
+/** `usher-http/redis`: broadcasts and rates that processes share through Redis or Valkey. It takes the package `redis`. */
 import { relayOver } from "../../src/streams/relays/engine-relay.ts";
 import type { OpenRelay } from "../../src/streams/relays/engine-relay.ts";
 import { redisEngine } from "./line.ts";
 
+export { rateStore } from "./rate-store.ts";
+export type { OpenRateStore, RateStoreOptions } from "./rate-store.ts";
 export type { OpenRelay } from "../../src/streams/relays/engine-relay.ts";
 
 /**

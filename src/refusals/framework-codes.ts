@@ -56,6 +56,12 @@ export const notImplemented: Code<"not_implemented"> = code("not_implemented", {
   doc: "The method is not one this server implements.",
 });
 
+/** The caller asked more often than a `Rate.limit` lets it: 429, with `Retry-After`. */
+export const rateLimited: Code<"rate_limited"> = code("rate_limited", {
+  status: 429,
+  doc: "The caller asked more often than the route allows; Retry-After says when to ask again.",
+});
+
 /** The codes any route may answer with undeclared. */
 export const frameworkCodes: readonly Code[] = [
   notFound,
@@ -82,6 +88,7 @@ export const sentences: ReadonlyMap<string, string> = new Map([
   ["not_implemented", "That is not something this server does."],
   ["upgrade_required", "This address opens a WebSocket, and nothing else."],
   ["internal", "Something went wrong at our end. Please try again."],
+  ["rate_limited", "That was asked too often. Please try again in a moment."],
   ["unsupported_media_type", "That request's body is not in a form this can read."],
 ]);
 

@@ -15,6 +15,7 @@ export class Refusal<out Name extends string = string> {
   static readonly internal: Code<"internal"> = codes.internal;
   static readonly notReady: Code<"not_ready"> = codes.notReady;
   static readonly unsupportedMediaType: Code<"unsupported_media_type"> = codes.unsupportedMediaType;
+  static readonly rateLimited: Code<"rate_limited"> = codes.rateLimited;
   static readonly notFound: Code<"not_found"> = codes.notFound;
 
   readonly code: Code<Name>;

@@ -1,0 +1,160 @@
+import { createHash } from "node:crypto";
+import { clearTimeout, setTimeout } from "node:timers";
+import { createClient } from "redis";
+import { memory } from "../../src/inputs/rate-store.ts";
+import type { RateRule, RateStore } from "../../src/inputs/rate-store.ts";
+import { raisedOf } from "../../src/app/failure.ts";
+import { log } from "../../src/logging/writer.ts";
+
+/** How a rate store is kept. */
+export interface RateStoreOptions {
+  /** What its keys begin with: `usher-rate:` unless set. */
+  readonly prefix?: string;
+  /** How long a request waits for the server: 200 ms unless set. */
+  readonly waitMs?: number;
+}
+
+/** A rate store on a connection of its own. */
+export interface OpenRateStore extends RateStore {
+  close(): Promise<void>;
+}
+
+// How long a server may take to answer that it is there, and how long it may say nothing before it is connected to anew.
+const connectMs = 5000;
+const longestPauseMs = 2000;
+
+/**
+ * The algorithm of `Rate.memory`, by the server's own clock: processes whose clocks differ count as one. Times are in
+ * milliseconds; a key goes when nobody need wait for it any more.
+ */
+const script = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+local interval, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
+local used = tonumber(redis.call('GET', KEYS[1]) or '0')
+used = math.min(math.max(used, now), now + interval * burst)
+local ahead = used - now - interval * (burst - 1)
+if ahead > 0.001 then return string.format('%.3f', ahead) end
+used = used + interval
+redis.call('SET', KEYS[1], string.format('%.3f', used), 'PX', math.max(1, math.ceil(used - now)))
+return '0'
+`;
+const sha = createHash("sha1").update(script).digest("hex");
+
+/**
+ * Counts in Redis 6 or newer, or Valkey, for all processes together. While the server is away, or slow, each process
+ * counts for itself, which is logged once: neither are clients let in without a limit, nor is anybody kept out.
+ *
+ * ```ts
+ * const store = await rateStore("redis://localhost:6379");
+ * const signIns = Rate.create({ name: "sign-ins", limit: 5, perMs: 60_000, store });
+ * ```
+ *
+ * @throws Error where there is no server to be reached now.
+ */
+export async function rateStore(url: string, options: RateStoreOptions = {}): Promise<OpenRateStore> {
+  const store = new RedisRateStore(url, options);
+  await store.connect();
+  return store;
+}
+
+class RedisRateStore implements OpenRateStore {
+  readonly #client: ReturnType<typeof clientOf>;
+  readonly #prefix: string;
+  readonly #waitMs: number;
+  readonly #alone: RateStore = memory();
+  #isAlone = false;
+  /** Asked and not answered in time: until it is, the server is asked nothing more, so that nothing piles up. */
+  #unanswered = false;
+
+  constructor(url: string, { prefix = "usher-rate:", waitMs = 200 }: RateStoreOptions) {
+    this.#client = clientOf(url);
+    this.#prefix = prefix;
+    this.#waitMs = waitMs;
+    // Without a listener an error ends the process.
+    this.#client.on("error", () => {});
+  }
+
+  async connect(): Promise<void> {
+    const timer = setTimeout(() => this.#client.destroy(), connectMs);
+    try {
+      await this.#client.connect();
+    } catch (thrown) {
+      if (this.#client.isOpen) this.#client.destroy();
+      throw thrown;
+    } finally {
+      clearTimeout(timer);
+    }
+    // Counting is nothing to wait for.
+    this.#client.unref();
+  }
+
+  async take(key: string, rule: RateRule, now: Date): Promise<number> {
+    try {
+      const taken = await this.#asked(this.#prefix + key, rule);
+      this.#isAlone = false;
+      return taken;
+    } catch (thrown) {
+      this.#tellAlone(thrown);
+      return this.#alone.take(key, rule, now);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#client.isReady && !this.#unanswered) await this.#client.close();
+    else if (this.#client.isOpen) this.#client.destroy();
+  }
+
+  async #asked(key: string, { intervalMs, burst }: RateRule): Promise<number> {
+    if (!this.#client.isReady || this.#unanswered) throw new Error("the server is away");
+    const asked = this.#run({ keys: [key], arguments: [String(intervalMs), String(burst)] });
+    return Number(await this.#inTime(asked));
+  }
+
+  #inTime<A>(asked: Promise<A>): Promise<A> {
+    return new Promise((resolve, reject) => {
+      const late = (): void => {
+        this.#unanswered = true;
+        reject(new Error("the server is slow"));
+      };
+      const timer = setTimeout(late, this.#waitMs);
+      const settled = (): void => {
+        clearTimeout(timer);
+        this.#unanswered = false;
+      };
+      asked.finally(settled).then(resolve, reject);
+    });
+  }
+
+  async #run(options: { readonly keys: string[]; readonly arguments: string[] }): Promise<unknown> {
+    try {
+      return await this.#client.evalSha(sha, options);
+    } catch (thrown) {
+      if (!(thrown instanceof Error && thrown.message.startsWith("NOSCRIPT"))) throw thrown;
+      return this.#client.eval(script, options);
+    }
+  }
+
+  #tellAlone(thrown: unknown): void {
+    if (this.#isAlone) return;
+    this.#isAlone = true;
+    const message = "rates are counted by this process alone until the server answers";
+    const fields = { "error.kind": raisedOf(thrown)?.kind };
+    log({ level: "warn", source: "framework.redis", message, fields, context: undefined });
+  }
+}
+
+function clientOf(url: string) {
+  return createClient({
+    url,
+    RESP: 3,
+    disableOfflineQueue: true,
+    // A server that says nothing at all, and has not ended its connection, is found out by this.
+    pingInterval: connectMs,
+    socket: {
+      connectTimeout: connectMs,
+      socketTimeout: 3 * connectMs,
+      reconnectStrategy: (tries) => Math.min(longestPauseMs, 50 * 2 ** Math.min(tries, 6)),
+    },
+  });
+}

@@ -1,0 +1,118 @@
+/** Rates that processes share, over a real Redis or Valkey (facts 14; rows RL). */
+import { createClient } from "redis";
+import { beforeAll, describe, expect, it } from "vitest";
+import { Path, Rate, Returns, Test, client, get } from "usher-http";
+import { rateStore } from "usher-http/redis";
+import { messages } from "../../support/logs.ts";
+import { RedisServer, redisBinary, redisUrl } from "../../support/redis.ts";
+
+const now = new Date();
+let keys = 0;
+const freshKey = (): string => `usher-test-${process.pid}-${keys++}`;
+
+describe.skipIf(redisBinary === undefined && redisUrl === undefined)("rates over Redis", { timeout: 60_000 }, () => {
+  let server: RedisServer | undefined;
+  let url: string;
+  beforeAll(async () => {
+    server = redisBinary === undefined ? undefined : await RedisServer.start();
+    url = server?.url ?? (redisUrl as string);
+  });
+
+  it("RL are counted together, whoever counts", async () => {
+    const stores = await Promise.all([rateStore(url), rateStore(url), rateStore(url)]);
+    const key = freshKey();
+    const rule = { intervalMs: 60_000, burst: 10 };
+    const taken = await Promise.all(
+      Array.from({ length: 30 }, (_, i) => stores[i % 3]?.take(key, rule, now) ?? Promise.resolve(-1)),
+    );
+    expect(taken.filter((wait) => wait === 0)).toHaveLength(10);
+    for (const wait of taken) expect(wait).toBeLessThanOrEqual(60_000);
+    expect(taken.filter((wait) => wait > 55_000)).toHaveLength(20);
+    await Promise.all(stores.map((store) => store.close()));
+    expect(messages("warn")).toEqual([]);
+  });
+
+  it("RL let another pass when its time has come, by the server's clock", async () => {
+    const store = await rateStore(url);
+    const key = freshKey();
+    const rule = { intervalMs: 50, burst: 1 };
+    expect(await store.take(key, rule, new Date(0))).toBe(0);
+    let wait = await store.take(key, rule, new Date(0));
+    while (wait > 0) {
+      await new Promise((resolve) => setTimeout(resolve, Math.ceil(wait)));
+      wait = await store.take(key, rule, new Date(0));
+    }
+    await store.close();
+  });
+
+  it("RL keep a key no longer than it says something", async () => {
+    const store = await rateStore(url, { prefix: "usher-test:" });
+    const key = freshKey();
+    await store.take(key, { intervalMs: 5000, burst: 3 }, now);
+    const looking = await createClient({ url }).connect();
+    const left = await looking.pTTL(`usher-test:${key}`);
+    expect(left).toBeGreaterThan(1000);
+    expect(left).toBeLessThanOrEqual(5000);
+    await looking.close();
+    await store.close();
+  });
+
+  it("RL refuse a route's eleventh", async () => {
+    const store = await rateStore(url);
+    const rate = Rate.create({ name: freshKey(), limit: 10, perMs: 60_000, store });
+    const route = get(Path.root, { inputs: { a: Rate.limit(rate, { key: client }) }, returns: Returns.text }, () => "");
+    const app = Test.app([route]);
+    for (let i = 0; i < 10; i++) expect((await Test.call(app, "GET", "/")).status).toBe(200);
+    const { status, headers } = await Test.call(app, "GET", "/");
+    expect([status, headers.get("retry-after")]).toEqual([429, "6"]);
+    await store.close();
+  });
+
+  it.skipIf(redisBinary === undefined)("RL are counted by each process alone while the server is away", async () => {
+    const own = await RedisServer.start();
+    const store = await rateStore(own.url, { waitMs: 60_000 });
+    const rule = { intervalMs: 3_600_000, burst: 2 };
+    const key = freshKey();
+    expect(await store.take(key, rule, now)).toBe(0);
+    await own.stop();
+    const alone = [
+      await store.take(key, rule, now),
+      await store.take(key, rule, now),
+      await store.take(key, rule, now),
+    ];
+    expect(alone.map((wait) => wait === 0)).toEqual([true, true, false]);
+    expect(messages("warn")).toEqual(["rates are counted by this process alone until the server answers"]);
+    await own.start();
+    // Its key went with the server, so that what passes again is what the server counts.
+    while ((await store.take(key, rule, now)) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await store.close();
+  });
+
+  it("RL does not wait for a server that says nothing", async () => {
+    const store = await rateStore(url, { waitMs: 50 });
+    const blocking = await createClient({ url }).connect();
+    // Everybody waits for the server while it runs a script.
+    const busy = blocking
+      .eval(
+        "local t = redis.call('TIME'); while true do local n = redis.call('TIME'); if (n[1] - t[1]) * 1e6 + n[2] - t[2] > 1e6 then return 1 end end",
+      )
+      .catch(() => {});
+    const rule = { intervalMs: 3_600_000, burst: 1 };
+    const key = freshKey();
+    let waits = 0;
+    while (messages("warn").length === 0) {
+      await store.take(`${key} ${waits++}`, rule, now);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    expect(messages("warn")).toEqual(["rates are counted by this process alone until the server answers"]);
+    await busy;
+    await blocking.close();
+    await store.close();
+  });
+
+  it.skipIf(redisBinary === undefined)("ST is not made where no server can be reached", async () => {
+    const own = await RedisServer.start();
+    await own.stop();
+    await expect(rateStore(own.url)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,217 @@
+/** Rate limits (facts 14; rows RL). The store that processes share is tested with Redis. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { App, Codec, Dep, Header, Openapi, Path, Rate, Returns, Test, body, client, get, post } from "usher-http";
+import type { RateOptions, RateStore } from "usher-http";
+import "../support/logs.ts";
+import { internal } from "../support/refusals.ts";
+
+const begin = Date.parse("2026-11-21T12:00:00.000Z");
+const limited = '{"error":"rate_limited","message":"That was asked too often. Please try again in a moment."}';
+
+/** A limited route, and a client of it with a clock in milliseconds. */
+function asking(options: RateOptions) {
+  const rate = Rate.create(options);
+  const route = get(
+    Path.root,
+    { inputs: { slowly: Rate.limit(rate, { key: client }) }, returns: Returns.text },
+    ({ slowly }) => String(slowly),
+  );
+  const app = Test.app([route]);
+  return async (ms = 0, peer = "192.0.2.1"): Promise<readonly [status: number, retryAfter: string | null]> => {
+    const { status, headers } = await Test.call(app, "GET", "/", { now: new Date(begin + ms), peer });
+    return [status, headers.get("retry-after")];
+  };
+}
+
+async function statuses(ask: ReturnType<typeof asking>, times: number, ms = 0): Promise<readonly number[]> {
+  const all: number[] = [];
+  for (let i = 0; i < times; i++) all.push((await ask(ms))[0]);
+  return all;
+}
+
+const ok = (times: number): readonly number[] => Array.from({ length: times }, () => 200);
+
+describe("a rate", () => {
+  it("RL-01, RL-02, RL-03, RL-04 ten a second, by client", async () => {
+    const ask = asking({ limit: 10, perMs: 1000 });
+    expect(await statuses(ask, 10)).toEqual(ok(10));
+    expect(await ask()).toEqual([429, "1"]);
+    expect(await ask(0, "192.0.2.2")).toEqual([200, null]);
+    expect(await ask(99)).toEqual([429, "1"]);
+    expect(await ask(100)).toEqual([200, null]);
+    expect(await ask(100)).toEqual([429, "1"]);
+  });
+
+  it("RL-05, RL-06 two a second, five at once", async () => {
+    const ask = asking({ limit: 2, perMs: 1000, burst: 5 });
+    expect(await statuses(ask, 6)).toEqual([...ok(5), 429]);
+    expect((await ask(400))[0]).toBe(429);
+    expect((await ask(500))[0]).toBe(200);
+    expect((await ask(500))[0]).toBe(429);
+  });
+
+  it("RL-07 Retry-After is in whole seconds, rounded up", async () => {
+    const ask = asking({ limit: 10, perMs: 60_000 });
+    expect(await statuses(ask, 10)).toEqual(ok(10));
+    expect(await ask()).toEqual([429, "6"]);
+    expect(await ask(1)).toEqual([429, "6"]);
+    expect(await ask(1000)).toEqual([429, "5"]);
+    expect(await ask(5999)).toEqual([429, "1"]);
+    expect(await ask(6000)).toEqual([200, null]);
+  });
+
+  it("RL whose interval is a fraction passes as many", async () => {
+    const ask = asking({ limit: 3, perMs: 1000 });
+    expect(await statuses(ask, 4)).toEqual([200, 200, 200, 429]);
+    expect(await statuses(ask, 4, 1000)).toEqual([200, 200, 200, 429]);
+  });
+
+  it("RL says what is wrong, once", async () => {
+    const rate = Rate.create({ limit: 1, perMs: 1000 });
+    const key = Dep.return("everybody");
+    const slowly = Rate.limit(rate, { key });
+    const route = post(
+      Path.root,
+      { inputs: { slowly, again: slowly, body, name: Header.required("x-name", Codec.string) }, returns: Returns.text },
+      () => "",
+    );
+    const app = Test.app([route]);
+    expect((await Test.call(app, "POST", "/", { headers: { "x-name": "kim" } })).status).toBe(200);
+    // What is refused here is told before anything else is looked at.
+    expect(await Test.call(app, "POST", "/")).toMatchObject({ status: 429, body: limited });
+  });
+
+  it("RL is shared by the routes that limit by it, and by no others", async () => {
+    const rate = Rate.create({ limit: 1, perMs: 1000 });
+    const route = (name: string, rate: Rate) =>
+      get(Path.of(name), { inputs: { slowly: Rate.limit(rate, { key: client }) }, returns: Returns.text }, () => "");
+    const app = Test.app([route("a", rate), route("b", rate), route("c", Rate.create({ limit: 1, perMs: 1000 }))]);
+    const now = new Date(begin);
+    const of = async (target: string) => (await Test.call(app, "GET", target, { now })).status;
+    expect([await of("/a"), await of("/b"), await of("/c")]).toEqual([200, 429, 200]);
+  });
+
+  it("RL named, has keys of its own in a store that several share", async () => {
+    const store = Rate.memory();
+    const one = asking({ name: "one", limit: 1, perMs: 1000, store });
+    const other = asking({ name: "other", limit: 1, perMs: 1000, store });
+    expect([(await one())[0], (await other())[0], (await one())[0]]).toEqual([200, 200, 429]);
+  });
+
+  it("RL takes whom a key refuses as refused, and counts nobody", async () => {
+    const rate = Rate.create({ limit: 1, perMs: 1000 });
+    const key = Header.required("x-key", Codec.string);
+    const route = get(Path.root, { inputs: { slowly: Rate.limit(rate, { key }) }, returns: Returns.text }, () => "");
+    expect((await Test.call(Test.app([route]), "GET", "/")).status).toBe(400);
+  });
+
+  it("RL declares its code for the document", () => {
+    const rate = Rate.create({ limit: 1, perMs: 1000 });
+    const route = get(
+      Path.root,
+      { inputs: { slowly: Rate.limit(rate, { key: client }) }, returns: Returns.text },
+      () => "",
+    );
+    const told = JSON.stringify(Openapi.document([route]));
+    expect(told).toContain('"429":{"description":"rate_limited: The caller asked more often than the route allows;');
+    expect(() => App.make([route])).not.toThrow();
+  });
+
+  it.each([
+    [{ limit: 0, perMs: 1 }, "Rate.create: limit is more than 0, and not 0"],
+    [{ limit: Number.POSITIVE_INFINITY, perMs: 1 }, "Rate.create: limit is more than 0, and not Infinity"],
+    [{ limit: 1, perMs: Number.NaN }, "Rate.create: perMs is milliseconds, more than 0, and not NaN"],
+    [{ limit: 0.5, perMs: 1 }, "Rate.create: burst is 1 or more, and not 0.5"],
+    [{ limit: 1, perMs: 1, burst: 0 }, "Rate.create: burst is 1 or more, and not 0"],
+  ])("ST %j", (options, why) => {
+    expect(() => Rate.create(options)).toThrow(why);
+  });
+});
+
+describe("a store", () => {
+  const rule = { intervalMs: 1000, burst: 2 };
+
+  it("RL never lets more pass than a burst and what the time allows", async () => {
+    const request = fc.record({ after: fc.nat(3000), key: fc.constantFrom("a", "b") });
+    const bounds = fc.record({ intervalMs: fc.integer({ min: 1, max: 2000 }), burst: fc.integer({ min: 1, max: 5 }) });
+    fc.assert(
+      fc.property(fc.array(request, { maxLength: 60 }), bounds, (requests, rule) => {
+        const store = Rate.memory();
+        const passed = new Map<string, number[]>();
+        let now = begin;
+        for (const { after, key } of requests) {
+          now += after;
+          const wait = store.take(key, rule, new Date(now)) as number;
+          const times = passed.get(key) ?? [];
+          passed.set(key, times);
+          if (wait === 0) times.push(now);
+          else {
+            // Just before the time it names nothing passes: it is no longer than it must be.
+            expect(store.take(key, rule, new Date(now + Math.ceil(wait) - 1))).not.toBe(0);
+          }
+          for (const from of times) {
+            const since = times.filter((time) => time >= from).length;
+            expect(since).toBeLessThanOrEqual(rule.burst + (now - from) / rule.intervalMs + 1e-6);
+          }
+        }
+      }),
+    );
+  });
+
+  it("RL that is full forgets the key counted longest ago", () => {
+    const store = Rate.memory({ most: 2 });
+    const take = (key: string) => store.take(key, { intervalMs: 1000, burst: 1 }, new Date(begin));
+    expect([take("a"), take("b"), take("c")]).toEqual([0, 0, 0]);
+    expect(take("b")).toBe(1000);
+    expect(take("a")).toBe(0);
+    const long = "x".repeat(128);
+    expect([take(long), take("d")]).toEqual([0, 0]);
+    expect(take(long)).toBe(0);
+  });
+
+  it("RL forgets, now and then, what need not be known any more", () => {
+    const store = Rate.memory();
+    const take = (key: string, ms: number) => store.take(key, { intervalMs: 1, burst: 1 }, new Date(begin + ms));
+    for (let i = 0; i < 999; i++) take(`key ${i}`, 0);
+    take("one more", 10);
+    expect(JSON.stringify(store)).toBe("{}");
+    expect(take("key 0", 10)).toBe(0);
+  });
+
+  it("RL whose clock is set back keeps nobody waiting for it", () => {
+    const store = Rate.memory();
+    store.take("a", rule, new Date(begin + 3_600_000));
+    store.take("a", rule, new Date(begin + 3_600_000));
+    expect(store.take("a", rule, new Date(begin))).toBe(1000);
+    expect(store.take("a", rule, new Date(begin + 1000))).toBe(1000);
+    const other = Rate.memory();
+    other.take("b", rule, new Date(begin + 3_600_000));
+    expect(other.take("b", rule, new Date(begin))).toBeLessThanOrEqual(1000);
+  });
+
+  it.each([0, 1.5, Number.NaN])("ST does not hold %d", (most) => {
+    expect(() => Rate.memory({ most })).toThrow(`Rate.memory: most is a whole number, 1 or more, and not ${most}`);
+  });
+
+  it("RL may answer later, and fail", async () => {
+    const later: RateStore = { take: async (key) => (key === "192.0.2.1" ? 0 : 1500) };
+    const ask = asking({ limit: 1, perMs: 1, store: later });
+    expect(await ask()).toEqual([200, null]);
+    expect(await ask(0, "192.0.2.2")).toEqual([429, "2"]);
+    const failing: RateStore = {
+      take: async () => {
+        throw new Error("away");
+      },
+    };
+    const route = get(
+      Path.root,
+      {
+        inputs: { a: Rate.limit(Rate.create({ limit: 1, perMs: 1, store: failing }), { key: client }) },
+        returns: Returns.text,
+      },
+      () => "",
+    );
+    expect((await Test.call(Test.app([route]), "GET", "/")).body).toBe(internal);
+  });
+});
