@@ -51,6 +51,7 @@ export * as Cookie from "./inputs/cookie.ts";
 export type { SetCookie } from "./cookies/cookie.ts";
 export type Keys = keys.Keys;
 export * as Keys from "./cookies/keys.ts";
+export { isSameSecret } from "./cookies/same-secret.ts";
 export { json } from "./inputs/json.ts";
 export * as Form from "./inputs/form.ts";
 export type { UploadedFile } from "./inputs/form-body.ts";

@@ -17,6 +17,11 @@ export interface RateStore {
   take(key: string, rule: RateRule, now: Date): number | Promise<number>;
 }
 
+/** A store in memory, which answers at once. */
+export interface RateMemory {
+  take(key: string, rule: RateRule, now: Date): number;
+}
+
 /** How much a store in memory holds. */
 export interface RateMemoryOptions {
   /** Keys: 100,000 unless set. Past that, and past 64 characters a key, the one counted longest ago is forgotten. */
@@ -27,7 +32,7 @@ const sweepEvery = 1000;
 const charactersOfKey = 64;
 
 /** Counts in memory, for a server that is one process: each of several would count for itself. */
-export function memory({ most = 100_000 }: RateMemoryOptions = {}): RateStore {
+export function memory({ most = 100_000 }: RateMemoryOptions = {}): RateMemory {
   if (!Number.isSafeInteger(most) || most < 1) {
     throw new Error(`Rate.memory: most is a whole number, 1 or more, and not ${most}`);
   }
@@ -38,7 +43,7 @@ export function memory({ most = 100_000 }: RateMemoryOptions = {}): RateStore {
  * The generic cell rate algorithm (ITU-T I.371): of each key one instant is kept, at which all that passed would have
  * been used up at an even pace. One more passes while that lies less than a burst ahead.
  */
-class MemoryStore implements RateStore {
+class MemoryStore implements RateMemory {
   readonly #most: number;
   /** By key, in milliseconds since 1970; the one counted longest ago first. */
   readonly #usedUp = new Map<string, number>();

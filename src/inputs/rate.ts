@@ -84,4 +84,4 @@ function outcome(waitMs: number): Refusal | undefined {
 }
 
 export { memory } from "./rate-store.ts";
-export type { RateMemoryOptions, RateRule, RateStore } from "./rate-store.ts";
+export type { RateMemory, RateMemoryOptions, RateRule, RateStore } from "./rate-store.ts";

@@ -142,7 +142,7 @@ describe("a store", () => {
         let now = begin;
         for (const { after, key } of requests) {
           now += after;
-          const wait = store.take(key, rule, new Date(now)) as number;
+          const wait = store.take(key, rule, new Date(now));
           const times = passed.get(key) ?? [];
           passed.set(key, times);
           if (wait === 0) times.push(now);

@@ -23,7 +23,7 @@ describe.skipIf(redisBinary === undefined && redisUrl === undefined)("rates over
     const key = freshKey();
     const rule = { intervalMs: 60_000, burst: 10 };
     const taken = await Promise.all(
-      Array.from({ length: 30 }, (_, i) => stores[i % 3]?.take(key, rule, now) ?? Promise.resolve(-1)),
+      Array.from({ length: 30 }, async (_, i) => stores[i % 3]?.take(key, rule, now) ?? -1),
     );
     expect(taken.filter((wait) => wait === 0)).toHaveLength(10);
     for (const wait of taken) expect(wait).toBeLessThanOrEqual(60_000);
