@@ -22,3 +22,4 @@ export * as Conninfo from "./conninfo.ts";
 export { migrate } from "./migrate.ts";
 export type { MigrateOptions, Migrated } from "./migrate.ts";
 export { MigrationError } from "./migration-error.ts";
+export * as SessionTable from "./session-table.ts";

@@ -1,0 +1,86 @@
+/** `SessionTable`: sign-in sessions in a table. */
+import * as Statement from "../../src/database/statement.ts";
+import * as Type from "../../src/database/types.ts";
+import type { SessionEntry, SessionStore } from "../../src/cookies/session-store.ts";
+import type { Pool } from "./pool.ts";
+
+export interface SessionTableOptions {
+  /** Its name: lower-case letters, digits and `_`, 63 at most, and no digit first. */
+  readonly table: string;
+}
+
+/** The SQL that makes the table and its index, for a migration. */
+export function schema({ table }: SessionTableOptions): string {
+  const name = nameOf(table);
+  // A longer name would be cut to the table's own.
+  const index = `"${table.slice(0, 52)}_expires_at"`;
+  return `create table ${name} (
+  digest text primary key,
+  data text not null,
+  created_at timestamptz not null,
+  seen_at timestamptz not null,
+  expires_at timestamptz not null
+);
+create index ${index} on ${name} (expires_at);
+comment on table ${name} is 'Sign-in sessions.';
+comment on column ${name}.digest is 'The SHA-256 of an id that only its browser holds.';
+comment on column ${name}.seen_at is 'When it was last used, to a tenth of how long it may be left alone.';
+comment on column ${name}.expires_at is 'From then on it is nobody''s.';
+`;
+}
+
+/**
+ * A store of sessions in a table that {@link schema} made, for `Sessions.create`. Each call borrows a connection of its
+ * own; `sweep` is the application's to call, now and then.
+ */
+export function store(pool: Pool, options: SessionTableOptions): SessionStore {
+  const { find, start, update, see, remove, sweep } = made(options);
+  return {
+    async find(digest) {
+      const row = await pool.exec(find, digest);
+      return row && { data: row.data, createdAt: row.created_at, seenAt: row.seen_at, expiresAt: row.expires_at };
+    },
+    async save(digest, entry, change = "started") {
+      const { data, createdAt, seenAt, expiresAt }: SessionEntry = entry;
+      if (change === "started") await pool.exec(start, digest, data, createdAt, seenAt, expiresAt);
+      else if (change === "updated") await pool.exec(update, digest, data, seenAt, expiresAt);
+      else await pool.exec(see, digest, seenAt, expiresAt);
+    },
+    delete: (digest) => pool.exec(remove, digest),
+    sweep: (now) => pool.exec(sweep, now),
+  };
+}
+
+/** The store's statements, for `Statement.verify`. */
+export function statements(options: SessionTableOptions): readonly Statement.Statement<never, unknown>[] {
+  return Object.values(made(options));
+}
+
+function made({ table }: SessionTableOptions) {
+  const name = nameOf(table);
+  const { text, instant } = Type;
+  return {
+    find: Statement.findOptional(`select data, created_at, seen_at, expires_at from ${name} where digest = $1`, {
+      params: [text],
+      row: { data: text, created_at: instant, seen_at: instant, expires_at: instant },
+    }),
+    start: Statement.exec(
+      `insert into ${name} (digest, data, created_at, seen_at, expires_at) values ($1, $2, $3, $4, $5)
+       on conflict (digest) do update set data = excluded.data, seen_at = excluded.seen_at, expires_at = excluded.expires_at`,
+      { params: [text, text, instant, instant, instant] },
+    ),
+    update: Statement.exec(`update ${name} set data = $2, seen_at = $3, expires_at = $4 where digest = $1`, {
+      params: [text, text, instant, instant],
+    }),
+    see: Statement.exec(`update ${name} set seen_at = $2, expires_at = $3 where digest = $1`, {
+      params: [text, instant, instant],
+    }),
+    remove: Statement.exec(`delete from ${name} where digest = $1`, { params: [text] }),
+    sweep: Statement.count(`delete from ${name} where expires_at <= $1`, { params: [instant] }),
+  };
+}
+
+function nameOf(table: string): string {
+  if (/^[a-z_][a-z0-9_]{0,62}$/.test(table)) return `"${table}"`;
+  throw new Error(`SessionTable: ${JSON.stringify(table)} is not a table's name`);
+}

@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import type { SessionEntry } from "usher-http";
+import { SessionTable } from "usher-http/postgres";
+import { observer, startPostgres } from "../../support/postgres/database.ts";
+import { pools } from "./pools.ts";
+
+const server = await startPostgres();
+const outside = observer(server);
+const pool = pools(server);
+let made = 0;
+
+/** A table of its own for each test. */
+async function table() {
+  const name = `sessions_${++made}`;
+  await outside.unsafe(SessionTable.schema({ table: name }));
+  return { name, store: SessionTable.store(await pool(), { table: name }) };
+}
+
+const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
+const entry: SessionEntry = { data: '{"clerk":"Kim"}', createdAt: at(0), seenAt: at(1), expiresAt: at(60) };
+
+describe("schema", () => {
+  it("SE-13 makes the table, its columns and its index", async () => {
+    const { name } = await table();
+    const columns = await outside`select column_name, data_type, is_nullable from information_schema.columns
+      where table_name = ${name} order by ordinal_position`;
+    const instant = { data_type: "timestamp with time zone", is_nullable: "NO" };
+    expect([...columns]).toEqual([
+      { column_name: "digest", data_type: "text", is_nullable: "NO" },
+      { column_name: "data", data_type: "text", is_nullable: "NO" },
+      { column_name: "created_at", ...instant },
+      { column_name: "seen_at", ...instant },
+      { column_name: "expires_at", ...instant },
+    ]);
+    const indexes = await outside`select indexname from pg_indexes where tablename = ${name} order by indexname`;
+    expect(indexes.map(({ indexname }) => indexname)).toEqual([`${name}_expires_at`, `${name}_pkey`]);
+  });
+
+  it("takes the longest name there is, and a word of SQL's own", async () => {
+    for (const name of ["s".repeat(63), "order"]) {
+      await outside.unsafe(SessionTable.schema({ table: name }));
+      const store = SessionTable.store(await pool(), { table: name });
+      await store.save("digest", entry, "started");
+      expect(await store.find("digest")).toEqual(entry);
+    }
+  });
+
+  it.each(["", "Sessions", "a-b", 'a"b', "a; drop table orders", "1st", "s".repeat(64)])("refuses %j", async (name) => {
+    const says = `SessionTable: ${JSON.stringify(name)} is not a table's name`;
+    expect(() => SessionTable.schema({ table: name })).toThrow(says);
+    const one = await pool();
+    expect(() => SessionTable.store(one, { table: name })).toThrow(says);
+  });
+});
+
+describe("store", () => {
+  it("keeps what was started, whatever its data holds", async () => {
+    const { store } = await table();
+    const odd = { ...entry, data: JSON.stringify({ clerk: "O'Neil \\ \u{1f600} {}" }) };
+    await store.save("a", odd, "started");
+    expect(await store.find("a")).toEqual(odd);
+    expect(await store.find("b")).toBeUndefined();
+  });
+
+  it("changes the data and the times of one that is kept, and never when it was made", async () => {
+    const { store } = await table();
+    await store.save("a", entry, "started");
+    const later = { data: '{"clerk":"Lee"}', createdAt: at(9), seenAt: at(20), expiresAt: at(80) };
+    await store.save("a", later, "seen");
+    expect(await store.find("a")).toEqual({ ...entry, seenAt: at(20), expiresAt: at(80) });
+    await store.save("a", later, "updated");
+    expect(await store.find("a")).toEqual({ ...later, createdAt: at(0) });
+  });
+
+  it.each(["seen", "updated"] as const)("does not bring back by %s one that was closed", async (change) => {
+    const { store } = await table();
+    await store.save("a", entry, "started");
+    await store.delete("a");
+    await store.save("a", entry, change);
+    expect(await store.find("a")).toBeUndefined();
+  });
+
+  it("SE-10 sweeps what has expired, and says how many that were", async () => {
+    const { store } = await table();
+    for (const second of [10, 20, 30]) await store.save(`a${second}`, { ...entry, expiresAt: at(second) }, "started");
+    expect(await store.sweep(at(20))).toBe(2);
+    expect(await store.sweep(at(20))).toBe(0);
+    expect(await store.find("a30")).toBeDefined();
+  });
+
+  it("raises what the database refuses, with nothing of the session in it", async () => {
+    const store = SessionTable.store(await pool(), { table: "missing" });
+    await expect(store.save("a", entry, "started")).rejects.toMatchObject({ failure: { kind: "db", code: "42P01" } });
+  });
+});
+
+it("lists its statements, each of which fits its table", async () => {
+  const { name } = await table();
+  for (const { sql } of SessionTable.statements({ table: name })) {
+    const described = await outside.unsafe(sql).describe();
+    expect(described.string).toBe(sql);
+  }
+});
