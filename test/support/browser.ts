@@ -25,10 +25,10 @@ export const chromiumPath: string | undefined = process.env["CHROMIUM_PATH"] || 
 
 if (chromiumPath === undefined) console.warn("skipped: no Chromium on this machine; .ci/run installs it");
 
-export async function startBrowser(): Promise<Browser> {
+export async function startBrowser(more: readonly string[] = []): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error("no Chromium on this machine");
   // Chromium's sandbox refuses to run as root.
-  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+  const args = process.getuid?.() === 0 ? ["--no-sandbox", ...more] : [...more];
   return chromium.launch({ executablePath: chromiumPath, args });
 }
 

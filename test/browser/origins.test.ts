@@ -1,0 +1,241 @@
+/** What Chromium sends across two origins and within one: forms, fetches, sockets (contract 5.7; rows XO, CO, FM-09). */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  Answer,
+  Codec,
+  Cookie,
+  Cors,
+  Form,
+  Path,
+  Returns,
+  SecureHeaders,
+  Sessions,
+  Socket,
+  get,
+  json,
+  post,
+  setCookie,
+} from "usher-http";
+import type { AppOptions, Route } from "usher-http";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import * as v from "valibot";
+import { chromiumPath, startBrowser } from "../support/browser.ts";
+import { start } from "../support/node-server.ts";
+import "../support/logs.ts";
+
+const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
+
+/** A shop: who signs in has a cookie, and what is bought is noted with who bought it. */
+function shop() {
+  const bought: string[] = [];
+  const sessions = Sessions.create({
+    store: Sessions.memory(),
+    shape: v.object({ name: v.string() }),
+    idleMs: 3_600_000,
+    absoluteMs: 3_600_000,
+  });
+  const lax = Cookie.named("lax", Codec.string);
+  const routes: readonly Route[] = [
+    get(Path.root, { returns: Returns.html }, () => form("/buy")),
+    post(
+      Path.of("sign-in"),
+      { inputs: { name: Form.required("name", Codec.string), setCookie }, returns: Returns.response },
+      async ({ name, setCookie }) => {
+        await sessions.start(setCookie, { name });
+        setCookie(Cookie.make(lax, "yes"));
+        return Answer.redirect("/", { status: 303 });
+      },
+    ),
+    post(
+      Path.of("buy"),
+      { inputs: { item: Form.required("item", Codec.string), session: sessions.optional }, returns: Returns.text },
+      ({ item, session }) => {
+        bought.push(`${item} for ${session?.data.name ?? "nobody"}`);
+        return "bought";
+      },
+    ),
+    post(
+      Path.of("api"),
+      { inputs: { item: json(v.string()), session: sessions.optional }, returns: Returns.json(v.string()) },
+      ({ item, session }) => {
+        bought.push(`${item} for ${session?.data.name ?? "nobody"}`);
+        return "bought";
+      },
+    ),
+    get(
+      Path.of("desk"),
+      { inputs: { session: sessions.optional }, returns: Returns.websocket(texts) },
+      ({ session }) =>
+        async (socket) => {
+          await socket.send(`hello ${session?.data.name ?? "nobody"}`);
+        },
+    ),
+  ];
+  return { routes, bought };
+}
+
+/** A page with a form that somebody presses the button of, or that sends itself. */
+const form = (action: string): string => `<!doctype html>
+<form action="${action}" method="post"><input name="item" value="pen"><button>Buy</button></form>`;
+
+describe.skipIf(chromiumPath === undefined)("in Chromium", { timeout: 60_000 }, () => {
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  let own: string;
+  let other: string;
+  let bought: string[];
+
+  /** The shop on one origin, and on another a page whose form is sent to it. */
+  async function open(options: AppOptions = {}, host = "127.0.0.1"): Promise<void> {
+    const made = shop();
+    ({ bought } = made);
+    const { port } = await start(made.routes, options);
+    own = `http://${host}:${port}`;
+    const elsewhere = get(Path.root, { returns: Returns.html }, () => form(`${own}/buy`));
+    other = `http://${host}:${(await start([elsewhere], {})).port}`;
+  }
+
+  async function signIn(): Promise<void> {
+    await page.goto(own);
+    await page.evaluate(`document.forms[0].action = "/sign-in"; document.forms[0].item.name = "name"`);
+    await page.getByRole("button").click();
+    await page.waitForURL(`${own}/`);
+    expect((await context.cookies()).map(({ name }) => name).toSorted()).toEqual(["lax", "session"]);
+  }
+
+  async function press(at: string): Promise<string> {
+    await page.goto(at);
+    await page.getByRole("button").click();
+    await page.waitForURL(`${own}/buy`);
+    return page.locator("body").innerText();
+  }
+
+  beforeAll(async () => {
+    browser = await startBrowser();
+  }, 60_000);
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    context = await browser.newContext();
+    page = await context.newPage();
+    return () => context.close();
+  });
+
+  const refused =
+    '{"error":"cross_origin","message":"That request came from another site, so it was not carried out."}';
+
+  it("XO-06 a form within one origin is carried out, without a cookie and with one", async () => {
+    await open();
+    expect(await press(own)).toBe("bought");
+    await signIn();
+    expect(await press(own)).toBe("bought");
+    expect(bought).toEqual(["pen for nobody", "pen for pen"]);
+  });
+
+  it("XO-01, FM-09 a form of another origin is refused, without a cookie and with one", async () => {
+    await open();
+    expect(await press(other)).toBe(refused);
+    await signIn();
+    expect(await press(other)).toBe(refused);
+    expect(bought).toEqual([]);
+  });
+
+  it("XO-03 a form of the same host's other port is another origin's, though its cookies go with it", async () => {
+    await open({ checkOrigin: false });
+    await signIn();
+    // Without the check it would be carried out in somebody's name: cookies know no ports.
+    expect(await press(other)).toBe("bought");
+    expect(bought).toEqual(["pen for pen"]);
+  });
+
+  it("XO-04 a form of a page that hides where it is from is refused", async () => {
+    await open();
+    const sent = page.waitForRequest(`${own}/buy`);
+    expect(await press(`data:text/html,${encodeURIComponent(form(`${own}/buy`))}`)).toBe(refused);
+    expect((await (await sent).allHeaders())["origin"]).toBe("null");
+    expect(bought).toEqual([]);
+  });
+
+  it("XO a form of an origin that is trusted is carried out", async () => {
+    await open();
+    const trusted = other;
+    const made = shop();
+    const { port } = await start(made.routes, { trustedOrigins: [trusted] });
+    await page.goto(trusted);
+    await page.evaluate(`document.forms[0].action = "http://127.0.0.1:${port}/buy"`);
+    await page.getByRole("button").click();
+    await page.waitForURL(`http://127.0.0.1:${port}/buy`);
+    expect(made.bought).toEqual(["pen for nobody"]);
+  });
+
+  it("XO-07 without HTTPS and on no loopback name, where a browser sends Origin alone, its own forms are carried out", async () => {
+    // Chromium takes a name that is none of the machine's own for what a plain HTTP site is: no Sec-Fetch-Site.
+    browser = await restarted(browser, ["--host-resolver-rules=MAP *.example 127.0.0.1"]);
+    context = await browser.newContext();
+    page = await context.newPage();
+    await open({ secureHeaders: SecureHeaders.make() }, "shop.example");
+    const sent = page.waitForRequest(`${own}/buy`);
+    expect(await press(own)).toBe("bought");
+    const headers = await (await sent).allHeaders();
+    expect([headers["sec-fetch-site"], headers["origin"]]).toEqual([undefined, own]);
+    other = other.replace("shop.example", "evil.example");
+    expect(await press(other)).toBe(refused);
+    expect(bought).toEqual(["pen for nobody"]);
+  });
+
+  it("XO-19 a socket of another origin is not opened, and within one it is", async () => {
+    await open();
+    await signIn();
+    const opened = (url: string) =>
+      page.evaluate(`new Promise((resolve) => {
+      const socket = new WebSocket("${url.replace("http", "ws")}/desk");
+      socket.onmessage = ({ data }) => resolve(data);
+      socket.onerror = () => resolve("refused");
+    })`);
+    await page.goto(own);
+    expect(await opened(own)).toBe("hello pen");
+    await page.goto(other);
+    expect(await opened(own)).toBe("refused");
+  });
+
+  const fetching = (init: string) =>
+    page.evaluate(`fetch("${own}/api", { method: "POST", ${init} })
+    .then((answer) => (answer.type === "opaque" ? "sent" : answer.json()), () => "not let")`);
+  const plainJson = `body: '"pen"', headers: { "content-type": "application/json" }`;
+
+  it("CO-10 a fetch of another origin is asked about first, and not let", async () => {
+    await open();
+    await page.goto(other);
+    expect(await fetching(plainJson)).toBe("not let");
+    // One that a browser does not ask about is refused by the check.
+    expect(await fetching(`body: '"pen"', mode: "no-cors"`)).toBe("sent");
+    expect(bought).toEqual([]);
+  });
+
+  it("CO-01, CO-09 a fetch of an origin that a policy names is let, with its cookies where it may send them", async () => {
+    await open();
+    const made = shop();
+    const cors = Cors.make({ origins: [other], credentials: true });
+    const { port } = await start(made.routes, { cors });
+    own = `http://127.0.0.1:${port}`;
+    await signIn();
+    await page.goto(other);
+    expect(await fetching(plainJson)).toBe("bought");
+    expect(await fetching(`${plainJson}, credentials: "include"`)).toBe("bought");
+    expect(made.bought).toEqual(["pen for nobody", "pen for pen"]);
+  });
+
+  it("CO-12, CO-13 a fetch of any origin is let where any may, and not with cookies", async () => {
+    await open({ cors: Cors.make({ origins: "any" }) });
+    await signIn();
+    await page.goto(other);
+    expect(await fetching(plainJson)).toBe("bought");
+    expect(await fetching(`${plainJson}, credentials: "include"`)).toBe("not let");
+    expect(bought).toEqual(["pen for nobody"]);
+  });
+});
+
+async function restarted(browser: Browser, args: readonly string[]): Promise<Browser> {
+  await browser.close();
+  return startBrowser(args);
+}
