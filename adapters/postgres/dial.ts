@@ -58,6 +58,8 @@ function tlsOptions(host: string, tls: Tls): ConnectionOptions {
   return {
     ALPNProtocols: ["postgresql"],
     rejectUnauthorized: isVerified,
+    // Whom the certificate must name: left out, it may as well name localhost.
+    host,
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ...(mode === "verify-full" ? {} : { checkServerIdentity: () => undefined }),
     ...(rootCertificate === undefined || rootCertificate === "system" ? {} : { ca: readFileSync(rootCertificate) }),

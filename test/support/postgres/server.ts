@@ -21,6 +21,8 @@ export interface ServerOptions {
   readonly settings?: { readonly [name: string]: string };
   /** The lines of `pg_hba.conf`; everybody is trusted by default. */
   readonly access?: readonly string[];
+  /** Files of its data folder, which it alone may read: certificates, keys. */
+  readonly files?: { readonly [name: string]: string };
 }
 
 /** How a server ends: `fast` tells its clients and cleans up, `immediate` leaves it to recover when it starts again. */
@@ -141,8 +143,13 @@ export class PostgresServer {
     const rest = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--no-instructions", ...locale];
     const made = spawnSync(join(this.#binaries, "initdb"), ["-D", this.#data, ...rest], { ...this.#owner, cwd: "/" });
     if (made.status !== 0) throw new Error(`initdb: ${made.error?.message ?? made.stderr.toString()}`);
-    const access = this.#options.access;
+    const { access, files = {} } = this.#options;
     if (access !== undefined) writeFileSync(join(this.#data, "pg_hba.conf"), `${access.join("\n")}\n`);
+    for (const [name, content] of Object.entries(files)) {
+      const file = join(this.#data, name);
+      writeFileSync(file, content, { mode: 0o600 });
+      give(file, this.#owner);
+    }
   }
 
   // It is ready when it says so in its own file and takes a connection; no word of its log is read.

@@ -1,0 +1,112 @@
+/** Encryption, passwords, certificates and several hosts, on every runtime. The keys are of these tests alone. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, describe, expect, it } from "vitest";
+import { observer, startPostgres } from "../../support/postgres/database.ts";
+import { runtimes } from "../../support/runtimes.ts";
+
+const certificate = (name: string): string => join(import.meta.dirname, "certificates", name);
+const read = (name: string): string => readFileSync(certificate(name), "utf8");
+
+const plain = await startPostgres();
+const secure = await startPostgres({
+  settings: { ssl: "on", ssl_ca_file: "root.crt" },
+  files: { "server.crt": read("server.crt"), "server.key": read("server.key"), "root.crt": read("authority.crt") },
+  access: [
+    "host all postgres 127.0.0.1/32 trust",
+    "local all all trust",
+    "hostssl all certified 127.0.0.1/32 cert",
+    "host all secret 127.0.0.1/32 scram-sha-256",
+  ],
+});
+await observer(secure).unsafe(`create role certified login; create role secret login password 'pässword: @/?#'`);
+await observer(plain)`create role few login connection limit 0`;
+
+const silent = createServer(() => {}).listen(0, "127.0.0.1");
+await once(silent, "listening");
+afterAll(() => silent.close());
+const silence = (silent.address() as AddressInfo).port;
+
+const at = (rest: string): string => `port=${secure.port} dbname=postgres ${rest}`;
+const trusting = `user=postgres sslrootcert=${certificate("authority.crt")}`;
+const keyed = `sslcert=${certificate("client.crt")} sslkey=${certificate("client.key")}`;
+const password = encodeURIComponent("pässword: @/?#");
+const folder = encodeURIComponent(plain.directory);
+
+const encrypted = "postgres, encrypted";
+/** What each target is answered, on every runtime: a role, or what the reason says. */
+const rows: readonly (readonly [what: string, target: string, answer: string | RegExp])[] = [
+  ["no encryption", at("host=127.0.0.1 user=postgres sslmode=disable"), "postgres"],
+  ["encryption where there is some", at("host=127.0.0.1 user=postgres"), encrypted],
+  ["encryption where there is none", plain.url(), "postgres"],
+  ["encryption, or nothing", at("host=127.0.0.1 user=postgres sslmode=require"), encrypted],
+  ["encryption, where there is none", `${plain.url()}?sslmode=require`, /the server does not encrypt/],
+  ["a server that an authority vouches for", at(`host=localhost ${trusting} sslmode=verify-full`), encrypted],
+  ["a server of another name", at(`host=127.0.0.1 ${trusting} sslmode=verify-full`), /nothing was done/],
+  ["a server of any name", at(`host=127.0.0.1 ${trusting} sslmode=verify-ca`), encrypted],
+  [
+    "a server that a stranger vouches for",
+    at(`host=localhost user=postgres sslmode=verify-full sslrootcert=${certificate("stranger.crt")}`),
+    /nothing was done/,
+  ],
+  ["a server that nobody known vouches for", at("host=localhost user=postgres sslrootcert=system"), /nothing was done/],
+  ["a certificate of the client's", at(`host=127.0.0.1 user=certified ${keyed}`), "certified, encrypted"],
+  ["no certificate of the client's", at("host=127.0.0.1 user=certified"), /FATAL 28000/],
+  ["a password", `postgres://secret:${password}@127.0.0.1:${secure.port}/postgres`, "secret, encrypted"],
+  ["a wrong password", `postgres://secret:wr0ng@127.0.0.1:${secure.port}/postgres`, /^(?!.*wr0ng).*FATAL 28P01/],
+  ["no password", `postgres://secret@127.0.0.1:${secure.port}/postgres`, /nothing was done/],
+  ["a Unix socket", `host=${plain.directory} port=${plain.port} user=postgres`, "postgres"],
+  ["a Unix socket in a URL", `postgres://postgres@${folder}:${plain.port}/postgres`, "postgres"],
+  ["a Unix socket behind a URL", `postgres://postgres@/postgres?host=${folder}&port=${plain.port}`, "postgres"],
+  ["a host that refuses, and one", `postgres://postgres@127.0.0.1:1,127.0.0.1:${plain.port}/postgres`, "postgres"],
+  [
+    "a host that says nothing, and one",
+    `postgres://postgres@127.0.0.1:${silence},127.0.0.1:${plain.port}/postgres?connect_timeout=1`,
+    "postgres",
+  ],
+  ["hosts that all refuse", "host=127.0.0.1,127.0.0.1 port=1,2 user=a", /ECONNREFUSED.*; .*ECONNREFUSED/],
+  ["a host there is not", "host=no-such-host.invalid user=a", /nothing was done/],
+  ["a database there is not", `${plain.url("nowhere")}?host=127.0.0.1,127.0.0.1`, /^(?!.*;).*FATAL 3D000/],
+  ["a role that may not connect more", plain.url().replace("postgres@", "few@"), /FATAL 53300/],
+  ["the server that may be written to", `${plain.url()}?target_session_attrs=read-write`, "postgres"],
+  ["the primary", `${plain.url()}?target_session_attrs=primary`, "postgres"],
+  ["a standby", `${plain.url()}?target_session_attrs=standby`, /the server is not standby/],
+  ["a setting there is not", `${plain.url()}?options=-c%20nothing=1`, /FATAL 42704/],
+  ["a setting", `${plain.url()}?options=-c%20role%3Dnone&application_name=a%20b`, "postgres"],
+];
+
+const commands: readonly (readonly [string, () => readonly string[]])[] = [
+  ["Node", () => [runtimes["node-newest"]()]],
+  ["Bun", () => [runtimes.bun()]],
+  ["Deno", () => [runtimes.deno(), "run", "--allow-all", "--node-modules-dir=manual"]],
+];
+
+describe.each(commands)("on %s", (_, command) => {
+  const results = answersOf(command());
+  it.each(rows.map(([what, , answer], row) => ({ what, answer, row })))(
+    "$what",
+    async ({ answer, row }) => {
+      const result = (await results)[row];
+      if (typeof answer === "string") expect(result).toBe(answer);
+      else expect(result).toMatch(answer);
+    },
+    30_000,
+  );
+});
+
+async function answersOf([file = "", ...rest]: readonly string[]): Promise<readonly string[]> {
+  const targets = JSON.stringify(rows.map(([, target]) => target));
+  // What other drivers read of the environment is not this one's affair.
+  const env = { ...process.env, PGPASSWORD: "from elsewhere", PGHOST: "elsewhere.invalid", PGUSER: "nobody" };
+  const child = spawn(file, [...rest, join(import.meta.dirname, "connecting.ts"), targets], { env });
+  const [said, complained] = [text(child.stdout), text(child.stderr)];
+  await once(child, "exit");
+  const line = (await said).split("\n").find((line) => line.startsWith("["));
+  if (line === undefined) throw new Error(await complained);
+  return JSON.parse(line) as readonly string[];
+}

@@ -1,0 +1,25 @@
+/** Connects to each of the targets it is given, and says what came of it. */
+import process from "node:process";
+import { DatabaseError, Pool, Statement, Type } from "../../../adapters/postgres/index.ts";
+import * as Log from "../../../src/logging/log.ts";
+
+const who = Statement.find("select ssl, session_user::text as name from pg_stat_ssl where pid = pg_backend_pid()", {
+  row: { ssl: Type.bool, name: Type.text },
+});
+
+Log.setup({ level: undefined });
+const results: unknown[] = [];
+for (const target of JSON.parse(process.argv[2] as string) as readonly string[]) results.push(await connect(target));
+console.log(JSON.stringify(results));
+process.exit(0);
+
+async function connect(target: string): Promise<unknown> {
+  try {
+    const pool = await Pool.create(target, { size: 1 });
+    const { ssl, name } = await pool.exec(who);
+    await pool.close();
+    return `${name}${ssl ? ", encrypted" : ""}`;
+  } catch (error) {
+    return error instanceof DatabaseError ? error.message : `no failure of the database: ${String(error)}`;
+  }
+}

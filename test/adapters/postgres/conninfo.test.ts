@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Conninfo } from "usher-http/postgres";
+
+const localhost = [{ host: "localhost", port: 5432 }];
+const base = { hosts: localhost, database: "a", user: "a", tls: { mode: "prefer" }, session: "any", parameters: {} };
+
+describe("a connection string", () => {
+  const rows: readonly (readonly [string, object])[] = [
+    ["postgres://a@localhost/a", base],
+    ["postgresql://a@localhost", base],
+    ["postgres://a@", base],
+    ["user=a", base],
+    ["  user = a   dbname='a'  ", base],
+    ["user=a host=", base],
+    ["postgres://a@db.example:6432/orders", { hosts: [{ host: "db.example", port: 6432 }], database: "orders" }],
+    ["postgres://a@[::1]:6432", { hosts: [{ host: "::1", port: 6432 }] }],
+    ["postgres://a%40b:p%3Aw%2F%23@h/d%20b", { user: "a@b", password: "p:w/#", database: "d b" }],
+    ["postgres://a:b:c@h", { password: "b:c" }],
+    ["postgres://a:@h", { hosts: [{ host: "h", port: 5432 }] }],
+    ["user=a password='it\\'s' dbname=d\\ b", { password: "it's", database: "d b" }],
+    [
+      "postgres://h1,h2:6432/a?user=a",
+      {
+        hosts: [
+          { host: "h1", port: 5432 },
+          { host: "h2", port: 6432 },
+        ],
+      },
+    ],
+    [
+      "host=h1,h2 port=6432 user=a",
+      {
+        hosts: [
+          { host: "h1", port: 6432 },
+          { host: "h2", port: 6432 },
+        ],
+      },
+    ],
+    [
+      "host=h1,h2 port=1,2 user=a",
+      {
+        hosts: [
+          { host: "h1", port: 1 },
+          { host: "h2", port: 2 },
+        ],
+      },
+    ],
+    ["postgres://a@%2Frun%2Fpostgresql/a", { hosts: [{ host: "/run/postgresql", port: 5432 }] }],
+    ["postgres:///a?host=/run/postgresql&user=a", { hosts: [{ host: "/run/postgresql", port: 5432 }] }],
+    ["postgres://a@h?sslmode=verify-full&sslrootcert=/ca", { tls: { mode: "verify-full", rootCertificate: "/ca" } }],
+    ["user=a sslrootcert=system", { tls: { mode: "verify-full", rootCertificate: "system" } }],
+    ["user=a sslcert=/c sslkey=/k", { tls: { mode: "prefer", certificate: "/c", key: "/k" } }],
+    ["postgres://a@h?connect_timeout=3", { connectTimeoutMs: 3000 }],
+    ["postgres://a@h?connect_timeout=0", { connectTimeoutMs: 0 }],
+    [
+      "user=a application_name=b options='-c geqo=off'",
+      { parameters: { application_name: "b", options: "-c geqo=off" } },
+    ],
+    ["user=a target_session_attrs=primary", { session: "primary" }],
+  ];
+  it.each(rows)("%s", (text, read) => {
+    expect(Conninfo.parse(text)).toMatchObject(read);
+  });
+
+  const wrong: readonly (readonly [string, string])[] = [
+    ["", "names its user"],
+    ["postgres://localhost/a", "names its user"],
+    ["mysql://a@h", "no connection string"],
+    ["user=a password='it''s secret'", "no connection string"],
+    ["user=a password='secret", "no connection string"],
+    ["user=a secret", "no connection string"],
+    ["postgres://a:secret@h/b/c?x#y", "no connection string"],
+    ["postgres://a:secret@h:65536", "from 1 to 65535"],
+    ["postgres://a:secret@h:0", "from 1 to 65535"],
+    ["postgres://a:secret@h?port=x", "the port of a connection string is a whole number"],
+    ["postgres://a:secret@h?sslmode=on", "the sslmode of a connection string is disable, prefer"],
+    ["postgres://a:secret@h?sslmod=require", 'knows no "sslmod"'],
+    ["postgres://a:secret@h?connect_timeout=1.5", "the connect_timeout of a connection string is a whole number"],
+    ["postgres://a:secret%@h", "the password of a connection string is not percent-encoded"],
+    ["host=h1,h2 port=1,2,3 user=a password=secret", "one port, or one for each host"],
+    ["postgres://a:secret@h?target_session_attrs=any-of-them", "target_session_attrs of a connection string is any"],
+  ];
+  it.each(wrong)("%s is none, which never says its password", (text, says) => {
+    expect(() => Conninfo.parse(text)).toThrow(says);
+    expect(() => Conninfo.parse(text)).not.toThrow("secret");
+  });
+
+  it("gives back what was put in it", () => {
+    const some = fc.string({ minLength: 1 }).filter((value) => value.isWellFormed() && !value.includes("\0"));
+    const quoted = (value: string): string => `'${value.replace(/['\\]/g, "\\$&")}'`;
+    fc.assert(
+      fc.property(some, some, some, (user, password, database) => {
+        const [u, p, d] = [user, password, database].map(encodeURIComponent);
+        expect(Conninfo.parse(`postgres://${u}:${p}@h/${d}`)).toMatchObject({ user, password, database });
+        const keywords = `user=${quoted(user)} password=${quoted(password)} dbname=${quoted(database)}`;
+        expect(Conninfo.parse(keywords)).toMatchObject({ user, password, database });
+      }),
+    );
+  });
+});
+
+it("another bound is another target", () => {
+  const target = Conninfo.parse("user=a");
+  expect(Conninfo.withConnectTimeout(target, 250)).toEqual({ ...target, connectTimeoutMs: 250 });
+  expect(target.connectTimeoutMs).toBeUndefined();
+});

@@ -1,0 +1,81 @@
+import { expect, it } from "vitest";
+import { DatabaseError, Statement, Type } from "usher-http/postgres";
+import { observer, startPostgres } from "../../support/postgres/database.ts";
+import { pools } from "./pools.ts";
+
+const server = await startPostgres();
+const pool = pools(server);
+await observer(server).unsafe(`
+  create extension if not exists plpgsql;
+  create type mood as enum ('fine', 'so so');
+  create domain positive as int check (value > 0);
+  create table item (
+    id bigint generated always as identity, name varchar(10) not null, price numeric, size positive, at timestamptz,
+    tags text[], mood mood, extra jsonb, data bytea, day date, code char(3), key uuid, is_new bool, rate real
+  )`);
+
+const row = {
+  id: Type.int64,
+  name: Type.text,
+  price: Type.optional(Type.numeric),
+  size: Type.int,
+  at: Type.instant,
+  tags: Type.array(Type.text),
+  mood: Type.enumeration(["fine", "so so"]),
+  data: Type.bytes,
+  day: Type.date,
+  code: Type.text,
+  key: Type.uuid,
+  is_new: Type.bool,
+  rate: Type.float,
+  extra: Type.custom({ name: "anything", parse: (text) => text, print: (text) => text }),
+};
+
+it("finds nothing wrong with statements that fit, and runs none of them", async () => {
+  const some = await pool();
+  const params = [Type.text, Type.optional(Type.int), Type.int, Type.instant, Type.array(Type.text)] as const;
+  await Statement.verify(some, [
+    Statement.list("select * from item", { row }),
+    Statement.exec("insert into item (name, price, size, at, tags) values ($1, $2, $3, $4, $5)", { params }),
+    Statement.exec("delete from item where mood = $1", { params: [Type.enumeration(["fine", "so so"])] }),
+    Statement.count("delete from item where name = any($1)", { params: [Type.array(Type.text)] }),
+    Statement.exec("insert into item (name) values ('ran')"),
+  ]);
+  const count = Statement.find("select count(*) as n from item", { row: { n: Type.int64 } });
+  expect(await some.exec(count)).toEqual({ n: 0n });
+});
+
+it("names every statement that does not fit, and what does not", async () => {
+  const some = await pool();
+  const thrown = await Statement.verify(some, [
+    Statement.list("select id from item", { row: { id: Type.int } }),
+    Statement.list("select id from item", { row: { id: Type.int64 } }),
+    Statement.list("select id, id from item", { row: { id: Type.int64 } }),
+    Statement.list("select name from item", { row: { nom: Type.text } }),
+    Statement.exec("delete from item where name = $1"),
+    Statement.exec("delete from item where at = $1", { params: [Type.text] }),
+    Statement.exec("delete from items"),
+    Statement.exec("delete item"),
+  ]).catch((error: unknown) => error);
+  expect(thrown).toBeInstanceOf(DatabaseError);
+  const { message } = thrown as DatabaseError;
+  for (const said of [
+    "select id from item: column id is of a type that is no int;",
+    "select id, id from item: there are several columns id;",
+    "select name from item: there is no column nom;",
+    "delete from item where name = $1: it takes 1 parameters, and 0 are declared;",
+    "delete from item where at = $1: parameter $1 is of a type that is no text;",
+    "delete from items: ERROR 42P01",
+    "delete item: ERROR 42601",
+  ])
+    expect(message).toContain(said);
+  expect(message.match(/select id from item:/g)).toHaveLength(1);
+});
+
+it("says where there is no database to ask", async () => {
+  const some = await pool();
+  await some.close();
+  await expect(Statement.verify(some, [Statement.exec("select 1")])).rejects.toMatchObject({
+    failure: { kind: "pool_closed" },
+  });
+});
