@@ -198,14 +198,9 @@ class KeptSession<A> implements Session<A> {
 }
 
 function optionalOf<A>(sessions: Sessions<A>, cookie: string): Dep<Session<A> | undefined> {
-  const need = { in: "cookie", name: cookie, required: false, repeated: false, codec: string } as const;
-  const id: Dep<string | undefined> = {
-    node: { from: [], need, compile: () => (asked: Asked) => asked.cookie(cookie) },
-  };
-  const who = credential(cookie, id, { doc: "A session the server keeps, by the id its cookie holds." });
   return {
     node: {
-      from: [who],
+      from: [idIn(cookie, false)],
       compile:
         (_place, [slot = 0]) =>
         (asked, values) => {
@@ -219,15 +214,26 @@ function optionalOf<A>(sessions: Sessions<A>, cookie: string): Dep<Session<A> | 
 
 function requiredOf<A>(optional: Dep<Session<A> | undefined>, cookie: string): Dep<Session<A>> {
   const absent = missing(`cookie.${cookie}`);
+  // The cookie again, for the API document: here nobody is let in without one.
+  const from = [optional, idIn(cookie, true)];
   return {
     node: {
-      from: [optional],
+      from,
       compile:
         (_place, [slot = 0]) =>
         (_asked, values) =>
           values[slot] ?? absent,
     },
   };
+}
+
+/** The id a request came with, as what proves who asks. */
+function idIn(cookie: string, required: boolean): Dep<string | undefined> {
+  const need = { in: "cookie", name: cookie, required, repeated: false, codec: string } as const;
+  const id: Dep<string | undefined> = {
+    node: { from: [], need, compile: () => (asked: Asked) => asked.cookie(cookie) },
+  };
+  return credential(cookie, id, { doc: "A session the server keeps, by the id its cookie holds." });
 }
 
 function logUnreadable(): void {

@@ -1,7 +1,7 @@
-/** Sign-in sessions (contract 5.9; facts 10.4; rows SE). SE-12 is in test/openapi, SE-13 with the database. */
+/** Sign-in sessions (contract 5.9; facts 10.4; rows SE). SE-13 is with the database. */
 import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
-import { Path, Returns, Sessions, Test, get, param, post, setCookie } from "usher-http";
+import { Openapi, Path, Returns, Sessions, Test, get, param, post, setCookie } from "usher-http";
 import type { SessionEntry, SessionStore, SetCookie } from "usher-http";
 import * as v from "valibot";
 import { logWith, logged, messages } from "../support/logs.ts";
@@ -336,4 +336,26 @@ describe("what makes none", () => {
     await sessions.start((cookie) => set.push(cookie), { name: "kim" });
     expect(set[0]).toMatchObject({ name: "clerk", httpOnly: true, sameSite: "lax", maxAgeMs: 1000 });
   });
+});
+
+it("SE-12 the API document has its scheme, and which routes need it", () => {
+  const { app, sessions } = client;
+  const document = JSON.parse(JSON.stringify(Openapi.document(app.app.routes))) as {
+    readonly paths: {
+      readonly [path: string]: { readonly get?: { readonly security?: unknown; readonly parameters?: unknown } };
+    };
+    readonly components: { readonly securitySchemes: unknown };
+  };
+  expect(document.components.securitySchemes).toEqual({
+    session: {
+      type: "apiKey",
+      in: "cookie",
+      name: "session",
+      description: "A session the server keeps, by the id its cookie holds.",
+    },
+  });
+  expect(document.paths["/me"]?.get).toMatchObject({ security: [{ session: [] }, {}] });
+  expect(document.paths["/mine"]?.get).toMatchObject({ security: [{ session: [] }] });
+  expect(document.paths["/me"]?.get?.parameters).toBeUndefined();
+  expect(sessions.required).not.toBe(sessions.optional);
 });

@@ -9,6 +9,7 @@ import { forms } from "./forms.ts";
 import { inputs } from "./inputs.ts";
 import { jsonBodies } from "./json-bodies.ts";
 import { hello, ok, routing, site } from "./routing.ts";
+import { sealed } from "./sealed.ts";
 import { refusals, settings } from "./set.ts";
 import { sockets } from "./sockets.ts";
 import { controls } from "./state.ts";
@@ -43,6 +44,7 @@ const everything: readonly Route[] = [
   ...answers,
   ...settings,
   ...refusals,
+  ...sealed,
   ...waiting,
 ];
 const notFound: AppOptions["notFound"] = ({ path }) => Answer.html(`nothing at ${path}`, { status: 404 });

@@ -18,6 +18,7 @@ import { origins } from "./origins.ts";
 import { proxies } from "./proxies.ts";
 import { routing } from "./routing.ts";
 import { boundedSockets, sockets, stoppedSockets } from "./sockets.ts";
+import { sealed } from "./sealed.ts";
 import { stopping } from "./stopping.ts";
 import { disconnects, streams } from "./streams.ts";
 import { versions } from "./versions.ts";
@@ -35,6 +36,7 @@ export const messageCases: readonly MessageCase[] = [
   ...headers,
   ...headOptions,
   ...origins,
+  ...sealed,
   ...proxies,
   ...heads,
   ...framing,
