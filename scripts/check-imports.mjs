@@ -20,6 +20,12 @@ const packagesOfSrc = ["valibot", "node:async_hooks"];
 /** @type {{ readonly [adapter: string]: readonly string[] }} */
 const packagesOfAdapters = { node: ["ws"], postgres: ["postgres"], redis: ["redis"] };
 
+/**
+ * The one import of src by a name no bundler follows: an entry of this package that reads a file, so that only an app
+ * that is served where files are asks for it, and only when it needs it.
+ */
+const lateImport = { file: "src/openapi/docs.ts", specifier: "entry" };
+
 /** What an adapter may run of src. Of the rest, `index.ts` aside, it may import types. */
 const portsOfSrc =
   /^src\/(app|database|logging|streams\/relays)\/|^src\/inputs\/(body-source|rate-store)\.ts$|^src\/answers\/(answer|parts)\.ts$/;
@@ -58,7 +64,7 @@ function importsOf(file, text) {
       return request ? [{ specifier: request.value, typeOnly: typeOnly(entries), line: lineAt(start) }] : [];
     }),
     ...dynamicImports.map(({ start, moduleRequest }) => {
-      const specifier = text.slice(moduleRequest.start + 1, moduleRequest.end - 1);
+      const specifier = text.slice(moduleRequest.start, moduleRequest.end).replace(/^(["'])(.*)\1$/, "$2");
       return { specifier, typeOnly: false, line: lineAt(start) };
     }),
   ];
@@ -69,6 +75,7 @@ function refusedBy(file, specifier, typeOnly) {
   const [folder, part = ""] = file.split("/");
   const target = specifier.startsWith(".") ? join(dirname(file), specifier) : undefined;
   if (folder === "src") {
+    if (file === lateImport.file && specifier === lateImport.specifier) return undefined;
     if (target === undefined)
       return packagesOfSrc.includes(specifier)
         ? undefined

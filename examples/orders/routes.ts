@@ -69,7 +69,7 @@ const placeOrder = post(
   orders,
   {
     summary: "Place an order",
-    inputs: { order: json(NewOrder), store, now },
+    inputs: { order: json(NewOrder, { examples: [{ item: "pen", quantity: 2 }] }), store, now },
     returns: Returns.json(Order, { status: 201 }),
     refuses: [soldOut],
   },

@@ -22,6 +22,12 @@ const place = post(Path.of("orders"), { inputs: { order: json(Order) }, returns:
 export const { fetch } = App.make([place]);
 `;
 
+const documented = `
+import { App, Openapi, Path, Returns, get } from "usher-http";
+const hello = get(Path.root, { returns: Returns.text }, () => "hi");
+export const { fetch } = App.make([hello, ...Openapi.docs([hello], { script: () => "" })]);
+`;
+
 // Bytes, minified and gzipped: what was measured and a few in a hundred more. esbuild keeps every member of an
 // `export * as`, so `Returns.text` brings `Returns.json` and with it the readers and writers of shapes. The cross-origin check,
 // which every app has unless it says otherwise, is 300 of them, and what stands around the routes 400; what a span needs of a request whose application traces is 700.
@@ -33,6 +39,18 @@ const ceilings = [
 ];
 
 describe("bytes of a bundle", () => {
+  // The page's script is a million; what reads it from a file is not followed.
+  it.each([
+    { bundler: "rolldown", bundle: withRolldown, most: 45_000 },
+    { bundler: "esbuild", bundle: withEsbuild, most: 50_000 },
+  ])("an app that serves its API document by $bundler is at most $most", async ({ bundler, bundle, most }) => {
+    const code = await bundle(documented);
+    const bytes = gzipSync(code).length;
+    console.log(`an app that serves its API document by ${bundler}: ${bytes} bytes gzipped`);
+    expect(bytes).toBeLessThanOrEqual(most);
+    expect(code.match(/["'`]node:(?!async_hooks)\w+/)).toBeNull();
+  });
+
   it.each(ceilings)("$name by $bundler is at most $most", async ({ name, program, bundler, bundle, most }) => {
     const code = await bundle(program);
     const bytes = gzipSync(code).length;

@@ -7,6 +7,7 @@ import * as deno from "usher-http/deno";
 import * as node from "usher-http/node";
 import * as postgres from "usher-http/postgres";
 import * as redis from "usher-http/redis";
+import * as scalar from "usher-http/scalar";
 import * as whatwg from "usher-http/whatwg";
 import * as workers from "usher-http/workers";
 import { expect, it } from "vitest";
@@ -21,6 +22,7 @@ const entries = [
   { name: "usher-http/whatwg", source: "adapters/whatwg/index.ts", module: whatwg },
   { name: "usher-http/postgres", source: "adapters/postgres/index.ts", module: postgres },
   { name: "usher-http/redis", source: "adapters/redis/index.ts", module: redis },
+  { name: "usher-http/scalar", source: "adapters/scalar/index.ts", module: scalar },
 ];
 
 it("exports the names in exports.txt and no others", async () => {

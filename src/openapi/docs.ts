@@ -1,0 +1,92 @@
+import type { Awaitable } from "../inputs/dep.ts";
+import { internal } from "../refusals/framework-codes.ts";
+import { refuse } from "../refusals/refusal.ts";
+import { encodeSegment } from "../routes/segment.ts";
+import { of } from "../routes/path.ts";
+import type { Path } from "../routes/path.ts";
+import type { Route } from "../routes/route.ts";
+import { serveAsset } from "./asset.ts";
+import { document as documentOf } from "./document.ts";
+import type { DocumentOptions } from "./document.ts";
+import { pageHeaders, pageOf, scriptHeaders, start } from "./page.ts";
+
+/** Where the document and its page are, beside what the document says of the API. */
+export interface DocsOptions extends DocumentOptions {
+  /** Where the document is: `/openapi.json` unless given. */
+  readonly document?: Path;
+  /** Where the page is: `/docs` unless given. Its scripts are below. */
+  readonly at?: Path;
+  /**
+   * The script of the page, the standalone build of `@scalar/api-reference`, asked for once. Unless given it is read
+   * from that package, which is installed beside this one; where there are no files, on Workers, it is given as text.
+   */
+  readonly script?: () => Awaitable<string | Uint8Array>;
+}
+
+/**
+ * Routes that serve the document of an API, made once, and a page to read and try it. The page asks no other host for
+ * anything, and says so by its `Content-Security-Policy`; no script stands in it. These routes are not in the document.
+ *
+ * @throws Error as `Openapi.document` does.
+ *
+ * @example
+ * ```ts
+ * await serve([...routes, ...Openapi.docs(routes, { title: "Orders", version: "1" })], { port: 8080 });
+ * ```
+ */
+export function docs(routes: readonly Route[], options: DocsOptions = {}): readonly Route[] {
+  const { title = "API", openapi = "3.2", document = of("openapi.json"), at = of("docs") } = options;
+  const urls = { document: urlOf(document), page: urlOf(at) };
+  const text = JSON.stringify(documentOf(routes, options));
+  const below = (name: string): Path => of(...(at.segments as readonly string[]), name);
+  return [
+    serveAsset(document, {
+      summary: `This API, as an OpenAPI ${openapi} document`,
+      contentType: "application/json",
+      load: () => text,
+    }),
+    serveAsset(at, {
+      summary: "This API's reference, to read and to try",
+      contentType: "text/html; charset=utf-8",
+      headers: pageHeaders,
+      load: () => pageOf(title, urls),
+    }),
+    serveAsset(below("scalar.js"), {
+      summary: "The reference's script",
+      contentType: "text/javascript; charset=utf-8",
+      headers: scriptHeaders,
+      load: options.script ?? readScript,
+    }),
+    serveAsset(below("start.js"), {
+      summary: "What starts the reference",
+      contentType: "text/javascript; charset=utf-8",
+      headers: scriptHeaders,
+      load: () => start,
+    }),
+  ];
+}
+
+function urlOf({ pattern, segments }: Path): string {
+  const texts = segments.map((segment) => {
+    if (typeof segment === "string") return encodeSegment(segment);
+    throw new Error(`Openapi.docs: ${pattern} has a parameter, and what is served there is one page`);
+  });
+  return `/${texts.join("/")}`;
+}
+
+/**
+ * The script from its package. The entry that reads it is imported by a name no bundler follows: an app that serves no
+ * page, or is given its script, does not carry what reads files.
+ */
+async function readScript(): Promise<Uint8Array> {
+  const entry = ["usher-http", "scalar"].join("/");
+  try {
+    const { script } = (await import(/* @vite-ignore */ entry)) as { script: () => Promise<Uint8Array> };
+    return await script();
+  } catch (error) {
+    const detail =
+      "the script of Openapi.docs could not be read: install @scalar/api-reference, or give the option script";
+    const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
+    throw refuse(internal, undefined, { detail: `${detail}${code}` });
+  }
+}

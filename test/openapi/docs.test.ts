@@ -1,0 +1,131 @@
+/** The document and its page, served (contract 4.1; rows DC). */
+import { gunzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { Openapi, Path, Returns, Test, get } from "usher-http";
+import { messages } from "../support/logs.ts";
+import { add } from "./add.ts";
+
+const app = Test.app([add, ...Openapi.docs([add], { title: "Orders", version: "1" })]);
+const headersOf = ({ headers }: Test.Answered, ...names: string[]) => names.map((name) => headers.get(name));
+
+describe("the document served", () => {
+  it("DC-01 is the document of the routes given, and of no others", async () => {
+    const answered = await Test.call(app, "GET", "/openapi.json");
+    expect(answered.status).toBe(200);
+    expect(headersOf(answered, "content-type", "cache-control")).toEqual(["application/json", "no-cache"]);
+    expect(answered.body).toBe(JSON.stringify(Openapi.document([add], { title: "Orders", version: "1" })));
+  });
+
+  it("DC is found where it is put, in the version asked for", async () => {
+    const docs = Openapi.docs([add], { document: Path.of("api", "v1"), at: Path.root, openapi: "3.1" });
+    expect(docs.map(({ pattern }) => pattern)).toEqual(["/api/v1", "/", "/scalar.js", "/start.js"]);
+    expect(docs.map(({ summary }) => summary)).toEqual([
+      "This API, as an OpenAPI 3.1 document",
+      "This API's reference, to read and to try",
+      "The reference's script",
+      "What starts the reference",
+    ]);
+    const moved = Test.app(docs);
+    expect((await Test.call(moved, "GET", "/api/v1")).json()).toMatchObject({ openapi: "3.1.0" });
+    const { body } = await Test.call(moved, "GET", "/");
+    expect(body).toContain('data-url="/api/v1"');
+    expect(body).toContain('<script src="/scalar.js">');
+  });
+
+  it("DC-06 routes that are no one operation are told before anything listens", () => {
+    const text = (name: string) => get(Path.of(name), { returns: Returns.text }, () => "");
+    expect(() => Openapi.docs([text("a-b"), text("a_b")])).toThrow(
+      "Openapi: GET /a-b and GET /a_b are both the operation get_a_b",
+    );
+    expect(() => Openapi.docs([add], { at: Path.of("docs", Path.str("x")) })).toThrow(
+      "Openapi.docs: /docs/{x} has a parameter",
+    );
+  });
+});
+
+describe("the page", () => {
+  it("DC-02 runs scripts of its own, and asks no other host for anything", async () => {
+    const answered = await Test.call(app, "GET", "/docs");
+    expect(answered.status).toBe(200);
+    expect(headersOf(answered, "content-type", "cache-control")).toEqual(["text/html; charset=utf-8", "no-cache"]);
+    expect(answered.body).toContain('<script src="/docs/scalar.js">');
+    expect(answered.body).toContain('data-url="/openapi.json"');
+    expect(answered.body).toContain("<title>Orders</title>");
+    expect(answered.body).not.toMatch(/https?:\/\//);
+    expect(answered.body.replaceAll(/<script src="[^"]*"><\/script>/g, "")).not.toContain("<script");
+    const policy = answered.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'; script-src 'self';");
+    expect(policy).not.toMatch(/script-src[^;]*unsafe|\*|http/);
+  });
+
+  it("DC a title is text", async () => {
+    const odd = Test.app(Openapi.docs([add], { title: '</title><script>"&' }));
+    expect((await Test.call(odd, "GET", "/docs")).body).toContain(
+      "<title>&lt;/title&gt;&lt;script&gt;&quot;&amp;</title>",
+    );
+  });
+
+  it("DC-03 the reference's script is the package's; DC-04 what starts it is beside", async () => {
+    const script = await Test.call(app, "GET", "/docs/scalar.js");
+    expect([script.status, script.headers.get("content-type")]).toEqual([200, "text/javascript; charset=utf-8"]);
+    expect(script.body.length).toBeGreaterThan(1_000_000);
+    expect(script.body).toContain("createApiReference");
+    const start = await Test.call(app, "GET", "/docs/start.js");
+    expect([start.status, start.headers.get("content-type")]).toEqual([200, "text/javascript; charset=utf-8"]);
+    expect(start.body).toContain('Scalar.createApiReference("#app"');
+  });
+});
+
+describe("what is sent", () => {
+  const text = "x".repeat(5000);
+  let read = 0;
+  const small = Test.app(Openapi.docs([add], { script: () => (read++, text) }));
+  const ask = (headers: Record<string, string>) =>
+    small.app.fetch(new Request("http://localhost/docs/scalar.js", { headers }));
+
+  it.each([
+    ["gzip", true],
+    ["br, gzip;q=0.5", true],
+    ["*", true],
+    ["GZIP", true],
+    ["gzip;q=0", false],
+    ["*, gzip;q=0", false],
+    ["br", false],
+    ["not, a; list;;", false],
+  ])("DC is compressed where %j takes it", async (accepted, expected) => {
+    const answered = await ask({ "accept-encoding": accepted });
+    expect(answered.headers.get("content-encoding")).toBe(expected ? "gzip" : null);
+    expect(answered.headers.get("vary")).toBe("accept-encoding");
+    const bytes = Buffer.from(await answered.arrayBuffer());
+    expect((expected ? gunzipSync(bytes) : bytes).toString()).toBe(text);
+  });
+
+  it("DC is not sent again to a client that has it, in the encoding it has", async () => {
+    const plain = (await ask({})).headers.get("etag") ?? "";
+    const zipped = (await ask({ "accept-encoding": "gzip" })).headers.get("etag") ?? "";
+    expect(zipped).toBe(plain.replace(/"$/, '-gzip"'));
+    for (const known of [plain, `W/${plain}`, `"other", ${plain}`, "*"]) {
+      const answered = await ask({ "if-none-match": known });
+      expect([answered.status, answered.headers.get("etag"), await answered.text()]).toEqual([304, plain, ""]);
+    }
+    expect((await ask({ "if-none-match": plain, "accept-encoding": "gzip" })).status).toBe(200);
+    expect((await ask({ "if-none-match": zipped, "accept-encoding": "gzip" })).status).toBe(304);
+  });
+
+  it("DC is read once, when it is first asked for", () => {
+    expect(read).toBe(1);
+  });
+
+  it("DC a script that cannot be had is the server's fault, and is asked for again", async () => {
+    let fails = true;
+    const script = () => {
+      if (fails) throw new Error("s3cret");
+      return "there";
+    };
+    const failing = Test.app(Openapi.docs([add], { script }));
+    expect((await Test.call(failing, "GET", "/docs/scalar.js")).status).toBe(500);
+    expect(JSON.stringify(messages("error"))).not.toContain("s3cret");
+    fails = false;
+    expect((await Test.call(failing, "GET", "/docs/scalar.js")).body).toBe("there");
+  });
+});
