@@ -1,7 +1,7 @@
 /** `usher-http/bun`: serves on `Bun.serve`. */
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
-import { until } from "../../src/app/draining.ts";
+import { Stopping, until } from "../../src/app/draining.ts";
 import type { Sent } from "../../src/app/exchange.ts";
 import { OpenSockets } from "../../src/app/open-sockets.ts";
 import { say, sayReported, sayStopped } from "../../src/app/listener-log.ts";
@@ -61,7 +61,7 @@ class Listener implements Server {
   #servers: readonly BunServer[] = [];
   /** How many requests have no answer yet. */
   #inFlight = 0;
-  #stopped: Promise<number> | undefined;
+  readonly #stopping = new Stopping(() => this.#stop());
   stopping = false;
   cutting = false;
   port = 0;
@@ -92,8 +92,12 @@ class Listener implements Server {
     for (const why of unkept) say("warn", why);
   }
 
+  get stopped(): Promise<number> {
+    return this.#stopping.stopped;
+  }
+
   stop(): Promise<number> {
-    return (this.#stopped ??= this.#stop());
+    return this.#stopping.begin();
   }
 
   readonly #onSignal = (): void => {

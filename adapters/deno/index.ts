@@ -1,7 +1,7 @@
 /** `usher-http/deno`: serves on `Deno.serve`. */
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
-import { until } from "../../src/app/draining.ts";
+import { Stopping, until } from "../../src/app/draining.ts";
 import type { Sent } from "../../src/app/exchange.ts";
 import { OpenSockets } from "../../src/app/open-sockets.ts";
 import { say, sayReported, sayStopped } from "../../src/app/listener-log.ts";
@@ -64,7 +64,7 @@ class Listener implements Server {
   readonly #maxHeaderBytes: number | undefined;
   readonly #signals = new StopSignals(() => void this.stop());
   #servers: readonly DenoServer[] = [];
-  #stopped: Promise<number> | undefined;
+  readonly #stopping = new Stopping(() => this.#stop());
   stopping = false;
   port = 0;
   url = "";
@@ -90,8 +90,12 @@ class Listener implements Server {
     for (const why of unkept) say("warn", why);
   }
 
+  get stopped(): Promise<number> {
+    return this.#stopping.stopped;
+  }
+
   stop(): Promise<number> {
-    return (this.#stopped ??= this.#stop());
+    return this.#stopping.begin();
   }
 
   readonly #answer = (request: Request, info: ServeInfo): Response | Promise<Response> => {

@@ -6,6 +6,7 @@ import type { Duplex } from "node:stream";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
 import { say, sayStopped } from "../../src/app/listener-log.ts";
+import { Stopping } from "../../src/app/draining.ts";
 import { limitsOf } from "../../src/app/listening.ts";
 import type { Limits, ServeOptions, Server } from "../../src/app/listening.ts";
 import { refusedConnect } from "../../src/app/refused-head.ts";
@@ -54,7 +55,7 @@ class Listener implements Server {
   #servers: readonly HttpServer[] = [];
   /** Undefined for an app that opens no sockets. */
   #upgrades: Upgrades | undefined = undefined;
-  #stopped: Promise<number> | undefined;
+  readonly #stopping = new Stopping(() => this.#stop());
   port = 0;
   url = "";
 
@@ -82,8 +83,12 @@ class Listener implements Server {
     say("info", `listening on ${url} (${bound})`);
   }
 
+  get stopped(): Promise<number> {
+    return this.#stopping.stopped;
+  }
+
   stop(): Promise<number> {
-    return (this.#stopped ??= this.#stop());
+    return this.#stopping.begin();
   }
 
   readonly #onSignal = (): void => {

@@ -12,3 +12,24 @@ export async function until(isSo: () => boolean, ms: number): Promise<boolean> {
   }
   return true;
 }
+
+/** A server's end: it comes once, however often it is asked for, and can be waited for by whoever did not ask. */
+export class Stopping {
+  readonly stopped: Promise<number>;
+  readonly #end: () => void;
+  #begun = false;
+
+  constructor(stop: () => Promise<number>) {
+    let end = (): void => {};
+    this.stopped = new Promise((resolve) => {
+      end = () => resolve(stop());
+    });
+    this.#end = end;
+  }
+
+  begin(): Promise<number> {
+    if (!this.#begun) this.#end();
+    this.#begun = true;
+    return this.stopped;
+  }
+}

@@ -44,6 +44,11 @@ export interface Server {
    * @returns how many requests were cut. A second call answers what the first does.
    */
   stop(): Promise<number>;
+  /**
+   * Resolves with the same once it has stopped, whoever stopped it, a signal included. What the routes used can be closed
+   * then: `await server.stopped; await pool.close();`
+   */
+  readonly stopped: Promise<number>;
 }
 
 /** The limits in force. */

@@ -27,6 +27,15 @@ describe("a server that stops", () => {
     expect(messages("info").slice(-2)).toEqual(["stopping, with 0 requests in flight", "stopped"]);
   });
 
+  it("tells who waits for its end, and did not ask for it", async () => {
+    const server = await start([hello], { drainMs });
+    const waited = server.stopped;
+    expect(await Promise.race([waited, Promise.resolve("running")])).toBe("running");
+    const stopping = server.stop();
+    expect(await waited).toBe(0);
+    expect(await stopping).toBe(0);
+  });
+
   it("SV-18, SV-21 lets what is in flight finish, refuses what is new, and says so to each", async () => {
     const { route, asked, letGo } = held();
     const server = await start([route], { drainMs });

@@ -220,5 +220,6 @@ export async function main(serve: Serve, options: ServeOptions): Promise<void> {
   });
   const server = await serve([...routes, stop], { notFound, port: 0, host: "127.0.0.1", ...options });
   running.push(server);
+  void server.stopped.then((cut) => tell(`ended: ${cut}`));
   console.log(JSON.stringify({ port: server.port, url: server.url }));
 }

@@ -5,8 +5,15 @@ import type { SpawnedServer, Start } from "./server.ts";
 /** Longer than any test runs: what ends before it did not wait for it. */
 const drainMs = 600_000;
 
-const refuses = (server: SpawnedServer) =>
-  expect(RawClient.to(server.port)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+/** It says that it stops a moment before it does. */
+const refuses = (server: SpawnedServer) => {
+  const connected = () =>
+    RawClient.to(server.port).then(
+      () => "connected",
+      ({ code }: NodeJS.ErrnoException) => code,
+    );
+  return expect.poll(connected, { timeout: 10_000 }).toBe("ECONNREFUSED");
+};
 
 /** How every listener stops. */
 export function describeStopping(start: Start): void {
@@ -39,6 +46,7 @@ export function describeStopping(start: Start): void {
       await client.closed();
       expect(await server.ended).toBe(0);
       expect(server.logged.slice(-2)).toEqual(["stopping, with 0 requests in flight", "stopped"]);
+      expect(server.told).toContain("ended: 0");
     });
 
     it("waits for no connection that never asked, nor for half a head", async () => {
@@ -87,6 +95,7 @@ export function describeStopping(start: Start): void {
       await server.tells("never: asked");
       await server.asks("POST /stop");
       await server.tells("stopped: 2");
+      await server.tells("ended: 2");
       await server.tells("never: gone");
       await server.tells("quiet: gone");
       await server.logs("stopped with 2 requests unanswered after 0.05s");
