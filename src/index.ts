@@ -81,6 +81,7 @@ export { answer } from "./answers/returned.ts";
 export type { Answered } from "./answers/returned.ts";
 export type Answer = answers.Answer;
 export * as Answer from "./answers/build.ts";
+export type { TakenConnection } from "./answers/answer.ts";
 
 export type Event<K> = events.Event<K>;
 export * as Event from "./streams/events.ts";

@@ -17,6 +17,7 @@ export class BunExchange implements Exchange {
   readonly server: BunServer;
   /** Of HTTP/1.0 too: Bun does not tell the version. */
   readonly canUpgrade: boolean;
+  readonly listener = "Bun.serve";
   readonly #listening: Listening;
   /** Null once it is known that there is none. */
   #body: TimedBody | undefined | null = undefined;

@@ -18,6 +18,7 @@ export class DenoExchange implements Exchange {
   readonly target: string;
   /** Of HTTP/1.0 too: Deno does not tell the version. */
   readonly canUpgrade: boolean;
+  readonly listener = "Deno.serve";
   readonly #request: Request;
   readonly #info: ServeInfo;
   readonly #listening: Listening;

@@ -49,8 +49,13 @@ export class Answering implements Writing {
       this.inFlight--;
       if (!response.destroyed) write(exchange, sent, this);
       connection.made();
-      if (this.inFlight === 0) this.#whenAnswered?.();
+      this.settle();
     });
+  }
+
+  /** One less is in flight. */
+  settle(): void {
+    if (this.inFlight === 0) this.#whenAnswered?.();
   }
 
   /** Resolves once no request waits for its answer. */
@@ -70,6 +75,8 @@ export class Answering implements Writing {
     framing: Framing,
     expectsContinue: boolean,
   ): NodeExchange {
-    return new NodeExchange(request, response, framing, this.sweep, expectsContinue, this.opensSockets);
+    const exchange = new NodeExchange(request, response, framing, this.sweep, expectsContinue, this.opensSockets);
+    exchange.canTakeOver = false;
+    return exchange;
   }
 }

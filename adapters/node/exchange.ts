@@ -19,6 +19,8 @@ export class NodeExchange implements Exchange {
   readonly response: ServerResponse;
   readonly framing: Framing;
   readonly canUpgrade: boolean;
+  canTakeOver: boolean | undefined = undefined;
+  readonly listener: string = "node:http";
   readonly #sweep: Sweep;
   /** The client waits for `100 Continue` before it sends the body. */
   readonly #expectsContinue: boolean;

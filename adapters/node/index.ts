@@ -170,10 +170,12 @@ class Listener implements Server {
     // A stream may go on for ever: it is let to as long as others are answered, and no longer.
     await Promise.race([answering.answered(), over]);
     answering.endStreams();
-    const sockets = this.#upgrades?.open;
-    const ended = Promise.all([answering.answered(), sockets?.stop(), closed]);
+    const { open, taken } = this.#upgrades ?? {};
+    const ended = Promise.all([answering.answered(), open?.stop(), taken?.stop(), closed]);
     const drained = await Promise.race([ended.then(() => true), over]);
-    const cut = drained ? 0 : answering.inFlight + this.#connections.unsent + (sockets?.size ?? 0);
+    const upgraded = (open?.size ?? 0) + (taken?.size ?? 0);
+    const cut = drained ? 0 : answering.inFlight + this.#connections.unsent + upgraded;
+    taken?.cut();
     this.#connections.closeAll();
     await closed;
     this.#sweep.stop();

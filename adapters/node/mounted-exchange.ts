@@ -19,6 +19,7 @@ interface HostedRequest extends IncomingMessage {
 /** An exchange in another's server, which may have read the request before. */
 export class MountedExchange extends NodeExchange {
   override readonly target: string;
+  override readonly listener = "a server that it is mounted in";
   #body: BodySource | undefined = undefined;
 
   constructor(

@@ -2,12 +2,14 @@ import { ServerResponse } from "node:http";
 import type { IncomingMessage, Server as HttpServer } from "node:http";
 import type { Socket } from "node:net";
 import type * as ws from "ws";
-import type { OpenedSocket, Sent } from "../../src/app/exchange.ts";
+import type { HandedOver, OpenedSocket, Sent } from "../../src/app/exchange.ts";
 import { OpenSockets } from "../../src/app/open-sockets.ts";
 import type { Answering } from "./answering.ts";
 import { NodeExchange } from "./exchange.ts";
 import { readHead } from "./head.ts";
 import { refuseRequest } from "./head-refusal.ts";
+import { linger } from "./linger.ts";
+import { Taken, TakenConnections } from "./taken.ts";
 import { write } from "./write.ts";
 import { WsLink } from "./ws-link.ts";
 
@@ -26,26 +28,29 @@ interface Upgraded {
 
 /**
  * Answers requests that ask for another protocol (RFC 9110 §7.8): where the app opens a WebSocket the connection becomes
- * one, and any other is answered as if it had not asked, and is the connection's last.
+ * one, where its answer is a takeover that is spoken on it, and any other is answered as if it had not asked, and is the
+ * connection's last.
  */
 export class Upgrades {
   readonly #answering: Answering;
-  readonly #ws: Ws;
+  /** Undefined for an app that opens no WebSocket. */
+  readonly #ws: Ws | undefined;
   /** By the longest message they take. */
   readonly #servers = new Map<number, ws.WebSocketServer>();
   /** What is answered to a request that is being upgraded. */
   readonly #upgraded = new WeakMap<IncomingMessage, Upgraded>();
   readonly open: OpenSockets = new OpenSockets();
+  readonly taken: TakenConnections = new TakenConnections();
 
-  constructor(answering: Answering, ws: Ws) {
+  constructor(answering: Answering, ws: Ws | undefined) {
     this.#answering = answering;
     this.#ws = ws;
   }
 
-  /** Whether an app opens sockets at all; without one a connection is never handed over. */
+  /** Undefined for an app that opens no WebSocket and builds no answers of its own: its connections are never handed over. */
   static async of(answering: Answering): Promise<Upgrades | undefined> {
-    const { routes } = answering.app;
-    if (!routes.some(({ returns }) => returns.node.kind === "websocket")) return undefined;
+    const kinds = new Set(answering.app.routes.map(({ returns }) => returns.node.kind));
+    if (!kinds.has("websocket")) return kinds.has("response") ? new Upgrades(answering, undefined) : undefined;
     try {
       const upgrades = new Upgrades(answering, await import("ws"));
       answering.opensSockets = true;
@@ -58,7 +63,12 @@ export class Upgrades {
 
   /** Whether a request may be for another protocol: newer Nodes ask, and hand over no connection of any other. */
   takes(request: IncomingMessage): boolean {
-    return request.method === "GET" && this.#answering.app.kindOf("GET", request.url as string) === "websocket";
+    const { method, headers, url } = request;
+    if (method !== "GET" && method !== "HEAD") return false;
+    const kind = this.#answering.app.kindOf("GET", url as string);
+    if (kind === "websocket") return method === "GET";
+    // A body would have to be read before the connection speaks anything else.
+    return kind === "response" && headers["content-length"] === undefined && headers["transfer-encoding"] === undefined;
   }
 
   answer(request: IncomingMessage, socket: Socket, head: Buffer): void {
@@ -73,15 +83,37 @@ export class Upgrades {
     const framing = readHead(request);
     if (typeof framing === "object") return refuseRequest(framing, response, answering.sweep);
     const exchange = new NodeExchange(request, response, framing, answering.sweep, false, answering.opensSockets);
+    exchange.canTakeOver = framing === 0 && request.httpVersionMinor === 1 && this.takes(request);
     connection.makes();
     answering.inFlight++;
     void Promise.resolve(answering.app.answer(exchange)).then((sent) => {
       answering.inFlight--;
       connection.made();
-      if (socket.destroyed) return;
-      if (sent.socket === undefined) write(exchange, sent, answering);
-      else this.#upgrade(exchange, sent, sent.socket, head);
+      if (!socket.destroyed) this.#go(exchange, sent, head);
+      answering.settle();
     });
+  }
+
+  #go(exchange: NodeExchange, sent: Sent, head: Buffer): void {
+    if (sent.socket !== undefined) this.#upgrade(exchange, sent, sent.socket, head);
+    else if (sent.takeover !== undefined) this.#handOver(exchange, sent, sent.takeover, head);
+    else if (sent.status === 101) this.#tellHead(exchange, sent);
+    else write(exchange, sent, this.#answering);
+  }
+
+  #handOver(exchange: NodeExchange, sent: Sent, handed: HandedOver, head: Buffer): void {
+    const { socket } = exchange.request;
+    exchange.response.detachSocket(socket);
+    socket.write(headText(sent), "latin1");
+    void this.taken.speak(new Taken(socket, head, this.#answering), handed);
+  }
+
+  /** Of a takeover, to a HEAD. */
+  #tellHead({ request, response }: NodeExchange, sent: Sent): void {
+    const { socket } = request;
+    response.detachSocket(socket);
+    socket.write(headText(sent), "latin1");
+    linger(socket, this.#answering.sweep);
   }
 
   #upgrade({ request, response }: NodeExchange, sent: Sent, opened: OpenedSocket, head: Buffer): void {
@@ -98,7 +130,7 @@ export class Upgrades {
   #serverFor(maxPayload: number): ws.WebSocketServer {
     const known = this.#servers.get(maxPayload);
     if (known !== undefined) return known;
-    const { WebSocketServer } = this.#ws;
+    const { WebSocketServer } = this.#ws as Ws;
     const server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
@@ -132,6 +164,13 @@ function goOn({ method, url, httpVersion, rawHeaders }: IncomingMessage, socket:
   }
   socket.unshift(Buffer.concat([Buffer.from(`${text}\r\n`, "latin1"), head]));
   socket.server.emit("connection", socket);
+}
+
+// By hand: Node writes no body behind a 101, and lets nobody write what is none.
+function headText({ status, head }: Sent): string {
+  let text = `HTTP/1.1 ${status} Switching Protocols\r\n`;
+  for (let i = 0; i < head.length; i += 2) text += `${head[i]}: ${head[i + 1]}\r\n`;
+  return `${text}\r\n`;
 }
 
 function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {

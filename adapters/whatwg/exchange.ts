@@ -10,6 +10,7 @@ import type { Node } from "./node.ts";
  */
 export class NodeExchange extends FetchExchange implements Exchange {
   override readonly target: string;
+  readonly listener = "@whatwg-node/server";
   declare readonly body: CountedBody | undefined;
   readonly node: Node;
   #controller: AbortController | undefined = undefined;

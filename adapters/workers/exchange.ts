@@ -14,6 +14,7 @@ const joint = /, (?=[!#$%&'*+.^`|~\w-]+=)/;
 export class WorkerExchange extends FetchExchange implements Exchange {
   /** Of HTTP/1.0 too: workerd does not tell the version. */
   readonly canUpgrade: boolean;
+  readonly listener = "a Worker";
   readonly #signal: AbortSignal;
   readonly #context: WorkerContext;
   #controller: AbortController | undefined = undefined;

@@ -4,7 +4,35 @@ import type { SocketLink } from "../streams/sockets/link.ts";
 import type { SocketRequest } from "../streams/sockets/speak.ts";
 
 /** What an answer's body is. */
-export type AnswerBody = undefined | string | Uint8Array | StreamBody | SocketBody;
+export type AnswerBody = undefined | string | Uint8Array | StreamBody | SocketBody | TakeoverBody;
+
+/** A connection that speaks another protocol than HTTP from now on. */
+export interface TakenConnection {
+  /** What the client sends: first what it sent with its request. It ends when the client ends its side. */
+  readonly readable: ReadableStream<Uint8Array>;
+  /** What is sent to it. A write waits for room; to close it is to end this side. */
+  readonly writable: WritableStream<Uint8Array>;
+  /** Aborts when the server stops: what is left to be said has the time that the server gives, and is then cut. */
+  readonly stopping: AbortSignal;
+}
+
+/** What a takeover has to know of a request. */
+export interface TakingOver {
+  lines(name: string): readonly string[];
+  /** Whether the connection can be handed over to another protocol; undefined where no connection ever is. */
+  readonly canTakeOver?: boolean | undefined;
+  /** What listens, in words for the log. */
+  readonly listener?: string;
+}
+
+/** Another protocol in the place of a body: what the connection speaks once the head is sent. */
+export interface TakeoverBody {
+  /** As the client offers it in `Upgrade`, in any case. */
+  readonly protocol: string;
+  readonly handle: (connection: TakenConnection) => Promise<void>;
+  /** Why a connection is not handed over, in words for the log. */
+  readonly refusedBy: (exchange: TakingOver) => string | undefined;
+}
 
 /** A WebSocket in the place of a body: what the connection speaks once the head is sent. */
 export interface SocketBody {
@@ -92,4 +120,8 @@ export function isStream(body: AnswerBody): body is StreamBody {
 
 export function isSocket(body: AnswerBody): body is SocketBody {
   return typeof body === "object" && "speak" in body;
+}
+
+export function isTakeover(body: AnswerBody): body is TakeoverBody {
+  return typeof body === "object" && "handle" in body;
 }

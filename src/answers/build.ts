@@ -3,10 +3,11 @@ import type { Refusal } from "../refusals/refusal.ts";
 import type { Shape, ValueOf } from "../shapes/shape.ts";
 import type { Producer } from "../streams/event-stream.ts";
 import { none } from "./answer.ts";
-import type { Answer, AnswerBody } from "./answer.ts";
+import type { Answer, AnswerBody, TakenConnection } from "./answer.ts";
 import { htmlType, jsonType, textType } from "./content-types.ts";
 import { checkKeepAlive, eventsAnswer } from "./events.ts";
 import { writerOf } from "./json.ts";
+import { takeoverBody } from "./takeover.ts";
 
 /** What any built answer may carry. */
 export interface AnswerOptions {
@@ -69,6 +70,34 @@ export function events<K>(
   const answer = eventsAnswer(producer, undefined, options.keepAliveMs);
   const headers = [...answer.headers, ...(options.headers ?? [])];
   return { ...answer, headers, cookies: options.cookies ?? none };
+}
+
+/**
+ * A 101, and a protocol of the application's own spoken after it (RFC 9110 §7.8): on `usher-http/node`, on whatever
+ * runtime that runs; nowhere else is a connection handed over. The client must have offered the protocol in `Upgrade`
+ * with `Connection: upgrade`, over HTTP/1.1, in a GET without a body; anything else is the route's bug, and a 500. A
+ * HEAD that offers it has the head alone.
+ *
+ * The connection ends when `handle` is done: what was written goes out, and the client has a second to end its side.
+ *
+ * @param protocol A name, with a version where it has one: `irc/6.9`.
+ * @throws RangeError where it is none.
+ *
+ * @example
+ * ```ts
+ * get(Path.of("lines"), { returns: Returns.response }, () =>
+ *   Answer.takeover("lines", async ({ readable, writable, stopping }) => {
+ *     await readable.pipeTo(writable, { signal: stopping });
+ *   }),
+ * );
+ * ```
+ */
+export function takeover(
+  protocol: string,
+  handle: (connection: TakenConnection) => Promise<void>,
+  options: Omit<AnswerOptions, "status"> = {},
+): Answer {
+  return built(101, takeoverBody(protocol, handle), undefined, options);
 }
 
 /** A refusal as it is answered: its code's status, and `{ error, message, problems? }`. */

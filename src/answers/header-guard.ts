@@ -1,6 +1,6 @@
 import { isToken } from "../codecs/word.ts";
 import { setCookieLine } from "../cookies/cookie.ts";
-import { isSocket, isStream } from "./answer.ts";
+import { isSocket, isStream, isTakeover } from "./answer.ts";
 import type { Answer, StreamBody } from "./answer.ts";
 import { htmlType, jsonType, textType } from "./content-types.ts";
 
@@ -23,7 +23,8 @@ const serverOwned: ReadonlySet<string> = new Set([
 export function unwritable(answer: Answer): string | undefined {
   const { status, contentType, headers, cookies } = answer;
   const isFinal = Number.isInteger(status) && status >= 200 && status <= 599;
-  if (!isFinal && !isSocket(answer.body)) return `${status}, which is not a final status`;
+  const isUpgrade = status === 101 && (isSocket(answer.body) || isTakeover(answer.body));
+  if (!isFinal && !isUpgrade) return `${status}, which is not a final status`;
   const stream = isStream(answer.body) ? wrongStream(answer.body) : undefined;
   if (stream !== undefined) return stream;
   if (!isOurs(contentType) && !isFieldValue(contentType)) return 'a header that cannot be written: "content-type"';

@@ -1,12 +1,13 @@
-import type { StreamBody } from "../answers/answer.ts";
+import type { StreamBody, TakeoverBody, TakingOver } from "../answers/answer.ts";
 import type { SocketLink } from "../streams/sockets/link.ts";
+import type { SocketRequest } from "../streams/sockets/speak.ts";
 import type { BodySource } from "../inputs/body-source.ts";
 
 /**
  * One request as a listener hands it over. It is the whole of what the core knows of a runtime: nothing above it
  * knows which one it is on. A method is called only where a route or the framework needs what it answers.
  */
-export interface Exchange {
+export interface Exchange extends TakingOver {
   /** The token as it was sent. */
   readonly method: string;
   /** The request target as it was sent (RFC 9112 §3.2): `/a%2Fb?x`, `http://host/a`, `*`. */
@@ -45,6 +46,11 @@ export interface OpenedSocket {
   readonly open: (link: SocketLink) => Promise<void>;
 }
 
+/** A connection to be handed over, once the head is sent. */
+export interface HandedOver extends TakeoverBody {
+  readonly request: SocketRequest;
+}
+
 /** An answer as a listener writes it. */
 export interface Sent {
   readonly status: number;
@@ -54,6 +60,8 @@ export interface Sent {
   readonly body: undefined | string | Uint8Array | StreamBody;
   /** A 101: the connection becomes a WebSocket. Only where the exchange said that it can. */
   readonly socket?: OpenedSocket;
+  /** A 101, and what speaks on the connection behind it. Only where the exchange said that it can be handed over. */
+  readonly takeover?: HandedOver;
   /** The connection ends after it. */
   readonly closes: boolean;
   /** What the application did that it had not declared. A test fails on it. */

@@ -1,4 +1,4 @@
-import { isSocket, isStream } from "../answers/answer.ts";
+import { isSocket, isStream, isTakeover } from "../answers/answer.ts";
 import type { Answer, AnswerBody, SocketBody, StreamBody } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
 import { unwritable } from "../answers/header-guard.ts";
@@ -51,7 +51,7 @@ async function sealed(asked: AskedExchange, answer: Answer): Promise<Answer> {
 }
 
 function ready(asked: AskedExchange, complete: Answer): Sent {
-  const answer = guarded(complete);
+  const answer = guarded(asked, complete);
   const undeclared = undeclaredBy(asked, answer);
   if (undeclared !== undefined) logUndeclared(asked, undeclared);
   const size = sizeOf(asked, answer);
@@ -61,6 +61,8 @@ function ready(asked: AskedExchange, complete: Answer): Sent {
   const body = bodyOf(asked, answer);
   const sent = { status: answer.status, head, body, closes: answer.closes || asked.isOverBudget };
   if (isSocket(answer.body)) return { ...sent, socket: opened(asked, answer.body) };
+  if (isTakeover(answer.body) && asked.method !== "HEAD")
+    return { ...sent, takeover: { ...answer.body, request: new SentSocket(asked, "takeover") } };
   return undeclared === undefined ? sent : { ...sent, undeclared };
 }
 
@@ -71,8 +73,8 @@ function withSet(asked: AskedExchange, answer: Answer): Answer {
   return { ...answer, headers: [...answer.headers, ...setHeaders], cookies: [...answer.cookies, ...setCookies] };
 }
 
-function guarded(answer: Answer): Answer {
-  const detail = unwritable(answer);
+function guarded(asked: AskedExchange, answer: Answer): Answer {
+  const detail = unwritable(answer) ?? (isTakeover(answer.body) ? answer.body.refusedBy(asked.exchange) : undefined);
   if (detail === undefined) return answer;
   unsent(answer.body);
   return refusalAnswer(internalRefusal(detail));
@@ -89,6 +91,7 @@ function headOf(asked: AskedExchange, answer: Answer, size: number | undefined):
   // A server that failed may have no trustworthy clock (RFC 9110 §6.6.1 leaves the date of a 5xx to it).
   if (status >= 200 && status < 500) head.push("date", httpDate(hasOwnClock(asked) ? asked.now.getTime() : Date.now()));
   if (size !== undefined && status !== 204 && status !== 304) head.push("content-length", String(size));
+  if (isTakeover(answer.body)) head.push("upgrade", answer.body.protocol, "connection", "upgrade");
   return head;
 }
 
@@ -105,7 +108,7 @@ function hasOwnClock(asked: AskedExchange): boolean {
 function sizeOf(asked: AskedExchange, { body }: Answer): number | undefined {
   if (body === undefined) return 0;
   if (typeof body === "string") return asked.exchange.byteLength(body);
-  if (isSocket(body)) return undefined;
+  if (isSocket(body) || isTakeover(body)) return undefined;
   return isStream(body) ? body.length : body.byteLength;
 }
 
@@ -116,12 +119,12 @@ function isBodiless(status: number): boolean {
 
 function bodyOf(asked: AskedExchange, { status, body }: Answer): Sent["body"] {
   if (asked.method === "HEAD" || isBodiless(status)) return unsent(body);
-  if (isSocket(body)) return undefined;
+  if (isSocket(body) || isTakeover(body)) return undefined;
   return isStream(body) ? begun(asked, body) : body;
 }
 
 function opened(asked: AskedExchange, { subprotocol, maxMessage, keepAliveMs, speak }: SocketBody): OpenedSocket {
-  return { subprotocol, maxMessage, keepAliveMs, open: (link) => speak(link, new SentSocket(asked)) };
+  return { subprotocol, maxMessage, keepAliveMs, open: (link) => speak(link, new SentSocket(asked, "socket")) };
 }
 
 function begun(asked: AskedExchange, body: StreamBody): StreamBody {

@@ -6,13 +6,18 @@ import type { SocketRequest } from "../streams/sockets/speak.ts";
 import type { AskedExchange } from "./asked.ts";
 import { raisedOf } from "./failure.ts";
 
-/** A socket and the request that opened it: whose context it is spoken in, and how it ended. */
+/** What a connection became: its word in the log, and the field of how it ended. */
+const kinds = { socket: "framework.websocket.ended", takeover: "framework.takeover.ended" } as const;
+
+/** What a connection became, and the request that it did by: whose context it is spoken in, and how it ended. */
 export class SentSocket implements SocketRequest {
   readonly #asked: AskedExchange;
+  readonly #kind: keyof typeof kinds;
   readonly #startedAt = performance.now();
 
-  constructor(asked: AskedExchange) {
+  constructor(asked: AskedExchange, kind: keyof typeof kinds) {
     this.#asked = asked;
+    this.#kind = kind;
   }
 
   run<A>(work: () => A): A {
@@ -26,12 +31,12 @@ export class SentSocket implements SocketRequest {
   raised(thrown: unknown): void {
     const raised = raisedOf(thrown);
     const fields = { "error.kind": raised?.kind, "error.stack": raised?.stack };
-    this.#say("error", `socket on ${this.#asked.path}: its handler raised`, fields);
+    this.#say("error", `${this.#kind} on ${this.#asked.path}: its handler raised`, fields);
   }
 
   ended(how: string): void {
     const duration = Math.round((performance.now() - this.#startedAt) * 1e6);
-    this.#say("info", `socket on ${this.#asked.path} ended: ${how}`, { duration, "framework.websocket.ended": how });
+    this.#say("info", `${this.#kind} on ${this.#asked.path} ended: ${how}`, { duration, [kinds[this.#kind]]: how });
   }
 
   #say(level: Level, message: string, fields: Fields): void {

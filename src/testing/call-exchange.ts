@@ -14,6 +14,7 @@ export class CallExchange implements Exchange {
   readonly now?: Date;
   readonly body: BodySource | undefined;
   readonly canUpgrade = true;
+  readonly canTakeOver = true;
   /** The first thing the application did, while its answer was sent, that it had not declared. */
   undeclaredDeed: string | undefined = undefined;
   readonly #lines: readonly (readonly [name: string, value: string])[];

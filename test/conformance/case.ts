@@ -84,6 +84,8 @@ export type Step =
       readonly reason: string | undefined;
       readonly by: string;
     }
+  /** These bytes, and not one more of what has come. */
+  | { readonly does: "see-only"; readonly text: string; readonly by: string }
   | { readonly does: "see"; readonly text: string; readonly by: string }
   /** The server has ended its side, or is about to: another request is not answered any more. */
   | { readonly does: "closed"; readonly by: string }

@@ -7,7 +7,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { App } from "usher-http";
 import { configurations } from "./app/configurations.ts";
-import { messageCases, socketCases, stoppingCases, wireCases } from "./cases/index.ts";
+import {
+  messageCases,
+  socketCases,
+  stoppedTakeoverCases,
+  stoppingCases,
+  takeoverCases,
+  wireCases,
+} from "./cases/index.ts";
 import type { Configuration, MessageCase, StoppingCase, WireCase } from "./case.ts";
 import { deviations } from "./deviations/index.ts";
 import type { Deviations } from "./deviations/deviation.ts";
@@ -65,17 +72,21 @@ export function conforms(target: Target): void {
     describe.skipIf(target.socketless !== undefined)(`sockets${reason(target.socketless)}`, () => {
       together(wire("main", socketCases), (one) => steps(started(), one));
     });
+    describe.skipIf(target.takeoverless !== undefined)(`takeovers${reason(target.takeoverless)}`, () => {
+      together(wire("main", takeoverCases), (one) => steps(started(), one));
+    });
     describe.skipIf(target.unlimited !== undefined)(`limits${reason(target.unlimited)}`, () => {
       let impatient: Promise<Running> | undefined;
       afterAll(async () => (await impatient)?.stop());
       const opened = target.socketless === undefined ? wire("impatient", socketCases) : [];
-      together([...wire("impatient"), ...opened], async (one) => {
+      const taken = target.takeoverless === undefined ? wire("impatient", takeoverCases) : [];
+      together([...wire("impatient"), ...opened, ...taken], async (one) => {
         impatient ??= target.start({ on: "impatient", drainMs: 0 });
         await steps(await impatient, one);
       });
     });
     describe.skipIf(target.unstoppable !== undefined)(`stopping${reason(target.unstoppable)}`, () => {
-      together(stoppingCases, stops);
+      together([...stoppingCases, ...(target.takeoverless === undefined ? stoppedTakeoverCases : [])], stops);
     });
 
     it("writes and lacks the headers that are listed, each of them", () => {

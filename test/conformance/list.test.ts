@@ -1,9 +1,23 @@
 /** The lists themselves: names that are names, deviations of cases that there are. */
 import { describe, expect, it } from "vitest";
-import { messageCases, socketCases, stoppingCases, wireCases } from "./cases/index.ts";
+import {
+  messageCases,
+  socketCases,
+  stoppedTakeoverCases,
+  stoppingCases,
+  takeoverCases,
+  wireCases,
+} from "./cases/index.ts";
 import { deviations } from "./deviations/index.ts";
 
-const names = [...messageCases, ...wireCases, ...socketCases, ...stoppingCases].map(({ name }) => name);
+const names = [
+  ...messageCases,
+  ...wireCases,
+  ...socketCases,
+  ...takeoverCases,
+  ...stoppingCases,
+  ...stoppedTakeoverCases,
+].map(({ name }) => name);
 
 describe("the cases", () => {
   it("have a name each", () => {

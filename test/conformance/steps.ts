@@ -50,6 +50,7 @@ export const upgraded = (protocol?: string, headers: Lines = []): Step => ({
 export const hears = (first: number, payload: string): Step => ({ does: "frame", first, payload, by: one });
 export const hearsClose = (code?: number, reason?: string): Step => ({ does: "closing", code, reason, by: one });
 
+export const seesOnly = (text: string): Step => ({ does: "see-only", text, by: one });
 export const sees = (text: string): Step => ({ does: "see", text, by: one });
 /** Another request is not answered any more. */
 export const closed: Step = { does: "closed", by: one };

@@ -103,6 +103,14 @@ export class RawClient {
     return text;
   }
 
+  /** The next bytes that come, so many of them, a character each. */
+  async bytes(length: number): Promise<string> {
+    await this.#until(`${length} bytes`, () => (this.#length >= length ? true : undefined));
+    const taken = this.#bytes.toString("latin1", 0, length);
+    this.#bytes = this.#bytes.subarray(length);
+    return taken;
+  }
+
   /** The next frame of a WebSocket, which a server does not mask: its first byte, and a character for each byte of it. */
   async frame(): Promise<{ readonly first: number; readonly payload: string }> {
     await this.#until("a frame", () => (this.#length >= 2 ? true : undefined));

@@ -1,3 +1,4 @@
+import { itemsOf, lists } from "../../codecs/tokens.ts";
 import type { Asked } from "../../inputs/asked.ts";
 import { upgradeRequired } from "../../refusals/framework-codes.ts";
 import { Problem } from "../../refusals/problem.ts";
@@ -17,13 +18,13 @@ export function handshakeRefusal(
   canUpgrade: boolean,
   subprotocol: string | undefined,
 ): Refusal | undefined {
-  if (!canUpgrade || !lists(asked, "upgrade", "websocket")) return upgradeRefusal(notOpened, []);
+  if (!canUpgrade || !lists(asked.lines("upgrade"), "websocket")) return upgradeRefusal(notOpened, []);
   const versions = asked.lines("sec-websocket-version");
   if (versions.length !== 1 || versions[0] !== "13") {
     return upgradeRefusal(otherVersion, [["sec-websocket-version", "13"]]);
   }
   const problems: Problem[] = [];
-  if (!lists(asked, "connection", "upgrade")) {
+  if (!lists(asked.lines("connection"), "upgrade")) {
     problems.push(new Problem("header.connection", "required", "A WebSocket is opened with Connection: upgrade."));
   }
   const keys = asked.lines("sec-websocket-key");
@@ -42,19 +43,7 @@ function upgradeRefusal(message: string, headers: Refusal["headers"]): Refusal {
   return new Refusal(upgradeRequired, message, { headers: [["upgrade", "websocket"], ...headers] });
 }
 
-function itemsOf(asked: Asked, name: string): readonly string[] {
-  return asked
-    .lines(name)
-    .join(",")
-    .split(",")
-    .map((item) => item.trim());
-}
-
-function lists(asked: Asked, name: string, token: string): boolean {
-  return itemsOf(asked, name).some((item) => item.toLowerCase() === token);
-}
-
 // A subprotocol's name is compared as it is written (RFC 6455 §4.2.2).
 function offers(asked: Asked, subprotocol: string): boolean {
-  return itemsOf(asked, "sec-websocket-protocol").includes(subprotocol);
+  return itemsOf(asked.lines("sec-websocket-protocol")).includes(subprotocol);
 }

@@ -12,6 +12,7 @@ import { hello, ok, routing, site } from "./routing.ts";
 import { sealed } from "./sealed.ts";
 import { refusals, settings } from "./set.ts";
 import { sockets } from "./sockets.ts";
+import { takeovers } from "./takeovers.ts";
 import { controls } from "./state.ts";
 import { waiting } from "./waiting.ts";
 
@@ -46,6 +47,7 @@ const everything: readonly Route[] = [
   ...refusals,
   ...sealed,
   ...waiting,
+  ...takeovers,
 ];
 const notFound: AppOptions["notFound"] = ({ path }) => Answer.html(`nothing at ${path}`, { status: 404 });
 

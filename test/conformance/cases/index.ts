@@ -21,6 +21,7 @@ import { boundedSockets, sockets, stoppedSockets } from "./sockets.ts";
 import { sealed } from "./sealed.ts";
 import { stopping } from "./stopping.ts";
 import { disconnects, streams } from "./streams.ts";
+import { boundedTakeovers, refusedTakeovers, stoppedTakeovers, takeovers } from "./takeovers.ts";
 import { versions } from "./versions.ts";
 
 export const messageCases: readonly MessageCase[] = [
@@ -52,7 +53,12 @@ export const wireCases: readonly WireCase[] = [
   ...disconnects,
   ...limits,
   ...logs,
+  ...refusedTakeovers,
 ];
+/** For what hands over its connections. */
+export const takeoverCases: readonly WireCase[] = [...takeovers, ...boundedTakeovers];
+/** Likewise, and a server of its own for each. */
+export const stoppedTakeoverCases: readonly StoppingCase[] = stoppedTakeovers;
 /** For what opens sockets. */
 export const socketCases: readonly WireCase[] = [...sockets, ...boundedSockets];
 export const stoppingCases: readonly StoppingCase[] = [...stopping, ...stoppedSockets];

@@ -6,6 +6,7 @@ export const deno: Deviations = {
       why: "Deno's own parser answers an upgrade with a body with 400.",
       cases: {
         "WR beside sockets, an upgrade to HTTP/2 has its body read, and its connection goes on": "status 400, not 200",
+        "AN-28 nor one with a body": "status 400, not 500",
       },
     },
     {

@@ -37,6 +37,12 @@ export const nodeOnBun: Deviations = {
       cases: { "WS a close is told though its client keeps the connection": "nothing came any more" },
     },
     {
+      why: "Bun tells of a reset as of an end.",
+      cases: {
+        "AN a client that goes is told to who speaks with it, and is no bug": 'is "whole", not "broken"',
+      },
+    },
+    {
       why: "node:http on Bun answers OPTIONS * with 400 itself.",
       cases: { "RT-39 OPTIONS of everything": "status 400, not 204" },
     },

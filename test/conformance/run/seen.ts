@@ -38,7 +38,7 @@ export function differences(
     return wrong;
   }
   if (seen.body !== body) wrong.push(`body ${shortened(seen.body)}, not ${shortened(body)}`);
-  if (status < 200) {
+  if (status < 200 && status !== 101) {
     if (seen.head.length > 0) wrong.push(`a head of ${JSON.stringify(seen.head)}`);
     return wrong;
   }
@@ -85,7 +85,7 @@ function ambient(seen: Seen, { status, headers }: Expected, allows: Allowance): 
     wrong.push(`x-request-id ${JSON.stringify(ids)}`);
   const dates = values(seen, "date");
   const date = headers.find(([name]) => name === "date")?.[1];
-  const due = status < 500 ? 1 : 0;
+  const due = status >= 200 && status < 500 ? 1 : 0;
   if (dates.length !== due && !(due === 0 && allows.writes("date"))) wrong.push(`date ${JSON.stringify(dates)}`);
   else if (date !== undefined && dates[0] !== date) wrong.push(`date ${JSON.stringify(dates)}, not ${date}`);
   else if (dates.some((date) => Number.isNaN(Date.parse(date)) || !date.endsWith(" GMT")))

@@ -83,6 +83,10 @@ async function onWire(step: OnWire, server: Stepped, client: RawClient): Promise
     }
     case "closing":
       return closing(step, await client.frame());
+    case "see-only": {
+      const came = await client.bytes(step.text.length);
+      return came === step.text ? right : [`${JSON.stringify(came)} came, not ${JSON.stringify(step.text)}`];
+    }
     case "see":
       await client.sees(step.text);
       return right;

@@ -6,11 +6,14 @@ import type { Target } from "./target.ts";
 const flags = ["run", "--allow-all", "--no-lock", "--no-config", "--no-remote", "--no-npm"];
 
 /** `usher-http/deno`, over `Deno.serve`. */
-export const deno: Target = processTarget("deno", {
-  program: new URL("../programs/deno.ts", import.meta.url),
-  binary: runtimes.deno,
-  flags,
-});
+export const deno: Target = {
+  ...processTarget("deno", {
+    program: new URL("../programs/deno.ts", import.meta.url),
+    binary: runtimes.deno,
+    flags,
+  }),
+  takeoverless: "Deno.serve answers with a Response",
+};
 
 /** `usher-http/node`, over Deno's own `node:http`. */
 export const nodeOnDeno: Target = processTarget("node-on-deno", {

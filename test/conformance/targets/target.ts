@@ -9,6 +9,8 @@ export interface Target {
   readonly network?: Lines;
   /** Why it opens no WebSocket, and runs no case of `sockets.ts`; undefined where it does. */
   readonly socketless?: string;
+  /** Why it hands over no connection, and runs no case of `takeovers.ts` but those that refuse; undefined where it does. */
+  readonly takeoverless?: string;
   /** Why it cannot be told to stop, and runs no case of `stopping.ts`; undefined where it can. */
   readonly unstoppable?: string;
   /** Why it has no limits of ours, and runs no case of the configuration `impatient`; undefined where it has. */

@@ -11,6 +11,7 @@ export const whatwg: Target = {
     binary: runtimes["node-newest"],
   }),
   socketless: itsOwn,
+  takeoverless: "@whatwg-node/server answers with a Response",
   unstoppable: itsOwn,
   unlimited: itsOwn,
 };

@@ -17,6 +17,7 @@ export const workerd: Target = {
   name: "workerd",
   // Cloudflare tells a Worker by it who its peer is.
   network: [["cf-connecting-ip", "127.0.0.1"]],
+  takeoverless: "a Worker answers with a Response",
   unstoppable: "a Worker has no listener that it could stop",
   unlimited: "a Worker has no listener whose patience it could set",
   start,
