@@ -1,14 +1,14 @@
 /**
  * The benchmarks: `node bench/run.mjs [part…] [--quick] [--out FILE]`. Builds the package, measures what was built, and
- * prints markdown. The parts are `dispatch`, `server`, `uploads`, `fanout`, `start` and `shapes`; all unless named. `--quick`
- * takes under a minute and says less: it shows that everything runs, and what is far off.
+ * prints markdown. The parts are `dispatch`, `server`, `runtimes`, `uploads`, `fanout`, `start` and `shapes`; all unless named. `--quick`
+ * takes a minute or so and says less: it shows that everything runs, and what is far off.
  */
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { versions } from "./harness/versions.mjs";
 
-const parts = ["dispatch", "server", "uploads", "fanout", "start", "shapes"];
+const parts = ["dispatch", "server", "runtimes", "uploads", "fanout", "start", "shapes"];
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { quick: { type: "boolean", default: false }, out: { type: "string" } },

@@ -5,7 +5,9 @@ const require = createRequire(import.meta.url);
 
 /** What was measured, and where: the first line of a report. */
 export function versions() {
-  const peers = ["hono", "@hono/node-server", "h3", "fastify", "valibot"].map((name) => `${name} ${versionOf(name)}`);
+  const peers = ["hono", "@hono/node-server", "h3", "fastify", "elysia", "valibot"].map(
+    (name) => `${name} ${versionOf(name)}`,
+  );
   const { version } = require("../../package.json");
   return `usher-http ${version}, Node ${process.versions.node}, ${peers.join(", ")}; ${cpus().length} × ${cpus()[0]?.model}`;
 }

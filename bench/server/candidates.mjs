@@ -36,13 +36,24 @@ export const candidates = {
       });
     },
   },
+  h3: {
+    name: "h3",
+    logs: false,
+    async start() {
+      const { toNodeHandler } = await import("h3/node");
+      return listening(toNodeHandler((await import("../apps/h3.mjs")).app()));
+    },
+  },
   "raw-logged": { name: "`node:http` by hand, access line", logs: true, start: () => byHand(logLine) },
   "usher-logged": { name: "usher, access line", logs: true, start: () => usher("stderr") },
 };
 
 async function byHand(logLine) {
-  const { listener } = await import("../apps/by-hand.mjs");
-  const server = createServer({ keepAliveTimeout: 60_000 }, listener(logLine));
+  return listening((await import("../apps/by-hand.mjs")).listener(logLine));
+}
+
+function listening(listener) {
+  const server = createServer({ keepAliveTimeout: 60_000 }, listener);
   return new Promise((resolve) => server.listen(0, host, () => resolve(server.address().port)));
 }
 

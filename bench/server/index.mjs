@@ -1,7 +1,8 @@
-import { digits, median, rotated, spread, table } from "../harness/figures.mjs";
+import { rotated, spread, table } from "../harness/figures.mjs";
 import { fresh } from "../harness/fresh.mjs";
 import { candidates } from "./candidates.mjs";
 import { measured, playRound } from "./round.mjs";
+import { costs, memory } from "./tables.mjs";
 
 const targets = {
   usher: "≤ 1.10",
@@ -22,28 +23,11 @@ export async function run({ quick }) {
     `${size.count.toLocaleString("en")} requests a round over 64 kept connections, no pipelining, the load in ` +
       `another process. Rounds: ${played.length}; medians, with the least and the most. A ratio is taken within a round, in which the ` +
       "servers are loaded in turns, each after a full collection.",
-    ...Object.entries(measured).map(([which, { name }]) => costs(which, name, played)),
-    memory(played),
+    ...Object.entries(measured).map(([which, { name }]) => costs(which, name, candidates, played, targets)),
+    memory(candidates, played),
     "The same over connections in memory, without the kernel, whose part is four fifths of the above and alike for all:",
     inMemoryCosts(inMemory),
   ].join("\n\n");
-}
-
-function costs(which, name, rounds) {
-  const rows = Object.entries(candidates).map(([who, candidate]) => {
-    const used = rounds.map((round) => round.get(who).used[which]);
-    const ratios = rounds.map((round) => round.get(who).used[which].cpu / round.get("raw").used[which].cpu);
-    const perSecond = median(used.map(({ seconds }) => 1 / seconds));
-    return [candidate.name, spread(used.map(({ cpu }) => cpu)), spread(ratios), targets[who] ?? "", digits(perSecond)];
-  });
-  return table([`\`${name}\``, "CPU µs a request", "to `node:http`", "target", "requests/s"], rows);
-}
-
-function memory(rounds) {
-  const rows = Object.entries(candidates).map(([who, { name }]) => {
-    return [name, digits(median(rounds.map((round) => round.get(who).peakRss / 1e6)))];
-  });
-  return table(["", "peak memory, MB"], rows);
 }
 
 /** Nanoseconds a request by candidate and case, each in a fresh process. */

@@ -6,9 +6,10 @@ export class Process {
   #child;
 
   /** @param {string} module @param {readonly string[]} args @param {{ stderr?: string | undefined, execArgv?: string[] }} options */
-  constructor(module, args, { stderr, execArgv = [] } = {}) {
+  constructor(module, args, { stderr, execPath = process.execPath, execArgv = [] } = {}) {
     const file = stderr === undefined ? "inherit" : openSync(stderr, "a");
-    this.#child = fork(new URL(module, import.meta.url), args, { stdio: ["ignore", "ignore", file, "ipc"], execArgv });
+    const stdio = /** @type {const} */ (["ignore", "ignore", file, "ipc"]);
+    this.#child = fork(new URL(module, import.meta.url), args, { stdio: [...stdio], execPath, execArgv });
     if (typeof file === "number") closeSync(file);
   }
 

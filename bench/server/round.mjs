@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cases, checkAnswer } from "../apps/cases.mjs";
 import { rotated } from "../harness/figures.mjs";
-import { candidates } from "./candidates.mjs";
+import { candidates as onNode } from "./candidates.mjs";
 import { Process } from "./processes.mjs";
 
 /** The requests each server is sent. */
@@ -15,16 +15,22 @@ export const measured = { text: cases.text, inputs: cases.inputs, post: cases.po
  * One round: every server in a fresh process, warmed up, then loaded slice by slice in turns, so that whatever else the
  * machine does meanwhile falls on all of them alike.
  *
- * @param {{ count: number, slices: number, warmUp: number, round: number }} options
+ * @param {object} options
+ * @param {number} options.count
+ * @param {number} options.slices
+ * @param {number} options.warmUp
+ * @param {number} options.round
+ * @param {Readonly<Record<string, import("./candidates.mjs").Candidate>>} [options.candidates]
+ * @param {(who: string, stderr: string | undefined) => Process} [options.launch] Starts one in a process of its own.
  * @returns {Promise<Map<string, { used: Readonly<Record<string, Used>>, peakRss: number }>>} By candidate.
  */
-export async function playRound({ count, slices, warmUp, round }) {
+export async function playRound({ count, slices, warmUp, round, candidates = onNode, launch = launchOnNode }) {
   const folder = mkdtempSync(join(tmpdir(), "usher-bench-"));
   const load = new Process("load.mjs", []);
   const servers = [];
   for (const [who, { name, logs }] of Object.entries(candidates)) {
     const lines = logs ? join(folder, `${who}.log`) : undefined;
-    const process = new Process("serve.mjs", [who], { stderr: lines, execArgv: ["--expose-gc"] });
+    const process = launch(who, lines);
     const { port } = await process.next();
     for (const asked of Object.values(measured)) await check(name, port, asked);
     servers.push({ who, process, port, lines, requests: 0, used: {} });
@@ -62,6 +68,10 @@ export async function playRound({ count, slices, warmUp, round }) {
   await load.stop();
   rmSync(folder, { recursive: true });
   return results;
+}
+
+function launchOnNode(who, stderr) {
+  return new Process("serve.mjs", [who], { stderr, execArgv: ["--expose-gc"] });
 }
 
 async function check(name, port, asked) {

@@ -1,11 +1,5 @@
-/** `node serve.mjs <candidate>`: one server; sends its port, then what it used whenever it is asked. */
+/** `node serve.mjs <candidate>`: one server on Node. */
 import { candidates } from "./candidates.mjs";
+import { serveOne } from "./serve-one.mjs";
 
-const port = await candidates[process.argv[2]].start();
-process.on("message", (asked) => {
-  if (asked === "stop") process.exit();
-  if (asked === "settle") globalThis.gc?.();
-  const { user, system } = process.cpuUsage();
-  process.send?.({ cpu: user + system, peakRss: process.resourceUsage().maxRSS * 1024 });
-});
-process.send?.({ port });
+await serveOne(candidates[process.argv[2]]);

@@ -1,0 +1,42 @@
+/** The binaries of the other runtimes, from the packages that bring them, and how a program is run with each. */
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+const require = createRequire(import.meta.url);
+const folder = (name) => dirname(require.resolve(`${name}/package.json`));
+const platform = `${process.platform}-${process.arch}`;
+
+/** The first that is there: an install script moves them, where it was let run. */
+function first(...paths) {
+  const path = paths.find((path) => existsSync(path));
+  if (path === undefined) throw new Error(`none of ${paths.join(", ")} is there: npm ci brings one`);
+  return path;
+}
+
+export const binaries = {
+  bun: () => {
+    const modules = dirname(folder("bun"));
+    return {
+      path: first(join(modules, "@oven", `bun-${platform}`, "bin/bun"), join(folder("bun"), "bin/bun.exe")),
+      args: [],
+    };
+  },
+  deno: () => {
+    const modules = dirname(folder("deno"));
+    const own = `${platform}${process.platform === "linux" ? "-glibc" : ""}`;
+    return {
+      path: first(join(modules, "@deno", own, "deno"), join(folder("deno"), "deno")),
+      // Without its configuration, which leads to the source: what is measured is what was built.
+      args: [
+        "run",
+        "--no-config",
+        "--no-lock",
+        "--node-modules-dir=manual",
+        "--cached-only",
+        "--v8-flags=--expose-gc",
+        "-A",
+      ],
+    };
+  },
+};

@@ -1,0 +1,35 @@
+import { createRequire } from "node:module";
+import { costs, memory } from "../server/tables.mjs";
+import { Process } from "../server/processes.mjs";
+import { measured, playRound } from "../server/round.mjs";
+import { runtimes } from "./candidates.mjs";
+import { binaries } from "./binaries.mjs";
+
+const require = createRequire(import.meta.url);
+const names = { bun: "Bun", deno: "Deno" };
+
+/** Bun's own listener and Deno's: what a request costs the server's process. @param {{ quick: boolean }} options */
+export async function run({ quick }) {
+  const size = quick ? { count: 12_000, slices: 4, warmUp: 6000 } : { count: 100_000, slices: 20, warmUp: 20_000 };
+  const sections = [];
+  for (const [runtime, candidates] of Object.entries(runtimes)) {
+    const { path, args } = binaries[runtime]();
+    const launch = (who, stderr) => {
+      return new Process("../runtimes/serve.mjs", [runtime, who], { stderr, execPath: path, execArgv: args });
+    };
+    const rounds = [];
+    for (let round = 0; round < (quick ? 1 : 5); round++) {
+      rounds.push(await playRound({ ...size, round, candidates, launch }));
+    }
+    sections.push(
+      `### ${names[runtime]} ${require(`${runtime}/package.json`).version}`,
+      ...Object.entries(measured).map(([which, { name }]) => costs(which, name, candidates, rounds)),
+      memory(candidates, rounds),
+    );
+  }
+  return [
+    "## Servers on Bun and Deno",
+    `As on Node: ${size.count.toLocaleString("en")} requests a round over 64 kept connections, rounds: ${quick ? 1 : 5}.`,
+    ...sections,
+  ].join("\n\n");
+}

@@ -1,0 +1,22 @@
+import { digits, median, spread, table } from "../harness/figures.mjs";
+
+/** @typedef {Readonly<Record<string, import("./candidates.mjs").Candidate>>} Candidates */
+
+/** What a request of a kind cost each, and how many times what it cost the first of them, by hand. @param {Candidates} candidates */
+export function costs(which, name, candidates, rounds, targets = {}) {
+  const rows = Object.entries(candidates).map(([who, candidate]) => {
+    const used = rounds.map((round) => round.get(who).used[which]);
+    const ratios = rounds.map((round) => round.get(who).used[which].cpu / round.get("raw").used[which].cpu);
+    const perSecond = median(used.map(({ seconds }) => 1 / seconds));
+    return [candidate.name, spread(used.map(({ cpu }) => cpu)), spread(ratios), targets[who] ?? "", digits(perSecond)];
+  });
+  return table([`\`${name}\``, "CPU µs a request", "to by hand", "target", "requests/s"], rows);
+}
+
+/** @param {Candidates} candidates */
+export function memory(candidates, rounds) {
+  const rows = Object.entries(candidates).map(([who, { name }]) => {
+    return [name, digits(median(rounds.map((round) => round.get(who).peakRss / 1e6)))];
+  });
+  return table(["", "peak memory, MB"], rows);
+}
