@@ -117,6 +117,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     cors,
     middleware: options.middleware?.length === 0 ? undefined : options.middleware,
     secureHeaders: options.secureHeaders,
+    supplied,
     maxBody,
     budget: new BodyBudget(bodyBudget),
     proxies,

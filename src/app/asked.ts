@@ -184,6 +184,10 @@ export class AskedExchange implements Asked, LogContext, BodyHolder {
     return frameworkNames.has(name) || declared.has(name) || this.#lateCodes.some((code) => code.name === name);
   }
 
+  resource(name: string): unknown {
+    return this.app.supplied.get(name);
+  }
+
   setCookie(cookie: SetCookie): void {
     if (this.#late()) return;
     (this.#cookies ??= []).push(cookie);

@@ -52,6 +52,8 @@ export interface CompiledApp {
   /** Outermost first; undefined where there is none. */
   readonly middleware: readonly Middleware[] | undefined;
   readonly secureHeaders: SecureHeaders | undefined;
+  /** Resources, by name. */
+  readonly supplied: ReadonlyMap<string, unknown>;
   readonly maxBody: number;
   readonly budget: BodyBudget;
   /** Undefined where none is trusted. */

@@ -37,6 +37,8 @@ export interface Asked {
   readonly text: string | undefined;
   /** The codes of an input found only while the request runs: declared, like those the route lists. */
   declare(codes: readonly Code[]): void;
+  /** What the app was supplied with under a name. */
+  resource(name: string): unknown;
   setCookie(cookie: SetCookie): void;
   addHeader(name: string, value: string): void;
   readonly gone: AbortSignal;

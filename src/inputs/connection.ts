@@ -21,9 +21,9 @@ export const setCookie: Dep<(cookie: SetCookie) => void> = fact((asked) => {
   return set;
 });
 
-/** The instant of the request whose cookies a function sets; undefined for one that is not the framework's own. */
-export function nowOf(setCookie: SetsCookie): Date | undefined {
-  return setCookie[setFor]?.now;
+/** The request whose cookies a function sets; undefined for one that is not the framework's own. */
+export function requestOf(setCookie: SetsCookie): Asked | undefined {
+  return setCookie[setFor];
 }
 
 const setFor: unique symbol = Symbol("the request");

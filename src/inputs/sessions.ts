@@ -10,10 +10,11 @@ import { compileReader } from "../shapes/reader.ts";
 import type { JsonReader } from "../shapes/reader.ts";
 import { compileWriter } from "../shapes/writer.ts";
 import type { JsonWriter } from "../shapes/writer.ts";
-import { nowOf } from "./connection.ts";
+import { requestOf } from "./connection.ts";
 import type { Asked } from "./asked.ts";
 import type { Dep } from "./dep.ts";
-import { credential } from "./derive.ts";
+import type { Resource } from "./resource.ts";
+import { constant, credential } from "./derive.ts";
 import { required as missing } from "./read-text.ts";
 
 /** What sets a cookie on the answer: the input `setCookie`. */
@@ -25,14 +26,17 @@ export interface Sessions<in out A> {
   readonly required: Dep<Session<A>>;
   /** Whose request it is, or undefined where it is nobody's. For a 401 of the application's own, refuse in a `Dep.join`. */
   readonly optional: Dep<Session<A> | undefined>;
-  /** The session of an id, for where there is no route to read it: undefined where it is nobody's any more. */
+  /**
+   * The session of an id, for where there is no route to read it: undefined where it is nobody's any more. Throws where
+   * the store is a resource, which is known only within a request.
+   */
   find(id: string | undefined, now: Date): Promise<Session<A> | undefined>;
   /**
    * Starts a session with a new id, whatever the request came with, and sets its cookie. Kept where the application opens
    * an account to somebody: after the password, and never before.
    */
   start(setCookie: SetsCookie, data: A): Promise<Session<A>>;
-  /** Deletes what has expired from the store, and answers how many that were. */
+  /** Deletes what has expired from the store, and answers how many that were; of a resource, call the store's own. */
   sweep(now: Date): Promise<number>;
 }
 
@@ -49,8 +53,11 @@ export interface Session<in out A> {
 
 /** What sessions are made with. */
 export interface SessionsOptions<S extends Shape> {
-  /** {@link memory} for one process; PostgreSQL's for several. */
-  readonly store: SessionStore;
+  /**
+   * {@link memory} for one process; PostgreSQL's for several. A resource where it is made with the program's other ones,
+   * when the routes are declared already.
+   */
+  readonly store: SessionStore | Resource<SessionStore>;
   /** What is kept of somebody. What is kept in another shape, of an older release, is nobody's. */
   readonly shape: S;
   /** How long a session may be left alone. */
@@ -76,7 +83,7 @@ export function create<S extends Shape>(options: SessionsOptions<S>): Sessions<V
 }
 
 class KeptSessions<A> implements Sessions<A> {
-  readonly store: SessionStore;
+  readonly #store: SessionStore | Resource<SessionStore>;
   readonly cookie: Cookie<string>;
   readonly required: Dep<Session<A>>;
   readonly optional: Dep<Session<A> | undefined>;
@@ -90,55 +97,81 @@ class KeptSessions<A> implements Sessions<A> {
       if (ms > 0 && Number.isFinite(ms)) continue;
       throw new Error(`Sessions.create: ${name} is milliseconds, more than 0, and not ${ms}`);
     }
-    this.store = store;
+    this.#store = store;
     this.cookie = named(cookie, string);
     this.#idleMs = idleMs;
     this.#absoluteMs = absoluteMs;
     this.#reader = compileReader(shape);
     this.#writer = compileWriter(shape);
-    this.optional = optionalOf(this, cookie);
+    this.optional = this.#optional(cookie);
     this.required = requiredOf(this.optional, cookie);
   }
 
-  async find(id: string | undefined, now: Date): Promise<Session<A> | undefined> {
+  find(id: string | undefined, now: Date): Promise<Session<A> | undefined> {
+    return this.#findIn(this.#own(), id, now);
+  }
+
+  sweep(now: Date): Promise<number> {
+    return this.#own().sweep(now);
+  }
+
+  async start(setCookie: SetsCookie, data: A): Promise<Session<A>> {
+    const asked = requestOf(setCookie);
+    const store = isResource(this.#store) ? asked?.resource(this.#store.name) : this.#store;
+    if (store === undefined) throw new Error("the sessions' store is no resource of this request's app");
+    return this.begin(store as SessionStore, setCookie, data, asked?.now ?? new Date());
+  }
+
+  #own(): SessionStore {
+    if (isResource(this.#store)) throw new Error("the sessions' store is a resource, which only a request has");
+    return this.#store;
+  }
+
+  #optional(cookie: string): Dep<Session<A> | undefined> {
+    const store: Dep<SessionStore> = isResource(this.#store) ? this.#store : constant(this.#store);
+    return {
+      node: {
+        from: [idIn(cookie, false), store],
+        compile:
+          (_place, [id = 0, store = 0]) =>
+          (asked, values) => {
+            // Where there is nothing to find, nothing waits.
+            if (values[id] === undefined) return undefined;
+            return this.#findIn(values[store] as SessionStore, values[id] as string, asked.now);
+          },
+      },
+    };
+  }
+
+  async #findIn(store: SessionStore, id: string | undefined, now: Date): Promise<Session<A> | undefined> {
     if (id === undefined || !isSessionId(id)) return undefined;
     const digest = await digestOf(id);
-    const entry = await this.store.find(digest);
+    const entry = await store.find(digest);
     if (entry === undefined) return undefined;
     const read = entry.expiresAt > now ? this.#reader.readText(entry.data) : undefined;
     if (read?.ok !== true) {
       if (read !== undefined) logUnreadable();
-      await this.store.delete(digest);
+      await store.delete(digest);
       return undefined;
     }
     const seen = this.#entry(entry.data, entry.createdAt, now);
     // Written now and then: a session that is used all the time would otherwise be written with every request.
     const isStale = now.getTime() - entry.seenAt.getTime() > this.#idleMs / 10;
-    if (isStale) await this.store.save(digest, seen, "seen");
-    return new KeptSession(this, digest, isStale ? seen : entry, read.value, now);
+    if (isStale) await store.save(digest, seen, "seen");
+    return new KeptSession(this, store, digest, isStale ? seen : entry, read.value, now);
   }
 
-  async start(setCookie: SetsCookie, data: A): Promise<Session<A>> {
-    return this.begin(setCookie, data, nowOf(setCookie) ?? new Date());
-  }
-
-  async begin(setCookie: SetsCookie, data: A, now: Date): Promise<Session<A>> {
+  async begin(store: SessionStore, setCookie: SetsCookie, data: A, now: Date): Promise<Session<A>> {
     const id = freshSessionId();
     const digest = await digestOf(id);
     const entry = this.#entry(this.#written(data), now, now);
-    await this.store.save(digest, entry, "started");
+    await store.save(digest, entry, "started");
     setCookie(make(this.cookie, id, { maxAgeMs: this.#absoluteMs }));
-    return new KeptSession(this, digest, entry, data, now);
+    return new KeptSession(this, store, digest, entry, data, now);
   }
 
-  async change(digest: string, { createdAt }: SessionEntry, data: A, now: Date): Promise<SessionEntry> {
-    const entry = this.#entry(this.#written(data), createdAt, now);
-    await this.store.save(digest, entry, "updated");
-    return entry;
-  }
-
-  sweep(now: Date): Promise<number> {
-    return this.store.sweep(now);
+  changed({ createdAt }: SessionEntry, data: A, now: Date): SessionEntry {
+    return this.#entry(this.#written(data), createdAt, now);
   }
 
   #entry(data: string, createdAt: Date, now: Date): SessionEntry {
@@ -156,6 +189,7 @@ class KeptSessions<A> implements Sessions<A> {
 
 class KeptSession<A> implements Session<A> {
   readonly #sessions: KeptSessions<A>;
+  readonly #store: SessionStore;
   readonly #digest: string;
   /** The instant of the request it was found in. */
   readonly #now: Date;
@@ -163,8 +197,9 @@ class KeptSession<A> implements Session<A> {
   #data: A;
   #isClosed = false;
 
-  constructor(sessions: KeptSessions<A>, digest: string, entry: SessionEntry, data: A, now: Date) {
+  constructor(sessions: KeptSessions<A>, store: SessionStore, digest: string, entry: SessionEntry, data: A, now: Date) {
     this.#sessions = sessions;
+    this.#store = store;
     this.#digest = digest;
     this.#entry = entry;
     this.#data = data;
@@ -177,13 +212,14 @@ class KeptSession<A> implements Session<A> {
 
   async update(data: A): Promise<void> {
     if (this.#isClosed) throw new Error("a session that was closed cannot be updated");
-    this.#entry = await this.#sessions.change(this.#digest, this.#entry, data, this.#now);
+    this.#entry = this.#sessions.changed(this.#entry, data, this.#now);
+    await this.#store.save(this.#digest, this.#entry, "updated");
     this.#data = data;
   }
 
   async renew(setCookie: SetsCookie): Promise<Session<A>> {
     await this.#end();
-    return this.#sessions.begin(setCookie, this.#data, this.#now);
+    return this.#sessions.begin(this.#store, setCookie, this.#data, this.#now);
   }
 
   async close(setCookie: SetsCookie): Promise<void> {
@@ -193,23 +229,12 @@ class KeptSession<A> implements Session<A> {
 
   async #end(): Promise<void> {
     this.#isClosed = true;
-    await this.#sessions.store.delete(this.#digest);
+    await this.#store.delete(this.#digest);
   }
 }
 
-function optionalOf<A>(sessions: Sessions<A>, cookie: string): Dep<Session<A> | undefined> {
-  return {
-    node: {
-      from: [idIn(cookie, false)],
-      compile:
-        (_place, [slot = 0]) =>
-        (asked, values) => {
-          const id = values[slot] as string | undefined;
-          // Where there is nothing to find, nothing waits.
-          return id === undefined ? undefined : sessions.find(id, asked.now);
-        },
-    },
-  };
+function isResource(store: SessionStore | Resource<SessionStore>): store is Resource<SessionStore> {
+  return "node" in store;
 }
 
 function requiredOf<A>(optional: Dep<Session<A> | undefined>, cookie: string): Dep<Session<A>> {

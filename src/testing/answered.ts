@@ -6,6 +6,8 @@ import type { Sent } from "../app/exchange.ts";
 /** An app with no socket: requests in, answers out. */
 export interface TestApp {
   readonly app: App;
+  /** The app's own clock, where it was made with one. */
+  readonly now?: (() => Date) | undefined;
 }
 
 /** An answer, its body read to the end. */

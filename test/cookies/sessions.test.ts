@@ -1,7 +1,7 @@
 /** Sign-in sessions (contract 5.9; facts 10.4; rows SE). SE-13 is with the database. */
 import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
-import { Openapi, Path, Returns, Sessions, Test, get, param, post, setCookie } from "usher-http";
+import { App, Dep, Openapi, Path, Returns, Sessions, Test, get, param, post, setCookie } from "usher-http";
 import type { SessionEntry, SessionStore, SetCookie } from "usher-http";
 import * as v from "valibot";
 import { logWith, logged, messages } from "../support/logs.ts";
@@ -335,6 +335,43 @@ describe("what makes none", () => {
     const set: SetCookie[] = [];
     await sessions.start((cookie) => set.push(cookie), { name: "kim" });
     expect(set[0]).toMatchObject({ name: "clerk", httpOnly: true, sameSite: "lax", maxAgeMs: 1000 });
+  });
+});
+
+describe("a store that is a resource", () => {
+  const kept = Dep.ofResource<SessionStore>("sessions");
+  const sessions = Sessions.create({ store: kept, shape: Who, idleMs: 60_000, absoluteMs: 60_000 });
+  const start = post(Path.root, { inputs: { setCookie }, returns: Returns.empty() }, async ({ setCookie }) => {
+    await sessions.start(setCookie, { name: "kim" });
+  });
+  const me = get(
+    Path.root,
+    { inputs: { session: sessions.required, setCookie }, returns: Returns.text },
+    async ({ session, setCookie }) => {
+      await session.update({ name: "ann" });
+      return (await session.renew(setCookie)).data.name;
+    },
+  );
+
+  it("SE is each app's own", async () => {
+    const [one, other] = [new Watched(), new Watched()];
+    const browser = Test.browser(Test.app([start, me], { resources: [Dep.resource(kept, one)] }));
+    await browser.call("POST", "/");
+    expect((await browser.call("GET", "/")).body).toBe("ann");
+    expect((await browser.call("GET", "/")).body).toBe("ann");
+    expect(one.entries.size).toBe(3);
+    const headers = { cookie: `session=${browser.cookies().get("session")}` };
+    const elsewhere = Test.app([start, me], { resources: [Dep.resource(kept, other)] });
+    expect((await Test.call(elsewhere, "GET", "/", { headers })).status).toBe(400);
+  });
+
+  it("ST is missed before it listens, and outside of a request", async () => {
+    expect(() => App.make([me])).toThrow("GET / reads the resource sessions, which is not supplied");
+    expect(() => sessions.find("AAAAAAAAAAAAAAAAAAAAAA", new Date())).toThrow(
+      "is a resource, which only a request has",
+    );
+    expect(() => sessions.sweep(new Date())).toThrow("is a resource, which only a request has");
+    await expect(sessions.start(() => {}, { name: "kim" })).rejects.toThrow("is no resource of this request's app");
   });
 });
 

@@ -1,0 +1,106 @@
+/** A browser in a test: it keeps cookies by name, path and age (rows TC). */
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import {
+  Codec,
+  Cookie,
+  Dep,
+  Path,
+  Refusal,
+  Returns,
+  Sessions,
+  Test,
+  get,
+  param,
+  post,
+  refuse,
+  request,
+  setCookie,
+} from "usher-http";
+import "../support/logs.ts";
+
+const sent = get(
+  Path.of("sent", Path.rest("rest")),
+  { inputs: { request }, returns: Returns.text },
+  ({ request }) => request.header("cookie") ?? "none",
+);
+const seat = Cookie.named("seat", Codec.string);
+const game = Path.int("game");
+const plays = post(
+  Path.of("sent", "games", game),
+  { inputs: { game: param(game), setCookie }, returns: Returns.empty() },
+  ({ game, setCookie }) =>
+    setCookie(Cookie.make(seat, `at ${game}`.replace(" ", "-"), { path: `/sent/games/${game}`, maxAgeMs: 60_000 })),
+);
+const many = post(Path.of("many"), { inputs: { setCookie }, returns: Returns.empty() }, ({ setCookie }) => {
+  setCookie(Cookie.make(Cookie.named("a", Codec.int), 1));
+  setCookie(Cookie.make(Cookie.named("b", Codec.int), 2, { path: "/sent/deep" }));
+  setCookie(Cookie.make(Cookie.named("a", Codec.int), 3));
+});
+const begin = new Date("2026-11-21T12:00:00.000Z");
+const after = (seconds: number) => new Date(begin.getTime() + seconds * 1000);
+
+describe("a browser", () => {
+  it("TC-03 signs in, reads and signs out, and holds nothing then", async () => {
+    const sessions = Sessions.create({
+      store: Sessions.memory(),
+      shape: v.string(),
+      idleMs: 60_000,
+      absoluteMs: 60_000,
+    });
+    const out = Refusal.code("out", { status: 401, doc: "Nobody.", challenge: "Test" });
+    const who = Dep.join({ session: sessions.optional }, ({ session }) => session ?? refuse(out), { refuses: [out] });
+    const me = Path.of("me");
+    const browser = Test.browser(
+      Test.app([
+        post(me, { inputs: { setCookie }, returns: Returns.empty() }, async ({ setCookie }) => {
+          await sessions.start(setCookie, "kim");
+        }),
+        get(me, { inputs: { who }, returns: Returns.text }, ({ who }) => who.data),
+        post(Path.of("out"), { inputs: { who, setCookie }, returns: Returns.empty() }, ({ who, setCookie }) =>
+          who.close(setCookie),
+        ),
+      ]),
+    );
+    expect((await browser.call("GET", "/me")).status).toBe(401);
+    await browser.call("POST", "/me");
+    expect([...browser.cookies().keys()]).toEqual(["session"]);
+    expect((await browser.call("GET", "/me")).body).toBe("kim");
+    await browser.call("POST", "/out");
+    expect(browser.cookies().size).toBe(0);
+    expect((await browser.call("GET", "/me")).status).toBe(401);
+  });
+
+  it("TC-04 sends a cookie to its path, and until it is too old", async () => {
+    const browser = Test.browser(Test.app([sent, plays]));
+    await browser.call("POST", "/sent/games/1", { now: begin });
+    const told = async (target: string, seconds = 0) =>
+      (await browser.call("GET", target, { now: after(seconds) })).body;
+    expect(await told("/sent/games/1/seat")).toBe("seat=at-1");
+    expect(await told("/sent/games/1/seat?x=/")).toBe("seat=at-1");
+    expect(await told("/sent/games/2/seat")).toBe("none");
+    expect(await told("/sent/games/12/seat")).toBe("none");
+    expect(await told("/sent/games/1/seat", 59)).toBe("seat=at-1");
+    expect(await told("/sent/games/1/seat", 60)).toBe("none");
+    expect(browser.cookies().size).toBe(0);
+  });
+
+  it("TC keeps the last of a name and path, sends the longest path first, and the call's own beside", async () => {
+    const browser = Test.browser(Test.app([sent, many]));
+    await browser.call("POST", "/many");
+    expect([...browser.cookies()]).toEqual([
+      ["b", "2"],
+      ["a", "3"],
+    ]);
+    expect((await browser.call("GET", "/sent/deep/er")).body).toBe("b=2; a=3");
+    expect((await browser.call("GET", "/sent/x", { headers: { cookie: "own=1" } })).body).toBe("own=1, a=3");
+  });
+
+  it("TC by the app's clock, where it has one", async () => {
+    let now = begin;
+    const browser = Test.browser(Test.app([sent, plays], { now: () => now }));
+    await browser.call("POST", "/sent/games/1");
+    now = after(61);
+    expect((await browser.call("GET", "/sent/games/1/seat")).body).toBe("none");
+  });
+});
