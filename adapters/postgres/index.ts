@@ -8,6 +8,8 @@ export type Type<A> = types.Type<A>;
 export * as Type from "../../src/database/types.ts";
 export type Statement<P extends readonly unknown[], A> = statements.Statement<P, A>;
 export * as Statement from "../../src/database/statements.ts";
+export { relay } from "./relay.ts";
+export type { OpenRelay } from "../../src/streams/relays/engine-relay.ts";
 export { DatabaseError } from "../../src/database/failure.ts";
 export type { DatabaseFailure } from "../../src/database/failure.ts";
 export type { Database } from "../../src/database/lease.ts";

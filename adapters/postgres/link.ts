@@ -122,6 +122,11 @@ export class PostgresLink implements Link {
     this.#closed();
   }
 
+  /** From now on it keeps no process from ending. */
+  unref(): void {
+    this.#socket?.unref();
+  }
+
   #send(sql: string, values: Values, how: { prepare: boolean; simple: boolean }): Promise<Result> {
     return this.#watch(() => {
       const query = this.#driver.unsafe(sql, values, how);

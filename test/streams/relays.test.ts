@@ -125,7 +125,12 @@ describe("numbered messages", () => {
     const [here, there] = pair();
     expect([here.read(here.event("t", "w")), here.read(here.mark())]).toEqual(["own", "own"]);
     fc.assert(fc.property(fc.string(), (text) => there.read(text) === undefined));
-    for (const text of ["0123456789abcdef", "0123456789abcdef 1 x", "0123456789abcdef 12345678901234567 1 t"]) {
+    for (const text of [
+      "0123456789abcdef",
+      "0123456789abcdef 1 x",
+      "0123456789abcdef 12345678901234567 1 t",
+      "0123456789abcdef 1 9 t",
+    ]) {
       expect(there.read(text)).toBeUndefined();
     }
   });

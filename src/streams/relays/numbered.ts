@@ -35,14 +35,15 @@ export class Numbered {
     const [head, sender = "", digits, topicLength] = /^([0-9a-f]{16}) (\d{1,16})(?: (\d{1,9}) |$)/.exec(message) ?? [];
     if (head === undefined) return undefined;
     if (sender === this.#sender) return "own";
+    const isEvent = topicLength !== undefined;
+    const end = head.length + Number(topicLength ?? 0);
+    if (end > message.length) return undefined;
     const number = Number(digits);
     const known = this.#heard.get(sender);
-    const isEvent = topicLength !== undefined;
     if (known !== undefined && (isEvent ? number <= known : number < known)) return undefined;
     this.#know(sender, number);
     const isBehindGap = known !== undefined && number > known + (isEvent ? 1 : 0);
     if (!isEvent) return { event: undefined, isBehindGap };
-    const end = head.length + Number(topicLength);
     return { event: { topic: message.slice(head.length, end), wire: message.slice(end) }, isBehindGap };
   }
 
