@@ -131,10 +131,13 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
     return hasRoom ? isSent : isGone;
   }
 
-  // A client that is slow to take what it was sent is not waiting for more.
+  // A client that is slow to take what it was sent is not waiting for more; and one that has no room for this much is
+  // waited for as it is for an event, so that it is left when it takes nothing.
   #keepAlive(): void {
-    if (this.#sink !== undefined && this.#waiting === 0) this.#sink.write(keptAlive);
-    else if (this.#taker !== undefined) this.#give(keptAlive, nobody);
+    const sink = this.#sink;
+    if (sink === undefined) {
+      if (this.#taker !== undefined) this.#give(keptAlive, nobody);
+    } else if (this.#waiting === 0 && !sink.write(keptAlive)) void this.#whenRoom(sink);
   }
 
   #give(bytes: Uint8Array, sent: () => void): void {

@@ -2,6 +2,7 @@
 import { describeAnswers } from "../../support/spawned/answers.ts";
 import { describeBodies } from "../../support/spawned/bodies.ts";
 import { describeClients } from "../../support/spawned/clients.ts";
+import { describeFeeds } from "../../support/spawned/feeds.ts";
 import { describeListening } from "../../support/spawned/listening.ts";
 import { describeStopping } from "../../support/spawned/stopping.ts";
 import { start } from "./start.ts";
@@ -9,5 +10,6 @@ import { start } from "./start.ts";
 describeAnswers(start);
 describeBodies(start);
 describeClients(start);
+describeFeeds(start);
 describeListening(start);
 describeStopping(start);

@@ -1,5 +1,6 @@
 /** What the servers in other runtimes' processes answer. They tell what happens in them on standard output, a JSON line each. */
 import process from "node:process";
+import { feedRoutes } from "./feed-routes.ts";
 import {
   Answer,
   Codec,
@@ -201,6 +202,7 @@ const routes: readonly Route[] = [
     Answer.stream(listed("x"), { headers: [["x-value", value]], contentType: value }),
   ),
   route("OPTIONS", Path.of("*"), inText, () => "a path"),
+  ...feedRoutes(tell, opened),
 ];
 
 // What is no route says what it was asked for.

@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import type { RawClient } from "../raw-client.ts";
+import type { SpawnedServer, Start } from "./server.ts";
+
+const ways: readonly (readonly [how: string, leave: (client: RawClient) => void])[] = [
+  ["closes its connection", (client) => client.close()],
+  ["resets it", (client) => client.leave()],
+];
+
+/** Waits until that is who follows. */
+async function followed(server: SpawnedServer, by: string): Promise<void> {
+  while ((await server.asks("GET /followers")) !== by);
+}
+
+/** What every listener does for event streams whose clients do wrong: producers end, and subscriptions with them. */
+export function describeFeeds(start: Start): void {
+  describe("an event stream", () => {
+    it("is told to each who follows, and holds no other up", async () => {
+      const server = await start();
+      const [one, other, deaf] = await Promise.all([server.client(), server.client(), server.client()]);
+      deaf.socket.pause();
+      one.ask("GET /feed/one");
+      other.ask("GET /feed/other");
+      deaf.ask("GET /feed/deaf");
+      for (const name of ["one", "other", "deaf"]) await server.tells(`${name}: began`);
+      expect(await server.asks("GET /followers")).toBe("deaf,one,other");
+      await server.asks("POST /publish/10");
+      for (const client of [one, other]) await client.sees(`: ${"x".repeat(10)}\n\n`);
+    });
+
+    it.each(ways)("whose client %s ends, quiet or not", async (_how, leave) => {
+      const server = await start();
+      const names = ["a", "b", "c", "d", "e"];
+      const clients = await Promise.all(names.map(() => server.client()));
+      for (const [i, client] of clients.entries()) client.ask(`GET /feed/${names[i]}`);
+      const ticking = await server.client();
+      ticking.ask("GET /ticks/t");
+      await ticking.sees(": tick");
+      for (const name of names) await server.tells(`${name}: began`);
+      expect(await server.asks("GET /followers")).toBe(names.join());
+      for (const client of clients.slice(0, 4)) leave(client);
+      for (const name of names.slice(0, 4)) await server.tells(`${name}: ended`);
+      await followed(server, "e");
+      leave(ticking);
+      await server.tells("t: ended");
+      await server.asks("POST /publish/10");
+      await clients[4]?.sees(": xxxxxxxxxx");
+      for (const client of clients.slice(4)) leave(client);
+      await server.tells("e: ended");
+      expect(server.logged.filter((line) => line.includes("failed"))).toEqual([]);
+    });
+
+    it("whose client leaves before there is a head, or never asked for a body, has nothing that makes it", async () => {
+      const server = await start();
+      const client = await server.client();
+      client.ask("GET /late-feed/late");
+      await server.tells("late: asked");
+      client.leave();
+      // Known by the time that others were answered behind it.
+      for (let i = 0; i < 3; i++) await server.asks("GET /hello");
+      const asks = await server.client();
+      expect((await asks.ask("HEAD /feed/head").answer({ toHead: true })).status).toBe(200);
+      await server.open();
+      for (let i = 0; i < 3; i++) await server.asks("GET /hello");
+      expect(server.told).not.toContain("head: began");
+      if (server.told.includes("late: began")) await server.tells("late: ended");
+      expect(await server.asks("GET /followers")).toBe("");
+    });
+
+    it("whose client takes nothing is left, and its subscription with it", async () => {
+      const server = await start({ sendTimeoutMs: 500 });
+      const deaf = await server.client();
+      deaf.socket.pause();
+      deaf.ask("GET /feed/deaf");
+      await server.tells("deaf: began");
+      // More than sockets hold on the way; who is too far behind is dropped, and what was queued is still sent.
+      for (let i = 0; i < 40 && !server.told.includes("deaf: ended"); i++) await server.asks("POST /publish/1000000");
+      await server.tells("deaf: ended");
+      await server.logs("client stopped reading");
+      expect(await server.asks("GET /followers")).toBe("");
+    });
+
+    it("ends when its server stops, whoever follows", async () => {
+      const server = await start({ drainMs: 50 });
+      const names = ["a", "b", "c"];
+      const clients = await Promise.all(names.map(() => server.client()));
+      for (const [i, client] of clients.entries()) client.ask(`GET /feed/${names[i]}`);
+      for (const name of names) await server.tells(`${name}: began`);
+      server.child.kill("SIGTERM");
+      for (const name of names) await server.tells(`${name}: ended`);
+      for (const client of clients) {
+        await client.closed();
+        // Some runtimes leave it to the clients to go.
+        client.leave();
+      }
+      expect(await server.ended).toBe(0);
+    });
+  });
+}
