@@ -12,7 +12,7 @@ export interface Relay {
    *
    * @param missed Is called whenever events of the others may not have come: the hub then ends its subscriptions.
    */
-  subscribe(receive: (topic: string, wire: string) => void, missed: () => void): Promise<() => Promise<void>>;
+  subscribe(receive: (topic: string, wire: string) => void, missed?: () => void): Promise<() => Promise<void>>;
 }
 
 /**

@@ -19,8 +19,8 @@ export class Subscription<K> implements AsyncIterable<Event<K>> {
   }
 
   /**
-   * The next event; undefined once the subscription ended: dropped, unsubscribed, its hub closed, or `until` aborted,
-   * which is not waited out by what is queued.
+   * The next event; undefined once the subscription ended: dropped, unsubscribed, its hub closed, events of other
+   * processes missed, or `until` aborted, which is not waited out by what is queued.
    */
   next(options: { readonly until?: AbortSignal } = {}): Promise<Event<K> | undefined> {
     if (options.until !== undefined && this.#isAborted(options.until)) return Promise.resolve(undefined);

@@ -257,6 +257,23 @@ describe("a relay over an engine", () => {
     await relay.publish("t", "small again");
   });
 
+  it("goes on where what receives raises, and keeps its words", async () => {
+    const [one, other] = [await opened(), await opened()];
+    const heard: string[] = [];
+    await other.relay.subscribe(() => {
+      throw new TypeError("secret");
+    });
+    await other.relay.subscribe((_, wire) => heard.push(wire));
+    await one.relay.publish("t", "1");
+    await one.relay.publish("t", "2");
+    expect([heard, other.told]).toEqual([
+      ["1", "2"],
+      ["t 1", "t 2"],
+    ]);
+    expect(messages("error")).toEqual(["what receives from a relay raised", "what receives from a relay raised"]);
+    expect(JSON.stringify(lines())).not.toContain("secret");
+  });
+
   it("closed, publishes nothing, connects to nothing and waits for nothing", async () => {
     const { relay } = await opened();
     await relay.close();

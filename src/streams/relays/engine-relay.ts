@@ -107,11 +107,22 @@ class EngineRelay implements OpenRelay {
     if (heard === "own" || heard === undefined) return;
     if (heard.isBehindGap) this.#tellMissed();
     const { event } = heard;
-    if (event !== undefined) for (const { receive } of this.#receivers) receive(event.topic, event.wire);
+    if (event !== undefined) this.#tell(({ receive }) => receive(event.topic, event.wire));
   }
 
   #tellMissed(): void {
-    for (const { missed } of this.#receivers) missed();
+    this.#tell(({ missed }) => missed());
+  }
+
+  // What one raises is neither the connection's fault nor the others'.
+  #tell(tell: (receiver: Receiver) => void): void {
+    for (const receiver of this.#receivers) {
+      try {
+        tell(receiver);
+      } catch (thrown) {
+        this.#log("error", "what receives from a relay raised", { "error.kind": kindOf(thrown) });
+      }
+    }
   }
 
   /** Says how far this process is, so that the others see what they missed, and the line that it is alive. */

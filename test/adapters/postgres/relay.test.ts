@@ -101,10 +101,7 @@ describe("the relay over PostgreSQL", { timeout: 60_000 }, () => {
     expect(told.every((text, i) => text === `t ${asked[i]}`)).toBe(true);
     // The one who published has no use for them.
     const own: string[] = [];
-    await here.subscribe(
-      (_, wire) => own.push(wire),
-      () => {},
-    );
+    await here.subscribe((_, wire) => own.push(wire));
     await here.publish("t", "y".repeat(9000));
     await there.publish("t", "after");
     await vi.waitFor(() => expect(own).toEqual(["after"]));
@@ -263,10 +260,7 @@ describe("the relay over PostgreSQL", { timeout: 60_000 }, () => {
     await inNarrow.unsafe("grant select, insert, delete, update on usher_relay to guest");
     const guest = await open(url, "c");
     const told: string[] = [];
-    await owner.subscribe(
-      (_, wire) => told.push(wire),
-      () => {},
-    );
+    await owner.subscribe((_, wire) => told.push(wire));
     await guest.publish("t", "z".repeat(9000));
     await vi.waitFor(() => expect(told).toEqual(["z".repeat(9000)]));
   });
