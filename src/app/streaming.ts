@@ -28,10 +28,12 @@ export class Streaming {
   readonly #sending: Sending;
   #left: number;
   #opening: Uint8Array | undefined;
+  /** What the opening went out before. */
+  #first: Promise<Uint8Array | undefined> | undefined = undefined;
   #isOver = false;
   #controller: Controller | undefined = undefined;
 
-  /** @param opening Bytes to begin with, which mean nothing. */
+  /** @param opening Bytes that mean nothing, to begin with where the first part is not at hand. */
   constructor(body: StreamBody, sending: Sending, opening?: Uint8Array) {
     this.#body = body;
     this.#parts = readParts(body);
@@ -51,10 +53,16 @@ export class Streaming {
   async pull(controller: Controller): Promise<void> {
     const opening = this.#opening;
     this.#opening = undefined;
-    if (opening !== undefined) return controller.enqueue(opening);
     this.#sending.making();
     try {
-      this.#send(controller, await this.#next());
+      const next = this.#first ?? this.#next();
+      this.#first = undefined;
+      if (opening !== undefined && !(await isAtHand(next))) {
+        this.#first = next;
+        if (!this.#isOver) controller.enqueue(opening);
+        return;
+      }
+      this.#send(controller, await next);
     } catch (thrown) {
       this.end("failed", thrown);
     }
@@ -103,4 +111,16 @@ export class Streaming {
     const part = await this.#next().catch(() => undefined);
     this.end(part === undefined ? "finished" : "long");
   }
+}
+
+/** Whether it settles before anything else has its turn. */
+function isAtHand(promise: Promise<unknown>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), 0);
+    const settled = (): void => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    promise.then(settled, settled);
+  });
 }

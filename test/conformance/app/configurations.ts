@@ -5,6 +5,7 @@ import type { Configuration } from "../case.ts";
 import { answers } from "./answers.ts";
 import { bodies } from "./bodies.ts";
 import { codecs } from "./codecs.ts";
+import { events } from "./events.ts";
 import { forms } from "./forms.ts";
 import { inputs } from "./inputs.ts";
 import { jsonBodies } from "./json-bodies.ts";
@@ -48,6 +49,7 @@ const everything: readonly Route[] = [
   ...sealed,
   ...waiting,
   ...takeovers,
+  ...events,
 ];
 const notFound: AppOptions["notFound"] = ({ path }) => Answer.html(`nothing at ${path}`, { status: 404 });
 

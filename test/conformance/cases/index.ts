@@ -4,6 +4,7 @@ import { answers } from "./answers.ts";
 import { bodies, unreadBodies } from "./bodies.ts";
 import { codecs } from "./codecs.ts";
 import { connections } from "./connections.ts";
+import { eventLines, events } from "./events.ts";
 import { forms } from "./forms.ts";
 import { framing, framingLines } from "./framing.ts";
 import { headOptions } from "./head-options.ts";
@@ -34,6 +35,7 @@ export const messageCases: readonly MessageCase[] = [
   ...multipart,
   ...bodies,
   ...answers,
+  ...events,
   ...headers,
   ...headOptions,
   ...origins,
@@ -50,6 +52,7 @@ export const wireCases: readonly WireCase[] = [
   ...unreadBodies,
   ...connections,
   ...streams,
+  ...eventLines,
   ...disconnects,
   ...limits,
   ...logs,

@@ -1,0 +1,71 @@
+/** Event streams: how they are written, and how they end (contract 6; facts 6; rows EV). */
+import * as v from "valibot";
+import { Broadcast, Codec, Event, Header, Path, Returns, clientGone, get, param } from "usher-http";
+import type { Route } from "usher-http";
+import { aWhile, note, passed } from "./state.ts";
+
+const state = Event.json("state", v.pipe(v.number(), v.integer()));
+const token = Event.text("token");
+const count = Event.json("count", v.number());
+
+const key = Path.str("key");
+const keyed = { key: param(key) };
+
+export const events: readonly Route[] = [
+  get(Path.of("events", "all"), { returns: Returns.events([state, token]) }, () => async (send) => {
+    await send(Event.retry({ ms: 1000 }));
+    await send(Event.make(state, 7, { id: "7" }));
+    await send(Event.make(token, "two\r\nlines"));
+    await send(Event.comment("keep-alive"));
+    await send(Event.make(token, ""));
+  }),
+  get(Path.of("events", "none"), { returns: Returns.events([state]) }, () => () => {}),
+  get(
+    Path.of("events", "resumed"),
+    { inputs: { last: Header.default("last-event-id", Codec.int, 0) }, returns: Returns.events([count]) },
+    ({ last }) =>
+      async (send) =>
+        void (await send(Event.make(count, last + 1, { id: `${last + 1}` }))),
+  ),
+  // One event, and another once it is let; what its sends answer is noted, and that it is over.
+  get(
+    Path.of("events", "wait", key),
+    { inputs: keyed, returns: Returns.events([state]) },
+    ({ key }) =>
+      async (send) => {
+        await send(Event.make(state, 1));
+        await passed(key);
+        const sent = await send(Event.make(state, 2));
+        note(`${key} sent`, sent.ok ? "yes" : sent.error);
+      },
+  ),
+  // Goes on until a send says that nobody is there.
+  get(
+    Path.of("events", "ticks", key),
+    { inputs: keyed, returns: Returns.events([state]) },
+    ({ key }) =>
+      async (send) => {
+        for (let n = 1; ; n++) {
+          const sent = await send(Event.make(state, n));
+          if (!sent.ok) return note(`${key} sent`, sent.error);
+          await aWhile();
+        }
+      },
+  ),
+  // Quiet: kept alive until its client goes, which ends its subscription.
+  get(
+    Path.of("events", "quiet", key),
+    { inputs: { ...keyed, clientGone }, returns: Returns.events([state], { keepAliveMs: 50 }) },
+    ({ key, clientGone }) =>
+      async () => {
+        note(`${key} began`, "yes");
+        const hub = Broadcast.create<typeof state>();
+        const subscription = hub.subscribe("topic");
+        // A Worker may wait for nothing but a timer and its client.
+        const next = subscription.next({ until: clientGone });
+        await passed(`${key} never`, clientGone);
+        note(`${key} heard`, (await next) === undefined ? "nothing" : "something");
+        note(`${key} left`, hub.topics().join() || "nobody");
+      },
+  ),
+];
