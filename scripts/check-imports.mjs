@@ -11,10 +11,18 @@ const lines = [
   ["codecs", "shapes", "refusals", "cookies", "logging", "tracing", "database"],
   ["routes", "inputs", "answers", "streams", "openapi", "probes"],
   ["app"],
-  ["testing"],
+  ["testing", "client"],
   ["index.ts"],
 ];
 const packagesOfSrc = ["valibot", "node:async_hooks"];
+
+/** Of which a folder of src takes types: whoever runs them brings them. */
+/** @type {{ readonly [folder: string]: readonly string[] }} */
+const typesOfSrc = { tracing: ["@opentelemetry/api"] };
+
+/** What a folder of src loads when it is asked to; each is an optional peer dependency. */
+/** @type {{ readonly [folder: string]: readonly string[] }} */
+const loadedBySrc = { tracing: ["@opentelemetry/exporter-trace-otlp-http"] };
 
 /** What an adapter needs beside its runtime; each is a peer dependency, and only for who uses what it is for. */
 /** @type {{ readonly [adapter: string]: readonly string[] }} */
@@ -36,8 +44,8 @@ for (const folder of ["src", "adapters", "examples"]) {
   for (const name of readdirSync(root, { recursive: true, encoding: "utf8" })) {
     if (!name.endsWith(".ts")) continue;
     const file = join(folder, name);
-    for (const { specifier, typeOnly, line } of importsOf(file, readFileSync(join(root, name), "utf8"))) {
-      const why = refusedBy(file, specifier, typeOnly);
+    for (const { specifier, kind, line } of importsOf(file, readFileSync(join(root, name), "utf8"))) {
+      const why = refusedBy(file, specifier, kind);
       if (why !== undefined) wrong.push(`${file}:${line} imports ${specifier}: ${why}`);
     }
   }
@@ -53,31 +61,43 @@ function importsOf(file, text) {
   if (errors.length > 0) throw new Error(`${file}: ${errors[0]?.message}`);
   const { staticImports, staticExports, dynamicImports } = module;
   const lineAt = (/** @type {number} */ offset) => text.slice(0, offset).split("\n").length;
-  const typeOnly = (/** @type {readonly { isType: boolean }[]} */ entries) =>
-    entries.length > 0 && entries.every(({ isType }) => isType);
+  const kindOf = (/** @type {readonly { isType: boolean }[]} */ entries) =>
+    entries.length > 0 && entries.every(({ isType }) => isType) ? "types" : "run";
   return [
     ...staticImports.map(({ start, moduleRequest, entries }) => {
-      return { specifier: moduleRequest.value, typeOnly: typeOnly(entries), line: lineAt(start) };
+      return { specifier: moduleRequest.value, kind: kindOf(entries), line: lineAt(start) };
     }),
     ...staticExports.flatMap(({ start, entries }) => {
       const request = entries[0]?.moduleRequest;
-      return request ? [{ specifier: request.value, typeOnly: typeOnly(entries), line: lineAt(start) }] : [];
+      return request ? [{ specifier: request.value, kind: kindOf(entries), line: lineAt(start) }] : [];
     }),
     ...dynamicImports.map(({ start, moduleRequest }) => {
-      const specifier = text.slice(moduleRequest.start, moduleRequest.end).replace(/^(["'])(.*)\1$/, "$2");
-      return { specifier, typeOnly: false, line: lineAt(start) };
+      const asked = text
+        .slice(moduleRequest.start, moduleRequest.end)
+        .replace(/\/\*.*?\*\//g, "")
+        .trim();
+      // A package that bundlers must not follow is named by a constant.
+      const specifier = /^["']/.test(asked) ? asked.slice(1, -1) : constantOf(text, asked);
+      return { specifier, kind: "loaded", line: lineAt(start) };
     }),
   ];
 }
 
-/** Why a file may not import that, if it may not. @param {string} file @param {string} specifier @param {boolean} typeOnly */
-function refusedBy(file, specifier, typeOnly) {
+/** The text that a constant of a module stands for. @param {string} text @param {string} name */
+function constantOf(text, name) {
+  return new RegExp(`const ${name} = "([^"]+)"`).exec(text)?.[1] ?? name;
+}
+
+/** Why a file may not import that, if it may not. @param {string} file @param {string} specifier @param {string} kind */
+function refusedBy(file, specifier, kind) {
   const [folder, part = ""] = file.split("/");
   const target = specifier.startsWith(".") ? join(dirname(file), specifier) : undefined;
   if (folder === "src") {
     if (file === lateImport.file && specifier === lateImport.specifier) return undefined;
     if (target === undefined)
-      return packagesOfSrc.includes(specifier)
+      return packagesOfSrc.includes(specifier) ||
+        (kind === "types" && typesOfSrc[part]?.includes(specifier)) ||
+        (kind === "loaded" && loadedBySrc[part]?.includes(specifier))
         ? undefined
         : `src needs ${packagesOfSrc.join(" and ")} and nothing else`;
     return refusedInSrc(part, target);
@@ -91,7 +111,7 @@ function refusedBy(file, specifier, typeOnly) {
   if (folder === "examples") return "an example imports the package by its name, as its users do";
   if (!target.startsWith("src/")) return "an adapter imports of src and of its own folder";
   if (target === "src/index.ts") return "an adapter imports what it needs, and not the front door";
-  return typeOnly || portsOfSrc.test(target)
+  return kind === "types" || portsOfSrc.test(target)
     ? undefined
     : "an adapter runs what src has ports for: app, database, logging, relays";
 }

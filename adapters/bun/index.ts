@@ -167,6 +167,7 @@ class Listener implements Server {
     this.cutting = true;
     await Promise.all(this.#servers.map((server) => server.stop(true)));
     this.sweep.stop();
+    await this.app.flush?.();
     sayStopped(cut, this.#limits.drainMs);
     return cut;
   }

@@ -143,6 +143,7 @@ class Listener implements Server {
     const unanswered = cut + this.#cut();
     for (const server of this.#servers) server.unref();
     this.sweep.stop();
+    await this.app.flush?.();
     sayStopped(unanswered, drainMs);
     return unanswered;
   }

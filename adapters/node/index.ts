@@ -179,6 +179,7 @@ class Listener implements Server {
     this.#connections.closeAll();
     await closed;
     this.#sweep.stop();
+    await this.app.flush?.();
     sayStopped(cut, drainMs);
     return cut;
   }

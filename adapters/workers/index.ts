@@ -60,9 +60,9 @@ export function worker<Env = unknown>(
       const peer = behindCloudflare ? (request.headers.get("cf-connecting-ip") ?? "") : "";
       const exchange = new WorkerExchange(request, peer, ctx);
       const sent = app.answer(exchange);
-      if (!(sent instanceof Promise)) return respond(exchange, sent);
+      if (!(sent instanceof Promise)) return respond(exchange, sent, app);
       exchange.keepAlive(sent);
-      return sent.then((sent) => respond(exchange, sent));
+      return sent.then((sent) => respond(exchange, sent, app));
     },
   };
 }
@@ -93,11 +93,14 @@ function madeOrRefusing(routes: readonly Route[], optionsOf: () => WorkerOptions
   }
 }
 
-function respond(exchange: WorkerExchange, sent: Sent): Response {
+// Nothing runs between requests: the spans of one are sent before the runtime lets go of it.
+function respond(exchange: WorkerExchange, sent: Sent, { flush }: App): Response {
   const { body, socket } = sent;
+  if (flush !== undefined && !isStream(body)) exchange.keepAlive(flush());
   if (socket !== undefined) return upgrade(exchange, sent, socket);
   if (!isStream(body)) return responseOf(sent);
   const { readable, writable } = pathFor(body);
-  exchange.keepAlive(stream(exchange, body, writable));
+  const streamed = stream(exchange, body, writable);
+  exchange.keepAlive(flush === undefined ? streamed : streamed.then(flush));
   return responseOf(sent, readable);
 }

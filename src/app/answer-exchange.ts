@@ -13,6 +13,7 @@ import { AskedExchange } from "./asked.ts";
 import type { CompiledApp, CompiledCors, CompiledRoute } from "./compiled.ts";
 import type { Exchange, Sent } from "./exchange.ts";
 import { isCrossOrigin } from "./origin.ts";
+import { openSpan } from "./request-span.ts";
 import { failureAnswer, reply } from "./send.ts";
 
 /**
@@ -20,7 +21,9 @@ import { failureAnswer, reply } from "./send.ts";
  * wherever nothing waits, and neither throws nor rejects: whatever is thrown on the way is an answer too.
  */
 export function answerExchange(app: CompiledApp, exchange: Exchange): Sent | Promise<Sent> {
-  return within(new AskedExchange(app, exchange), decideSafely);
+  const asked = new AskedExchange(app, exchange);
+  openSpan(asked);
+  return within(asked, decideSafely);
 }
 
 function decideSafely(asked: AskedExchange): Sent | Promise<Sent> {

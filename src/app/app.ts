@@ -6,6 +6,7 @@ import type { Supplied } from "../inputs/resource.ts";
 import type { Code } from "../refusals/code.ts";
 import type { Route } from "../routes/route.ts";
 import { Table } from "../routes/table.ts";
+import type { Exporter } from "../tracing/exporter.ts";
 import { answerExchange } from "./answer-exchange.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { DeclarationError, checkRoute, checkTogether, declared } from "./check.ts";
@@ -15,6 +16,7 @@ import type { Cors } from "./cors.ts";
 import type { Exchange, Sent } from "./exchange.ts";
 import type { Middleware } from "./middleware.ts";
 import { readOrigins } from "./origin.ts";
+import { inTime } from "./draining.ts";
 import { FetchExchange, responseOf } from "./fetch.ts";
 import { pathOf } from "./target.ts";
 import { TrustedProxies } from "./proxies/trusted-proxies.ts";
@@ -49,6 +51,11 @@ export interface AppOptions {
   readonly trustedProxies?: readonly string[];
   /** Which of the two they speak by, with `x-forwarded-host` and `-proto`: `x-forwarded-for` unless set. */
   readonly proxyHeader?: ProxyHeader;
+  /**
+   * Where spans go: `Trace.otlp(…)` or `Trace.exporter(…)`. Without it they go to the provider that the application has
+   * registered with `@opentelemetry/api`, if it has; otherwise none is made.
+   */
+  readonly trace?: Exporter;
   /** The clock that `now` and the `date` header read. */
   readonly now?: () => Date;
   /** Other sites whose pages may read the answers: none unless set. */
@@ -78,6 +85,8 @@ export interface App {
   readonly kindOf: (method: string, target: string) => AnswerKind | undefined;
   /** For listeners: the app is stopping, so from now on it is not ready (`Health.routes`). */
   readonly stop: () => void;
+  /** For listeners: sends the spans that wait. Undefined where the app has no exporter of its own. */
+  readonly flush: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -121,6 +130,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     maxBody,
     budget: new BodyBudget(bodyBudget),
     proxies,
+    tracer: options.trace?.tracer,
     now: options.now,
     isStopping: false,
   };
@@ -135,7 +145,9 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     const path = pathOf(target);
     return table.find(method === "HEAD" ? "GET" : method, path)?.route.route.returns.node.kind;
   };
-  return { fetch, routes, answer, kindOf, stop };
+  const { trace } = options;
+  const flush = trace && (() => inTime(trace.flush(), flushMs));
+  return { fetch, routes, answer, kindOf, stop, flush };
 }
 
 function compileCors(
@@ -154,6 +166,9 @@ function compileCors(
   const set = new Set<Route | undefined>(covered);
   return { policy, table, covers: (route) => set.has(route) };
 }
+
+// A collector that is down keeps nobody from stopping.
+const flushMs = 5000;
 
 function checkLimits(limits: { readonly [name: string]: number }): readonly string[] {
   const wrong = Object.entries(limits).filter(([, limit]) => !Number.isSafeInteger(limit) || limit < 0);

@@ -14,6 +14,7 @@ import type { Refusal } from "../refusals/refusal.ts";
 import type { Match } from "../routes/table.ts";
 import { freshRequestId } from "../tracing/random.ts";
 import { joinTrace } from "../tracing/trace-context.ts";
+import type { OpenSpan } from "../tracing/span.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
 import type { CompiledApp, CompiledRoute } from "./compiled.ts";
 import type { Exchange } from "./exchange.ts";
@@ -42,6 +43,8 @@ export class AskedExchange implements Asked, LogContext, BodyHolder {
   /** Takes what is answered in the place of whoever sends it, where there is middleware. */
   inside: Inside | undefined = undefined;
   isSent = false;
+  /** Its span, while it is open and where it is recorded. */
+  span: OpenSpan | undefined = undefined;
   bytes: Uint8Array = noBytes;
   /** On the monotonic clock; 0 where nothing is logged. */
   readonly startedAt: number = isAnyOn() ? performance.now() : 0;
@@ -76,10 +79,24 @@ export class AskedExchange implements Asked, LogContext, BodyHolder {
     return this.id;
   }
   get traceId(): string {
-    return this.#joined().traceId;
+    return this.span?.traceId ?? this.trace.traceId;
   }
   get spanId(): string {
-    return this.#joined().spanId;
+    return this.span?.spanId ?? this.trace.spanId;
+  }
+  get isSampled(): boolean {
+    return this.span?.isSampled ?? this.trace.isSampled;
+  }
+  get traceState(): string | undefined {
+    return this.trace.state;
+  }
+  /** The trace it joined or began, whoever records it. */
+  get trace(): TraceContext {
+    return (this.#trace ??= joinTrace((name) => this.exchange.lines(name)));
+  }
+  get scheme(): "http" | "https" {
+    const proto = this.#proxied()?.proto;
+    return (proto ?? this.exchange.scheme) === "https" ? "https" : "http";
   }
   get host(): string | undefined {
     return (this.#proxied()?.host ?? authorityOf(this.target) ?? this.exchange.lines("host")[0])?.toLowerCase();
@@ -233,10 +250,6 @@ export class AskedExchange implements Asked, LogContext, BodyHolder {
     const { proxies } = this.app;
     if (proxies === undefined) return undefined;
     return (this.#word ??= proxies.trusts(this.peer) ? proxies.word((name) => this.lines(name)) : noWord);
-  }
-
-  #joined(): TraceContext {
-    return (this.#trace ??= joinTrace(this.exchange.lines("traceparent")));
   }
 }
 

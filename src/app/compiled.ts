@@ -6,6 +6,7 @@ import type { Level } from "../logging/level.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import type { Route } from "../routes/route.ts";
 import type { Table } from "../routes/table.ts";
+import type { Tracer } from "../tracing/span.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { CorsPolicy } from "./cors.ts";
 import type { Middleware } from "./middleware.ts";
@@ -58,6 +59,8 @@ export interface CompiledApp {
   readonly budget: BodyBudget;
   /** Undefined where none is trusted. */
   readonly proxies: TrustedProxies | undefined;
+  /** Where spans go, if the app says so itself. */
+  readonly tracer: Tracer | undefined;
   /** The application's clock, where it brings one. */
   readonly now: (() => Date) | undefined;
   /** Set once, by its listener. */

@@ -33,3 +33,13 @@ export class Stopping {
     return this.stopped;
   }
 }
+
+/** Waits for some work, and for `ms` at the most. */
+export async function inTime(work: Promise<void>, ms: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, over]);
+  clearTimeout(timer);
+}

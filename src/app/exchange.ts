@@ -16,6 +16,8 @@ export interface Exchange extends TakingOver {
   lines(name: string): readonly string[];
   /** Every header, names in lower case, in the order sent. */
   headers(): Iterable<readonly [name: string, value: string]>;
+  /** `https` where the runtime knows that it came so. */
+  readonly scheme?: "https" | undefined;
   /** The address that opened the connection, `unix:<path>` for a Unix socket, or empty where none is known. */
   readonly peer: string;
   /** The instant it is answered at, where that is not the app's clock to say: a test's own. */

@@ -29,6 +29,10 @@ export class FetchExchange implements Exchange {
     return this.#request.signal;
   }
 
+  get scheme(): "https" | undefined {
+    return this.#request.url.startsWith("https:") ? "https" : undefined;
+  }
+
   lines(name: string): readonly string[] {
     const value = this.#request.headers.get(name) ?? (name === "host" ? hostOf(this.#request.url) : null);
     return value === null ? [] : [value];

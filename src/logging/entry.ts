@@ -1,3 +1,4 @@
+import type { OpenSpan } from "../tracing/span.ts";
 import type { Level } from "./level.ts";
 
 /** What every line carries that is logged while some work runs: a request's, or what was given tags of its own. */
@@ -8,6 +9,12 @@ export interface LogContext {
   readonly spanId: string | undefined;
   /** Fields that `Log.tags` added. */
   readonly tags?: Fields | undefined;
+  /** The span that is open, where the trace is recorded. */
+  readonly span?: OpenSpan | undefined;
+  /** Whether somebody records the trace, as those that are called next are told. */
+  readonly isSampled: boolean;
+  /** What is passed on beside the trace. */
+  readonly traceState: string | undefined;
 }
 
 /** A line's own fields, in the order they are written. */

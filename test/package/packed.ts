@@ -26,7 +26,8 @@ export function pack(): Packed {
   const [tarball] = Object.values(JSON.parse(out) as readonly { filename: string; files: { path: string }[] }[]);
   if (tarball === undefined) throw new Error(`npm pack said ${out}`);
   execFileSync("tar", ["-xzf", join(folder, tarball.filename), "-C", packed, "--strip-components=1"]);
-  for (const name of ["valibot", "@types", "undici-types"])
+  mkdirSync(join(modules, "@opentelemetry"));
+  for (const name of ["valibot", "@opentelemetry/api", "@types", "undici-types"])
     symlinkSync(join(root, "node_modules", name), join(modules, name));
   for (const name of ["package.json", "program.ts", "serve.mjs"]) {
     copyFileSync(join(root, "test/package/consumer", name), join(folder, name));

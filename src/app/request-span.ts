@@ -1,0 +1,46 @@
+import type { Answer } from "../answers/answer.ts";
+import { registeredTracer } from "../tracing/registered.ts";
+import type { OpenSpan } from "../tracing/span.ts";
+import type { AskedExchange } from "./asked.ts";
+
+// What a client makes up is not a name of its own (OpenTelemetry's semantic conventions for HTTP).
+const known: ReadonlySet<string> = /* @__PURE__ */ new Set([
+  "GET",
+  "HEAD",
+  "POST",
+  "PUT",
+  "PATCH",
+  "DELETE",
+  "OPTIONS",
+]);
+
+/** Opens a request's span where one is recorded; to ask costs a look. */
+export function openSpan(asked: AskedExchange): void {
+  const tracer = asked.app.tracer ?? registeredTracer();
+  if (tracer === undefined) return;
+  const { method } = asked;
+  const isKnown = known.has(method);
+  asked.span = tracer.open(asked.trace, isKnown ? method : "HTTP", {
+    "http.request.method": isKnown ? method : "_OTHER",
+    "http.request.method_original": isKnown ? undefined : method,
+    "url.path": asked.path,
+    "url.scheme": asked.scheme,
+  });
+}
+
+/** Ends it: what was answered, and by which route. It is told of no header, query, body or parameter. */
+export function endSpan(asked: AskedExchange, span: OpenSpan, { status, refused }: Answer, size: number): void {
+  const pattern = asked.route?.route.pattern;
+  if (pattern !== undefined) {
+    span.rename(`${known.has(asked.method) ? asked.method : "HTTP"} ${pattern}`);
+    span.set("http.route", pattern);
+  }
+  span.set("http.response.status_code", status);
+  span.set("http.response.body.size", size);
+  if (refused !== undefined) span.set("framework.refusal.code", refused.code.name);
+  if (status >= 500) {
+    span.set("error.type", String(status));
+    span.fail(String(status));
+  }
+  span.end();
+}

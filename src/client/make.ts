@@ -1,0 +1,205 @@
+import { current, passOn } from "../logging/context.ts";
+import { log } from "../logging/writer.ts";
+import { inSpan, openSpan } from "../tracing/current-span.ts";
+import { freshHex } from "../tracing/random.ts";
+import type { OpenSpan } from "../tracing/span.ts";
+import { bounded } from "./bounded-body.ts";
+
+/** A `fetch` for calls to other servers; a resource of the application's, made once where it starts. */
+export interface Client {
+  /**
+   * Calls a server as the platform's `fetch` does, with these differences: it passes on the request's id and trace, waits
+   * no longer than it is told, reads no more than it is told, and follows no redirect unless `init.redirect` says so.
+   *
+   * @param input Under `baseUrl`, where there is one: any other origin is refused, whatever a text of a request's made of it.
+   * @throws TypeError for an address that is none or of another origin, and where the server cannot be reached;
+   * a `DOMException` named `TimeoutError` once the time is over, while the body is read too; the reason of `init.signal`
+   * where that aborts. Reading a body past `maxBody` raises a {@link TooLarge}.
+   */
+  fetch(input: string | URL, init?: ClientInit): Promise<Response>;
+}
+
+/** What one call is made with. */
+export interface ClientInit extends RequestInit {
+  /** In place of the client's own: for the whole call, its body read to the end. */
+  readonly timeoutMs?: number;
+}
+
+/** What a client is made with. */
+export interface MakeOptions {
+  /** What relative addresses are relative to. With one, no other origin is called. */
+  readonly baseUrl?: string;
+  /** How long a call takes at the most, until its body is read: 30 s. */
+  readonly timeoutMs?: number;
+  /** Bytes of a body that are read, as they are once decoded: 16 MiB. */
+  readonly maxBody?: number;
+  /** Sent with every call that has none of that name. */
+  readonly headers?: { readonly [name: string]: string };
+}
+
+/**
+ * Makes a client. Every call is a span named by its method, and a line of `framework.client` at debug; neither tells a
+ * header, a body or a query.
+ *
+ * @throws TypeError for a `baseUrl` that is no URL of http or https, RangeError for a limit that is none.
+ *
+ * @example
+ * ```ts
+ * const stock = Dep.ofResource<Client>("stock");
+ * const client = Client.make({ baseUrl: "https://stock.example", timeoutMs: 2000 });
+ * await serve(routes, { resources: [Dep.resource(stock, client)] });
+ * ```
+ */
+export function make(options: MakeOptions = {}): Client {
+  const { timeoutMs = 30_000, maxBody = 16_777_216, headers = {} } = options;
+  const base = options.baseUrl === undefined ? undefined : baseOf(options.baseUrl);
+  checkTime(timeoutMs);
+  if (!Number.isSafeInteger(maxBody) || maxBody < 0) {
+    throw new RangeError(`Client.make: maxBody cannot be ${maxBody}: it is a whole number of bytes`);
+  }
+  passOn();
+  return {
+    async fetch(input, { timeoutMs: ownTimeoutMs = timeoutMs, ...init } = {}) {
+      checkTime(ownTimeoutMs);
+      const url = addressOf(input, base);
+      const call = new Call(url, init.method);
+      const sent = call.headers(headers, init.headers);
+      const signal = timed(ownTimeoutMs, init.signal);
+      // The platform wants it said that what is streamed is sent before anything is answered.
+      const streamed = init.body instanceof ReadableStream ? { duplex: "half" as const } : {};
+      const asked: RequestInit = { redirect: "manual", ...streamed, ...init, headers: sent, signal };
+      const response = await call.run(() => fetch(url, asked));
+      return bounded(response, maxBody);
+    },
+  };
+}
+
+function baseOf(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === "http:" || url?.protocol === "https:") return url;
+  throw new TypeError("Client.make: baseUrl is a URL of http or https");
+}
+
+// Longer than a timer can be, it would be over at once.
+const longestMs = 2 ** 31 - 1;
+
+function checkTime(ms: number): void {
+  if (ms > 0 && ms <= longestMs) return;
+  throw new RangeError(`Client: timeoutMs cannot be ${ms}: it is above 0, and ${longestMs} at the most`);
+}
+
+// Its text may be made of what a request says: neither that nor what is wrong with it is told.
+function addressOf(input: string | URL, base: URL | undefined): URL {
+  if (!URL.canParse(input, base)) throw new TypeError("Client.fetch: that address is none");
+  const url = new URL(input, base);
+  if (base !== undefined && url.origin !== base.origin) {
+    throw new TypeError(`Client.fetch: that address is not of ${base.origin}`);
+  }
+  return url;
+}
+
+function timed(ms: number, own: AbortSignal | null | undefined): AbortSignal {
+  const over = AbortSignal.timeout(ms);
+  return own === null || own === undefined ? over : AbortSignal.any([own, over]);
+}
+
+const known: ReadonlySet<string> = /* @__PURE__ */ new Set([
+  "GET",
+  "HEAD",
+  "POST",
+  "PUT",
+  "PATCH",
+  "DELETE",
+  "OPTIONS",
+]);
+
+/** One call, and what is told of it. */
+class Call {
+  readonly #url: URL;
+  readonly #method: string;
+  readonly #span: OpenSpan | undefined;
+  readonly #startedAt = performance.now();
+
+  constructor(url: URL, method = "GET") {
+    this.#url = url;
+    // As `fetch` itself does.
+    this.#method = known.has(method.toUpperCase()) ? method.toUpperCase() : method;
+    const isKnown = known.has(this.#method);
+    this.#span = openSpan(isKnown ? this.#method : "HTTP", "client", {
+      "http.request.method": isKnown ? this.#method : "_OTHER",
+      "http.request.method_original": isKnown ? undefined : this.#method,
+      "server.address": url.hostname,
+      "server.port": url.port === "" ? undefined : Number(url.port),
+      "url.scheme": url.protocol.slice(0, -1),
+      "url.path": url.pathname,
+    });
+  }
+
+  /** The call's own before the client's, and both before the request's id and trace. */
+  headers(always: NonNullable<MakeOptions["headers"]>, own: RequestInit["headers"]): Headers {
+    const headers = new Headers(own);
+    for (const [name, value] of [...Object.entries(always), ...Object.entries(this.#passedOn())]) {
+      if (!headers.has(name)) headers.set(name, value);
+    }
+    return headers;
+  }
+
+  #passedOn(): { readonly [name: string]: string } {
+    const context = current();
+    const traceId = this.#span?.traceId ?? context?.traceId;
+    if (traceId === undefined) return {};
+    const isSampled = this.#span?.isSampled ?? context?.isSampled;
+    const state = context?.traceState;
+    return {
+      ...(context?.requestId === undefined ? {} : { "x-request-id": context.requestId }),
+      traceparent: `00-${traceId}-${this.#span?.spanId ?? freshHex(8)}-${isSampled ? "01" : "00"}`,
+      ...(state === undefined ? {} : { tracestate: state }),
+    };
+  }
+
+  async run(send: () => Promise<Response>): Promise<Response> {
+    try {
+      const response = await (this.#span === undefined ? send() : inSpan(this.#span, send));
+      this.#answered(response.status);
+      return response;
+    } catch (thrown) {
+      this.#failed(thrown);
+      throw thrown;
+    }
+  }
+
+  #answered(status: number): void {
+    this.#span?.set("http.response.status_code", status);
+    if (status >= 400) this.#fail(String(status));
+    this.#span?.end();
+    this.#say(String(status), { "http.response.status_code": status });
+  }
+
+  #failed(thrown: unknown): void {
+    const name = thrown instanceof Error || thrown instanceof DOMException ? thrown.name : "";
+    const how = name === "TimeoutError" ? "timeout" : name === "AbortError" ? "cancelled" : "unreachable";
+    this.#fail(how);
+    this.#span?.end();
+    this.#say(how, { "error.type": how });
+  }
+
+  #fail(why: string): void {
+    this.#span?.set("error.type", why);
+    this.#span?.fail(why);
+  }
+
+  #say(how: string, ended: { readonly [name: string]: string | number }): void {
+    const { hostname, pathname } = this.#url;
+    const fields = {
+      "http.request.method": this.#method,
+      "server.address": hostname,
+      "url.path": pathname,
+      ...ended,
+      duration: Math.round((performance.now() - this.#startedAt) * 1e6),
+    };
+    const message = `${this.#method} ${hostname}${pathname} ${how}`;
+    log({ level: "debug", source: "framework.client", message, fields, context: current() });
+  }
+}
+
+export { TooLarge } from "./bounded-body.ts";

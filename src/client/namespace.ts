@@ -1,0 +1,3 @@
+/** The `Client` namespace: calls to other servers, and to this framework's own by their routes' types. */
+export { TooLarge, make } from "./make.ts";
+export type { ClientInit, MakeOptions } from "./make.ts";

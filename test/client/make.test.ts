@@ -1,0 +1,331 @@
+/** Calls to other servers (contract 2.12, 2.13, 8; facts 11.3, 16; rows LG-12, TR-10, TR-13, TR-15, TR-16, TR-18, TR-21). */
+import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
+import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
+import { createServer } from "node:http";
+import type { IncomingHttpHeaders, RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import * as v from "valibot";
+import { Client, Dep, Path, Query, Codec, Returns, Test, get, request } from "usher-http";
+import type { Trace } from "usher-http";
+import { lines, logWith, logged } from "../support/logs.ts";
+import { start } from "../support/node-server.ts";
+import { kept, named, registered } from "../tracing/kept-spans.ts";
+
+const text = { returns: Returns.text };
+const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+const caller = "00f067aa0ba902b7";
+const idOf = (span: ReadableSpan) => span.spanContext().spanId;
+
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+/** Another server; what it was sent. */
+async function other(answer: RequestListener = (_request, response) => void response.end("fine")) {
+  const heads: IncomingHttpHeaders[] = [];
+  const server = createServer((request, response) => {
+    heads.push(request.headers);
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  ends.push(() => (server.closeAllConnections(), server.close()));
+  return { heads, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+const upstream = Dep.ofResource<Client>("upstream");
+
+/** Calls the client from a handler. */
+async function callFrom(
+  client: Client,
+  path: string,
+  options: {
+    readonly headers?: { readonly [name: string]: string };
+    readonly trace?: Trace.Exporter;
+    readonly init?: Client.ClientInit;
+  } = {},
+) {
+  const front = get(Path.of("front"), { inputs: { upstream }, ...text }, async ({ upstream }) =>
+    (await upstream.fetch(path, options.init)).text(),
+  );
+  const resources = [Dep.resource(upstream, client)];
+  const app = Test.app([front], options.trace === undefined ? { resources } : { resources, trace: options.trace });
+  return Test.call(app, "GET", "/front", { headers: options.headers ?? {} });
+}
+
+describe("what is passed on", () => {
+  const joined = { traceparent: `00-${traceId}-${caller}-01` };
+
+  it.each([
+    ["TR-13 with its own span", joined, "01", undefined],
+    ["TR-10 in version 00", { traceparent: `cc-${traceId}-${caller}-03-what-next` }, "01", undefined],
+    ["TR of a trace its caller does not record", { traceparent: `00-${traceId}-${caller}-00` }, "00", undefined],
+    ["TR-16 with its state", { ...joined, tracestate: "a=1,b=2" }, "01", "a=1,b=2"],
+    ["TR-16 with one of 512", { ...joined, tracestate: `a=${"x".repeat(510)}` }, "01", `a=${"x".repeat(510)}`],
+    ["TR-16 without a longer one", { ...joined, tracestate: `a=${"x".repeat(511)}` }, "01", undefined],
+    ["TR-16 without an empty one", { ...joined, tracestate: " " }, "01", undefined],
+  ])("%s", async (_what, headers, flags, state) => {
+    const { heads, url } = await other();
+    const { headers: answered, body } = await callFrom(Client.make({ baseUrl: url }), "/x", { headers });
+    expect(body).toBe("fine");
+    const [head] = heads;
+    expect(head?.["traceparent"]).toMatch(new RegExp(`^00-${traceId}-(?!0{16}|${caller})[0-9a-f]{16}-${flags}$`));
+    expect(head?.["tracestate"]).toBe(state);
+    expect(head?.["x-request-id"]).toBe(answered.get("x-request-id"));
+  });
+
+  it("TR-16 of a state on two lines, both", async () => {
+    const { heads, url } = await other();
+    const client = Client.make({ baseUrl: url });
+    const front = get(Path.of("front"), text, async () => (await client.fetch("/")).text());
+    const headers = [
+      ["traceparent", joined.traceparent],
+      ["tracestate", "a=1"],
+      ["tracestate", "b=2"],
+    ] as const;
+    await Test.call(Test.app([front]), "GET", "/front", { headers });
+    expect(heads[0]?.["tracestate"]).toBe("a=1,b=2");
+  });
+
+  it("TR-16 no state without a trace it belongs to; and a trace that begins here is not said to be recorded", async () => {
+    const { heads, url } = await other();
+    await callFrom(Client.make({ baseUrl: url }), "/x", { headers: { tracestate: "a=1", traceparent: "none" } });
+    expect(heads[0]?.["tracestate"]).toBeUndefined();
+    expect(heads[0]?.["traceparent"]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+    expect(heads[0]?.["traceparent"]).toContain(String(lines()[0]?.["trace_id"]));
+  });
+
+  it("TR-15 nothing outside of a request", async () => {
+    const { heads, url } = await other();
+    await (await Client.make().fetch(url)).text();
+    for (const name of ["traceparent", "tracestate", "x-request-id"]) expect(heads[0]).not.toHaveProperty(name);
+  });
+
+  it("what the caller set, and then what the client always sends, comes first", async () => {
+    const { heads, url } = await other();
+    const client = Client.make({ baseUrl: url, headers: { "X-Key": "always", "x-b": "b", tracestate: "mine" } });
+    const init = { headers: { "x-key": "own", Traceparent: "own", "X-Request-Id": "own" } };
+    await callFrom(client, "/x", { init, headers: { ...joined, tracestate: "a=1" } });
+    expect(heads[0]).toMatchObject({
+      "x-key": "own",
+      "x-b": "b",
+      tracestate: "mine",
+      traceparent: "own",
+      "x-request-id": "own",
+    });
+  });
+
+  it("LG-12 all of it where every source of logs is off", async () => {
+    logWith({ level: undefined });
+    const { heads, url } = await other();
+    const { headers } = await callFrom(Client.make({ baseUrl: url }), "/x", { headers: joined });
+    expect(heads[0]?.["x-request-id"]).toBe(headers.get("x-request-id"));
+    expect(heads[0]?.["traceparent"]).toContain(traceId);
+  });
+});
+
+describe("its span", () => {
+  it.each([
+    ["an exporter", () => kept()],
+    ["a registered provider", () => ({ ...registered(), trace: undefined })],
+  ])("TR-18 by %s", async (_way, begin) => {
+    const { trace, spans } = begin();
+    const { heads, url } = await other();
+    const { port } = new URL(url);
+    await callFrom(Client.make({ baseUrl: url }), "/stock/pens?code=secret", trace === undefined ? {} : { trace });
+    const [span, front] = [named(spans(), "GET"), named(spans(), "GET /front")];
+    expect([span.kind, span.parentSpanContext?.spanId, span.status.code]).toEqual([
+      SpanKind.CLIENT,
+      idOf(front),
+      SpanStatusCode.UNSET,
+    ]);
+    expect(span.attributes).toEqual({
+      "http.request.method": "GET",
+      "server.address": "127.0.0.1",
+      "server.port": Number(port),
+      "url.scheme": "http",
+      "url.path": "/stock/pens",
+      "http.response.status_code": 200,
+    });
+    expect(heads[0]?.["traceparent"]).toBe(`00-${span.spanContext().traceId}-${idOf(span)}-01`);
+  });
+
+  it.each([
+    ["404", (status: number) => status, 404],
+    ["500", (status: number) => status, 500],
+  ])("of a %s failed", async (said, _of, status) => {
+    const { trace, spans } = kept();
+    const { url } = await other((_request, response) => void response.writeHead(status).end("no"));
+    const { body } = await callFrom(Client.make({ baseUrl: url }), "/", { trace });
+    expect(body).toBe("no");
+    expect(named(spans(), "GET").status).toEqual({ code: SpanStatusCode.ERROR, message: said });
+  });
+
+  it("of a method of its own is named HTTP", async () => {
+    const { trace, spans } = kept();
+    const { url } = await other();
+    await callFrom(Client.make({ baseUrl: url }), "/", { trace, init: { method: "PURGE" } });
+    expect(named(spans(), "HTTP").attributes).toMatchObject({
+      "http.request.method": "_OTHER",
+      "http.request.method_original": "PURGE",
+    });
+  });
+
+  it("TR-21 a front that calls back: one trace, each the child of the one before", async () => {
+    const front = kept();
+    const back = kept();
+    const { url } = await start([get(Path.of("back"), text, () => "back")], { trace: back.trace });
+    expect((await callFrom(Client.make({ baseUrl: url }), "/back", { trace: front.trace })).body).toBe("back");
+    const [asked, call] = [named(front.spans(), "GET /front"), named(front.spans(), "GET")];
+    const answered = named(back.spans(), "GET /back");
+    expect(new Set([asked, call, answered].map((span) => span.spanContext().traceId)).size).toBe(1);
+    expect([call, answered].map((span) => span.parentSpanContext?.spanId)).toEqual([idOf(asked), idOf(call)]);
+  });
+});
+
+describe("its line", () => {
+  it("LG-12 is one at debug, of the request, with no header, query or body in it", async () => {
+    logWith({ level: "debug" });
+    const { url } = await other(
+      (_request, response) => void response.writeHead(202, { "x-secret": "s3cret" }).end("s3cret"),
+    );
+    const client = Client.make({ baseUrl: url, headers: { authorization: "Bearer s3cret" } });
+    const init = { method: "POST", body: "s3cret" };
+    const { headers } = await callFrom(client, "/stock/pens?code=s3cret#s3cret", { init });
+    const [line, ...others] = lines().filter((line) => line["logger.name"] === "framework.client");
+    const { timestamp: _t, trace_id: _i, span_id: _s, duration, ...rest } = line ?? {};
+    expect(others).toEqual([]);
+    expect(rest).toEqual({
+      level: "debug",
+      "logger.name": "framework.client",
+      message: "POST 127.0.0.1/stock/pens 202",
+      request_id: headers.get("x-request-id"),
+      "http.request.method": "POST",
+      "server.address": "127.0.0.1",
+      "url.path": "/stock/pens",
+      "http.response.status_code": 202,
+    });
+    expect(duration).toSatisfy(Number.isSafeInteger);
+    expect(logged().join("\n")).not.toContain("s3cret");
+  });
+
+  it("says how a call failed, and the span does", async () => {
+    logWith({ level: "debug" });
+    const hangs = await other(() => {});
+    const gone = await other();
+    const { trace, spans } = kept();
+    for (const end of ends.splice(1)) end();
+    const cancelled = AbortSignal.abort();
+    for (const [url, init] of [
+      [gone.url, {}],
+      [hangs.url, { timeoutMs: 20 }],
+      [hangs.url, { signal: cancelled }],
+    ] as const) {
+      expect((await callFrom(Client.make(), url, { trace, init })).status).toBe(500);
+    }
+    const said = lines().filter((line) => line["logger.name"] === "framework.client");
+    expect(said.map((line) => line["error.type"])).toEqual(["unreachable", "timeout", "cancelled"]);
+    const failed = spans().filter(({ name }) => name === "GET");
+    expect(failed.map(({ status }) => status.message)).toEqual(["unreachable", "timeout", "cancelled"]);
+  });
+});
+
+describe("a limit", () => {
+  it("of time is for the head", async () => {
+    const { url } = await other(() => {});
+    await expect(Client.make({ timeoutMs: 20 }).fetch(url)).rejects.toMatchObject({ name: "TimeoutError" });
+    await expect(Client.make().fetch(url, { timeoutMs: 20 })).rejects.toMatchObject({ name: "TimeoutError" });
+  });
+
+  it("of time is for the body too", async () => {
+    const { url } = await other((_request, response) => void response.write("some"));
+    const response = await Client.make({ timeoutMs: 200 }).fetch(url);
+    await expect(response.text()).rejects.toMatchObject({ name: "TimeoutError" });
+  });
+
+  it("of time leaves the caller's own signal its say", async () => {
+    const { url } = await other(() => {});
+    const own = new AbortController();
+    const called = Client.make().fetch(url, { signal: own.signal });
+    own.abort(new Error("enough"));
+    await expect(called).rejects.toThrow("enough");
+  });
+
+  it.each([
+    [9, true],
+    [10, true],
+    [11, false],
+  ])("of 10 bytes: a body of %d", async (length, fits) => {
+    const { url } = await other((_request, response) => {
+      response.write("x".repeat(length - 1));
+      setImmediate(() => response.end("x"));
+    });
+    const response = await Client.make({ maxBody: 10 }).fetch(url);
+    if (fits) expect(await response.text()).toHaveLength(length);
+    else await expect(response.text()).rejects.toThrow("the answer's body is longer than 10 bytes");
+  });
+
+  it.each([{ timeoutMs: 0 }, { timeoutMs: Number.NaN }, { timeoutMs: 2 ** 31 }, { maxBody: -1 }, { maxBody: 1.5 }])(
+    "that is none is refused: %j",
+    (options) => {
+      expect(() => Client.make(options)).toThrow(RangeError);
+    },
+  );
+});
+
+describe("an address", () => {
+  it.each(["https://elsewhere.example/x", "//elsewhere.example/x", "/\\elsewhere.example", "data:,x"])(
+    "of another origin than the base's is refused, and told nothing of: %s",
+    async (address) => {
+      const client = Client.make({ baseUrl: "http://127.0.0.1:9/" });
+      await expect(client.fetch(address)).rejects.toThrow(
+        /^Client\.fetch: that address is not of http:\/\/127\.0\.0\.1:9$/,
+      );
+    },
+  );
+
+  it.each(["", "x", "http://", "ftp://x/"])("of a base that is none is refused: %j", (baseUrl) => {
+    expect(() => Client.make({ baseUrl })).toThrow("Client.make: baseUrl is a URL of http or https");
+  });
+
+  it("is relative to the base's path", async () => {
+    const paths: (string | undefined)[] = [];
+    const { url } = await other((request, response) => (paths.push(request.url), void response.end()));
+    const client = Client.make({ baseUrl: `${url}/api/` });
+    for (const path of ["v1/x?y=1", "/root", `${url}/whole`]) await (await client.fetch(path)).text();
+    expect(paths).toEqual(["/api/v1/x?y=1", "/root", "/whole"]);
+  });
+});
+
+it("an answer is the platform's: its status, headers, address, JSON; a redirect is one", async () => {
+  const { url } = await start([
+    get(Path.of("moved"), { returns: Returns.empty({ status: 204 }) }, () => undefined),
+    get(
+      Path.of("json"),
+      { inputs: { request, q: Query.required("q", Codec.string) }, returns: Returns.json(v.object({ q: v.string() })) },
+      ({ q }) => ({ q }),
+    ),
+  ]);
+  const client = Client.make({ baseUrl: url });
+  const answered = await client.fetch("/json?q=1");
+  expect([answered.status, answered.url, answered.headers.get("content-type"), await answered.json()]).toEqual([
+    200,
+    `${url}/json?q=1`,
+    "application/json",
+    { q: "1" },
+  ]);
+  expect([(await client.fetch("/moved")).status, (await client.fetch("/json?q=1", { method: "HEAD" })).status]).toEqual(
+    [204, 200],
+  );
+  const { url: redirecting } = await other(
+    (_request, response) => void response.writeHead(302, { location: "/x" }).end(),
+  );
+  expect((await Client.make().fetch(redirecting)).status).toBe(302);
+});
+
+it("a body is streamed to the other server", async () => {
+  const { url } = await other((request, response) => void request.pipe(response));
+  const body = new Blob(["streamed"]).stream();
+  expect(await (await Client.make().fetch(url, { method: "POST", body })).text()).toBe("streamed");
+});

@@ -1,0 +1,206 @@
+/** Spans on their way to a collector (contract 8; facts 11.3; rows TR-25, TR-27, TR-28). */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { Path, Returns, Test, Trace, get } from "usher-http";
+import { lines } from "../support/logs.ts";
+import { Collector } from "./collector.ts";
+
+const text = { returns: Returns.text };
+const routes = [
+  get(Path.of("hello", Path.str("name")), text, () => "hi"),
+  get(Path.of("raises"), text, () => {
+    throw new Error("no");
+  }),
+  get(Path.of("work"), text, () =>
+    Trace.span("work", (span) => (span.set("shop.ratio", 0.5), span.set("shop.gift", true), "")),
+  ),
+];
+
+const made: Trace.Exporter[] = [];
+afterEach(async () => {
+  vi.useRealTimers();
+  await Promise.all(made.splice(0).map((exporter) => exporter.shutdown()));
+});
+
+function begin(endpoint: string, headers?: { readonly [name: string]: string }) {
+  const trace = Trace.otlp({ endpoint, service: "shop", ...(headers === undefined ? {} : { headers }) });
+  made.push(trace);
+  const app = Test.app(routes, { trace });
+  return {
+    trace,
+    ask: async (count: number, target = "/hello/kim") => {
+      for (let i = 0; i < count; i++) await Test.call(app, "GET", target);
+    },
+  };
+}
+
+const warnings = () => lines().filter((line) => line["level"] === "warn");
+const dropped = () =>
+  warnings().reduce((sum, { message }) => sum + Number(/ (\d+) spans/.exec(String(message))?.[1]), 0);
+
+describe("a post", () => {
+  it("TR-25 is what OTLP says", async () => {
+    const collector = await Collector.up();
+    const { trace, ask } = begin(`${collector.endpoint}/`, { "x-key": "k" });
+    await ask(1);
+    await ask(1, "/raises");
+    await ask(1, "/work");
+    await trace.flush();
+    const [post] = collector.posts;
+    expect([post?.url, post?.headers["content-type"], post?.headers["x-key"]]).toEqual([
+      "/v1/traces",
+      "application/json",
+      "k",
+    ]);
+    expect(post?.resource[0]).toEqual({ key: "service.name", value: { stringValue: "shop" } });
+    expect(post?.scope).toBe("usher-http");
+    const [hello, raises, work, request] = post?.spans ?? [];
+    for (const span of post?.spans ?? []) {
+      expect(span.traceId).toMatch(/^[0-9a-f]{32}$/);
+      expect(span.spanId).toMatch(/^[0-9a-f]{16}$/);
+      expect(span.startTimeUnixNano).toMatch(/^\d{19}$/);
+      expect(BigInt(span.endTimeUnixNano)).toBeGreaterThan(BigInt(span.startTimeUnixNano));
+      expect(BigInt(span.startTimeUnixNano) / 1_000_000_000n).toBeGreaterThan(
+        BigInt(Math.floor(Date.now() / 1000) - 60),
+      );
+    }
+    expect([hello?.name, hello?.kind, hello?.parentSpanId]).toEqual(["GET /hello/{name}", 2, undefined]);
+    const attributes = Object.fromEntries((hello?.attributes ?? []).map(({ key, value }) => [key, value]));
+    expect(attributes["http.route"]).toEqual({ stringValue: "/hello/{name}" });
+    // A 64-bit number is a text or a number: a reader takes both (OTLP, "JSON Protobuf Encoding").
+    expect(Number(attributes["http.response.status_code"]?.["intValue"])).toBe(200);
+    expect(raises?.status).toEqual({ code: 2, message: "500" });
+    expect([work?.kind, work?.parentSpanId]).toEqual([1, request?.spanId]);
+    expect(work?.attributes).toEqual([
+      { key: "shop.ratio", value: { doubleValue: 0.5 } },
+      { key: "shop.gift", value: { boolValue: true } },
+    ]);
+  });
+
+  it("goes after 5 s", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const collector = await Collector.up();
+    const { ask } = begin(collector.endpoint);
+    await ask(3);
+    await vi.advanceTimersByTimeAsync(4999);
+    expect(collector.posts).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    await collector.came(1);
+    expect(collector.spans).toHaveLength(3);
+  });
+
+  it("TR-27 goes as soon as 512 wait; and the next as soon as one is answered, if as many wait then", async () => {
+    const collector = await Collector.up();
+    const { ask } = begin(collector.endpoint);
+    collector.hold();
+    await ask(512);
+    await collector.came(1);
+    await ask(600);
+    expect(collector.posts).toHaveLength(1);
+    collector.release();
+    await collector.came(2);
+    expect(collector.posts.map(({ spans }) => spans.length)).toEqual([512, 512]);
+    expect(warnings()).toEqual([]);
+  });
+});
+
+describe("what is dropped is counted", () => {
+  it("TR-28 past 2048 that wait, while the collector is slow", async () => {
+    const collector = await Collector.up();
+    const { trace, ask } = begin(collector.endpoint);
+    collector.hold();
+    await ask(512);
+    await collector.came(1);
+    await ask(2048 + 77);
+    collector.release();
+    await trace.flush();
+    expect(collector.spans).toHaveLength(512 + 2048);
+    expect(new Set(collector.spans.map(({ spanId }) => spanId)).size).toBe(512 + 2048);
+    expect(warnings().map(({ message }) => message)).toEqual([
+      "dropped 77 spans: more ended than the collector was sent",
+    ]);
+    expect(warnings()[0]).toMatchObject({ "logger.name": "framework.trace" });
+  });
+
+  it("TR-28 where the collector answers 500, and goes on afterwards", async () => {
+    const collector = await Collector.up();
+    const { trace, ask } = begin(collector.endpoint);
+    collector.status = 500;
+    await ask(600);
+    await trace.flush();
+    expect(collector.spans).toEqual([]);
+    expect(warnings().map(({ message }) => message)).toEqual([
+      "the collector refused 512 spans: 500",
+      "the collector refused 88 spans: 500",
+    ]);
+    expect(JSON.stringify(warnings())).not.toContain("secret");
+    collector.status = 200;
+    await ask(10);
+    await trace.flush();
+    expect(collector.spans.length + dropped()).toBe(610);
+  });
+
+  it("TR-28 where the collector is down, and comes up while there is still time", async () => {
+    const collector = await Collector.up();
+    await collector.down();
+    const { trace, ask } = begin(collector.endpoint);
+    await ask(30);
+    const flushed = trace.flush();
+    await ask(30);
+    await collector.up();
+    await flushed;
+    await trace.flush();
+    expect(collector.spans.length + dropped()).toBe(60);
+    expect(collector.spans).toHaveLength(60);
+  }, 15_000);
+
+  it("TR-28 where the collector stays down; no request knows of it", async () => {
+    const collector = await Collector.up();
+    await collector.down();
+    const { trace, ask } = begin(collector.endpoint);
+    await ask(10);
+    await trace.flush();
+    expect(dropped()).toBe(10);
+    expect(String(warnings()[0]?.["message"])).toMatch(/^could not send 10 spans to the collector: ECONNREFUSED$/);
+  }, 20_000);
+
+  it("by an exporter of the application's own, too", async () => {
+    const taken: unknown[] = [];
+    let isFull = false;
+    const processor = {
+      export: (
+        spans: readonly unknown[],
+        done: (result: { readonly code: number; readonly error?: Error }) => void,
+      ) => {
+        if (isFull) return done({ code: 1, error: new RangeError("a secret") });
+        taken.push(...spans);
+        done({ code: 0 });
+      },
+      shutdown: async () => {},
+    };
+    const trace = Trace.exporter({ processor });
+    const app = Test.app(routes, { trace });
+    await Test.call(app, "GET", "/hello/kim");
+    await trace.flush();
+    isFull = true;
+    await Test.call(app, "GET", "/hello/kim");
+    await trace.shutdown();
+    expect(taken).toHaveLength(1);
+    expect(warnings().map(({ message }) => message)).toEqual(["could not send 1 spans to the collector: RangeError"]);
+  });
+});
+
+it("the rest is sent when it is shut down", async () => {
+  const collector = await Collector.up();
+  const { trace, ask } = begin(collector.endpoint);
+  await ask(1300);
+  await trace.shutdown();
+  expect(collector.spans).toHaveLength(1300);
+  made.length = 0;
+});
+
+it.each(["", "localhost:4318", "ftp://collector", "http://", "http:///v1", "/v1/traces", "http://a b"])(
+  "an endpoint that is none is refused: %j",
+  (endpoint) => {
+    expect(() => Trace.otlp({ endpoint, service: "shop" })).toThrow("Trace.otlp: endpoint is the http or https URL");
+  },
+);
