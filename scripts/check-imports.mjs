@@ -18,7 +18,7 @@ const packagesOfSrc = ["valibot", "node:async_hooks"];
 
 /** Of which a folder of src takes types: whoever runs them brings them. */
 /** @type {{ readonly [folder: string]: readonly string[] }} */
-const typesOfSrc = { tracing: ["@opentelemetry/api"] };
+const typesOfSrc = { tracing: ["@opentelemetry/api", "@opentelemetry/exporter-trace-otlp-http"] };
 
 /** What a folder of src loads when it is asked to; each is an optional peer dependency. */
 /** @type {{ readonly [folder: string]: readonly string[] }} */

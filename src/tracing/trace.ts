@@ -1,3 +1,4 @@
+import type * as otlpHttp from "@opentelemetry/exporter-trace-otlp-http";
 import { current } from "../logging/context.ts";
 import { Batches, ProcessorExporter } from "./exporter.ts";
 import type { Exporter, SpanExporter, SpanProcessor } from "./exporter.ts";
@@ -90,7 +91,7 @@ interface OtlpConfig {
   readonly timeoutMillis: number;
 }
 
-type OtlpPackage = typeof import("@opentelemetry/exporter-trace-otlp-http");
+type OtlpPackage = typeof otlpHttp;
 const otlpPackage = "@opentelemetry/exporter-trace-otlp-http";
 
 // By a name that bundlers do not follow: they would have all of it, or fail for want of it, in a program that does not trace.
