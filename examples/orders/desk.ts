@@ -1,6 +1,6 @@
-import { Path, Returns, Socket, get } from "usher-http";
+import { Path, Refusal, Returns, Socket, get } from "usher-http";
 import * as v from "valibot";
-import { Order, isSoldOut, soldOut } from "./order.ts";
+import { Order } from "./order.ts";
 import { readItem } from "./read-orders.ts";
 import { store } from "./store.ts";
 import type { Store } from "./store.ts";
@@ -31,7 +31,6 @@ export const desk = get(
 async function placed(text: string, store: Store) {
   const item = readItem(text, "item");
   if (!item.ok) return { error: "invalid", message: item.error.message };
-  const order = { item: item.value, quantity: 1 };
-  if (isSoldOut(order)) return { error: soldOut.name, message: "There are no unicorns left." };
-  return store.place(order, new Date());
+  const placed = await store.place({ item: item.value, quantity: 1 }, new Date());
+  return placed instanceof Refusal ? { error: placed.code.name, message: placed.message } : placed;
 }

@@ -1,6 +1,6 @@
 import { Dep, Form, Path, Refusal, Returns, now, post, refuse } from "usher-http";
 import * as v from "valibot";
-import { isSoldOut, soldOut } from "./order.ts";
+import { soldOut } from "./order.ts";
 import { readOrders } from "./read-orders.ts";
 import { store } from "./store.ts";
 
@@ -28,9 +28,8 @@ export const importOrders = post(
     refuses: [soldOut],
   },
   async ({ orders, store, now }) => {
-    if (orders.some(isSoldOut)) return refuse(soldOut, "There are no unicorns left.");
-    await store.placeAll(orders, now);
-    return { placed: orders.length };
+    const refused = await store.placeAll(orders, now);
+    return refused ?? { placed: orders.length };
   },
 );
 

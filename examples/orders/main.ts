@@ -1,13 +1,26 @@
-import { Dep, Openapi } from "usher-http";
+import { Dep, Health, Openapi } from "usher-http";
 import { serve } from "usher-http/node";
+import { Pool, Statement, migrate } from "usher-http/postgres";
+import { migrations, openDatabase } from "./database.ts";
 import { maxBody } from "./import.ts";
+import { postgresStore } from "./postgres-store.ts";
 import { routes } from "./routes.ts";
-import { memoryStore, store } from "./store.ts";
+import * as statements from "./statements.ts";
+import { store } from "./store.ts";
 
-const docs = Openapi.docs(routes, { title: "Orders", version: "1" });
+const { DATABASE_URL, DATA_DIR, PORT = "8080" } = process.env;
 
-await serve([...routes, ...docs], {
-  port: Number(process.env["PORT"] ?? 8080),
-  maxBody,
-  resources: [Dep.resource(store, memoryStore())],
+const database = await openDatabase(DATABASE_URL, DATA_DIR);
+await Pool.run(database.url, {}, async (pool) => {
+  await migrate(database.url, { directory: migrations });
+  await Statement.verify(pool, Object.values(statements));
+  const described = [...routes, ...Health.routes([pool.check("database")])];
+  const docs = Openapi.docs(described, { title: "Orders", version: "1" });
+  const server = await serve([...described, ...docs], {
+    port: Number(PORT),
+    maxBody,
+    resources: [Dep.resource(store, postgresStore(pool))],
+  });
+  await server.stopped;
 });
+await database.close();

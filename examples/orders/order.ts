@@ -1,9 +1,10 @@
-import { Refusal, Shape } from "usher-http";
+import { Refusal, Shape, refuse } from "usher-http";
 import * as v from "valibot";
 
 const wholeNumber = v.pipe(v.number(), v.integer());
-const item = v.pipe(v.string(), v.minLength(1), v.maxLength(100));
-const quantity = v.pipe(wholeNumber, v.minValue(1));
+// PostgreSQL keeps any character of a text but one.
+const item = v.pipe(v.string(), v.minLength(1), v.maxLength(100), v.regex(/^[^\0]*$/, "This must be text."));
+const quantity = v.pipe(wholeNumber, v.minValue(1), v.maxValue(Number.MAX_SAFE_INTEGER));
 
 export const NewOrder = Shape.named("NewOrder", v.object({ item, quantity }));
 export const Change = Shape.named("Change", v.object({ quantity }));
@@ -12,7 +13,12 @@ export const Order = Shape.named("Order", v.object({ id: wholeNumber, item, quan
 export type NewOrder = Readonly<v.InferOutput<typeof NewOrder>>;
 
 export const soldOut = Refusal.code("sold_out", { status: 409, doc: "There is none of that item left." });
+export const alreadyPlaced = Refusal.code("already_placed", {
+  status: 409,
+  doc: "An order with that idempotency key is placed.",
+});
 
-export function isSoldOut({ item }: NewOrder): boolean {
-  return item === "unicorn";
+/** What is said where there is too little of an item. */
+export function soldOutOf(item: string): Refusal<"sold_out"> {
+  return refuse(soldOut, item === "unicorn" ? "There are no unicorns left." : "There is too little of that left.");
 }

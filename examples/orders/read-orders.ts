@@ -50,7 +50,8 @@ export function readItem(text: string, at: string): Result<string, Problem> {
   if (text === "") return Result.error(problem(at, "too_short", "This must be at least 1 character long."));
   // Characters, and not the units of UTF-16 that length counts.
   const tooLong = Array.from(text).length > 100;
-  return tooLong ? Result.error(problem(at, "too_long", "This must be at most 100 characters long.")) : Result.ok(text);
+  if (tooLong) return Result.error(problem(at, "too_long", "This must be at most 100 characters long."));
+  return text.includes("\0") ? Result.error(problem(at, "malformed", "This must be text.")) : Result.ok(text);
 }
 
 function readQuantity(text: string | undefined, at: string): Result<number, Problem> {

@@ -2,11 +2,9 @@ import {
   Codec,
   Dep,
   Header,
-  Health,
   Path,
   Query,
   Refusal,
-  Result,
   Returns,
   del,
   get,
@@ -21,7 +19,7 @@ import * as v from "valibot";
 import { desk } from "./desk.ts";
 import { followOrders } from "./feed.ts";
 import { importOrders } from "./import.ts";
-import { Change, NewOrder, Order, isSoldOut, soldOut } from "./order.ts";
+import { Change, NewOrder, Order, alreadyPlaced, soldOut } from "./order.ts";
 import { pageRoutes } from "./page.ts";
 import { store } from "./store.ts";
 
@@ -69,14 +67,16 @@ const placeOrder = post(
   orders,
   {
     summary: "Place an order",
-    inputs: { order: json(NewOrder, { examples: [{ item: "pen", quantity: 2 }] }), store, now },
+    inputs: {
+      order: json(NewOrder, { examples: [{ item: "pen", quantity: 2 }] }),
+      key: Header.optional("idempotency-key", Codec.uuid),
+      store,
+      now,
+    },
     returns: Returns.json(Order, { status: 201 }),
-    refuses: [soldOut],
+    refuses: [soldOut, alreadyPlaced],
   },
-  async ({ order, store, now }) => {
-    if (isSoldOut(order)) return refuse(soldOut, "There are no unicorns left.");
-    return store.place(order, now);
-  },
+  ({ order, key, store, now }) => store.place(order, now, key),
 );
 
 const listOrders = get(
@@ -128,5 +128,4 @@ export const routes = [
   changeOrder,
   removeOrder,
   ...pageRoutes,
-  ...Health.routes([Health.check("store", () => Result.ok())]),
 ] as const;

@@ -1,5 +1,6 @@
-import { Broadcast, Dep, Event } from "usher-http";
-import type { Hub } from "usher-http";
+import { Broadcast, Dep, Event, refuse } from "usher-http";
+import type { Hub, Refusal } from "usher-http";
+import { alreadyPlaced, soldOutOf } from "./order.ts";
 import type { NewOrder } from "./order.ts";
 
 /** An order as it is kept. */
@@ -20,9 +21,10 @@ export interface Change {
 
 /** Where orders are kept. */
 export interface Store {
-  place(order: NewOrder, placedAt: Date): Promise<Order>;
+  /** @param key Of the request: another of the same places nothing. */
+  place(order: NewOrder, placedAt: Date, key?: string): Promise<Order | Refusal<"sold_out" | "already_placed">>;
   /** Places all of them, or none. */
-  placeAll(orders: readonly NewOrder[], placedAt: Date): Promise<void>;
+  placeAll(orders: readonly NewOrder[], placedAt: Date): Promise<Refusal<"sold_out"> | undefined>;
   find(id: number): Promise<Order | undefined>;
   list(page: { readonly offset: number; readonly limit: number }): Promise<readonly Order[]>;
   change(id: number, quantity: number): Promise<Order | undefined>;
@@ -40,10 +42,11 @@ export const store = Dep.ofResource<Store>("store");
 
 const mostChanges = 1000;
 
-/** A store that forgets everything when the process ends. It holds the last thousand changes. */
+/** A store that forgets everything when the process ends, for tests and for runtimes without a database. It holds the last thousand changes. */
 export function memoryStore(): Store {
   const news = Broadcast.create<never>();
   const orders = new Map<number, Order>();
+  const keys = new Set<string | undefined>();
   const changes: Change[] = [];
   let lastId = 0;
   // No number is one that an earlier process gave: whoever comes back with one of those has not had what is here.
@@ -61,16 +64,21 @@ export function memoryStore(): Store {
   };
   return {
     news,
-    async place(order, placedAt) {
+    async place(order, placedAt, key) {
+      if (order.item === "unicorn") return soldOutOf(order.item);
+      if (keys.has(key)) return refuse(alreadyPlaced, "An order with that key is placed already.");
+      if (key !== undefined) keys.add(key);
       const placed = keep(order, placedAt);
       changed("placed", [placed]);
       return placed;
     },
     async placeAll(orders, placedAt) {
+      if (orders.some(({ item }) => item === "unicorn")) return soldOutOf("unicorn");
       changed(
         "placed",
         orders.map((order) => keep(order, placedAt)),
       );
+      return undefined;
     },
     find: async (id) => orders.get(id),
     list: async ({ offset, limit }) => [...orders.values()].slice(offset, offset + limit),

@@ -1,12 +1,33 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { accepts } from "../support/postgres/server.ts";
+import { startPostgres } from "../support/postgres/database.ts";
 import { startExample } from "./start-example.ts";
 import type { RunningExample } from "./start-example.ts";
 
-describe("the orders example, as npm start runs it", { timeout: 30_000 }, () => {
+const server = await startPostgres();
+const timeout = 30_000;
+
+async function placed(example: RunningExample, item: string): Promise<unknown> {
+  const body = JSON.stringify({ item, quantity: 1 });
+  const response = await fetch(`${example.url}/orders`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+  });
+  return response.json();
+}
+
+const listed = async (example: RunningExample) =>
+  ((await (await fetch(`${example.url}/orders`)).json()) as readonly { item: string }[]).map(({ item }) => item);
+
+describe("the orders example, as npm start runs it", { timeout }, () => {
   let example: RunningExample;
   beforeAll(async () => {
     example = await startExample("orders");
-  }, 30_000);
+  }, timeout);
   afterAll(() => example.stop());
 
   it("is ready once it says that it listens", async () => {
@@ -14,8 +35,48 @@ describe("the orders example, as npm start runs it", { timeout: 30_000 }, () => 
     expect([response.status, await response.text()]).toEqual([200, "ok"]);
   });
 
+  it("says that the database is its own, and where its data is", () => {
+    expect(example.lines[0]).toContain("without DATABASE_URL: a PostgreSQL server of its own, with its data in ");
+  });
+
   it("ends cleanly on SIGTERM", async () => {
     expect(await example.stop()).toBe(0);
     expect(example.lines.at(-1)).toContain('"message":"stopped"');
+  });
+});
+
+describe("the data of the orders example", { timeout }, () => {
+  const data = mkdtempSync(join(tmpdir(), "usher-orders-"));
+  afterAll(() => rmSync(data, { recursive: true, force: true }));
+
+  it("is there again when it is started again, whether it was stopped or killed, and no server is left", async () => {
+    for (const [i, signal] of (["SIGTERM", "SIGKILL", "SIGTERM"] as const).entries()) {
+      const example = await startExample("orders", { DATA_DIR: data });
+      expect(await listed(example)).toEqual(["order 0", "order 1"].slice(0, i));
+      expect(await placed(example, `order ${i}`)).toMatchObject({ item: `order ${i}` });
+      const pid = join(data, "data", "postmaster.pid");
+      const port = Number(readFileSync(pid, "utf8").split("\n")[3]);
+      expect(await accepts(port)).toBe(true);
+      await example.stop(signal);
+      await expect.poll(() => accepts(port), { timeout: 20_000 }).toBe(false);
+      await expect.poll(() => existsSync(pid), { timeout: 20_000 }).toBe(false);
+    }
+  });
+});
+
+describe("the orders example with DATABASE_URL", { timeout }, () => {
+  it("uses that database", async () => {
+    const example = await startExample("orders", { DATABASE_URL: server.url() });
+    expect(await placed(example, "pen")).toMatchObject({ item: "pen" });
+    expect(await example.stop()).toBe(0);
+    expect(example.lines.join()).not.toContain("without DATABASE_URL");
+    const again = await startExample("orders", { DATABASE_URL: server.url() });
+    expect(await listed(again)).toEqual(["pen"]);
+    expect(await again.stop()).toBe(0);
+  });
+
+  it("says why and ends with 1 where the database cannot be reached", async () => {
+    const started = startExample("orders", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
+    await expect(started).rejects.toThrow(/"level":"error".*ECONNREFUSED/);
   });
 });

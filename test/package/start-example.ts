@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
@@ -9,15 +11,16 @@ export interface RunningExample {
   readonly url: string;
   /** What it has logged so far. */
   readonly lines: readonly string[];
-  /** Sends it SIGTERM and waits for its end. @returns its exit code; null where a signal ended it. */
-  stop(): Promise<number | null>;
+  /** Sends it a signal and waits for its end. @returns its exit code; null where a signal ended it. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts `examples/<name>` on a free port and waits until it listens. */
-export async function startExample(name: string): Promise<RunningExample> {
+/** Starts `examples/<name>` on a free port, with data of its own, and waits until it listens. */
+export async function startExample(name: string, env: NodeJS.ProcessEnv = {}): Promise<RunningExample> {
   const program = join(import.meta.dirname, `../../dist/examples/${name}/main.js`);
+  const folder = mkdtempSync(join(tmpdir(), "usher-example-"));
   const child = spawn(process.execPath, [program], {
-    env: { ...process.env, PORT: "0" },
+    env: { ...process.env, PORT: "0", DATA_DIR: folder, ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });
   // Closed, and not merely ended: what it logged last has been read then.
@@ -35,9 +38,10 @@ export async function startExample(name: string): Promise<RunningExample> {
   return {
     url,
     lines,
-    async stop() {
-      child.kill("SIGTERM");
+    async stop(signal = "SIGTERM") {
+      child.kill(signal);
       const [code] = (await ended) as [number | null];
+      rmSync(folder, { recursive: true, force: true });
       return code;
     },
   };

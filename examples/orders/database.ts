@@ -1,0 +1,31 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { Log } from "usher-http";
+import { PostgresServer } from "./postgres-server.ts";
+
+/** A database, and what is to be closed when nobody uses it any more. */
+export interface RunningDatabase {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** This folder: what was compiled from it lies elsewhere. */
+const here = new URL(
+  existsSync(new URL("migrations", import.meta.url)) ? "./" : "../../../examples/orders/",
+  import.meta.url,
+);
+
+export const migrations: string = fileURLToPath(new URL("migrations", here));
+
+/** The database of an address; where there is none, a server of its own, whose data stays in a folder. */
+export async function openDatabase(url: string | undefined, directory: string | undefined): Promise<RunningDatabase> {
+  if (url !== undefined) return { url, close: async () => {} };
+  const server = await PostgresServer.start({
+    directory: directory ?? fileURLToPath(new URL(".data", here)),
+    settings: { fsync: "on", full_page_writes: "on" },
+  });
+  Log.source("orders").info(
+    `without DATABASE_URL: a PostgreSQL server of its own, with its data in ${server.directory}`,
+  );
+  return { url: server.url(), close: () => server.close() };
+}
