@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Log } from "usher-http";
-import { PostgresServer } from "./postgres-server.ts";
+import { PostgresServer, canKeepDataIn } from "./postgres-server.ts";
 
 /** A database, and what is to be closed when nobody uses it any more. */
 export interface RunningDatabase {
@@ -21,11 +23,16 @@ export const migrations: string = fileURLToPath(new URL("migrations", here));
 export async function openDatabase(url: string | undefined, directory: string | undefined): Promise<RunningDatabase> {
   if (url !== undefined) return { url, close: async () => {} };
   const server = await PostgresServer.start({
-    directory: directory ?? fileURLToPath(new URL(".data", here)),
+    directory: directory ?? folderOfData(),
     settings: { fsync: "on", full_page_writes: "on" },
   });
   Log.source("orders").info(
     `without DATABASE_URL: a PostgreSQL server of its own, with its data in ${server.directory}`,
   );
   return { url: server.url(), close: () => server.close() };
+}
+
+function folderOfData(): string {
+  const beside = fileURLToPath(new URL(".data", here));
+  return canKeepDataIn(beside) ? beside : join(tmpdir(), "usher-orders");
 }

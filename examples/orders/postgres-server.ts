@@ -179,6 +179,14 @@ function ownerOfServers(): Owner {
   return { uid: Number(user[2]), gid: Number(user[3]) };
 }
 
+/** Whether the server could keep its data in a folder: root's own home is closed to the user it starts it as. */
+export function canKeepDataIn(directory: string): boolean {
+  const owner = ownerOfServers();
+  mkdirSync(directory, { recursive: true });
+  give(directory, owner);
+  return spawnSync("test", ["-w", directory], { ...owner, cwd: "/" }).status === 0;
+}
+
 function give(path: string, { uid, gid }: Owner): void {
   if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
 }
