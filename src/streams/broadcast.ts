@@ -8,7 +8,8 @@ import { Subscription } from "./subscription.ts";
  * Makes a hub. A subscriber that is `depth` events behind when the next one comes is dropped, and never waited for: it is
  * told what was queued and then the end. Send whole states, not changes.
  *
- * @param options `depth` is 16 unless set, and at least 1. A `relay` carries what is published to every other process.
+ * @param options `depth` is 16 unless set, and at least 1. A `relay` carries what is published to every other process; where
+ *   it missed what they published, every subscription ends, as if it had been dropped.
  */
 export function create<K, Tag = void>(options: { readonly depth?: number; readonly relay?: Relay } = {}): Hub<K, Tag> {
   const { depth = 16, relay } = options;
