@@ -1,4 +1,5 @@
 import { Broadcast, Event, Refusal, refuse } from "usher-http";
+import type { Hub } from "usher-http";
 import { DatabaseError } from "usher-http/postgres";
 import type { Database, Pool } from "usher-http/postgres";
 import { alreadyPlaced, soldOutOf } from "./order.ts";
@@ -6,9 +7,12 @@ import type { NewOrder } from "./order.ts";
 import * as statements from "./statements.ts";
 import type { Change, Order, Store } from "./store.ts";
 
-/** A store that keeps orders in PostgreSQL. It tells of what happened once it is kept, which is after the transaction. */
-export function postgresStore(pool: Pool): Store {
-  const news = Broadcast.create<never>();
+/**
+ * A store that keeps orders in PostgreSQL. It tells of what happened once it is kept, which is after the transaction.
+ *
+ * @param news With a relay, it is told in every process that serves the same orders.
+ */
+export function postgresStore(pool: Pool, news: Hub<never, void> = Broadcast.create()): Store {
   const place = async (orders: readonly NewOrder[], placedAt: Date, key?: string) => {
     const placed = await pool.transaction((db) => placeAll(db, orders, placedAt, key));
     if (!(placed instanceof Refusal)) tell();

@@ -75,6 +75,22 @@ describe("the orders example with DATABASE_URL", { timeout }, () => {
     expect(await again.stop()).toBe(0);
   });
 
+  it("tells whoever follows in one process what happens in another", async () => {
+    const [here, there] = await Promise.all(
+      [0, 1].map(() => startExample("orders", { DATABASE_URL: server.url("postgres") })),
+    );
+    const following = await fetch(`${(here as RunningExample).url}/orders/feed`);
+    await placed(there as RunningExample, "from the other");
+    let told = "";
+    for await (const part of following.body as ReadableStream<Uint8Array>) {
+      told += new TextDecoder().decode(part);
+      if (told.includes("from the other")) break;
+    }
+    expect(told.match(/from the other/g)).toHaveLength(1);
+    expect(await (here as RunningExample).stop()).toBe(0);
+    expect(await (there as RunningExample).stop()).toBe(0);
+  });
+
   it("says why and ends with 1 where the database cannot be reached", async () => {
     const started = startExample("orders", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
     await expect(started).rejects.toThrow(/"level":"error".*ECONNREFUSED/);
