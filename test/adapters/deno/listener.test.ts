@@ -1,5 +1,6 @@
 /** What `usher-http/deno` has in common with every listener, on a real deno. */
 import { describeAnswers } from "../../support/spawned/answers.ts";
+import { describeBearing } from "../../support/spawned/bearing.ts";
 import { describeBodies } from "../../support/spawned/bodies.ts";
 import { describeClients } from "../../support/spawned/clients.ts";
 import { describeFeeds } from "../../support/spawned/feeds.ts";
@@ -8,6 +9,7 @@ import { describeStopping } from "../../support/spawned/stopping.ts";
 import { start } from "./start.ts";
 
 describeAnswers(start);
+describeBearing(start);
 describeBodies(start);
 describeClients(start);
 describeFeeds(start);

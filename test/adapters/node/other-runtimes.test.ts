@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ServeOptions } from "usher-http/node";
+import { describeBearing } from "../../support/spawned/bearing.ts";
 import { RawClient, header } from "../../support/raw-client.ts";
 import { runtimes } from "../../support/runtimes.ts";
 import { SpawnedServer } from "../../support/spawned/server.ts";
@@ -400,6 +401,8 @@ describe.each(Object.entries(commands))("on %s", (runtime, command) => {
     { timeout: 3000 },
     async ({ run }) => run(start),
   );
+
+  describeBearing(start);
 
   it("what is listed is there to be", () => {
     const named = [...Object.keys(listed), ...Object.keys(open)];

@@ -52,6 +52,7 @@ export function describeListening(start: Start): void {
   });
 
   describe("nothing listens where", () => {
+    const times = ["headTimeoutMs", "idleTimeoutMs", "bodyTimeoutMs", "sendTimeoutMs"];
     const refused = (options: ServeOptions, said: RegExp) => expect(start(options)).rejects.toThrow(said);
 
     it("the port is in use, on either of two addresses", async () => {
@@ -69,7 +70,11 @@ export function describeListening(start: Start): void {
 
     it("an option is out of its range", async () => {
       await refused({ port: 65_536 }, /RangeError: serve: port cannot be 65536: it is a whole number/);
-      await refused({ minBodyRate: 0 }, /RangeError: serve: minBodyRate cannot be 0/);
+      await refused({ drainMs: -1 }, /RangeError: serve: drainMs cannot be -1: it is a whole number/);
+      await refused({ socket: "" }, /RangeError: serve: socket cannot be empty/);
+      for (const option of [...times, "maxHeaderBytes", "minBodyRate", "maxConnections"]) {
+        await refused({ [option]: 0 }, new RegExp(`RangeError: serve: ${option} cannot be 0: it is a whole number`));
+      }
     });
   });
 
