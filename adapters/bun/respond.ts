@@ -1,7 +1,7 @@
 import { isStream } from "../../src/answers/answer.ts";
 import type { StreamEnd } from "../../src/answers/answer.ts";
 import type { OpenedSocket, Sent } from "../../src/app/exchange.ts";
-import { responseOf } from "../../src/app/fetch.ts";
+import { ownLengthResponseOf, responseOf } from "../../src/app/fetch.ts";
 import { Streaming } from "../../src/app/streaming.ts";
 import type { Sending } from "../../src/app/streaming.ts";
 import type { BunExchange } from "./exchange.ts";
@@ -52,7 +52,7 @@ function responseTo(exchange: BunExchange, sent: Sent, responding: Responding): 
   const answer = toSend(exchange, sent, sent.closes || isLast);
   exchange.body?.release();
   const { body, head } = answer;
-  if (!isStream(body)) return responseOf(answer);
+  if (!isStream(body)) return ownLengthResponseOf(answer);
   const opening = head[1]?.startsWith("text/event-stream") ? emptyComment : undefined;
   return responseOf(answer, new Streaming(body, new Watch(exchange, responding), opening).readable);
 }

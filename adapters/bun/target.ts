@@ -4,13 +4,17 @@ import type { RefusedHead } from "../../src/app/refused-head.ts";
 const badHost: RefusedHead = { status: 400, why: "a Host that is none" };
 const hosts: HostCheck = new HostCheck();
 const scheme = "http://";
+/** What came before the path last: that nearly every request has the same spares it the reading. */
+let lastOrigin = "http:///";
 
 /** The request target, cut from the URL that Bun makes of it and of `Host`, where it can make one. */
 export function targetOf(request: Request): string | RefusedHead {
   const { method, url } = request;
+  if (url.startsWith(lastOrigin) && method !== "CONNECT") return url.slice(lastOrigin.length - 1);
   if (method === "CONNECT" || !url.startsWith(scheme)) return withoutHost(request);
   const path = url.indexOf("/", scheme.length);
   if (!hosts.isHost(url.slice(scheme.length, path))) return badHost;
+  lastOrigin = url.slice(0, path + 1);
   return url.slice(path);
 }
 

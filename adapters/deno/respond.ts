@@ -2,7 +2,7 @@ import { isStream } from "../../src/answers/answer.ts";
 import type { StreamBody, StreamEnd } from "../../src/answers/answer.ts";
 import type { Sent } from "../../src/app/exchange.ts";
 import type { OpenSockets } from "../../src/app/open-sockets.ts";
-import { responseOf } from "../../src/app/fetch.ts";
+import { ownLengthResponseOf, responseOf } from "../../src/app/fetch.ts";
 import { Streaming } from "../../src/app/streaming.ts";
 import type { Sending } from "../../src/app/streaming.ts";
 import type { Deadline, Sweep } from "../../src/app/sweep.ts";
@@ -28,7 +28,8 @@ export function respond(exchange: DenoExchange, sent: Sent, responding: Respondi
   if (sent.socket !== undefined) return upgrade(exchange.request, sent, sent.socket, responding);
   const answer = toSend(sent, responding);
   const { body } = answer;
-  if (!isStream(body)) return responseOf(answer, isHeadOfStream(exchange, answer) ? emptyStream() : undefined);
+  if (!isStream(body))
+    return isHeadOfStream(exchange, answer) ? responseOf(answer, emptyStream()) : ownLengthResponseOf(answer);
   return responseOf(answer, new Sender(exchange, body, responding).readable);
 }
 

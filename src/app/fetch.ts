@@ -88,8 +88,23 @@ function hostOf(url: string): string {
   return end === -1 ? url.slice(start) : url.slice(start, start + end);
 }
 
-/** An answer as a standard `Response`; a listener that minds its client brings the stream of a streamed body. */
-export function responseOf({ status, head, body, closes }: Sent, stream?: ReadableStream<Uint8Array>): Response {
+/** An answer as a standard `Response`, for a runtime that tells the length of a body itself: a header costs 60 to 380 ns. */
+export function ownLengthResponseOf(sent: Sent): Response {
+  const { body, head } = sent;
+  const isMeasured = body !== undefined && body.length !== 0 && head.at(-2) === "content-length";
+  return responseOf(sent, undefined, isMeasured ? head.length - 2 : head.length);
+}
+
+/**
+ * An answer as a standard `Response`; a listener that minds its client brings the stream of a streamed body.
+ *
+ * @param until How much of the head is told.
+ */
+export function responseOf(
+  { status, head, body, closes }: Sent,
+  stream?: ReadableStream<Uint8Array>,
+  until: number = head.length,
+): Response {
   // Headers added to a Response cost half of what those made before it do; the type has to be there from the start.
   const type = head[0] === "content-type" ? (head[1] as string) : undefined;
   // The bytes are what is sent: Workers would compress them once more where a `content-encoding` says that they are.
@@ -98,8 +113,7 @@ export function responseOf({ status, head, body, closes }: Sent, stream?: Readab
   const response = new Response(stream ?? bodyInit(body), init);
   const { headers } = response;
   if (type === undefined) headers.delete("content-type");
-  for (let i = type === undefined ? 0 : 2; i < head.length; i += 2)
-    headers.append(head[i] as string, head[i + 1] as string);
+  for (let i = type === undefined ? 0 : 2; i < until; i += 2) headers.append(head[i] as string, head[i + 1] as string);
   if (closes) headers.set("connection", "close");
   return response;
 }

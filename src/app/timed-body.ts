@@ -20,8 +20,10 @@ export interface Reading {
 
 /** The body a request's head announces; undefined where it has none, or where the runtime shows none. */
 export function bodyOf(request: Request, reading: Reading): TimedBody | undefined {
-  const { method, headers } = request;
+  const { method } = request;
   if (method === "GET" || method === "HEAD") return undefined;
+  // Only now: where nobody looks at the headers, Bun does not make them.
+  const { headers } = request;
   const length = headers.get("content-length");
   if (length !== null) return Number(length) === 0 ? undefined : new TimedBody(request, reading, Number(length));
   const coding = headers.get("transfer-encoding");
