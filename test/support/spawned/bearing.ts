@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { unreadable } from "../refusals.ts";
-import { RawClient } from "../raw-client.ts";
+import type { RawClient } from "../raw-client.ts";
 import type { SpawnedServer, Start } from "./server.ts";
 
 const count = 10_000;
