@@ -8,6 +8,7 @@ export default defineConfig({
     // Tests import the package by its name, as its users do, and run its source.
     alias: [
       { find: /^usher-http$/, replacement: here("./src/index.ts") },
+      { find: /^usher-http\/client$/, replacement: here("./src/client/index.ts") },
       { find: /^usher-http\/(\w+)$/, replacement: here("./adapters/$1/index.ts") },
     ],
   },

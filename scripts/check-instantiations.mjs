@@ -1,6 +1,7 @@
 /**
- * Holds what a route costs the type checker: at most `most` instantiations, and every next one as many as the first. A
- * route has its own path, inputs and shapes; what the shapes cost without it is taken off.
+ * Holds what a route costs the type checker: at most `most` instantiations, and `mostCalled` more where a client calls
+ * it; every next one as many as the first. A route has its own path, inputs and shapes; what the shapes cost without it is
+ * taken off.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -10,6 +11,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const most = 700;
+const mostCalled = 160;
 const spread = 0.05;
 const counts = [100, 200, 400];
 
@@ -33,19 +35,42 @@ try {
   };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
 
-  const costs = counts.map((count) => Math.round((instantiations(count, count) - instantiations(count, 0)) / count));
-  console.log(`instantiations per route: ${costs.join(", ")} with ${counts.join(", ")} routes; ${most} at most`);
-  const linear = Math.max(...costs) <= Math.min(...costs) * (1 + spread);
-  if (!linear) console.error("a route costs more the more there are");
-  if (!linear || Math.max(...costs) > most) process.exitCode = 1;
+  const totals = counts.map((count) => {
+    return {
+      count,
+      none: instantiations(count, 0, 0),
+      routes: instantiations(count, count, 0),
+      calls: instantiations(count, count, count),
+    };
+  });
+  hold(
+    "route",
+    most,
+    totals.map(({ count, none, routes }) => (routes - none) / count),
+  );
+  hold(
+    "call",
+    mostCalled,
+    totals.map(({ count, routes, calls }) => (calls - routes) / count),
+  );
 } finally {
   rmSync(folder, { recursive: true });
 }
 
-/** @param {number} shapes @param {number} routes */
-function instantiations(shapes, routes) {
+/** @param {string} what @param {number} most @param {readonly number[]} costs */
+function hold(what, most, costs) {
+  const rounded = costs.map(Math.round);
+  console.log(`instantiations per ${what}: ${rounded.join(", ")} with ${counts.join(", ")} routes; ${most} at most`);
+  const linear = Math.max(...costs) <= Math.min(...costs) * (1 + spread);
+  if (!linear) console.error(`a ${what} costs more the more there are`);
+  if (!linear || Math.max(...rounded) > most) process.exitCode = 1;
+}
+
+/** @param {number} shapes @param {number} routes @param {number} calls */
+function instantiations(shapes, routes, calls) {
   writeFileSync(join(folder, "shapes.ts"), shapesModule(shapes));
   writeFileSync(join(folder, "routes.ts"), routesModule(routes));
+  writeFileSync(join(folder, "client.ts"), calls === 0 ? "" : clientModule(calls));
   const args = [tsc, "-p", folder, "--extendedDiagnostics", "--singleThreaded"];
   const { stdout, status } = spawnSync(process.execPath, args, { encoding: "utf8" });
   const counted = /^Instantiations:\s+(\d+)$/m.exec(stdout)?.[1];
@@ -99,4 +124,24 @@ export const route${i} = post(
 import * as shapes from "./shapes.js";
 export { Codec, Path, Query, Returns, json, param, post, refuse, shapes };
 ${routes.join("")}`;
+}
+
+/** @param {number} count */
+function clientModule(count) {
+  const all = Array.from({ length: count }, (_, i) => `routes.route${i}`);
+  const calls = all.map((_, i) => {
+    const sent = `{ path: { id: ${i} }, query: { name: "pen", page: 2 }, json: { item: "pen", quantity: 1 } }`;
+    return `
+  const came${i} = await api["POST /things${i}/{id}"](${sent});
+  if (came${i}.ok) seen.push(came${i}.value.placed_at);
+  else if (came${i}.error === "gone") seen.push(came${i}.message);`;
+  });
+  return `import { Client } from "usher-http";
+import * as routes from "./routes.js";
+const all = [${all.join(", ")}];
+const api = Client.of<typeof all>({ baseUrl: "" });
+export async function called(): Promise<readonly string[]> {
+  const seen: string[] = [];${calls.join("")}
+  return seen;
+}`;
 }

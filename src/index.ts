@@ -22,7 +22,7 @@ import type * as shapes from "./shapes/shape.ts";
 export type Result<A, E> = results.Result<A, E>;
 export * as Result from "./result.ts";
 
-export type Codec<A> = codecs.Codec<A>;
+export type Codec<A, Sent = unknown> = codecs.Codec<A, Sent>;
 export * as Codec from "./codecs/index.ts";
 export type Shape<A = unknown, Json = unknown> = shapes.Shape<A, Json>;
 export * as Shape from "./shapes/index.ts";
@@ -76,7 +76,7 @@ export type { SessionChange, SessionEntry, SessionStore } from "./cookies/sessio
 export { addHeader, client, clientGone, now, peer, requestId, setCookie } from "./inputs/connection.ts";
 export { request } from "./inputs/of-request.ts";
 
-export type Returns<A, Sent = A> = returns.Returns<A, Sent>;
+export type Returns<A, Sent = A, Status = number> = returns.Returns<A, Sent, Status>;
 export * as Returns from "./answers/returns.ts";
 export { answer } from "./answers/returned.ts";
 export type { Answered } from "./answers/returned.ts";
@@ -112,6 +112,7 @@ export * as Health from "./probes/health.ts";
 export * as Openapi from "./openapi/index.ts";
 export type Client = clients.Client;
 export * as Client from "./client/namespace.ts";
+export type { Calls, Outcome } from "./client/calls.ts";
 export * as Log from "./logging/log.ts";
 export * as Trace from "./tracing/trace.ts";
 export * as Test from "./testing/test.ts";

@@ -50,6 +50,8 @@ export interface StreamBody {
   readonly parts: AsyncIterable<Uint8Array>;
   /** Bytes, where it is known before: then the answer is framed by it, and never a byte longer. */
   readonly length?: number;
+  /** Its content type for a client that asks which of its events are text. */
+  readonly typeWithTextKinds?: string;
   /** The request it answers, from when the answer is made ready to be sent. */
   readonly request?: StreamRequest;
   /** Told of the request before its first part is asked for. */

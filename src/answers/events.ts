@@ -16,6 +16,7 @@ export function eventsAnswer(
   producer: unknown,
   declared: ReadonlySet<string> | undefined,
   keepAliveMs: number = defaultKeepAliveMs,
+  typeWithTextKinds?: string,
 ): Answer {
   if (typeof producer !== "function") throw new Unwritable("an event stream without a function that makes its events");
   const parts = new EventStream(producer as Producer<unknown>, declared, keepAliveMs);
@@ -23,6 +24,7 @@ export function eventsAnswer(
     parts,
     begin: (request) => (parts.request = request),
     writeTo: (sink) => parts.writeTo(sink),
+    ...(typeWithTextKinds === undefined ? {} : { typeWithTextKinds }),
   };
   return { status: 200, contentType: "text/event-stream", headers: eventHeaders, cookies: none, body, closes: false };
 }

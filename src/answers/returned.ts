@@ -7,13 +7,15 @@ import type { Answer } from "./answer.ts";
 
 declare const takes: unique symbol;
 declare const sends: unique symbol;
+declare const under: unique symbol;
 
-/** A route's declared kind of answer: what its handler returns, and what a caller then gets. */
-export interface Returns<in A, out Sent = A> {
+/** A route's declared kind of answer: what its handler returns, and what a caller then gets, under which statuses. */
+export interface Returns<in A, out Sent = A, out Status = number> {
   /** For the framework alone. */
   readonly node: ReturnsNode;
   readonly [takes]?: (a: A) => void;
   readonly [sends]?: Sent;
+  readonly [under]?: Status;
 }
 
 /** A kind of answer as the framework handles it. */

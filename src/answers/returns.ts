@@ -1,6 +1,7 @@
 import type { JsonOf, Shape, ValueOf } from "../shapes/shape.ts";
 import type { AnyEventKind, EventKind } from "../streams/event.ts";
 import type { Producer } from "../streams/event-stream.ts";
+import { typeWithTextKinds } from "../streams/text-kinds.ts";
 import { handshakeRefusal } from "../streams/sockets/handshake.ts";
 import type { Protocol } from "../streams/sockets/message.ts";
 import type { Socket, SocketHandler } from "../streams/sockets/socket.ts";
@@ -19,10 +20,10 @@ import { Unwritable } from "./unwritable.ts";
 type Written<A> = A extends readonly unknown[] ? Readonly<A> : A;
 
 /** 200, a page: `text/html; charset=utf-8`. */
-export const html: Returns<string, string> = { node: textNode("html", htmlType) };
+export const html: Returns<string, string, 200> = { node: textNode("html", htmlType) };
 
 /** 200, plain text: `text/plain; charset=utf-8`. */
-export const text: Returns<string, string> = { node: textNode("text", textType) };
+export const text: Returns<string, string, 200> = { node: textNode("text", textType) };
 
 /**
  * A value as JSON, written from its shape: a member the shape does not name never leaves. 200 by default; the status
@@ -30,11 +31,12 @@ export const text: Returns<string, string> = { node: textNode("text", textType) 
  *
  * @param options `examples` are values for the API document.
  */
-export function json<S extends Shape>(
+export function json<S extends Shape, const Status extends number = 200>(
   shape: S,
-  options: { readonly status?: number; readonly examples?: readonly NoInfer<Written<ValueOf<S>>>[] } = {},
-): Returns<Written<ValueOf<S>>, JsonOf<S>> {
-  const { status = 200, examples = [] } = options;
+  options: { readonly status?: Status; readonly examples?: readonly NoInfer<Written<ValueOf<S>>>[] } = {},
+): Returns<Written<ValueOf<S>>, JsonOf<S>, Status> {
+  const status: number = options.status ?? 200;
+  const { examples = [] } = options;
   const compile = () => {
     const write = writerOf(shape);
     return (returned: unknown) => plain(status, jsonType, write(returned));
@@ -51,7 +53,7 @@ export function jsonResponse<S extends Shape, const Statuses extends { readonly 
   shape: S,
   statuses: Statuses,
   options: { readonly examples?: readonly NoInfer<Written<ValueOf<S>>>[] } = {},
-): Returns<Answered<keyof Statuses, Written<ValueOf<S>>>, JsonOf<S>> {
+): Returns<Answered<keyof Statuses, Written<ValueOf<S>>>, JsonOf<S>, keyof Statuses & number> {
   const compile = () => {
     const write = writerOf(shape);
     return (returned: unknown) => {
@@ -64,8 +66,10 @@ export function jsonResponse<S extends Shape, const Statuses extends { readonly 
 }
 
 /** No body; 204 by default. */
-export function empty(options: { readonly status?: number } = {}): Returns<void, undefined> {
-  const { status = 204 } = options;
+export function empty<const Status extends number = 204>(
+  options: { readonly status?: Status } = {},
+): Returns<void, undefined, Status> {
+  const status: number = options.status ?? 204;
   const compile = () => () => plain(status, undefined, undefined);
   return { node: { kind: "empty", statuses: [[status, ""]], several: false, compile } };
 }
@@ -73,13 +77,13 @@ export function empty(options: { readonly status?: number } = {}): Returns<void,
 /** No body, under one of several statuses, each listed with what it means; answered with {@link answer}. */
 export function emptyResponse<const Statuses extends { readonly [status: number]: string }>(
   statuses: Statuses,
-): Returns<Answered<keyof Statuses, void>, undefined> {
+): Returns<Answered<keyof Statuses, void>, undefined, keyof Statuses & number> {
   const compile = () => (returned: unknown) => plain(answeredOf(returned).status, undefined, undefined);
   return { node: { kind: "empty", statuses: listed(statuses), several: true, compile } };
 }
 
-/** A response of the route's own: built with `Answer`, or a standard `Response`. */
-export const response: Returns<Answer | Response, Response> = {
+/** A response of the route's own: built with `Answer`, or a standard `Response`. Nobody else knows what it holds. */
+export const response: Returns<Answer | Response, unknown> = {
   node: { kind: "response", statuses: [], several: false, compile: () => builtAnswer },
 };
 
@@ -103,12 +107,13 @@ export const response: Returns<Answer | Response, Response> = {
 export function events<const Kinds extends readonly AnyEventKind[]>(
   kinds: Kinds,
   options: { readonly keepAliveMs?: number } = {},
-): Returns<Producer<Kinds[number]>, AsyncIterable<Received<Kinds[number]>>> {
+): Returns<Producer<Kinds[number]>, AsyncIterable<Received<Kinds[number]>>, 200> {
   const { keepAliveMs } = options;
   checkKeepAlive(keepAliveMs);
   const compile = () => {
     const declared = new Set(kinds.map(({ name }) => name));
-    return (returned: unknown) => eventsAnswer(returned, declared, keepAliveMs);
+    const type = typeWithTextKinds(kinds.filter(({ payload }) => payload.shape === undefined).map(({ name }) => name));
+    return (returned: unknown) => eventsAnswer(returned, declared, keepAliveMs, type);
   };
   return { node: { kind: "events", statuses: [[200, ""]], several: false, events: kinds, compile } };
 }
@@ -130,7 +135,7 @@ export function events<const Kinds extends readonly AnyEventKind[]>(
 export function websocket<Client, Server>(
   protocol: Protocol<Client, Server>,
   options: SocketOptions = {},
-): Returns<SocketHandler<Client, Server>, Socket<Server, Client>> {
+): Returns<SocketHandler<Client, Server>, Socket<Server, Client>, 101> {
   checkKeepAlive(options.keepAliveMs);
   const { maxMessage = defaultMaxMessage } = options;
   if (!(Number.isSafeInteger(maxMessage) && maxMessage > 0)) {
@@ -141,10 +146,10 @@ export function websocket<Client, Server>(
   return { node: { kind: "websocket", statuses: [[101, ""]], several: false, protocol, maxMessage, opens, compile } };
 }
 
-/** An event as a client gets it. */
+/** An event as a client gets it: `id` is the last its stream gave, and `value` what its kind is in JSON. */
 export type Received<K> =
-  K extends EventKind<infer Name, infer A>
-    ? { readonly name: Name; readonly id: string | undefined; readonly value: A }
+  K extends EventKind<infer Name, infer _A, infer Sent>
+    ? { readonly name: Name; readonly id: string | undefined; readonly value: Sent }
     : never;
 
 function textNode(kind: "html" | "text", contentType: string): ReturnsNode {

@@ -10,6 +10,7 @@ import { httpDate } from "./http-date.ts";
 import { endSpan } from "./request-span.ts";
 import { logAccess, logRaise, logRefusal, logUndeclared } from "./request-log.ts";
 import type { SecureHeaders } from "./secure-headers.ts";
+import { askingForTextKinds } from "../streams/text-kinds.ts";
 import { SentSocket } from "./sent-socket.ts";
 import { SentStream } from "./sent-stream.ts";
 
@@ -85,7 +86,8 @@ function guarded(asked: AskedExchange, answer: Answer): Answer {
 // The head in the order it is written: the type, the answer's own, the id, cookies, the date, the length.
 function headOf(asked: AskedExchange, answer: Answer, size: number | undefined): readonly string[] {
   const { status, contentType, headers, cookies } = answer;
-  const head = contentType === undefined ? [] : ["content-type", contentType];
+  const head =
+    contentType === undefined ? [] : ["content-type", size === undefined ? typeOf(asked, answer) : contentType];
   for (const [name, value] of headers) head.push(name.toLowerCase(), value);
   if (asked.app.secureHeaders !== undefined) addMissing(head, asked.app.secureHeaders);
   head.push("x-request-id", asked.id);
@@ -100,6 +102,12 @@ function headOf(asked: AskedExchange, answer: Answer, size: number | undefined):
 function addMissing(head: string[], { headers }: SecureHeaders): void {
   const own = new Set(head.filter((_, i) => i % 2 === 0));
   for (const [name, value] of headers) if (!own.has(name)) head.push(name, value);
+}
+
+function typeOf(asked: AskedExchange, { body, contentType = "" }: Answer): string {
+  const named = isStream(body) ? body.typeWithTextKinds : undefined;
+  if (named === undefined) return contentType;
+  return asked.lines("accept").some((line) => line.includes(askingForTextKinds)) ? named : contentType;
 }
 
 function hasOwnClock(asked: AskedExchange): boolean {

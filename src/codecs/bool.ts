@@ -12,4 +12,8 @@ function parse(text: string): Result<boolean, string> {
 }
 
 /** `true` or `false`, in exactly these letters. */
-export const bool: Codec<boolean> = { parse, print: (value) => (value ? "true" : "false"), text: { type: "boolean" } };
+export const bool: Codec<boolean, boolean> = {
+  parse,
+  print: (value) => (value ? "true" : "false"),
+  text: { type: "boolean" },
+};

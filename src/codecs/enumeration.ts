@@ -13,7 +13,10 @@ import { malformed } from "./malformed.ts";
  * const size = Codec.enum("size", ["small", "large"]);
  * ```
  */
-export function enumeration<const Words extends readonly string[]>(kind: string, words: Words): Codec<Words[number]>;
+export function enumeration<const Words extends readonly string[]>(
+  kind: string,
+  words: Words,
+): Codec<Words[number], Words[number]>;
 /** One of a set of values, each known by its word. */
 export function enumeration<A>(kind: string, values: readonly A[], word: (value: A) => string): Codec<A>;
 export function enumeration<A>(

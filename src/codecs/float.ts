@@ -20,4 +20,4 @@ function print(value: number): string {
  * A finite number, written `-12`, `0.5` or `2.5e-4`; `.5`, `5.`, `+3`, `inf` and `nan` are malformed. Prints the
  * fewest digits that read back as the same number, and infinity and NaN as nothing.
  */
-export const float: Codec<number> = { parse, print, text: { type: "number" } };
+export const float: Codec<number, number> = { parse, print, text: { type: "number" } };

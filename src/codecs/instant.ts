@@ -82,4 +82,4 @@ function three(value: number): string {
  * second, digits past the millisecond dropped, and in the years 0000 to 9999 once in UTC. Prints UTC with
  * milliseconds; a `Date` outside those years prints as nothing.
  */
-export const instant: Codec<Date> = { parse, print, text: { type: "string", format: "date-time" } };
+export const instant: Codec<Date, Date> = { parse, print, text: { type: "string", format: "date-time" } };

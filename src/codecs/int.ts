@@ -29,4 +29,4 @@ function print(value: number): string {
  * A whole number, −(2^53−1) to 2^53−1: digits, with `-` before them or not. Leading zeros are read. A number
  * outside the range is malformed, and prints as nothing.
  */
-export const int: Codec<number> = { parse, print, text: { type: "integer" } };
+export const int: Codec<number, number> = { parse, print, text: { type: "integer" } };

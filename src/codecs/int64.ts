@@ -28,4 +28,4 @@ function fits(value: bigint): boolean {
 }
 
 /** A 64-bit whole number, −2^63 to 2^63−1, exact. A number outside the range is malformed, and prints as nothing. */
-export const int64: Codec<bigint> = { parse, print, text: { type: "integer" } };
+export const int64: Codec<bigint, bigint> = { parse, print, text: { type: "integer" } };

@@ -25,4 +25,4 @@ function isUuid(text: string): boolean {
  * A UUID (RFC 9562) of version 1 to 8, the nil UUID, or the max UUID in lower case. Read in either case, the value
  * and what is printed are in lower case. Text that is no UUID prints as nothing.
  */
-export const uuid: Codec<string> = { parse, print, text: { type: "string", format: "uuid" } };
+export const uuid: Codec<string, string> = { parse, print, text: { type: "string", format: "uuid" } };

@@ -3,7 +3,7 @@ import { BodyReader, wrongMax } from "./body-reader.ts";
 import type { Body } from "./body-reader.ts";
 import { checkContentType, wrongContentTypes } from "./content-type.ts";
 import type { Dep } from "./dep.ts";
-import type { BodyToSend } from "./of-body.ts";
+import type { BodySent } from "./of-body.ts";
 
 /** How a body is read as it arrives. */
 export interface BodyStreamOptions {
@@ -27,7 +27,7 @@ export interface BodyStreamOptions {
  * });
  * ```
  */
-export function bodyStream(options: BodyStreamOptions): Dep<Body, never, { body: BodyToSend }> {
+export function bodyStream(options: BodyStreamOptions): Dep<Body, never, BodySent> {
   const { max, contentTypes } = options;
   return {
     node: {

@@ -1,5 +1,5 @@
 /** The `Form` namespace: fields and files of a form, urlencoded or multipart by its content type. */
-import type { AnyCodec, Codec } from "../codecs/codec.ts";
+import type { AnyCodec, Codec, SentAs } from "../codecs/codec.ts";
 import { bool } from "../codecs/index.ts";
 import { Problem } from "../refusals/problem.ts";
 import type { Dep } from "./dep.ts";
@@ -9,27 +9,27 @@ import { readGiven, required as missing } from "./read-text.ts";
 export * as File from "./form-file.ts";
 
 /** A field that must be sent: a 400 problem `required` at `form.<name>` where it is not. */
-export function required<const Name extends string, A>(
+export function required<const Name extends string, A, S = unknown>(
   name: Name,
-  codec: Codec<A>,
-): Dep<A, never, { form: { [K in Name]: A } }> {
+  codec: Codec<A, S>,
+): Dep<A, never, { form: { [K in Name]: SentAs<S> } }> {
   const absent = missing(`form.${name}`);
   return field(name, codec, true, () => absent);
 }
 
 /** A field, or undefined where it is not sent. */
-export function optional<const Name extends string, A>(
+export function optional<const Name extends string, A, S = unknown>(
   name: Name,
-  codec: Codec<A>,
-): Dep<A | undefined, never, { form?: { [K in Name]?: A } }> {
+  codec: Codec<A, S>,
+): Dep<A | undefined, never, { form?: { [K in Name]?: SentAs<S> } }> {
   return field(name, codec, false, () => undefined);
 }
 
 /** Every field of a name, in order. None is the empty list; one that does not parse is one problem. */
-export function list<const Name extends string, A>(
+export function list<const Name extends string, A, S = unknown>(
   name: Name,
-  codec: Codec<A>,
-): Dep<readonly A[], never, { form?: { [K in Name]?: readonly A[] } }> {
+  codec: Codec<A, S>,
+): Dep<readonly A[], never, { form?: { [K in Name]?: readonly SentAs<S>[] } }> {
   const at = `form.${name}`;
   return fromForm({ in: "form", name, codec, required: false, repeated: true }, (form) => {
     const values: unknown[] = [];
@@ -42,10 +42,8 @@ export function list<const Name extends string, A>(
   });
 }
 
-/** Whether a field was sent at all, whatever it says: a checkbox. */
-export function checked<const Name extends string>(
-  name: Name,
-): Dep<boolean, never, { form?: { [K in Name]?: boolean } }> {
+/** Whether a field was sent at all, whatever it says: a checkbox. A client sends `true`, or nothing. */
+export function checked<const Name extends string>(name: Name): Dep<boolean, never, { form?: { [K in Name]?: true } }> {
   const need = { in: "form", name, codec: bool, required: false, repeated: false } as const;
   return fromForm(need, (form) => form.field(name) !== undefined);
 }

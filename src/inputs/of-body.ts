@@ -9,8 +9,14 @@ import type { Awaitable, Dep, Names } from "./dep.ts";
 /** A body as it is sent with `fetch`. */
 export type BodyToSend = string | Uint8Array | Blob | FormData | URLSearchParams | ReadableStream<Uint8Array>;
 
+/** What a client sends for a body: the type is the body's own (a `Blob`, a form) or the header's. */
+export interface BodySent {
+  body: BodyToSend;
+  headers?: { "content-type"?: string };
+}
+
 /** The whole body, up to the app's `maxBody`; empty where there is none. */
-export const body: Dep<Uint8Array, never, { body: BodyToSend }> = {
+export const body: Dep<Uint8Array, never, BodySent> = {
   node: { from: [], body: { as: "bytes" }, compile: () => (asked) => asked.bytes },
 };
 
@@ -21,7 +27,7 @@ export const body: Dep<Uint8Array, never, { body: BodyToSend }> = {
 export function ofBody<A = never, const Codes extends readonly Code[] = readonly []>(
   options: { readonly contentTypes: readonly string[]; readonly refuses?: Codes },
   parse: (body: Uint8Array) => Awaitable<A | Refusal<Names<Codes> | FrameworkCode> | Problem>,
-): Dep<Exclude<A, Problem>, Names<Codes>, { body: BodyToSend }> {
+): Dep<Exclude<A, Problem>, Names<Codes>, BodySent> {
   const { contentTypes } = options;
   return {
     node: {

@@ -1,3 +1,4 @@
+import type { SentAs } from "../codecs/codec.ts";
 import { internal, sentences } from "../refusals/framework-codes.ts";
 import { Refusal } from "../refusals/refusal.ts";
 import type { AnyParam, Param, Rest } from "../routes/path.ts";
@@ -8,7 +9,9 @@ import { notText, readText } from "./read-text.ts";
 import { string } from "../codecs/index.ts";
 
 /** The value of a path parameter; a 400 at `path.<name>` where the segment does not parse. */
-export function param<Name extends string, A>(parameter: Param<Name, A>): Dep<A, never, { path: { [K in Name]: A } }>;
+export function param<Name extends string, A, S = unknown>(
+  parameter: Param<Name, A, S>,
+): Dep<A, never, { path: { [K in Name]: SentAs<S> } }>;
 export function param<Name extends string>(
   parameter: Rest<Name>,
 ): Dep<readonly string[], never, { path: { [K in Name]: readonly string[] } }>;

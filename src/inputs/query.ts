@@ -1,4 +1,4 @@
-import type { AnyCodec, Codec } from "../codecs/codec.ts";
+import type { AnyCodec, Codec, SentAs } from "../codecs/codec.ts";
 import type { Asked } from "./asked.ts";
 import type { Dep, TextNeed } from "./dep.ts";
 import { everyValue, firstValue } from "./query-text.ts";
@@ -6,36 +6,36 @@ import { readGiven, required as missing } from "./read-text.ts";
 import { Problem } from "../refusals/problem.ts";
 
 /** A query value that must be given: a 400 problem `required` at `query.<name>` where it is not. */
-export function required<const Name extends string, A>(
+export function required<const Name extends string, A, S = unknown>(
   name: Name,
-  codec: Codec<A>,
-): Dep<A, never, { query: { [K in Name]: A } }> {
+  codec: Codec<A, S>,
+): Dep<A, never, { query: { [K in Name]: SentAs<S> } }> {
   const absent = missing(`query.${name}`);
   return one(name, codec, { required: true }, () => absent);
 }
 
 /** A query value, or undefined where it is not given. */
-export function optional<const Name extends string, A>(
+export function optional<const Name extends string, A, S = unknown>(
   name: Name,
-  codec: Codec<A>,
-): Dep<A | undefined, never, { query?: { [K in Name]?: A } }> {
+  codec: Codec<A, S>,
+): Dep<A | undefined, never, { query?: { [K in Name]?: SentAs<S> } }> {
   return one(name, codec, {}, () => undefined);
 }
 
 /** A query value, or the default where it is not given; a value that does not parse is a problem all the same. */
-function withDefault<const Name extends string, A>(
+function withDefault<const Name extends string, A, S = unknown>(
   name: Name,
-  codec: Codec<A>,
+  codec: Codec<A, S>,
   value: A,
-): Dep<A, never, { query?: { [K in Name]?: A } }> {
+): Dep<A, never, { query?: { [K in Name]?: SentAs<S> } }> {
   return one(name, codec, { default: codec.print(value) }, () => value);
 }
 
 /** Every value given, in order: `?tag=a&tag=b`. None is the empty list; one that does not parse is one problem. */
-export function list<const Name extends string, A>(
+export function list<const Name extends string, A, S = unknown>(
   name: Name,
-  codec: Codec<A>,
-): Dep<readonly A[], never, { query?: { [K in Name]?: readonly A[] } }> {
+  codec: Codec<A, S>,
+): Dep<readonly A[], never, { query?: { [K in Name]?: readonly SentAs<S>[] } }> {
   const at = `query.${name}`;
   const read = (asked: Asked): unknown => {
     const values: unknown[] = [];

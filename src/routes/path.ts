@@ -14,8 +14,8 @@ export interface AnyParam<out Name extends string = string> {
 }
 
 /** A segment read by a codec. Made once, and used in every path and route that has it. */
-export interface Param<out Name extends string, in out A> extends AnyParam<Name> {
-  readonly codec: Codec<A>;
+export interface Param<out Name extends string, in out A, out Sent = unknown> extends AnyParam<Name> {
+  readonly codec: Codec<A, Sent>;
 }
 
 /** Every segment that is left. */
@@ -75,26 +75,26 @@ export function of<const Segments extends readonly Segment[]>(
 }
 
 /** Any segment, as text. */
-export function str<const Name extends string>(name: Name, options?: ParamOptions): Param<Name, string> {
+export function str<const Name extends string>(name: Name, options?: ParamOptions): Param<Name, string, string> {
   return param(name, stringCodec, options);
 }
 
 /** A whole number, −(2^53−1) to 2^53−1. */
-export function int<const Name extends string>(name: Name, options?: ParamOptions): Param<Name, number> {
+export function int<const Name extends string>(name: Name, options?: ParamOptions): Param<Name, number, number> {
   return param(name, intCodec, options);
 }
 
 /** A 64-bit whole number, exact. */
-export function int64<const Name extends string>(name: Name, options?: ParamOptions): Param<Name, bigint> {
+export function int64<const Name extends string>(name: Name, options?: ParamOptions): Param<Name, bigint, bigint> {
   return param(name, int64Codec, options);
 }
 
 /** A segment read by any codec. */
-export function param<const Name extends string, A>(
+export function param<const Name extends string, A, Sent = unknown>(
   name: Name,
-  codec: Codec<A>,
+  codec: Codec<A, Sent>,
   options: ParamOptions = {},
-): Param<Name, A> {
+): Param<Name, A, Sent> {
   return { kind: "param", name, codec, declines: options.unparsed === "next-route" };
 }
 

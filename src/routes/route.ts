@@ -1,4 +1,4 @@
-import type { Returns } from "../answers/returned.ts";
+import type { Answered, Returns } from "../answers/returned.ts";
 import type { AnyDep, Awaitable, Inputs, Names, RefusesOf, Values, WireOf } from "../inputs/dep.ts";
 import type { Code } from "../refusals/code.ts";
 import type { FrameworkCode } from "../refusals/framework-codes.ts";
@@ -7,9 +7,10 @@ import { empty } from "./meta.ts";
 import type { Meta } from "./meta.ts";
 import type { Path } from "./path.ts";
 
-declare const wire: unique symbol;
-declare const sent: unique symbol;
-declare const names: unique symbol;
+// Types alone, of a caller's side: read by name, which costs the compiler a third of inferring them.
+export declare const wire: unique symbol;
+export declare const sent: unique symbol;
+export declare const names: unique symbol;
 
 /**
  * A method and a path bound to a kind of answer, to inputs and to a handler. A value: it belongs to no app. Everything
@@ -56,16 +57,16 @@ export interface Declaration<I extends Inputs, R extends Returns<never, unknown>
 }
 
 type AnswerOf<R> = R extends Returns<infer A, unknown> ? A : never;
-type SentBy<R> = R extends Returns<never, infer J> ? J : never;
+type SentBy<R> = R extends Returns<never, infer Value, infer Status> ? Answered<Status, Value> : never;
 type Handler<I, R, Codes extends readonly Code[]> = (
   inputs: Values<I>,
 ) => Awaitable<AnswerOf<R> | Refusal<Names<Codes> | FrameworkCode>>;
 
 /** Makes a route of one method. */
 export type Method<M extends string> = <
-  const I extends Inputs,
-  R extends Returns<never, unknown>,
-  P extends string,
+  const I extends Inputs = {},
+  R extends Returns<never, unknown> = Returns<never, unknown>,
+  P extends string = string,
   const Codes extends readonly Code[] = readonly [],
 >(
   path: Path<unknown, P>,
@@ -84,9 +85,9 @@ export type Method<M extends string> = <
  */
 export function route<
   const M extends string,
-  const I extends Inputs,
-  R extends Returns<never, unknown>,
-  P extends string,
+  const I extends Inputs = {},
+  R extends Returns<never, unknown> = Returns<never, unknown>,
+  P extends string = string,
   const Codes extends readonly Code[] = readonly [],
 >(
   method: M,

@@ -18,11 +18,19 @@ export class EventReader {
   #data: string[] = [];
   #length = 0;
   #id: string | undefined = undefined;
-  #retryMs: number | undefined = undefined;
+  /** The id to go on after: of the last event that ended, with data or without. */
+  lastId: string | undefined = undefined;
+  /** What the stream last asked its client to wait before it reconnects. */
+  retryMs: number | undefined = undefined;
 
-  /** @param maxBytes The most an event may hold; past it `feed` throws. */
-  constructor(maxBytes = 1_048_576) {
+  /**
+   * @param maxBytes The most an event may hold; past it `feed` throws.
+   * @param before What read the connection before this one, whose stream goes on.
+   */
+  constructor(maxBytes = 1_048_576, before?: EventReader) {
     this.#maxBytes = maxBytes;
+    this.#id = this.lastId = before?.lastId;
+    this.retryMs = before?.retryMs;
   }
 
   /** The events that these bytes complete. */
@@ -53,7 +61,7 @@ export class EventReader {
     if (field === "event") this.#name = value;
     else if (field === "data") this.#keep(value);
     else if (field === "id" && !value.includes("\0")) this.#id = value;
-    else if (field === "retry" && /^\d+$/.test(value)) this.#retryMs = Number(value);
+    else if (field === "retry" && /^\d+$/.test(value)) this.retryMs = Number(value);
   }
 
   #keep(value: string): void {
@@ -67,8 +75,9 @@ export class EventReader {
     this.#name = "";
     this.#data = [];
     this.#length = 0;
+    this.lastId = this.#id;
     if (data.length === 0) return undefined;
-    return { name: name === "" ? "message" : name, id: this.#id, data: data.join("\n"), retryMs: this.#retryMs };
+    return { name: name === "" ? "message" : name, id: this.#id, data: data.join("\n"), retryMs: this.retryMs };
   }
 
   #check(length: number): void {

@@ -1,4 +1,4 @@
-import type { Shape, ValueOf } from "../shapes/shape.ts";
+import type { JsonOf, Shape, ValueOf } from "../shapes/shape.ts";
 import { compileWriter } from "../shapes/writer.ts";
 import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
@@ -6,6 +6,7 @@ import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 
 declare const value: unique symbol;
+declare const sent: unique symbol;
 declare const kind: unique symbol;
 
 /** A kind of event of any payload. */
@@ -15,10 +16,11 @@ export interface AnyEventKind {
   readonly payload: Payload;
 }
 
-/** A kind of event a stream may send, declared on its route: its name, and what its payload is. */
-export interface EventKind<out Name extends string, in out A> extends AnyEventKind {
+/** A kind of event a stream may send, declared on its route: its name, what its payload is, and what a client gets. */
+export interface EventKind<out Name extends string, in out A, out Sent = unknown> extends AnyEventKind {
   readonly name: Name;
   readonly [value]?: (a: A) => A;
+  readonly [sent]?: Sent;
 }
 
 /** What a kind's payload is, and how it is written: the text, or for the log why it cannot be. */
@@ -62,13 +64,16 @@ class WireEvent implements Event<never> {
 }
 
 /** A kind whose payload is JSON, written by a shape. */
-export function json<const Name extends string, S extends Shape>(name: Name, shape: S): EventKind<Name, ValueOf<S>> {
+export function json<const Name extends string, S extends Shape>(
+  name: Name,
+  shape: S,
+): EventKind<Name, ValueOf<S>, JsonOf<S>> {
   const { write } = compileWriter(shape);
   return { name, payload: { shape, write } };
 }
 
 /** A kind whose payload is plain text, of any number of lines. */
-export function text<const Name extends string>(name: Name): EventKind<Name, string> {
+export function text<const Name extends string>(name: Name): EventKind<Name, string, string> {
   return { name, payload: { shape: undefined, write: (text: string) => ok(text) } };
 }
 
@@ -78,11 +83,11 @@ export function text<const Name extends string>(name: Name): EventKind<Name, str
  *
  * @param options `id` is what a client that reconnects sends back as `Last-Event-ID`.
  */
-export function make<Name extends string, A>(
-  kind: EventKind<Name, A>,
+export function make<Name extends string, A, Sent>(
+  kind: EventKind<Name, A, Sent>,
   value: A,
   options: { readonly id?: string } = {},
-): Event<EventKind<Name, A>> {
+): Event<EventKind<Name, A, Sent>> {
   const { name } = kind;
   const wire = encode(name, kind.payload.write(value as never), options.id);
   if (wire.ok) return eventOf(name, wire.value);

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { rolldown } from "rolldown";
+import type { RolldownOutput } from "rolldown";
 import { describe, expect, it } from "vitest";
 
 const root = join(import.meta.dirname, "../..");
@@ -103,5 +104,26 @@ async function withRolldown(program: string): Promise<string> {
   });
   const { output } = await bundle.generate({ format: "esm", minify: true });
   await bundle.close();
-  return output[0].code;
+  return loadedAtOnce(output);
 }
+
+/** The first chunk and those it brings, without those that a program asks for later. */
+function loadedAtOnce([entry, ...others]: RolldownOutput["output"]): string {
+  const brought = others.filter(({ fileName }) => entry.imports.includes(fileName));
+  return [entry, ...brought].map((chunk) => ("code" in chunk ? chunk.code : "")).join("");
+}
+
+describe("bytes of a typed client", () => {
+  // What reads an event stream is a chunk of its own by rolldown, which is not counted; esbuild has both in one.
+  it.each([
+    { entry: "usher-http", imported: "{ Client }", bundler: "rolldown", bundle: withRolldown, most: 1_420 },
+    { entry: "usher-http", imported: "{ Client }", bundler: "esbuild", bundle: withEsbuild, most: 2_900 },
+    { entry: "usher-http/client", imported: "* as Client", bundler: "rolldown", bundle: withRolldown, most: 1_420 },
+    { entry: "usher-http/client", imported: "* as Client", bundler: "esbuild", bundle: withEsbuild, most: 2_900 },
+  ])("of $entry by $bundler are at most $most", async ({ entry, imported, bundler, bundle, most }) => {
+    const code = await bundle(`import ${imported} from "${entry}"; export const api = Client.of({ baseUrl: "" });`);
+    const bytes = gzipSync(code).length;
+    console.log(`a typed client of ${entry} by ${bundler}: ${bytes} bytes gzipped`);
+    expect(bytes).toBeLessThanOrEqual(most);
+  });
+});

@@ -1,0 +1,379 @@
+/** Event streams through the typed client: over as many connections as they take. */
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import * as v from "valibot";
+import {
+  App,
+  Client,
+  Codec,
+  Dep,
+  Event,
+  Header,
+  Path,
+  Refusal,
+  Returns,
+  clientGone,
+  get,
+  post,
+  refuse,
+} from "usher-http";
+import type { Calls, Producer } from "usher-http";
+import "../support/logs.ts";
+
+const Count = Event.json("count", v.number());
+const Note = Event.json("note", v.object({ text: v.string() }));
+const Word = Event.text("word");
+type Feed = Producer<typeof Count | typeof Note | typeof Word>;
+
+const keepAliveMs = 15_000;
+const signedOut = Refusal.code("signed_out", { status: 401, doc: "Nobody is signed in.", challenge: "Bearer" });
+
+/** What each connection is answered: the first by the first. */
+let connections: ((last: string | undefined, gone: AbortSignal) => Feed)[] = [];
+const asked: (string | undefined)[] = [];
+const last = Header.optional("last-event-id", Codec.string);
+const kinds = [Count, Note, Word] as const;
+const inputs = { last, clientGone };
+const follow = ({ last, clientGone }: { last: string | undefined; clientGone: AbortSignal }) => {
+  asked.push(last);
+  const next = connections.shift();
+  return next === undefined ? refuse(signedOut, "Please sign in.") : next(last, clientGone);
+};
+const routes = [
+  get(Path.of("feed"), { inputs, returns: Returns.events(kinds), refuses: [signedOut] }, follow),
+  post(Path.of("feed"), { inputs, returns: Returns.events(kinds), refuses: [signedOut] }, follow),
+  get(
+    Path.of("typed"),
+    { inputs: { accept: Dep.ofRequest((r) => r.header("accept") ?? "") }, returns: Returns.events(kinds) },
+    () => () => {},
+  ),
+] as const;
+const app = App.make(routes);
+
+const api = Client.of<typeof routes>({ baseUrl: "http://localhost", fetch: app.fetch });
+
+async function opened(sent: { signal?: AbortSignal; headers?: { "last-event-id"?: string } } = {}) {
+  const stream = await api["GET /feed"](sent);
+  if (!stream.ok) throw new Error(stream.error);
+  return stream.value;
+}
+
+// Not vi.waitFor, which lets the time pass.
+async function waits(): Promise<void> {
+  while (vi.getTimerCount() === 0) await new Promise(setImmediate);
+}
+
+/** Ends the time a client waits, however long, and lets what follows happen. */
+async function waitOut(): Promise<void> {
+  await waits();
+  await vi.runOnlyPendingTimersAsync();
+}
+
+beforeEach(() => {
+  connections = [];
+  asked.length = 0;
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/** Each value that came, by its kind, until the stream ended. */
+async function all(stream: AsyncIterable<{ name: string; value: unknown }>): Promise<unknown[]> {
+  const values: unknown[] = [];
+  for await (const { name, value } of stream) values.push([name, value]);
+  return values;
+}
+
+describe("an event stream", () => {
+  it("has each event as its kind is, though its text were JSON", async () => {
+    connections = [
+      () => async (send) => {
+        await send(Event.make(Count, 1));
+        for (const word of ["1", "true", '"x"', "{}", "a\nb", ""]) await send(Event.make(Word, word));
+        await send(Event.make(Note, { text: "2" }));
+      },
+    ];
+    expect(await all(await opened())).toEqual([
+      ["count", 1],
+      ...["1", "true", '"x"', "{}", "a\nb", ""].map((word) => ["word", word]),
+      ["note", { text: "2" }],
+    ]);
+  });
+
+  it("is of the plain type for whoever does not ask which kinds are text", async () => {
+    const typeFor = async (accept: string) => {
+      const response = await app.fetch(new Request("http://localhost/typed", { headers: { accept } }));
+      await response.body?.cancel();
+      return response.headers.get("content-type");
+    };
+    expect(await typeFor("text/event-stream")).toBe("text/event-stream");
+    expect(await typeFor("*/*")).toBe("text/event-stream");
+    expect(await typeFor("text/html, text/event-stream;text-kinds=1")).toBe('text/event-stream;text-kinds="word"');
+  });
+
+  it("of a server that does not say so has JSON where it is JSON, and text", async () => {
+    const body = "event: word\ndata: hello\n\nevent: count\ndata: 1\n\n";
+    const fetch = async () => new Response(body, { headers: { "content-type": "text/event-stream; charset=utf-8" } });
+    const stream = await Client.of<typeof routes>({ baseUrl: "http://localhost", fetch })["GET /feed"]();
+    expect(stream.ok && (await all(stream.value))).toEqual([
+      ["word", "hello"],
+      ["count", 1],
+    ]);
+  });
+
+  it("goes on behind the last id when it is cut off, and waits as long as it was told", async () => {
+    connections = [
+      () => async (send) => {
+        await send(Event.retry({ ms: 4000 }));
+        await send(Event.make(Count, 1, { id: "1" }));
+        await send(Event.make(Count, 2, { id: "zwölf" }));
+        throw new Error("cut");
+      },
+      (last) => async (send) => {
+        await send(Event.make(Word, `after ${last}`));
+        await send(Event.make(Count, 3, { id: "3" }));
+        throw new Error("cut");
+      },
+      (last, gone) => async (send) => {
+        await send(Event.make(Word, `after ${last}`));
+        await new Promise((resolve) => gone.addEventListener("abort", resolve));
+      },
+    ];
+    const wait = vi.spyOn(globalThis, "setTimeout");
+    const seen: unknown[] = [];
+    const reading = (async () => {
+      for await (const { value, id } of await opened({ headers: { "last-event-id": "0" } })) {
+        seen.push([value, id]);
+        if (seen.length === 5) break;
+      }
+    })();
+    await waitOut();
+    await waitOut();
+    await reading;
+    const utf8 = Buffer.from("zwölf").toString("latin1");
+    expect(seen).toEqual([
+      [1, "1"],
+      [2, "zwölf"],
+      [`after ${utf8}`, "zwölf"],
+      [3, "3"],
+      ["after 3", "3"],
+    ]);
+    expect(asked).toEqual(["0", utf8, "3"]);
+    expect(wait.mock.calls.map(([, ms]) => ms).filter((ms) => ms !== keepAliveMs)).toEqual([4000, 4000]);
+  });
+
+  const kept = (text: string) => new Response(text, { headers: { "content-type": "text/event-stream" } });
+  const cut = (text: string) => {
+    const bytes = [new TextEncoder().encode(text)];
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      const next = bytes.shift();
+      if (next === undefined) controller.error(new TypeError("terminated"));
+      else controller.enqueue(next);
+    };
+    return new Response(new ReadableStream({ pull }), { headers: { "content-type": "text/event-stream" } });
+  };
+  const refused = (status: number, error: string) => Response.json({ error, message: "No." }, { status });
+  const one = "event: count\ndata: 1\n\n";
+
+  /** A client that is answered by one after the other. */
+  function answeredBy(...answers: (() => Response | Promise<Response>)[]): typeof api {
+    return Client.of<typeof routes>({
+      baseUrl: "http://localhost",
+      fetch: async (request) => {
+        asked.push(request.headers.get("last-event-id") ?? undefined);
+        const next = answers.shift();
+        if (next === undefined) throw new Error("asked too often");
+        return next();
+      },
+    });
+  }
+
+  async function outcome(
+    api: Pick<Calls<typeof routes>, "GET /feed">,
+    waits = 0,
+  ): Promise<{ readonly values?: unknown[]; readonly thrown?: unknown }> {
+    const stream = await api["GET /feed"]();
+    if (!stream.ok) throw new Error(stream.error);
+    const values: unknown[] = [];
+    const reading = (async () => {
+      for await (const { value } of stream.value) values.push(value);
+    })().then(
+      () => ({ values }),
+      (thrown: unknown) => ({ values, thrown }),
+    );
+    for (let i = 0; i < waits; i++) await waitOut();
+    return reading;
+  }
+
+  it("ends where its server ended it, having said nothing of how to go on", async () => {
+    expect(await outcome(answeredBy(() => kept(one)))).toEqual({ values: [1] });
+  });
+
+  it.each([
+    ["an id", `id: 7\n${one}`, "7"],
+    ["an id without data", `${one}id: 8\n\n`, "8"],
+    ["a time to wait", `retry: 10\n\n${one}`, undefined],
+  ])("goes on where its server ended it, having given %s, until it is told 204", async (_, text, id) => {
+    const api = answeredBy(
+      () => kept(text),
+      () => kept(text),
+      () => new Response(null, { status: 204 }),
+    );
+    expect(await outcome(api, 2)).toEqual({ values: [1, 1] });
+    expect(asked).toEqual([undefined, id, id]);
+  });
+
+  it("has forgotten an id that its event did not live to give, and one that was taken back", async () => {
+    const api = answeredBy(
+      () => cut(`id: 1\n${one}id: 2\ndata: 2\n`),
+      () => cut(`${one}id\n\n`),
+      () => new Response(null, { status: 204 }),
+    );
+    expect(await outcome(api, 2)).toEqual({ values: [1, 1] });
+    expect(asked).toEqual([undefined, "1", undefined]);
+  });
+
+  it("is asked for again whatever is in the way, ever later and at most every 30 seconds", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0);
+    const wait = vi.spyOn(globalThis, "setTimeout");
+    const down = Array.from({ length: 4 }, () => () => Promise.reject(new TypeError("fetch failed")));
+    const busy = [() => refused(503, "busy"), () => refused(429, "rate_limited"), () => cut("")];
+    const api = answeredBy(
+      () => cut(one),
+      ...down,
+      ...busy,
+      () => cut(one),
+      () => new Response(null, { status: 204 }),
+    );
+    expect(await outcome(api, 9)).toEqual({ values: [1, 1] });
+    const seconds = wait.mock.calls.map(([, ms = 0]) => ms / 1000);
+    expect(seconds).toEqual([1, 2, 4, 8, 16, 30, 30, 30, 1]);
+  });
+
+  it("never waits less than it was told, nor longer than a timer can", async () => {
+    const wait = vi.spyOn(globalThis, "setTimeout");
+    const text = `retry: 40000\n\n${one}`;
+    const fails = () => refused(502, "bad_gateway");
+    const end = () => new Response(null, { status: 204 });
+    await outcome(
+      answeredBy(() => cut(text), fails, end),
+      2,
+    );
+    await outcome(
+      answeredBy(() => cut("retry: 99999999999999\n\n"), end),
+      1,
+    );
+    expect(wait.mock.calls.map(([, ms]) => ms)).toEqual([40_000, 40_000, 2 ** 31 - 1]);
+  });
+
+  it("throws what keeps it from going on", async () => {
+    const { values, thrown } = await outcome(
+      answeredBy(
+        () => cut(one),
+        () => refused(401, "signed_out"),
+      ),
+      1,
+    );
+    expect([values, thrown]).toEqual([[1], new Error("the event stream does not go on: signed_out")]);
+    expect((thrown as Error).cause).toMatchObject({ ok: false, status: 401, error: "signed_out" });
+    const page = () => new Response("<p>", { headers: { "content-type": "text/html" } });
+    expect(
+      (
+        await outcome(
+          answeredBy(() => cut(one), page),
+          1,
+        )
+      ).thrown,
+    ).toMatchObject({ message: /what answers is none/ });
+  });
+
+  it("that was asked for by more than a GET is not asked for again", async () => {
+    const post = (api: Calls<typeof routes>) => ({ "GET /feed": api["POST /feed"] }) as never;
+    expect(await outcome(post(answeredBy(() => kept(`id: 1\n${one}`))))).toEqual({ values: [1] });
+    const thrown = new Error("the event stream was cut off");
+    expect(await outcome(post(answeredBy(() => cut(`id: 1\n${one}`))))).toEqual({ values: [1], thrown });
+  });
+
+  it("throws for an event longer than a MiB", async () => {
+    const { thrown } = await outcome(answeredBy(() => kept(`data: ${"x".repeat(2 ** 20)}\n\n`)));
+    expect(thrown).toBeInstanceOf(RangeError);
+  });
+
+  it("is a refusal where it is refused", async () => {
+    expect(await api["GET /feed"]()).toMatchObject({ ok: false, status: 401, error: "signed_out" });
+  });
+});
+
+describe("whoever leaves an event stream", () => {
+  /** A connection that sends one event and is quiet, and what tells that its client went. */
+  function quietly(): Promise<void> {
+    return new Promise((resolve) => {
+      connections = [
+        (_, gone) => async (send) => {
+          gone.addEventListener("abort", () => resolve());
+          await send(Event.make(Count, 1, { id: "1" }));
+          await new Promise((resolve) => gone.addEventListener("abort", resolve));
+        },
+      ];
+    });
+  }
+
+  it("by a break ends its connection", async () => {
+    const gone = quietly();
+    for await (const { value } of await opened()) {
+      expect(value).toBe(1);
+      break;
+    }
+    await gone;
+    expect(asked).toHaveLength(1);
+  });
+
+  it("by return() ends it at once, though an event is waited for", async () => {
+    const gone = quietly();
+    const iterator = (await opened())[Symbol.asyncIterator]();
+    expect(await iterator.next()).toMatchObject({ value: { value: 1 } });
+    const next = iterator.next();
+    await iterator.return?.();
+    expect(await next).toEqual({ done: true, value: undefined });
+    await gone;
+  });
+
+  it("before its first event ends it too", async () => {
+    const signals: AbortSignal[] = [];
+    const left = await new Promise<readonly AbortSignal[]>((resolve) => {
+      const body = new ReadableStream({ cancel: () => resolve(signals) });
+      const fetch = async ({ signal }: Request) => {
+        signals.push(signal);
+        return new Response(body, { headers: { "content-type": "text/event-stream" } });
+      };
+      const api = Client.of<typeof routes>({ baseUrl: "http://localhost", fetch });
+      void api["GET /feed"]().then((stream) =>
+        stream.ok ? stream.value[Symbol.asyncIterator]().return?.() : undefined,
+      );
+    });
+    expect(left.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+
+  it("by its signal ends the iteration, and the connection", async () => {
+    const gone = quietly();
+    const stop = new AbortController();
+    const stream = await opened({ signal: stop.signal });
+    const values = all(stream);
+    stop.abort();
+    expect(await values).toEqual([]);
+    await gone;
+  });
+
+  it("while nothing is connected ends the wait", async () => {
+    const fetch = async () => new Response("id: 1\ndata: 1\n\n", { headers: { "content-type": "text/event-stream" } });
+    const stop = new AbortController();
+    const api = Client.of<typeof routes>({ baseUrl: "http://localhost", fetch });
+    const stream = await api["GET /feed"]({ signal: stop.signal });
+    const values = stream.ok && all(stream.value);
+    await waits();
+    stop.abort();
+    expect(await values).toEqual([["message", 1]]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

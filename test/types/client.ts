@@ -1,0 +1,201 @@
+/** The typed client: what a caller is given by the routes' types, and what the compiler must refuse. */
+import * as v from "valibot";
+import {
+  Client,
+  Codec,
+  Dep,
+  Event,
+  Form,
+  Header,
+  Health,
+  Path,
+  Query,
+  Refusal,
+  Returns,
+  Shape,
+  Socket,
+  answer,
+  bodyStream,
+  get,
+  json,
+  param,
+  post,
+  refuse,
+} from "usher-http";
+import type { Calls } from "usher-http";
+
+const orderId = Path.int("order_id");
+const Order = v.object({ id: v.number(), item: v.string(), placed_at: Shape.instant });
+const soldOut = Refusal.code("sold_out", { status: 409, doc: "There is none of that item left." });
+const signedOut = Refusal.code("signed_out", { status: 401, doc: "Nobody is signed in.", challenge: "Bearer" });
+const clerk = Dep.join(
+  { token: Header.optional("authorization", Codec.string) },
+  ({ token }) => token ?? refuse(signedOut),
+  { refuses: [signedOut] },
+);
+
+const getOrder = get(
+  Path.of("orders", orderId),
+  { inputs: { id: param(orderId) }, returns: Returns.json(Order), refuses: [Refusal.notFound] },
+  () => refuse(Refusal.notFound),
+);
+const placeOrder = post(
+  Path.of("orders"),
+  {
+    inputs: { clerk, order: json(v.object({ item: v.string(), due: v.optional(Shape.date) })) },
+    returns: Returns.jsonResponse(Order, { 200: "It was placed before.", 201: "It is placed." }),
+    refuses: [soldOut],
+  },
+  () => refuse(soldOut),
+);
+const search = get(
+  Path.of("search"),
+  {
+    inputs: {
+      since: Query.optional("since", Codec.instant),
+      day: Query.optional("day", Codec.date),
+      sizes: Query.list("size", Codec.enum("size", ["small", "large"])),
+      level: Query.required(
+        "level",
+        Codec.enum("level", [1, 2], (level) => `level-${level}`),
+      ),
+    },
+    returns: Returns.text,
+  },
+  () => "",
+);
+const note = post(
+  Path.of("notes"),
+  {
+    inputs: {
+      title: Form.required("title", Codec.string),
+      loud: Form.checked("loud"),
+      file: Form.File.optional("file"),
+    },
+    returns: Returns.emptyResponse({ 201: "Made.", 204: "Kept." }),
+  },
+  () => answer(204),
+);
+const image = post(
+  Path.of("images"),
+  { inputs: { image: bodyStream({ max: 1 << 20, contentTypes: ["image/*"] }) }, returns: Returns.empty() },
+  () => {},
+);
+const feed = get(
+  Path.of("feed"),
+  {
+    inputs: { last: Header.optional("last-event-id", Codec.int) },
+    returns: Returns.events([Event.json("placed", Order), Event.text("closed")]),
+  },
+  () => () => {},
+);
+const chat = get(
+  Path.of("chat"),
+  { returns: Returns.websocket(Socket.protocol({ client: Socket.text, server: Socket.text })) },
+  () => async () => {},
+);
+const own = get(Path.of("own"), { returns: Returns.response }, () => new Response());
+
+const routes = [getOrder, placeOrder, search, note, image, feed, chat, own, ...Health.routes([])] as const;
+const api = Client.of<typeof routes>({ baseUrl: "https://orders.example" });
+
+export async function called(): Promise<unknown> {
+  const found = await api["GET /orders/{order_id}"]({ path: { order_id: 7 }, signal: AbortSignal.timeout(1000) });
+  if (found.ok) {
+    const status: 200 = found.status;
+    // As JSON has it, and not as the server holds it.
+    const placedAt: string = found.value.placed_at;
+    return [status, placedAt];
+  }
+  switch (found.error) {
+    case "not_found":
+    case "unreachable": {
+      const none: readonly [] = found.problems;
+      return none;
+    }
+    case "invalid":
+      return found.problems[0]?.at.startsWith("path");
+    case "busy":
+    case "internal":
+    case "unreadable":
+    case "too_large":
+    case "cross_origin":
+    case "unsupported_media_type":
+      return found.message;
+    default: {
+      const nothing: never = found;
+      return nothing;
+    }
+  }
+}
+
+export async function sent(): Promise<void> {
+  const placed = await api["POST /orders"]({
+    headers: { authorization: "Bearer t" },
+    json: { item: "pen", due: "2026-09-30" },
+  });
+  if (placed.ok) {
+    const status: 200 | 201 = placed.status;
+    void status;
+  } else {
+    const signedOut = placed.error === "signed_out";
+    const soldOut = placed.error === "sold_out";
+    // @ts-expect-error a code this route never answers
+    const notFound = placed.error === "not_found";
+    void [signedOut, soldOut, notFound];
+  }
+  await api["GET /search"]({ query: { level: "level-1", since: new Date(), day: "2026-09-30", size: ["small"] } });
+  // @ts-expect-error a word that is none of them
+  await api["GET /search"]({ query: { level: "level-1", size: ["huge"] } });
+  // @ts-expect-error without what is required
+  await api["GET /search"]({ query: { day: "2026-09-30" } });
+  // @ts-expect-error a value of which only its codec has the text
+  await api["GET /search"]({ query: { level: 1 } });
+  const noted = await api["POST /notes"]({ form: { title: "one", loud: true, file: new Blob() } });
+  if (noted.ok) {
+    const status: 201 | 204 = noted.status;
+    const nothing: undefined = noted.value;
+    void [status, nothing];
+  }
+  // @ts-expect-error a box that is not checked is not sent
+  await api["POST /notes"]({ form: { title: "one", loud: false } });
+  await api["POST /images"]({ body: new Uint8Array(), headers: { "content-type": "image/png" } });
+  // @ts-expect-error no body
+  await api["POST /orders"]({ headers: {} });
+  // @ts-expect-error a number in place of a text
+  await api["POST /orders"]({ json: { item: 1 } });
+  // @ts-expect-error no such route
+  await api["GET /nope"]();
+  const spoken = await api["GET /chat"]();
+  const refused: false = spoken.ok;
+  void refused;
+  const answered = await api["GET /own"]();
+  if (answered.ok) {
+    const value: unknown = answered.value;
+    // @ts-expect-error nobody knows what a response of the route's own holds
+    const response: Response = answered.value;
+    void [value, response];
+  }
+}
+
+export async function followed(): Promise<void> {
+  const stream = await api["GET /feed"]();
+  if (!stream.ok) return;
+  for await (const event of stream.value) {
+    const id: string | undefined = event.id;
+    if (event.name === "placed") {
+      const placedAt: string = event.value.placed_at;
+      void [id, placedAt];
+    } else {
+      const text: string = event.value;
+      void text;
+    }
+  }
+}
+
+// A list that is no constant is one of a union: its routes are all there.
+const list = [getOrder, placeOrder];
+const calls: Calls<typeof list> = Client.of<typeof list>({ baseUrl: "", headers: { "x-client": "desk" } });
+void calls["GET /orders/{order_id}"]({ path: { order_id: 7 } });
+// @ts-expect-error no path
+void calls["GET /orders/{order_id}"]();
