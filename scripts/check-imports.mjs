@@ -34,12 +34,15 @@ const packagesOfAdapters = { node: ["ws"], postgres: ["postgres"], redis: ["redi
  */
 const lateImport = { file: "src/openapi/docs.ts", specifier: "entry" };
 
+/** A program of the user's, which a command reads the routes of. */
+const loadedModule = { file: "cli/load-routes.ts", specifier: "url.href" };
+
 /** What an adapter may run of src. Of the rest, `index.ts` aside, it may import types. */
 const portsOfSrc =
   /^src\/(app|database|logging|streams\/relays)\/|^src\/inputs\/(body-source|rate-store)\.ts$|^src\/answers\/(answer|parts)\.ts$/;
 
 const wrong = [];
-for (const folder of ["src", "adapters", "examples"]) {
+for (const folder of ["src", "adapters", "cli", "examples"]) {
   const root = fileURLToPath(new URL(`../${folder}`, import.meta.url));
   for (const name of readdirSync(root, { recursive: true, encoding: "utf8" })) {
     if (!name.endsWith(".ts")) continue;
@@ -102,6 +105,10 @@ function refusedBy(file, specifier, kind) {
         : `src needs ${packagesOfSrc.join(" and ")} and nothing else`;
     return refusedInSrc(part, target);
   }
+  if (folder === "cli") {
+    const isLoaded = file === loadedModule.file && specifier === loadedModule.specifier;
+    return isLoaded ? undefined : refusedInCli(specifier, target);
+  }
   if (target === undefined)
     return folder === "adapters" && !isBuiltin(specifier) && !packagesOfAdapters[part]?.includes(specifier)
       ? "an adapter needs its runtime and nothing else"
@@ -114,6 +121,14 @@ function refusedBy(file, specifier, kind) {
   return kind === "types" || portsOfSrc.test(target)
     ? undefined
     : "an adapter runs what src has ports for: app, database, logging, relays";
+}
+
+/** The command line stands on everything, and nothing on it. @param {string} specifier @param {string | undefined} target */
+function refusedInCli(specifier, target) {
+  if (target === undefined)
+    return isBuiltin(specifier) ? undefined : "the command line needs its runtime and nothing else";
+  if (/^(cli|src|adapters)\//.test(target)) return undefined;
+  return "the command line imports of src, of adapters and of its own folder";
 }
 
 /** @param {string} part @param {string} target */

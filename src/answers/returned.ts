@@ -52,3 +52,11 @@ export function answer<const Status extends number, A>(status: Status, value: A)
 export function answer(status: number, value?: unknown): Answered<number, unknown> {
   return { status, value };
 }
+
+/** What a caller gets of an answer. */
+export interface Succeeded<Status, Value> {
+  readonly ok: true;
+  readonly status: Status;
+  readonly headers: Headers;
+  readonly value: Value;
+}

@@ -1,4 +1,4 @@
-import type { Answered } from "../answers/returned.ts";
+export type { Succeeded } from "../answers/returned.ts";
 import type { FrameworkCode } from "../refusals/framework-codes.ts";
 import type { Problem } from "../refusals/problem.ts";
 import type { Route, names, sent, wire } from "../routes/route.ts";
@@ -17,14 +17,6 @@ export interface ClientOptions {
 /** Codes that any call may end with: the framework's own, and `unreachable` where no answer of the application came. */
 export type ClientCode = FrameworkCode | "cross_origin" | "unsupported_media_type" | "unreachable";
 
-/** The answer of a call. */
-export interface Succeeded<Status, Value> {
-  readonly ok: true;
-  readonly status: Status;
-  readonly headers: Headers;
-  readonly value: Value;
-}
-
 /** The refusal of a call, by its code. */
 export interface Refused<Name, Problems = readonly []> {
   readonly ok: false;
@@ -41,16 +33,8 @@ export interface Refused<Name, Problems = readonly []> {
 /** A refusal for each code: `switch (outcome.error)` tells them apart. */
 export type RefusedAs<Names> = Names extends "invalid" ? Refused<"invalid", readonly Problem[]> : Refused<Names>;
 
-/**
- * What came of a call: the answer, or the refusal by its code. A WebSocket's address is not called: that is refused.
- */
-export type Outcome<Sent, Names> =
-  | (Sent extends Answered<infer Status, infer Value>
-      ? Status extends 101
-        ? Refused<"upgrade_required">
-        : Succeeded<Status, Value>
-      : never)
-  | RefusedAs<Names | ClientCode>;
+/** What came of a call: the answer, or the refusal by its code. */
+export type Outcome<Sent, Names> = Sent | RefusedAs<Names | ClientCode>;
 
 /** What a call is given beside what its route reads. */
 export interface CallOptions {
@@ -62,8 +46,8 @@ type Sending<Wire> = {} extends Wire ? [given?: Wire & CallOptions] : [given: Wi
 
 type There<A> = Exclude<A, undefined>;
 
-// A route of which no more is known than that it is one has no name to call it by.
-type Name<R extends Route> = string extends R["pattern"] ? never : `${R["method"]} ${R["pattern"]}`;
+// A route whose pattern is known only when the program runs has no name to call it by: no member is due for it.
+type Name<R extends Route> = {} extends { [P in R["pattern"]]: 1 } ? never : `${R["method"]} ${R["pattern"]}`;
 type Call<R extends Route> = (
   ...given: Sending<There<R[typeof wire]>>
 ) => Promise<Outcome<There<R[typeof sent]>, There<R[typeof names]>>>;

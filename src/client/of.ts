@@ -1,9 +1,6 @@
 import type { Route } from "../routes/route.ts";
+import { callsOf } from "./call.ts";
 import type { Calls, ClientOptions } from "./calls.ts";
-import { outcomeOf } from "./outcome.ts";
-import type { Came } from "./outcome.ts";
-import { requestOf } from "./request.ts";
-import type { Sent } from "./request.ts";
 
 /**
  * A typed client from the routes' types alone: no code is generated, and nothing of the server is imported. A call never
@@ -25,24 +22,5 @@ import type { Sent } from "./request.ts";
  * ```
  */
 export function of<Routes extends readonly Route[]>(options: ClientOptions): Calls<Routes> {
-  // A promise that is resolved with a client asks it for `then`: only a method and a path are a call.
-  const get = (_: object, key: string | symbol) =>
-    typeof key === "string" && key.includes(" /") ? (sent: Sent = {}) => call(options, key, sent) : undefined;
-  return new Proxy({}, { get }) as Calls<Routes>;
-}
-
-async function call(options: ClientOptions, key: string, sent: Sent): Promise<Came> {
-  const { fetch = (request: Request) => globalThis.fetch(request) } = options;
-  const leaving = new AbortController();
-  const signal = sent.signal ? AbortSignal.any([sent.signal, leaving.signal]) : leaving.signal;
-  const request = requestOf(options, key, { ...sent, signal });
-  const ask = (headers: Sent["headers"]) => fetch(requestOf(options, key, { ...sent, headers, signal }));
-  return outcomeOf(
-    async () => fetch(request),
-    async (response) => {
-      // Most pages open no stream: a bundler leaves what reads one until it is asked for.
-      const { received } = await import("./received.ts");
-      return received(response, sent.headers, key.startsWith("GET ") ? ask : undefined, leaving, signal);
-    },
-  );
+  return callsOf(options) as Calls<Routes>;
 }

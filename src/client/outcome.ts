@@ -1,10 +1,11 @@
 import type { Problem } from "../refusals/problem.ts";
-import type { Refused, Succeeded } from "./calls.ts";
+import type { Succeeded } from "../answers/returned.ts";
+import type { Refused } from "./calls.ts";
 
 export type Came = Succeeded<number, unknown> | Refused<string, readonly Problem[]>;
 
 /** As a refusal is written, where it is one. */
-interface Body {
+interface RefusalBody {
   readonly error?: unknown;
   readonly message?: unknown;
   readonly problems?: readonly Problem[];
@@ -22,7 +23,7 @@ export async function outcomeOf(
     ({ status, headers } = response);
     if (ok)
       return { ok, status, headers, value: await (isEventStream(response) ? eventsOf(response) : valueOf(response)) };
-    const { error, message, problems = [] } = (await response.json()) as Body;
+    const { error, message, problems = [] } = (await response.json()) as RefusalBody;
     if (typeof error === "string" && typeof message === "string")
       return { ok, status, headers, error, message, problems };
   } catch {

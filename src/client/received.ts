@@ -5,13 +5,13 @@ import { isEventStream, outcomeOf, typeOf } from "./outcome.ts";
 import { wait, waitMs } from "./waiting.ts";
 
 /** An event as it is handed on. */
-interface Event {
+interface ReceivedEvent {
   readonly name: string;
   readonly id: string | undefined;
   readonly value: unknown;
 }
 
-type Headers = Sent["headers"];
+type SentHeaders = Sent["headers"];
 type GoOn = (lastId: string | undefined) => Promise<Response>;
 
 /**
@@ -23,11 +23,11 @@ type GoOn = (lastId: string | undefined) => Promise<Response>;
  */
 export function received(
   first: Response,
-  headers: Headers,
-  ask: ((headers: Headers) => Promise<Response>) | undefined,
+  headers: SentHeaders,
+  ask: ((headers: SentHeaders) => Promise<Response>) | undefined,
   leaving: AbortController,
   left: AbortSignal,
-): AsyncIterableIterator<Event, undefined> {
+): AsyncIterableIterator<ReceivedEvent, undefined> {
   // Nobody may ever have asked for an event.
   left.addEventListener("abort", () => drop(first));
   const goOn = ask && ((lastId: string | undefined) => ask(after(lastId, headers)));
@@ -46,7 +46,7 @@ export function received(
 }
 
 /** As an EventSource sends it: the bytes of its UTF-8. */
-function after(lastId: string | undefined, headers: Headers): Headers {
+function after(lastId: string | undefined, headers: SentHeaders): SentHeaders {
   return lastId ? { ...headers, "last-event-id": String.fromCharCode(...new TextEncoder().encode(lastId)) } : headers;
 }
 
@@ -54,7 +54,7 @@ async function* eventsOf(
   first: Response,
   goOn: GoOn | undefined,
   left: AbortSignal,
-): AsyncGenerator<Event, undefined, undefined> {
+): AsyncGenerator<ReceivedEvent, undefined, undefined> {
   const waiting = { failures: 0 };
   let response: Response | undefined = first;
   let reader = new EventReader();

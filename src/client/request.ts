@@ -30,7 +30,8 @@ export function requestOf({ baseUrl, headers: always }: ClientOptions, key: stri
   const init = {
     method: key.slice(0, at - 1),
     headers,
-    body: json !== undefined ? JSON.stringify(json) : form ? formOf(form) : (sent.body ?? null),
+    // Which bytes a body may be of is not said alike where there is a DOM.
+    body: (json !== undefined ? JSON.stringify(json) : form ? formOf(form) : (sent.body ?? null)) as string | null,
     signal,
     // A body that is a stream is sent only so, and nobody else is the worse for it.
     duplex: "half" as const,

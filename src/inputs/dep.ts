@@ -53,6 +53,8 @@ export interface TextNeed {
   readonly codec: AnyCodec;
   /** Printed. */
   readonly default?: string;
+  /** Only whether it is sent counts. */
+  readonly checked?: true;
 }
 
 /** What a file input reads. */

@@ -44,7 +44,7 @@ export function list<const Name extends string, A, S = unknown>(
 
 /** Whether a field was sent at all, whatever it says: a checkbox. A client sends `true`, or nothing. */
 export function checked<const Name extends string>(name: Name): Dep<boolean, never, { form?: { [K in Name]?: true } }> {
-  const need = { in: "form", name, codec: bool, required: false, repeated: false } as const;
+  const need = { in: "form", name, codec: bool, required: false, repeated: false, checked: true } as const;
   return fromForm(need, (form) => form.field(name) !== undefined);
 }
 

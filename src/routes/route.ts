@@ -1,4 +1,4 @@
-import type { Answered, Returns } from "../answers/returned.ts";
+import type { Returns, Succeeded } from "../answers/returned.ts";
 import type { AnyDep, Awaitable, Inputs, Names, RefusesOf, Values, WireOf } from "../inputs/dep.ts";
 import type { Code } from "../refusals/code.ts";
 import type { FrameworkCode } from "../refusals/framework-codes.ts";
@@ -57,7 +57,9 @@ export interface Declaration<I extends Inputs, R extends Returns<never, unknown>
 }
 
 type AnswerOf<R> = R extends Returns<infer A, unknown> ? A : never;
-type SentBy<R> = R extends Returns<never, infer Value, infer Status> ? Answered<Status, Value> : never;
+// A WebSocket's address has nothing for a caller but a refusal.
+type SentBy<R> =
+  R extends Returns<never, infer Value, infer Status> ? (Status extends 101 ? never : Succeeded<Status, Value>) : never;
 type Handler<I, R, Codes extends readonly Code[]> = (
   inputs: Values<I>,
 ) => Awaitable<AnswerOf<R> | Refusal<Names<Codes> | FrameworkCode>>;

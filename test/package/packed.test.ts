@@ -16,8 +16,16 @@ describe("the packed package", { timeout: 60_000 }, () => {
   afterAll(() => packed.remove());
 
   it("holds what was built, what it is and what it may be used for, and nothing else", () => {
-    const others = packed.files.filter((file) => !/^dist\/(src|adapters)\/.*\.(js|d\.ts)$/.test(file));
-    expect(others.toSorted()).toEqual(["CHANGES.md", "LICENSE", "README.md", "package.json"]);
+    const others = packed.files.filter((file) => !/^dist\/(src|adapters|cli)\/.*\.(js|d\.ts)$/.test(file));
+    const sources = others.filter((file) => file.endsWith(".ts"));
+    expect(others.filter((file) => !sources.includes(file)).toSorted()).toEqual([
+      "CHANGES.md",
+      "LICENSE",
+      "README.md",
+      "package.json",
+    ]);
+    // What `usher client` makes its module of.
+    expect(sources.map((file) => file.split("/").slice(0, 2).join("/"))).not.toContain("src/app");
   });
 
   it("holds nothing whose source is gone", () => {
@@ -29,6 +37,34 @@ describe("the packed package", { timeout: 60_000 }, () => {
   it("serves, answers and stops", async () => {
     const { stdout } = await run(process.execPath, ["serve.mjs"], { cwd: packed.folder });
     expect(JSON.parse(stdout)).toEqual([200, "hi", 200, '{"item":"pen"}', 0]);
+  });
+
+  it("has a command line, which makes a client", async () => {
+    writeFileSync(
+      join(packed.folder, "routes.mjs"),
+      'import { Path, Returns, get } from "usher-http";\n' +
+        'export const routes = [get(Path.of("hi"), { returns: Returns.text }, () => "hi")];\n',
+    );
+    const usher = join(packed.folder, "node_modules/usher-http/dist/cli/main.js");
+    const { stdout } = await run(process.execPath, [usher, "routes", "routes.mjs"], { cwd: packed.folder });
+    expect(stdout).toMatch(/^GET +\/hi +200 text$/m);
+    const another = run(process.execPath, [join(root, "dist/cli/main.js"), "routes", "routes.mjs"], {
+      cwd: packed.folder,
+    });
+    await expect(another).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("made with another usher-http"),
+    });
+    await run(process.execPath, [usher, "client", "routes.mjs", "-o", "client.ts"], { cwd: packed.folder });
+    const compilerOptions = {
+      module: "nodenext",
+      target: "es2023",
+      lib: ["es2023", "dom"],
+      types: [],
+      strict: true,
+      noEmit: true,
+    };
+    expect(await compile(typescript7.path, { compilerOptions, files: ["client.ts"] })).toBe("");
   });
 
   const typescript7 = { compiler: "TypeScript 7", path: "node_modules/typescript" };

@@ -1,0 +1,57 @@
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
+import process from "node:process";
+import { pathToFileURL } from "node:url";
+import type { Route } from "../src/routes/route.ts";
+import { Failure } from "./command.ts";
+import { packageFile } from "./package-file.ts";
+
+/** The routes a module exports under the name `routes`. */
+export async function loadRoutes(file: string): Promise<readonly Route[]> {
+  const path = resolve(file);
+  if (!existsSync(path)) throw new Failure(`${file} is missing`);
+  const { routes } = await load(file, pathToFileURL(path));
+  if (!Array.isArray(routes)) throw new Failure(`${file} exports no list named routes`);
+  const wrong = routes.findIndex((route) => !isRoute(route));
+  if (wrong !== -1) throw new Failure(`${file}: routes[${wrong}] is no route`);
+  checkPackage(file, path);
+  return routes as readonly Route[];
+}
+
+async function load(file: string, url: URL): Promise<{ readonly routes?: unknown }> {
+  try {
+    return (await import(url.href)) as object;
+  } catch (thrown) {
+    const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+    if (code !== "ERR_UNKNOWN_FILE_EXTENSION") throw thrown;
+    throw new Failure(
+      `${file}: Node ${process.versions.node} does not run TypeScript. Name what was built from it, or run usher with ` +
+        "Node 22.18 or newer (npx usher), Bun (bunx --bun usher) or Deno (deno run -A npm:usher-http).",
+    );
+  }
+}
+
+function isRoute(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "pattern" in value && "returns" in value && "inputs" in value;
+}
+
+/** What a shape means is known to the copy of the package it was made with, and to no other. */
+function checkPackage(file: string, path: string): void {
+  if ("Deno" in globalThis) return;
+  const theirs = packageOf(path);
+  const own = new URL(".", packageFile("package.json")).href;
+  if (theirs !== undefined && theirs !== own) {
+    throw new Failure(`${file} is made with another usher-http than this: run the one of its project, with npx usher`);
+  }
+}
+
+/** The folder of the `usher-http` that a module imports; undefined where it finds none. */
+function packageOf(path: string): string | undefined {
+  try {
+    const found = createRequire(path).resolve("usher-http/package.json");
+    return new URL(".", pathToFileURL(found)).href;
+  } catch {
+    return undefined;
+  }
+}

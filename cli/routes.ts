@@ -1,0 +1,85 @@
+import { readsOf } from "../src/openapi/inputs.ts";
+import type { Reads } from "../src/openapi/inputs.ts";
+import { codesOf } from "../src/openapi/refusals.ts";
+import type { Route } from "../src/routes/route.ts";
+import { nameOf } from "../src/shapes/named.ts";
+import type { Shape } from "../src/shapes/shape.ts";
+import { moduleAnd } from "./arguments.ts";
+import type { Command } from "./command.ts";
+import { loadRoutes } from "./load-routes.ts";
+
+const help = `usher routes <module>
+
+Lists the routes that the module exports under the name routes: what each reads, answers and refuses with. An input that may
+be left out has a question mark, one that may be given several times three dots. Any route may also answer busy and internal.`;
+
+/** `usher routes`: a table of the routes. */
+export const routes: Command = {
+  name: "routes",
+  summary: "list the routes with what they read, answer and refuse",
+  help,
+  async run(args, terminal) {
+    const { module } = moduleAnd(args, {});
+    const rows = (await loadRoutes(module)).map(rowOf);
+    terminal.out(table([["METHOD", "PATH", "READS", "ANSWERS", "REFUSES"], ...rows]));
+    return 0;
+  },
+};
+
+const ofEveryRoute: ReadonlySet<string> = new Set(["busy", "internal"]);
+
+function rowOf(route: Route): readonly string[] {
+  const reads = readsOf(route.inputs);
+  const codes = codesOf(route, reads).map(({ name }) => name);
+  const refuses = codes.filter((name) => !ofEveryRoute.has(name));
+  return [route.method, route.pattern, inputs(route, reads), answers(route), refuses.join(" ")];
+}
+
+function inputs({ path }: Route, reads: Reads): string {
+  const segments = path.segments.filter((segment) => typeof segment !== "string");
+  const values = [...reads.values, ...reads.credentials.flatMap(({ reads }) => reads)];
+  const named = values.map(
+    (need) =>
+      `${need.in}.${need.name}${"repeated" in need && need.repeated ? "..." : need.required === true ? "" : "?"}`,
+  );
+  const fields = reads.fields.map(
+    ({ name, required, repeated }) => `form.${name}${repeated ? "..." : required ? "" : "?"}`,
+  );
+  const all = [
+    ...segments.map(({ kind, name }) => `path.${name}${kind === "rest" ? "..." : ""}`),
+    ...new Set(named),
+    ...new Set(fields),
+    ...bodyOf(reads),
+    ...reads.alsoReads.map((what) => `(${what})`),
+    ...(reads.isOpaque ? ["(more than it says)"] : []),
+  ];
+  return all.join(" ");
+}
+
+function bodyOf({ body }: Reads): readonly string[] {
+  if (body === undefined || body.as === "form") return [];
+  return [body.as === "json" ? `json:${nameOr(body.shape, "value")}` : body.as];
+}
+
+function answers({ returns: { node } }: Route): string {
+  const statuses = node.statuses.map(([status]) => status).join(" ");
+  if (node.kind === "response") return "response";
+  if (node.kind === "events") return `${statuses} events:${(node.events ?? []).map(({ name }) => name).join(",")}`;
+  return node.shape === undefined ? `${statuses} ${node.kind}` : `${statuses} json:${nameOr(node.shape, "value")}`;
+}
+
+function nameOr(shape: Shape, other: string): string {
+  return nameOf(shape) ?? other;
+}
+
+/** Rows in columns, as wide as what is widest in each. */
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+  return `${lines.join("\n")}\n`;
+}

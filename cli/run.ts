@@ -1,0 +1,59 @@
+import { readFileSync } from "node:fs";
+import { Failure, UsageError } from "./command.ts";
+import type { Command, Terminal } from "./command.ts";
+import { commands } from "./commands.ts";
+import { packageFile } from "./package-file.ts";
+
+/** Does what a command line says. Answers the exit code: 0, 1 where it could not be done, 2 where it says nothing known. */
+export async function run([name, ...args]: readonly string[], terminal: Terminal): Promise<number> {
+  if (name === undefined || name === "--help" || name === "-h" || name === "help") {
+    if (name !== undefined) terminal.out(usage());
+    else terminal.error(usage());
+    return name === undefined ? 2 : 0;
+  }
+  if (name === "--version") {
+    terminal.out(`${version()}\n`);
+    return 0;
+  }
+  const command = commands.find((command) => command.name === name);
+  if (command === undefined) {
+    terminal.error(`usher has no command ${JSON.stringify(name)}\n\n${usage()}`);
+    return 2;
+  }
+  if (args.includes("--help") || args.includes("-h")) {
+    terminal.out(`${command.help}\n`);
+    return 0;
+  }
+  try {
+    return await command.run(args, terminal);
+  } catch (thrown) {
+    return failed(command, thrown, terminal);
+  }
+}
+
+function failed({ name }: Command, thrown: unknown, terminal: Terminal): number {
+  if (isUsage(thrown)) {
+    terminal.error(`usher ${name}: ${thrown.message}\nusher ${name} --help says how it is called\n`);
+    return 2;
+  }
+  // What is no failure of the command's own words has a stack that says where.
+  const said = thrown instanceof Failure ? thrown.message : thrown instanceof Error ? thrown.stack : String(thrown);
+  terminal.error(`usher ${name}: ${said}\n`);
+  return 1;
+}
+
+function isUsage(thrown: unknown): thrown is Error {
+  if (thrown instanceof UsageError) return true;
+  return thrown instanceof Error && "code" in thrown && String(thrown.code).startsWith("ERR_PARSE_ARGS");
+}
+
+function usage(): string {
+  const longest = Math.max(...commands.map(({ name }) => name.length));
+  const lines = commands.map(({ name, summary }) => `  ${name.padEnd(longest)}  ${summary}`);
+  return `usher <command>\n\n${lines.join("\n")}\n\nusher <command> --help says more of each.\n`;
+}
+
+function version(): string {
+  const { version } = JSON.parse(readFileSync(packageFile("package.json"), "utf8")) as { version: string };
+  return version;
+}

@@ -1,0 +1,144 @@
+/** The command line in this process: what it prints, and the exit code it ends with. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { run } from "../../cli/run.ts";
+
+const root = join(import.meta.dirname, "../..");
+const orders = join(root, "examples/orders/routes.ts");
+const loose = join(import.meta.dirname, "loose-routes.ts");
+const folder = mkdtempSync(join(tmpdir(), "usher-cli-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+async function usher(...args: string[]): Promise<Ran> {
+  let [out, error] = ["", ""];
+  const code = await run(args, { out: (text) => void (out += text), error: (text) => void (error += text) });
+  return { code, out, error };
+}
+
+describe("usher", () => {
+  it("lists its commands, and says how each is called", async () => {
+    const { code, out } = await usher("--help");
+    expect([code, out]).toEqual([0, expect.stringMatching(/^usher <command>\n\n  routes .*\n  openapi .*\n  client /)]);
+    for (const name of ["routes", "openapi", "client"]) {
+      expect(await usher(name, "--help")).toMatchObject({
+        code: 0,
+        out: expect.stringContaining(`usher ${name} <module>`),
+      });
+    }
+    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    expect(await usher("--version")).toEqual({ code: 0, out: `${version}\n`, error: "" });
+  });
+
+  it.each([
+    [[], /^usher <command>/],
+    [["serve"], /^usher has no command "serve"/],
+    [["routes"], /^usher routes: no module is named\nusher routes --help says/],
+    [["routes", "a.ts", "b.ts"], /one module is read, and 2 are named/],
+    [["routes", "a.ts", "--loud"], /Unknown option '--loud'/],
+    [["openapi", "a.ts", "--output"], /Option '-o, --output <value>' argument missing/],
+    [["openapi", "a.ts", "--version", "2.0"], /--version is 3.1 or 3.2, and not 2.0/],
+    [["openapi", orders, "-o", "a", "--check", "a"], /either --output or --check, and not both/],
+  ])("ends with 2 for the arguments %j", async (args, said) => {
+    expect(await usher(...args)).toEqual({ code: 2, out: "", error: expect.stringMatching(said) });
+  });
+
+  it.each([
+    ["a module that is not there", "missing.ts", undefined, /missing.ts is missing/],
+    ["a module without routes", "none.mjs", "export const others = [];", /none.mjs exports no list named routes/],
+    ["a list of something else", "else.mjs", "export const routes = [1];", /else.mjs: routes\[0\] is no route/],
+    ["a module that throws", "throws.mjs", "throw new Error('no store');", /no store/],
+  ])("ends with 1 for %s", async (_, name, text, said) => {
+    const file = join(folder, name);
+    if (text !== undefined) writeFileSync(file, text);
+    expect(await usher("routes", file)).toEqual({ code: 1, out: "", error: expect.stringMatching(said) });
+  });
+});
+
+describe("usher routes", () => {
+  it("has a line for each route", async () => {
+    const { code, out } = await usher("routes", orders);
+    const cells = out.split("\n").map((line) => line.split(/ {2,}/));
+    expect(code).toBe(0);
+    expect(cells).toContainEqual(["METHOD", "PATH", "READS", "ANSWERS", "REFUSES"]);
+    const added = "unsupported_media_type invalid unreadable too_large cross_origin";
+    expect(cells).toContainEqual(["POST", "/orders", "json:NewOrder", "201 json:Order", `sold_out ${added}`]);
+    expect(cells).toContainEqual(["GET", "/orders", "query.page? query.per_page?", "200 json:value", "invalid"]);
+    const clerk = "path.order_id header.authorization?";
+    const removed = ["DELETE", "/orders/{order_id}", clerk, "204 empty", "not_found signed_out invalid cross_origin"];
+    expect(cells).toContainEqual(removed);
+    expect(cells).toContainEqual(["GET", "/livez", "200 text"]);
+  });
+
+  it("says what else is read", async () => {
+    const { out } = await usher("routes", loose);
+    expect(out).toMatch(
+      /^GET +\/files\/\{rest\*\} +path\.rest\.\.\. query\.tag\.\.\. \(more than it says\) +200 text +invalid$/m,
+    );
+    expect(out).toMatch(/^POST +\/notes +form\.title form\.tag\.\.\. form\.file\? +201 204 empty /m);
+    expect(out).toMatch(/^POST +\/bytes +bytes \(the moon\) +response /m);
+  });
+});
+
+describe("usher openapi", () => {
+  it("CLI-01 prints the document", async () => {
+    const { code, out } = await usher("openapi", orders, "--title", "Orders", "--api-version", "7");
+    expect([code, JSON.parse(out)]).toMatchObject([0, { openapi: "3.2.0", info: { title: "Orders", version: "7" } }]);
+    expect(JSON.parse((await usher("openapi", orders, "--version", "3.1")).out)).toMatchObject({ openapi: "3.1.0" });
+  });
+
+  it("writes it, and finds it unchanged however it is laid out", async () => {
+    const file = join(folder, "orders.json");
+    expect(await usher("openapi", orders, "-o", file)).toEqual({ code: 0, out: `${file}\n`, error: "" });
+    expect(await usher("openapi", orders, "--check", file)).toMatchObject({ code: 0, out: "" });
+    const { openapi, ...others } = JSON.parse(readFileSync(file, "utf8"));
+    writeFileSync(file, JSON.stringify({ ...others, openapi }));
+    expect(await usher("openapi", orders, "--check", file)).toMatchObject({ code: 0, out: "" });
+  });
+
+  it("says where a document is another one", async () => {
+    const file = join(folder, "other.json");
+    const document = JSON.parse((await usher("openapi", orders)).out);
+    delete document.paths["/livez"];
+    document.paths["/gone"] = { get: {} };
+    document.components.schemas.Order.properties.item.maxLength = 99;
+    writeFileSync(file, JSON.stringify(document));
+    const { code, out, error } = await usher("openapi", orders, "--check", file);
+    expect([code, error]).toEqual([1, `usher openapi: ${file} is not what the routes make: generate it again\n`]);
+    expect(out.split("\n")).toEqual([
+      '- /paths/~1gone {"get":{}}',
+      expect.stringMatching(/^\+ \/paths\/~1livez \{"get":.*\.\.\.$/),
+      "~ /components/schemas/Order/properties/item/maxLength 99 is now 100",
+      "",
+    ]);
+    writeFileSync(file, "{");
+    expect(await usher("openapi", orders, "--check", file)).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/^~ \/ no JSON is now/),
+    });
+  });
+
+  it("CLI-06 says that a file is missing", async () => {
+    const file = join(folder, "missing.json");
+    const error = `usher openapi: ${file} is missing: generate it\n`;
+    expect(await usher("openapi", orders, "--check", file)).toEqual({ code: 1, out: "", error });
+  });
+
+  it("CLI-04, CLI-07 lists what is described loosely, and refuses it where it is to be strict", async () => {
+    const file = join(folder, "loose.json");
+    await usher("openapi", loose, "-o", file);
+    const checked = await usher("openapi", loose, "--check", file);
+    expect(checked).toMatchObject({ code: 0, out: "", error: expect.stringMatching(/^(loose: .*\n)+$/) });
+    const places = checked.error.trimEnd().split("\n").length;
+    const strict = await usher("openapi", loose, "--check", file, "--strict");
+    const said = places === 1 ? "1 place is described loosely" : `${places} places are described loosely`;
+    expect(strict).toMatchObject({ code: 1, error: `${checked.error}usher openapi: ${said}\n` });
+  });
+});
