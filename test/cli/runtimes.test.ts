@@ -39,7 +39,7 @@ describe("usher", { timeout: 60_000 }, () => {
     const listed = await ran(command, [...args, "routes", module]);
     expect(listed).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^POST +\/orders +json:NewOrder +201 json:Order +sold_out /m),
+      stdout: expect.stringMatching(/^POST +\/orders +.*json:NewOrder +201 json:Order +/m),
     });
     const made = await ran(command, [...args, "openapi", module]);
     expect(JSON.parse(made.stdout).components.schemas.Order.properties.placed_at).toMatchObject({
