@@ -1,0 +1,51 @@
+import { fileURLToPath } from "node:url";
+import { digits, median, rotated, spread, table } from "../harness/figures.mjs";
+import { Process } from "../server/processes.mjs";
+import { candidates } from "./candidates.mjs";
+
+const sockets = 64;
+const bytes = 32;
+// The package's own folder: its install script may not have put the binary anywhere else.
+const bun = fileURLToPath(new URL("../../node_modules/bun/bin/bun.exe", import.meta.url));
+const bare = { usher: "ws", "usher-bun": "bun" };
+
+/** Messages that are sent back: what one costs the server's process. @param {{ quick: boolean }} options */
+export async function run({ quick }) {
+  const size = quick ? { warmUp: 5000, messages: 20_000 } : { warmUp: 50_000, messages: 400_000 };
+  const rounds = [];
+  for (let round = 0; round < (quick ? 1 : 5); round++) {
+    const figures = {};
+    for (const who of rotated(Object.keys(candidates), round)) figures[who] = await play(who, size);
+    rounds.push(figures);
+  }
+  const rows = Object.entries(candidates).map(([who, { name }]) => {
+    const costs = rounds.map((round) => round[who].cpu);
+    const ratios = rounds.map((round) => round[who].cpu / round[bare[who] ?? who].cpu);
+    const perSecond = digits(median(rounds.map((round) => round[who].perSecond)));
+    return [name, spread(costs), digits(1e6 / median(costs)), spread(ratios), perSecond];
+  });
+  return [
+    "## WebSocket echo",
+    `${size.messages.toLocaleString("en")} messages of ${bytes} bytes over ${sockets} sockets, each of which waits for its echo; the load ` +
+      `in another process. Rounds: ${rounds.length}; medians, with the least and the most. A ratio is taken within a round.`,
+    table(["", "CPU µs a message", "messages a second of CPU", "to the bare one", "messages/s"], rows),
+  ].join("\n\n");
+}
+
+async function play(who, { warmUp, messages }) {
+  const server = new Process("../sockets/serve.mjs", [who], candidates[who].on === "bun" ? { execPath: bun } : {});
+  const { port } = await server.next();
+  const load = new Process("../sockets/load.mjs", [port, sockets, bytes].map(String));
+  await load.next();
+  await load.ask(warmUp);
+  const before = await server.ask("used");
+  const startedAt = performance.now();
+  await load.ask(messages);
+  const seconds = (performance.now() - startedAt) / 1000;
+  const { cpu } = await server.ask("used");
+  await load.stop();
+  await server.stop();
+  // Each socket has one more under way when the last is counted.
+  const echoed = messages + sockets - 1;
+  return { cpu: (cpu - before.cpu) / echoed, perSecond: echoed / seconds };
+}
