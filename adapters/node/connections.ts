@@ -29,12 +29,13 @@ export class Connections {
     // Every answer that waits on it may listen for its end.
     socket.setMaxListeners(0);
     if (idleTimeoutMs !== undefined) socket.setTimeout(idleTimeoutMs);
-    socket.once("end", () => {
+    // Neither comes twice, and `once` would keep two more objects for as long as the connection is open.
+    socket.on("end", () => {
       // Node has told of it as of a fault, Deno has not.
       connection.ended();
       waitOnEnded(connection, sendTimeoutMs);
     });
-    socket.once("close", () => {
+    socket.on("close", () => {
       this.#open.delete(connection);
       connection.closed();
     });

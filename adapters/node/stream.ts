@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { StreamBody, StreamEnd } from "../../src/answers/answer.ts";
+import type { StreamBody, StreamEnd, StreamSink, StreamWriting } from "../../src/answers/answer.ts";
 import { readParts } from "../../src/answers/parts.ts";
 import type { Parts } from "../../src/answers/parts.ts";
 import { connectionOf } from "./connection.ts";
@@ -13,49 +13,75 @@ export function stream(response: ServerResponse, body: StreamBody, writing: Writ
   const connection = connectionOf(response.req.socket);
   connection.begins();
   if (body.length !== undefined) connection.sends(response);
-  response.once("close", () => connection.streamed());
+  // It comes once, and `once` would keep two more objects for as long as the stream goes on.
+  response.on("close", () => connection.streamed());
   response.flushHeaders();
-  void new Streaming(response, body, writing).run();
+  new Streaming(response, body, writing).run();
 }
 
-class Streaming {
+/** Of one that writes itself, as events do, nothing waits here: a subscriber is kept in memory for hours. */
+class Streaming implements StreamSink {
   readonly #response: ServerResponse;
   readonly #socket: Socket;
   readonly #body: StreamBody;
   readonly #writing: Writing;
-  readonly #parts: Parts;
+  /** What makes the body, which is told when nobody reads any further. */
+  #source: Parts | StreamWriting | undefined = undefined;
   #isCut = false;
-  /** Ends the wait for a part. */
-  #wake: () => void = () => {};
+  #hasEnded = false;
+  /** Ends the wait for a part, where one is waited for. */
+  #wake: (() => void) | undefined = undefined;
 
   constructor(response: ServerResponse, body: StreamBody, writing: Writing) {
     this.#response = response;
     this.#socket = response.req.socket;
     this.#body = body;
     this.#writing = writing;
-    this.#parts = readParts(body);
   }
 
-  async run(): Promise<void> {
-    const { streams } = this.#writing;
+  run(): void {
+    const { length, writeTo } = this.#body;
     // The connection's end and not the answer's: Node 20 tells that to the one answer whose turn it is.
-    this.#socket.once("close", this.#cancel);
-    if (this.#body.length === undefined) streams.add(this.#cut);
-    let thrown: unknown;
-    const how = await this.#write().catch((raised: unknown): StreamEnd => {
-      thrown = raised;
-      // Whoever is told that nobody reads any further may well raise.
-      return this.#isOver() ? this.#gone() : "failed";
-    });
-    streams.delete(this.#cut);
-    this.#socket.off("close", this.#cancel);
-    this.#end(how);
-    this.#body.request?.ended(how, thrown);
+    this.#socket.on("close", this.#cancel);
+    if (length === undefined) this.#writing.streams.add(this.#cut);
+    // Has the body write what it makes when it makes it: a wait for each part would cost an event as much as its writing.
+    if (writeTo !== undefined) {
+      const source = writeTo(this);
+      this.#source = source;
+      // It may be over by now, and was not to be told before.
+      if (this.#hasEnded) source.cancel();
+      return;
+    }
+    const parts = readParts(this.#body);
+    this.#source = parts;
+    this.#writeParts(parts).then(
+      (how) => this.#over(how),
+      (thrown: unknown) => this.fail(thrown),
+    );
+  }
+
+  write(part: Uint8Array): boolean {
+    return this.#isOver() || this.#response.write(part);
+  }
+
+  async room(): Promise<boolean> {
+    await this.#drained();
+    return !this.#isOver();
+  }
+
+  end(): void {
+    this.#over(this.#isOver() ? this.#gone() : "finished");
+  }
+
+  fail(thrown: unknown): void {
+    // Whoever is told that nobody reads any further may well raise.
+    this.#over(this.#isOver() ? this.#gone() : "failed", thrown);
   }
 
   readonly #cancel = (): void => {
-    this.#parts.cancel();
-    this.#wake();
+    this.#source?.cancel();
+    if (this.#body.writeTo !== undefined) this.#over(this.#gone());
+    else this.#wake?.();
   };
 
   /** The server stops: what makes it is told, and what was written goes out. */
@@ -67,43 +93,29 @@ class Streaming {
     this.#socket.once("close", () => deadline.clear());
   };
 
+  #over(how: StreamEnd, thrown?: unknown): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#writing.streams.delete(this.#cut);
+    this.#socket.off("close", this.#cancel);
+    this.#end(how);
+    this.#body.request?.ended(how, thrown);
+  }
+
   #end(how: StreamEnd): void {
     if (how === "finished") {
       sendWithin(this.#response, this.#writing);
       this.#response.end();
       return;
     }
-    this.#parts.cancel();
+    this.#source?.cancel();
     if (!this.#isOver()) hangUp(this.#response, this.#writing);
   }
 
-  #write(): Promise<StreamEnd> {
-    const { writeTo } = this.#body;
-    return writeTo === undefined ? this.#writeParts() : this.#writeItself(writeTo);
-  }
-
-  /** Has the body write what it makes when it makes it: a wait for each part would cost an event as much as its writing. */
-  #writeItself(writeTo: NonNullable<StreamBody["writeTo"]>): Promise<StreamEnd> {
-    return new Promise((resolve, reject) => {
-      // By a name, and not put straight in its place: V8 makes such a closure old at once.
-      const wake = (): void => resolve(this.#gone());
-      this.#wake = wake;
-      writeTo({
-        write: (part) => this.#isOver() || this.#response.write(part),
-        room: async () => {
-          await this.#drained();
-          return !this.#isOver();
-        },
-        end: () => resolve(this.#isOver() ? this.#gone() : "finished"),
-        fail: reject,
-      });
-    });
-  }
-
-  async #writeParts(): Promise<StreamEnd> {
+  async #writeParts(parts: Parts): Promise<StreamEnd> {
     const { length } = this.#body;
     let left = length ?? Number.POSITIVE_INFINITY;
-    for (let part = await this.#next(); part !== undefined; part = await this.#next()) {
+    for (let part = await this.#next(parts); part !== undefined; part = await this.#next(parts)) {
       if (this.#isOver()) return this.#gone();
       const written = this.#response.write(part.subarray(0, left));
       if (part.byteLength > left) return "long";
@@ -115,11 +127,12 @@ class Streaming {
   }
 
   // What makes the parts may not hear that nobody waits for one any more: a generator that itself waits does not.
-  #next(): Promise<Uint8Array | undefined> {
+  #next(parts: Parts): Promise<Uint8Array | undefined> {
     return new Promise((resolve, reject) => {
+      // By a name, and not put straight in its place: V8 makes such a closure old at once.
       const wake = (): void => resolve(undefined);
       this.#wake = wake;
-      this.#parts.next().then(resolve, reject);
+      parts.next().then(resolve, reject);
     });
   }
 

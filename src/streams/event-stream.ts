@@ -39,7 +39,7 @@ const nobody = (): void => {};
  * takes one part after the other, and a `send` is over once the part behind its own is asked for; or it brings a sink, to
  * which each `send` writes by itself.
  */
-export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8Array, undefined> {
+export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8Array, undefined>, StreamWriting {
   readonly #producer: Producer<K>;
   readonly #declared: ReadonlySet<string> | undefined;
   readonly #keepAliveMs: number;
@@ -85,7 +85,11 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
   writeTo(sink: StreamSink): StreamWriting {
     this.#sink = sink;
     this.#start();
-    return { cancel: () => void this.return() };
+    return this;
+  }
+
+  cancel(): void {
+    void this.return();
   }
 
   /** Nobody reads any further: every `send` is told. */
