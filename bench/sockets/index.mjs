@@ -1,12 +1,10 @@
-import { fileURLToPath } from "node:url";
 import { digits, median, rotated, spread, table } from "../harness/figures.mjs";
+import { binaries } from "../runtimes/binaries.mjs";
 import { Process } from "../server/processes.mjs";
 import { candidates } from "./candidates.mjs";
 
 const sockets = 64;
 const bytes = 32;
-// The package's own folder: its install script may not have put the binary anywhere else.
-const bun = fileURLToPath(new URL("../../node_modules/bun/bin/bun.exe", import.meta.url));
 const bare = { usher: "ws", "usher-bun": "bun" };
 
 /** Messages that are sent back: what one costs the server's process. @param {{ quick: boolean }} options */
@@ -33,7 +31,7 @@ export async function run({ quick }) {
 }
 
 async function play(who, { warmUp, messages }) {
-  const server = new Process("../sockets/serve.mjs", [who], candidates[who].on === "bun" ? { execPath: bun } : {});
+  const server = new Process("../sockets/serve.mjs", [who], candidates[who].on === "bun" ? { execPath: binaries.bun().path } : {});
   const { port } = await server.next();
   const load = new Process("../sockets/load.mjs", [port, sockets, bytes].map(String));
   await load.next();
