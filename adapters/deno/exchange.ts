@@ -81,6 +81,11 @@ export class DenoExchange implements Exchange {
     if (this.#state === "awaited") this.#state = "answered";
   }
 
+  /** The client went before there was an answer, as far as anybody asked to be told. */
+  get hasLeft(): boolean {
+    return this.#state === "gone";
+  }
+
   left(): void {
     this.#state = "gone";
     this.#controller?.abort();

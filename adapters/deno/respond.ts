@@ -25,6 +25,7 @@ export interface Responding {
 export function respond(exchange: DenoExchange, sent: Sent, responding: Responding): Response {
   exchange.begun?.release();
   exchange.answered();
+  if (sent.socket !== undefined && exchange.hasLeft) return new Response(null, { status: 400 });
   if (sent.socket !== undefined) return upgrade(exchange.request, sent, sent.socket, responding);
   const answer = toSend(sent, responding);
   const { body } = answer;

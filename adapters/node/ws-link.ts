@@ -28,7 +28,10 @@ export class WsLink implements HeardLink {
   start(heard: SocketHeard): void {
     this.heard = heard;
     // Both sides have closed it, and `ws` tells once the client ends the connection too, which it waits 30 s for.
-    this.#socket.once("finish", () => this.#sweep.time(lingerMs, () => this.#socket.destroy()));
+    this.#socket.once("finish", () => {
+      const deadline = this.#sweep.time(lingerMs, () => this.#socket.destroy());
+      this.#socket.once("close", () => deadline.clear());
+    });
     const frame = (): void => heard.frame();
     this.#ws
       .on("message", (data, isBinary) => heard.message(isBinary ? bytesOf(data) : bytesOf(data).toString()))

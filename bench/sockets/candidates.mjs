@@ -23,7 +23,7 @@ async function byHand() {
   server.on("upgrade", (request, socket, head) => {
     sockets.handleUpgrade(request, socket, head, (socket) => {
       // As a message and not as bytes, which is what an application has.
-      socket.on("message", (data) => socket.send(data.toString()));
+      socket.on("message", (/** @type {Buffer} */ data) => socket.send(data.toString()));
     });
   });
   await new Promise((resolve) => server.listen({ port: 0, host: "127.0.0.1" }, resolve));

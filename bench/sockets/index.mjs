@@ -31,7 +31,11 @@ export async function run({ quick }) {
 }
 
 async function play(who, { warmUp, messages }) {
-  const server = new Process("../sockets/serve.mjs", [who], candidates[who].on === "bun" ? { execPath: binaries.bun().path } : {});
+  const server = new Process(
+    "../sockets/serve.mjs",
+    [who],
+    candidates[who].on === "bun" ? { execPath: binaries.bun().path } : {},
+  );
   const { port } = await server.next();
   const load = new Process("../sockets/load.mjs", [port, sockets, bytes].map(String));
   await load.next();

@@ -5,6 +5,7 @@ import { describeBodies } from "../../support/spawned/bodies.ts";
 import { describeClients } from "../../support/spawned/clients.ts";
 import { describeFeeds } from "../../support/spawned/feeds.ts";
 import { describeListening } from "../../support/spawned/listening.ts";
+import { describeSockets } from "../../support/spawned/sockets.ts";
 import { describeStopping } from "../../support/spawned/stopping.ts";
 import { start } from "./start.ts";
 
@@ -14,4 +15,5 @@ describeBodies(start);
 describeClients(start);
 describeFeeds(start);
 describeListening(start);
+describeSockets(start);
 describeStopping(start);

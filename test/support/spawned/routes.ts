@@ -7,6 +7,7 @@ import {
   Path,
   Query,
   Returns,
+  Socket,
   addHeader,
   body,
   bodyStream,
@@ -82,7 +83,36 @@ const value = Query.required("value", Codec.string);
 const inText = { returns: Returns.text };
 const inResponse = { returns: Returns.response };
 
+/** How many handlers speak on a socket. */
+let speaking = 0;
+const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
+type Speaks = (socket: Socket<string, string>) => Promise<void>;
+const counted =
+  (speak: Speaks): Speaks =>
+  async (socket) => {
+    speaking++;
+    await speak(socket).finally(() => speaking--);
+  };
+const echoing = counted(async (socket) => {
+  for await (const text of socket) if (!(await socket.send(text)).ok) return;
+});
+const flooding = counted(async (socket) => {
+  while ((await socket.send("x".repeat(65_536))).ok);
+});
+
+const sockets: readonly Route[] = [
+  get(Path.of("socket"), { returns: Returns.websocket(texts) }, () => echoing),
+  get(Path.of("socket", "quiet"), { returns: Returns.websocket(texts, { keepAliveMs: 100 }) }, () => echoing),
+  get(Path.of("socket", "floods"), { returns: Returns.websocket(texts) }, () => flooding),
+  get(Path.of("socket", "later"), { returns: Returns.websocket(texts) }, async () => {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return echoing;
+  }),
+  get(Path.of("speaking"), inText, () => String(speaking)),
+];
+
 const routes: readonly Route[] = [
+  ...sockets,
   get(Path.of("hello"), inText, () => "hi"),
   get(Path.of("later"), inText, async () => Promise.resolve("hi, later")),
   get(Path.of("peer"), { inputs: { peer, client }, returns: Returns.text }, ({ peer, client }) => `${peer} ${client}`),

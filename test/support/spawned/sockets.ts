@@ -1,0 +1,86 @@
+/**
+ * What clients do wrong on a socket of another runtime's own: behind each, no handler speaks any more, and the process
+ * holds no more files than it did.
+ */
+import { readdirSync } from "node:fs";
+import { describe, expect, it, vi } from "vitest";
+import { leaveAll } from "../raw-client.ts";
+import type { RawClient } from "../raw-client.ts";
+import type { SpawnedServer, Start } from "./server.ts";
+
+const handshake = [
+  "connection: upgrade",
+  "upgrade: websocket",
+  "sec-websocket-version: 13",
+  "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+];
+/** A frame of a client's, its mask of zeros. */
+const frame = (first: number, text: string): string =>
+  String.fromCharCode(first, 0x80 | text.length, 0, 0, 0, 0) + text;
+const aWhile = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function opened(client: RawClient, path: string): Promise<RawClient> {
+  expect((await client.ask(`GET ${path}`, handshake).answer()).status).toBe(101);
+  return client;
+}
+
+/** What one client does; it is over when what it waits for has come. */
+const faults: { readonly [what: string]: (client: RawClient) => Promise<unknown> } = {
+  "a socket that is left": async (client) => (await opened(client, "/socket")).leave(),
+  "a socket that is left in the middle of a frame": async (client) => {
+    await opened(client, "/socket");
+    client.send("\u0081\u008a\0\0\0\0hel");
+    await aWhile(20);
+    client.leave();
+  },
+  "a socket that is left before it is open": async (client) => {
+    client.ask("GET /socket/later", handshake);
+    await aWhile(20);
+    client.leave();
+  },
+  "a socket that ends its side, and closes nothing": async (client) => {
+    await opened(client, "/socket");
+    client.halfClose();
+    await aWhile(50);
+  },
+  "a socket that sends what is none": async (client) =>
+    (await opened(client, "/socket")).send("\u00ff\u0080\0\0\0\0").closed(),
+  "a socket that vanished: it answers no ping": async (client) => {
+    await opened(client, "/socket/quiet");
+    client.socket.pause();
+    await aWhile(500);
+  },
+  "a socket that takes nothing": async (client) => {
+    client.ask("GET /socket/floods", handshake);
+    client.socket.pause();
+    await aWhile(1000);
+  },
+  "a hundred messages, and gone": async (client) => {
+    await opened(client, "/socket");
+    for (let i = 0; i < 100; i++) client.send(frame(0x81, "hello"));
+    await aWhile(20);
+    client.leave();
+  },
+};
+
+export function describeSockets(start: Start): void {
+  describe("what clients do wrong on a socket leaves nothing behind", () => {
+    it.each(Object.entries(faults))("%s", { timeout: 60_000 }, async (_what, act) => {
+      const server = await start({ sendTimeoutMs: 300 });
+      const round = async (): Promise<void> => {
+        await Promise.all(Array.from({ length: 20 }, async () => act(await server.client())));
+        leaveAll();
+        await vi.waitFor(async () => expect(await server.asks("GET /speaking")).toBe("0"), { timeout: 10_000 });
+      };
+      await round();
+      const before = await files(server);
+      for (let i = 0; i < 3; i++) await round();
+      await vi.waitFor(async () => expect(await files(server)).toBeLessThanOrEqual(before + 2), { timeout: 10_000 });
+    });
+  });
+}
+
+/** How many files its process has open, where that can be seen. */
+async function files({ child }: SpawnedServer): Promise<number> {
+  return process.platform === "linux" ? readdirSync(`/proc/${child.pid}/fd`).length : 0;
+}
