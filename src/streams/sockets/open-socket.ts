@@ -27,6 +27,11 @@ const mostWaiting = 1_048_576;
 /** What a message costs that has nothing in it. */
 const emptyMessage = 64;
 
+type Taker<Client> = (received: Result<Client, SocketEnd>) => void;
+
+// One for every message there is room for.
+const sent: Promise<Result<void, never>> = /* @__PURE__ */ Promise.resolve(ok());
+
 /** A socket over a runtime's own. */
 export class OpenSocket<Client, Server> implements Socket<Client, Server>, SocketHeard {
   readonly #link: SocketLink;
@@ -35,7 +40,8 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   readonly #inbox: (string | Uint8Array)[] = [];
   /** About how many bytes they are. */
   #waiting = 0;
-  #taker: ((received: Result<Client, SocketEnd>) => void) | undefined = undefined;
+  /** Who waits for a message, the first of them first. */
+  readonly #takers: Taker<Client>[] = [];
   /** Undefined where the runtime sees to it. */
   readonly #keptAlive: KeptAlive | undefined;
   /** A ping went out, and nothing came since. */
@@ -54,21 +60,19 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   }
 
   receive(): Promise<Result<Client, SocketEnd>> {
-    const data = this.#inbox.shift();
-    if (data !== undefined) {
-      this.#waiting -= data.length + emptyMessage;
-      if (this.#inbox.length === 0) this.#link.resume?.();
-      return Promise.resolve(this.#read(data));
-    }
-    if (this.#end !== undefined) return Promise.resolve(error(this.#end));
-    return new Promise((resolve) => (this.#taker = resolve));
+    return new Promise((resolve) => this.#give(resolve));
   }
 
-  async send(message: Server): Promise<Result<void, SocketEnd>> {
+  send(message: Server): Promise<Result<void, SocketEnd>> {
     const written = this.#setting.server.write(message as never);
-    if (!written.ok) throw new Error(`a message that cannot be written: ${written.error}`);
-    if (this.#end !== undefined || this.#closing !== undefined) return error(this.#whyNot());
-    if (await this.#link.send(written.value)) return ok();
+    if (!written.ok) return Promise.reject(new Error(`a message that cannot be written: ${written.error}`));
+    if (this.#end !== undefined || this.#closing !== undefined) return Promise.resolve(error(this.#whyNot()));
+    const room = this.#link.send(written.value);
+    return room === true ? sent : this.#whenRoom(room);
+  }
+
+  async #whenRoom(room: boolean | Promise<boolean>): Promise<Result<void, SocketEnd>> {
+    if (await room) return ok();
     // What became of it is told next.
     return error(this.#end ?? (await this.ended));
   }
@@ -82,13 +86,11 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     clearTimeout(timer);
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Client, void, undefined> {
-    for (;;) {
-      const received = await this.receive();
-      if (received.ok) yield received.value;
-      else if (received.error.kind === "unreadable") throw new Unreadable(received.error.detail);
-      else return;
-    }
+  /** By hand: a generator would cost a message three promises more. */
+  [Symbol.asyncIterator](): AsyncIterator<Client, undefined> {
+    return {
+      next: () => new Promise((resolve, reject) => this.#give((received) => iterated(received, resolve, reject))),
+    };
   }
 
   message(data: string | Uint8Array): void {
@@ -105,8 +107,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
       void this.close({ code: 1009, reason: `a message longer than ${maxMessage} bytes` });
       return;
     }
-    const taker = this.#taker;
-    this.#taker = undefined;
+    const taker = this.#takers.shift();
     if (taker !== undefined) return taker(this.#read(data));
     this.#inbox.push(data);
     this.#waiting += data.length + emptyMessage;
@@ -132,6 +133,17 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
 
   stopping(): void {
     void this.close({ code: 1001, reason: "The server is stopping." });
+  }
+
+  /** Gives the next message, or the end, to whoever asked, now or when it is there. */
+  #give(taker: Taker<Client>): void {
+    const data = this.#inbox.shift();
+    if (data !== undefined) {
+      this.#waiting -= data.length + emptyMessage;
+      if (this.#inbox.length === 0) this.#link.resume?.();
+      taker(this.#read(data));
+    } else if (this.#end !== undefined) taker(error(this.#end));
+    else this.#takers.push(taker);
   }
 
   #read(data: string | Uint8Array): Result<Client, SocketEnd> {
@@ -161,8 +173,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     if (this.#end !== undefined) return;
     this.#end = end;
     this.#keptAlive?.end();
-    this.#taker?.(error(end));
-    this.#taker = undefined;
+    for (const taker of this.#takers.splice(0)) taker(error(end));
     this.#tellEnded(end);
   }
 
@@ -189,4 +200,14 @@ function isLonger(data: string | Uint8Array, max: number): boolean {
   if (data.length > max) return true;
   // A character is three bytes at the most.
   return typeof data === "string" && data.length * 3 > max && byteLength(data) > max;
+}
+
+function iterated<Client>(
+  received: Result<Client, SocketEnd>,
+  resolve: (result: IteratorResult<Client, undefined>) => void,
+  reject: (thrown: unknown) => void,
+): void {
+  if (received.ok) resolve({ done: false, value: received.value });
+  else if (received.error.kind === "unreadable") reject(new Unreadable(received.error.detail));
+  else resolve({ done: true, value: undefined });
 }
