@@ -1,6 +1,7 @@
-import { Broadcast, Dep, Health, Openapi } from "usher-http";
+import { Broadcast, Dep, Health, Openapi, SecureHeaders } from "usher-http";
 import { serve } from "usher-http/node";
-import { Pool, Statement, migrate, relay } from "usher-http/postgres";
+import { Pool, SessionTable, Statement, migrate, relay } from "usher-http/postgres";
+import { sessionStore, sweepHourly } from "./clerks.ts";
 import { migrations, openDatabase } from "./database.ts";
 import { maxBody } from "./import.ts";
 import { postgresStore } from "./postgres-store.ts";
@@ -9,21 +10,26 @@ import * as statements from "./statements.ts";
 import { store } from "./store.ts";
 
 const { DATABASE_URL, DATA_DIR, PORT = "8080" } = process.env;
+const sessionTable = { table: "sessions" };
 
 const database = await openDatabase(DATABASE_URL, DATA_DIR);
 await Pool.run(database.url, {}, async (pool) => {
   await migrate(database.url, { directory: migrations });
-  await Statement.verify(pool, Object.values(statements));
+  await Statement.verify(pool, [...Object.values(statements), ...SessionTable.statements(sessionTable)]);
   const others = await relay(database.url, { channel: "orders" });
   const news = Broadcast.create<never>({ relay: others });
+  const sessions = SessionTable.store(pool, sessionTable);
+  const stopSweeping = sweepHourly(sessions);
   const described = [...routes, ...Health.routes([pool.check("database")])];
   const docs = Openapi.docs(described, { title: "Orders", version: "1" });
   const server = await serve([...described, ...docs], {
     port: Number(PORT),
     maxBody,
-    resources: [Dep.resource(store, postgresStore(pool, news))],
+    resources: [Dep.resource(store, postgresStore(pool, news)), Dep.resource(sessionStore, sessions)],
+    secureHeaders: SecureHeaders.make(),
   });
   await server.stopped;
+  stopSweeping();
   news.close();
   await others.close();
 });

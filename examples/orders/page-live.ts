@@ -8,6 +8,7 @@ const [body] = section.querySelector("table").tBodies;
 const most = 100;
 
 section.hidden = false;
+if (document.body.dataset.clerk !== undefined) section.querySelector("thead tr").append(document.createElement("th"));
 follow();
 
 function follow() {
@@ -57,6 +58,22 @@ function rowOf(order, kind) {
   time.textContent = new Date(order.placed_at).toLocaleTimeString("en-GB");
   time.title = new Date(order.placed_at).toLocaleString("en-GB");
   row.insertCell().append(time);
+  if (document.body.dataset.clerk !== undefined) row.insertCell().append(removerOf(order));
   return row;
+}
+
+/** A clerk's button. That the order is gone, the feed says. */
+function removerOf({ id }) {
+  const button = document.createElement("button");
+  button.className = "plain";
+  button.textContent = "Remove";
+  button.ariaLabel = "Remove order " + id;
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    const answer = await fetch("/orders/" + id, { method: "DELETE" }).catch(() => undefined);
+    button.disabled = answer?.ok === true;
+    if (answer?.status === 401) location.assign("/sign-in");
+  });
+  return button;
 }
 `;

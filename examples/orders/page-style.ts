@@ -40,6 +40,11 @@ h1 {
   line-height: 1.2;
 }
 
+h1 + form,
+h1 + p {
+  margin-top: 0.75rem;
+}
+
 h2 {
   margin: 0 0 0.5rem;
   font-size: 1.15rem;
@@ -75,7 +80,9 @@ input[type="file"] {
   border-style: dashed;
 }
 
-#desk input {
+#desk input,
+#name,
+#password {
   margin-bottom: 0.75rem;
   background: var(--back);
 }
@@ -124,6 +131,18 @@ button {
   font: inherit;
   font-weight: 600;
   cursor: pointer;
+}
+
+button.plain {
+  padding: 0;
+  background: none;
+  color: var(--accent);
+  font-weight: inherit;
+  text-decoration: underline;
+}
+
+a {
+  color: var(--accent);
 }
 
 form[aria-busy="true"] button {

@@ -1,10 +1,12 @@
 import { Answer, Path, Returns, addHeader, get } from "usher-http";
+import { sessions } from "./clerks.ts";
+import { escaped } from "./html.ts";
 import { deskScript } from "./page-desk.ts";
 import { importScript } from "./page-import.ts";
 import { liveScript } from "./page-live.ts";
 import { style } from "./page-style.ts";
 
-const page = `<!doctype html>
+const page = (clerk: string | undefined): string => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -15,9 +17,10 @@ const page = `<!doctype html>
     <script type="module" src="/page-desk.js"></script>
     <script type="module" src="/page-import.js"></script>
   </head>
-  <body>
+  <body${clerk === undefined ? "" : ` data-clerk="${escaped(clerk)}"`}>
     <main>
       <h1>Orders</h1>
+      ${clerk === undefined ? `<p><a href="/sign-in">Sign in</a> to remove orders.</p>` : signedIn(clerk)}
       <section id="live" aria-labelledby="live-title" hidden>
         <h2 id="live-title">The newest orders</h2>
         <p class="state" role="status">Connecting …</p>
@@ -71,6 +74,9 @@ pen,2
 </html>
 `;
 
+const signedIn = (clerk: string): string =>
+  `<form action="/sign-out" method="post"><p>Signed in as ${escaped(clerk)}. <button class="plain">Sign out</button></p></form>`;
+
 /** Nothing but what comes from here, and nothing inline. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
@@ -83,10 +89,16 @@ const script = (name: string, text: string) =>
 
 /** A page that shows the newest orders, places one, and imports many. The import needs no script. */
 export const pageRoutes = [
-  get(Path.root, { summary: "The page", inputs: { addHeader }, returns: Returns.html }, ({ addHeader }) => {
-    addHeader("content-security-policy", policy);
-    return page;
-  }),
+  get(
+    Path.root,
+    { summary: "The page", inputs: { addHeader, session: sessions.optional }, returns: Returns.html },
+    ({ addHeader, session }) => {
+      addHeader("content-security-policy", policy);
+      // What it shows is one person's.
+      addHeader("cache-control", "no-store");
+      return page(session?.data.clerk);
+    },
+  ),
   get(Path.of("page.css"), { summary: "The page's style", returns: Returns.response }, () =>
     Answer.make(style, { contentType: "text/css; charset=utf-8" }),
   ),

@@ -16,18 +16,14 @@ import {
   refuse,
 } from "usher-http";
 import * as v from "valibot";
+import { clerk } from "./clerks.ts";
 import { desk } from "./desk.ts";
 import { followOrders } from "./feed.ts";
 import { importOrders } from "./import.ts";
 import { Change, NewOrder, Order, alreadyPlaced, soldOut } from "./order.ts";
 import { pageRoutes } from "./page.ts";
+import { signInRoutes } from "./sign-in.ts";
 import { store } from "./store.ts";
-
-const signedOut = Refusal.code("signed_out", {
-  status: 401,
-  doc: "Nobody is signed in.",
-  challenge: 'Bearer realm="orders"',
-});
 
 const orders = Path.of("orders");
 const orderId = Path.int("order_id");
@@ -48,20 +44,6 @@ const page = Dep.map(Dep.all({ pageNumber, perPage }), ({ pageNumber, perPage })
   offset: (pageNumber - 1) * perPage,
   limit: perPage,
 }));
-
-/** A clerk: whoever shows the token. */
-const clerk = Dep.credential(
-  "bearer",
-  Dep.join(
-    { credentials: Header.optional("authorization", Codec.credentials) },
-    ({ credentials }) => {
-      const { scheme, value } = credentials ?? {};
-      if (scheme === "bearer" && value?.kind === "token68" && value.token === "demo") return "clerk";
-      return refuse(signedOut, "Please sign in.");
-    },
-    { refuses: [signedOut] },
-  ),
-);
 
 const placeOrder = post(
   orders,
@@ -127,5 +109,6 @@ export const routes = [
   getOrder,
   changeOrder,
   removeOrder,
+  ...signInRoutes,
   ...pageRoutes,
 ] as const;

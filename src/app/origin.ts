@@ -7,15 +7,16 @@ import type { Asked } from "../inputs/asked.ts";
  */
 export function isCrossOrigin(asked: Asked, trusted: ReadonlySet<string>): boolean {
   const sites = asked.lines("sec-fetch-site");
+  if (sites.length > 0 && sites.every(isOwnSite)) return false;
   const origins = asked.lines("origin");
   const [origin] = origins;
   if (origin !== undefined && origins.length === 1 && trusted.has(origin)) return false;
-  if (sites.length > 0) return !sites.every(isOwnSite);
-  return origins.length > 0 && !origins.every((origin) => isOfHost(origin, asked.host));
+  return sites.length > 0 || !origins.every((origin) => isOfHost(origin, asked.host));
 }
 
 // "same-site" is another site: a sibling subdomain may be anybody's. "none" is the person: an address typed, a bookmark.
 function isOwnSite(site: string): boolean {
+  if (site === "same-origin") return true;
   const word = site.trim().toLowerCase();
   return word === "same-origin" || word === "none";
 }

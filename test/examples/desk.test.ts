@@ -1,14 +1,17 @@
 /** `GET /orders/desk` of the orders example: an item is typed, and its order comes back. */
 import { expect, it } from "vitest";
-import { Dep, Test } from "usher-http";
+import { Dep, Test, Sessions } from "usher-http";
 import { deskProtocol } from "../../examples/orders/desk.ts";
+import { sessionStore } from "../../examples/orders/clerks.ts";
 import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
 import "../support/logs.ts";
 
 it("the desk answers each item with its order, or with why there is none", async () => {
   const orders = memoryStore();
-  const app = Test.app(routes, { resources: [Dep.resource(store, orders)] });
+  const app = Test.app(routes, {
+    resources: [Dep.resource(store, orders), Dep.resource(sessionStore, Sessions.memory())],
+  });
   const said = await Test.websocket(app, deskProtocol, "/orders/desk", async (socket) => {
     const answers: unknown[] = [];
     for (const item of ["pen", "", "unicorn", "x".repeat(101), "ink"]) {
@@ -30,7 +33,9 @@ it("the desk answers each item with its order, or with why there is none", async
 });
 
 it("the desk is a socket and nothing else", async () => {
-  const app = Test.app(routes, { resources: [Dep.resource(store, memoryStore())] });
+  const app = Test.app(routes, {
+    resources: [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())],
+  });
   const { status, json } = await Test.call(app, "GET", "/orders/desk");
   expect([status, json()]).toEqual([426, expect.objectContaining({ error: "upgrade_required" })]);
 });

@@ -1,6 +1,7 @@
 /** `GET /orders/feed` of the orders example: what happens to orders, told once to whoever follows (contract 6.5, 6.8). */
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { Dep, Test } from "usher-http";
+import { Dep, Test, Sessions } from "usher-http";
+import { sessionStore } from "../../examples/orders/clerks.ts";
 import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
 import type { Store } from "../../examples/orders/store.ts";
@@ -13,7 +14,7 @@ let orders: Store;
 let app: Test.TestApp;
 beforeEach(() => {
   orders = memoryStore();
-  app = Test.app(routes, { resources: [Dep.resource(store, orders)] });
+  app = Test.app(routes, { resources: [Dep.resource(store, orders), Dep.resource(sessionStore, Sessions.memory())] });
 });
 
 const place = async (...items: readonly string[]): Promise<void> => {

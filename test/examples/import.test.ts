@@ -1,14 +1,18 @@
 /** `POST /orders/import` of the orders example: a CSV file of orders, placed all or not at all. */
 import { beforeEach, describe, expect, it } from "vitest";
-import { Dep, Test } from "usher-http";
+import { Dep, Test, Sessions } from "usher-http";
 import { maxBody } from "../../examples/orders/import.ts";
+import { sessionStore } from "../../examples/orders/clerks.ts";
 import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
 import "../support/logs.ts";
 
 let app: Test.TestApp;
 beforeEach(() => {
-  app = Test.app(routes, { maxBody, resources: [Dep.resource(store, memoryStore())] });
+  app = Test.app(routes, {
+    maxBody,
+    resources: [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())],
+  });
 });
 
 function form(content: string | Uint8Array<ArrayBuffer>, filename = "orders.csv"): FormData {

@@ -1,9 +1,10 @@
 /** The page of the orders example in a real browser, with its script and without. */
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { Dep } from "usher-http";
+import { Dep, Sessions } from "usher-http";
 import type { Browser, Page } from "playwright-core";
 import { maxBody } from "../../examples/orders/import.ts";
+import { sessionStore } from "../../examples/orders/clerks.ts";
 import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
 import { chromiumPath, startBrowser } from "../support/browser.ts";
@@ -22,7 +23,7 @@ describe.skipIf(chromiumPath === undefined)("the page", { timeout: 60_000 }, () 
   }, 60_000);
   afterAll(() => browser.close());
   beforeEach(async () => {
-    const resources = [Dep.resource(store, memoryStore())];
+    const resources = [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())];
     ({ port } = await start(routes, { maxBody, resources }));
     url = `http://127.0.0.1:${port}`;
   });
@@ -155,7 +156,9 @@ describe.skipIf(chromiumPath === undefined)("the page", { timeout: 60_000 }, () 
         wire.leadTo(failing.port);
         wire.mend();
         await page.waitForResponse((response) => response.url().endsWith("/feed") && response.status() === 404);
-        const next = await start(routes, { resources: [Dep.resource(store, memoryStore())] });
+        const next = await start(routes, {
+          resources: [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())],
+        });
         url = `http://127.0.0.1:${next.port}`;
         await place("after");
         wire.leadTo(next.port);

@@ -1,7 +1,8 @@
 /** The page of the API document in a real browser: opened, an operation read, a request tried, and no other host asked. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Dep, Openapi } from "usher-http";
+import { Dep, Openapi, SecureHeaders, Sessions } from "usher-http";
 import type { Browser, Page } from "playwright-core";
+import { sessionStore } from "../../examples/orders/clerks.ts";
 import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
 import { chromiumPath, startBrowser } from "../support/browser.ts";
@@ -13,10 +14,10 @@ describe.skipIf(chromiumPath === undefined)("the page of the API document", { ti
   let url: string;
   beforeAll(async () => {
     browser = await startBrowser();
-    const resources = [Dep.resource(store, memoryStore())];
+    const resources = [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())];
     const docs = Openapi.docs(routes, { title: "Orders", version: "1" });
     const all = [...routes.filter(({ pattern }) => !docs.some((own) => own.pattern === pattern)), ...docs];
-    url = `http://127.0.0.1:${(await start(all, { resources })).port}`;
+    url = `http://127.0.0.1:${(await start(all, { resources, secureHeaders: SecureHeaders.make() })).port}`;
   }, 60_000);
   afterAll(() => browser.close());
 

@@ -20,7 +20,8 @@ const name: string = "miniflare";
 const { Miniflare } = (await import(name)) as { readonly Miniflare: new (options: Options) => Miniflare };
 
 const program = `
-import { Answer, Dep, Log, Path, Returns, get } from "usher-http";
+import { Answer, Dep, Log, Path, Returns, Sessions, get } from "usher-http";
+import { sessionStore } from "../../../examples/orders/clerks.ts";
 import { routes } from "../../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../../examples/orders/store.ts";
 import { worker } from "../../../adapters/workers/index.ts";
@@ -37,7 +38,7 @@ const stream = get(Path.of("stream"), { inputs: { word }, returns: Returns.respo
   Answer.stream(parts(word), { contentType: "text/plain" }));
 
 export default worker([...routes, stream], ({ WORD }) => ({
-  resources: [Dep.resource(store, memoryStore()), Dep.resource(word, WORD)],
+  resources: [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory()), Dep.resource(word, WORD)],
 }));`;
 
 let miniflare: Miniflare;

@@ -1,0 +1,77 @@
+import { Answer, Codec, Cookie, Form, Path, Rate, Returns, client, get, post, setCookie } from "usher-http";
+import { isRight, sessions } from "./clerks.ts";
+import { escaped } from "./html.ts";
+import { keys } from "./keys.ts";
+
+const signInPath = Path.of("sign-in");
+
+/** Who signed in here last, so that the name need not be typed. */
+const lastClerk = Cookie.signed(keys, "last_clerk", Codec.string, { maxAgeMs: 30 * 86_400_000 });
+
+/** Guesses are made by the thousand, and typing errors are not. */
+const slowly = Rate.limit(Rate.create({ limit: 10, perMs: 60_000 }), { key: client });
+
+const signInPage = (name: string, wrong = ""): string => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Sign in</title>
+    <link rel="stylesheet" href="/page.css">
+  </head>
+  <body>
+    <main>
+      <h1>Sign in</h1>
+      <form action="/sign-in" method="post">
+        <label for="name">Name</label>
+        <input id="name" name="name" required autocomplete="username" value="${escaped(name)}">
+        <label for="password">Password</label>
+        <input id="password" name="password" type="password" required autocomplete="current-password">
+        <button>Sign in</button>
+      </form>
+      <p class="outcome wrong" role="status">${escaped(wrong)}</p>
+      <p><a href="/">Back to the orders</a></p>
+    </main>
+  </body>
+</html>
+`;
+
+const showSignIn = get(
+  signInPath,
+  { summary: "The page to sign in on", inputs: { name: Cookie.optional(lastClerk) }, returns: Returns.html },
+  ({ name }) => signInPage(name ?? ""),
+);
+
+const signIn = post(
+  signInPath,
+  {
+    summary: "Sign in",
+    description: "With the name or the password wrong, the page again.",
+    inputs: {
+      slowly,
+      name: Form.required("name", Codec.string),
+      password: Form.required("password", Codec.string),
+      setCookie,
+    },
+    returns: Returns.response,
+  },
+  async ({ name, password, setCookie }) => {
+    if (!(await isRight(name, password))) {
+      return Answer.html(signInPage(name, "The name or the password is wrong."), { status: 403 });
+    }
+    await sessions.start(setCookie, { clerk: name });
+    setCookie(Cookie.make(lastClerk, name));
+    return Answer.redirect("/", { status: 303 });
+  },
+);
+
+const signOut = post(
+  Path.of("sign-out"),
+  { summary: "Sign out", inputs: { session: sessions.optional, setCookie }, returns: Returns.response },
+  async ({ session, setCookie }) => {
+    await session?.close(setCookie);
+    return Answer.redirect("/", { status: 303 });
+  },
+);
+
+export const signInRoutes = [showSignIn, signIn, signOut] as const;
