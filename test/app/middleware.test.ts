@@ -6,9 +6,11 @@ import {
   App,
   Cookie,
   Codec,
+  Event,
   Path,
   Refusal,
   Returns,
+  Socket,
   Test,
   addHeader,
   answer,
@@ -310,5 +312,33 @@ describe("middleware", () => {
       headers: { "content-type": "application/json" },
     });
     expect(await (await fetch(request)).text()).toBe("hi");
+  });
+
+  it("MW stands around sockets and event streams, which then go on by themselves", async () => {
+    const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
+    const echo = get(Path.of("echo"), { returns: Returns.websocket(texts) }, () => async (socket) => {
+      for await (const text of socket) await socket.send(text);
+    });
+    const Tick = Event.text("tick");
+    const ticks = get(Path.of("ticks"), { returns: Returns.events([Tick]) }, () => async (send) => {
+      await send(Event.make(Tick, "1"));
+      await send(Event.make(Tick, "2"));
+    });
+    const statuses: number[] = [];
+    const watching: Middleware = async (_request, next) => {
+      const answer = await next();
+      statuses.push(answer.status);
+      return answer;
+    };
+    const app = Test.app([echo, ticks], { middleware: [watching] });
+    const said = await Test.websocket(app, texts, "/echo", async (socket) => {
+      await socket.send("hi");
+      return socket.receive();
+    });
+    expect(said).toEqual({ ok: true, value: { ok: true, value: "hi" } });
+    const heard: string[] = [];
+    await Test.events(app, "/ticks", ({ data }) => void heard.push(data));
+    expect(heard).toEqual(["1", "2"]);
+    expect(statuses).toEqual([101, 200]);
   });
 });

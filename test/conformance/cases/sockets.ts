@@ -50,6 +50,7 @@ const notOffered = problems([
   "required",
   "This socket speaks chat, which was not offered.",
 ]);
+const crossOrigin = refused(403, "cross_origin", "That request came from another site, so it was not carried out.");
 const badKey: readonly [string, string, string] = [
   "header.sec-websocket-key",
   "malformed",
@@ -110,6 +111,17 @@ export const sockets: readonly WireCase[] = [
       asks(opening("texts/03", [upgrade, connection, key, ["sec-websocket-version", "8"]])),
       refusal(otherVersion),
     ],
+  },
+  {
+    name: "XO-19, WS-13 of another site's page it is a 403, before it is looked at",
+    steps: [
+      asks(opening("texts/cross", [...handshake, ["origin", "https://elsewhere.example"]])),
+      refusal(crossOrigin),
+    ],
+  },
+  {
+    name: "XO-19 of a page of its own it is opened",
+    steps: [asks(opening("lines", [...handshake, ["origin", "https://h"]])), upgraded()],
   },
   {
     name: "WS no version is a 426",
