@@ -7,6 +7,9 @@ import type { AddressInfo } from "node:net";
 import { afterAll } from "vitest";
 import { accepts } from "./postgres/server.ts";
 
+// It is ready within a tenth of a second; on a busy machine it may not be.
+const startBoundMs = 30_000;
+
 const names = ["redis-server", "valkey-server"];
 
 /** The binary's name; undefined where there is none. */
@@ -18,6 +21,15 @@ export const redisUrl: string | undefined = process.env["REDIS_URL"] || undefine
 if (redisBinary === undefined && redisUrl === undefined) {
   console.warn("skipped: no redis-server or valkey-server on this machine, and no REDIS_URL; .ci/run installs one");
 }
+
+// Ends the server with whoever started it, however that ends: the end of its input is the end of them.
+const supervisor = '"$@" </dev/null >/dev/null & server=$!; cat >/dev/null; kill -KILL $server; wait $server';
+
+const started: RedisServer[] = [];
+// Here and not where one is started: within a test or a hook it would be registered too late to run.
+afterAll(async () => {
+  await Promise.all(started.splice(0).map((server) => server.stop()));
+});
 
 export class RedisServer {
   readonly port: number;
@@ -35,7 +47,7 @@ export class RedisServer {
     holder.close();
     await once(holder, "close");
     const server = new RedisServer(port);
-    afterAll(() => server.stop());
+    started.push(server);
     await server.start();
     return server;
   }
@@ -47,9 +59,11 @@ export class RedisServer {
   async start(): Promise<void> {
     // Nothing is kept: neither a snapshot nor a log.
     const options = ["--port", String(this.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
-    this.#running = spawn(redisBinary ?? "", options, { stdio: "ignore" });
+    const command = ["-c", supervisor, "sh", redisBinary ?? "", ...options];
+    this.#running = spawn("sh", command, { stdio: ["pipe", "ignore", "ignore"] });
+    const end = Date.now() + startBoundMs;
     while (!(await accepts(this.port))) {
-      if (this.#running.exitCode !== null) throw new Error(`${redisBinary} did not start`);
+      if (Date.now() > end) throw new Error(`${redisBinary} did not start`);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }
@@ -58,9 +72,9 @@ export class RedisServer {
   async stop(): Promise<void> {
     const running = this.#running;
     this.#running = undefined;
-    if (running === undefined || running.exitCode !== null) return;
+    if (running === undefined) return;
     const ended = once(running, "exit");
-    running.kill("SIGKILL");
+    running.stdin?.end();
     await ended;
   }
 }
