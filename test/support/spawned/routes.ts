@@ -4,6 +4,7 @@ import { feedRoutes } from "./feed-routes.ts";
 import {
   Answer,
   Codec,
+  Health,
   Path,
   Query,
   Returns,
@@ -243,14 +244,24 @@ const notFound = ({ target, method, host }: RequestRecord): Answer =>
 export async function main(serve: Serve, options: ServeOptions): Promise<void> {
   const running: Server[] = [];
   const stopAll = async (): Promise<void> => {
-    for (const server of running) tell(`stopped: ${await server.stop()}`);
+    for (const server of running) {
+      const stopped = server.stop();
+      const ready = await server.app.fetch(new Request("http://h/readyz"));
+      tell(`ready while it stops: ${ready.status}`);
+      tell(`stopped: ${await stopped}`);
+    }
   };
   const stop = post(Path.of("stop"), inText, () => {
     // Once this answer is on its way.
     setTimeout(() => void stopAll(), 0);
     return "stopping";
   });
-  const server = await serve([...routes, stop], { notFound, port: 0, host: "127.0.0.1", ...options });
+  const server = await serve([...routes, stop, ...Health.routes([])], {
+    notFound,
+    port: 0,
+    host: "127.0.0.1",
+    ...options,
+  });
   running.push(server);
   void server.stopped.then((cut) => tell(`ended: ${cut}`));
   console.log(JSON.stringify({ port: server.port, url: server.url }));

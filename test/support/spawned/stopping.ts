@@ -24,7 +24,9 @@ export function describeStopping(start: Start): void {
       expect((await other.ask("GET /hello").answer()).body).toBe("hi");
       held.ask("GET /held");
       await server.tells("held: asked");
+      expect(await server.asks("GET /readyz")).toBe("ok");
       await server.asks("POST /stop");
+      await server.tells("ready while it stops: 503");
       await server.logs("stopping, with 1 requests in flight");
       await refuses(server);
       // Idle, so it is ended.
