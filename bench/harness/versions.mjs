@@ -5,7 +5,7 @@ const require = createRequire(import.meta.url);
 
 /** What was measured, and where: the first line of a report. */
 export function versions() {
-  const peers = ["hono", "@hono/node-server", "h3", "fastify", "elysia", "valibot"].map(
+  const peers = ["hono", "@hono/node-server", "h3", "fastify", "elysia", "valibot", "postgres", "pg"].map(
     (name) => `${name} ${versionOf(name)}`,
   );
   const { version } = require("../../package.json");
