@@ -19,7 +19,7 @@ const graceMs = 5000;
  *
  * @throws DatabaseError `unsent` where one could not be opened, which says why.
  */
-export function create(target: string | Conninfo, options: PoolOptions = {}): Promise<Pool> {
+export async function create(target: string | Conninfo, options: PoolOptions = {}): Promise<Pool> {
   const {
     size = 8,
     waitMs = 5000,

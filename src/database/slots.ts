@@ -29,6 +29,8 @@ interface Waiter {
 const firstBackoffMs = 100;
 const longestBackoffMs = 1000;
 const longWaitMs = 100;
+/** How long an idle connection may take to say that it is there. */
+const askMs = 5000;
 // Past it a timer fires at once.
 const longestTimerMs = 2 ** 31 - 1;
 
@@ -49,6 +51,7 @@ export class Slots {
   #backoffMs = 0;
   #attempt: ReturnType<typeof setTimeout> | undefined = undefined;
   #why = "";
+  #warnedAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
   #sweep: ReturnType<typeof setInterval> | undefined = undefined;
   readonly #sweepMs: number;
@@ -69,7 +72,7 @@ export class Slots {
     const failed = opened.find((one) => one.status === "rejected");
     if (failed !== undefined) {
       await slots.close();
-      throw unsent(failed.reason);
+      throw failed.reason instanceof LinkFailure ? unsent(failed.reason) : failed.reason;
     }
     // A connection may have died while the others were opened.
     for (const slot of slots.#idle.slice()) if (!slot.link.isOpen) slots.#died(slot);
@@ -158,8 +161,16 @@ export class Slots {
       this.#waiting.add(waiter);
     });
     const waitedMs = Math.round(performance.now() - startedAt);
-    if (waitedMs > longWaitMs) warn(`a wait for a connection took ${waitedMs} ms`);
+    if (waitedMs > longWaitMs) this.#warnOfWait(waitedMs);
     return slot;
+  }
+
+  // Where one waits long the next one does as well: a line a second says it.
+  #warnOfWait(waitedMs: number): void {
+    const now = performance.now();
+    if (now - this.#warnedAt < 1000) return;
+    this.#warnedAt = now;
+    warn(`a wait for a connection took ${waitedMs} ms`);
   }
 
   /** With every place down and an attempt due later, there is nothing to wait for. */
@@ -284,7 +295,9 @@ export class Slots {
 
   async #ask(slot: Slot): Promise<void> {
     this.#borrowIdle(slot);
-    await slot.run("select 1", []).catch(() => slot.link.cut());
+    const timer = setTimeout(() => slot.link.cut(), askMs);
+    await slot.link.run("select 1", []).catch(() => slot.link.cut());
+    clearTimeout(timer);
     this.give(slot);
   }
 

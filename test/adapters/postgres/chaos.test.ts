@@ -9,7 +9,7 @@ import { Pool, Statement, Type } from "usher-http/postgres";
 import "../../support/logs.ts";
 import { startPostgres } from "../../support/postgres/database.ts";
 import type { PostgresServer } from "../../support/postgres/server.ts";
-import { runtimes } from "../../support/runtimes.ts";
+import { commands } from "./commands.ts";
 import { CuttingProxy } from "./cutting-proxy.ts";
 
 const shootingMs = 4000;
@@ -32,12 +32,6 @@ interface Told {
   readonly wrong: readonly string[];
   readonly isWhole: boolean;
 }
-
-const commands: readonly (readonly [string, () => readonly string[]])[] = [
-  ["Node", () => [runtimes["node-newest"]()]],
-  ["Bun", () => [runtimes.bun()]],
-  ["Deno", () => [runtimes.deno(), "run", "--allow-all", "--node-modules-dir=manual"]],
-];
 
 it.each(commands)(
   "on %s every answer is true, and the pool is whole at the end",

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, it } from "vitest";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
-import { runtimes } from "../../support/runtimes.ts";
+import { commands } from "./commands.ts";
 
 const certificate = (name: string): string => join(import.meta.dirname, "certificates", name);
 const read = (name: string): string => readFileSync(certificate(name), "utf8");
@@ -78,12 +78,6 @@ const rows: readonly (readonly [what: string, target: string, answer: string | R
   ["a standby", `${plain.url()}?target_session_attrs=standby`, /the server is not standby/],
   ["a setting there is not", `${plain.url()}?options=-c%20nothing=1`, /FATAL 42704/],
   ["a setting", `${plain.url()}?options=-c%20role%3Dnone&application_name=a%20b`, "postgres"],
-];
-
-const commands: readonly (readonly [string, () => readonly string[]])[] = [
-  ["Node", () => [runtimes["node-newest"]()]],
-  ["Bun", () => [runtimes.bun()]],
-  ["Deno", () => [runtimes.deno(), "run", "--allow-all", "--node-modules-dir=manual"]],
 ];
 
 describe.each(commands)("on %s", (_, command) => {

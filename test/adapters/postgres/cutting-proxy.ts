@@ -7,6 +7,7 @@ export class CuttingProxy {
   readonly #server: Server;
   readonly #clients = new Set<Socket>();
   readonly #armed = new Set<Socket>();
+  #hushed: (() => void) | undefined = undefined;
 
   private constructor(target: number) {
     this.#server = createServer((client) => this.#carry(client, target));
@@ -31,6 +32,19 @@ export class CuttingProxy {
     return client !== undefined;
   }
 
+  /**
+   * From now on nothing that the server says arrives, and no connection ends: as where a cable is pulled. Answers when
+   * the first of it was lost.
+   */
+  hush(): Promise<void> {
+    return new Promise((resolve) => (this.#hushed = resolve));
+  }
+
+  /** Carries again what comes from now on. */
+  speak(): void {
+    this.#hushed = undefined;
+  }
+
   close(): void {
     this.#server.close();
     for (const client of this.#clients) client.destroy();
@@ -42,6 +56,7 @@ export class CuttingProxy {
     for (const socket of [client, server]) socket.setNoDelay(true).on("error", () => {});
     client.on("data", (bytes) => server.write(bytes));
     server.on("data", (bytes) => {
+      if (this.#hushed !== undefined) return this.#hushed();
       if (this.#armed.delete(client)) client.destroy();
       else client.write(bytes);
     });

@@ -1,10 +1,11 @@
 /** Every row of the table of failures (contract 7.5), made for real; after each the pool is whole again. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { refuse, Refusal } from "usher-http";
-import { DatabaseError, Statement, Type } from "usher-http/postgres";
-import type { Pool } from "usher-http/postgres";
+import { DatabaseError, Pool, Statement, Type } from "usher-http/postgres";
+import type { PoolOptions } from "usher-http/postgres";
 import { gate } from "../../support/node-server.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
+import { CuttingProxy } from "./cutting-proxy.ts";
 import { pools } from "./pools.ts";
 
 const server = await startPostgres();
@@ -146,6 +147,46 @@ describe("the server", () => {
     await expectWhole(some);
   });
 
+  describe("out of reach without a word", () => {
+    const bounds = { size: 1, statementTimeoutMs: 1000 };
+    /** A pool whose housekeeping goes by a clock that the test holds. */
+    async function behind(options: PoolOptions): Promise<{ proxy: CuttingProxy; some: Pool }> {
+      const proxy = await CuttingProxy.to(server.port);
+      onTestFinished(() => {
+        proxy.close();
+        vi.useRealTimers();
+      });
+      vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+      const some = await Pool.create(`postgres://postgres@127.0.0.1:${proxy.port}/postgres`, options);
+      return { proxy, some };
+    }
+
+    it("is given up five seconds past the statement's bound", async () => {
+      const { proxy, some } = await behind(bounds);
+      const hushed = proxy.hush();
+      const lost = failure(some.exec(one));
+      await hushed;
+      proxy.speak();
+      vi.advanceTimersByTime(6000);
+      expect(some.stats().idle).toBe(0);
+      vi.advanceTimersByTime(1000);
+      expect(await lost).toMatchObject({ kind: "lost" });
+      expect(await some.exec(one)).toEqual({ one: 1 });
+      await some.close();
+    });
+
+    it("is waited for where its borrower set a bound of its own", async () => {
+      const { some } = await behind(bounds);
+      await some.transaction(async (db) => {
+        await db.exec(Statement.exec("set local statement_timeout = '1min'"));
+        const slept = db.exec(sleep, 0.05);
+        vi.advanceTimersByTime(30_000);
+        await slept;
+      });
+      await some.close();
+    });
+  });
+
   it("bounds a statement, whose connection is kept", async () => {
     const some = await pool({ size: 1, statementTimeoutMs: 50 });
     const { pid: before } = await some.exec(pid);
@@ -249,10 +290,9 @@ describe("concurrent transactions", () => {
     const add = (who: number): Promise<unknown> =>
       some.transaction(
         async (db) => {
-          runs++;
           pids[who]?.push((await db.exec(pid)).pid);
           const { left_over } = await db.exec(read, "pen");
-          if (runs >= 2) bothRead.open();
+          if (++runs === 2) bothRead.open();
           await bothRead.passed;
           await db.exec(set, "pen", left_over + 1);
         },

@@ -109,7 +109,11 @@ function configured(flags: readonly string[], bindings: Required<Setup>["binding
   });
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
-  services = [(name = "main", worker = .program)],
+  services = [
+    (name = "main", worker = .program),
+    # It may connect to this machine too, where the tests' servers are.
+    (name = "internet", network = (allow = ["public", "private"])),
+  ],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );
 const program :Workerd.Worker = (
