@@ -11,6 +11,7 @@ import { startPostgres } from "../../support/postgres/database.ts";
 import type { PostgresServer } from "../../support/postgres/server.ts";
 import { commands } from "./commands.ts";
 import { CuttingProxy } from "./cutting-proxy.ts";
+import { eventually } from "./pools.ts";
 
 const shootingMs = 4000;
 const server = await startPostgres();
@@ -64,7 +65,7 @@ it.each(commands)(
     expect(told.committed.filter((id) => parts.get(id) !== 2)).toEqual([]);
     expect(told.nothing.filter((id) => parts.has(id))).toEqual([]);
     expect(told.unknown.filter((id) => parts.has(id) && parts.get(id) !== 2)).toEqual([]);
-    await expect.poll(() => withPool(async (pool) => (await pool.exec(sessions)).n)).toBe(0n);
+    await eventually(() => withPool(async (pool) => (await pool.exec(sessions)).n)).toBe(0n);
   },
   60_000,
 );

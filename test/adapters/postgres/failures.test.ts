@@ -6,7 +6,7 @@ import type { PoolOptions } from "usher-http/postgres";
 import { gate } from "../../support/node-server.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { CuttingProxy } from "./cutting-proxy.ts";
-import { pools } from "./pools.ts";
+import { eventually, pools } from "./pools.ts";
 
 const server = await startPostgres();
 const watch = observer(server);
@@ -34,13 +34,11 @@ const countPlaces = Statement.find("select count(*) as places from place where i
 /** Waits until a backend waits for something of a kind, as the server says. */
 async function waits(condition: string): Promise<number> {
   let found = 0;
-  await expect
-    .poll(async () => {
-      const rows = await watch.unsafe(`select pid from pg_stat_activity where ${condition}`);
-      found = (rows[0]?.["pid"] as number | undefined) ?? 0;
-      return found > 0;
-    })
-    .toBe(true);
+  await eventually(async () => {
+    const rows = await watch.unsafe(`select pid from pg_stat_activity where ${condition}`);
+    found = (rows[0]?.["pid"] as number | undefined) ?? 0;
+    return found > 0;
+  }).toBe(true);
   return found;
 }
 
@@ -57,7 +55,7 @@ async function expectWhole(pool: Pool): Promise<void> {
   const { size } = pool.stats();
   const all = Array.from({ length: size }, () => pool.use((db) => db.exec(one)));
   expect(await Promise.all(all)).toHaveLength(size);
-  await expect.poll(sessions).toBe(size);
+  await eventually(sessions).toBe(size);
   expect(pool.stats()).toMatchObject({ idle: size, waiting: 0 });
 }
 
@@ -74,14 +72,14 @@ describe("the server", () => {
     expect(await failure(some.transaction((db) => db.exec(one)))).toMatchObject({ kind: "unsent" });
     expect(await failure(some.use((db) => db.exec(one)))).toMatchObject({ kind: "unsent" });
     await server.start();
-    await expect.poll(() => failure(some.exec(one)), { timeout: 5000 }).toBe("nothing was thrown");
+    await eventually(() => failure(some.exec(one))).toBe("nothing was thrown");
     await expectWhole(some);
   });
 
   it("ends an idle connection: nobody notices, and it is replaced", async () => {
     const some = await pool();
     await watch`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'usher'`;
-    await expect.poll(() => some.stats().replaced).toBe(2);
+    await eventually(() => some.stats().replaced).toBe(2);
     expect(await some.exec(one)).toEqual({ one: 1 });
     await expectWhole(some);
   });
@@ -143,7 +141,7 @@ describe("the server", () => {
     await server.stop("immediate");
     expect(await lost).toMatchObject({ kind: "lost" });
     await server.start();
-    await expect.poll(() => failure(some.exec(one)), { timeout: 5000 }).toBe("nothing was thrown");
+    await eventually(() => failure(some.exec(one))).toBe("nothing was thrown");
     await expectWhole(some);
   });
 
@@ -199,7 +197,7 @@ describe("the server", () => {
     const some = await pool({ size: 1, idleInTransactionTimeoutMs: 50 });
     const done = some.transaction(async (db) => {
       await db.exec(addPlace, 3);
-      await expect.poll(sessions).toBe(0);
+      await eventually(sessions).toBe(0);
       return db.exec(one);
     });
     expect(["connection_closed", "lost"]).toContain(((await failure(done)) as { kind: string }).kind);

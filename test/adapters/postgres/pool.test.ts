@@ -13,7 +13,7 @@ import { lines, messages } from "../../support/logs.ts";
 import { gate } from "../../support/node-server.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { runtimes } from "../../support/runtimes.ts";
-import { pools } from "./pools.ts";
+import { eventually, pools } from "./pools.ts";
 
 const server = await startPostgres();
 const watch = observer(server);
@@ -121,9 +121,9 @@ describe("a borrow", () => {
     for (const way of ["use", "transaction"] as const) {
       const leaving = new AbortController();
       const left = failure(some[way]((db) => db.exec(sleep), { signal: leaving.signal }));
-      await expect
-        .poll(async () => (await watch`select 1 from pg_stat_activity where wait_event = 'PgSleep'`).length)
-        .toBe(1);
+      await eventually(
+        async () => (await watch`select 1 from pg_stat_activity where wait_event = 'PgSleep'`).length,
+      ).toBe(1);
       leaving.abort();
       expect(await left).toMatchObject({ kind: "db", code: "57014" });
       expect(await some.exec(pid)).toEqual({ pid: before });
@@ -284,9 +284,9 @@ describe("a pool", () => {
     held.open();
     await Promise.all(holders);
     await some.close();
-    await expect
-      .poll(async () => (await watch`select 1 from pg_stat_activity where application_name = 'usher'`).length)
-      .toBe(0);
+    await eventually(
+      async () => (await watch`select 1 from pg_stat_activity where application_name = 'usher'`).length,
+    ).toBe(0);
   });
 
   it("gives its sessions their bounds, which a revived one has too (DB-18)", async () => {
@@ -366,13 +366,13 @@ describe("a pool", () => {
   it("renews a connection that is old, and asks one that was long idle", async () => {
     const some = await pool({ size: 2, maxLifetimeMs: 40, idleCheckMs: 10 });
     const before = await some.use(async (db) => (await db.exec(pid)).pid);
-    await expect.poll(() => some.stats().replaced).toBeGreaterThan(3);
+    await eventually(() => some.stats().replaced).toBeGreaterThan(3);
     const after = await some.exec(pid);
     expect(after.pid).not.toBe(before);
     const count = async (): Promise<number> =>
       (await watch`select 1 from pg_stat_activity where application_name = 'usher'`).length;
     await some.close();
-    await expect.poll(count).toBe(0);
+    await eventually(count).toBe(0);
   });
 
   it("does not open where one connection cannot, and leaves none (DB-03)", async () => {
@@ -383,7 +383,7 @@ describe("a pool", () => {
     await watch.unsafe("create role few login connection limit 3");
     const few = failure(Pool.create(server.url().replace("postgres@", "few@")));
     expect(await few).toMatchObject({ kind: "unsent", detail: expect.stringContaining("53300") });
-    await expect.poll(async () => (await watch`select 1 from pg_stat_activity where usename = 'few'`).length).toBe(0);
+    await eventually(async () => (await watch`select 1 from pg_stat_activity where usename = 'few'`).length).toBe(0);
   });
 
   it("gives up on a server that says nothing (DB-21)", async () => {
@@ -423,9 +423,24 @@ describe("the readiness check", () => {
     expect(await ready()).toBe(503);
     expect(messages("warn").join()).toContain("not ready: postgres: ");
     await server.start();
-    await expect.poll(ready, { timeout: 5000 }).toBe(200);
+    await eventually(ready).toBe(200);
     await some.close();
     expect(await ready()).toBe(503);
+  });
+});
+
+describe("a statement that is prepared", () => {
+  it("is prepared anew where its table has changed, and read by its new columns", async () => {
+    const some = await pool({ size: 1 });
+    await watch`create table changing (a int, b int)`;
+    await watch`insert into changing values (1, 2)`;
+    const all = Statement.find("select * from changing", { row: { b: Type.int } });
+    expect(await some.exec(all)).toEqual({ b: 2 });
+    await watch`alter table changing drop column a`;
+    expect(await some.exec(all)).toEqual({ b: 2 });
+    await watch`alter table changing alter b type bigint`;
+    expect(await failure(some.transaction((db) => db.exec(all)))).toMatchObject({ kind: "db" });
+    expect(await failure(some.exec(all))).toMatchObject({ detail: expect.stringContaining("a type that is no int") });
   });
 });
 

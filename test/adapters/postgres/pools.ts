@@ -1,8 +1,16 @@
 /** Pools of a test's own, closed when it ends. */
-import { afterEach } from "vitest";
+import { afterEach, expect, vi } from "vitest";
 import { Pool } from "usher-http/postgres";
 import type { PoolOptions } from "usher-http/postgres";
 import type { PostgresServer } from "../../support/postgres/server.ts";
+
+// Servers start and stop in these tests, and the machine may do other things.
+vi.setConfig({ testTimeout: 60_000 });
+
+/** Waits for something of the server's, however long that takes. */
+export function eventually<A>(look: () => A): ReturnType<typeof expect.poll<A>> {
+  return expect.poll(look, { timeout: 30_000 });
+}
 
 /** Makes what opens a pool on a server: of two connections, unless more are asked for. */
 export function pools(server: PostgresServer): (options?: PoolOptions) => Promise<Pool> {
