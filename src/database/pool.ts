@@ -5,7 +5,7 @@ import { DatabaseError, failureOf } from "./failure.ts";
 import { Lease } from "./lease.ts";
 import type { Database } from "./lease.ts";
 import type { LinkFailure } from "./link.ts";
-import type { Description, OpenLink, Values } from "./link.ts";
+import type { Answer, Description, OpenLink, Values } from "./link.ts";
 import { warn } from "./pool-log.ts";
 import { Slots } from "./slots.ts";
 import type { Borrow, SlotsOptions } from "./slots.ts";
@@ -41,6 +41,12 @@ const resetting =
 
 const longHoldMs = 250;
 
+/** What is done with a connection that is borrowed for it alone. */
+type Act<A> = (slot: Slot, sql: string, values: Values) => Promise<A>;
+const run: Act<Answer> = (slot, sql, values) => slot.run(sql, values);
+/** A borrow that waits as long as the pool has it. */
+const asLong: Borrow = {};
+
 /** What the work that runs has borrowed already. */
 interface Borrowed {
   readonly from: Pool;
@@ -68,13 +74,13 @@ export class Pool implements Database {
     const values = statement.print(params);
     const { sql } = statement;
     if (controlsTransaction(sql)) throw new DatabaseError({ kind: "not_committed", detail: "none was begun here" });
-    const answer = await this.#once((slot) => slot.run(sql, values), sql, values);
+    const answer = await this.#once(run, sql, values);
     return statement.read(answer);
   }
 
   /** What the database makes of a statement that it does not run. */
   describe(sql: string): Promise<Description> {
-    return this.#once(({ link }) => link.describe(sql), sql, []);
+    return this.#once(({ link }, sql) => link.describe(sql), sql, []);
   }
 
   /**
@@ -138,11 +144,11 @@ export class Pool implements Database {
   }
 
   /** One act on a connection borrowed for it; on another, once, where nothing could be sent on the first. */
-  async #once<A>(act: (slot: Slot) => Promise<A>, sql: string, values: Values, isSecond = false): Promise<A> {
-    const taken = this.#slots.take({});
+  async #once<A>(act: Act<A>, sql: string, values: Values, isSecond = false): Promise<A> {
+    const taken = this.#slots.take(asLong);
     const slot = taken instanceof Promise ? await this.#taken(taken) : taken;
     try {
-      return await act(slot);
+      return await act(slot, sql, values);
     } catch (thrown) {
       const { trouble } = thrown as LinkFailure;
       const failure = failureOf(trouble, sql, values);
@@ -182,7 +188,7 @@ export class Pool implements Database {
     if (this.#slots.isClosed) return error("the database pool is closed");
     if (this.#slots.isAllLent) return ok();
     try {
-      await this.#once((slot) => slot.run("select 1", []), "select 1", []);
+      await this.#once(run, "select 1", []);
       return ok();
     } catch (thrown) {
       const { failure, message } = thrown as DatabaseError;

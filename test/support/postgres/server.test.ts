@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -19,12 +19,31 @@ test("a server of the test file's own answers, and starts again with what it kep
 });
 
 test("a server goes with the program that started it, killed", async () => {
+  await startsAndGoes({});
+});
+
+// Whoever runs as root tries what an ordinary user does as `nobody`, where that one may read these files.
+const nobody = { uid: 65534, gid: 65534 };
+test.runIf(process.getuid?.() === 0 && canRead(nobody))("an ordinary user's server does as well", async () => {
+  await startsAndGoes(nobody);
+});
+
+async function startsAndGoes(owner: { readonly uid?: number; readonly gid?: number }): Promise<void> {
   const program = join(import.meta.dirname, "program.ts");
-  const child = spawn(runtimes["node-newest"](), [program], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(runtimes["node-newest"](), [program], {
+    ...owner,
+    stdio: ["ignore", "pipe", "inherit"],
+    cwd: "/",
+  });
   const [line] = (await once(child.stdout, "data")) as [Buffer];
   const { port, directory } = JSON.parse(line.toString()) as { port: number; directory: string };
   expect(await accepts(port)).toBe(true);
   child.kill("SIGKILL");
   await expect.poll(() => existsSync(directory), { timeout: 20_000 }).toBe(false);
   expect(await accepts(port)).toBe(false);
-});
+}
+
+function canRead(owner: { readonly uid: number; readonly gid: number }): boolean {
+  const read = ["-e", `require("fs").readFileSync(${JSON.stringify(import.meta.filename)})`];
+  return spawnSync(runtimes["node-newest"](), read, { ...owner, cwd: "/" }).status === 0;
+}
