@@ -6,7 +6,8 @@ process.on("message", (asked) => {
   if (asked === "stop") process.exit();
   if (asked === "settle") globalThis.gc?.();
   const { user, system } = process.cpuUsage();
-  process.send?.({ cpu: user + system, rss: process.memoryUsage.rss() });
+  const { rss, heapUsed, external } = process.memoryUsage();
+  process.send?.({ cpu: user + system, rss, held: heapUsed + external });
   if (asked === "publish") publish("x".repeat(200));
 });
 process.send?.({ port });
