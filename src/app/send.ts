@@ -22,10 +22,8 @@ export function reply(asked: AskedExchange, made: Answer): Sent | Promise<Sent> 
 }
 
 /** Makes an answer ready to be written: checked, complete, logged. */
-export function send(asked: AskedExchange, made: Answer): Sent | Promise<Sent> {
-  const { cors } = asked.app;
+export function send(asked: AskedExchange, answer: Answer): Sent | Promise<Sent> {
   asked.isSent = true;
-  const answer = cors?.covers(asked.match?.route.route) === true ? cors.policy.told(asked, made) : made;
   if (!answer.cookies.some(({ seal }) => seal !== undefined)) return ready(asked, answer);
   return sealed(asked, answer).then((answer) => ready(asked, answer));
 }
@@ -53,7 +51,7 @@ async function sealed(asked: AskedExchange, answer: Answer): Promise<Answer> {
 }
 
 function ready(asked: AskedExchange, complete: Answer): Sent {
-  const answer = guarded(asked, complete);
+  const answer = shared(asked, guarded(asked, complete));
   const undeclared = undeclaredBy(asked, answer);
   if (undeclared !== undefined) logUndeclared(asked, undeclared);
   const size = sizeOf(asked, answer);
@@ -67,6 +65,12 @@ function ready(asked: AskedExchange, complete: Answer): Sent {
   if (isTakeover(answer.body) && asked.method !== "HEAD")
     return { ...sent, takeover: { ...answer.body, request: new SentSocket(asked, "takeover") } };
   return undeclared === undefined ? sent : { ...sent, undeclared };
+}
+
+/** The answer of a route that is shared with other sites, with what lets their pages read it. */
+function shared(asked: AskedExchange, answer: Answer): Answer {
+  const { cors } = asked.app;
+  return cors?.covers(asked.match?.route.route) === true ? cors.policy.told(asked, answer) : answer;
 }
 
 // What a handler set goes with an answer, and never with a refusal (contract 4.3).

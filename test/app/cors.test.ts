@@ -18,6 +18,7 @@ const routes = [...api, postPage];
 
 const origin = "https://app.example.com";
 const policy = Cors.make({ origins: [origin], credentials: true, routes: api });
+const policyOfAll = Cors.make({ origins: [origin] });
 const any = Cors.make({ origins: "any" });
 const cross = [
   ["host", "api.example.com"],
@@ -152,6 +153,20 @@ describe("an answer", () => {
       status: 404,
       "access-control-allow-origin": origin,
     });
+  });
+
+  it("CO of a failure can be read as any other", async () => {
+    const broken = get(Path.root, { returns: Returns.response }, () =>
+      Answer.make("x", { headers: [["x-broken", "a\r\nb"]] }),
+    );
+    const raising = get(Path.of("raises"), { returns: Returns.text }, () => {
+      throw new Error("x");
+    });
+    const app = Test.app([broken, raising], { cors: policyOfAll });
+    for (const target of ["/", "/raises"]) {
+      const { status, headers } = await Test.call(app, "GET", target, { headers: cross });
+      expect([status, headers.get("access-control-allow-origin")]).toEqual([500, origin]);
+    }
   });
 
   it.each([
