@@ -27,7 +27,7 @@ async function load(file: string, url: URL): Promise<{ readonly routes?: unknown
     if (code !== "ERR_UNKNOWN_FILE_EXTENSION") throw thrown;
     throw new Failure(
       `${file}: Node ${process.versions.node} does not run TypeScript. Name what was built from it, or run usher with ` +
-        "Node 22.18 or newer (npx usher), Bun (bunx --bun usher) or Deno (deno run -A npm:usher-http).",
+        "Node 22.18 or newer (npx usher), Bun (bunx --bun usher) or Deno (deno run -A npm:usher-http/usher).",
     );
   }
 }
