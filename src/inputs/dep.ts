@@ -19,7 +19,8 @@ export interface Dep<out A, out Refuses extends string = never, out Wire = {}> {
   /** For the framework alone. */
   readonly node: DepNode;
   readonly [value]?: A;
-  readonly [refuses]?: Refuses;
+  // As a function's answer, `never` is told from what is merely absent, without `exactOptionalPropertyTypes` too.
+  readonly [refuses]?: () => Refuses;
   readonly [wire]?: Wire;
 }
 

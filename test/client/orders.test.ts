@@ -183,6 +183,24 @@ describe("what usher client makes", { timeout: 60_000 }, () => {
     expect(compile(".", options, ["both.ts"])).toBe("");
   });
 
+  it("knows a route's codes without exactOptionalPropertyTypes too", () => {
+    const program = `
+      import { Client, Dep, Path, Refusal, Returns, get } from "usher-http";
+      const store = Dep.ofResource<Map<string, string>>("store");
+      const declared = { inputs: { store }, returns: Returns.text, refuses: [Refusal.notFound] } as const;
+      const found = get(Path.of("found"), declared, () => "");
+      const came = await Client.of<[typeof found]>({ baseUrl: "" })["GET /found"]();
+      export const isNotFound = !came.ok && came.error === "not_found";
+      // @ts-expect-error a code this route never answers
+      export const isSoldOut = !came.ok && came.error === "sold_out";
+    `;
+    writeFileSync(join(folder, "plain.ts"), program);
+    const paths = { "usher-http": [join(root, "dist/src/index.d.ts")] };
+    const { module, target, strict: isStrict, noEmit } = strict;
+    const options = { module, target, strict: isStrict, noEmit, lib: ["es2023"], types: ["node"], typeRoots, paths };
+    expect(compile(".", options, ["plain.ts"])).toBe("");
+  });
+
   function compile(compiler: string, compilerOptions: object, files: readonly string[]): string {
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
     try {
