@@ -4,9 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { Client, Dep } from "usher-http";
+import { Client, Dep, Sessions } from "usher-http";
 import type { Calls } from "usher-http";
 import { clientModule } from "../../cli/client/module.ts";
+import { sessionStore } from "../../examples/orders/clerks.ts";
 import { maxBody } from "../../examples/orders/import.ts";
 import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
@@ -33,7 +34,10 @@ const clients: readonly { readonly name: string; readonly make: (options: Option
 
 describe.each(clients)("the orders example through $name", ({ make }) => {
   async function opened(fetch?: Options["fetch"]): Promise<Api> {
-    const { port } = await start(routes, { maxBody, resources: [Dep.resource(store, memoryStore())] });
+    const { port } = await start(routes, {
+      maxBody,
+      resources: [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())],
+    });
     return make({ baseUrl: `http://127.0.0.1:${port}`, ...(fetch === undefined ? {} : { fetch }) });
   }
 

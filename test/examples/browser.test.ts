@@ -2,8 +2,9 @@
 import { join } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { Answer, Client, Dep, Path, Returns, get } from "usher-http";
+import { Answer, Client, Dep, Path, Returns, Sessions, get } from "usher-http";
 import type { Browser, Page } from "playwright-core";
+import { sessionStore } from "../../examples/orders/clerks.ts";
 import { maxBody } from "../../examples/orders/import.ts";
 import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
@@ -43,7 +44,12 @@ describe.skipIf(chromiumPath === undefined)("the page by the typed client", { ti
       ),
     );
     const others = routes.filter(({ pattern }) => !own.includes(pattern));
-    return (await start([...others, ...scripts], { maxBody, resources: [Dep.resource(store, memoryStore())] })).port;
+    return (
+      await start([...others, ...scripts], {
+        maxBody,
+        resources: [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())],
+      })
+    ).port;
   }
 
   async function visit(port: number, then: (page: Page) => Promise<void>): Promise<void> {
