@@ -12,5 +12,11 @@ export default defineConfig({
       { find: /^usher-http\/(\w+)$/, replacement: here("./adapters/$1/index.ts") },
     ],
   },
-  test: { include: ["test/**/*.test.ts"] },
+  test: {
+    include: ["test/**/*.test.ts"],
+    // No more than the end of what would go on for ever: a slow machine fails no test.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
+  },
 });
