@@ -8,8 +8,8 @@ import { parseSync } from "oxc-parser";
 /** What src is made of, from low to high: a line may import what is on it and below it. */
 const lines = [
   ["result.ts"],
-  ["codecs", "shapes", "refusals", "cookies", "logging", "tracing", "database"],
-  ["routes", "inputs", "answers", "streams", "openapi", "probes"],
+  ["codecs", "shapes", "refusals", "cookies", "logging", "tracing", "measuring", "database"],
+  ["routes", "inputs", "answers", "streams", "openapi", "probes", "metrics"],
   ["app"],
   ["testing", "client"],
   ["index.ts"],
@@ -18,11 +18,18 @@ const packagesOfSrc = ["valibot", "node:async_hooks"];
 
 /** Of which a folder of src takes types: whoever runs them brings them. */
 /** @type {{ readonly [folder: string]: readonly string[] }} */
-const typesOfSrc = { tracing: ["@opentelemetry/api", "@opentelemetry/exporter-trace-otlp-http"] };
+const typesOfSrc = {
+  tracing: ["@opentelemetry/api", "@opentelemetry/exporter-trace-otlp-http"],
+  measuring: ["@opentelemetry/api"],
+  metrics: ["@opentelemetry/sdk-metrics", "@opentelemetry/exporter-prometheus"],
+};
 
 /** What a folder of src loads when it is asked to; each is an optional peer dependency. */
 /** @type {{ readonly [folder: string]: readonly string[] }} */
-const loadedBySrc = { tracing: ["@opentelemetry/exporter-trace-otlp-http"] };
+const loadedBySrc = {
+  tracing: ["@opentelemetry/exporter-trace-otlp-http"],
+  metrics: ["@opentelemetry/sdk-metrics", "@opentelemetry/exporter-prometheus"],
+};
 
 /** What an adapter needs beside its runtime; each is a peer dependency, and only for who uses what it is for. */
 /** @type {{ readonly [adapter: string]: readonly string[] }} */

@@ -114,5 +114,6 @@ export type Client = clients.Client;
 export * as Client from "./client/namespace.ts";
 export type { Calls, Outcome } from "./client/calls.ts";
 export * as Log from "./logging/log.ts";
+export * as Metrics from "./metrics/index.ts";
 export * as Trace from "./tracing/trace.ts";
 export * as Test from "./testing/test.ts";

@@ -9,8 +9,9 @@ const order = {
   properties: { id: integer, item: text, quantity: integer, placed_at: { type: "string", format: "date-time" } },
 };
 
-export function app() {
-  const app = fastify({ keepAliveTimeout: 60_000 });
+/** @param {object} [options] */
+export function app(options) {
+  const app = fastify({ keepAliveTimeout: 60_000, ...options });
   app.get("/", () => "Hello.");
   app.get(
     "/id/:id",

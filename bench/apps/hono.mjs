@@ -12,8 +12,10 @@ const valid = (target, schema) =>
     return read.success ? read.output : c.json({ issues: v.flatten(read.issues) }, 400);
   });
 
-export function app() {
+/** @param {import("hono").MiddlewareHandler} [around] */
+export function app(around) {
   const app = new Hono();
+  if (around !== undefined) app.use(around);
   app.get("/", (c) => c.text("Hello."));
   app.get(
     "/id/:id",

@@ -2,6 +2,7 @@ import {
   Codec,
   Dep,
   Header,
+  Log,
   Path,
   Query,
   Refusal,
@@ -24,6 +25,8 @@ import { Change, NewOrder, Order, alreadyPlaced, soldOut } from "./order.ts";
 import { pageRoutes } from "./page.ts";
 import { signInRoutes } from "./sign-in.ts";
 import { store } from "./store.ts";
+
+const log = Log.source("orders");
 
 const orders = Path.of("orders");
 const orderId = Path.int("order_id");
@@ -58,7 +61,11 @@ const placeOrder = post(
     returns: Returns.json(Order, { status: 201 }),
     refuses: [soldOut, alreadyPlaced],
   },
-  ({ order, key, store, now }) => store.place(order, now, key),
+  async ({ order, key, store, now }) => {
+    const placed = await store.place(order, now, key);
+    if (!(placed instanceof Refusal)) log.info("placed an order", { "orders.id": placed.id });
+    return placed;
+  },
 );
 
 const listOrders = get(

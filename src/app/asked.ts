@@ -8,11 +8,15 @@ import type { BodyFailure, BodySource } from "../inputs/body-source.ts";
 import { within } from "../logging/context.ts";
 import type { LogContext } from "../logging/entry.ts";
 import { isAnyOn, log } from "../logging/writer.ts";
+import { figures } from "../measuring/figures.ts";
+import { isMeasured } from "../measuring/measure.ts";
 import type { Code } from "../refusals/code.ts";
 import { frameworkCodes } from "../refusals/framework-codes.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import type { Match } from "../routes/table.ts";
 import { freshRequestId } from "../tracing/random.ts";
+import { registered } from "../tracing/registry.ts";
+import type { Registered } from "../tracing/registry.ts";
 import { joinTrace } from "../tracing/trace-context.ts";
 import type { OpenSpan } from "../tracing/span.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
@@ -46,8 +50,13 @@ export class AskedExchange implements Asked, LogContext, BodyHolder {
   /** Its span, while it is open and where it is recorded. */
   span: OpenSpan | undefined = undefined;
   bytes: Uint8Array = noBytes;
-  /** On the monotonic clock; 0 where nothing is logged. */
-  readonly startedAt: number = isAnyOn() ? performance.now() : 0;
+  /** It is among the requests that have no answer yet. */
+  isCounted = true;
+  /** What the application has registered with `@opentelemetry/api`. */
+  readonly otel: Registered | undefined = registered();
+  readonly isMeasured: boolean = isMeasured(this.otel);
+  /** On the monotonic clock; 0 where nothing is logged or measured. */
+  readonly startedAt: number = this.isMeasured || isAnyOn() ? performance.now() : 0;
   readonly exchange: Exchange;
   readonly app: CompiledApp;
   /** There was no room for its body: what of it is still to come is not waited for, and its connection ends. */
@@ -64,6 +73,7 @@ export class AskedExchange implements Asked, LogContext, BodyHolder {
   #answered = false;
 
   constructor(app: CompiledApp, exchange: Exchange) {
+    figures.requests++;
     this.app = app;
     this.exchange = exchange;
     this.id = (app.proxies !== undefined && passedOnId(app.proxies, exchange)) || freshRequestId();

@@ -1,3 +1,5 @@
+import { figures } from "../measuring/figures.ts";
+
 /** Bytes of bodies held at once, over all requests of an app. */
 export class BodyBudget {
   readonly #limit: number;
@@ -11,11 +13,13 @@ export class BodyBudget {
   take(bytes: number): boolean {
     if (this.#held + bytes > this.#limit) return false;
     this.#held += bytes;
+    figures.bodyBytes += bytes;
     return true;
   }
 
   give(bytes: number): void {
     this.#held -= bytes;
+    figures.bodyBytes -= bytes;
   }
 
   get free(): number {

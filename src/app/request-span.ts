@@ -14,9 +14,9 @@ const known: ReadonlySet<string> = /* @__PURE__ */ new Set([
   "OPTIONS",
 ]);
 
-/** Opens a request's span where one is recorded; to ask costs a look. */
+/** Opens a request's span where one is recorded; */
 export function openSpan(asked: AskedExchange): void {
-  const tracer = asked.app.tracer ?? registeredTracer();
+  const tracer = asked.app.tracer ?? registeredTracer(asked.otel);
   if (tracer === undefined) return;
   const { method } = asked;
   const isKnown = known.has(method);

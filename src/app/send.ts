@@ -7,6 +7,7 @@ import type { AskedExchange } from "./asked.ts";
 import type { OpenedSocket, Sent } from "./exchange.ts";
 import { internalRefusal, refusalOf } from "./failure.ts";
 import { httpDate } from "./http-date.ts";
+import { measureRequest } from "./request-metrics.ts";
 import { endSpan } from "./request-span.ts";
 import { logAccess, logRaise, logRefusal, logUndeclared } from "./request-log.ts";
 import type { SecureHeaders } from "./secure-headers.ts";
@@ -59,6 +60,7 @@ function ready(asked: AskedExchange, complete: Answer): Sent {
   if (answer.refused?.detail !== undefined) logRefusal(asked, answer.refused);
   logAccess(asked, answer, size ?? 0);
   if (asked.span !== undefined) endSpan(asked, asked.span, answer, size ?? 0);
+  measureRequest(asked, answer);
   const body = bodyOf(asked, answer);
   const sent = { status: answer.status, head, body, closes: answer.closes || asked.isOverBudget };
   if (isSocket(answer.body)) return { ...sent, socket: opened(asked, answer.body) };

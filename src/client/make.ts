@@ -1,6 +1,8 @@
 import { current, passOn } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
+import { isMeasured, measure } from "../measuring/measure.ts";
 import { inSpan, openSpan } from "../tracing/current-span.ts";
+import { registered } from "../tracing/registry.ts";
 import { freshHex } from "../tracing/random.ts";
 import type { OpenSpan } from "../tracing/span.ts";
 import { bounded } from "./bounded-body.ts";
@@ -172,7 +174,9 @@ class Call {
     this.#span?.set("http.response.status_code", status);
     if (status >= 400) this.#fail(String(status));
     this.#span?.end();
-    this.#say(String(status), { "http.response.status_code": status });
+    const told = { "http.response.status_code": status };
+    this.#measure(status >= 400 ? { ...told, "error.type": String(status) } : told);
+    this.#say(String(status), told);
   }
 
   #failed(thrown: unknown): void {
@@ -180,12 +184,25 @@ class Call {
     const how = name === "TimeoutError" ? "timeout" : name === "AbortError" ? "cancelled" : "unreachable";
     this.#fail(how);
     this.#span?.end();
+    this.#measure({ "error.type": how });
     this.#say(how, { "error.type": how });
   }
 
   #fail(why: string): void {
     this.#span?.set("error.type", why);
     this.#span?.fail(why);
+  }
+
+  #measure(ended: { readonly [name: string]: string | number }): void {
+    if (!isMeasured(registered())) return;
+    const { hostname, port, protocol } = this.#url;
+    const method = known.has(this.#method) ? this.#method : "_OTHER";
+    measure("called", (performance.now() - this.#startedAt) / 1000, {
+      "http.request.method": method,
+      "server.address": hostname,
+      "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port),
+      ...ended,
+    });
   }
 
   #say(how: string, ended: { readonly [name: string]: string | number }): void {

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { measurePool } from "../measuring/figures.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { DatabaseError, failureOf } from "./failure.ts";
@@ -58,6 +59,7 @@ const borrowed = /* @__PURE__ */ new AsyncLocalStorage<Borrowed>();
 export class Pool implements Database {
   readonly #slots: Slots;
   readonly #reset: Reset;
+  readonly #measuring: (() => void)[] = [];
 
   private constructor(slots: Slots, reset: Reset) {
     this.#slots = slots;
@@ -138,8 +140,19 @@ export class Pool implements Database {
     return this.#slots.stats();
   }
 
+  /** Has its figures among the process's until it is closed: on OpenTelemetry's metrics API, and in `Metrics.routes`. */
+  measure({ name = "postgres" }: { readonly name?: string } = {}): void {
+    this.#measuring.push(
+      measurePool(name, () => {
+        const { size, idle, waiting } = this.stats();
+        return { idle, used: size - idle, pending: waiting };
+      }),
+    );
+  }
+
   /** Lends no more, and settles when every connection is closed: those that are lent, once they were given back. */
   close(): Promise<void> {
+    for (const end of this.#measuring.splice(0)) end();
     return this.#slots.close();
   }
 

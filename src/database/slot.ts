@@ -1,4 +1,6 @@
-import type { Answer, Link, Values } from "./link.ts";
+import { openStatement } from "../tracing/current-span.ts";
+import type { OpenSpan } from "../tracing/span.ts";
+import type { Answer, Link, LinkFailure, LinkTrouble, Values } from "./link.ts";
 
 /** One connection of a pool, and what the pool's housekeeping knows of it. */
 export class Slot {
@@ -18,6 +20,25 @@ export class Slot {
 
   run(sql: string, values: Values): Promise<Answer> {
     this.runningMs = 0;
-    return this.link.run(sql, values);
+    const span = openStatement(sql);
+    return span === undefined ? this.link.run(sql, values) : traced(span, this.link.run(sql, values));
   }
+}
+
+async function traced(span: OpenSpan, running: Promise<Answer>): Promise<Answer> {
+  try {
+    return await running;
+  } catch (thrown) {
+    const kind = kindOf((thrown as LinkFailure).trouble);
+    span.set("error.type", kind);
+    span.fail(kind);
+    throw thrown;
+  } finally {
+    span.end();
+  }
+}
+
+// The server's code or what became of the link: what is said of it may quote a value.
+function kindOf(trouble: LinkTrouble): string {
+  return trouble.kind === "refused" ? trouble.code : trouble.kind;
 }

@@ -3,7 +3,7 @@ import type { OpenSpan } from "../tracing/span.ts";
 import type { Fields, LogContext } from "./entry.ts";
 import { isAnyOn } from "./writer.ts";
 
-const storage = new AsyncLocalStorage<LogContext>();
+const storage = new AsyncLocalStorage<LogContext | undefined>();
 
 let isPassedOn = false;
 
@@ -68,6 +68,8 @@ class Inner implements LogContext {
 
 /** A function that runs in the context it is made in, whoever calls it and when. */
 export function carried<Args extends readonly unknown[], A>(work: (...args: Args) => A): (...args: Args) => A {
-  const run = AsyncLocalStorage.snapshot();
-  return (...args) => run(work, ...args);
+  const context = current();
+  // The platform's own snapshot cannot be run in another request's work on Workers.
+  if (context === undefined) return (...args) => storage.run(undefined, work, ...args);
+  return (...args) => within(context, () => work(...args));
 }

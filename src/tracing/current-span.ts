@@ -1,12 +1,13 @@
 import { current, withinSpan } from "../logging/context.ts";
 import { registeredTracer } from "./registered.ts";
+import { registered } from "./registry.ts";
 import type { Attributes, OpenSpan, SpanKind } from "./span.ts";
 
 /** Opens a span within the one that is open, if that is recorded; outside of requests, with a registered provider alone. */
 export function openSpan(name: string, kind: SpanKind, attributes: Attributes): OpenSpan | undefined {
   const context = current();
   if (context?.requestId === undefined) {
-    return context?.span?.child(name, kind, attributes) ?? registeredTracer()?.root(name, kind, attributes);
+    return context?.span?.child(name, kind, attributes) ?? registeredTracer(registered())?.root(name, kind, attributes);
   }
   return context.span?.child(name, kind, attributes);
 }

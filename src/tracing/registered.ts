@@ -1,16 +1,11 @@
-import type { Context, ContextAPI, Span, SpanContext, Tracer as OtelTracer, TracerProvider } from "@opentelemetry/api";
+import type { Context, Span, SpanContext, Tracer as OtelTracer, TracerProvider } from "@opentelemetry/api";
 import { OtelContext, PassedState } from "./otel-context.ts";
+import { registered } from "./registry.ts";
+import type { Registered } from "./registry.ts";
 import type { Attributes, OpenSpan, SpanKind, Tracer } from "./span.ts";
 import type { TraceContext } from "./trace-context.ts";
 
-/** What is registered with `@opentelemetry/api`. */
-interface Registered {
-  readonly trace?: TracerProvider;
-  readonly context?: Pick<ContextAPI, "active" | "with">;
-}
-
-// Where every copy of the package looks, so that all of them find what one has registered; and the key of a span in a context.
-const registry = /* @__PURE__ */ Symbol.for("opentelemetry.js.api.1");
+// The key of a span in a context, as every copy of `@opentelemetry/api` has it.
 const spanKey = /* @__PURE__ */ Symbol.for("OpenTelemetry Context Key SPAN");
 const kinds: { readonly [Kind in SpanKind]: number } = { internal: 0, server: 1, client: 2 };
 
@@ -18,20 +13,14 @@ let provider: TracerProvider | undefined;
 let tracer: RegisteredTracer | undefined;
 
 /** Traces with the provider that the application has registered with `@opentelemetry/api`, if it has. */
-export function registeredTracer(): RegisteredTracer | undefined {
-  const { trace } = registered();
+export function registeredTracer(otel: Registered | undefined): RegisteredTracer | undefined {
+  const trace = otel?.trace;
   if (trace === undefined) return undefined;
   if (trace !== provider) {
     provider = trace;
     tracer = new RegisteredTracer(trace.getTracer("usher-http"));
   }
   return tracer;
-}
-
-const nothing: Registered = {};
-
-function registered(): Registered {
-  return (globalThis as { readonly [registry]?: Registered })[registry] ?? nothing;
 }
 
 class RegisteredTracer implements Tracer {
@@ -102,13 +91,13 @@ class RegisteredSpan implements OpenSpan {
   }
 
   run<A>(work: () => A): A {
-    const { context } = registered();
+    const context = registered()?.context;
     return context === undefined ? work() : context.with(this.#context, work);
   }
 }
 
 function activeContext(): Context {
-  return registered().context?.active() ?? new OtelContext();
+  return registered()?.context?.active() ?? new OtelContext();
 }
 
 function withSpan(context: Context, span: Pick<Span, "spanContext"> | undefined): Context {

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Path, Returns, Test, Trace, get } from "usher-http";
 import { lines } from "../support/logs.ts";
+import { start } from "../support/node-server.ts";
 import { Collector } from "./collector.ts";
 
 const text = { returns: Returns.text };
@@ -196,6 +197,16 @@ it("the rest is sent when it is shut down", async () => {
   await trace.shutdown();
   expect(collector.spans).toHaveLength(1300);
   made.length = 0;
+});
+
+it("a server that stops sends what waits", async () => {
+  const collector = await Collector.up();
+  const { trace } = begin(collector.endpoint);
+  const server = await start(routes, { trace });
+  for (let i = 0; i < 3; i++) await (await fetch(`${server.url}/hello/kim`)).text();
+  expect(collector.spans).toEqual([]);
+  await server.stop();
+  expect(collector.spans).toHaveLength(3);
 });
 
 it.each(["", "localhost:4318", "ftp://collector", "http://", "http:///v1", "/v1/traces", "http://a b"])(

@@ -1,0 +1,4 @@
+/** The `Metrics` namespace: what the process does, in figures. */
+export { routes } from "./routes.ts";
+export type { MetricsOptions } from "./routes.ts";
+export type { MetricReader } from "./reader.ts";

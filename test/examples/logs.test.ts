@@ -1,0 +1,23 @@
+/** What the orders example logs of its own: in the request's name, and nothing that was sent. */
+import { expect, it } from "vitest";
+import { Dep, Sessions, Test } from "usher-http";
+import { sessionStore } from "../../examples/orders/clerks.ts";
+import { routes } from "../../examples/orders/routes.ts";
+import { memoryStore, store } from "../../examples/orders/store.ts";
+import { lines, logged } from "../support/logs.ts";
+
+it("an order that is placed is a line of its source", async () => {
+  const app = Test.app(routes, {
+    resources: [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())],
+  });
+  const { headers, status } = await Test.call(app, "POST", "/orders", { body: { item: "s3cret pen", quantity: 2 } });
+  expect(status).toBe(201);
+  expect(lines()[0]).toMatchObject({
+    level: "info",
+    "logger.name": "orders",
+    message: "placed an order",
+    request_id: headers.get("x-request-id"),
+    "orders.id": 1,
+  });
+  expect(logged().join("\n")).not.toContain("s3cret");
+});

@@ -1,0 +1,92 @@
+/** A thousand requests at once: every line has the id of the request whose work logged it, on each runtime (row LG-12). */
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterEach, expect, it } from "vitest";
+import { bundle, start } from "../adapters/workers/running.ts";
+import type { Line } from "../support/logs.ts";
+import { runtimes } from "../support/runtimes.ts";
+
+const deno = ["run", "--no-lock", "--node-modules-dir=manual", "--cached-only", "--no-prompt", "--allow-all"];
+const commands = {
+  node: () => [runtimes["node-newest"]()],
+  bun: () => [runtimes.bun()],
+  deno: () => [runtimes.deno(), ...deno],
+};
+
+const running: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill("SIGKILL");
+});
+
+const requests = 1000;
+// Of each: handler, awaited, timer, forked, tagged, carried, three parts, the access line, and how its stream ended.
+const linesOfEach = 11;
+
+/** Sends them all, and answers the ids that they were told. */
+async function askAll(port: number): Promise<ReadonlySet<string>> {
+  const ids = await Promise.all(
+    Array.from({ length: requests }, async (_, n) => {
+      const response = await fetch(`http://127.0.0.1:${port}/work?n=${n}`);
+      expect(await response.text()).toBe("part part part ");
+      return response.headers.get("x-request-id") ?? "";
+    }),
+  );
+  return new Set(ids);
+}
+
+function check(lines: readonly Line[], ids: ReadonlySet<string>): void {
+  expect(ids.size).toBe(requests);
+  const wrong = lines.filter((line) => line["own"] !== undefined && line["own"] !== line["request_id"]);
+  expect(wrong).toEqual([]);
+  const counts = new Map<unknown, number>();
+  const traces = new Map<unknown, Set<unknown>>();
+  for (const { request_id: id, trace_id: trace, message } of lines) {
+    counts.set(id, (counts.get(id) ?? 0) + 1);
+    traces.set(id, (traces.get(id) ?? new Set()).add(trace));
+    if (!ids.has(String(id))) throw new Error(`${String(message)} is of no request`);
+  }
+  expect([...counts.values()].every((count) => count === linesOfEach)).toBe(true);
+  expect(counts.size).toBe(requests);
+  expect([...traces.values()].every((traces) => traces.size === 1)).toBe(true);
+}
+
+it.each(["node", "bun", "deno"] as const)(
+  "on %s",
+  async (runtime) => {
+    const [binary = "", ...args] = commands[runtime]();
+    const program = join(import.meta.dirname, "concurrent-program.ts");
+    const child = spawn(binary, [...args, program, runtime], { stdio: ["ignore", "pipe", "pipe"] });
+    running.push(child);
+    const texts: string[] = [];
+    const reading = once(
+      createInterface(child.stderr).on("line", (line) => texts.push(line)),
+      "close",
+    );
+    const [port] = (await once(createInterface(child.stdout), "line")) as [string];
+    const ids = await askAll(Number(port));
+    child.kill("SIGTERM");
+    await reading;
+    const lines = texts.filter((text) => text.startsWith("{")).map((text) => JSON.parse(text) as Line);
+    check(
+      lines.filter((line) => "request_id" in line),
+      ids,
+    );
+  },
+  60_000,
+);
+
+it("on workerd", async () => {
+  const contents = `import * as usher from "usher-http";
+    import { worker } from "../../../adapters/workers/index.ts";
+    import { routesOf } from "../../logging/concurrent-routes.ts";
+    export default worker(routesOf(usher));`;
+  const { client, texts } = await start(await bundle({ contents }));
+  const { remotePort } = (await client()).socket;
+  const ids = await askAll(remotePort as number);
+  const lines = () => texts.filter((text) => text.startsWith("{")).map((text) => JSON.parse(text) as Line);
+  while (lines().length < requests * linesOfEach) await new Promise((resolve) => setTimeout(resolve, 20));
+  check(lines(), ids);
+}, 60_000);

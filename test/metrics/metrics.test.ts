@@ -1,0 +1,211 @@
+/** Figures (facts 11.4; rows MT-01, MT-04, MT-06, MT-10), as Prometheus reads them and as a registered provider is told. */
+import { metrics } from "@opentelemetry/api";
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  MetricReader,
+  PeriodicExportingMetricReader,
+} from "@opentelemetry/sdk-metrics";
+import { afterEach, describe, expect, it } from "vitest";
+import { Client, Metrics, Path, Returns, Test, body, get, post, route } from "usher-http";
+import { measurePool } from "../../src/measuring/figures.ts";
+import { lines, logWith } from "../support/logs.ts";
+import { gate, start } from "../support/node-server.ts";
+
+const text = { returns: Returns.text };
+afterEach(() => metrics.disable());
+
+/** The lines of a page, by what stands before the value. */
+function samples(page: string): ReadonlyMap<string, number> {
+  const told = page.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return new Map(
+    told.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]),
+  );
+}
+
+const page = async (app: Test.TestApp, at = "/metrics") => (await Test.call(app, "GET", at)).body;
+/** How often requests of a route were answered so. */
+const count = (page: string, method: string, pattern: string | undefined, status: number) => {
+  const error = status >= 500 ? `,error_type="${status}"` : "";
+  const route = pattern === undefined ? "" : `http_route="${pattern}",`;
+  const labels = `http_request_method="${method}",url_scheme="http",${route}http_response_status_code="${status}"${error}`;
+  return samples(page).get(`http_server_request_duration_seconds_count{${labels}}`);
+};
+
+const held = gate<string>();
+const routes = [
+  ...Metrics.routes(),
+  get(Path.of("hello", Path.str("name")), text, () => "hi"),
+  get(Path.of("raises"), text, () => {
+    throw new Error("no");
+  }),
+  get(Path.of("held"), text, () => held.passed),
+  post(Path.of("body"), { inputs: { body }, ...text }, () => ""),
+  route("PURGE", Path.of("cache"), text, () => ""),
+];
+const app = Test.app(routes);
+
+describe("GET /metrics", () => {
+  it("is text that Prometheus reads, and its line is at debug", async () => {
+    await page(app);
+    const answered = await Test.call(app, "GET", "/metrics");
+    expect(answered.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    expect(answered.body).toContain("# TYPE http_server_request_duration_seconds histogram\n");
+    expect(answered.body).toContain("# HELP http_server_request_duration_seconds Duration of HTTP server requests.\n");
+    expect(answered.body).toContain("# TYPE http_server_active_requests gauge\nhttp_server_active_requests 1\n");
+    for (const line of answered.body.trim().split("\n")) {
+      expect(line).toMatch(/^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{([a-z_]+="[^"]*",?)+\})? [\d.e+-]+)$/);
+    }
+    expect(lines()).toEqual([]);
+    logWith({ level: "debug" });
+    await page(app);
+    expect(lines()).toHaveLength(1);
+  });
+
+  it("MT-06 counts requests by method, route and status, and by no word of a client's", async () => {
+    const before = await page(app);
+    await Test.call(app, "GET", "/hello/kim?q=secret");
+    await Test.call(app, "GET", "/hello/lee");
+    await Test.call(app, "GET", "/raises");
+    await Test.call(app, "GET", "/no/where");
+    await Test.call(app, "PROPFIND", "/cache");
+    await Test.call(app, "PURGE", "/cache");
+    const now = await page(app);
+    const grown = (...of: [string, string | undefined, number]) =>
+      (count(now, ...of) ?? 0) - (count(before, ...of) ?? 0);
+    expect(grown("GET", "/hello/{name}", 200)).toBe(2);
+    expect(grown("GET", "/raises", 500)).toBe(1);
+    expect(grown("GET", undefined, 404)).toBe(1);
+    expect(grown("_OTHER", undefined, 501)).toBe(1);
+    expect(grown("_OTHER", "/cache", 200)).toBe(1);
+    expect(now).not.toMatch(/kim|secret|PROPFIND/);
+  });
+
+  it("MT-04 how long they took, in seconds, over the buckets that are advised", async () => {
+    await Test.call(app, "GET", "/hello/kim");
+    const told = samples(await page(app));
+    const prefix = "http_server_request_duration_seconds";
+    const labels =
+      'http_request_method="GET",url_scheme="http",http_route="/hello/{name}",http_response_status_code="200"';
+    const buckets = [...told.keys()].filter((key) => key.startsWith(`${prefix}_bucket{${labels},le=`));
+    expect(buckets.map((key) => /le="(.*)"/.exec(key)?.[1])).toEqual(
+      "0.005 0.01 0.025 0.05 0.075 0.1 0.25 0.5 0.75 1 2.5 5 7.5 10 +Inf".split(" "),
+    );
+    const count = told.get(`${prefix}_count{${labels}}`) as number;
+    expect(told.get(buckets.at(-1) as string)).toBe(count);
+    expect(told.get(`${prefix}_sum{${labels}}`)).toBeGreaterThan(0);
+    expect(told.get(`${prefix}_sum{${labels}}`)).toBeLessThan(10 * count);
+  });
+
+  it("MT-06 requests that are in flight, and bytes that are held", async () => {
+    const { url, port } = await start(routes);
+    const asked = fetch(`${url}/held`);
+    const client = await import("../support/raw-client.ts").then(({ RawClient }) => RawClient.to(port));
+    client.send("POST /body HTTP/1.1", "host: h", "content-length: 6", "", "abc");
+    const figures = async () => {
+      const told = samples(await (await fetch(`${url}/metrics`)).text());
+      return [told.get("http_server_active_requests"), told.get("framework_server_body_budget_used_bytes")];
+    };
+    while ((await figures()).join() !== "3,3") await new Promise((resolve) => setTimeout(resolve, 2));
+    held.open("held");
+    client.send("def");
+    expect([(await (await asked).text()).length, (await client.answer()).status]).toEqual([4, 200]);
+    expect(await figures()).toEqual([1, 0]);
+  });
+
+  it("MT-10 connections of each pool", async () => {
+    const ends = [
+      measurePool("postgres", () => ({ idle: 1, used: 2, pending: 0 })),
+      measurePool("reports", () => ({ idle: 0, used: 4, pending: 7 })),
+    ];
+    const pool = (name: string) => `db_client_connection_pool_name="${name}"`;
+    const told = samples(await page(app));
+    for (const [name, idle, used, pending] of [
+      ["postgres", 1, 2, 0],
+      ["reports", 0, 4, 7],
+    ] as const) {
+      expect(told.get(`db_client_connection_count{${pool(name)},db_client_connection_state="idle"}`)).toBe(idle);
+      expect(told.get(`db_client_connection_count{${pool(name)},db_client_connection_state="used"}`)).toBe(used);
+      expect(told.get(`db_client_connection_pending_requests{${pool(name)}}`)).toBe(pending);
+    }
+    for (const end of ends) end();
+    expect(samples(await page(app)).get(`db_client_connection_pending_requests{${pool("reports")}}`)).toBe(0);
+  });
+
+  it("calls that were made, by where they went and how they ended", async () => {
+    const { url, port } = await start([get(Path.root, text, () => "hi")]);
+    const client = Client.make();
+    await (await client.fetch(`${url}/?q=secret`)).text();
+    await (await client.fetch(`${url}/no/where`)).text();
+    await client.fetch("http://127.0.0.1:1").catch(() => {});
+    const told = await page(app);
+    const called = (to: number, how: string) =>
+      samples(told).get(
+        `http_client_request_duration_seconds_count{http_request_method="GET",server_address="127.0.0.1",server_port="${to}",${how}}`,
+      );
+    expect(called(port, 'http_response_status_code="200"')).toBe(1);
+    expect(called(port, 'http_response_status_code="404",error_type="404"')).toBe(1);
+    expect(called(1, 'error_type="unreachable"')).toBe(1);
+    expect(told).not.toContain("secret");
+  });
+
+  it("is all of it with every source of logs off", async () => {
+    logWith({ level: undefined });
+    const before = count(await page(app), "GET", "/hello/{name}", 200) ?? 0;
+    await Test.call(app, "GET", "/hello/kim");
+    expect(count(await page(app), "GET", "/hello/{name}", 200)).toBe(before + 1);
+  });
+
+  it("is where it is said to be", async () => {
+    const moved = Test.app(Metrics.routes({ at: Path.of("internal", "figures") }));
+    expect(await page(moved, "/internal/figures")).toContain("http_server_active_requests");
+    expect((await Test.call(moved, "GET", "/metrics")).status).toBe(404);
+  });
+});
+
+describe("with a provider that the application registered", () => {
+  class OnDemand extends MetricReader {
+    protected override async onForceFlush(): Promise<void> {}
+    protected override async onShutdown(): Promise<void> {}
+  }
+
+  it("its exporters are told of the framework's figures", async () => {
+    const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+    const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 60_000 });
+    metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }));
+    await Test.call(Test.app([get(Path.of("theirs"), text, () => "")]), "GET", "/theirs");
+    await reader.forceFlush();
+    const told = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics));
+    const duration = told.find(({ descriptor }) => descriptor.name === "http.server.request.duration");
+    expect([duration?.descriptor.unit, duration?.dataPoints.map(({ attributes }) => attributes)]).toEqual([
+      "s",
+      [
+        {
+          "http.request.method": "GET",
+          "url.scheme": "http",
+          "http.route": "/theirs",
+          "http.response.status_code": 200,
+        },
+      ],
+    ]);
+    await reader.shutdown();
+  });
+
+  it("MT-01 Metrics.routes serves its own instruments beside them", async () => {
+    const reader = new OnDemand();
+    const provider = new MeterProvider({ readers: [reader] });
+    metrics.setGlobalMeterProvider(provider);
+    const hits = metrics.getMeter("shop").createCounter("shop.hits", { description: "Pages served" });
+    const theirs = Test.app([
+      ...Metrics.routes({ reader }),
+      get(Path.of("theirs"), text, () => (hits.add(1, { "shop.page": 'a"b\\' }), "")),
+    ]);
+    await Test.call(theirs, "GET", "/theirs");
+    const told = await page(theirs);
+    expect(told).toContain(
+      '# HELP shop_hits_total Pages served\n# TYPE shop_hits_total counter\nshop_hits_total{shop_page="a\\"b\\\\"} 1\n',
+    );
+    expect(count(told, "GET", "/theirs", 200)).toBe(1);
+  });
+});
