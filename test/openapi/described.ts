@@ -30,12 +30,26 @@ export function described(routes: readonly Route[], options?: Openapi.DocumentOp
 
 /** The operation of one route. */
 export function operation(route: Route): Operation {
-  const { paths } = described([route]);
-  const [item] = Object.values(paths);
-  return Object.values(item ?? {})[0] as Operation;
+  return onlyOperation(described([route]));
+}
+
+/** The operation of a document that has one. */
+export function onlyOperation({ paths }: Openapi.Document): Operation {
+  const [operation] = Object.values(paths).flatMap((item) => Object.values(item));
+  if (operation === undefined) throw new Error("the document has no operation");
+  return operation as Operation;
 }
 
 /** The schema of a request body's or an answer's JSON. */
-export function jsonSchema({ content }: { readonly content?: Content }): Schema | undefined {
-  return content?.["application/json"]?.schema;
+export function jsonSchema(part: { readonly content?: Content } | undefined): Schema {
+  const schema = part?.content?.["application/json"]?.schema;
+  if (schema === undefined) throw new Error("there is no JSON");
+  return schema;
+}
+
+/** What a schema says of a member. */
+export function memberOf(schema: Schema, name: string): Schema {
+  const member = (schema["properties"] as { readonly [name: string]: Schema })[name];
+  if (member === undefined) throw new Error(`there is no member ${name}`);
+  return member;
 }

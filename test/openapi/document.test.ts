@@ -313,7 +313,7 @@ describe("answers", () => {
       "The item was made.",
     ]);
     for (const status of [200, 201])
-      expect(jsonSchema(responses[status] ?? { description: "" })).toEqual({ $ref: "#/components/schemas/Item" });
+      expect(jsonSchema(responses[status])).toEqual({ $ref: "#/components/schemas/Item" });
   });
 
   it("OA-31 nothing", () => {
@@ -635,7 +635,7 @@ describe("what is told loosely", () => {
   it("OA-49 a bound past 2^53 is left out", () => {
     const shape = v.pipe(Shape.int64, v.minValue(1n), v.maxValue(2n ** 60n));
     const route = get(Path.of("n"), { returns: Returns.json(shape) }, () => 1n);
-    expect(jsonSchema(operation(route).responses["200"] ?? { description: "" })).toEqual({
+    expect(jsonSchema(operation(route).responses["200"])).toEqual({
       type: "integer",
       format: "int64",
       minimum: 1,

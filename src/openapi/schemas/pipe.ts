@@ -31,13 +31,14 @@ function partsOf(shape: Kind): [Kind, ...Part[]] {
  * trim it say, is none: who sends what it makes keeps the rules behind it.
  */
 function sent(first: Kind, rules: readonly Part[], at: string, describer: Describer): Schema {
+  let base = first;
   let schema = describer.describe(first, at);
   for (const part of rules) {
-    if (part.kind === "transformation") {
-      if (part.type === "parse_json") addRule(part, schema, at, describer);
-      if (!keepsSpelling(part)) return schema;
-    } else if (part.kind === "schema") schema = { allOf: [schema, describer.describe(part, at)] };
-    else addRule(part, schema, at, describer);
+    if (part.kind === "schema") {
+      base = part;
+      schema = { allOf: [schema, describer.describe(part, at)] };
+    } else if (part.kind === "validation" || part.type === "parse_json") addRule(part, base, schema, at, describer);
+    if (part.kind === "transformation" && !keepsSpelling(part)) return schema;
   }
   return schema;
 }
@@ -46,7 +47,8 @@ function sent(first: Kind, rules: readonly Part[], at: string, describer: Descri
 function written(first: Kind, rules: readonly Part[], at: string, describer: Describer): Schema {
   const start = rules.findLastIndex((part) => part.kind === "schema" || part.kind === "transformation");
   const schema = madeBy(start, first, rules, at, describer);
-  for (const part of rules.slice(start + 1)) addRule(part as Action, schema, at, describer);
+  const base = rules.slice(0, start + 1).findLast((part) => part.kind === "schema") ?? first;
+  for (const part of rules.slice(start + 1)) addRule(part as Action, base, schema, at, describer);
   return schema;
 }
 

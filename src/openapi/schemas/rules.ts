@@ -1,9 +1,12 @@
-import type { Action } from "../../shapes/kind.ts";
+import type { Action, Kind } from "../../shapes/kind.ts";
 import { textRule } from "./formats.ts";
 import type { Describer, Schema } from "./schema.ts";
 
-/** Adds to a schema what an action of its pipe asks of the value. Checks of the author's own have no word here. */
-export function addRule(action: Action, schema: Schema, at: string, describer: Describer): void {
+/**
+ * Adds to a schema what an action of its pipe asks of the value, which is of `base`. Checks of the author's own have no
+ * word here.
+ */
+export function addRule(action: Action, base: Kind, schema: Schema, at: string, describer: Describer): void {
   const { type, requirement } = action;
   switch (type) {
     case "integer":
@@ -29,7 +32,7 @@ export function addRule(action: Action, schema: Schema, at: string, describer: D
     case "not_values":
       return add({ not: { enum: requirement } }, schema);
   }
-  if (addLength(type, requirement as number, schema)) return;
+  if (addLength(type, requirement as number, base, schema)) return;
   const rule = textRule(action);
   if (rule === "loosely") describer.loose(at, "has a pattern that JSON Schema cannot write");
   else if (rule !== undefined) add(rule, schema);
@@ -65,36 +68,36 @@ function exact(bound: unknown, schema: Schema): number | undefined {
 }
 
 /** Which side a length bounds; lengths are counted in code points, as JSON Schema counts them. */
-function addLength(type: string, bound: number, schema: Schema): boolean {
+function addLength(type: string, bound: number, base: Kind, schema: Schema): boolean {
   switch (type) {
     case "min_length":
     case "min_code_points":
     case "min_graphemes":
-      sized(schema, ["Length", "Items"], bound, undefined);
+      sized(["Length", "Items"], bound, undefined, base, schema);
       return true;
     case "max_length":
     case "max_code_points":
     case "max_bytes":
-      sized(schema, ["Length", "Items"], undefined, bound);
+      sized(["Length", "Items"], undefined, bound, base, schema);
       return true;
     case "length":
     case "code_points":
-      sized(schema, ["Length", "Items"], bound, bound);
+      sized(["Length", "Items"], bound, bound, base, schema);
       return true;
     case "non_empty":
-      sized(schema, ["Length", "Items"], 1, undefined);
+      sized(["Length", "Items"], 1, undefined, base, schema);
       return true;
     case "empty":
-      sized(schema, ["Length", "Items"], undefined, 0);
+      sized(["Length", "Items"], undefined, 0, base, schema);
       return true;
     case "min_entries":
-      sized(schema, ["Properties"], bound, undefined);
+      sized(["Properties"], bound, undefined, base, schema);
       return true;
     case "max_entries":
-      sized(schema, ["Properties"], undefined, bound);
+      sized(["Properties"], undefined, bound, base, schema);
       return true;
     case "entries":
-      sized(schema, ["Properties"], bound, bound);
+      sized(["Properties"], bound, bound, base, schema);
       return true;
     default:
       return false;
@@ -103,9 +106,15 @@ function addLength(type: string, bound: number, schema: Schema): boolean {
 
 const nounOf: { readonly [type: string]: string } = { string: "Length", array: "Items", object: "Properties" };
 
-/** Of a schema without one type each keyword binds its own type and no other. */
-function sized(schema: Schema, nouns: readonly string[], least: number | undefined, most: number | undefined): void {
-  const noun = nounOf[String(schema["type"])];
+/** Of a value that may be of several types each keyword binds its own type and no other. */
+function sized(
+  nouns: readonly string[],
+  least: number | undefined,
+  most: number | undefined,
+  base: Kind,
+  schema: Schema,
+): void {
+  const noun = nounOf[typeof schema["type"] === "string" ? schema["type"] : base.type];
   for (const its of noun === undefined ? nouns : [noun]) {
     if (least !== undefined) tighten(`min${its}`, Math.max, least, schema);
     if (most !== undefined) tighten(`max${its}`, Math.min, most, schema);
