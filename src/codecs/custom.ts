@@ -4,7 +4,7 @@ import type { Codec } from "./codec.ts";
 /**
  * A type of the application's own.
  *
- * @param options `kind` is what the API document calls it. `parse` answers the value, or the whole sentence the
+ * @param options `kind` is its title in the API document. `parse` answers the value, or the whole sentence the
  * client is told, which must not quote the text. `list` marks a header that may come on several lines: they are read
  * as one, joined with `, `.
  * @example

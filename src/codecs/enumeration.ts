@@ -7,7 +7,7 @@ import { malformed } from "./malformed.ts";
  * One of a set of words, in exactly these letters, named `Codec.enum`. A value that is none of them prints as
  * nothing.
  *
- * @param kind what the API document calls the set.
+ * @param kind what the set is called where it is declared wrong; the API document lists its words.
  * @example
  * ```ts
  * const size = Codec.enum("size", ["small", "large"]);

@@ -7,6 +7,7 @@ import {
   Event,
   Form,
   Header,
+  Health,
   Openapi,
   Path,
   Query,
@@ -449,6 +450,16 @@ describe("refusals", () => {
     const own = get(Path.root, { inputs: { dep }, returns: Returns.text, refuses: [full] }, () => "");
     expect(operation(own).responses["503"]?.description).toBe(
       "full: It is full. late: It is late. " +
+        "busy: Something the request needed did not come free in time; try again.",
+    );
+  });
+
+  it("HL-10 the health routes, both of them", () => {
+    const { paths } = described(Health.routes([]));
+    expect(Object.keys(paths)).toEqual(["/livez", "/readyz"]);
+    const [, ready] = Health.routes([]);
+    expect(operation(ready as Route).responses["503"]?.description).toBe(
+      "not_ready: Something the server needs to serve did not answer. " +
         "busy: Something the request needed did not come free in time; try again.",
     );
   });

@@ -1,6 +1,6 @@
 /**
  * Liveness and readiness (contract 4.1; rows HL).
- * Left out: HL-09 (the database pool), HL-10 (the API document).
+ * Left out: HL-09 (the database pool).
  */
 import { describe, expect, it } from "vitest";
 import { Health, Path, Result, Returns, Test, get } from "usher-http";
