@@ -669,6 +669,14 @@ describe("what is told loosely", () => {
     ]);
   });
 
+  it("OA a shape that makes itself anew is told some levels deep", () => {
+    const tree = (): v.GenericSchema => v.object({ left: v.lazy(() => tree()), right: v.lazy(() => tree()) });
+    const route = get(Path.of("a"), { returns: Returns.json(tree()) }, () => ({}));
+    const loose = Openapi.report([route]);
+    expect(loose).toHaveLength(64);
+    expect(loose[0]).toMatch(/^GET \/a: answer(\.left){6} refers to itself and has no name/);
+  });
+
   it("OA nothing of a route that is told in full", () => {
     expect(Openapi.report([add, plain])).toEqual([]);
   });

@@ -16,8 +16,8 @@ export interface Elsewhere {
   loose(at: string, what: string): void;
 }
 
-// A getter that makes a new schema each time would never end.
-const mostNested = 100;
+// A getter that makes a new schema each time would never end, and one with two such members double at each step.
+const mostNested = 4;
 
 /** Describes shapes for one direction. */
 export class ShapeDescriber implements Describer {
