@@ -1,6 +1,7 @@
 /** What the orders example answers is what its document says: each route, its refusals and its events. */
 import { beforeEach, describe, expect, it } from "vitest";
-import { Dep, Openapi, Test } from "usher-http";
+import { Dep, Openapi, Sessions, Test } from "usher-http";
+import { sessionStore } from "../../examples/orders/clerks.ts";
 import { maxBody } from "../../examples/orders/import.ts";
 import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
@@ -13,7 +14,10 @@ const compile = compiler(document);
 
 let app: Test.TestApp;
 beforeEach(() => {
-  app = Test.app(routes, { maxBody, resources: [Dep.resource(store, memoryStore())] });
+  app = Test.app(routes, {
+    maxBody,
+    resources: [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())],
+  });
 });
 
 /** What the document says of an answer of a route. */
@@ -59,8 +63,14 @@ const requests: [number, string, string, string, Test.CallOptions][] = [
   [204, "DELETE", "/orders/{order_id}", "/orders/1", { headers: clerk }],
   [401, "DELETE", "/orders/{order_id}", "/orders/1", {}],
   [404, "DELETE", "/orders/{order_id}", "/orders/9", { headers: clerk }],
+  [303, "POST", "/sign-in", "/sign-in", { body: new URLSearchParams({ name: "clerk", password: "demo" }) }],
+  [400, "POST", "/sign-in", "/sign-in", { body: new URLSearchParams({ name: "ada" }) }],
+  [303, "POST", "/sign-out", "/sign-out", {}],
   ...routes
-    .filter(({ pattern, returns }) => !/[{]|orders/.test(pattern) && returns.node.kind !== "websocket")
+    .filter(
+      ({ method, pattern, returns }) =>
+        method === "GET" && !/[{]|orders/.test(pattern) && returns.node.kind !== "websocket",
+    )
     .map(({ method, pattern, returns }): (typeof requests)[number] => {
       return [returns.node.kind === "empty" ? 204 : 200, method, pattern, pattern, {}];
     }),
