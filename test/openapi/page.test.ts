@@ -57,7 +57,6 @@ describe.skipIf(chromiumPath === undefined)("the page of the API document", { ti
         .first()
         .click();
       await page.getByRole("link", { name: "201 Created" }).waitFor();
-      await page.screenshot({ path: "/tmp/w/oatry/3.png" });
       const orders: unknown = await (await fetch(`${url}/orders`)).json();
       expect(orders).toMatchObject([{ id: 1, item: "pen", quantity: 2 }]);
     }));
