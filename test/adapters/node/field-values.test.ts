@@ -85,6 +85,8 @@ describe("field values", () => {
     expect(readers).toEqual(
       [
         "accept",
+        "basicLogin",
+        "bearerToken",
         "bool",
         "cacheControl",
         "credentials",
