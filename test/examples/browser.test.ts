@@ -1,7 +1,7 @@
 /** The page of the orders example by the typed client: its script as a bundler makes it, in a real browser. */
 import { join } from "node:path";
 import { build } from "esbuild";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Answer, Client, Dep, Path, Returns, Sessions, get } from "usher-http";
 import type { Browser, Page } from "playwright-core";
 import { sessionStore } from "../../examples/orders/clerks.ts";
@@ -11,6 +11,7 @@ import { memoryStore, store } from "../../examples/orders/store.ts";
 import { chromiumPath, startBrowser } from "../support/browser.ts";
 import { start } from "../support/node-server.ts";
 import { Wire } from "../support/wire.ts";
+import { eventually } from "../support/eventually.ts";
 
 const examples = join(import.meta.dirname, "../../examples/orders");
 
@@ -86,13 +87,13 @@ describe.skipIf(chromiumPath === undefined)("the page by the typed client", { ti
     await place("first");
     await visit(wire.port, async (page) => {
       await page.getByText("Live", { exact: true }).waitFor();
-      await vi.waitFor(async () => expect(await shown(page)).toEqual(["1 first 2"]));
+      await eventually(async () => expect(await shown(page)).toEqual(["1 first 2"]));
       wire.cut();
       await place("<b>second</b>");
       wire.mend();
-      await vi.waitFor(async () => expect(await shown(page)).toEqual(["2 <b>second</b> 2", "1 first 2"]), 10_000);
+      await eventually(async () => expect(await shown(page)).toEqual(["2 <b>second</b> 2", "1 first 2"]));
       await api["PATCH /orders/{order_id}"]({ path: { order_id: 1 }, json: { quantity: 5 } });
-      await vi.waitFor(async () => expect(await shown(page)).toEqual(["2 <b>second</b> 2", "1 first 5"]));
+      await eventually(async () => expect(await shown(page)).toEqual(["2 <b>second</b> 2", "1 first 5"]));
     });
   });
 
@@ -109,7 +110,7 @@ describe.skipIf(chromiumPath === undefined)("the page by the typed client", { ti
       expect(rows.map((row) => row.split("\t").slice(0, 2).join(" "))).toEqual(["3 item", "3 quantity", "4 quantity"]);
       await send("orders.csv");
       await page.getByText("2 orders were placed.").waitFor();
-      await vi.waitFor(async () => expect(await shown(page)).toEqual(["2 ruler, 30 cm 1", "1 pen 2"]));
+      await eventually(async () => expect(await shown(page)).toEqual(["2 ruler, 30 cm 1", "1 pen 2"]));
     });
   });
 });

@@ -1,5 +1,5 @@
 /** `GET /orders/feed` of the orders example: what happens to orders, told once to whoever follows (contract 6.5, 6.8). */
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { Dep, Test, Sessions } from "usher-http";
 import { sessionStore } from "../../examples/orders/clerks.ts";
 import { routes } from "../../examples/orders/routes.ts";
@@ -7,6 +7,7 @@ import { memoryStore, store } from "../../examples/orders/store.ts";
 import type { Store } from "../../examples/orders/store.ts";
 import { invalid } from "../support/refusals.ts";
 import "../support/logs.ts";
+import { eventually } from "../support/eventually.ts";
 
 type Told = Parameters<Parameters<typeof Test.events>[2]>[0];
 
@@ -57,21 +58,21 @@ describe("the feed", () => {
 
   it("tells what happens while it is followed, once to each, and then knows nobody", async () => {
     const following = [followed(3), followed(3)];
-    await vi.waitFor(() => expect(orders.news.subscribers("orders")).toHaveLength(2));
+    await eventually(() => expect(orders.news.subscribers("orders")).toHaveLength(2));
     await place("a", "b", "c");
     const [one, other] = await Promise.all(following);
     expect(one?.map(said)).toEqual(["placed 1 a 1", "placed 2 b 1", "placed 3 c 1"]);
     expect(other).toEqual(one);
-    await vi.waitFor(() => expect(orders.news.topics()).toEqual([]));
+    await eventually(() => expect(orders.news.topics()).toEqual([]));
   });
 
   it("lets a quiet follower go", async () => {
     const going = new AbortController();
     const following = followed(1, undefined, { gone: going.signal });
-    await vi.waitFor(() => expect(orders.news.subscribers("orders")).toHaveLength(1));
+    await eventually(() => expect(orders.news.subscribers("orders")).toHaveLength(1));
     going.abort();
     expect(await following).toEqual([]);
-    await vi.waitFor(() => expect(orders.news.topics()).toEqual([]));
+    await eventually(() => expect(orders.news.topics()).toEqual([]));
   });
 
   it("tells the newest orders where what was missed is no longer held, and goes on behind them", async () => {
@@ -86,7 +87,7 @@ describe("the feed", () => {
       const [list] = await followed(1, last);
       expect(list && said(list)).toBe(`list ${newest.join()}`);
       const next = followed(1, list?.id);
-      await vi.waitFor(() => expect(orders.news.subscribers("orders")).toHaveLength(1));
+      await eventually(() => expect(orders.news.subscribers("orders")).toHaveLength(1));
       await orders.change(1, 7);
       expect((await next).map(said)).toEqual(["changed 1 old 7"]);
       await orders.change(1, 1);
@@ -103,7 +104,7 @@ describe("the feed", () => {
 
   it("tells an import of more than it holds as a list", async () => {
     const following = followed(1);
-    await vi.waitFor(() => expect(orders.news.subscribers("orders")).toHaveLength(1));
+    await eventually(() => expect(orders.news.subscribers("orders")).toHaveLength(1));
     await orders.placeAll(
       Array.from({ length: 1001 }, () => ({ item: "pen", quantity: 1 })),
       new Date(),

@@ -1,6 +1,6 @@
 /** The page of the orders example in a real browser, with its script and without. */
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Dep, Sessions } from "usher-http";
 import type { Browser, Page } from "playwright-core";
 import { maxBody } from "../../examples/orders/import.ts";
@@ -10,6 +10,7 @@ import { memoryStore, store } from "../../examples/orders/store.ts";
 import { chromiumPath, startBrowser } from "../support/browser.ts";
 import { start } from "../support/node-server.ts";
 import { Wire } from "../support/wire.ts";
+import { eventually } from "../support/eventually.ts";
 
 const right = join(import.meta.dirname, "../../examples/orders/orders.csv");
 const wrong = join(import.meta.dirname, "../../examples/orders/wrong.csv");
@@ -109,11 +110,11 @@ describe.skipIf(chromiumPath === undefined)("the page", { timeout: 60_000 }, () 
       expect(await shown(page)).toEqual([]);
       await place("pen");
       await place("<b>ink</b>");
-      await vi.waitFor(async () => expect(await shown(page)).toEqual(["2 <b>ink</b> 2", "1 pen 2"]));
+      await eventually(async () => expect(await shown(page)).toEqual(["2 <b>ink</b> 2", "1 pen 2"]));
       const headers = { "content-type": "application/json", authorization: "Bearer demo" };
       await fetch(`${url}/orders/1`, { method: "PATCH", headers, body: '{"quantity":5}' });
       await fetch(`${url}/orders/2`, { method: "DELETE", headers });
-      await vi.waitFor(async () => expect(await shown(page)).toEqual(["1 pen 5"]));
+      await eventually(async () => expect(await shown(page)).toEqual(["1 pen 5"]));
     }));
 
   it("connects again by itself when it is cut off, and misses and doubles nothing", async () => {
@@ -124,17 +125,17 @@ describe.skipIf(chromiumPath === undefined)("the page", { timeout: 60_000 }, () 
       async (page) => {
         const state = page.locator("#live .state");
         await place("second");
-        await vi.waitFor(async () => expect(await shown(page)).toEqual(["2 second 2", "1 first 2"]));
+        await eventually(async () => expect(await shown(page)).toEqual(["2 second 2", "1 first 2"]));
         for (const [i, item] of ["third", "fourth"].entries()) {
           wire.cut();
           await page.getByText("The connection was cut. Connecting again").waitFor();
           await place(item);
           wire.mend();
           await page.getByText("Live", { exact: true }).waitFor();
-          await vi.waitFor(async () => expect((await shown(page))[0]).toBe(`${i + 3} ${item} 2`), 5000);
+          await eventually(async () => expect((await shown(page))[0]).toBe(`${i + 3} ${item} 2`));
         }
         await place("fifth");
-        await vi.waitFor(async () => expect(await shown(page)).toHaveLength(5));
+        await eventually(async () => expect(await shown(page)).toHaveLength(5));
         expect(await shown(page)).toEqual(["5 fifth 2", "4 fourth 2", "3 third 2", "2 second 2", "1 first 2"]);
         expect(await state.innerText()).toBe("Live");
       },
@@ -148,7 +149,7 @@ describe.skipIf(chromiumPath === undefined)("the page", { timeout: 60_000 }, () 
     await visit(
       true,
       async (page) => {
-        await vi.waitFor(async () => expect(await shown(page)).toEqual(["1 before 2"]));
+        await eventually(async () => expect(await shown(page)).toEqual(["1 before 2"]));
         wire.cut();
         await page.getByText("Connecting again").waitFor();
         // A feed that is an error is none: the browser gives up on it, and the page does not.
@@ -164,7 +165,7 @@ describe.skipIf(chromiumPath === undefined)("the page", { timeout: 60_000 }, () 
         wire.leadTo(next.port);
         wire.cut();
         wire.mend();
-        await vi.waitFor(async () => expect(await shown(page)).toEqual(["1 after 2"]), 10_000);
+        await eventually(async () => expect(await shown(page)).toEqual(["1 after 2"]));
       },
       `http://127.0.0.1:${wire.port}`,
     );
@@ -190,7 +191,7 @@ describe.skipIf(chromiumPath === undefined)("the page", { timeout: 60_000 }, () 
         wire.mend();
         await page.getByRole("button", { name: "Place one" }).click();
         await page.getByText("Order 2: 1 ink").waitFor();
-        await vi.waitFor(async () => expect(await shown(page)).toEqual(["2 ink 1", "1 pen 1"]), 5000);
+        await eventually(async () => expect(await shown(page)).toEqual(["2 ink 1", "1 pen 1"]));
       },
       `http://127.0.0.1:${wire.port}`,
     );

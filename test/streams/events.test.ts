@@ -5,6 +5,7 @@ import { Answer, Codec, Event, Header, Log, Path, Returns, Test, clientGone, get
 import type { Producer, Send } from "usher-http";
 import { internal, invalid } from "../support/refusals.ts";
 import { lines, messages } from "../support/logs.ts";
+import { eventually } from "../support/eventually.ts";
 
 const state = Event.json("state", v.pipe(v.number(), v.integer()));
 const token = Event.text("token");
@@ -110,7 +111,7 @@ describe("an event stream", () => {
       seen.push(data);
       return data === "2" ? "stop" : undefined;
     });
-    await vi.waitFor(() => expect(results).toHaveLength(3));
+    await eventually(() => expect(results).toHaveLength(3));
     expect(seen).toEqual(["1", "2"]);
     expect(results).toEqual([{ ok: true }, { ok: false, error: "gone" }, { ok: false, error: "gone" }]);
     expect(gone?.aborted).toBe(true);

@@ -7,6 +7,7 @@ import { clientOf, gate, holdClock, start } from "../../support/node-server.ts";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
 import type { RawAnswer } from "../../support/raw-client.ts";
 import { busy, tooLarge, unreadable } from "../../support/refusals.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const size = post(Path.of("size"), { inputs: { body }, returns: Returns.text }, ({ body }) => String(body.byteLength));
 const echo = post(Path.of("echo"), { inputs: { body }, returns: Returns.text }, ({ body }) =>
@@ -214,11 +215,11 @@ describe("a body that does not come", () => {
     leaver.send(...post1("/size", "content-length: 10")).send("12345678");
     const other = await RawClient.to(server.port);
     // The bytes are held: there is no room for as many.
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect((await (await RawClient.to(server.port)).ask("POST /size", [], "123").answer()).status).toBe(503),
     );
     leaver.leave();
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect((await (await RawClient.to(server.port)).ask("POST /size", [], "1234567890").answer()).body).toBe("10"),
     );
     expect((await other.ask("GET /ok").answer()).body).toBe("ok");

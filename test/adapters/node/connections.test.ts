@@ -1,10 +1,11 @@
 /** One connection, many requests, as the bytes go (facts 4.4, 8.3; rows AN-09, AN-18, AN-19, RT-36, WR). */
 import { getActiveResourcesInfo } from "node:process";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Answer, Codec, Cookie, Path, Returns, get, param, post, setCookie } from "usher-http";
 import { clientOf, gate, start } from "../../support/node-server.ts";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
 import { internal, notAllowed, notImplemented } from "../../support/refusals.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const name = Path.str("name");
 const hello = get(
@@ -214,7 +215,7 @@ describe("a connection that ends", () => {
 
   it("of a client that leaves holds nothing: the server's connections are back to none", async () => {
     const sockets = () => getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
-    await vi.waitFor(() => expect(sockets()).toBe(0));
+    await eventually(() => expect(sockets()).toBe(0));
     const server = await start([
       ...routes,
       get(Path.of("never"), { returns: Returns.text }, () => new Promise<string>(() => {})),
@@ -227,7 +228,7 @@ describe("a connection that ends", () => {
     }
     expect(sockets()).toBeGreaterThanOrEqual(20);
     for (const client of clients) client.leave();
-    await vi.waitFor(() => expect(sockets()).toBe(0));
+    await eventually(() => expect(sockets()).toBe(0));
   });
 });
 

@@ -12,6 +12,7 @@ import { lines, logWith, messages } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
 import { RawClient, leaveAll } from "../../support/raw-client.ts";
 import { Wire } from "../../support/wire.ts";
+import { eventually } from "../../support/eventually.ts";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
@@ -105,7 +106,7 @@ const faults: { readonly [what: string]: (client: RawClient, port: number) => Pr
     client.socket.pause();
     client.ask("GET /flood");
     // Until the server has given it up.
-    await vi.waitFor(() => expect(messages("info")).toContainEqual(expect.stringMatching(/^closed a connection/)));
+    await eventually(() => expect(messages("info")).toContainEqual(expect.stringMatching(/^closed a connection/)));
   },
   "takes nothing of what is published": async (client) => {
     client.socket.pause();
@@ -129,7 +130,7 @@ const faults: { readonly [what: string]: (client: RawClient, port: number) => Pr
 
 describe("a client of an event stream that", () => {
   it.each(Object.entries(faults))("%s leaves nothing behind", { timeout: 60_000 }, async (_what, act) => {
-    await vi.waitFor(() => expect(sockets()).toBe(0));
+    await eventually(() => expect(sockets()).toBe(0));
     const { port } = await start(routes, { sendTimeoutMs: 100 });
     const timers = active("Timeout");
     const round = async () => {
@@ -162,9 +163,9 @@ describe("a client of an event stream that", () => {
     const server = await start(routes, { drainMs: 600_000 });
     const clients = await Promise.all(Array.from({ length: 20 }, () => RawClient.to(server.port)));
     for (const [i, client] of clients.entries()) client.ask(i % 2 === 0 ? "GET /feed" : "GET /ticks");
-    await vi.waitFor(() => expect(running).toBe(20));
+    await eventually(() => expect(running).toBe(20));
     expect(await server.stop()).toBe(0);
     for (const client of clients) await client.closed();
-    await vi.waitFor(() => expect([running, hub.topics()]).toEqual([0, []]));
+    await eventually(() => expect([running, hub.topics()]).toEqual([0, []]));
   });
 });

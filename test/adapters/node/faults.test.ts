@@ -10,6 +10,7 @@ import { Answer, Path, Returns, body, bodyStream, clientGone, get, post } from "
 import { logWith } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
 import { RawClient, leaveAll } from "../../support/raw-client.ts";
+import { eventually } from "../../support/eventually.ts";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
@@ -136,7 +137,7 @@ const faults: { readonly [what: string]: (client: RawClient) => Promise<unknown>
 describe("what clients do wrong leaves nothing behind", () => {
   it.each(Object.entries(faults))("%s", { timeout: 60_000 }, async (_what, act) => {
     logWith({ level: undefined });
-    await vi.waitFor(() => expect(sockets()).toBe(0));
+    await eventually(() => expect(sockets()).toBe(0));
     const { port } = await start(routes, limits);
     const round = async () => {
       await Promise.all(

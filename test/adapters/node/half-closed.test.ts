@@ -9,6 +9,7 @@ import type { Awaitable, Route } from "usher-http";
 import { lines, messages } from "../../support/logs.ts";
 import { clientOf, gate, holdClock, start } from "../../support/node-server.ts";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const sockets = () => getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
 const text = (path: string, handler: () => Awaitable<string>): Route =>
@@ -179,7 +180,7 @@ describe("a client that ends its side and is gone", () => {
   });
 
   it("costs a handler that does not ask nothing: its answer goes nowhere, and no error is said", async () => {
-    await vi.waitFor(() => expect(sockets()).toBe(0));
+    await eventually(() => expect(sockets()).toBe(0));
     const { route, asked, letGo } = held("held");
     const { port } = await start([route]);
     const client = await RawClient.to(port);
@@ -188,12 +189,12 @@ describe("a client that ends its side and is gone", () => {
     client.close();
     await turns(port);
     letGo();
-    await vi.waitFor(() => expect(sockets()).toBe(0));
+    await eventually(() => expect(sockets()).toBe(0));
     expect(messages("error")).toEqual([]);
   });
 
   it("is kept for no answer that is never made, past sendTimeoutMs", async () => {
-    await vi.waitFor(() => expect(sockets()).toBe(0));
+    await eventually(() => expect(sockets()).toBe(0));
     holdClock();
     const { route, asked } = held("held");
     const { port } = await start([route]);
@@ -204,9 +205,9 @@ describe("a client that ends its side and is gone", () => {
     await turns(port);
     for (let seconds = 0; seconds < 27; seconds++) vi.advanceTimersByTime(1000);
     await turns(port);
-    await vi.waitFor(() => expect(sockets()).toBe(1));
+    await eventually(() => expect(sockets()).toBe(1));
     for (let seconds = 0; seconds < 8; seconds++) vi.advanceTimersByTime(1000);
-    await vi.waitFor(() => expect(sockets()).toBe(0));
+    await eventually(() => expect(sockets()).toBe(0));
   });
 
   it.each(["close", "halfClose"] as const)("ends a quiet stream within a second: %s", async (how) => {
@@ -222,7 +223,7 @@ describe("a client that ends its side and is gone", () => {
     await turns(port);
     vi.advanceTimersByTime(500);
     vi.advanceTimersByTime(500);
-    await vi.waitFor(() => expect(messages("info").at(-1)).toBe("stream on /fed ended: client gone"));
+    await eventually(() => expect(messages("info").at(-1)).toBe("stream on /fed ended: client gone"));
     expect(lines().at(-1)).toMatchObject({ "url.path": "/fed", "framework.stream.ended": "client gone" });
   });
 
@@ -240,7 +241,7 @@ describe("a client that ends its side and is gone", () => {
     feed("two");
     await turns(port);
     feed("three");
-    await vi.waitFor(() => expect(messages("info").at(-1)).toBe("stream on /fed ended: client gone"));
+    await eventually(() => expect(messages("info").at(-1)).toBe("stream on /fed ended: client gone"));
     // A generator that waits hears of it when it goes on.
     feed("four");
     await ended;

@@ -9,6 +9,7 @@ import { logWith, logged, messages } from "../../support/logs.ts";
 import { clientOf, gate, holdClock, start } from "../../support/node-server.ts";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
 import type { RawAnswer } from "../../support/raw-client.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const hello = get(Path.of("hello"), { returns: Returns.text }, () => "hi");
 
@@ -49,13 +50,13 @@ describe("a head that is none", () => {
     ["says nothing more, for a second", () => vi.advanceTimersByTime(2000)],
   ])("WR-15 a client that %s is cut off", async (_what, act) => {
     const sockets = () => getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
-    await vi.waitFor(() => expect(sockets()).toBe(0));
+    await eventually(() => expect(sockets()).toBe(0));
     holdClock();
     const client = await clientOf([hello]);
     await refuses(client.send("no request", "", ""), 400);
     expect(sockets()).toBe(2);
     act(client);
-    await vi.waitFor(() => expect(sockets()).toBeLessThan(2));
+    await eventually(() => expect(sockets()).toBeLessThan(2));
   });
 
   it("behind a good request it ends the connection, and the good one is answered", async () => {

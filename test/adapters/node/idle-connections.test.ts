@@ -10,6 +10,7 @@ import { Path, Returns, get } from "usher-http";
 import { logWith } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
 import { RawClient } from "../../support/raw-client.ts";
+import { eventually } from "../../support/eventually.ts";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
@@ -84,7 +85,7 @@ describe.skipIf(tooFew)(`${count} idle connections${why}`, () => {
       return body;
     };
     expect(await ask()).toBe("ok");
-    await vi.waitFor(() => expect(sockets()).toBe(0));
+    await eventually(() => expect(sockets()).toBe(0));
     const before = await memory();
 
     const child = await connectAll(server.port);

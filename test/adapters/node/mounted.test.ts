@@ -34,6 +34,7 @@ import { messages } from "../../support/logs.ts";
 import { gate, holdClock } from "../../support/node-server.ts";
 import { RawClient, header, leaveAll, turns } from "../../support/raw-client.ts";
 import { busy, internal, notFound, tooLarge, unreadable } from "../../support/refusals.ts";
+import { eventually } from "../../support/eventually.ts";
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 const running: Server[] = [];
@@ -162,7 +163,7 @@ describe.each(Object.entries(mounts))("in %s", (_kind, mount) => {
     const other = await RawClient.to(port);
     expect((await other.ask("POST /size", [], "123").answer()).body).toBe(busy);
     client.leave();
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect((await (await RawClient.to(port)).ask("POST /size", [], "1234567890").answer()).body).toBe("10");
     });
   });
@@ -210,7 +211,7 @@ describe.each(Object.entries(mounts))("in %s", (_kind, mount) => {
     await client.sees("10000\r\n");
     client.leave();
     await ended.passed;
-    await vi.waitFor(() => expect(messages("info").at(-1)).toBe("stream on /s ended: client gone"));
+    await eventually(() => expect(messages("info").at(-1)).toBe("stream on /s ended: client gone"));
     expect(messages("error")).toEqual([]);
   });
 
@@ -241,7 +242,7 @@ describe.each(Object.entries(mounts))("in %s", (_kind, mount) => {
     first.open();
     await client.sees("waited");
     client.socket.pause();
-    await vi.waitFor(() => expect(messages("info").at(-1)).toMatch(/^closed a connection whose client stopped/), 4000);
+    await eventually(() => expect(messages("info").at(-1)).toMatch(/^closed a connection whose client stopped/));
   });
 
   it("several cookies are lines of their own", async () => {

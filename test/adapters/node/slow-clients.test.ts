@@ -6,6 +6,7 @@ import type { Route } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { clientOf, gate, start } from "../../support/node-server.ts";
 import { RawClient, turns } from "../../support/raw-client.ts";
+import { eventually } from "../../support/eventually.ts";
 
 /** A stream that never ends of itself, with the end that it comes to. */
 function endless(): { readonly route: Route; readonly ended: Promise<void> } {
@@ -103,8 +104,8 @@ describe("a client that leaves", () => {
       await turns(port);
       client[how]();
       // What is made of an answer and cannot be sent goes with its connection, what is still made hears of the end.
-      await vi.waitFor(() => expect(gone).toContain("waits"));
-      if (how === "leave") await vi.waitFor(() => expect(gone.toSorted()).toEqual(["made", "waits"]));
+      await eventually(() => expect(gone).toContain("waits"));
+      if (how === "leave") await eventually(() => expect(gone.toSorted()).toEqual(["made", "waits"]));
     },
   );
 
@@ -162,7 +163,7 @@ describe("a client that takes nothing of its answer", () => {
 
   it("SV-12 is cut off, and its connection is free", async () => {
     const sockets = () => getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
-    await vi.waitFor(() => expect(sockets()).toBe(0));
+    await eventually(() => expect(sockets()).toBe(0));
     const client = await clientOf([get(Path.of("big"), { returns: Returns.response }, () => Answer.make(big))], {
       sendTimeoutMs: 100,
     });
@@ -184,7 +185,7 @@ describe("a client that takes nothing of its answer", () => {
       "closed a connection whose client stopped reading for 0.1s",
       "stream on /endless ended: client stopped reading",
     ];
-    await vi.waitFor(() => expect(messages("info").slice(1)).toEqual(said));
+    await eventually(() => expect(messages("info").slice(1)).toEqual(said));
     expect(messages("error")).toEqual([]);
   });
 
@@ -195,7 +196,7 @@ describe("a client that takes nothing of its answer", () => {
     const whole = get(Path.of("big"), { returns: Returns.response }, () => Answer.make(big));
     const client = await clientOf([route, waits, whole], { sendTimeoutMs: 100 });
     const said = expect.stringMatching(/^closed a connection/);
-    const closed = vi.waitFor(() => expect(messages("info")).toContainEqual(said), 4000);
+    const closed = eventually(() => expect(messages("info")).toContainEqual(said));
     client.ask("GET /waits").ask(how === "whole" ? "GET /big" : "GET /endless");
     // The one that is waited for is not the client's to be late with, however long it takes.
     await new Promise((resolve) => setTimeout(resolve, 300));

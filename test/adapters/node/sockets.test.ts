@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { connect } from "node:net";
 import type { Socket as NetSocket } from "node:net";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { Broadcast, Event, Path, Refusal, Returns, Socket, get, refuse, setCookie, Cookie, Codec } from "usher-http";
 import type { Route, SocketHandler } from "usher-http";
@@ -10,6 +10,7 @@ import type { ServeOptions } from "usher-http/node";
 import { lines, messages } from "../../support/logs.ts";
 import { gate, start } from "../../support/node-server.ts";
 import { RawClient } from "../../support/raw-client.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const Line = v.object({ text: v.string() });
 const lined = Socket.protocol({ client: Socket.json(Line), server: Socket.json(Line) });
@@ -194,7 +195,7 @@ describe("a socket", () => {
     const long = JSON.stringify({ text: "é".repeat(100_000) });
     client.send('{"text":"hello"}');
     client.send(long);
-    await vi.waitFor(() => expect(heard).toHaveLength(2));
+    await eventually(() => expect(heard).toHaveLength(2));
     expect(heard).toEqual(['{"text":"hello"}', long]);
     client.close(1000);
     expect(await closed).toEqual([1000, ""]);
@@ -231,7 +232,7 @@ describe("a socket", () => {
     const { client, heard, opened } = await open([echoBytes], "/bytes");
     await opened;
     client.send(Buffer.from([0, 255, 1]));
-    await vi.waitFor(() => expect(heard).toEqual([Buffer.from([0, 255, 1])]));
+    await eventually(() => expect(heard).toEqual([Buffer.from([0, 255, 1])]));
     client.terminate();
   });
 
@@ -265,7 +266,7 @@ describe("a socket", () => {
   it("WS-18 closes with 1011 where its handler raises", async () => {
     const { closed } = await open([speaking(() => Promise.reject(new Error("secret")))], "/s");
     expect(await closed).toEqual([1011, "Something went wrong at our end."]);
-    await vi.waitFor(() => expect(messages("info").at(-1)).toBe("socket on /s ended: its handler raised"));
+    await eventually(() => expect(messages("info").at(-1)).toBe("socket on /s ended: its handler raised"));
     expect(JSON.stringify(lines())).not.toContain("secret");
   });
 
@@ -280,7 +281,7 @@ describe("a socket", () => {
     const { client } = await framed([quiet], "/s");
     expect(await client.bytes(2)).toEqual(Buffer.from([0x89, 0]));
     await client.closed();
-    await vi.waitFor(() => expect(messages("info").at(-1)).toBe("socket on /s ended: lost: nothing heard for 0.06s"));
+    await eventually(() => expect(messages("info").at(-1)).toBe("socket on /s ended: lost: nothing heard for 0.06s"));
   });
 
   it("tells its handler of a client that vanished", async () => {
@@ -310,7 +311,7 @@ describe("a socket", () => {
     expect(sent).toBeGreaterThan(0);
     expect(sent).toBeLessThan(1000);
     client.socket.destroy();
-    await vi.waitFor(() => expect(messages("info").at(-1)).toContain("socket on /s ended"));
+    await eventually(() => expect(messages("info").at(-1)).toContain("socket on /s ended"));
   });
 
   it("closes with 1001 when the server stops", async () => {
@@ -339,12 +340,12 @@ describe("a socket", () => {
     const heard: string[] = [];
     other.on("message", (data) => heard.push(String(data)));
     await new Promise((resolve) => other.once("open", resolve));
-    await vi.waitFor(() => expect(hub.subscribers("room")).toHaveLength(2));
+    await eventually(() => expect(hub.subscribers("room")).toHaveLength(2));
     one.client.send("hello");
     const wire = "event: said\ndata: hello\n\n";
-    await vi.waitFor(() => expect([one.heard, heard]).toEqual([[wire], [wire]]));
+    await eventually(() => expect([one.heard, heard]).toEqual([[wire], [wire]]));
     other.close();
     one.client.close();
-    await vi.waitFor(() => expect(hub.topics()).toEqual([]));
+    await eventually(() => expect(hub.topics()).toEqual([]));
   });
 });

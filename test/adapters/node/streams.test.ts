@@ -1,9 +1,10 @@
 /** Streams on the wire (facts 4.4; rows AN-18, AN-21 to AN-25). */
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Answer, Path, Returns, get, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { clientOf, gate } from "../../support/node-server.ts";
 import { header } from "../../support/raw-client.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const ok = get(Path.of("ok"), { returns: Returns.text }, () => "ok");
 
@@ -75,7 +76,7 @@ describe("a stream", () => {
     const client = await clientOf([route, ok]);
     expect(await client.ask("GET /stream").ask("GET /ok").rest()).toMatch(/content-length: 5\r\n\r\nhello$/);
     expect(messages("error")).toEqual([expect.stringMatching(/^stream on \/stream.*length/)]);
-    await vi.waitFor(() => expect(told.ended).toBe(true));
+    await eventually(() => expect(told.ended).toBe(true));
   });
 
   it("that raises ends the connection with no last chunk, and its words are nowhere", async () => {

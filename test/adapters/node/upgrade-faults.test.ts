@@ -11,6 +11,7 @@ import type { Route } from "usher-http";
 import { logWith } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
 import { RawClient, leaveAll } from "../../support/raw-client.ts";
+import { eventually } from "../../support/eventually.ts";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
@@ -158,7 +159,7 @@ const faults: { readonly [what: string]: (client: RawClient) => Promise<unknown>
 describe("what clients do wrong leaves nothing behind", () => {
   it.each(Object.entries(faults))("%s", { timeout: 60_000 }, async (_what, act) => {
     logWith({ level: undefined });
-    await vi.waitFor(() => expect(sockets()).toBe(0));
+    await eventually(() => expect(sockets()).toBe(0));
     const { port } = await start(routes, { sendTimeoutMs: 100, headTimeoutMs: 100 });
     const round = async () => {
       await Promise.all(Array.from({ length: 20 }, async () => act(await RawClient.to(port))));

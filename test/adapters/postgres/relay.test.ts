@@ -1,7 +1,7 @@
 /** The relay over a real PostgreSQL, between real processes of three runtimes (issue 5; contract 2.9, 6.8). */
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { relay } from "usher-http/postgres";
 import type { OpenRelay } from "usher-http/postgres";
 import { messages } from "../../support/logs.ts";
@@ -9,6 +9,7 @@ import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { PostgresServer } from "../../support/postgres/server.ts";
 import { RelayProcess } from "../../support/relays/process.ts";
 import { Wire } from "../../support/wire.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const program = join(import.meta.dirname, "relay-program.ts");
 const server = await startPostgres();
@@ -56,7 +57,7 @@ async function open(url: string, channel: string): Promise<OpenRelay> {
 /** Closes them, and nothing is left at the server. */
 async function closed(): Promise<void> {
   await closeAll();
-  await vi.waitFor(async () => expect(await sessions()).toBe(0));
+  await eventually(async () => expect(await sessions()).toBe(0));
 }
 
 describe("the relay over PostgreSQL", { timeout: 60_000 }, () => {
@@ -86,7 +87,7 @@ describe("the relay over PostgreSQL", { timeout: 60_000 }, () => {
         await here.publish(topic, wire);
       }),
     );
-    await vi.waitFor(() => expect(told).toHaveLength(asked.length));
+    await eventually(() => expect(told).toHaveLength(asked.length));
     expect(told).toEqual(asked);
   });
 
@@ -97,23 +98,23 @@ describe("the relay over PostgreSQL", { timeout: 60_000 }, () => {
     const texts = ["x", "é", "あ", "\0", "\x01"].flatMap((unit) => sizes.map((size) => unit.repeat(size)));
     const asked = texts.flatMap((text, i) => [`short ${i}`, text]);
     await Promise.all(asked.map((text) => here.publish("t", text)));
-    await vi.waitFor(() => expect(told).toHaveLength(asked.length), 10_000);
+    await eventually(() => expect(told).toHaveLength(asked.length));
     expect(told.every((text, i) => text === `t ${asked[i]}`)).toBe(true);
     // The one who published has no use for them.
     const own: string[] = [];
     await here.subscribe((_, wire) => own.push(wire));
     await here.publish("t", "y".repeat(9000));
     await there.publish("t", "after");
-    await vi.waitFor(() => expect(own).toEqual(["after"]));
+    await eventually(() => expect(own).toEqual(["after"]));
   });
 
   it("keeps no message for good", async () => {
     const { here, told } = await two();
     await here.publish("t", "x".repeat(9000));
-    await vi.waitFor(() => expect(told).toHaveLength(1));
+    await eventually(() => expect(told).toHaveLength(1));
     await sql`update usher_relay set kept_at = now() - interval '11 minutes'`;
     await here.publish("t", "y".repeat(9000));
-    await vi.waitFor(() => expect(told).toHaveLength(2));
+    await eventually(() => expect(told).toHaveLength(2));
     expect((await sql`select count(*)::int as count from usher_relay`)[0]?.["count"]).toBe(1);
     await sql`update usher_relay set kept_at = now() - interval '11 minutes'`;
     await closed();
@@ -127,13 +128,13 @@ describe("the relay over PostgreSQL", { timeout: 60_000 }, () => {
     await here.publish("t", "1");
     await sql`select pg_notify(${channel}, '=999999999 1')`;
     await here.publish("t", "2");
-    await vi.waitFor(() => expect(told).toEqual(["t 1", "t 2"]));
+    await eventually(() => expect(told).toEqual(["t 1", "t 2"]));
     // Fetched while its table is empty, as after a crash of the server.
     await sql.unsafe("alter table usher_relay rename to usher_relay_away");
     await expect(here.publish("t", "x".repeat(9000))).rejects.toThrow();
     await here.publish("t", "4");
     await sql.unsafe("alter table usher_relay_away rename to usher_relay");
-    await vi.waitFor(() => expect(told.slice(2)).toEqual(["missed", "t 4"]));
+    await eventually(() => expect(told.slice(2)).toEqual(["missed", "t 4"]));
   });
 
   it("passes over what is none of its messages", async () => {
@@ -142,7 +143,7 @@ describe("the relay over PostgreSQL", { timeout: 60_000 }, () => {
       await sql`select pg_notify(${channel}, ${text})`;
     }
     await here.publish("t", "1");
-    await vi.waitFor(() => expect(told.at(-1)).toBe("t 1"));
+    await eventually(() => expect(told.at(-1)).toBe("t 1"));
     expect(told.filter((text) => text !== "t 1")).toEqual([]);
   });
 
@@ -157,7 +158,7 @@ describe("the relay over PostgreSQL", { timeout: 60_000 }, () => {
     await here.publish("t", "first");
     const sent = await Promise.allSettled(["a", "é", "😀", "b"].map((wire) => here.publish("t", wire)));
     expect(sent.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
-    await vi.waitFor(() => expect(told).toEqual(["first", "a", "é", "missed", "b"]));
+    await eventually(() => expect(told).toEqual(["first", "a", "é", "missed", "b"]));
     await closed();
   });
 
@@ -244,7 +245,7 @@ describe("the relay over PostgreSQL", { timeout: 60_000 }, () => {
       process.do("leave");
       expect(await process.ended).toBe(0);
     }
-    await vi.waitFor(async () => expect(await sessions()).toBe(0));
+    await eventually(async () => expect(await sessions()).toBe(0));
   });
 
   it("uses a table that somebody else made, and says so where it may not make one", async () => {
@@ -255,14 +256,14 @@ describe("the relay over PostgreSQL", { timeout: 60_000 }, () => {
     await expect(relay(url, { channel: "c" })).rejects.toMatchObject({ failure: { kind: "db", code: "42501" } });
     await expect(relay(url, { channel: "c" })).rejects.toThrow("make its table usher_relay");
     // Closed on that path too.
-    await vi.waitFor(async () => expect(await sessions()).toBe(0));
+    await eventually(async () => expect(await sessions()).toBe(0));
     const owner = await open(server.url("narrow"), "c");
     await inNarrow.unsafe("grant select, insert, delete, update on usher_relay to guest");
     const guest = await open(url, "c");
     const told: string[] = [];
     await owner.subscribe((_, wire) => told.push(wire));
     await guest.publish("t", "z".repeat(9000));
-    await vi.waitFor(() => expect(told).toEqual(["z".repeat(9000)]));
+    await eventually(() => expect(told).toEqual(["z".repeat(9000)]));
   });
 
   it("is opened by many at once, where there is no table yet", async () => {

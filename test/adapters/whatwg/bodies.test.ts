@@ -1,11 +1,12 @@
 /** Bodies of requests that come through `@whatwg-node/server` (contract 2.7, 4.5; facts 8.2). */
 import * as v from "valibot";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Codec, Form, Path, Returns, bodyStream, json, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { header, turns } from "../../support/raw-client.ts";
 import { tooLarge, unsupported } from "../../support/refusals.ts";
 import { clientOf, clientTo, adapterOf, serving } from "./adapted.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const Item = v.object({ name: v.string() });
 const routes = [
@@ -91,7 +92,7 @@ describe("a body", () => {
       client.ask("POST /json", ["content-type: application/json", "content-length: 99000"]).send("x".repeat(90_000));
       await turns(client.socket.remotePort as number);
       client.leave();
-      await vi.waitFor(() => {
+      await eventually(() => {
         const unreadable = messages("warn").filter((text) => text === "POST /json: unreadable: the body ended early");
         expect(unreadable).toHaveLength(i + 1);
       });

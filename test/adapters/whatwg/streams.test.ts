@@ -1,10 +1,11 @@
 /** Streams that leave through `@whatwg-node/server`, and clients that leave them (facts 4.4; rows AN-21 to AN-25). */
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Answer, Path, Returns, body, clientGone, get, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { gate } from "../../support/node-server.ts";
 import { header } from "../../support/raw-client.ts";
 import { clientOf } from "./adapted.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const ok = get(Path.of("ok"), { returns: Returns.text }, () => "ok");
 
@@ -95,7 +96,7 @@ describe.each(["/own", "/platform"])("a stream, %s", (path) => {
     // 64 KiB each; the kernel's buffers take a few megabytes.
     expect(last).toBeLessThan(300);
     client.leave();
-    await vi.waitFor(() => expect(told.ended).toBe(true));
+    await eventually(() => expect(told.ended).toBe(true));
   });
 });
 
@@ -120,7 +121,7 @@ describe("a stream", () => {
       client.ask(`${method} /platform`, [], method === "POST" ? "sent" : "");
       await client.sees("a\r\n");
       client.leave();
-      await vi.waitFor(() => expect(told.ended).toBe(true));
+      await eventually(() => expect(told.ended).toBe(true));
     }
   });
 });

@@ -2,10 +2,11 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { unreadable } from "../refusals.ts";
 import type { RawClient } from "../raw-client.ts";
 import type { SpawnedServer, Start } from "./server.ts";
+import { eventually } from "../eventually.ts";
 
 const count = 10_000;
 const descriptors = Number(spawnSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" }).stdout);
@@ -73,10 +74,10 @@ export function describeBearing(start: Start): void {
           if (owed) expect((await client.answer()).body).toBe(unreadable);
           client.leave();
           // There is room for one alone.
-          await vi.waitFor(async () => expect(await server.asks("POST /size", bytes)).toBe("90000 bytes"), 5000);
+          await eventually(async () => expect(await server.asks("POST /size", bytes)).toBe("90000 bytes"));
         }
       }
-      await vi.waitFor(() => expect(openOf(server)).toBeLessThanOrEqual(before + 1), 5000);
+      await eventually(() => expect(openOf(server)).toBeLessThanOrEqual(before + 1));
     });
   });
 
@@ -85,12 +86,12 @@ export function describeBearing(start: Start): void {
     const before = openOf(server);
     const clients = await Promise.all(Array.from({ length: 100 }, () => server.client()));
     for (const client of clients) client.ask("GET /never");
-    await vi.waitFor(() => expect(server.told.filter((what) => what === "never: asked")).toHaveLength(100));
+    await eventually(() => expect(server.told.filter((what) => what === "never: asked")).toHaveLength(100));
     expect(await server.asks("GET /hello")).toBe("hi");
     expect(await server.asks("POST /size", bytes)).toBe("90000 bytes");
     for (const client of clients) client.leave();
-    await vi.waitFor(() => expect(server.told.filter((what) => what === "never: gone")).toHaveLength(100), 5000);
-    await vi.waitFor(() => expect(openOf(server)).toBeLessThanOrEqual(before + 1), 5000);
+    await eventually(() => expect(server.told.filter((what) => what === "never: gone")).toHaveLength(100));
+    await eventually(() => expect(openOf(server)).toBeLessThanOrEqual(before + 1));
   });
 
   it("clients that take nothing of what they asked for stop no other, and are gone when they are", async () => {
@@ -103,7 +104,7 @@ export function describeBearing(start: Start): void {
     }
     for (let i = 0; i < 10; i++) expect(await server.asks("GET /hello")).toBe("hi");
     for (const client of clients) client.leave();
-    await vi.waitFor(() => expect(openOf(server)).toBeLessThanOrEqual(before + 1), 5000);
+    await eventually(() => expect(openOf(server)).toBeLessThanOrEqual(before + 1));
   });
 
   it.skipIf(tooFew)(`${count} idle connections are nobody's trouble${why}`, { timeout: 60_000 }, async () => {
@@ -118,7 +119,7 @@ export function describeBearing(start: Start): void {
     for (let i = 0; i < 10; i++) expect(await server.asks("GET /hello")).toBe("hi");
     if (before > 0) expect(openOf(server)).toBeGreaterThanOrEqual(count / 2);
     clients.send("close");
-    await vi.waitFor(() => expect(openOf(server)).toBeLessThanOrEqual(before + 1), 20_000);
+    await eventually(() => expect(openOf(server)).toBeLessThanOrEqual(before + 1));
     expect(await server.asks("GET /hello")).toBe("hi");
   });
 }
