@@ -12,6 +12,7 @@ import { answerThrough } from "./answer-through.ts";
 import { AskedExchange } from "./asked.ts";
 import type { CompiledApp, CompiledCors, CompiledRoute } from "./compiled.ts";
 import type { Exchange, Sent } from "./exchange.ts";
+import { knownMethods } from "./known-methods.ts";
 import { isCrossOrigin } from "./origin.ts";
 import { openSpan } from "./request-span.ts";
 import { failureAnswer, reply } from "./send.ts";
@@ -170,6 +171,5 @@ function isThenable(returned: unknown): returned is PromiseLike<unknown> {
   return typeof returned === "object" && returned !== null && "then" in returned && typeof returned.then === "function";
 }
 
-const knownMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 /** Those that change nothing, as far as a browser sends them (RFC 9110 §9.2.1). */
 const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);

@@ -2,16 +2,7 @@ import type { Answer } from "../answers/answer.ts";
 import { figures } from "../measuring/figures.ts";
 import { measure } from "../measuring/measure.ts";
 import type { AskedExchange } from "./asked.ts";
-
-const known: ReadonlySet<string> = /* @__PURE__ */ new Set([
-  "GET",
-  "HEAD",
-  "POST",
-  "PUT",
-  "PATCH",
-  "DELETE",
-  "OPTIONS",
-]);
+import { knownMethods } from "./known-methods.ts";
 
 /** Takes down what a request was answered with and how long that took, where anybody measures. */
 export function measureRequest(asked: AskedExchange, { status }: Answer): void {
@@ -20,7 +11,7 @@ export function measureRequest(asked: AskedExchange, { status }: Answer): void {
   if (!asked.isMeasured) return;
   const route = asked.route?.route.pattern;
   measure("served", (performance.now() - asked.startedAt) / 1000, {
-    "http.request.method": known.has(asked.method) ? asked.method : "_OTHER",
+    "http.request.method": knownMethods.has(asked.method) ? asked.method : "_OTHER",
     "url.scheme": asked.scheme,
     ...(route === undefined ? {} : { "http.route": route }),
     "http.response.status_code": status,

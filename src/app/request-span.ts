@@ -2,24 +2,17 @@ import type { Answer } from "../answers/answer.ts";
 import { registeredTracer } from "../tracing/registered.ts";
 import type { OpenSpan } from "../tracing/span.ts";
 import type { AskedExchange } from "./asked.ts";
+import { knownMethods } from "./known-methods.ts";
 
-// What a client makes up is not a name of its own (OpenTelemetry's semantic conventions for HTTP).
-const known: ReadonlySet<string> = /* @__PURE__ */ new Set([
-  "GET",
-  "HEAD",
-  "POST",
-  "PUT",
-  "PATCH",
-  "DELETE",
-  "OPTIONS",
-]);
-
-/** Opens a request's span where one is recorded; */
+/**
+ * Opens a request's span where one is recorded. What method a client makes up is not a name of its own (OpenTelemetry's
+ * semantic conventions for HTTP).
+ */
 export function openSpan(asked: AskedExchange): void {
   const tracer = asked.app.tracer ?? registeredTracer(asked.otel);
   if (tracer === undefined) return;
   const { method } = asked;
-  const isKnown = known.has(method);
+  const isKnown = knownMethods.has(method);
   asked.span = tracer.open(asked.trace, isKnown ? method : "HTTP", {
     "http.request.method": isKnown ? method : "_OTHER",
     "http.request.method_original": isKnown ? undefined : method,
@@ -32,7 +25,7 @@ export function openSpan(asked: AskedExchange): void {
 export function endSpan(asked: AskedExchange, span: OpenSpan, { status, refused }: Answer, size: number): void {
   const pattern = asked.route?.route.pattern;
   if (pattern !== undefined) {
-    span.rename(`${known.has(asked.method) ? asked.method : "HTTP"} ${pattern}`);
+    span.rename(`${knownMethods.has(asked.method) ? asked.method : "HTTP"} ${pattern}`);
     span.set("http.route", pattern);
   }
   span.set("http.response.status_code", status);

@@ -3,6 +3,7 @@ import type { Answer, AnswerBody, SocketBody, StreamBody } from "../answers/answ
 import { refusal as refusalAnswer } from "../answers/build.ts";
 import { unwritable } from "../answers/header-guard.ts";
 import { setCookieLine } from "../cookies/cookie.ts";
+import type { SetCookie } from "../cookies/cookie.ts";
 import type { AskedExchange } from "./asked.ts";
 import type { OpenedSocket, Sent } from "./exchange.ts";
 import { internalRefusal, refusalOf } from "./failure.ts";
@@ -25,8 +26,12 @@ export function reply(asked: AskedExchange, made: Answer): Sent | Promise<Sent> 
 /** Makes an answer ready to be written: checked, complete, logged. */
 export function send(asked: AskedExchange, answer: Answer): Sent | Promise<Sent> {
   asked.isSent = true;
-  if (!answer.cookies.some(({ seal }) => seal !== undefined)) return ready(asked, answer);
+  if (answer.cookies.every(isPlain)) return ready(asked, answer);
   return sealed(asked, answer).then((answer) => ready(asked, answer));
+}
+
+function isPlain({ seal }: SetCookie): boolean {
+  return seal === undefined;
 }
 
 /** What is answered where something raised, which the log is told. */
