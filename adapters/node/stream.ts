@@ -60,12 +60,13 @@ class Streaming implements StreamSink {
     );
   }
 
+  // Over before anybody is told: a producer that sends on and on would never let that turn come.
   write(part: Uint8Array): boolean {
-    return this.#isOver() || this.#response.write(part);
+    return !this.#isOver() && this.#response.write(part);
   }
 
   async room(): Promise<boolean> {
-    await this.#drained();
+    if (!this.#isOver()) await this.#drained();
     return !this.#isOver();
   }
 

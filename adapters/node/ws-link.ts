@@ -47,7 +47,8 @@ export class WsLink implements HeardLink {
 
   send(data: string | Uint8Array): boolean | Promise<boolean> {
     const { readyState, OPEN } = this.#ws;
-    if (readyState !== OPEN) return false;
+    // `ws` hears of its connection's end a turn later, which a handler that sends on and on would never let come.
+    if (readyState !== OPEN || this.#socket.destroyed) return false;
     if (this.#ws.bufferedAmount < mostWaiting) {
       this.#ws.send(data);
       return true;
