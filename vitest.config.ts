@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -14,6 +15,8 @@ export default defineConfig({
   },
   test: {
     include: ["test/**/*.test.ts"],
+    // Most of what a test does is to wait for other processes.
+    maxWorkers: Math.max(4, availableParallelism()),
     // No more than the end of what would go on for ever: a slow machine fails no test.
     testTimeout: 60_000,
     hookTimeout: 60_000,
