@@ -8,6 +8,7 @@ import { Components } from "./schemas/components.ts";
 import type { Schema } from "./schemas/schema.ts";
 import { schemeOf } from "./security.ts";
 import type { SecurityScheme } from "./security.ts";
+import type { Sharing } from "./sharing.ts";
 import type { OpenapiVersion, Telling } from "./telling.ts";
 
 /** What a document says of the API as a whole. */
@@ -21,6 +22,8 @@ export interface DocumentOptions {
    * events are described by `x-item-schema`, and methods that 3.1 has no word for stand under `x-additionalOperations`.
    */
   readonly openapi?: OpenapiVersion;
+  /** The app's option `cors`: each operation that it covers says by `x-cors` whose pages may read its answers. */
+  readonly cors?: Sharing;
 }
 
 /** An OpenAPI document, ready for `JSON.stringify`. */
@@ -95,6 +98,7 @@ function describe(routes: readonly Route[], options: DocumentOptions): Descripti
         components.describe(shape, direction, at, (at, what) => loose.add(`${name}: ${at} ${what}`)),
       problem: (what) => problems.push(`${name} ${what}`),
       version: openapi,
+      sharing: options.cors,
     };
     const one = describeRoute(route, telling);
     if (one.isOpaque) loose.add(`${name}: reads more than it says (a bind, or a dependency with no needs)`);

@@ -10,6 +10,7 @@ import { codesOf, refusalsOf } from "./refusals.ts";
 import { requestBodyOf } from "./request-body.ts";
 import { securityOf } from "./security.ts";
 import type { SecurityRequirement } from "./security.ts";
+import { sharingOf } from "./sharing.ts";
 import type { Telling } from "./telling.ts";
 
 /** A route as the document has it, in parts that can still be put together with those of another. */
@@ -26,6 +27,8 @@ export interface Described {
   readonly security: readonly SecurityRequirement[] | undefined;
   /** What it reads beside, in its author's words. */
   readonly alsoReads: readonly string[];
+  /** Whose pages may read its answers, where others may. */
+  readonly sharing: object | undefined;
   readonly isOpaque: boolean;
 }
 
@@ -44,6 +47,7 @@ export function describeRoute(route: Route, telling: Telling): Described {
     credentials: reads.credentials,
     security: securityOf(reads.credentials, codes),
     alsoReads: reads.alsoReads,
+    sharing: sharingOf(telling.sharing, route),
     isOpaque: reads.isOpaque,
   };
 }
@@ -56,7 +60,7 @@ function operationId({ method, pattern }: Route): string {
 
 /** The operation object of a route. */
 export function operationOf(described: Described): object {
-  const { route, id, parameters, requestBody, answers, codes, security, alsoReads } = described;
+  const { route, id, parameters, requestBody, answers, codes, security, alsoReads, sharing } = described;
   const { summary, description, tags } = route;
   return {
     operationId: id,
@@ -68,5 +72,6 @@ export function operationOf(described: Described): object {
     responses: { ...answers, ...refusalsOf(codes) },
     ...(security === undefined ? {} : { security }),
     ...(alsoReads.length === 0 ? {} : { "x-reads": alsoReads }),
+    ...(sharing === undefined ? {} : { "x-cors": sharing }),
   };
 }

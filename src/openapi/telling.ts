@@ -1,5 +1,6 @@
 import type { Kind } from "../shapes/kind.ts";
 import type { Direction, Schema } from "./schemas/schema.ts";
+import type { Sharing } from "./sharing.ts";
 
 /** What the description of one route is given: how its shapes are told, and where to say what is wrong with it. */
 export interface Telling {
@@ -8,6 +9,7 @@ export interface Telling {
   /** The route cannot be described; said behind its name. */
   problem(what: string): void;
   readonly version: OpenapiVersion;
+  readonly sharing: Sharing | undefined;
 }
 
 /** The version of OpenAPI a document is written in. */

@@ -62,7 +62,7 @@ describe("store", () => {
     expect(await store.find("b")).toBeUndefined();
   });
 
-  it("changes the data and the times of one that is kept, and never when it was made", async () => {
+  it("DB-25 changes the data and the times of one that is kept, and never when it was made", async () => {
     const { store } = await table();
     await store.save("a", entry, "started");
     const later = { data: '{"clerk":"Lee"}', createdAt: at(9), seenAt: at(20), expiresAt: at(80) };
@@ -80,7 +80,7 @@ describe("store", () => {
     expect(await store.find("a")).toBeUndefined();
   });
 
-  it("SE-10 sweeps what has expired, and says how many that were", async () => {
+  it("SE-10, DB-25 sweeps what has expired, and says how many that were", async () => {
     const { store } = await table();
     for (const second of [10, 20, 30]) await store.save(`a${second}`, { ...entry, expiresAt: at(second) }, "started");
     expect(await store.sweep(at(20))).toBe(2);
