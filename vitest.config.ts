@@ -16,7 +16,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     // Most of what a test does is to wait for other processes.
-    maxWorkers: Math.max(4, availableParallelism()),
+    maxWorkers: Math.max(3, availableParallelism()),
     // No more than the end of what would go on for ever: a slow machine fails no test.
     testTimeout: 60_000,
     hookTimeout: 60_000,
