@@ -1,8 +1,8 @@
-import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Log } from "usher-http";
+import { folder } from "./folder.ts";
 import { PostgresServer, canKeepDataIn } from "./postgres-server.ts";
 
 /** A database, and what is to be closed when nobody uses it any more. */
@@ -11,13 +11,7 @@ export interface RunningDatabase {
   close(): Promise<void>;
 }
 
-/** This folder: what was compiled from it lies elsewhere. */
-const here = new URL(
-  existsSync(new URL("migrations", import.meta.url)) ? "./" : "../../../examples/orders/",
-  import.meta.url,
-);
-
-export const migrations: string = fileURLToPath(new URL("migrations", here));
+export const migrations: string = fileURLToPath(new URL("migrations", folder));
 
 /** The database of an address; where there is none, a server of its own, whose data stays in a folder. */
 export async function openDatabase(url: string | undefined, directory: string | undefined): Promise<RunningDatabase> {
@@ -33,6 +27,6 @@ export async function openDatabase(url: string | undefined, directory: string | 
 }
 
 function folderOfData(): string {
-  const beside = fileURLToPath(new URL(".data", here));
+  const beside = fileURLToPath(new URL(".data", folder));
   return canKeepDataIn(beside) ? beside : join(tmpdir(), "usher-orders");
 }

@@ -4,6 +4,7 @@ import { Pool, SessionTable, Statement, migrate, relay } from "usher-http/postgr
 import { sessionStore, sweepHourly } from "./clerks.ts";
 import { migrations, openDatabase } from "./database.ts";
 import { maxBody } from "./import.ts";
+import { pageScript } from "./page-script.ts";
 import { postgresStore } from "./postgres-store.ts";
 import { routes } from "./routes.ts";
 import * as statements from "./statements.ts";
@@ -22,7 +23,7 @@ await Pool.run(database.url, {}, async (pool) => {
   const stopSweeping = sweepHourly(sessions);
   const described = [...routes, ...Health.routes([pool.check("database")])];
   const docs = Openapi.docs(described, { title: "Orders", version: "1" });
-  const server = await serve([...described, ...docs], {
+  const server = await serve([...described, ...docs, pageScript()], {
     port: Number(PORT),
     maxBody,
     resources: [Dep.resource(store, postgresStore(pool, news)), Dep.resource(sessionStore, sessions)],

@@ -1,9 +1,6 @@
 import { Answer, Path, Returns, addHeader, get } from "usher-http";
 import { sessions } from "./clerks.ts";
 import { escaped } from "./html.ts";
-import { deskScript } from "./page-desk.ts";
-import { importScript } from "./page-import.ts";
-import { liveScript } from "./page-live.ts";
 import { style } from "./page-style.ts";
 
 const page = (clerk: string | undefined): string => `<!doctype html>
@@ -13,9 +10,7 @@ const page = (clerk: string | undefined): string => `<!doctype html>
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Orders</title>
     <link rel="stylesheet" href="/page.css">
-    <script type="module" src="/page-live.js"></script>
-    <script type="module" src="/page-desk.js"></script>
-    <script type="module" src="/page-import.js"></script>
+    <script type="module" src="/page.js"></script>
   </head>
   <body${clerk === undefined ? "" : ` data-clerk="${escaped(clerk)}"`}>
     <main>
@@ -82,11 +77,6 @@ const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
   "base-uri 'none'; frame-ancestors 'none'";
 
-const script = (name: string, text: string) =>
-  get(Path.of(name), { summary: "A script of the page's", returns: Returns.response }, () =>
-    Answer.make(text, { contentType: "text/javascript; charset=utf-8" }),
-  );
-
 /** A page that shows the newest orders, places one, and imports many. The import needs no script. */
 export const pageRoutes = [
   get(
@@ -102,9 +92,6 @@ export const pageRoutes = [
   get(Path.of("page.css"), { summary: "The page's style", returns: Returns.response }, () =>
     Answer.make(style, { contentType: "text/css; charset=utf-8" }),
   ),
-  script("page-live.js", liveScript),
-  script("page-desk.js", deskScript),
-  script("page-import.js", importScript),
   // Browsers ask for it unasked.
   get(Path.of("favicon.ico"), { summary: "No icon", returns: Returns.empty() }, () => {}),
 ];

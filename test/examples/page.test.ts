@@ -1,10 +1,11 @@
-/** The page of the orders example in a real browser, with its script and without. */
+/** The page of the orders example in a real browser: by the typed client, as `npm start` bundles it, and without a script. */
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { Dep, Sessions } from "usher-http";
+import { Dep, Sessions, Test } from "usher-http";
 import type { Browser, Page } from "playwright-core";
 import { maxBody } from "../../examples/orders/import.ts";
 import { sessionStore } from "../../examples/orders/clerks.ts";
+import { pageScript } from "../../examples/orders/page-script.ts";
 import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
 import { chromiumPath, startBrowser } from "../support/browser.ts";
@@ -14,6 +15,26 @@ import { eventually } from "../support/eventually.ts";
 
 const right = join(import.meta.dirname, "../../examples/orders/orders.csv");
 const wrong = join(import.meta.dirname, "../../examples/orders/wrong.csv");
+
+const script = pageScript();
+
+describe("the page's script", () => {
+  it("is served as a script, and asked about each time it is used", async () => {
+    const answered = await Test.call(Test.app([script]), "GET", "/page.js");
+    expect([answered.status, answered.headers.get("content-type"), answered.headers.get("cache-control")]).toEqual([
+      200,
+      "text/javascript; charset=utf-8",
+      "no-cache",
+    ]);
+  });
+
+  it("has the typed client in it, and nothing of the server", async () => {
+    const { body } = await Test.call(Test.app([script]), "GET", "/page.js");
+    expect(body).toContain("last-event-id");
+    expect(body).not.toMatch(/valibot|async_hooks|sold_out/);
+    expect(body.length).toBeLessThan(12_000);
+  });
+});
 
 describe.skipIf(chromiumPath === undefined)("the page", { timeout: 60_000 }, () => {
   let browser: Browser;
@@ -25,7 +46,7 @@ describe.skipIf(chromiumPath === undefined)("the page", { timeout: 60_000 }, () 
   afterAll(() => browser.close());
   beforeEach(async () => {
     const resources = [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())];
-    ({ port } = await start(routes, { maxBody, resources }));
+    ({ port } = await start([...routes, script], { maxBody, resources }));
     url = `http://127.0.0.1:${port}`;
   });
 
@@ -157,7 +178,7 @@ describe.skipIf(chromiumPath === undefined)("the page", { timeout: 60_000 }, () 
         wire.leadTo(failing.port);
         wire.mend();
         await page.waitForResponse((response) => response.url().endsWith("/feed") && response.status() === 404);
-        const next = await start(routes, {
+        const next = await start([...routes, script], {
           resources: [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())],
         });
         url = `http://127.0.0.1:${next.port}`;

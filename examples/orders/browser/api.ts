@@ -1,0 +1,11 @@
+import * as Client from "usher-http/client";
+import type { ClientOptions } from "usher-http/client";
+import type { routes } from "../routes.ts";
+
+type Api = Client.Calls<typeof routes>;
+export type Order = Extract<Awaited<ReturnType<Api["GET /orders/{order_id}"]>>, { readonly ok: true }>["value"];
+
+/** The routes of the server this page comes from. */
+export function apiOf(options: Pick<ClientOptions, "fetch"> = {}): Api {
+  return Client.of<typeof routes>({ baseUrl: location.origin, ...options });
+}

@@ -1,0 +1,56 @@
+import type { Order } from "./api.ts";
+import { find, onSubmit, show } from "./page.ts";
+
+/** What `deskProtocol` has the server say. */
+type Said = Order | { readonly error: string; readonly message: string };
+
+const form = find("#desk", HTMLFormElement);
+const input = find("#item", HTMLInputElement);
+const outcome = find("#made", HTMLElement);
+let socket: WebSocket | undefined;
+
+/** An order of one is placed for each item that is typed, over a socket that is opened when the first one is. */
+export function takeOrders(): void {
+  form.closest("section")?.removeAttribute("hidden");
+  onSubmit(form, placeOne);
+}
+
+async function placeOne(): Promise<void> {
+  show(outcome, "", "");
+  const open = await opened();
+  if (open === undefined) return show(outcome, "wrong", "Nothing was placed: there is no connection. Try again.");
+  open.send(input.value);
+  const said = await next(open, "message");
+  if (said === undefined) {
+    const cut = "The connection was cut before there was an answer. See above whether the order was placed.";
+    return show(outcome, "wrong", cut);
+  }
+  const answer = JSON.parse(said.data) as Said;
+  if ("error" in answer) return show(outcome, "wrong", `Nothing was placed. ${answer.message}`);
+  show(outcome, "placed", `Order ${answer.id}: ${answer.quantity} ${answer.item}`);
+  form.reset();
+  input.focus();
+}
+
+/** The socket, opened where it is not; undefined where it cannot be. */
+async function opened(): Promise<WebSocket | undefined> {
+  if (socket?.readyState === WebSocket.OPEN) return socket;
+  socket = new WebSocket(`${location.origin.replace("http", "ws")}/orders/desk`);
+  return (await next(socket, "open")) && socket;
+}
+
+/** The next event of a name; undefined where the socket closes before. */
+function next<Name extends "open" | "message">(
+  socket: WebSocket,
+  name: Name,
+): Promise<WebSocketEventMap[Name] | undefined> {
+  return new Promise((resolve) => {
+    const done = new AbortController();
+    const finish = (event?: WebSocketEventMap[Name]): void => {
+      done.abort();
+      resolve(event);
+    };
+    socket.addEventListener(name, finish, { signal: done.signal });
+    socket.addEventListener("close", () => finish(), { signal: done.signal });
+  });
+}

@@ -1,0 +1,107 @@
+import { apiOf } from "./api.ts";
+import type { Order } from "./api.ts";
+import { find } from "./page.ts";
+
+const most = 100;
+const againMs = 3000;
+
+const section = find("#live", HTMLElement);
+const state = find("#live .state", HTMLElement);
+const list = find("#live tbody", HTMLTableSectionElement);
+const isClerk = document.body.dataset["clerk"] !== undefined;
+
+/** The newest orders are shown as they are placed, changed and removed, and a clerk can remove them. */
+export async function showOrders(): Promise<never> {
+  section.hidden = false;
+  if (isClerk) find("#live thead tr", HTMLTableRowElement).append(document.createElement("th"));
+  for (;;) {
+    // A stream that is cut off goes on by itself. What answers may be none, though, until the server is well again.
+    await follow().catch(() => {});
+    away();
+    await new Promise((resolve) => setTimeout(resolve, againMs));
+  }
+}
+
+async function follow(): Promise<void> {
+  let isFirst = true;
+  const api = apiOf({
+    async fetch(request) {
+      // The client asks again where it had last: it was cut off.
+      if (!isFirst) away();
+      const response = await fetch(request);
+      if (response.ok) say("live", "Live");
+      isFirst = false;
+      return response;
+    },
+  });
+  const feed = await api["GET /orders/feed"]();
+  if (!feed.ok) return;
+  // It has had no event: all of them come.
+  list.replaceChildren();
+  for await (const event of feed.value) {
+    switch (event.name) {
+      case "list":
+        list.replaceChildren(...event.value.orders.map((order) => rowOf(order)));
+        break;
+      case "placed":
+        rowWith(event.value)?.remove();
+        list.prepend(rowOf(event.value, "new"));
+        while (list.rows.length > most) list.deleteRow(-1);
+        break;
+      case "changed":
+        rowWith(event.value)?.replaceWith(rowOf(event.value, "new"));
+        break;
+      case "removed":
+        rowWith(event.value)?.remove();
+    }
+  }
+}
+
+function away(): void {
+  say("away", "The connection was cut. Connecting again …");
+}
+
+function say(kind: "live" | "away", text: string): void {
+  state.className = `state ${kind}`;
+  state.textContent = text;
+}
+
+function rowWith({ id }: Pick<Order, "id">): Element | null {
+  return list.querySelector(`[data-id="${id}"]`);
+}
+
+function rowOf(order: Order, kind = ""): HTMLTableRowElement {
+  const row = document.createElement("tr");
+  row.dataset["id"] = `${order.id}`;
+  row.className = kind;
+  row.insertCell().textContent = `${order.id}`;
+  row.insertCell().textContent = order.item;
+  const quantity = row.insertCell();
+  quantity.className = "number";
+  quantity.textContent = order.quantity.toLocaleString("en");
+  const placedAt = new Date(order.placed_at);
+  const time = document.createElement("time");
+  time.dateTime = order.placed_at;
+  time.textContent = placedAt.toLocaleTimeString("en-GB");
+  time.title = placedAt.toLocaleString("en-GB");
+  row.insertCell().append(time);
+  if (isClerk) row.insertCell().append(removerOf(order));
+  return row;
+}
+
+/** A clerk's button. That the order is gone, the feed says. */
+function removerOf({ id }: Order): HTMLButtonElement {
+  const button = document.createElement("button");
+  button.className = "plain";
+  button.textContent = "Remove";
+  button.ariaLabel = `Remove order ${id}`;
+  button.addEventListener("click", () => void remove());
+  return button;
+
+  async function remove(): Promise<void> {
+    button.disabled = true;
+    const removed = await apiOf()["DELETE /orders/{order_id}"]({ path: { order_id: id } });
+    button.disabled = removed.ok;
+    if (!removed.ok && removed.error === "signed_out") location.assign("/sign-in");
+  }
+}
