@@ -1,23 +1,30 @@
 /**
  * The load: connections that each send a request, wait for the whole answer, and send the next. No client library: one
  * costs more than the servers measured, which would then sit waiting for it. An answer is known by its length, which
- * is each time the same.
+ * is each time the same. Of a request that names a header as its `key`, each has a UUID of its own there.
  */
+import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { answerLength, requestBytes } from "./wire.mjs";
 
 const connections = 64;
 
+// The begin is this process's own; the end, twelve digits, counts the requests.
+const keyBegin = randomUUID().slice(0, -12);
+let keys = 0;
+
 class Client {
   #socket;
   #status;
   #request;
+  #keyAt;
   #length = 0;
   #received = 0;
   #answered = () => {};
 
   constructor(port, asked) {
-    this.#request = requestBytes(asked);
+    this.#request = requestBytes(withKey(asked));
+    this.#keyAt = asked.key === undefined ? undefined : this.#request.indexOf(keyBegin) + keyBegin.length;
     this.#status = Buffer.from(`HTTP/1.1 ${asked.status} `);
     this.#socket = connect({ host: "127.0.0.1", port, noDelay: true });
     this.#socket.on("data", (part) => this.#receive(part));
@@ -29,20 +36,31 @@ class Client {
   first() {
     return new Promise((resolve) => {
       this.#answered = resolve;
-      this.#socket.write(this.#request);
+      this.#send();
     });
   }
 
-  /** Sends requests one after the other for as long as there are any left. */
-  rest(left) {
+  /** Sends requests one after the other for as long as there are any left; `times` is given what each took, in ms. */
+  rest(left, times) {
     return new Promise((resolve) => {
+      let sentAt = 0;
       const next = () => {
-        if (left.count-- > 0) this.#socket.write(this.#request);
-        else resolve(undefined);
+        if (left.count-- <= 0) return resolve(undefined);
+        if (times !== undefined) sentAt = performance.now();
+        this.#send();
       };
-      this.#answered = next;
+      this.#answered = () => {
+        times?.push(performance.now() - sentAt);
+        next();
+      };
       next();
     });
+  }
+
+  // What was sent before has left the buffer: it was answered.
+  #send() {
+    if (this.#keyAt !== undefined) this.#request.write(String(++keys).padStart(12, "0"), this.#keyAt, "latin1");
+    this.#socket.write(this.#request);
   }
 
   end() {
@@ -60,6 +78,12 @@ class Client {
     this.#received = 0;
     this.#answered();
   }
+}
+
+function withKey(asked) {
+  return asked.key === undefined
+    ? asked
+    : { ...asked, headers: { ...asked.headers, [asked.key]: `${keyBegin}${"0".repeat(12)}` } };
 }
 
 function fail(error) {
@@ -84,10 +108,11 @@ process.on("message", async (/** @type {any} */ asked) => {
     process.send?.({ requests: connections });
   } else if (asked.count !== undefined) {
     const left = { count: asked.count };
+    const times = asked.timed ? [] : undefined;
     const startedAt = performance.now();
-    stayAwake(left);
-    await Promise.all(clients.map((client) => client.rest(left)));
-    process.send?.({ seconds: (performance.now() - startedAt) / 1000 });
+    if (!asked.sleeps) stayAwake(left);
+    await Promise.all(clients.map((client) => client.rest(left, times)));
+    process.send?.({ seconds: (performance.now() - startedAt) / 1000, times });
   } else {
     for (const client of clients) client.end();
     process.send?.({});

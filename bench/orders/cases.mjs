@@ -1,0 +1,65 @@
+/** What is asked, and that each server answers it alike. */
+import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { item } from "./database.mjs";
+
+const quantity = 3;
+
+/** The order that is got is the first one placed. */
+export const measured = {
+  get: { name: "GET /orders/{order_id}", method: "GET", target: "/orders/1000000", headers: {}, status: 200 },
+  post: {
+    name: "POST /orders",
+    method: "POST",
+    target: "/orders",
+    ...body({ item, quantity }),
+    status: 201,
+    key: "idempotency-key",
+  },
+};
+
+/** How many orders {@link check} places. */
+export const placedByCheck = 1;
+export const quantityOfOne = quantity;
+
+/** Throws, naming the server, where an answer is not what it should be. It places the first order. */
+export async function check(who, port) {
+  const ask = async (asked, key) => {
+    const response = await fetch(`http://127.0.0.1:${port}${asked.target}`, {
+      method: asked.method,
+      headers: { ...asked.headers, ...(key === undefined ? {} : { "idempotency-key": key }) },
+      body: asked.body ?? null,
+    });
+    return { status: response.status, value: await response.json() };
+  };
+  const expect = (what, is, answer) => {
+    if (!is) throw new Error(`${who}, ${what}: ${answer.status} ${JSON.stringify(answer.value)}`);
+  };
+  const key = randomUUID();
+  const placed = await ask(measured.post, key);
+  const { id, placed_at, ...rest } = placed.value;
+  expect("an order", placed.status === 201 && id === 1_000_000 && isDeepStrictEqual(rest, { item, quantity }), placed);
+  expect("its time", Math.abs(Date.parse(placed_at) - Date.now()) < 60_000, placed);
+  const got = await ask(measured.get);
+  expect("the order got", got.status === 200 && isDeepStrictEqual(got.value, placed.value), got);
+  const again = await ask(measured.post, key);
+  expect("the same key", again.status === 409 && again.value.error === "already_placed", again);
+  const unicorn = await ask({ ...measured.post, ...body({ item: "unicorn", quantity }) }, randomUUID());
+  expect("too little stock", unicorn.status === 409 && unicorn.value.error === "sold_out", unicorn);
+  const missing = await ask({ ...measured.get, target: "/orders/1" });
+  expect("no such order", missing.status === 404, missing);
+  for (const wrong of [{ item: "", quantity }, { item, quantity: 0 }, { item: "a\0b", quantity }, { item }]) {
+    const refused = await ask({ ...measured.post, ...body(wrong) });
+    expect(JSON.stringify(wrong), refused.status >= 400 && refused.status < 500, refused);
+  }
+  const badKey = await ask(measured.post, "no-uuid");
+  expect("a key that is none", badKey.status >= 400 && badKey.status < 500, badKey);
+}
+
+function body(order) {
+  const text = JSON.stringify(order);
+  return {
+    body: text,
+    headers: { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) },
+  };
+}

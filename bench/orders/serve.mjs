@@ -1,0 +1,6 @@
+/** `node serve.mjs <candidate> <url>`: one server, on a database. */
+import { serveOne } from "../server/serve-one.mjs";
+import { candidates } from "./candidates.mjs";
+
+const [, , who, url] = process.argv;
+await serveOne({ start: () => candidates[who].start(url) });
