@@ -21,6 +21,7 @@ export class BunExchange implements Exchange {
   readonly #listening: Listening;
   /** Null once it is known that there is none. */
   #body: TimedBody | undefined | null = undefined;
+  #controller: AbortController | undefined = undefined;
 
   constructor(request: Request, target: string, server: BunServer, listening: Listening) {
     this.method = request.method;
@@ -45,7 +46,18 @@ export class BunExchange implements Exchange {
   }
 
   get gone(): AbortSignal {
-    return this.request.signal;
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      const { signal } = this.request;
+      if (signal.aborted) this.left();
+      else signal.addEventListener("abort", () => this.left());
+    }
+    return this.#controller.signal;
+  }
+
+  /** The connection has ended; of an end that this side made, Bun tells nothing. */
+  left(): void {
+    this.#controller?.abort();
   }
 
   lines(name: string): readonly string[] {

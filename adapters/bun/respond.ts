@@ -2,7 +2,7 @@ import { isStream } from "../../src/answers/answer.ts";
 import type { StreamEnd } from "../../src/answers/answer.ts";
 import type { OpenedSocket, Sent } from "../../src/app/exchange.ts";
 import { ownLengthResponseOf, responseOf } from "../../src/app/fetch.ts";
-import { Streaming } from "../../src/app/streaming.ts";
+import { Streaming, isFeed } from "../../src/app/streaming.ts";
 import type { Sending } from "../../src/app/streaming.ts";
 import type { BunExchange } from "./exchange.ts";
 import type { SocketData } from "./socket-link.ts";
@@ -15,6 +15,8 @@ export interface Responding {
   readonly stopping: boolean;
   /** Connections are closed now whoever waits on them. */
   readonly cutting: boolean;
+  /** The streams of events that are being sent, which end when the server stops. */
+  readonly feeds: Set<Streaming>;
 }
 
 /** Bytes of a body nobody reads that Bun may take off the wire: of itself, it would take any number. */
@@ -51,10 +53,14 @@ function responseTo(exchange: BunExchange, sent: Sent, responding: Responding): 
   const isLast = responding.stopping || exchange.method === "CONNECT" || leavesTooMuch(exchange);
   const answer = toSend(exchange, sent, sent.closes || isLast);
   exchange.body?.release();
-  const { body, head } = answer;
+  const { body } = answer;
   if (!isStream(body)) return ownLengthResponseOf(answer);
-  const opening = head[1]?.startsWith("text/event-stream") ? emptyComment : undefined;
-  return responseOf(answer, new Streaming(body, new Watch(exchange, responding), opening).readable);
+  const watch = new Watch(exchange, responding);
+  if (!isFeed(answer)) return responseOf(answer, new Streaming(body, watch).readable);
+  const feed = new Streaming(body, watch, emptyComment);
+  watch.feed = feed;
+  responding.feeds.add(feed);
+  return responseOf(answer, feed.readable);
 }
 
 function toSend({ method }: BunExchange, sent: Sent, closes: boolean): Sent {
@@ -82,6 +88,8 @@ class Watch implements Sending {
   readonly stopsAtLength = false;
   readonly #exchange: BunExchange;
   readonly #responding: Responding;
+  /** What it watches, where that is a stream of events. */
+  feed: Streaming | undefined = undefined;
   /** Since when the client is waited for. */
   #since = Number.POSITIVE_INFINITY;
 
@@ -91,6 +99,8 @@ class Watch implements Sending {
   }
 
   making(): void {
+    // It was asked for while the server ran, and is answered when it does not any more.
+    if (this.#responding.stopping) this.feed?.end("connection closed");
     this.#since = Number.POSITIVE_INFINITY;
     this.#timeout(0);
   }
@@ -106,7 +116,9 @@ class Watch implements Sending {
     return performance.now() - this.#since < sendSeconds * 1000 ? "client gone" : "client stopped reading";
   }
 
-  ended(): void {
+  ended(how: StreamEnd): void {
+    if (how !== "finished") this.#exchange.left();
+    if (this.feed !== undefined) this.#responding.feeds.delete(this.feed);
     this.#timeout(this.#responding.idleSeconds);
   }
 

@@ -57,6 +57,7 @@ class Listener implements Server {
   readonly pieceBytes = 16_384;
   readonly socket: string | undefined;
   readonly sendTimeoutMs: number;
+  readonly feeds: InFlight<Cuttable> = new InFlight();
   readonly streams: InFlight<Cuttable> = new InFlight();
   readonly open: OpenSockets = new OpenSockets();
   readonly #pending: InFlight<Pending> = new InFlight();
@@ -133,6 +134,7 @@ class Listener implements Server {
     this.app.stop();
     this.#signals.forget();
     say("info", `stopping, with ${this.#pending.size} requests in flight`);
+    this.feeds.cutAll();
     // Deno drops a body that still arrives at the very moment it is told to refuse new connections.
     const arrived = await until(() => !this.#pending.some((pending) => pending.isReading), drainMs);
     // And closes every socket, with a reason of its own.
@@ -154,6 +156,7 @@ class Listener implements Server {
   #cut(): number {
     const size = this.#pending.size + this.open.size;
     this.#pending.cutAll();
+    this.feeds.cutAll();
     this.streams.cutAll();
     return size;
   }

@@ -3,7 +3,7 @@ import type { StreamBody, StreamEnd } from "../../src/answers/answer.ts";
 import type { Sent } from "../../src/app/exchange.ts";
 import type { OpenSockets } from "../../src/app/open-sockets.ts";
 import { ownLengthResponseOf, responseOf } from "../../src/app/fetch.ts";
-import { Streaming } from "../../src/app/streaming.ts";
+import { Streaming, isFeed } from "../../src/app/streaming.ts";
 import type { Sending } from "../../src/app/streaming.ts";
 import type { Deadline, Sweep } from "../../src/app/sweep.ts";
 import type { DenoExchange } from "./exchange.ts";
@@ -16,7 +16,9 @@ export interface Responding {
   readonly sendTimeoutMs: number;
   /** No further request is taken: every answer says so. */
   readonly stopping: boolean;
-  /** The streams that are being sent. */
+  /** The streams of events that are being sent, which end when the server stops. */
+  readonly feeds: InFlight<Cuttable>;
+  /** The other streams. */
   readonly streams: InFlight<Cuttable>;
   readonly open: OpenSockets;
 }
@@ -31,7 +33,8 @@ export function respond(exchange: DenoExchange, sent: Sent, responding: Respondi
   const { body } = answer;
   if (!isStream(body))
     return isHeadOfStream(exchange, answer) ? responseOf(answer, emptyStream()) : ownLengthResponseOf(answer);
-  return responseOf(answer, new Sender(exchange, body, responding).readable);
+  const among = isFeed(answer) ? responding.feeds : responding.streams;
+  return responseOf(answer, new Sender(exchange, body, responding, among).readable);
 }
 
 function toSend(sent: Sent, { stopping }: Responding): Sent {
@@ -60,14 +63,16 @@ class Sender implements Sending, Cuttable {
   readonly #exchange: DenoExchange;
   readonly #responding: Responding;
   readonly #streaming: Streaming;
+  readonly #among: InFlight<Cuttable>;
   readonly #entry: Entry<Cuttable>;
   #deadline: Deadline | undefined = undefined;
 
-  constructor(exchange: DenoExchange, body: StreamBody, responding: Responding) {
+  constructor(exchange: DenoExchange, body: StreamBody, responding: Responding, among: InFlight<Cuttable>) {
     this.#exchange = exchange;
     this.#responding = responding;
     this.#streaming = new Streaming(body, this);
-    this.#entry = responding.streams.add(this);
+    this.#among = among;
+    this.#entry = among.add(this);
   }
 
   get readable(): ReadableStream<Uint8Array> {
@@ -76,6 +81,9 @@ class Sender implements Sending, Cuttable {
 
   making(): void {
     this.#deadline?.clear();
+    const { stopping, feeds } = this.#responding;
+    // It was asked for while the server ran, and is answered when it does not any more.
+    if (stopping && this.#among === feeds) this.cut();
   }
 
   made(): void {
@@ -94,7 +102,7 @@ class Sender implements Sending, Cuttable {
 
   ended(how: StreamEnd): void {
     this.#deadline?.clear();
-    this.#responding.streams.remove(this.#entry);
+    this.#among.remove(this.#entry);
     if (how !== "finished") this.#exchange.left();
   }
 

@@ -7,19 +7,20 @@ import type { Framing } from "./head.ts";
 import { readHead } from "./head.ts";
 import { refuseRequest } from "./head-refusal.ts";
 import { write } from "./write.ts";
-import type { Writing } from "./writing.ts";
+import type { OpenStream, Writing } from "./writing.ts";
 
 /** What answers the requests of a server, whoever listens. */
 export class Answering implements Writing {
   readonly app: App;
   readonly sweep: Sweep;
   readonly sendTimeoutMs: number;
-  readonly streams: Set<() => void> = new Set();
+  readonly streams: Set<OpenStream> = new Set();
   readonly connections: Connections;
   readonly isMounted: boolean = false;
   /** A request to another protocol is told apart, so that a route that opens a WebSocket can be asked for one. */
   opensSockets = false;
   stopping = false;
+  endsFeeds = false;
   /**
    * How many requests have no answer yet. A number and no set of them: a set that is filled and emptied with every
    * request keeps its old tables, which in the old generation keep each other's requests, and a POST cost twice.
@@ -64,9 +65,15 @@ export class Answering implements Writing {
     return new Promise((resolve) => (this.#whenAnswered = resolve));
   }
 
-  /** Ends the streams that tell no length: what makes them is told, and their clients see them cut. */
+  /** Ends the streams of events, from now on: what makes them is told, and their clients see them cut. */
+  endFeeds(): void {
+    this.endsFeeds = true;
+    for (const stream of this.streams) if (stream.isFeed) stream.cut();
+  }
+
+  /** Ends every stream there is. */
   endStreams(): void {
-    for (const end of this.streams) end();
+    for (const stream of this.streams) stream.cut();
   }
 
   protected exchange(

@@ -166,15 +166,15 @@ class Listener implements Server {
     say("info", `stopping, with ${answering.inFlight} requests in flight`);
     const closed = Promise.all(this.#servers.map(closeServer));
     this.#connections.closeIdle();
+    answering.endFeeds();
     const over = after(drainMs);
-    // A stream may go on for ever: it is let to as long as others are answered, and no longer.
     await Promise.race([answering.answered(), over]);
-    answering.endStreams();
     const { open, taken } = this.#upgrades ?? {};
     const ended = Promise.all([answering.answered(), open?.stop(), taken?.stop(), closed]);
     const drained = await Promise.race([ended.then(() => true), over]);
     const upgraded = (open?.size ?? 0) + (taken?.size ?? 0);
     const cut = drained ? 0 : answering.inFlight + this.#connections.unsent + upgraded;
+    answering.endStreams();
     taken?.cut();
     this.#connections.closeAll();
     await closed;

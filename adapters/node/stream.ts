@@ -6,21 +6,22 @@ import type { Parts } from "../../src/answers/parts.ts";
 import { connectionOf } from "./connection.ts";
 import { lingerMs } from "./linger.ts";
 import { hangUp, sendWithin } from "./sending.ts";
-import type { Writing } from "./writing.ts";
+import type { OpenStream, Writing } from "./writing.ts";
 
 /** Writes a body as it is made, never further ahead of the client than a part. */
-export function stream(response: ServerResponse, body: StreamBody, writing: Writing): void {
+export function stream(response: ServerResponse, body: StreamBody, isFeed: boolean, writing: Writing): void {
   const connection = connectionOf(response.req.socket);
   connection.begins();
   if (body.length !== undefined) connection.sends(response);
   // It comes once, and `once` would keep two more objects for as long as the stream goes on.
   response.on("close", () => connection.streamed());
   response.flushHeaders();
-  new Streaming(response, body, writing).run();
+  new Streaming(response, body, isFeed, writing).run();
 }
 
 /** Of one that writes itself, as events do, nothing waits here: a subscriber is kept in memory for hours. */
-class Streaming implements StreamSink {
+class Streaming implements StreamSink, OpenStream {
+  readonly isFeed: boolean;
   readonly #response: ServerResponse;
   readonly #socket: Socket;
   readonly #body: StreamBody;
@@ -32,7 +33,8 @@ class Streaming implements StreamSink {
   /** Ends the wait for a part, where one is waited for. */
   #wake: (() => void) | undefined = undefined;
 
-  constructor(response: ServerResponse, body: StreamBody, writing: Writing) {
+  constructor(response: ServerResponse, body: StreamBody, isFeed: boolean, writing: Writing) {
+    this.isFeed = isFeed;
     this.#response = response;
     this.#socket = response.req.socket;
     this.#body = body;
@@ -40,10 +42,16 @@ class Streaming implements StreamSink {
   }
 
   run(): void {
-    const { length, writeTo } = this.#body;
     // The connection's end and not the answer's: Node 20 tells that to the one answer whose turn it is.
     this.#socket.on("close", this.#cancel);
-    if (length === undefined) this.#writing.streams.add(this.#cut);
+    this.#writing.streams.add(this);
+    this.#begin();
+    // Asked for while the server ran, and answered when it did not any more.
+    if (this.isFeed && this.#writing.endsFeeds) this.cut();
+  }
+
+  #begin(): void {
+    const { writeTo } = this.#body;
     // Has the body write what it makes when it makes it: a wait for each part would cost an event as much as its writing.
     if (writeTo !== undefined) {
       const source = writeTo(this);
@@ -86,18 +94,21 @@ class Streaming implements StreamSink {
   };
 
   /** The server stops: what makes it is told, and what was written goes out. */
-  readonly #cut = (): void => {
+  cut(): void {
+    if (this.#hasEnded || this.#isCut) return;
     this.#isCut = true;
     this.#cancel();
     hangUp(this.#response, this.#writing);
+    // Behind another answer it has not its turn yet, and that one has the time that any has.
+    if (this.#response.socket === null) return;
     const deadline = this.#writing.sweep.time(lingerMs, () => this.#socket.destroy());
     this.#socket.once("close", () => deadline.clear());
-  };
+  }
 
   #over(how: StreamEnd, thrown?: unknown): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#writing.streams.delete(this.#cut);
+    this.#writing.streams.delete(this);
     this.#socket.off("close", this.#cancel);
     this.#end(how);
     this.#body.request?.ended(how, thrown);

@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { ServerResponse } from "node:http";
 import { isStream } from "../../src/answers/answer.ts";
 import type { Sent } from "../../src/app/exchange.ts";
+import { isFeed } from "../../src/app/streaming.ts";
 import { connectionOf } from "./connection.ts";
 import { Dropping } from "./dropping.ts";
 import type { NodeExchange } from "./exchange.ts";
@@ -99,7 +100,7 @@ function send(exchange: NodeExchange, sent: Sent, writing: Writing, closes: bool
   if (writing.isMounted) setAmongOthers(response, head);
   if (writing.isMounted) response.writeHead(sent.status, phrase(sent));
   else response.writeHead(sent.status, phrase(sent), head);
-  if (isStream(body)) return stream(response, body, writing);
+  if (isStream(body)) return stream(response, body, isFeed(sent), writing);
   if (body === undefined) response.end();
   else response.end(body);
   if (response.writableLength === 0) return;

@@ -1,5 +1,11 @@
 import type { Sweep } from "../../src/app/sweep.ts";
 
+/** A stream that a stopping server may have to end. */
+export interface OpenStream {
+  readonly isFeed: boolean;
+  cut(): void;
+}
+
 /** What the writing of an answer needs to know of its server. */
 export interface Writing {
   readonly sweep: Sweep;
@@ -8,6 +14,8 @@ export interface Writing {
   readonly stopping: boolean;
   /** Another's server listens, whose middleware may have set headers, and which has time-outs of its own. */
   readonly isMounted: boolean;
-  /** How each open stream that tells no length is ended. */
-  readonly streams: Set<() => void>;
+  /** The streams that are being sent. */
+  readonly streams: Set<OpenStream>;
+  /** The server stops, and a stream of events that begins now ends at once. */
+  readonly endsFeeds: boolean;
 }

@@ -3,12 +3,13 @@ import { isStream } from "../../src/answers/answer.ts";
 import type { App } from "../../src/app/app.ts";
 import type { Sent } from "../../src/app/exchange.ts";
 import { FetchExchange, responseOf } from "../../src/app/fetch.ts";
+import { isFeed } from "../../src/app/streaming.ts";
 import { refuse } from "../../src/app/refused-head.ts";
 import { NodeExchange } from "./exchange.ts";
 import { refusedHost } from "./head.ts";
 import { nodeOf } from "./node.ts";
 import type { WhatwgContext } from "./node.ts";
-import { watched } from "./stream.ts";
+import { Feeds, watched } from "./stream.ts";
 import { endsUnread, lingerAtEnd } from "./unread.ts";
 
 export type { WhatwgContext } from "./node.ts";
@@ -30,13 +31,15 @@ export type WhatwgHandler = (request: Request, context: WhatwgContext) => Respon
  * ```
  */
 export function whatwg(app: App): WhatwgHandler {
+  const feeds = new Feeds();
+  app.onStop(() => feeds.end());
   return (request, context) => {
     const node = nodeOf(context);
     if (node === undefined) return whenSent(app.answer(new FetchExchange(request, "")), (sent) => responseOf(sent));
     const refused = refusedHost(node);
     if (refused !== undefined) return refuse(refused);
     const exchange = new NodeExchange(request, node);
-    return whenSent(app.answer(exchange), (sent) => respond(exchange, sent));
+    return whenSent(app.answer(exchange), (sent) => respond(exchange, sent, feeds));
   };
 }
 
@@ -47,15 +50,16 @@ function whenSent(
   return sent instanceof Promise ? sent.then(respond) : respond(sent);
 }
 
-function respond(exchange: NodeExchange, sent: Sent): Response | Promise<Response> {
+function respond(exchange: NodeExchange, sent: Sent, feeds: Feeds): Response | Promise<Response> {
   const ends = endsUnread(exchange);
   return ends instanceof Promise
-    ? ends.then((ends) => responseTo(exchange, sent, ends))
-    : responseTo(exchange, sent, ends);
+    ? ends.then((ends) => responseTo(exchange, sent, ends, feeds))
+    : responseTo(exchange, sent, ends, feeds);
 }
 
-function responseTo({ node: { req, res } }: NodeExchange, sent: Sent, ends: boolean): Response {
+function responseTo({ node: { req, res } }: NodeExchange, sent: Sent, ends: boolean, feeds: Feeds): Response {
   if (ends) lingerAtEnd(req.socket);
   const { body } = sent;
-  return responseOf(ends ? { ...sent, closes: true } : sent, isStream(body) ? watched(body, res) : undefined);
+  const stream = isStream(body) ? watched(body, res, isFeed(sent) ? feeds : undefined) : undefined;
+  return responseOf(ends ? { ...sent, closes: true } : sent, stream);
 }

@@ -4,21 +4,47 @@ import { Streaming } from "../../src/app/streaming.ts";
 
 const nothing = (): void => {};
 
+/** The streams of events that are being sent, which end when the app stops. */
+export class Feeds {
+  readonly #open = new Set<Streaming>();
+  hasEnded = false;
+
+  add(feed: Streaming): void {
+    this.#open.add(feed);
+  }
+
+  remove(feed: Streaming): void {
+    this.#open.delete(feed);
+  }
+
+  end(): void {
+    this.hasEnded = true;
+    for (const feed of this.#open) feed.end("connection closed");
+  }
+}
+
 /**
  * A streamed body that knows its connection. The adapter tells it neither of a client that goes while it takes nothing,
  * nor of one that goes after it has sent a body of its own.
  */
-export function watched(body: StreamBody, response: ServerResponse): ReadableStream<Uint8Array> {
+export function watched(
+  body: StreamBody,
+  response: ServerResponse,
+  feeds: Feeds | undefined,
+): ReadableStream<Uint8Array> {
   const streaming = new Streaming(body, {
     stopsAtLength: false,
     making() {
       // The adapter has written the head by now, and Node keeps it back until there is a part.
       if (response.headersSent) response.flushHeaders();
+      // It was asked for before the app stopped, and is answered behind that.
+      if (feeds?.hasEnded === true) streaming.end("connection closed");
     },
     made: nothing,
     cancelled: () => "client gone",
-    ended: nothing,
+    ended: () => feeds?.remove(streaming),
   });
+  feeds?.add(streaming);
   response.once("close", () => streaming.end("client gone"));
   return streaming.readable;
 }

@@ -83,8 +83,13 @@ export interface App {
   readonly answer: (exchange: Exchange) => Sent | Promise<Sent>;
   /** For listeners: what the route of a request says that it answers; undefined where it has none. */
   readonly kindOf: (method: string, target: string) => AnswerKind | undefined;
-  /** For listeners: the app is stopping, so from now on it is not ready (`Health.routes`). */
+  /**
+   * The app is stopping: from now on it is not ready (`Health.routes`). In a server that is not its own its streams of events
+   * end, which that server would wait for; where `serve` listens, `server.stop()` does all of it.
+   */
   readonly stop: () => void;
+  /** For listeners: calls it once the app is stopping. */
+  readonly onStop: (act: () => void) => void;
   /** For listeners: sends the spans that wait. Undefined where the app has no exporter of its own. */
   readonly flush: (() => Promise<void>) | undefined;
 }
@@ -138,8 +143,14 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   const fetch = async (request: Request, connection: Connection = {}) => {
     return responseOf(await answer(new FetchExchange(request, connection.peer ?? "")));
   };
+  const whenStopping: (() => void)[] = [];
+  const onStop = (act: () => void) => {
+    if (app.isStopping) act();
+    else whenStopping.push(act);
+  };
   const stop = () => {
     app.isStopping = true;
+    for (const act of whenStopping.splice(0)) act();
   };
   const kindOf = (method: string, target: string) => {
     const path = pathOf(target);
@@ -147,7 +158,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   };
   const { trace } = options;
   const flush = trace && (() => inTime(trace.flush(), flushMs));
-  return { fetch, routes, answer, kindOf, stop, flush };
+  return { fetch, routes, answer, kindOf, stop, onStop, flush };
 }
 
 function compileCors(

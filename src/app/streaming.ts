@@ -1,12 +1,13 @@
 import type { StreamBody, StreamEnd } from "../answers/answer.ts";
 import { readParts } from "../answers/parts.ts";
 import type { Parts } from "../answers/parts.ts";
+import type { Sent } from "./exchange.ts";
 
 /** What a listener does of its own while a body is sent. */
 export interface Sending {
   /** The runtime takes no more of a body once it has the length that was told, and does not hear that it was all. */
   readonly stopsAtLength: boolean;
-  /** The next part is waited for, however long that takes. */
+  /** The next part is waited for, however long that takes; none is where this has ended the stream. */
   making(): void;
   /** A part is handed over: now it is the client that is waited for. */
   made(): void;
@@ -14,6 +15,11 @@ export interface Sending {
   cancelled(): StreamEnd;
   /** Nothing is sent any more. Only what is finished leaves a connection another answer can follow on. */
   ended(how: StreamEnd): void;
+}
+
+/** Whether an answer is a stream of events: it goes on until one side leaves, so a server that stops ends it at once. */
+export function isFeed({ head }: Sent): boolean {
+  return head[0] === "content-type" && /^text\/event-stream\b/i.test(head[1] as string);
 }
 
 /** What a stream is broken off with. A runtime tells its own hook of it, and the log has been told. */
@@ -54,6 +60,7 @@ export class Streaming {
     const opening = this.#opening;
     this.#opening = undefined;
     this.#sending.making();
+    if (this.#isOver) return;
     try {
       const next = this.#first ?? this.#next();
       this.#first = undefined;

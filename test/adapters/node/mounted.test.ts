@@ -15,6 +15,7 @@ import {
   App,
   Codec,
   Cookie,
+  Event,
   Path,
   Returns,
   body,
@@ -249,6 +250,31 @@ describe.each(Object.entries(mounts))("in %s", (_kind, mount) => {
     const { head } = await (await clientOf(routes)).ask("GET /cookies").answer();
     const set = head.filter(([name]) => name === "set-cookie").map(([, value]) => value.split(";")[0]);
     expect(set).toEqual(["a=1", "b=1"]);
+  });
+
+  it("EV-15 events end with an app that stops, and what makes them is told", async () => {
+    const told = gate<string>();
+    const feed = get(
+      Path.of("api", "feed"),
+      { inputs: { clientGone }, returns: Returns.events([]) },
+      ({ clientGone }) => {
+        return async (send) => {
+          await send(Event.comment("one"));
+          await new Promise((resolve) => clientGone.addEventListener("abort", resolve));
+          const sent = await send(Event.comment("two"));
+          told.open(sent.ok ? "sent" : sent.error);
+        };
+      },
+    );
+    const app = App.make([feed]);
+    const port = await listens(await mount(app));
+    const client = await RawClient.to(port);
+    client.ask("GET /api/feed");
+    await client.sees(": one");
+    app.stop();
+    expect(await client.rest()).not.toContain("\r\n0\r\n\r\n");
+    expect(await told.passed).toBe("gone");
+    expect(await (await RawClient.to(port)).ask("GET /api/feed").rest()).not.toContain("\r\n0\r\n\r\n");
   });
 
   it("an app that stops says so by its readiness, and answers on", async () => {

@@ -1,6 +1,6 @@
 /** Stopping (contract 4.6; facts 8.4; rows SV-18, SV-19, SV-21). */
 import { describe, expect, it } from "vitest";
-import { Answer, Health, Path, Returns, body, get, post } from "usher-http";
+import { Answer, Event, Health, Path, Returns, body, get, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { gate, start } from "../../support/node-server.ts";
 import { RawClient, header } from "../../support/raw-client.ts";
@@ -127,10 +127,12 @@ describe("a server that stops", () => {
         new ReadableStream<Uint8Array>({ start: (to) => to.enqueue(Buffer.from("x")), cancel: () => ended() }),
     ],
   ])(
-    "SV-19 ends a stream at once where nothing else is in flight, and it is seen to be cut: one %s",
+    "EV-15 ends a stream of events at once, whoever makes it, and it is seen to be cut: one %s",
     async (_what, make) => {
       const ended = gate();
-      const streams = get(Path.of("s"), { returns: Returns.response }, async () => Answer.stream(make(ended.open)));
+      const streams = get(Path.of("s"), { returns: Returns.response }, async () =>
+        Answer.stream(make(ended.open), { contentType: "text/event-stream; charset=utf-8" }),
+      );
       const server = await start([streams], { drainMs });
       const client = await RawClient.to(server.port);
       client.ask("GET /s");
@@ -142,6 +144,63 @@ describe("a server that stops", () => {
       expect(messages("error")).toEqual([]);
     },
   );
+
+  it("SV-19 lets a stream with no length come to its end", async () => {
+    const more = gate();
+    async function* parts() {
+      yield Buffer.from("one");
+      await more.passed;
+      yield Buffer.from("two");
+    }
+    const streams = get(Path.of("s"), { returns: Returns.response }, () => Answer.stream(parts()));
+    const server = await start([streams], { drainMs });
+    const client = await RawClient.to(server.port);
+    client.ask("GET /s");
+    await client.sees("one");
+    const stopped = server.stop();
+    await expect(RawClient.to(server.port)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    more.open();
+    expect((await client.answer()).body).toBe("onetwo");
+    expect(await stopped).toBe(0);
+    expect(messages("info")).toContain("stream on /s ended: finished");
+  });
+
+  it.each([undefined, 6])("SV-19 cuts a stream that is not over in time, of length %s", async (length) => {
+    const ended = gate();
+    const parts = new ReadableStream<Uint8Array>({
+      start: (to) => to.enqueue(Buffer.from("one")),
+      cancel: () => ended.open(),
+    });
+    const streams = get(Path.of("s"), { returns: Returns.response }, () =>
+      Answer.stream(parts, length === undefined ? {} : { length }),
+    );
+    const server = await start([streams], { drainMs: 50 });
+    const client = await RawClient.to(server.port);
+    client.ask("GET /s");
+    await client.sees("one");
+    // Of one with no length nobody knows whether there was to be more.
+    expect(await server.stop()).toBe(length === undefined ? 0 : 1);
+    await ended.passed;
+    expect(await client.rest()).not.toContain("\r\n0\r\n\r\n");
+    expect(messages("info")).toContain("stream on /s ended: connection closed");
+  });
+
+  it("EV-15 lets an answer come that a stream of events is pipelined behind", async () => {
+    const { route, asked, letGo } = held();
+    const feed = get(Path.of("feed"), { returns: Returns.events([]) }, () => () => new Promise(() => {}));
+    const server = await start([route, feed], { drainMs });
+    const client = await RawClient.to(server.port);
+    client.ask("GET /held").ask("GET /feed");
+    await asked;
+    const stopped = server.stop();
+    expect(messages("info")).toContain("stream on /feed ended: connection closed");
+    // Longer than a connection lingers.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    letGo();
+    expect((await client.answer()).body).toBe("held");
+    await client.closed();
+    expect(await stopped).toBe(0);
+  });
 
   it("SV-19 lets a stream go on while others are answered", async () => {
     const { route, asked, letGo } = held();
@@ -186,11 +245,11 @@ describe("a server that stops", () => {
     expect(await stopped).toBe(0);
   });
 
-  it("SV-19 ends a stream whose client takes none of it, too", async () => {
-    async function* parts() {
-      for (;;) yield Buffer.alloc(65_536);
-    }
-    const streams = get(Path.of("s"), { returns: Returns.response }, () => Answer.stream(parts()));
+  it("EV-15 ends a stream of events whose client takes none of it, too", async () => {
+    const more = Event.comment("x".repeat(65_536));
+    const streams = get(Path.of("s"), { returns: Returns.events([]) }, () => async (send) => {
+      while ((await send(more)).ok);
+    });
     const server = await start([streams], { drainMs });
     const client = await RawClient.to(server.port);
     client.ask("GET /s");

@@ -49,10 +49,15 @@ export async function serving(listener: (request: IncomingMessage, response: Ser
   return server;
 }
 
+/** A server of its own, whose listener is the app's adapter. */
+export function servingApp(app: App): Promise<Server> {
+  const adapter = createServerAdapter(whatwg(app));
+  return serving((request, response) => void adapter(request, response));
+}
+
 /** A client of a server of its own, whose listener is the adapter. */
 export async function clientOf(routes: readonly Route[], options: AppOptions = {}): Promise<RawClient> {
-  const adapter = adapterOf(routes, options);
-  return clientTo(await serving((request, response) => void adapter(request, response)));
+  return clientTo(await servingApp(App.make(routes, options)));
 }
 
 export async function clientTo(server: Server): Promise<RawClient> {

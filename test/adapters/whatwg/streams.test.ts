@@ -1,10 +1,10 @@
 /** Streams that leave through `@whatwg-node/server`, and clients that leave them (facts 4.4; rows AN-21 to AN-25). */
 import { describe, expect, it } from "vitest";
-import { Answer, Path, Returns, body, clientGone, get, post } from "usher-http";
+import { Answer, App, Event, Path, Returns, body, clientGone, get, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { gate } from "../../support/node-server.ts";
 import { header } from "../../support/raw-client.ts";
-import { clientOf } from "./adapted.ts";
+import { clientOf, clientTo, servingApp } from "./adapted.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const ok = get(Path.of("ok"), { returns: Returns.text }, () => "ok");
@@ -161,4 +161,27 @@ describe("the client's going", () => {
     await client.closed();
     expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
   });
+});
+
+it("EV-15 events end with an app that stops, and what makes them is told", async () => {
+  const told = gate<string>();
+  const feed = get(Path.of("feed"), { inputs: { clientGone }, returns: Returns.events([]) }, ({ clientGone }) => {
+    return async (send) => {
+      await send(Event.comment("one"));
+      await new Promise((resolve) => clientGone.addEventListener("abort", resolve));
+      const sent = await send(Event.comment("two"));
+      told.open(sent.ok ? "sent" : sent.error);
+    };
+  });
+  const app = App.make([feed, ok]);
+  const client = await clientTo(await servingApp(app));
+  client.ask("GET /feed");
+  await client.sees(": one");
+  app.stop();
+  expect(await client.rest()).not.toContain("\r\n0\r\n\r\n");
+  expect(await told.passed).toBe("gone");
+  expect(messages("info")).toContain("stream on /feed ended: connection closed");
+  const late = await clientTo(await servingApp(app));
+  expect(await late.ask("GET /feed").rest()).not.toContain(": one");
+  expect((await (await clientTo(await servingApp(app))).ask("GET /ok").answer()).body).toBe("ok");
 });

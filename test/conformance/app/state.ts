@@ -2,7 +2,7 @@
  * What a case tells a handler that waits, and what a handler notes for a case. By polling: of a runtime where one
  * request may not wake another (Workers), a timer is all there is, and it keeps the request from being taken for hung.
  */
-import { Path, Returns, get, param, post } from "usher-http";
+import { Log, Path, Returns, get, param, post } from "usher-http";
 import type { Route } from "usher-http";
 
 const open = new Set<string>();
@@ -13,9 +13,12 @@ export async function passed(gate: string, until?: AbortSignal): Promise<void> {
   while (!open.has(gate) && until?.aborted !== true) await aWhile();
 }
 
-/** What a case can wait for. */
+const log = Log.source("conformance");
+
+/** What a case can wait for: by asking, or of a server that takes no connection any more, by its log. */
 export function note(key: string, text: string): void {
   notes.set(key, text);
+  log.info(`${key}: ${text}`);
 }
 
 /** Long enough for others to run. */

@@ -84,6 +84,20 @@ export const waiting: readonly Route[] = [
     }
     return Answer.stream(parts());
   }),
+  // Takes a quarter of a second and more, and tells its length where it is to.
+  get(
+    Path.of("stream", "download", Path.str("framing"), key),
+    { inputs: { ...keyed, framing: param(Path.str("framing")) }, returns: Returns.response },
+    ({ framing }) => {
+      async function* parts(): AsyncGenerator<Uint8Array> {
+        for (let i = 0; i < 50; i++) {
+          yield bytes("part ");
+          await aWhile();
+        }
+      }
+      return Answer.stream(parts(), { contentType: "text/plain", ...(framing === "length" ? { length: 250 } : {}) });
+    },
+  ),
   // Holds a body until it is let.
   post(Path.of("held", key), { inputs: { ...keyed, body }, returns: Returns.text }, async ({ key, body }) => {
     note(`${key} asked`, "yes");

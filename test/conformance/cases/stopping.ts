@@ -1,6 +1,6 @@
 /** A server that is told to stop, by a signal, as it is where it runs (contract 4.6; rows SV-18 to SV-21). */
 import type { StoppingCase } from "../case.ts";
-import { text } from "../expected.ts";
+import { streamed, text, typed } from "../expected.ts";
 import {
   answers,
   asks,
@@ -106,6 +106,69 @@ export const stopping: readonly StoppingCase[] = [
     name: "SV-19 a stream is ended with it",
     drainMs: 100,
     steps: [asks("GET /stream/endless/stopping"), sees("xxxx"), signalled("SIGTERM"), cut, exits(0)],
+  },
+  {
+    name: "EV-15 a stream of events is ended at once, and its producer is told",
+    drainMs,
+    steps: [
+      asks("GET /events/ticks/stopped"),
+      sees("event: state\ndata: 2\n\n"),
+      signalled("SIGTERM"),
+      cut,
+      logged("stopped sent: gone"),
+      logged("stream on /events/ticks/stopped ended: connection closed"),
+      logged('"stopped"'),
+      exits(0),
+    ],
+  },
+  {
+    name: "EV-15 a quiet one, too, and its subscription",
+    drainMs,
+    steps: [
+      asks("GET /events/quiet/stopped"),
+      sees(": keep-alive\n\n"),
+      signalled("SIGTERM"),
+      cut,
+      logged("stopped heard: nothing"),
+      logged("stopped left: nobody"),
+      exits(0),
+    ],
+  },
+  {
+    name: "EV-15 whatever else is in flight",
+    drainMs,
+    steps: [
+      ...by("follower", asks("GET /events/ticks/following"), sees("event: state\ndata: 2\n\n")),
+      ...uploading("beside"),
+      signalled("SIGTERM"),
+      ...by("follower", cut),
+      logged("following sent: gone"),
+      ...uploaded.slice(0, 1),
+      logged("beside ended: whole"),
+      exits(0),
+    ],
+  },
+  {
+    name: "SV-19 a download that is on its way comes to its end",
+    drainMs,
+    steps: [
+      asks("GET /stream/download/chunks/chunked"),
+      sees("part "),
+      signalled("SIGTERM"),
+      answers(streamed("text/plain", "part ".repeat(50), { after: "either" })),
+      exits(0),
+    ],
+  },
+  {
+    name: "SV-19 one with a length, likewise",
+    drainMs,
+    steps: [
+      asks("GET /stream/download/length/known"),
+      sees("part "),
+      signalled("SIGTERM"),
+      answers(typed("text/plain", "part ".repeat(50), { after: "either" })),
+      exits(0),
+    ],
   },
   {
     name: "SV-19 a second signal ends it at once",

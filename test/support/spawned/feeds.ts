@@ -7,6 +7,9 @@ const ways: readonly (readonly [how: string, leave: (client: RawClient) => void]
   ["resets it", (client) => client.leave()],
 ];
 
+/** Longer than any test runs: what ends before it did not wait for it. */
+const drainMs = 600_000;
+
 /** Waits until that is who follows. */
 async function followed(server: SpawnedServer, by: string): Promise<void> {
   while ((await server.asks("GET /followers")) !== by);
@@ -80,20 +83,36 @@ export function describeFeeds(start: Start): void {
       expect(await server.asks("GET /followers")).toBe("");
     });
 
-    it("ends when its server stops, whoever follows", async () => {
-      const server = await start({ drainMs: 50 });
+    it("ends as soon as its server stops, whoever follows", async () => {
+      const server = await start({ drainMs });
       const names = ["a", "b", "c"];
       const clients = await Promise.all(names.map(() => server.client()));
       for (const [i, client] of clients.entries()) client.ask(`GET /feed/${names[i]}`);
+      const ticking = await server.client();
+      ticking.ask("GET /ticks/t");
+      await ticking.sees(": tick");
       for (const name of names) await server.tells(`${name}: began`);
       server.child.kill("SIGTERM");
-      for (const name of names) await server.tells(`${name}: ended`);
-      for (const client of clients) {
-        await client.closed();
-        // Some runtimes leave it to the clients to go.
-        client.leave();
-      }
+      for (const name of [...names, "t"]) await server.tells(`${name}: ended`);
+      await server.logs("stream on /ticks/t ended: connection closed");
+      for (const client of [...clients, ticking]) await client.closed();
       expect(await server.ended).toBe(0);
+      expect(server.logged.filter((line) => /failed|error|reported/i.test(line))).toEqual([]);
+    });
+
+    it("ends as soon as it begins where its server stops by then", async () => {
+      const server = await start({ drainMs });
+      const client = await server.client();
+      client.ask("GET /late-feed/late");
+      await server.tells("late: asked");
+      server.child.kill("SIGTERM");
+      await server.logs("stopping, with 1 requests in flight");
+      await server.open();
+      await server.logs("stream on /late-feed/late ended: connection closed");
+      expect(await client.rest()).not.toContain("\r\n0\r\n\r\n");
+      expect(await server.ended).toBe(0);
+      if (server.told.includes("late: began")) expect(server.told).toContain("late: ended");
+      expect(server.logged.filter((line) => /failed|error|reported/i.test(line))).toEqual([]);
     });
   });
 }
