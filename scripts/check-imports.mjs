@@ -19,7 +19,7 @@ const packagesOfSrc = ["valibot", "node:async_hooks"];
 /** Of which a folder of src takes types: whoever runs them brings them. */
 /** @type {{ readonly [folder: string]: readonly string[] }} */
 const typesOfSrc = {
-  tracing: ["@opentelemetry/api", "@opentelemetry/exporter-trace-otlp-http"],
+  tracing: ["@opentelemetry/api", "@opentelemetry/sdk-trace-base", "@opentelemetry/exporter-trace-otlp-http"],
   measuring: ["@opentelemetry/api"],
   metrics: ["@opentelemetry/sdk-metrics", "@opentelemetry/exporter-prometheus"],
 };
@@ -27,7 +27,7 @@ const typesOfSrc = {
 /** What a folder of src loads when it is asked to; each is an optional peer dependency. */
 /** @type {{ readonly [folder: string]: readonly string[] }} */
 const loadedBySrc = {
-  tracing: ["@opentelemetry/exporter-trace-otlp-http"],
+  tracing: ["@opentelemetry/sdk-trace-base", "@opentelemetry/exporter-trace-otlp-http"],
   metrics: ["@opentelemetry/sdk-metrics", "@opentelemetry/exporter-prometheus"],
 };
 

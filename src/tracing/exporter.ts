@@ -2,12 +2,11 @@ import { OtelContext } from "./otel-context.ts";
 import { RecordedSpan, SpanResource } from "./recorded-span.ts";
 import type { Recorder } from "./recorded-span.ts";
 import type { Attributes, OpenSpan, Tracer } from "./span.ts";
-import { SpanQueue } from "./span-queue.ts";
 import type { TraceContext } from "./trace-context.ts";
 
 /** Where an app's spans go: one is given to `App.make` or `serve` as `trace`. */
 export interface Exporter {
-  /** Sends what waits, and is over once that has arrived or is dropped. A listener that stops does it. */
+  /** Sends what waits, and is over once that has arrived or is dropped, after 30 s at the latest. A listener that stops does it. */
   flush(): Promise<void>;
   /** Sends what waits, and no more from then on. */
   shutdown(): Promise<void>;
@@ -19,12 +18,6 @@ export interface SpanProcessor {
   onStart(span: never, parentContext: never): void;
   onEnd(span: never): void;
   forceFlush(): Promise<void>;
-  shutdown(): Promise<void>;
-}
-
-/** OpenTelemetry's span exporter, as far as it is used. */
-export interface SpanExporter {
-  export(spans: never, done: (result: { readonly code: number; readonly error?: Error }) => void): void;
   shutdown(): Promise<void>;
 }
 
@@ -65,12 +58,12 @@ export class ProcessorExporter implements Exporter, Recorder, Tracer {
   }
 
   async flush(): Promise<void> {
-    await this.#processor.forceFlush().catch(() => {});
+    await settled(() => this.#processor.forceFlush());
   }
 
   async shutdown(): Promise<void> {
     this.#isShut = true;
-    await this.#processor.shutdown().catch(() => {});
+    await settled(() => this.#processor.shutdown());
   }
 
   // A joined trace is kept where its caller kept it. A new one by its id, so that everyone with this ratio keeps the same.
@@ -88,48 +81,16 @@ function attempt(work: () => void): void {
   }
 }
 
-/** An exporter of OpenTelemetry's as a processor: in batches, by the contract's limits. */
-export class Batches implements SpanProcessor {
-  readonly #queue: SpanQueue;
-  readonly #exporter: () => Promise<SpanExporter>;
+// A processor that never ends keeps nobody waiting.
+const mostMs = 30_000;
 
-  constructor(exporter: () => Promise<SpanExporter>) {
-    this.#exporter = exporter;
-    this.#queue = new SpanQueue((spans) => this.#send(spans));
+async function settled(work: () => Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, mostMs)));
+  try {
+    await Promise.race([work(), late]);
+  } catch {
+    // As above.
   }
-
-  onStart(): void {}
-
-  onEnd(span: RecordedSpan): void {
-    this.#queue.add(span);
-  }
-
-  forceFlush(): Promise<void> {
-    return this.#queue.flush();
-  }
-
-  async shutdown(): Promise<void> {
-    await this.#queue.flush();
-    await (await this.#exporter()).shutdown();
-  }
-
-  async #send(spans: RecordedSpan[]): Promise<string | undefined> {
-    try {
-      const exporter = await this.#exporter();
-      const { code, error } = await new Promise<{ readonly code: number; readonly error?: Error }>((done) =>
-        exporter.export(spans as never, done),
-      );
-      return code === 0 ? undefined : failure(spans.length, error);
-    } catch (thrown) {
-      return failure(spans.length, thrown);
-    }
-  }
-}
-
-// A collector's own words are its own business; its status, or a system's code, is enough.
-function failure(count: number, thrown: unknown): string {
-  const { code, name } = (thrown ?? {}) as { readonly code?: unknown; readonly name?: unknown };
-  if (typeof code === "number") return `the collector refused ${count} spans: ${code}`;
-  const why = typeof code === "string" ? code : typeof name === "string" ? name : "it failed";
-  return `could not send ${count} spans to the collector: ${why}`;
+  clearTimeout(timer);
 }

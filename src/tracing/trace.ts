@@ -1,7 +1,10 @@
 import type * as otlpHttp from "@opentelemetry/exporter-trace-otlp-http";
+import type * as sdk from "@opentelemetry/sdk-trace-base";
 import { current } from "../logging/context.ts";
-import { Batches, ProcessorExporter } from "./exporter.ts";
-import type { Exporter, SpanExporter, SpanProcessor } from "./exporter.ts";
+import { Collector, batchLimits, postMs } from "./collector.ts";
+import type { LoadBatches } from "./collector.ts";
+import { ProcessorExporter } from "./exporter.ts";
+import type { Exporter, SpanProcessor } from "./exporter.ts";
 import { freshHex } from "./random.ts";
 import { inSpan, openSpan } from "./current-span.ts";
 
@@ -54,12 +57,13 @@ function kindOf(thrown: unknown): string {
 /**
  * Sends spans to an OpenTelemetry collector as OTLP over HTTP: JSON, posted to `<endpoint>/v1/traces` every 5 s, or as soon
  * as 512 spans wait. At most 2048 wait; what ends beyond that, and what the collector did not take in 10 s, is dropped, and
- * counted in a warn line. It needs the package `@opentelemetry/exporter-trace-otlp-http`, and loads it when it is called;
- * a program that is bundled hands an `OTLPTraceExporter` to `Trace.exporter` instead, which does the same with it.
+ * counted in a warn line. It stands on the batch processor of `@opentelemetry/sdk-trace-base` and the exporter of
+ * `@opentelemetry/exporter-trace-otlp-http`, and loads these packages when it is called.
  *
  * @param options `endpoint` is where the collector listens, as `http://localhost:4318`; `service` what the process is
  * called there. `ratio` is the part of traces begun here that is kept, 1 unless set; one joined from a caller is kept
- * where the caller kept it. `headers` go with every post.
+ * where the caller kept it. `headers` go with every post. `packages` are the two classes, for a program that is bundled,
+ * as a Worker is: there they cannot be loaded.
  * @throws TypeError for an endpoint that is no URL of http or https, RangeError for a ratio that is no number.
  *
  * @example
@@ -72,48 +76,65 @@ export function otlp(options: {
   readonly service: string;
   readonly ratio?: number;
   readonly headers?: { readonly [name: string]: string };
+  readonly packages?: OtlpPackages;
 }): Exporter {
-  const { endpoint, service, ratio = 1, headers = {} } = options;
+  const { endpoint, service, ratio = 1, headers = {}, packages } = options;
   if (!/^https?:\/\/[^/]/.test(endpoint) || !URL.canParse(endpoint)) {
     throw new TypeError("Trace.otlp: endpoint is the http or https URL of a collector");
   }
   const url = `${endpoint.replace(/\/+$/, "")}/v1/traces`;
-  const exporter = loadOtlp({ url, headers: { ...headers }, timeoutMillis: 10_000 });
-  // Whoever sends is told; until then nobody waits for it.
-  exporter.catch(() => {});
-  return new ProcessorExporter(new Batches(() => exporter), ratio, service);
+  const config = { url, headers: { ...headers }, timeoutMillis: postMs, concurrencyLimit: mostPosts };
+  const load: LoadBatches = async (counted) => {
+    const { BatchSpanProcessor, OTLPTraceExporter } = (packages ?? (await loadOtlp())) as LoadedPackages;
+    return new BatchSpanProcessor(counted(new OTLPTraceExporter(config)), batchLimits);
+  };
+  return new ProcessorExporter(new Collector(load), ratio, service);
 }
 
-/** What the package is told; what it reads of the environment comes after it. */
-interface OtlpConfig {
-  readonly url: string;
-  readonly headers: { [name: string]: string };
-  readonly timeoutMillis: number;
+// A Worker posts with every request, and the exporter drops what is past its limit: 30, unless set.
+const mostPosts = 1000;
+
+/** The classes that `Trace.otlp` stands on. */
+export interface OtlpPackages {
+  /** Of `@opentelemetry/sdk-trace-base`. */
+  readonly BatchSpanProcessor: new (exporter: never, limits: never) => SpanProcessor;
+  /** Of `@opentelemetry/exporter-trace-otlp-http`. */
+  readonly OTLPTraceExporter: new (config: never) => object;
 }
 
-type OtlpPackage = typeof otlpHttp;
+type LoadedPackages = Pick<typeof sdk, "BatchSpanProcessor"> & Pick<typeof otlpHttp, "OTLPTraceExporter">;
+
+const sdkPackage = "@opentelemetry/sdk-trace-base";
 const otlpPackage = "@opentelemetry/exporter-trace-otlp-http";
 
-// By a name that bundlers do not follow: they would have all of it, or fail for want of it, in a program that does not trace.
-async function loadOtlp(config: OtlpConfig): Promise<SpanExporter> {
-  const { OTLPTraceExporter } = (await import(/* @vite-ignore */ otlpPackage)) as OtlpPackage;
-  return new OTLPTraceExporter(config);
+// By names that bundlers do not follow: they would have all of it, or fail for want of it, in a program that does not trace.
+async function loadOtlp(): Promise<OtlpPackages> {
+  const [{ BatchSpanProcessor }, { OTLPTraceExporter }] = (await Promise.all([
+    import(/* @vite-ignore */ sdkPackage),
+    import(/* @vite-ignore */ otlpPackage),
+  ])) as [typeof sdk, typeof otlpHttp];
+  return { BatchSpanProcessor, OTLPTraceExporter };
 }
 
 /**
- * Hands spans to an OpenTelemetry span processor, or to a span exporter in batches as `Trace.otlp` sends them: for any
- * other destination. Where the application registers a provider with `@opentelemetry/api` none is needed: spans go there.
+ * Hands spans to an OpenTelemetry span processor, for any other destination. What exports spans goes in one first: a
+ * `BatchSpanProcessor` of `@opentelemetry/sdk-trace-base`, as a rule. Where the application registers a provider with
+ * `@opentelemetry/api` none is needed: spans go there.
  *
  * @param options `ratio` as `Trace.otlp` has it; `service` is what the process is called, `unknown_service` unless set.
+ *
+ * @example
+ * ```ts
+ * const trace = Trace.exporter({ processor: new BatchSpanProcessor(new ZipkinExporter()), service: "shop" });
+ * ```
  */
 export function exporter(options: {
-  readonly processor: SpanProcessor | SpanExporter;
+  readonly processor: SpanProcessor;
   readonly ratio?: number;
   readonly service?: string;
 }): Exporter {
   const { processor, ratio = 1, service = "unknown_service" } = options;
-  const made = "export" in processor ? new Batches(async () => processor) : processor;
-  return new ProcessorExporter(made, ratio, service);
+  return new ProcessorExporter(processor, ratio, service);
 }
 
-export type { Exporter, SpanExporter, SpanProcessor } from "./exporter.ts";
+export type { Exporter, SpanProcessor } from "./exporter.ts";

@@ -1,8 +1,10 @@
 /** Spans on their way to a collector (contract 8; facts 11.3; rows TR-25, TR-27, TR-28). */
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { Path, Returns, Test, Trace, get } from "usher-http";
+import { Collector as SpanCollector, batchLimits } from "../../src/tracing/collector.ts";
 import { lines } from "../support/logs.ts";
-import { start } from "../support/node-server.ts";
+import { gate, start } from "../support/node-server.ts";
 import { Collector } from "./collector.ts";
 
 const text = { returns: Returns.text };
@@ -78,9 +80,11 @@ describe("a post", () => {
   });
 
   it("goes after 5 s", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const collector = await Collector.up();
-    const { ask } = begin(collector.endpoint);
+    const { trace, ask } = begin(collector.endpoint);
+    // The packages are there.
+    await trace.flush();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     await ask(3);
     await vi.advanceTimersByTimeAsync(4999);
     expect(collector.posts).toEqual([]);
@@ -129,10 +133,9 @@ describe("what is dropped is counted", () => {
     await ask(600);
     await trace.flush();
     expect(collector.spans).toEqual([]);
-    expect(warnings().map(({ message }) => message)).toEqual([
-      "the collector refused 512 spans: 500",
-      "the collector refused 88 spans: 500",
-    ]);
+    expect(warnings()).toHaveLength(2);
+    expect(dropped()).toBe(600);
+    expect(warnings().map(({ message }) => message)).toContain("the collector refused 512 spans: 500");
     expect(JSON.stringify(warnings())).not.toContain("secret");
     collector.status = 200;
     await ask(10);
@@ -164,30 +167,123 @@ describe("what is dropped is counted", () => {
     expect(String(warnings()[0]?.["message"])).toMatch(/^could not send 10 spans to the collector: ECONNREFUSED$/);
   }, 20_000);
 
-  it("by an exporter of the application's own, too", async () => {
-    const taken: unknown[] = [];
-    let isFull = false;
-    const processor = {
-      export: (
-        spans: readonly unknown[],
-        done: (result: { readonly code: number; readonly error?: Error }) => void,
-      ) => {
-        if (isFull) return done({ code: 1, error: new RangeError("a secret") });
-        taken.push(...spans);
-        done({ code: 0 });
-      },
-      shutdown: async () => {},
-    };
-    const trace = Trace.exporter({ processor });
-    const app = Test.app(routes, { trace });
-    await Test.call(app, "GET", "/hello/kim");
+  it("TR-28 where the collector takes a post and never answers: given up after 10 s", async () => {
+    const collector = await Collector.up();
+    const { trace, ask } = begin(collector.endpoint);
     await trace.flush();
-    isFull = true;
-    await Test.call(app, "GET", "/hello/kim");
-    await trace.shutdown();
-    expect(taken).toHaveLength(1);
-    expect(warnings().map(({ message }) => message)).toEqual(["could not send 1 spans to the collector: RangeError"]);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    collector.hold();
+    await ask(512);
+    await collector.came(1);
+    await ask(7);
+    const flushed = trace.flush();
+    await collector.came(2);
+    await vi.advanceTimersByTimeAsync(9999);
+    expect(warnings()).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    await flushed;
+    expect(warnings().map(({ message }) => message)).toEqual([
+      "could not send 512 spans to the collector: timeout",
+      "could not send 7 spans to the collector: timeout",
+    ]);
+    collector.release();
   });
+
+  it("TR-28 whatever the collector does, as they come", async () => {
+    const collector = await Collector.up();
+    const { trace, ask } = begin(collector.endpoint);
+    let asked = 0;
+    for (const status of [200, 500, 200, 400, 503, 200]) {
+      collector.status = status;
+      const count = 300 + status;
+      if (status === 400) collector.hold();
+      await ask(count);
+      collector.release();
+      asked += count;
+    }
+    await trace.shutdown();
+    expect(collector.spans.length + dropped()).toBe(asked);
+    expect(collector.spans.length).toBeGreaterThan(500);
+    expect(dropped()).toBeGreaterThan(500);
+  }, 30_000);
+});
+
+describe("before the packages are loaded", () => {
+  const exported: unknown[] = [];
+  /** Made as the packages are, once they may be. */
+  function collect() {
+    const loaded = gate<"there" | "missing">();
+    const collector = new SpanCollector(async (counted) => {
+      if ((await loaded.passed) === "missing")
+        throw Object.assign(new Error("secret"), { code: "ERR_MODULE_NOT_FOUND" });
+      const exporter = counted({
+        export: (spans: readonly unknown[], done) => (exported.push(...spans), done({ code: 0 })),
+        shutdown: async () => {},
+      });
+      return new BatchSpanProcessor(exporter, batchLimits);
+    });
+    const trace = Trace.exporter({ processor: collector });
+    const app = Test.app(routes, { trace });
+    return { loaded, trace, call: () => Test.call(app, "GET", "/hello/kim") };
+  }
+
+  it("as many spans wait as later, and none of them is lost", async () => {
+    const { loaded, trace, call } = collect();
+    for (let i = 0; i < 2048 + 3; i++) await call();
+    const flushed = trace.flush();
+    loaded.open("there");
+    await flushed;
+    await call();
+    await trace.flush();
+    expect(exported.splice(0)).toHaveLength(2049);
+    expect(warnings().map(({ message }) => message)).toEqual([
+      "dropped 3 spans: more ended than the collector was sent",
+    ]);
+  });
+
+  it("and where they are not there, a line says what is missing, and lines count what was not sent", async () => {
+    const { loaded, trace, call } = collect();
+    await call();
+    loaded.open("missing");
+    await trace.flush();
+    await call();
+    await trace.shutdown();
+    expect(lines().filter(({ level }) => level !== "info")).toMatchObject([
+      {
+        level: "error",
+        message:
+          "no spans are sent: Trace.otlp needs @opentelemetry/sdk-trace-base and @opentelemetry/exporter-trace-otlp-http: ERR_MODULE_NOT_FOUND",
+      },
+      { level: "warn", message: "dropped 1 spans: more ended than the collector was sent" },
+      { level: "warn", message: "dropped 1 spans: more ended than the collector was sent" },
+    ]);
+  });
+});
+
+it("what ends after it is shut down is counted, too", async () => {
+  const collector = await Collector.up();
+  const trace = Trace.otlp({ endpoint: collector.endpoint, service: "shop" });
+  const [begun, held] = [gate(), gate<string>()];
+  const app = Test.app([get(Path.of("held"), text, () => (begun.open(), held.passed))], { trace });
+  const asked = Test.call(app, "GET", "/held");
+  await begun.passed;
+  await trace.shutdown();
+  held.open("");
+  await asked;
+  expect(dropped()).toBe(1);
+});
+
+it.each(["throws", "rejects", "hangs"])("a processor whose flush %s is no trouble of the app's", async (how) => {
+  const fails = () => {
+    if (how === "throws") throw new Error("no");
+    return how === "rejects" ? Promise.reject(new Error("no")) : new Promise<void>(() => {});
+  };
+  const processor = { onStart: () => {}, onEnd: () => {}, forceFlush: fails, shutdown: fails };
+  const trace = Trace.exporter({ processor });
+  if (how === "hangs") vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const over = Promise.all([trace.flush(), trace.shutdown()]);
+  if (how === "hangs") await vi.advanceTimersByTimeAsync(30_000);
+  expect(await over).toEqual([undefined, undefined]);
 });
 
 it("the rest is sent when it is shut down", async () => {

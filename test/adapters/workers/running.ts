@@ -59,8 +59,9 @@ export async function bundle(program: { readonly file: string } | { readonly con
     bundle: true,
     minify: true,
     format: "esm",
-    platform: "neutral",
-    mainFields: ["module", "main"],
+    // As wrangler does.
+    platform: "browser",
+    conditions: ["workerd", "worker", "browser"],
     external: ["node:*"],
     write: false,
   });

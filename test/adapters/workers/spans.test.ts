@@ -1,18 +1,23 @@
 /** Spans on Workers, where nothing runs between requests (contract 8). */
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { Collector } from "../../tracing/collector.ts";
 import { bundle, start } from "./running.ts";
 
-const program = `import { Answer, Path, Returns, Trace, get } from "usher-http";
+// A Worker is one file: OpenTelemetry's processor and exporter are in it.
+const ways = [
+  ["Trace.otlp", (endpoint: string) => `Trace.otlp({ endpoint: "${endpoint}", service: "shop", packages })`],
+  [
+    "Trace.exporter",
+    (endpoint: string) => `Trace.exporter({ processor: new BatchSpanProcessor(new OTLPTraceExporter(
+      { url: "${endpoint}/v1/traces", concurrencyLimit: 1000 })), service: "shop" })`,
+  ],
+] as const;
+
+const programWith = (trace: string) => `import { Answer, Path, Returns, Trace, get } from "usher-http";
+  import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+  import { BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
   import { worker } from "../../../adapters/workers/index.ts";
-  const processor = {
-    export(spans, done) {
-      setTimeout(() => {
-        for (const { name } of spans) console.error(JSON.stringify({ message: "span " + name }));
-        done({ code: 0 });
-      }, 5);
-    },
-    shutdown: async () => {},
-  };
+  const packages = { BatchSpanProcessor, OTLPTraceExporter };
   async function* parts() {
     yield new TextEncoder().encode("a");
     await Trace.span("part", () => {});
@@ -22,14 +27,42 @@ const program = `import { Answer, Path, Returns, Trace, get } from "usher-http";
       get(Path.of("hello"), { returns: Returns.text }, () => Trace.span("work", () => "hi")),
       get(Path.of("stream"), { returns: Returns.response }, () => Answer.stream(parts())),
     ],
-    { trace: Trace.exporter({ processor }) },
+    { trace: ${trace} },
   );`;
 
-it("are sent with the request they are of, and those of a stream with its end", async () => {
-  const worker = await start(await bundle({ contents: program }));
-  const client = await worker.client();
-  expect((await client.ask("GET /hello").answer()).body).toBe("hi");
-  for (const name of ["GET /hello", "work"]) await worker.line(`span ${name}`);
-  expect((await client.ask("GET /stream").answer()).body).toBe("a");
-  for (const name of ["GET /stream", "part"]) await worker.line(`span ${name}`);
+describe.each(ways)("by %s", (way, traceTo) => {
+  it("are sent with the request they are of, and those of a stream with its end", async () => {
+    const collector = await Collector.up();
+    const worker = await start(await bundle({ contents: programWith(traceTo(collector.endpoint)) }));
+    const client = await worker.client();
+    const names = () => collector.spans.map(({ name }) => name).toSorted();
+    expect((await client.ask("GET /hello").answer()).body).toBe("hi");
+    while (names().length < 2) await collector.came(collector.posts.length + 1);
+    expect(names()).toEqual(["GET /hello", "work"]);
+    expect((await client.ask("GET /stream").answer()).body).toBe("a");
+    while (names().length < 4) await collector.came(collector.posts.length + 1);
+    expect(names()).toEqual(["GET /hello", "GET /stream", "part", "work"]);
+    expect(collector.posts[0]?.resource[0]).toEqual({ key: "service.name", value: { stringValue: "shop" } });
+  });
+
+  it("many requests at once each send theirs", async () => {
+    const collector = await Collector.up();
+    const worker = await start(await bundle({ contents: programWith(traceTo(collector.endpoint)) }));
+    await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const client = await worker.client();
+        for (let i = 0; i < 10; i++) await client.ask("GET /hello").answer();
+      }),
+    );
+    while (collector.spans.length < 400) await collector.came(collector.posts.length + 1);
+    expect(new Set(collector.spans.map(({ spanId }) => spanId)).size).toBe(400);
+  });
+
+  it.runIf(way === "Trace.otlp")("what a collector did not take is counted", async () => {
+    const collector = await Collector.up();
+    collector.status = 400;
+    const worker = await start(await bundle({ contents: programWith(traceTo(collector.endpoint)) }));
+    await (await worker.client()).ask("GET /hello").answer();
+    await worker.line("could not send 2 spans to the collector: Error");
+  });
 });

@@ -1,0 +1,52 @@
+/** `Trace.otlp` on each runtime that has files: OpenTelemetry's packages are loaded there, and count (rows TR-25, TR-28). */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { runtimes } from "../support/runtimes.ts";
+import { Collector } from "./collector.ts";
+
+const program = join(import.meta.dirname, "program.mjs");
+const deno = ["run", "--no-config", "--node-modules-dir=manual", "--allow-all"];
+
+type Runtime = readonly [name: string, binary: () => string, flags: readonly string[]];
+const all: readonly Runtime[] = [
+  ["the oldest Node", runtimes["node-oldest"], []],
+  ["the newest Node", runtimes["node-newest"], []],
+  ["Bun", runtimes.bun, []],
+  ["Deno", runtimes.deno, deno],
+];
+
+/** Has a runtime end as many spans and one more; answers what it warned of. */
+async function warnings([, binary, flags]: Runtime, endpoint: string, count: number): Promise<readonly string[]> {
+  const args = [...flags, program, endpoint, String(count)];
+  const { stdout } = await promisify(execFile)(binary(), args, { cwd: import.meta.dirname });
+  return JSON.parse(stdout) as readonly string[];
+}
+
+describe.each(all)("on %s", (...runtime) => {
+  it("TR-25 every span arrives", async () => {
+    const collector = await Collector.up();
+    expect(await warnings(runtime, collector.endpoint, 1299)).toEqual([]);
+    expect(collector.spans).toHaveLength(1300);
+    expect(collector.posts.every(({ url, spans }) => url === "/v1/traces" && spans.length <= 512)).toBe(true);
+    expect(collector.posts[0]?.headers["content-type"]).toBe("application/json");
+  });
+
+  it("TR-28 those that are refused are counted", async () => {
+    const collector = await Collector.up();
+    collector.status = 500;
+    const warned = await warnings(runtime, collector.endpoint, 699);
+    expect(warned.every((line) => /^the collector refused \d+ spans: 500$/.test(line))).toBe(true);
+    const counts = warned.map((line) => Number(/ (\d+) spans/.exec(line)?.[1]));
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(700);
+  });
+});
+
+it("TR-28 those that nobody takes are counted, on each of them", async () => {
+  const collector = await Collector.up();
+  await collector.down();
+  const warned = await Promise.all(all.map((runtime) => warnings(runtime, collector.endpoint, 9)));
+  const expected = [9, 1].map((count) => `could not send ${count} spans to the collector: ECONNREFUSED`);
+  expect(warned).toEqual(all.map(() => expected));
+});
