@@ -1,5 +1,6 @@
 import { make } from "../answers/build.ts";
 import * as Returns from "../answers/returns.ts";
+import type { Succeeded } from "../answers/returned.ts";
 import { bringInstruments, expectInstruments, giveUpInstruments } from "../measuring/measure.ts";
 import { internal } from "../refusals/framework-codes.ts";
 import { refuse } from "../refusals/refusal.ts";
@@ -13,9 +14,9 @@ import type { Serialize } from "./prometheus.ts";
 import type { MetricReader } from "./reader.ts";
 
 /** Where the figures are served, and whose they are. */
-export interface MetricsOptions {
+export interface MetricsOptions<At extends string = string> {
   /** `/metrics` unless set. */
-  readonly at?: Path;
+  readonly at?: Path<{}, At>;
   /** A reader of the application's own `MeterProvider`, whose instruments are then served; the framework's own unless set. */
   readonly reader?: MetricReader;
 }
@@ -33,7 +34,11 @@ export interface MetricsOptions {
  * await serve([...routes, ...Metrics.routes()]);
  * ```
  */
-export function routes({ at = of("metrics"), reader }: MetricsOptions = {}): readonly Route[] {
+export function routes<At extends string = "/metrics">(
+  options: MetricsOptions<At> = {},
+): readonly [Route<"GET", At, {}, Succeeded<number, unknown>, never>] {
+  // Where no path is given, its type is the default's.
+  const { at = of("metrics") as Path as Path<{}, At>, reader } = options;
   const source = reader === undefined ? ownSource() : sourceOf(reader);
   // Whoever asks is told; until then nobody waits for it.
   source.catch(() => {});

@@ -1,5 +1,6 @@
 import * as Answer from "../answers/build.ts";
 import type { Answer as BuiltAnswer } from "../answers/answer.ts";
+import type { Succeeded } from "../answers/returned.ts";
 import * as Returns from "../answers/returns.ts";
 import { custom } from "../codecs/custom.ts";
 import { weighted } from "../codecs/weighted.ts";
@@ -19,6 +20,15 @@ export interface Asset {
   readonly load: () => Awaitable<string | Uint8Array>;
 }
 
+/** The route of an asset, as its caller knows it. */
+export type AssetRoute<P extends string> = Route<
+  "GET",
+  P,
+  { headers?: { "accept-encoding"?: string } & { "if-none-match"?: string } },
+  Succeeded<number, unknown>,
+  never
+>;
+
 /** What is sent, made once. */
 interface Loaded {
   readonly plain: Uint8Array;
@@ -34,7 +44,7 @@ const field = custom({ kind: "list", parse: ok<string>, print: (text) => text, l
 const inputs = { accepted: optional("accept-encoding", field), known: optional("if-none-match", field) };
 
 /** A route that serves an asset: compressed where the client takes it, and not again to a client that has it. */
-export function serveAsset(path: Path, asset: Asset): Route {
+export function serveAsset<P extends string>(path: Path<{}, P>, asset: Asset): AssetRoute<P> {
   let loading: Promise<Loaded> | undefined;
   const loaded = async (): Promise<Loaded> => {
     try {

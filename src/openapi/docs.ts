@@ -6,22 +6,33 @@ import { of } from "../routes/path.ts";
 import type { Path } from "../routes/path.ts";
 import type { Route } from "../routes/route.ts";
 import { serveAsset } from "./asset.ts";
+import type { AssetRoute } from "./asset.ts";
 import { document as documentOf } from "./document.ts";
 import type { DocumentOptions } from "./document.ts";
 import { pageHeaders, pageOf, scriptHeaders, start } from "./page.ts";
 
 /** Where the document and its page are, beside what the document says of the API. */
-export interface DocsOptions extends DocumentOptions {
+export interface DocsOptions<Document extends string = string, At extends string = string> extends DocumentOptions {
   /** Where the document is: `/openapi.json` unless given. */
-  readonly document?: Path;
+  readonly document?: Path<{}, Document>;
   /** Where the page is: `/docs` unless given. Its scripts are below. */
-  readonly at?: Path;
+  readonly at?: Path<{}, At>;
   /**
    * The script of the page, the standalone build of `@scalar/api-reference`, asked for once. Unless given it is read
    * from that package, which is installed beside this one; where there are no files, on Workers, it is given as text.
    */
   readonly script?: () => Awaitable<string | Uint8Array>;
 }
+
+/** The document, the page and its two scripts. */
+export type DocsRoutes<Document extends string, At extends string> = readonly [
+  AssetRoute<Document>,
+  AssetRoute<At>,
+  AssetRoute<Below<At, "scalar.js">>,
+  AssetRoute<Below<At, "start.js">>,
+];
+
+type Below<At extends string, Name extends string> = At extends "/" ? `/${Name}` : `${At}/${Name}`;
 
 /**
  * Routes that serve the document of an API, made once, and a page to read and try it. The page asks no other host for
@@ -34,11 +45,18 @@ export interface DocsOptions extends DocumentOptions {
  * await serve([...routes, ...Openapi.docs(routes, { title: "Orders", version: "1" })], { port: 8080 });
  * ```
  */
-export function docs(routes: readonly Route[], options: DocsOptions = {}): readonly Route[] {
-  const { title = "API", openapi = "3.2", document = of("openapi.json"), at = of("docs") } = options;
+export function docs<Document extends string = "/openapi.json", At extends string = "/docs">(
+  routes: readonly Route[],
+  options: DocsOptions<Document, At> = {},
+): DocsRoutes<Document, At> {
+  const { title = "API", openapi = "3.2" } = options;
+  // Where a path is not given, its type is the default's.
+  const { document = of("openapi.json") as Path as Path<{}, Document>, at = of("docs") as Path as Path<{}, At> } =
+    options;
   const urls = { document: urlOf(document), page: urlOf(at) };
   const text = JSON.stringify(documentOf(routes, options));
-  const below = (name: string): Path => of(...(at.segments as readonly string[]), name);
+  const below = <Name extends string>(name: Name) =>
+    of(...(at.segments as readonly string[]), name) as Path as Path<{}, Below<At, Name>>;
   return [
     serveAsset(document, {
       summary: `This API, as an OpenAPI ${openapi} document`,

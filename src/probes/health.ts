@@ -1,4 +1,5 @@
 import * as Returns from "../answers/returns.ts";
+import type { Succeeded } from "../answers/returned.ts";
 import type { Awaitable, Dep } from "../inputs/dep.ts";
 import { log } from "../logging/writer.ts";
 import { current } from "../logging/context.ts";
@@ -30,11 +31,15 @@ export function check(name: string, probe: () => Awaitable<Result<void, string>>
  *
  * @param options Other paths for the two.
  */
-export function routes(
+export function routes<Live extends string = "/livez", Ready extends string = "/readyz">(
   checks: readonly Check[],
-  options: { readonly live?: Path; readonly ready?: Path } = {},
-): readonly Route[] {
-  const { live = of("livez"), ready = of("readyz") } = options;
+  options: { readonly live?: Path<{}, Live>; readonly ready?: Path<{}, Ready> } = {},
+): readonly [
+  Route<"GET", Live, {}, Succeeded<200, string>, never>,
+  Route<"GET", Ready, {}, Succeeded<200, string>, "not_ready">,
+] {
+  // Where a path is not given, its type is the default's.
+  const { live = of("livez") as Path as Path<{}, Live>, ready = of("readyz") as Path as Path<{}, Ready> } = options;
   const meta = Meta.empty.add(Meta.access, "debug");
   return [
     get(live, { summary: "Whether the process answers", returns: Returns.text, meta }, () => "ok"),

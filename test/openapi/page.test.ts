@@ -16,8 +16,7 @@ describe.skipIf(chromiumPath === undefined)("the page of the API document", { ti
     browser = await startBrowser();
     const resources = [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())];
     const docs = Openapi.docs(routes, { title: "Orders", version: "1" });
-    const all = [...routes.filter(({ pattern }) => !docs.some((own) => own.pattern === pattern)), ...docs];
-    url = `http://127.0.0.1:${(await start(all, { resources, secureHeaders: SecureHeaders.make() })).port}`;
+    url = `http://127.0.0.1:${(await start([...routes, ...docs], { resources, secureHeaders: SecureHeaders.make() })).port}`;
   }, 60_000);
   afterAll(() => browser.close());
 

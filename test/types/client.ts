@@ -8,6 +8,8 @@ import {
   Form,
   Header,
   Health,
+  Metrics,
+  Openapi,
   Path,
   Query,
   Refusal,
@@ -191,6 +193,41 @@ export async function followed(): Promise<void> {
       void text;
     }
   }
+}
+
+const made = [
+  ...Health.routes([]),
+  ...Health.routes([], { ready: Path.of("health", "ready") }),
+  ...Metrics.routes(),
+  ...Metrics.routes({ at: Path.of("figures") }),
+  ...Openapi.docs([]),
+  ...Openapi.docs([], { document: Path.of("api", "v1"), at: Path.root }),
+] as const;
+
+/** Routes that the package makes are known by their names, too. */
+export async function probed(): Promise<void> {
+  const probes = Client.of<typeof made>({ baseUrl: "" });
+  const live = await probes["GET /livez"]();
+  if (live.ok) {
+    const text: string = live.value;
+    void text;
+  }
+  const ready = await probes["GET /readyz"]();
+  if (!ready.ok && ready.error === "not_ready") void ready.message;
+  // @ts-expect-error it is alive or it is not
+  if (!live.ok && live.error === "not_ready") void live.message;
+  await probes["GET /health/ready"]();
+  await probes["GET /metrics"]();
+  await probes["GET /figures"]();
+  await probes["GET /openapi.json"]({ headers: { "if-none-match": '"a"' } });
+  await probes["GET /docs"]();
+  await probes["GET /docs/scalar.js"]();
+  await probes["GET /docs/start.js"]();
+  await probes["GET /api/v1"]();
+  await probes["GET /"]();
+  await probes["GET /start.js"]();
+  // @ts-expect-error no such route
+  await probes["GET //start.js"]();
 }
 
 // A list that is no constant is one of a union: its routes are all there.
