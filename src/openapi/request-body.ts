@@ -67,8 +67,11 @@ function formContent(fields: Reads["fields"]): Content {
   return { "application/x-www-form-urlencoded": described, "multipart/form-data": described };
 }
 
+// No boolean: one that is sent as false would be checked.
+const box: Schema = { type: "string", description: "Checked where it is sent, whatever it says." };
+
 function fieldSchema(field: TextNeed | FileNeed): Schema {
-  if (field.in !== "file") return textSchema(field);
+  if (field.in !== "file") return field.checked === true ? box : textSchema(field);
   const file = { type: "string", description: "A file." };
   return field.repeated ? { type: "array", items: file } : file;
 }

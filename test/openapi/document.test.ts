@@ -11,6 +11,7 @@ import {
   Openapi,
   Path,
   Query,
+  Rate,
   Refusal,
   Returns,
   Shape,
@@ -18,6 +19,7 @@ import {
   Test,
   body,
   bodyStream,
+  client,
   del,
   get,
   json,
@@ -33,9 +35,11 @@ import {
 } from "usher-http";
 import type { Route } from "usher-http";
 import * as v from "valibot";
+import * as frameworkCodes from "../../src/refusals/framework-codes.ts";
+import type { Code } from "../../src/refusals/code.ts";
 import "../support/logs.ts";
 import { Item, add } from "./add.ts";
-import { described, jsonSchema, operation } from "./described.ts";
+import { described, jsonSchema, memberOf, operation } from "./described.ts";
 
 const plain = get(Path.of("plain"), { returns: Returns.text }, () => "");
 const root = (inputs: NonNullable<Parameters<typeof get>[1]["inputs"]>): Route =>
@@ -238,11 +242,30 @@ describe("bodies", () => {
     expect(() => Openapi.document([answer])).toThrow("GET /b has an example of its answer that it could not write");
   });
 
+  it("FM-19 a form, its fields in order", () => {
+    const inputs = {
+      email: Form.required("email", Codec.string),
+      age: Form.optional("age", Codec.int),
+      tags: Form.list("tag", Codec.string),
+      remember: Form.checked("remember"),
+    };
+    const profile = post(Path.of("profile"), { inputs, returns: Returns.text }, () => "");
+    const content = operation(profile).requestBody?.content ?? {};
+    expect(Object.keys(content)).toEqual(["application/x-www-form-urlencoded", "multipart/form-data"]);
+    for (const { schema } of Object.values(content)) {
+      expect(Object.keys(schema["properties"] as object)).toEqual(["email", "age", "tag", "remember"]);
+      expect(memberOf(schema, "age")).toEqual({ type: "integer" });
+      expect(memberOf(schema, "tag")).toEqual({ type: "array", items: { type: "string" } });
+      expect(schema["required"]).toEqual(["email"]);
+    }
+  });
+
   it("OA forms, in both encodings unless there are files", () => {
     const fields = { a: Form.required("a", Codec.int), b: Form.list("b", Codec.string), c: Form.checked("c") };
+    const box = { type: "string", description: "Checked where it is sent, whatever it says." };
     const schema = {
       type: "object",
-      properties: { a: { type: "integer" }, b: { type: "array", items: { type: "string" } }, c: { type: "boolean" } },
+      properties: { a: { type: "integer" }, b: { type: "array", items: { type: "string" } }, c: box },
       required: ["a"],
     };
     const form = post(Path.of("a"), { inputs: fields, returns: Returns.text }, () => "");
@@ -462,6 +485,40 @@ describe("refusals", () => {
       "not_ready: Something the server needs to serve did not answer. " +
         "busy: Something the request needed did not come free in time; try again.",
     );
+  });
+
+  it.each([
+    ["not_found", 404, "Nothing is here."],
+    ["method_not_allowed", 405, "The path is answered, but not by this method; Allow lists those."],
+    ["too_large", 413, "The body is longer than the server takes."],
+    ["busy", 503, "Something the request needed did not come free in time; try again."],
+    ["unsupported_media_type", 415, "The body is sent as something the route does not read."],
+    ["cross_origin", 403, "A browser sent a request that changes something from another site."],
+    ["not_implemented", 501, "The method is not one this server implements."],
+    [
+      "upgrade_required",
+      426,
+      "The address is a WebSocket, answered only to a request that opens one; Upgrade says which.",
+    ],
+    ["internal", 500, "The server's fault."],
+    ["rate_limited", 429, "The caller asked more often than the route allows; Retry-After says when to ask again."],
+    ["not_ready", 503, "Something the server needs to serve did not answer."],
+    ["unreadable", 400, "The body could not be read as sent: cut short, malformed, or too slow to arrive."],
+    ["invalid", 400, "Inputs are not what the route reads; each problem says where."],
+  ])("OA-21 the framework's own %s, as a route that declares it says", (name, status, meaning) => {
+    const own = Object.values(frameworkCodes).filter((code) => "name" in code && code.name === name) as Code[];
+    const refusing = get(Path.root, { returns: Returns.text, refuses: own }, () => "");
+    expect(operation(refusing).responses[status]?.description).toMatch(`${name}: ${meaning}`);
+  });
+
+  it("OA-21 what Rate.limit and a body of another type refuse with, declared by them alone", () => {
+    const slowly = Rate.limit(Rate.create({ limit: 1, perMs: 1000 }), { key: client });
+    const limited = post(Path.of("a"), { inputs: { slowly, item: json(Item) }, returns: Returns.text }, () => "");
+    const { responses } = operation(limited);
+    expect([responses["429"]?.description, responses["415"]?.description]).toEqual([
+      "rate_limited: The caller asked more often than the route allows; Retry-After says when to ask again.",
+      "unsupported_media_type: The body is sent as something the route does not read.",
+    ]);
   });
 
   it("OA a body's own code is the route's", () => {
