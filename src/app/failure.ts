@@ -1,4 +1,6 @@
 import { Unwritable } from "../answers/unwritable.ts";
+import type { Fields } from "../logging/entry.ts";
+import type { Level } from "../logging/level.ts";
 import { internal, sentences } from "../refusals/framework-codes.ts";
 import { Refusal } from "../refusals/refusal.ts";
 import { RefusingError } from "../refusals/refusing.ts";
@@ -20,6 +22,34 @@ export function refusalOf(thrown: unknown): Refusal {
   if (thrown instanceof Refusal) return thrown;
   if (thrown instanceof RefusingError) return thrown.refusal;
   return internalRefusal(thrown instanceof Unwritable ? thrown.message : undefined);
+}
+
+/** How loud a refusal's detail is said. Busy is no bug: the server is doing what it should. */
+export function levelOf({ code }: Refusal): Level {
+  return code.status >= 500 && code.name !== "busy" ? "error" : "warn";
+}
+
+/** What the log is told of a raise that no answer tells of any more: a stream's, or a socket's. */
+export interface Failure {
+  readonly level: Level;
+  /** What goes behind the line's own words: what refuses says why, and nothing else does. */
+  readonly why: string;
+  readonly fields: Fields;
+}
+
+export function failureOf(thrown: unknown): Failure {
+  const refusal = refusalOf(thrown);
+  const { code, detail } = refusal;
+  const raised = raisedOf(thrown);
+  return {
+    level: levelOf(refusal),
+    why: detail === undefined ? "" : `: ${code.name}: ${detail}`,
+    fields: {
+      "framework.refusal.code": detail === undefined ? undefined : code.name,
+      "error.kind": raised?.kind,
+      "error.stack": raised?.stack,
+    },
+  };
 }
 
 /** A raise's kind and frames. A message may quote anything, so no line of it goes with them. */

@@ -6,7 +6,7 @@ import { isOn, log, write } from "../logging/writer.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { RefusingError } from "../refusals/refusing.ts";
 import type { AskedExchange } from "./asked.ts";
-import { raisedOf } from "./failure.ts";
+import { levelOf, raisedOf } from "./failure.ts";
 
 const source = "framework.http";
 
@@ -19,17 +19,16 @@ export function logAccess(asked: AskedExchange, answer: Answer, size: number): v
 /** A refusal's detail, which only the log is told. */
 export function logRefusal(asked: AskedExchange, refusal: Refusal): void {
   const { code, detail } = refusal;
-  // Busy is no bug: the server is doing what it should.
-  const level = code.status >= 500 && code.name !== "busy" ? "error" : "warn";
-  line(asked, level, `${asked.method} ${asked.path}: ${code.name}: ${detail}`, refusalFields(asked, refusal));
+  const message = `${asked.method} ${asked.path}: ${code.name}: ${detail}`;
+  line(asked, levelOf(refusal), message, refusalFields(asked, refusal));
 }
 
-/** A raise: its kind and where it came from, and never what it said. */
+/** A raise: its kind and where it came from. What it said only where that is known to hold no value: in what refuses. */
 export function logRaise(asked: AskedExchange, refusal: Refusal, thrown: unknown): void {
-  // What refuses says why in its detail, which is logged with the answer.
-  const raised = thrown instanceof RefusingError ? undefined : raisedOf(thrown);
+  const raised = raisedOf(thrown);
   if (raised === undefined) return;
-  line(asked, "error", `${asked.method} ${asked.path}: ${refusal.code.name}: it raised`, {
+  const why = thrown instanceof RefusingError ? refusal.detail : "it raised";
+  line(asked, levelOf(refusal), `${asked.method} ${asked.path}: ${refusal.code.name}: ${why}`, {
     ...refusalFields(asked, refusal),
     "error.kind": raised.kind,
     "error.stack": raised.stack,

@@ -12,6 +12,8 @@ import { measureRequest } from "./request-metrics.ts";
 import { endSpan } from "./request-span.ts";
 import { logAccess, logRaise, logRefusal, logUndeclared } from "./request-log.ts";
 import type { SecureHeaders } from "./secure-headers.ts";
+import { Refusal } from "../refusals/refusal.ts";
+import { RefusingError } from "../refusals/refusing.ts";
 import { askingForTextKinds } from "../streams/text-kinds.ts";
 import { SentSocket } from "./sent-socket.ts";
 import { SentStream } from "./sent-stream.ts";
@@ -38,7 +40,11 @@ function isPlain({ seal }: SetCookie): boolean {
 export function failureAnswer(asked: AskedExchange, thrown: unknown): Answer {
   const refusal = refusalOf(thrown);
   logRaise(asked, refusal, thrown);
-  return refusalAnswer(refusal);
+  return refusalAnswer(thrown instanceof RefusingError ? withoutDetail(refusal) : refusal);
+}
+
+function withoutDetail({ code, message, headers, problems }: Refusal): Refusal {
+  return new Refusal(code, message, { headers, problems });
 }
 
 /** The answer with its sealed cookies as they are sent, stamped now. */

@@ -4,7 +4,7 @@ import type { Fields } from "../logging/entry.ts";
 import { log } from "../logging/writer.ts";
 import type { SocketRequest } from "../streams/sockets/speak.ts";
 import type { AskedExchange } from "./asked.ts";
-import { raisedOf } from "./failure.ts";
+import { failureOf } from "./failure.ts";
 
 /** What a connection became: its word in the log, and the field of how it ended. */
 const kinds = { socket: "framework.websocket.ended", takeover: "framework.takeover.ended" } as const;
@@ -29,9 +29,8 @@ export class SentSocket implements SocketRequest {
   }
 
   raised(thrown: unknown): void {
-    const raised = raisedOf(thrown);
-    const fields = { "error.kind": raised?.kind, "error.stack": raised?.stack };
-    this.#say("error", `${this.#kind} on ${this.#asked.path}: its handler raised`, fields);
+    const { level, why, fields } = failureOf(thrown);
+    this.#say(level, `${this.#kind} on ${this.#asked.path}: its handler raised${why}`, fields);
   }
 
   ended(how: string): void {

@@ -2,7 +2,8 @@ import type { StreamEnd, StreamRequest } from "../answers/answer.ts";
 import { within } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
 import type { AskedExchange } from "./asked.ts";
-import { raisedOf } from "./failure.ts";
+import { failureOf } from "./failure.ts";
+import type { Failure } from "./failure.ts";
 import { logUndeclared } from "./request-log.ts";
 
 const source = "framework.http";
@@ -13,6 +14,8 @@ const wrong: { readonly [End in StreamEnd]?: string } = {
   long: "sent more than the length it was given, so its connection is closed",
   failed: "failed, so its connection is closed",
 };
+
+const asItIs: Failure = { level: "error", why: "", fields: {} };
 
 /** A streamed body and its request: whose context it is made in, and how its sending ended. */
 export class SentStream implements StreamRequest {
@@ -42,9 +45,14 @@ export class SentStream implements StreamRequest {
     const { path } = context;
     const said = wrong[how];
     if (said !== undefined) {
-      const raised = how === "failed" ? raisedOf(thrown) : undefined;
-      const fields = { "url.path": path, "error.kind": raised?.kind, "error.stack": raised?.stack };
-      log({ level: "error", source, message: `stream on ${path} ${said}`, fields, context });
+      const { level, why, fields } = how === "failed" ? failureOf(thrown) : asItIs;
+      log({
+        level,
+        source,
+        message: `stream on ${path} ${said}${why}`,
+        fields: { "url.path": path, ...fields },
+        context,
+      });
       return;
     }
     const duration = Math.round((performance.now() - this.#startedAt) * 1e6);

@@ -6,12 +6,14 @@ import {
   App,
   Codec,
   Dep,
+  Event,
   Health,
   Path,
   Query,
   Refusal,
   Result,
   Returns,
+  Socket,
   Test,
   get,
   json,
@@ -19,6 +21,7 @@ import {
   refuse,
 } from "usher-http";
 import type { AppOptions, Route } from "usher-http";
+import { DatabaseError } from "usher-http/postgres";
 import { internal } from "../support/refusals.ts";
 import { lines, logWith, logged, messages } from "../support/logs.ts";
 
@@ -200,4 +203,87 @@ describe("a refusal thrown is answered like one returned", () => {
     expect(messages("warn")).toEqual([`${method} /x: gone: the sweep took it`]);
     expect(messages("error")).toEqual([]);
   });
+});
+
+/** What a database says may be told: it holds no value of a parameter or a row. */
+const failures = [
+  [{ kind: "conflict", constraint: "orders_key" }, "error", "internal: a constraint is violated: orders_key"],
+  [
+    { kind: "db", code: "42P01", detail: 'ERROR 42P01: relation "ordrs" does not exist, for select 1 from ordrs' },
+    "error",
+    'internal: the database: ERROR 42P01: relation "ordrs" does not exist, for select 1 from ordrs',
+  ],
+  [
+    { kind: "lost", detail: "ECONNRESET" },
+    "error",
+    "internal: the database connection was lost, and what was done is not known: ECONNRESET",
+  ],
+  [{ kind: "pool_busy", waitedMs: 20 }, "warn", "busy: no database connection came free within 20 ms"],
+  [
+    { kind: "unsent", detail: "ECONNREFUSED" },
+    "warn",
+    "busy: the database was not reached, and nothing was done: ECONNREFUSED",
+  ],
+] as const;
+
+describe.each(failures)("a failure of the database that nobody handles: %j", (failure, level, detail) => {
+  const code = detail.slice(0, detail.indexOf(":"));
+  const fail = (): never => {
+    throw new DatabaseError(failure);
+  };
+  const loud = () => lines().filter((line) => line["level"] !== "info");
+  const told = {
+    level,
+    "error.kind": "DatabaseError",
+    "error.stack": expect.stringContaining("raises.test.ts"),
+    "framework.refusal.code": code,
+    request_id: expect.any(String),
+  };
+
+  it("7.5 in a handler is one line, with what it was", async () => {
+    const app = Test.app([get(Path.of("x"), text, fail)]);
+    const answered = await Test.call(app, "GET", "/x");
+    expect([answered.status, answered.headers.get("retry-after")]).toEqual(code === "busy" ? [503, "1"] : [500, null]);
+    expect(loud()).toMatchObject([{ ...told, message: `GET /x: ${detail}`, "http.route": "/x" }]);
+  });
+
+  it("7.5 in a stream's producer, too", async () => {
+    const kind = Event.text("word");
+    const app = App.make([
+      get(Path.of("x"), { returns: Returns.events([kind]) }, () => async (send) => {
+        await send(Event.make(kind, "one"));
+        fail();
+      }),
+    ]);
+    await expect((await app.fetch(new Request("http://localhost/x"))).text()).rejects.toThrow();
+    expect(loud()).toMatchObject([
+      { ...told, message: `stream on /x failed, so its connection is closed: ${detail}`, "url.path": "/x" },
+    ]);
+  });
+
+  it("7.5 and in a socket's handler", async () => {
+    const words = Socket.protocol({ server: Socket.text, client: Socket.text });
+    const app = Test.app([get(Path.of("x"), { returns: Returns.websocket(words) }, () => fail)]);
+    await Test.websocket(app, words, "/x", (socket) => socket.receive());
+    expect(loud()).toMatchObject([
+      { ...told, message: `socket on /x: its handler raised: ${detail}`, "url.path": "/x" },
+    ]);
+  });
+});
+
+it("a refusal that is thrown where nobody is answered any more is told by its detail", async () => {
+  const gone = Refusal.code("gone", { status: 410, doc: "It went." });
+  async function* parts() {
+    yield new TextEncoder().encode("a");
+    throw refuse(gone, "It went.", { detail: "row 7" });
+  }
+  const app = App.make([get(Path.of("x"), { returns: Returns.response }, () => Answer.stream(parts()))]);
+  await expect((await app.fetch(new Request("http://localhost/x"))).text()).rejects.toThrow();
+  expect(lines().filter((line) => line["level"] !== "info")).toMatchObject([
+    {
+      level: "warn",
+      message: "stream on /x failed, so its connection is closed: gone: row 7",
+      "framework.refusal.code": "gone",
+    },
+  ]);
 });
