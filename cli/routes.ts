@@ -63,7 +63,7 @@ function bodyOf({ body }: Reads): readonly string[] {
 
 function answers({ returns: { node } }: Route): string {
   const statuses = node.statuses.map(([status]) => status).join(" ");
-  if (node.kind === "response") return "response";
+  if (node.kind === "response") return `${statuses} response`.trimStart();
   if (node.kind === "events") return `${statuses} events:${(node.events ?? []).map(({ name }) => name).join(",")}`;
   return node.shape === undefined ? `${statuses} ${node.kind}` : `${statuses} json:${nameOr(node.shape, "value")}`;
 }

@@ -17,7 +17,8 @@ export function pageScript() {
     write: false,
   });
   const script = outputFiles.map(({ text }) => text).join("");
-  return get(Path.of("page.js"), { summary: "The page's script", returns: Returns.response }, () =>
+  const returns = Returns.responses({ 200: { doc: "The script.", contentTypes: ["text/javascript"] } });
+  return get(Path.of("page.js"), { summary: "The page's script", returns }, () =>
     // Of the next version of the page the script is another.
     Answer.make(script, { contentType: "text/javascript; charset=utf-8", headers: [["cache-control", "no-cache"]] }),
   );

@@ -89,8 +89,13 @@ export const pageRoutes = [
       return page(session?.data.clerk);
     },
   ),
-  get(Path.of("page.css"), { summary: "The page's style", returns: Returns.response }, () =>
-    Answer.make(style, { contentType: "text/css; charset=utf-8" }),
+  get(
+    Path.of("page.css"),
+    {
+      summary: "The page's style",
+      returns: Returns.responses({ 200: { doc: "The style.", contentTypes: ["text/css"] } }),
+    },
+    () => Answer.make(style, { contentType: "text/css; charset=utf-8" }),
   ),
   // Browsers ask for it unasked.
   get(Path.of("favicon.ico"), { summary: "No icon", returns: Returns.empty() }, () => {}),

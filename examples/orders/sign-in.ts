@@ -46,14 +46,16 @@ const signIn = post(
   signInPath,
   {
     summary: "Sign in",
-    description: "With the name or the password wrong, the page again.",
     inputs: {
       slowly,
       name: Form.required("name", Codec.string),
       password: Form.required("password", Codec.string),
       setCookie,
     },
-    returns: Returns.response,
+    returns: Returns.responses({
+      303: "Signed in: back to the orders.",
+      403: { doc: "The name or the password is wrong: the page again.", contentTypes: ["text/html"] },
+    }),
   },
   async ({ name, password, setCookie }) => {
     if (!(await isRight(name, password))) {
@@ -67,7 +69,11 @@ const signIn = post(
 
 const signOut = post(
   Path.of("sign-out"),
-  { summary: "Sign out", inputs: { session: sessions.optional, setCookie }, returns: Returns.response },
+  {
+    summary: "Sign out",
+    inputs: { session: sessions.optional, setCookie },
+    returns: Returns.responses({ 303: "Signed out: back to the orders." }),
+  },
   async ({ session, setCookie }) => {
     await session?.close(setCookie);
     return Answer.redirect("/", { status: 303 });

@@ -25,6 +25,8 @@ export interface ReturnsNode {
   readonly statuses: readonly (readonly [status: number, sentence: string])[];
   /** The handler says which of the statuses. */
   readonly several: boolean;
+  /** What the body of a response of the route's own may be, by its status. */
+  readonly contentTypes?: ReadonlyMap<number, readonly string[]>;
   readonly shape?: Shape;
   /** Values of the shape, for the API document. */
   readonly examples?: readonly unknown[];
@@ -38,6 +40,12 @@ export interface ReturnsNode {
   readonly opens?: (asked: Asked, canUpgrade: boolean) => Refusal | undefined;
   /** Made once for each route; throws `Unwritable` for what the declaration cannot write. */
   readonly compile: () => (returned: unknown) => Answer;
+}
+
+/** What a response of the route's own means, and the content types of its body: `type/subtype`, `type/*` or `type/*+suffix`. */
+export interface ResponseDoc {
+  readonly doc: string;
+  readonly contentTypes: readonly string[];
 }
 
 /** One of the statuses a route lists, with its value; made with {@link answer}. */

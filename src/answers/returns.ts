@@ -7,13 +7,14 @@ import type { Protocol } from "../streams/sockets/message.ts";
 import type { Socket, SocketHandler } from "../streams/sockets/socket.ts";
 import type { Answer } from "./answer.ts";
 import { builtAnswer } from "./built.ts";
+import { isContentType } from "../inputs/content-type.ts";
 import { htmlType, jsonType, textType } from "./content-types.ts";
 import { checkKeepAlive, eventsAnswer } from "./events.ts";
 import { writerOf } from "./json.ts";
 import { plain } from "./plain.ts";
 import { defaultMaxMessage, socketAnswer } from "./websocket.ts";
 import type { SocketOptions } from "./websocket.ts";
-import type { Answered, Returns, ReturnsNode } from "./returned.ts";
+import type { Answered, ResponseDoc, Returns, ReturnsNode } from "./returned.ts";
 import { Unwritable } from "./unwritable.ts";
 
 /** What is only written need not be its writer's to change. */
@@ -86,6 +87,37 @@ export function emptyResponse<const Statuses extends { readonly [status: number]
 export const response: Returns<Answer | Response, unknown> = {
   node: { kind: "response", statuses: [], several: false, compile: () => builtAnswer },
 };
+
+/**
+ * A response of the route's own under one of several statuses, each listed with what it means, and with its content types
+ * where it has a body: so much of it is in the API document. Any status from 200 to 599 can be listed, a refusal's too.
+ *
+ * @throws RangeError for a content type that is none.
+ *
+ * @example
+ * ```ts
+ * Returns.responses({
+ *   303: "Signed in: back to the orders.",
+ *   403: { doc: "The name or the password is wrong: the page again.", contentTypes: ["text/html"] },
+ * });
+ * ```
+ */
+export function responses(statuses: {
+  readonly [status: number]: string | ResponseDoc;
+}): Returns<Answer | Response, unknown> {
+  const given = Object.entries(statuses).map(([status, said]) => [Number(status), said] as const);
+  const contentTypes = new Map(
+    given.flatMap(([status, said]) => (typeof said === "string" ? [] : [[status, said.contentTypes] as const])),
+  );
+  const wrong = [...contentTypes.values()].flat().find((type) => !isContentType(type));
+  if (wrong !== undefined) {
+    throw new RangeError(`${JSON.stringify(wrong)} is no content type: neither type/subtype, type/* nor type/*+suffix`);
+  }
+  const meanings = given.map(([status, said]) => [status, typeof said === "string" ? said : said.doc] as const);
+  return {
+    node: { kind: "response", statuses: meanings, several: true, contentTypes, compile: () => builtAnswer },
+  };
+}
 
 /**
  * A stream of events (`text/event-stream`), of the kinds listed: the handler returns a function that is given `send`, and

@@ -130,7 +130,6 @@ function checkInputs(
 
 function checkAnswer({ route, name }: Declared, problems: string[]): void {
   const { kind, statuses, several } = route.returns.node;
-  if (kind === "response") return;
   if (kind === "websocket") {
     if (route.method !== "GET") problems.push(`${name}: a WebSocket is opened by a GET (RFC 6455 §4.1)`);
     return;
@@ -138,7 +137,11 @@ function checkAnswer({ route, name }: Declared, problems: string[]): void {
   if (several && statuses.length === 0) problems.push(`${name} lists no status to answer`);
   for (let i = 0; i < statuses.length; i++) {
     const [status] = statuses[i] as (typeof statuses)[number];
-    if (!Number.isInteger(status) || status < 200 || status > 299) {
+    if (kind === "response") {
+      if (!Number.isInteger(status) || status < 200 || status > 599) {
+        problems.push(`${name} lists ${status}, which no answer has`);
+      }
+    } else if (!Number.isInteger(status) || status < 200 || status > 299) {
       problems.push(`${name} lists ${status}, which is not a success: failing is a refusal`);
     }
     if (kind === "json" && (status === 204 || status === 205)) {

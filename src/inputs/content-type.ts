@@ -47,14 +47,15 @@ function accepts(accepted: readonly string[], line: string): boolean {
 
 /** What is wrong with the types a body may have, for the checks of an app being made. */
 export function wrongContentTypes(types: readonly string[] = []): readonly string[] {
-  const wrong = types.filter((type) => !isPattern(type));
+  const wrong = types.filter((type) => !isContentType(type));
   return wrong.map(
     (type) =>
       `accepts the content type ${JSON.stringify(type)}, which is neither type/subtype, type/* nor type/*+suffix`,
   );
 }
 
-function isPattern(text: string): boolean {
+/** Whether it is `type/subtype`, `type/*` or `type/*+suffix`. */
+export function isContentType(text: string): boolean {
   const [type = "", subtype = "", ...more] = text.split("/");
   if (more.length > 0 || !isToken(type) || type.includes("*")) return false;
   return isToken(subtype) && /^(?:[^*]+|\*|\*\+[^*]+)$/.test(subtype);

@@ -27,9 +27,7 @@ export function answersOf(returns: ReturnsNode, telling: Telling): Responses {
         returns.statuses.map(([status, sentence]) => [status, { description: sentence || "No content." }]),
       );
     case "response":
-      return {
-        default: { description: "A response of the route's own: a page, a redirect, a file, or nothing." },
-      };
+      return ownAnswers(returns);
     case "events":
       return { 200: eventsAnswer(returns.events ?? [], telling) };
     default:
@@ -51,6 +49,35 @@ function jsonAnswers({ statuses, shape, examples = [] }: ReturnsNode, telling: T
   return Object.fromEntries(
     statuses.map(([status, sentence]) => [status, { description: sentence || "The answer.", content }]),
   );
+}
+
+function ownAnswers({ statuses, several, contentTypes }: ReturnsNode): Responses {
+  if (!several) {
+    return { default: { description: "A response of the route's own: a page, a redirect, a file, or nothing." } };
+  }
+  return Object.fromEntries(
+    statuses.map(([status, sentence]) => {
+      const types = contentTypes?.get(status) ?? [];
+      // JSON of any kind; what is not JSON is text, or bytes.
+      const content = types.map((type) => [type, { schema: /[/+]json$/.test(type) ? {} : { type: "string" } }]);
+      return [
+        status,
+        { description: sentence, ...(types.length === 0 ? {} : { content: Object.fromEntries(content) }) },
+      ];
+    }),
+  );
+}
+
+/** Answers and refusals, put together where they have one status: it is of the types of either. */
+export function eitherOf(answers: Responses, refusals: Responses): Responses {
+  const all = { ...answers, ...refusals };
+  for (const [status, answer] of Object.entries(answers)) {
+    const refusal = refusals[status];
+    if (refusal === undefined) continue;
+    const content = { ...(answer["content"] as object | undefined), ...(refusal["content"] as object | undefined) };
+    all[status] = { description: `${answer.description} ${refusal.description}`, content };
+  }
+  return all;
 }
 
 function eventsAnswer(kinds: readonly AnyEventKind[], telling: Telling): Responses[string] {

@@ -1,6 +1,6 @@
 import type { Code } from "../refusals/code.ts";
 import type { Route } from "../routes/route.ts";
-import { answersOf } from "./answers.ts";
+import { answersOf, eitherOf } from "./answers.ts";
 import type { Responses } from "./answers.ts";
 import { readsOf } from "./inputs.ts";
 import type { Credential } from "./inputs.ts";
@@ -69,7 +69,7 @@ export function operationOf(described: Described): object {
     ...(tags.length === 0 ? {} : { tags }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(requestBody === undefined ? {} : { requestBody }),
-    responses: { ...answers, ...refusalsOf(codes) },
+    responses: eitherOf(answers, refusalsOf(codes)),
     ...(security === undefined ? {} : { security }),
     ...(alsoReads.length === 0 ? {} : { "x-reads": alsoReads }),
     ...(sharing === undefined ? {} : { "x-cors": sharing }),

@@ -13,6 +13,11 @@ const stray = put(users, { returns: Returns.jsonResponse(v.string(), { 200: "Rep
   answer(202 as 200, "stray"),
 );
 const strayEmpty = put(users, { returns: Returns.emptyResponse({ 204: "Done." }) }, () => answer(201 as 204));
+const strayOwn = put(
+  users,
+  { returns: Returns.responses({ 303: "Moved." }) },
+  () => new Response(null, { status: 202 }),
+);
 const returned = put(users, { returns: Returns.text }, () => refuse(gone) as never);
 const thrown = put(users, { returns: Returns.text }, () => {
   throw refuse(gone);
@@ -28,6 +33,7 @@ describe("is answered, logged at error and raised by Test.call", () => {
   it.each([
     ["AN-06", "a status no list has", stray, 202, "/users/{name} answered 202, which it does not list"],
     ["AN-06", "an empty one", strayEmpty, 201, "/users/{name} answered 201, which it does not list"],
+    ["AN", "one of the route's own", strayOwn, 202, "/users/{name} answered 202, which it does not list"],
     ["RF", "a code returned", returned, 410, "/users/{name} refused with gone, which nothing declares"],
     ["RF", "a code thrown", thrown, 410, "/users/{name} refused with gone, which nothing declares"],
     ["RF", "an input's code", input, 410, "/users/{name} refused with gone, which nothing declares"],

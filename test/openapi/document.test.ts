@@ -372,6 +372,30 @@ describe("answers", () => {
     });
   });
 
+  it("OA-33 one of the route's own, its statuses listed", () => {
+    const returns = Returns.responses({
+      200: { doc: "The report.", contentTypes: ["application/pdf", "application/problem+json"] },
+      303: "Signed in.",
+      403: { doc: "The page again.", contentTypes: ["text/html"] },
+    });
+    const signIn = post(Path.root, { returns }, () => new Response(null, { status: 303 }));
+    const { responses } = operation(signIn);
+    expect(Object.keys(responses)).toEqual(["200", "303", "403", "500", "503"]);
+    expect(responses).toMatchObject({
+      200: {
+        description: "The report.",
+        content: { "application/pdf": { schema: { type: "string" } }, "application/problem+json": { schema: {} } },
+      },
+      303: { description: "Signed in." },
+      403: {
+        description: "The page again. cross_origin: A browser sent a request that changes something from another site.",
+        content: { "text/html": { schema: { type: "string" } }, "application/json": { schema: refusalRef } },
+      },
+    });
+    expect(responses["303"]).not.toHaveProperty("content");
+    expect(() => Returns.responses({ 200: { doc: "", contentTypes: ["html"] } })).toThrow('"html" is no content type');
+  });
+
   const tick = Event.json("tick", v.pipe(v.number(), v.integer()));
   const ticks = get(Path.of("ticks"), { returns: Returns.events([tick, Event.text("line")]) }, () => () => {});
   const itemSchema = {

@@ -102,6 +102,7 @@ const returns: fc.Arbitrary<Returns<never, unknown>> = fc.oneof(
     Returns.html,
     Returns.empty(),
     Returns.response,
+    Returns.responses({ 303: "Elsewhere.", 404: { doc: "A page.", contentTypes: ["text/html"] } }),
     Returns.emptyResponse({ 201: "Made.", 204: "Kept." }),
   ),
   shape.map((one) => Returns.json(one, { status: 201 })),
