@@ -11,7 +11,7 @@ const files: readonly (readonly [file: string, names?: readonly string[]])[] = [
   ["client/waiting"],
   ["client/received"],
   ["client/outcome"],
-  ["routes/segment", ["encodeSegment"]],
+  ["routes/segment", ["percentEncoded"]],
   ["streams/text-kinds", ["askingForTextKinds"]],
   ["client/request"],
   ["client/call"],

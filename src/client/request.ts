@@ -1,4 +1,4 @@
-import { encodeSegment } from "../routes/segment.ts";
+import { percentEncoded } from "../routes/segment.ts";
 import { askingForTextKinds } from "../streams/text-kinds.ts";
 import type { BodyToSend } from "../inputs/of-body.ts";
 import type { ClientOptions } from "./calls.ts";
@@ -41,12 +41,11 @@ export function requestOf({ baseUrl, headers: always }: ClientOptions, key: stri
 
 /** As `Path.url` prints it, but for what no request can have. */
 function pathOf(pattern: string, path: Fields): string {
-  const print = (_: string, segment: string): string => {
-    const [, name = "", rest] = /^\{(.+?)(\*?)\}$/.exec(segment) ?? [];
-    const parts = name === "" ? [segment] : rest === "" ? [path[name]] : (path[name] as readonly unknown[]);
-    return parts.map((part) => `/${encodeSegment(segmentOf(part, pattern, name))}`).join("");
+  const print = (_: string, name = "", rest: string, literal: string): string => {
+    const parts = literal ? [literal] : rest ? (path[name] as readonly unknown[]) : [path[name]];
+    return parts.map((part) => `/${percentEncoded(segmentOf(part, pattern, name))}`).join("");
   };
-  return pattern.replace(/\/([^/]+)/g, print) || "/";
+  return pattern.replace(/\/(?:\{([^/]+?)(\*?)\}(?=\/|$)|([^/]+))/g, print) || "/";
 }
 
 // What makes a request takes a segment of dots away, encoded or not, and would so ask for another route.

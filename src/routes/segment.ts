@@ -8,9 +8,13 @@ export function decodeSegment(segment: string): string | undefined {
   }
 }
 
-/** RFC 3986 §2.3: only the unreserved characters stand for themselves. */
+/** A segment of this text, which no URL parser takes away. */
 export function encodeSegment(text: string): string {
-  if (text === "." || text === "..") return text.replaceAll(".", "%2E");
+  return text === "." || text === ".." ? text.replaceAll(".", "%2E") : percentEncoded(text);
+}
+
+/** RFC 3986 §2.3: only the unreserved characters stand for themselves. */
+export function percentEncoded(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
