@@ -21,7 +21,7 @@ const packagesOfSrc = ["valibot", "node:async_hooks"];
 const typesOfSrc = {
   tracing: ["@opentelemetry/api", "@opentelemetry/sdk-trace-base", "@opentelemetry/exporter-trace-otlp-http"],
   measuring: ["@opentelemetry/api"],
-  metrics: ["@opentelemetry/sdk-metrics", "@opentelemetry/exporter-prometheus"],
+  metrics: ["@opentelemetry/api", "@opentelemetry/sdk-metrics", "@opentelemetry/exporter-prometheus"],
 };
 
 /** What a folder of src loads when it is asked to; each is an optional peer dependency. */
@@ -46,7 +46,7 @@ const loadedModule = { file: "cli/load-routes.ts", specifier: "url.href" };
 
 /** What an adapter may run of src. Of the rest, `index.ts` aside, it may import types. */
 const portsOfSrc =
-  /^src\/(app|database|logging|streams\/relays)\/|^src\/inputs\/(body-source|rate-store)\.ts$|^src\/answers\/(answer|parts)\.ts$/;
+  /^src\/(app|database|logging|measuring|streams\/relays)\/|^src\/inputs\/(body-source|rate-store)\.ts$|^src\/answers\/(answer|parts)\.ts$/;
 
 const wrong = [];
 for (const folder of ["src", "adapters", "cli", "examples"]) {
@@ -127,7 +127,7 @@ function refusedBy(file, specifier, kind) {
   if (target === "src/index.ts") return "an adapter imports what it needs, and not the front door";
   return kind === "types" || portsOfSrc.test(target)
     ? undefined
-    : "an adapter runs what src has ports for: app, database, logging, relays";
+    : "an adapter runs what src has ports for: app, database, logging, measuring, relays";
 }
 
 /** The command line stands on everything, and nothing on it. @param {string} specifier @param {string | undefined} target */

@@ -47,6 +47,10 @@ export class Connections {
     return connectionOf(socket) ?? this.watch(socket);
   }
 
+  get size(): number {
+    return this.#open.size;
+  }
+
   /** How many answers with an end are not taken whole. */
   get unsent(): number {
     let unsent = 0;

@@ -11,6 +11,7 @@ import { limitsOf } from "../../src/app/listening.ts";
 import type { Limits, ServeOptions, Server } from "../../src/app/listening.ts";
 import { refusedConnect } from "../../src/app/refused-head.ts";
 import { Sweep } from "../../src/app/sweep.ts";
+import { measureConnections } from "../../src/measuring/figures.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routes/route.ts";
 import { Answering } from "./answering.ts";
@@ -53,6 +54,7 @@ class Listener implements Server {
   readonly #connections: Connections;
   readonly #answering: Answering;
   #servers: readonly HttpServer[] = [];
+  #endMeasuring: (() => void) | undefined = undefined;
   /** Undefined for an app that opens no sockets. */
   #upgrades: Upgrades | undefined = undefined;
   readonly #stopping = new Stopping(() => this.#stop());
@@ -80,6 +82,7 @@ class Listener implements Server {
       process.once("SIGINT", this.#onSignal);
     }
     this.#sweep.start();
+    this.#endMeasuring = measureConnections(() => this.#connections.size);
     say("info", `listening on ${url} (${bound})`);
   }
 
@@ -178,6 +181,7 @@ class Listener implements Server {
     taken?.cut();
     this.#connections.closeAll();
     await closed;
+    this.#endMeasuring?.();
     this.#sweep.stop();
     await this.app.flush?.();
     sayStopped(cut, drainMs);

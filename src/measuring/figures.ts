@@ -37,3 +37,22 @@ export function poolFigures(): readonly (readonly [name: string, PoolFigures])[]
     return [name, { idle: sum("idle"), used: sum("used"), pending: sum("pending") }];
   });
 }
+
+let knowsConnections = false;
+const listeners = /* @__PURE__ */ new Set<() => number>();
+
+/**
+ * Has a listener's open connections counted whenever somebody collects them. One that cannot know them has none counted.
+ *
+ * @returns what ends that, for when the listener has stopped.
+ */
+export function measureConnections(read: () => number): () => void {
+  knowsConnections = true;
+  listeners.add(read);
+  return () => void listeners.delete(read);
+}
+
+/** Connections that are open now; undefined where no listener ever knew. */
+export function openConnections(): number | undefined {
+  return knowsConnections ? [...listeners].reduce((total, read) => total + read(), 0) : undefined;
+}

@@ -1,5 +1,5 @@
 import type { Attributes, Histogram, MeterProvider, ObservableResult } from "@opentelemetry/api";
-import { figures, poolFigures } from "./figures.ts";
+import { figures, openConnections, poolFigures } from "./figures.ts";
 
 /** What the semantic conventions for HTTP advise, in seconds. */
 const boundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
@@ -32,6 +32,11 @@ export class Instruments {
     now("framework.server.body_budget.used", "By", "Bytes of request bodies that are held.", (result) =>
       result.observe(figures.bodyBytes),
     );
+    // OpenTelemetry has a name for a client's alone.
+    now("framework.server.open_connections", "{connection}", "Number of open connections of servers.", (result) => {
+      const open = openConnections();
+      if (open !== undefined) result.observe(open);
+    });
     now("db.client.connection.count", "{connection}", "The number of connections that are in a state.", (result) => {
       for (const [name, { idle, used }] of poolFigures()) {
         const pool = { "db.client.connection.pool.name": name };

@@ -1,4 +1,4 @@
-/** Figures (facts 11.4; rows MT-01, MT-04, MT-06, MT-10), as Prometheus reads them and as a registered provider is told. */
+/** Figures (facts 11.4; rows MT), as Prometheus reads them and as a registered provider is told. */
 import { metrics } from "@opentelemetry/api";
 import {
   AggregationTemporality,
@@ -8,10 +8,26 @@ import {
   PeriodicExportingMetricReader,
 } from "@opentelemetry/sdk-metrics";
 import { afterEach, describe, expect, it } from "vitest";
-import { Client, Metrics, Path, Returns, Test, body, get, post, route } from "usher-http";
+import {
+  Client,
+  Codec,
+  Dep,
+  Header,
+  Metrics,
+  Path,
+  Refusal,
+  Returns,
+  Test,
+  body,
+  get,
+  post,
+  refuse,
+  route,
+} from "usher-http";
 import { measurePool } from "../../src/measuring/figures.ts";
 import { lines, logWith } from "../support/logs.ts";
 import { gate, start } from "../support/node-server.ts";
+import { RawClient } from "../support/raw-client.ts";
 
 const text = { returns: Returns.text };
 afterEach(() => metrics.disable());
@@ -101,7 +117,7 @@ describe("GET /metrics", () => {
   it("MT-06 requests that are in flight, and bytes that are held", async () => {
     const { url, port } = await start(routes);
     const asked = fetch(`${url}/held`);
-    const client = await import("../support/raw-client.ts").then(({ RawClient }) => RawClient.to(port));
+    const client = await RawClient.to(port);
     client.send("POST /body HTTP/1.1", "host: h", "content-length: 6", "", "abc");
     const figures = async () => {
       const told = samples(await (await fetch(`${url}/metrics`)).text());
@@ -112,6 +128,20 @@ describe("GET /metrics", () => {
     client.send("def");
     expect([(await (await asked).text()).length, (await client.answer()).status]).toEqual([4, 200]);
     expect(await figures()).toEqual([1, 0]);
+  });
+
+  it("MT-06 connections that are open, of a listener that knows", async () => {
+    const server = await start(routes);
+    const { url, port } = server;
+    const figure = async () => samples(await page(app)).get("framework_server_open_connections");
+    await (await fetch(`${url}/metrics`)).text();
+    const before = (await figure()) as number;
+    const clients = await Promise.all([RawClient.to(port), RawClient.to(port)]);
+    while ((await figure()) !== before + 2) await new Promise((resolve) => setTimeout(resolve, 2));
+    for (const client of clients) client.leave();
+    while ((await figure()) !== before) await new Promise((resolve) => setTimeout(resolve, 2));
+    await server.stop();
+    expect(await figure()).toBe(before - 1);
   });
 
   it("MT-10 connections of each pool", async () => {
@@ -162,6 +192,19 @@ describe("GET /metrics", () => {
     expect(await page(moved, "/internal/figures")).toContain("http_server_active_requests");
     expect((await Test.call(moved, "GET", "/metrics")).status).toBe(404);
   });
+
+  it("MT-07 is for those alone whom its guard lets in", async () => {
+    const keyless = Refusal.code("keyless", { status: 403, doc: "The figures' key is missing." });
+    const key = Header.optional("x-key", Codec.string);
+    const guard = Dep.join({ key }, ({ key }) => (key === "k" ? key : refuse(keyless)), { refuses: [keyless] });
+    const guarded = Test.app(Metrics.routes({ guard }));
+    const without = await Test.call(guarded, "GET", "/metrics");
+    expect([without.status, without.body]).toEqual([
+      403,
+      '{"error":"keyless","message":"The figures\' key is missing."}',
+    ]);
+    expect((await Test.call(guarded, "GET", "/metrics", { headers: { "x-key": "k" } })).body).toContain("# TYPE");
+  });
 });
 
 describe("with a provider that the application registered", () => {
@@ -192,20 +235,70 @@ describe("with a provider that the application registered", () => {
     await reader.shutdown();
   });
 
-  it("MT-01 Metrics.routes serves its own instruments beside them", async () => {
+  /** A provider of the application's, and a page of what its meter is told. */
+  function meter() {
     const reader = new OnDemand();
     const provider = new MeterProvider({ readers: [reader] });
     metrics.setGlobalMeterProvider(provider);
-    const hits = metrics.getMeter("shop").createCounter("shop.hits", { description: "Pages served" });
-    const theirs = Test.app([
-      ...Metrics.routes({ reader }),
-      get(Path.of("theirs"), text, () => (hits.add(1, { "shop.page": 'a"b\\' }), "")),
-    ]);
-    await Test.call(theirs, "GET", "/theirs");
-    const told = await page(theirs);
+    const app = Test.app([...Metrics.routes({ reader }), get(Path.of("theirs"), text, () => "")]);
+    return { shop: provider.getMeter("shop"), app };
+  }
+
+  it("MT-01 Metrics.routes serves its own instruments beside them", async () => {
+    const { shop, app } = meter();
+    const hits = shop.createCounter("shop.hits", { description: "Pages served" });
+    for (const page of ["home", "home", 'a"b\\c\nd', ""]) hits.add(1, { "shop.page": page });
+    await Test.call(app, "GET", "/theirs");
+    const told = await page(app);
     expect(told).toContain(
-      '# HELP shop_hits_total Pages served\n# TYPE shop_hits_total counter\nshop_hits_total{shop_page="a\\"b\\\\"} 1\n',
+      [
+        "# HELP shop_hits_total Pages served",
+        "# TYPE shop_hits_total counter",
+        'shop_hits_total{shop_page="home"} 2',
+        'shop_hits_total{shop_page="a\\"b\\\\c\\nd"} 1',
+        "",
+      ].join("\n"),
     );
+    // An empty label is one that is not there (Prometheus's data model).
+    expect(told).toMatch(/^shop_hits_total 1$/m);
     expect(count(told, "GET", "/theirs", 200)).toBe(1);
+  });
+
+  it.each([
+    ["By", "shop_cache_bytes 1.5"],
+    ["bytes", "shop_cache_bytes 1.5"],
+    ["ms", "shop_cache_milliseconds 1.5"],
+    ["%", "shop_cache_percent 1.5"],
+    ["{page}", "shop_cache 1.5"],
+    ["", "shop_cache 1.5"],
+  ])("MT-03 a gauge that is sampled is named with its unit, %j", async (unit, expected) => {
+    const { shop, app } = meter();
+    shop.createObservableGauge("shop.cache", { unit }).addCallback((result) => result.observe(1.5));
+    expect((await page(app)).split("\n")).toContain(expected);
+  });
+
+  it("MT-04 a histogram has its buckets, its sum and its count", async () => {
+    const { shop, app } = meter();
+    const sizes = shop.createHistogram("shop.size", { advice: { explicitBucketBoundaries: [10, 100] } });
+    for (const size of [5, 50, 500.5]) sizes.record(size, { "shop.kind": "pen" });
+    const told = samples(await page(app));
+    const bucket = (le: string) => told.get(`shop_size_bucket{shop_kind="pen",le="${le}"}`);
+    expect([bucket("10"), bucket("100"), bucket("+Inf")]).toEqual([1, 2, 3]);
+    expect([told.get('shop_size_sum{shop_kind="pen"}'), told.get('shop_size_count{shop_kind="pen"}')]).toEqual([
+      555.5, 3,
+    ]);
+  });
+
+  it("MT-09 one whose sampling fails is left out, and the page is kept", async () => {
+    const { shop, app } = meter();
+    shop.createObservableGauge("shop.fails").addCallback(() => {
+      throw new Error("no");
+    });
+    shop.createObservableGauge("shop.rejects").addCallback(() => Promise.reject(new Error("no")));
+    shop.createObservableGauge("shop.goes").addCallback((result) => result.observe(1));
+    const answered = await Test.call(app, "GET", "/metrics");
+    expect(answered.status).toBe(200);
+    expect(answered.body).toMatch(/^shop_goes 1$/m);
+    expect(answered.body).not.toMatch(/^shop_(fails|rejects)/m);
   });
 });

@@ -1,0 +1,36 @@
+/** Figures of a Worker, whose bundle has OpenTelemetry's packages in it (facts 11.4). */
+import { expect, it } from "vitest";
+import { bundle, start } from "./running.ts";
+
+const packages = `import { MeterProvider, MetricReader } from "@opentelemetry/sdk-metrics";
+  import { PrometheusSerializer } from "@opentelemetry/exporter-prometheus/build/src/PrometheusSerializer.js";
+  const packages = { MeterProvider, MetricReader, PrometheusSerializer };`;
+
+const programWith = (options: string) => `import { Metrics, Path, Returns, get } from "usher-http";
+  import { worker } from "../../../adapters/workers/index.ts";
+  ${options.includes("packages") ? packages : ""}
+  export default worker([
+    get(Path.of("hello"), { returns: Returns.text }, () => "hi"),
+    ...Metrics.routes(${options}),
+  ]);`;
+
+it("MT-06 are served by a Worker that is given the packages", async () => {
+  const { client } = await start(await bundle({ contents: programWith("{ packages }") }));
+  const asking = await client();
+  for (let i = 0; i < 3; i++) expect((await asking.ask("GET /hello").answer()).body).toBe("hi");
+  const { status, body } = await asking.ask("GET /metrics").answer();
+  expect(status).toBe(200);
+  expect(body).toContain(
+    'http_server_request_duration_seconds_count{http_request_method="GET",url_scheme="http",http_route="/hello",http_response_status_code="200"} 3',
+  );
+  expect(body).toContain("http_server_active_requests 1");
+  // It knows nothing of connections.
+  expect(body).not.toContain("open_connections");
+});
+
+it("and one that is not says what it needs", async () => {
+  const { client, line } = await start(await bundle({ contents: programWith("") }));
+  expect((await (await client()).ask("GET /metrics").answer()).status).toBe(500);
+  const needs = "@opentelemetry/sdk-metrics and @opentelemetry/exporter-prometheus, or their classes in a bundle";
+  await line(`GET /metrics: internal: Metrics.routes needs ${needs}`);
+});
