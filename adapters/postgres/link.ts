@@ -1,10 +1,12 @@
 import type { Socket } from "node:net";
 import postgres from "postgres";
 import { LinkFailure } from "../../src/database/link.ts";
-import type { Answer, Description, Link, LinkEvents, LinkTrouble, Values } from "../../src/database/link.ts";
+import type { Answer, Description, Link, LinkEvents, Values } from "../../src/database/link.ts";
 import type { Conninfo } from "./conninfo.ts";
 import { dial } from "./dial.ts";
 import type { Address } from "./dial.ts";
+import { Query, executeOf, prepared, simple, unprepared } from "./query.ts";
+import type { Described, Execute, Protocol } from "./query.ts";
 import { troubleOf } from "./trouble.ts";
 
 /** What a connection is born with. */
@@ -18,22 +20,10 @@ export interface Birth {
   readonly events: LinkEvents;
 }
 
-/** What the driver has beside what its types say. */
-interface Running extends Promise<Result> {
-  values(): Running;
-  describe(): Promise<{ types: number[]; columns: readonly Described[] }>;
-}
 type Result = Answer & { readonly state: Backend };
 interface Backend {
   readonly pid: number;
   readonly secret: number;
-}
-interface Described {
-  readonly name: string;
-  readonly type: number;
-}
-interface Driver {
-  unsafe(sql: string, values: readonly unknown[], options: { prepare: boolean; simple: boolean }): Running;
 }
 
 const terminate = Buffer.from([0x58, 0, 0, 0, 4]);
@@ -46,13 +36,12 @@ const cancelMs = 5000;
  */
 export class PostgresLink implements Link {
   readonly #birth: Birth;
-  readonly #driver: Driver;
+  readonly #driver: Execute;
   #socket: Socket | undefined = undefined;
   #backend: Backend | undefined = undefined;
   #isGone = false;
   #why = "the connection closed";
-  // What runs: rejects it, knowing whether any of it was sent.
-  #fail: ((trouble: LinkTrouble) => void) | undefined = undefined;
+  #running: Query | undefined = undefined;
   #sentBefore = 0;
   readonly #prepared = new Set<string>();
 
@@ -66,30 +55,26 @@ export class PostgresLink implements Link {
   }
 
   get isRunning(): boolean {
-    return this.#fail !== undefined;
+    return this.#running !== undefined;
   }
 
   /** Connects, and waits for the server's first answer. */
   async open(): Promise<void> {
-    const { state } = await this.#send("select 1", [], { prepare: false, simple: true });
+    const { state } = await this.#script("select 1");
     this.#backend = state;
   }
 
   run(sql: string, values: Values): Promise<Answer> {
-    const prepare = this.#prepares(sql);
-    // Without the option a statement of no parameters goes by the simple protocol, which prepares nothing.
-    return this.#send(sql, values, { prepare, simple: false });
+    return this.#send(sql, values, this.#prepares(sql) ? prepared : unprepared);
   }
 
   script(sql: string): Promise<Answer> {
-    return this.#send(sql, [], { prepare: false, simple: true });
+    return this.#script(sql);
   }
 
   async describe(sql: string): Promise<Description> {
-    const described = await this.#watch(() =>
-      this.#driver.unsafe(sql, [], { prepare: true, simple: false }).describe(),
-    );
-    return { params: described.types, columns: described.columns };
+    const { types, columns } = await this.#send<Described>(sql, [], prepared, true);
+    return { params: types, columns };
   }
 
   async cancel(): Promise<void> {
@@ -127,38 +112,31 @@ export class PostgresLink implements Link {
     this.#socket?.unref();
   }
 
-  #send(sql: string, values: Values, how: { prepare: boolean; simple: boolean }): Promise<Result> {
-    return this.#watch(() => {
-      const query = this.#driver.unsafe(sql, values, how);
-      // The simple protocol gives several answers, of which the last is told.
-      return how.simple ? query.values().then(last) : query.values();
-    });
+  async #script(sql: string): Promise<Result> {
+    return last(await this.#send(sql, [], simple));
   }
 
-  /** What the driver answers, or the connection's end: the driver does not tell of every end. */
-  #watch<A>(start: () => PromiseLike<A>): Promise<A> {
-    return new Promise((resolve, reject) => {
+  #send<A = Result>(sql: string, values: Values, protocol: Protocol, onlyDescribe = false): Promise<A> {
+    return new Promise<unknown>((resolve, reject) => {
       if (this.#isGone) return reject(new LinkFailure({ kind: "gone", isSent: false, why: this.#why }));
       this.#sentBefore = this.#socket?.bytesWritten ?? 0;
-      const fail = (trouble: LinkTrouble): void => {
-        this.#fail = undefined;
-        reject(new LinkFailure(trouble));
-      };
-      this.#fail = fail;
-      start().then(
-        (answer) => {
-          if (this.#fail === fail) this.#fail = undefined;
-          resolve(answer);
-        },
-        (error: unknown) => {
-          if (this.#fail !== fail) return;
-          const trouble = troubleOf(error, this.#hasSent, this.#why);
-          fail(trouble);
-          // After an error of its own the driver is in no state that is known.
-          if (trouble.kind === "gone") this.cut(trouble.why);
-        },
-      );
-    });
+      this.#running = new Query(sql, values, protocol, onlyDescribe, this, resolve, reject);
+      this.#driver(this.#running);
+    }) as Promise<A>;
+  }
+
+  /** What ran has its answer. */
+  answered(): void {
+    this.#running = undefined;
+  }
+
+  /** What ran has failed; why that is so. */
+  failed(error: unknown): LinkFailure {
+    this.#running = undefined;
+    const trouble = troubleOf(error, this.#hasSent, this.#why);
+    // After an error of its own the driver is in no state that is known.
+    if (trouble.kind === "gone") this.cut(trouble.why);
+    return new LinkFailure(trouble);
   }
 
   get #hasSent(): boolean {
@@ -192,11 +170,14 @@ export class PostgresLink implements Link {
     if (this.#isGone) return;
     this.#isGone = true;
     this.#birth.events.closed();
-    this.#fail?.({ kind: "gone", isSent: this.#hasSent, why: this.#why });
+    const running = this.#running;
+    this.#running = undefined;
+    // The driver does not tell of every end.
+    running?.fail(new LinkFailure({ kind: "gone", isSent: this.#hasSent, why: this.#why }));
   }
 }
 
-function driverOf({ target, parameters, statementCache, events }: Birth, socketOf: () => Promise<Socket>): Driver {
+function driverOf({ target, parameters, statementCache, events }: Birth, socketOf: () => Promise<Socket>): Execute {
   let isDialled = false;
   const options = {
     host: "localhost",
@@ -226,7 +207,7 @@ function driverOf({ target, parameters, statementCache, events }: Birth, socketO
     },
   };
   // Its types know neither a socket of one's own, nor the simple protocol, nor who is notified.
-  return postgres(options as unknown as postgres.Options<{}>) as unknown as Driver;
+  return executeOf(postgres(options as unknown as postgres.Options<{}>));
 }
 
 const same = (value: unknown): unknown => value;

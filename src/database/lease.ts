@@ -1,5 +1,5 @@
 import { DatabaseError, failureOf } from "./failure.ts";
-import type { LinkFailure } from "./link.ts";
+import { LinkFailure } from "./link.ts";
 import type { Answer, Values } from "./link.ts";
 import type { Slot } from "./slot.ts";
 import type { Statement } from "./statement.ts";
@@ -16,7 +16,10 @@ export class Lease implements Database {
   readonly #slot: Slot;
   readonly #signal: AbortSignal | undefined;
   readonly #isTransaction: boolean;
-  #last: Promise<unknown> | undefined = undefined;
+  #isRunning = false;
+  // Those whose turn comes after what runs.
+  readonly #turns: (() => void)[] = [];
+  #whenIdle: (() => void) | undefined = undefined;
   #cancelling: Promise<void> | undefined = undefined;
   #hasEnded = false;
   /** Whether a concurrent transaction stood in the way of one of its statements. */
@@ -42,40 +45,45 @@ export class Lease implements Database {
 
   async #exec<P extends readonly unknown[], A>(statement: Statement<P, A>, params: P): Promise<A> {
     if (this.#hasEnded) throw new DatabaseError({ kind: "connection_closed" });
-    if (this.#isTransaction && controlsTransaction(statement.sql)) throw nested();
+    const { sql } = statement;
+    if (this.#isTransaction && controlsTransaction(sql)) throw nested();
     const values = statement.print(params);
-    const before = this.#last;
-    const answer =
-      before === undefined ? this.#run(statement, values) : before.then(() => this.#run(statement, values));
-    const settled = (): void => {
-      if (this.#last === last) this.#last = undefined;
-    };
-    const last = answer.then(settled, settled);
-    this.#last = last;
-    return statement.read(await answer);
+    if (this.#isRunning) await new Promise<void>((resolve) => this.#turns.push(resolve));
+    this.#isRunning = true;
+    let answer: Answer;
+    try {
+      if (this.isAborted) throw abandoned();
+      if (bounds.test(sql)) this.#slot.isUnbounded = true;
+      answer = await this.#slot.run(sql, values);
+    } catch (thrown) {
+      throw thrown instanceof LinkFailure ? this.#failureOf(thrown, sql, values) : thrown;
+    } finally {
+      this.#next();
+    }
+    return statement.read(answer);
+  }
+
+  #next(): void {
+    const turn = this.#turns.shift();
+    if (turn !== undefined) return turn();
+    this.#isRunning = false;
+    this.#whenIdle?.();
   }
 
   /** Lets what runs come to its end, and takes no more. */
   async end(): Promise<void> {
     this.#hasEnded = true;
-    await this.#last;
+    if (this.#isRunning) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
     this.#signal?.removeEventListener("abort", this.#abort);
     // A cancellation under way could still hit what runs next.
-    await this.#cancelling;
+    if (this.#cancelling !== undefined) await this.#cancelling;
   }
 
-  async #run({ sql }: Statement<never, unknown>, values: Values): Promise<Answer> {
-    if (this.isAborted) throw abandoned();
-    if (bounds.test(sql)) this.#slot.isUnbounded = true;
-    try {
-      return await this.#slot.run(sql, values);
-    } catch (thrown) {
-      const { trouble } = thrown as LinkFailure;
-      if (this.#cancelling !== undefined && trouble.kind === "refused" && trouble.code === "57014") throw abandoned();
-      const failure = failureOf(trouble, sql, values);
-      if (failure.kind === "not_serializable") this.hasConflicted = true;
-      throw new DatabaseError(failure);
-    }
+  #failureOf({ trouble }: LinkFailure, sql: string, values: Values): DatabaseError {
+    if (this.#cancelling !== undefined && trouble.kind === "refused" && trouble.code === "57014") return abandoned();
+    const failure = failureOf(trouble, sql, values);
+    if (failure.kind === "not_serializable") this.hasConflicted = true;
+    return new DatabaseError(failure);
   }
 
   readonly #abort = (): void => {

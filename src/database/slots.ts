@@ -3,6 +3,7 @@ import { LinkFailure } from "./link.ts";
 import type { OpenLink } from "./link.ts";
 import { warn } from "./pool-log.ts";
 import { Slot } from "./slot.ts";
+import { WaitingLine, gaveUp } from "./waiting-line.ts";
 
 export interface SlotsOptions {
   readonly size: number;
@@ -19,20 +20,10 @@ export interface Borrow {
   readonly signal?: AbortSignal;
 }
 
-interface Waiter {
-  readonly resolve: (slot: Slot) => void;
-  readonly reject: (why: unknown) => void;
-  /** Ends the wait's timer and its listening. */
-  readonly settle: () => void;
-}
-
 const firstBackoffMs = 100;
 const longestBackoffMs = 1000;
-const longWaitMs = 100;
 /** How long an idle connection may take to say that it is there. */
 const askMs = 5000;
-// Past it a timer fires at once.
-const longestTimerMs = 2 ** 31 - 1;
 
 /**
  * A fixed number of places for a connection each. A place is idle, lent, being opened, or down; a connection that dies
@@ -44,14 +35,13 @@ export class Slots {
   // The last one given back is lent first: so few connections are busy, and the others' caches stay out of the way.
   readonly #idle: Slot[] = [];
   readonly #lent = new Set<Slot>();
-  readonly #waiting = new Set<Waiter>();
+  readonly #waiting = new WaitingLine();
   #opening = 0;
   #down = 0;
   #replaced = 0;
   #backoffMs = 0;
   #attempt: ReturnType<typeof setTimeout> | undefined = undefined;
   #why = "";
-  #warnedAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
   #sweep: ReturnType<typeof setInterval> | undefined = undefined;
   readonly #sweepMs: number;
@@ -97,8 +87,11 @@ export class Slots {
 
   /** A connection of one's own until it is given back: at once where one is idle, else in the order of asking. */
   take(borrow: Borrow): Slot | Promise<Slot> {
-    const slot = this.#isClosed || borrow.signal?.aborted ? undefined : this.#idle.pop();
-    if (slot === undefined) return this.#wait(borrow);
+    if (this.#isClosed) return Promise.reject(new DatabaseError({ kind: "pool_closed" }));
+    const { waitMs = this.#options.waitMs, signal } = borrow;
+    if (signal?.aborted) return Promise.reject(gaveUp());
+    const slot = this.#idle.pop();
+    if (slot === undefined) return this.#isUnreachable ? this.#refuseSoon() : this.#waiting.join(waitMs, signal);
     this.#lent.add(slot);
     return slot;
   }
@@ -107,10 +100,13 @@ export class Slots {
   give(slot: Slot): void {
     slot.isUnbounded = false;
     if (this.#isClosed) void slot.link.shut().then(() => this.#gone(slot));
-    else {
+    else if (!slot.link.isOpen) {
       this.#lent.delete(slot);
-      if (slot.link.isOpen) this.#deliver(slot);
-      else this.#wentDown();
+      this.#wentDown();
+    } else if (!this.#waiting.serve(slot)) {
+      this.#lent.delete(slot);
+      slot.idleMs = 0;
+      this.#idle.push(slot);
     }
   }
 
@@ -128,7 +124,7 @@ export class Slots {
     this.#isClosed = true;
     clearInterval(this.#sweep);
     clearTimeout(this.#attempt);
-    for (const waiter of this.#waiting) this.#refuse(waiter, new DatabaseError({ kind: "pool_closed" }));
+    this.#waiting.close();
     const idle = this.#idle.splice(0);
     await Promise.all(idle.map(({ link }) => link.shut()));
     if (this.#lent.size + this.#opening > 0) await new Promise<void>((resolve) => (this.#whenClosed = resolve));
@@ -138,63 +134,15 @@ export class Slots {
     if (this.#isClosed && this.#lent.size + this.#opening === 0) this.#whenClosed?.();
   }
 
-  async #wait({ waitMs = this.#options.waitMs, signal }: Borrow): Promise<Slot> {
-    if (this.#isClosed) throw new DatabaseError({ kind: "pool_closed" });
-    if (signal?.aborted) throw gaveUp();
-    if (this.#isUnreachable) {
-      // Its timer makes a caller that asks again and again let the event loop turn, which is what finds the server back.
-      await new Promise((resolve) => setTimeout(resolve, 0));
-      throw new DatabaseError({ kind: "unsent", detail: this.#why });
-    }
-    const startedAt = performance.now();
-    const slot = await new Promise<Slot>((resolve, reject) => {
-      const leave = (why: DatabaseError): void => this.#refuse(waiter, why);
-      const expire = (): void => leave(new DatabaseError({ kind: "pool_busy", waitedMs: waitMs }));
-      const timer = setTimeout(expire, Math.min(waitMs, longestTimerMs));
-      const abort = (): void => leave(gaveUp());
-      signal?.addEventListener("abort", abort);
-      const settle = (): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", abort);
-      };
-      const waiter: Waiter = { resolve, reject, settle };
-      this.#waiting.add(waiter);
-    });
-    const waitedMs = Math.round(performance.now() - startedAt);
-    if (waitedMs > longWaitMs) this.#warnOfWait(waitedMs);
-    return slot;
-  }
-
-  // Where one waits long the next one does as well: a line a second says it.
-  #warnOfWait(waitedMs: number): void {
-    const now = performance.now();
-    if (now - this.#warnedAt < 1000) return;
-    this.#warnedAt = now;
-    warn(`a wait for a connection took ${waitedMs} ms`);
+  // Its timer makes a caller that asks again and again let the event loop turn, which is what finds the server back.
+  async #refuseSoon(): Promise<never> {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    throw new DatabaseError({ kind: "unsent", detail: this.#why });
   }
 
   /** With every place down and an attempt due later, there is nothing to wait for. */
   get #isUnreachable(): boolean {
     return this.#attempt !== undefined && this.#opening === 0 && this.#down === this.#options.size;
-  }
-
-  #refuse(waiter: Waiter, why: DatabaseError): void {
-    this.#waiting.delete(waiter);
-    waiter.settle();
-    waiter.reject(why);
-  }
-
-  #deliver(slot: Slot): void {
-    const [waiter] = this.#waiting;
-    if (waiter === undefined) {
-      slot.idleMs = 0;
-      this.#idle.push(slot);
-      return;
-    }
-    this.#waiting.delete(waiter);
-    waiter.settle();
-    this.#lent.add(slot);
-    waiter.resolve(slot);
   }
 
   async #openSlot(): Promise<Slot> {
@@ -253,15 +201,10 @@ export class Slots {
   }
 
   #settleOpened(slot: Slot): void {
-    if (this.#isClosed) {
-      this.#lent.add(slot);
-      this.give(slot);
-      return;
-    }
     clearTimeout(this.#attempt);
     this.#attempt = undefined;
-    if (slot.link.isOpen) this.#deliver(slot);
-    else this.#down++;
+    this.#lent.add(slot);
+    this.give(slot);
     this.#revive();
   }
 
@@ -274,7 +217,7 @@ export class Slots {
       this.#attemptLater();
     }
     if (!this.#isUnreachable) return;
-    for (const waiter of this.#waiting) this.#refuse(waiter, unsent(failure));
+    this.#waiting.refuseAll(() => unsent(failure));
   }
 
   /** Bounds what runs, renews what is old, and asks what was long idle whether it is there. */
@@ -331,8 +274,4 @@ function whyOf(failure: unknown): string {
 
 function unsent(failure: unknown): DatabaseError {
   return new DatabaseError({ kind: "unsent", detail: whyOf(failure) });
-}
-
-function gaveUp(): DatabaseError {
-  return new DatabaseError({ kind: "unsent", detail: "who asked for a connection went away" });
 }

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Health, Path, Refusal, Returns, Test, get, refuse } from "usher-http";
 import type { Route } from "usher-http";
 import { DatabaseError, Pool, Statement, Type } from "usher-http/postgres";
@@ -49,6 +49,12 @@ function route(work: () => Promise<unknown>, codes: Refusal["code"][] = []): Rou
   });
 }
 
+/** The pool's waits go by a clock that the test holds. */
+function holdTheClock(): void {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
 /** Settings as they are in every one of a pool's sessions. */
 async function everywhere(some: Pool, name: string): Promise<Set<string>> {
   const all = Array.from({ length: some.stats().size }, () => some.use((db) => db.exec(setting, name)));
@@ -83,6 +89,41 @@ describe("a borrow", () => {
     await holder;
   });
 
+  it("waits no longer than it says for those who wait longer", async () => {
+    const some = await pool({ size: 1 });
+    holdTheClock();
+    const held = gate();
+    const holder = some.use(() => held.passed);
+    const [long, short] = [undefined, 100].map((waitMs) =>
+      failure(some.use((db) => db.exec(next, 1), waitMs === undefined ? {} : { waitMs })),
+    );
+    vi.advanceTimersByTime(99);
+    expect(some.stats().waiting).toBe(2);
+    vi.advanceTimersByTime(1);
+    expect(await short).toEqual({ kind: "pool_busy", waitedMs: 100 });
+    vi.advanceTimersByTime(4899);
+    expect(some.stats().waiting).toBe(1);
+    vi.advanceTimersByTime(1);
+    expect(await long).toEqual({ kind: "pool_busy", waitedMs: 5000 });
+    held.open();
+    await holder;
+  });
+
+  it("that took long is told of, once a second, for the request that waited", async () => {
+    const some = await pool({ size: 1 });
+    holdTheClock();
+    const held = gate();
+    const holder = some.use(() => held.passed);
+    const app = Test.app([route(() => some.exec(next, 1))]);
+    const both = [Test.call(app, "GET", "/work"), Test.call(app, "GET", "/work")];
+    while (some.stats().waiting < 2) await new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(101);
+    held.open();
+    const [first] = await Promise.all([...both, holder]);
+    const told = lines().filter(({ message }) => message === "a wait for a connection took 101 ms");
+    expect(told).toMatchObject([{ level: "warn", request_id: first?.headers.get("x-request-id") }]);
+  });
+
   it("is served in the order of asking", async () => {
     const some = await pool({ size: 1 });
     const order: number[] = [];
@@ -111,7 +152,8 @@ describe("a borrow", () => {
 
   it("inside of another one that has to wait is warned of", async () => {
     const some = await pool({ size: 1, waitMs: 10 });
-    await some.use(() => failure(some.exec(next, 1)));
+    const app = Test.app([route(() => some.use(() => failure(some.exec(next, 1))).then(() => 1))]);
+    expect((await Test.call(app, "GET", "/work")).status).toBe(200);
     expect(messages("warn").join()).toContain("holds a connection");
   });
 
@@ -274,13 +316,12 @@ describe("a pool", () => {
     expect(await watch`select 1 from pg_stat_activity where application_name = 'usher'`).toHaveLength(8);
     const held = gate();
     const holders = Array.from({ length: 8 }, () => some.use(() => held.passed));
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    holdTheClock();
     const busy = failure(some.exec(next, 1));
     vi.advanceTimersByTime(4999);
     expect(some.stats().waiting).toBe(1);
     vi.advanceTimersByTime(1);
     expect(await busy).toEqual({ kind: "pool_busy", waitedMs: 5000 });
-    vi.useRealTimers();
     held.open();
     await Promise.all(holders);
     await some.close();

@@ -1,0 +1,117 @@
+import { current } from "../logging/context.ts";
+import type { LogContext } from "../logging/entry.ts";
+import { DatabaseError } from "./failure.ts";
+import { warn } from "./pool-log.ts";
+import type { Slot } from "./slot.ts";
+
+interface Waiter {
+  readonly resolve: (slot: Slot) => void;
+  readonly reject: (why: DatabaseError) => void;
+  readonly waitMs: number;
+  readonly startedAt: number;
+  readonly endsAt: number;
+  /** Of the request that waits: whoever hands it a connection is another. */
+  readonly context: LogContext | undefined;
+  readonly signal: AbortSignal | undefined;
+  /** Its listening to the signal. */
+  abort: (() => void) | undefined;
+}
+
+const longWaitMs = 100;
+// Past it a timer fires at once.
+const longestTimerMs = 2 ** 31 - 1;
+
+/** Who waits for a connection, in the order of asking, each for as long as it will. */
+export class WaitingLine {
+  readonly #waiting = new Set<Waiter>();
+  // One timer for all of them, which goes on when nobody waits: nearly every wait ends long before it is due, and a timer
+  // for each would cost as much as the rest of it.
+  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
+  #firesAt = Number.POSITIVE_INFINITY;
+  #warnedAt = Number.NEGATIVE_INFINITY;
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  join(waitMs: number, signal: AbortSignal | undefined): Promise<Slot> {
+    return new Promise((resolve, reject) => {
+      const startedAt = performance.now();
+      const endsAt = startedAt + Math.min(waitMs, longestTimerMs);
+      const context = current();
+      const waiter: Waiter = { resolve, reject, waitMs, startedAt, endsAt, context, signal, abort: undefined };
+      if (signal !== undefined) this.#listen(waiter, signal);
+      this.#waiting.add(waiter);
+      if (endsAt < this.#firesAt) this.#fireAt(endsAt, startedAt);
+    });
+  }
+
+  /** Hands a connection to whoever has waited longest; answers whether anybody waits. */
+  serve(slot: Slot): boolean {
+    const [waiter] = this.#waiting;
+    if (waiter === undefined) return false;
+    this.#leave(waiter);
+    this.#warnOfWait(waiter);
+    waiter.resolve(slot);
+    return true;
+  }
+
+  refuseAll(why: () => DatabaseError): void {
+    for (const waiter of this.#waiting) this.#refuse(waiter, why());
+  }
+
+  /** Refuses all who wait; no one may join after it. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.refuseAll(() => new DatabaseError({ kind: "pool_closed" }));
+  }
+
+  #listen(waiter: Waiter, signal: AbortSignal): void {
+    const abort = (): void => this.#refuse(waiter, gaveUp());
+    waiter.abort = abort;
+    signal.addEventListener("abort", abort);
+  }
+
+  #refuse(waiter: Waiter, why: DatabaseError): void {
+    this.#leave(waiter);
+    waiter.reject(why);
+  }
+
+  #leave(waiter: Waiter): void {
+    this.#waiting.delete(waiter);
+    if (waiter.abort !== undefined) waiter.signal?.removeEventListener("abort", waiter.abort);
+  }
+
+  #fireAt(at: number, now: number): void {
+    clearTimeout(this.#timer);
+    this.#firesAt = at;
+    const fire = (): void => this.#expire();
+    this.#timer = setTimeout(fire, at - now);
+  }
+
+  #expire(): void {
+    const now = performance.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const waiter of this.#waiting) {
+      const { waitMs, endsAt } = waiter;
+      if (endsAt <= now) this.#refuse(waiter, new DatabaseError({ kind: "pool_busy", waitedMs: waitMs }));
+      else next = Math.min(next, endsAt);
+    }
+    this.#firesAt = Number.POSITIVE_INFINITY;
+    if (next !== Number.POSITIVE_INFINITY) this.#fireAt(next, now);
+  }
+
+  // Where one waits long the next one does as well: a line a second says it.
+  #warnOfWait({ startedAt, context }: Waiter): void {
+    const now = performance.now();
+    const waitedMs = Math.round(now - startedAt);
+    if (waitedMs <= longWaitMs || now - this.#warnedAt < 1000) return;
+    this.#warnedAt = now;
+    warn(`a wait for a connection took ${waitedMs} ms`, context);
+  }
+}
+
+/** Nobody is left to be told. */
+export function gaveUp(): DatabaseError {
+  return new DatabaseError({ kind: "unsent", detail: "who asked for a connection went away" });
+}
