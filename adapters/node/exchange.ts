@@ -98,7 +98,9 @@ function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const given = rawHeaders[i] as string;
     if (given.length !== name.length || (given !== name && given.toLowerCase() !== name)) continue;
-    (lines ??= []).push(rawHeaders[i + 1] as string);
+    // Begun with its first, it is as long as it has to be: an empty one that is added to has room for seventeen.
+    if (lines === undefined) lines = [rawHeaders[i + 1] as string];
+    else lines.push(rawHeaders[i + 1] as string);
   }
   return lines ?? nothing;
 }

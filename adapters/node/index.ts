@@ -117,6 +117,8 @@ class Listener implements Server {
       connectionsCheckingInterval: Math.max(1, Math.min(1000, headTimeoutMs / 10)),
       // Node would answer its want of one with no word to the log.
       requireHostHeader: false,
+      // Nobody reads a body that is not announced: Node need not make a stream's whole life of it, which costs a request 0.5 µs.
+      optimizeEmptyRequests: true,
     });
     // Node drops headers past a count without a word; the bytes of a head are bound already.
     server.maxHeadersCount = 0;

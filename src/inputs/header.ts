@@ -43,7 +43,7 @@ function header(
   const twice = new Problem(at, "malformed", "This is given more than once.");
   const read = (asked: Asked): unknown => {
     const lines = asked.lines(lower);
-    const [first] = lines;
+    const first = lines[0];
     if (first === undefined) return absent();
     if (lines.length > 1 && codec.list !== true) return twice;
     return readText(codec, (lines.length > 1 ? lines.join(", ") : first).trim(), at);
