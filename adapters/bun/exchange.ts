@@ -40,6 +40,10 @@ export class BunExchange implements Exchange {
     return address.startsWith("::ffff:") ? address.slice(7) : address;
   }
 
+  get date(): string {
+    return this.#listening.sweep.date;
+  }
+
   get body(): TimedBody | undefined {
     if (this.#body === undefined) this.#body = bodyOf(this.request, this.#listening) ?? null;
     return this.#body ?? undefined;

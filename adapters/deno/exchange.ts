@@ -45,6 +45,10 @@ export class DenoExchange implements Exchange {
     return port === 0 ? "" : address;
   }
 
+  get date(): string {
+    return this.#listening.sweep.date;
+  }
+
   get body(): TimedBody | undefined {
     if (this.#body === undefined) this.#body = bodyOf(this.#request, this.#listening) ?? null;
     return this.#body ?? undefined;

@@ -48,6 +48,10 @@ export class NodeExchange implements Exchange {
     return connectionOf(this.request.socket).peer;
   }
 
+  get date(): string {
+    return this.#sweep.date;
+  }
+
   get body(): BodySource | undefined {
     return this.incoming;
   }

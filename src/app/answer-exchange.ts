@@ -61,7 +61,8 @@ function decideInsideSafely(asked: AskedExchange): Sent | Promise<Sent> {
 /** The order of decisions (contract 4.2, 5.7): the cross-origin check, the method, the route, and then what is no route. */
 function decideInside(asked: AskedExchange): Sent | Promise<Sent> {
   const { method, match } = asked;
-  if (method !== "GET" && !safeMethods.has(method) && comesFromElsewhere(asked)) return reply(asked, refused(crossOrigin));
+  if (method !== "GET" && !safeMethods.has(method) && comesFromElsewhere(asked))
+    return reply(asked, refused(crossOrigin));
   if (match === undefined) {
     const isKnown = knownMethods.has(method) || asked.app.table.methods.includes(method);
     return isKnown ? answerNoRoute(asked) : reply(asked, refused(notImplemented));
@@ -168,7 +169,9 @@ function empty(status: number, headers: Answer["headers"] = []): Answer {
 
 // A handler may answer what is awaited without being a promise, as some query builders are.
 function isThenable(returned: unknown): returned is PromiseLike<unknown> {
-  return typeof returned === "object" && returned !== null && typeof (returned as { then?: unknown }).then === "function";
+  return (
+    typeof returned === "object" && returned !== null && typeof (returned as { then?: unknown }).then === "function"
+  );
 }
 
 /** Those that change nothing, as far as a browser sends them (RFC 9110 §9.2.1). */

@@ -105,7 +105,16 @@ function headOf(asked: AskedExchange, answer: Answer, size: number | undefined):
   const { status, contentType, headers, cookies } = answer;
   if (isOrdinary(asked, answer) && contentType !== undefined && size !== undefined) {
     // At once: what is pushed to has room made for it four times over.
-    return ["content-type", contentType, "x-request-id", asked.id, "date", dateOf(asked), "content-length", String(size)];
+    return [
+      "content-type",
+      contentType,
+      "x-request-id",
+      asked.id,
+      "date",
+      dateOf(asked),
+      "content-length",
+      String(size),
+    ];
   }
   const head =
     contentType === undefined ? [] : ["content-type", size === undefined ? typeOf(asked, answer) : contentType];
@@ -131,7 +140,8 @@ function isDated(status: number): boolean {
 }
 
 function dateOf(asked: AskedExchange): string {
-  return httpDate(hasOwnClock(asked) ? asked.now.getTime() : Date.now());
+  if (hasOwnClock(asked)) return httpDate(asked.now.getTime());
+  return asked.exchange.date ?? httpDate(Date.now());
 }
 
 function addMissing(head: string[], { headers }: SecureHeaders): void {

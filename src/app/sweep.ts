@@ -1,3 +1,5 @@
+import { httpDate } from "./http-date.ts";
+
 /** Lets the process end while a timer runs; a runtime whose timers hold no process has no need of it. */
 function holdsNothing(timer: unknown): void {
   if (typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function")
@@ -32,6 +34,7 @@ export class Sweep {
    * into is charged the time between two: over a body's many waits that comes to what they took.
    */
   now: number = performance.now();
+  #date: string | undefined = undefined;
 
   constructor(limits: {
     readonly bodyTimeoutMs: number;
@@ -41,6 +44,12 @@ export class Sweep {
     this.#bodyTimeoutMs = limits.bodyTimeoutMs;
     this.#minBodyRate = limits.minBodyRate;
     this.#everyMs = Math.max(1, Math.min(500, limits.bodyTimeoutMs / 20, limits.sendTimeoutMs / 20));
+  }
+
+  /** The time as a `Date` says it, read once between two looks: to read the clock takes a request 30 to 100 ns. */
+  get date(): string {
+    if (this.#timer === undefined) return httpDate(Date.now());
+    return (this.#date ??= httpDate(Date.now()));
   }
 
   start(): void {
@@ -79,6 +88,7 @@ export class Sweep {
 
   #look(): void {
     this.now = performance.now();
+    this.#date = undefined;
     // All of them before the first: what is done at the end of one may put others in and take others out.
     const due: Wait[] = [];
     for (let wait = this.#ring.next; wait !== this.#ring; wait = wait.next) if (wait.isDue) due.push(wait);

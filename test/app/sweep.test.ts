@@ -73,3 +73,16 @@ describe("a wait", () => {
     sweep.stop();
   });
 });
+
+describe("the date of an answer", () => {
+  it("is read again after each look, and always where nothing looks", () => {
+    vi.setSystemTime("2026-09-30T12:00:00.900Z");
+    const sweep = swept();
+    expect(sweep.date).toBe("Wed, 30 Sep 2026 12:00:00 GMT");
+    vi.advanceTimersByTime(500);
+    expect(sweep.date).toBe("Wed, 30 Sep 2026 12:00:01 GMT");
+    sweep.stop();
+    vi.setSystemTime("2026-09-30T13:00:00.000Z");
+    expect(sweep.date).toBe("Wed, 30 Sep 2026 13:00:00 GMT");
+  });
+});
