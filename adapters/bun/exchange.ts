@@ -40,8 +40,9 @@ export class BunExchange implements Exchange {
     return address.startsWith("::ffff:") ? address.slice(7) : address;
   }
 
+  /** Bun tells it of itself, but to `HEAD`. */
   get date(): string {
-    return this.#listening.sweep.date;
+    return this.method === "HEAD" ? this.#listening.sweep.date : "";
   }
 
   get body(): TimedBody | undefined {

@@ -19,6 +19,8 @@ export class DenoExchange implements Exchange {
   /** Of HTTP/1.0 too: Deno does not tell the version. */
   readonly canUpgrade: boolean;
   readonly listener = "Deno.serve";
+  /** Deno tells it of itself. */
+  readonly date = "";
   readonly #request: Request;
   readonly #info: ServeInfo;
   readonly #listening: Listening;
@@ -43,10 +45,6 @@ export class DenoExchange implements Exchange {
     // An IPv4 peer of a socket that takes both families.
     const address = hostname.startsWith("::ffff:") ? hostname.slice(7) : hostname;
     return port === 0 ? "" : address;
-  }
-
-  get date(): string {
-    return this.#listening.sweep.date;
   }
 
   get body(): TimedBody | undefined {

@@ -22,7 +22,10 @@ export interface Exchange extends TakingOver {
   readonly peer: string;
   /** The instant it is answered at, where that is not the app's clock to say: a test's own. */
   readonly now?: Date;
-  /** The time of an answer as its `Date` says it, where the listener has it at hand: half a second old at the most. */
+  /**
+   * The time of an answer as its `Date` says it, where the listener has it at hand: half a second old at the most. Empty
+   * where the runtime tells it.
+   */
   readonly date?: string;
   /** Undefined where the request has none. */
   readonly body: BodySource | undefined;

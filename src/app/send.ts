@@ -2,19 +2,16 @@ import { isSocket, isStream, isTakeover } from "../answers/answer.ts";
 import type { Answer, AnswerBody, SocketBody, StreamBody } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
 import { unwritable } from "../answers/header-guard.ts";
-import { setCookieLine } from "../cookies/cookie.ts";
 import type { SetCookie } from "../cookies/cookie.ts";
 import type { AskedExchange } from "./asked.ts";
 import type { OpenedSocket, Sent } from "./exchange.ts";
 import { internalRefusal, refusalOf } from "./failure.ts";
-import { httpDate } from "./http-date.ts";
+import { headOf } from "./head.ts";
 import { measureRequest } from "./request-metrics.ts";
 import { endSpan } from "./request-span.ts";
 import { logAccess, logRaise, logRefusal, logUndeclared } from "./request-log.ts";
-import type { SecureHeaders } from "./secure-headers.ts";
 import { Refusal } from "../refusals/refusal.ts";
 import { RefusingError } from "../refusals/refusing.ts";
-import { askingForTextKinds } from "../streams/text-kinds.ts";
 import { SentSocket } from "./sent-socket.ts";
 import { SentStream } from "./sent-stream.ts";
 
@@ -98,65 +95,6 @@ function guarded(asked: AskedExchange, answer: Answer): Answer {
   if (detail === undefined) return answer;
   unsent(answer.body);
   return refusalAnswer(internalRefusal(detail));
-}
-
-// The head in the order it is written: the type, the answer's own, the id, cookies, the date, the length.
-function headOf(asked: AskedExchange, answer: Answer, size: number | undefined): readonly string[] {
-  const { status, contentType, headers, cookies } = answer;
-  if (isOrdinary(asked, answer) && contentType !== undefined && size !== undefined) {
-    // At once: what is pushed to has room made for it four times over.
-    return [
-      "content-type",
-      contentType,
-      "x-request-id",
-      asked.id,
-      "date",
-      dateOf(asked),
-      "content-length",
-      String(size),
-    ];
-  }
-  const head =
-    contentType === undefined ? [] : ["content-type", size === undefined ? typeOf(asked, answer) : contentType];
-  for (const [name, value] of headers) head.push(name.toLowerCase(), value);
-  if (asked.app.secureHeaders !== undefined) addMissing(head, asked.app.secureHeaders);
-  head.push("x-request-id", asked.id);
-  for (const cookie of cookies) head.push("set-cookie", setCookieLine(cookie, asked.secure));
-  if (isDated(status)) head.push("date", dateOf(asked));
-  if (size !== undefined && status !== 204 && status !== 304) head.push("content-length", String(size));
-  if (isTakeover(answer.body)) head.push("upgrade", answer.body.protocol, "connection", "upgrade");
-  return head;
-}
-
-/** Whether a head has no more than the four fields of nearly every answer. */
-function isOrdinary({ app }: AskedExchange, { status, headers, cookies }: Answer): boolean {
-  const isBare = headers.length === 0 && cookies.length === 0 && app.secureHeaders === undefined;
-  return isBare && isDated(status) && status !== 204 && status !== 304;
-}
-
-// A server that failed may have no trustworthy clock (RFC 9110 §6.6.1 leaves the date of a 5xx to it).
-function isDated(status: number): boolean {
-  return status >= 200 && status < 500;
-}
-
-function dateOf(asked: AskedExchange): string {
-  if (hasOwnClock(asked)) return httpDate(asked.now.getTime());
-  return asked.exchange.date ?? httpDate(Date.now());
-}
-
-function addMissing(head: string[], { headers }: SecureHeaders): void {
-  const own = new Set(head.filter((_, i) => i % 2 === 0));
-  for (const [name, value] of headers) if (!own.has(name)) head.push(name, value);
-}
-
-function typeOf(asked: AskedExchange, { body, contentType = "" }: Answer): string {
-  const named = isStream(body) ? body.typeWithTextKinds : undefined;
-  if (named === undefined) return contentType;
-  return asked.lines("accept").some((line) => line.includes(askingForTextKinds)) ? named : contentType;
-}
-
-function hasOwnClock(asked: AskedExchange): boolean {
-  return asked.app.now !== undefined || asked.exchange.now !== undefined;
 }
 
 /** The bytes of a body; undefined where it is made while it is sent. */

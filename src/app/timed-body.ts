@@ -95,7 +95,7 @@ export class TimedBody implements BodySource {
     this.#asked = asked;
     this.#deadline = this.#reading.sweep.body(this.#expired);
     this.#deadline.arrived(length);
-    this.#request.arrayBuffer().then((bytes) => this.#end(new Uint8Array(bytes)), this.#broken);
+    this.#request.bytes().then((bytes) => this.#end(bytes), this.#broken);
   }
 
   /** Takes what is left of it off the wire, as far as that is `limit` bytes and comes within `ms`. */

@@ -91,7 +91,7 @@ export const bun: Deviations = {
       why: "Bun.serve writes names of its own in capitals, and the head in an order of its own.",
       cases: {
         "AN-18 cookies stand behind the id":
-          "names set-cookie, Content-Type, Date, x-seen, x-request-id, Content-Length, not content-type, x-seen, x-reques",
+          "names set-cookie, Content-Type, x-seen, x-request-id, Date, Content-Length, not content-type, x-seen, x-reques",
       },
     },
     {
