@@ -168,12 +168,13 @@ function pathOf({ route }: Described): string {
 }
 
 function schemesOf(described: readonly Described[], problems: string[]): { [name: string]: SecurityScheme } {
-  const schemes: { [name: string]: SecurityScheme } = {};
+  const schemes = new Map<string, SecurityScheme>();
   for (const { name, credentials } of described) {
     for (const credential of credentials) {
       const { scheme } = credential;
       const its = schemeOf(credential);
-      const before = (schemes[scheme] ??= its);
+      const before = schemes.get(scheme) ?? its;
+      schemes.set(scheme, before);
       if (!/^[A-Za-z0-9._-]+$/.test(scheme)) {
         problems.push(`${name} has the credential ${JSON.stringify(scheme)}, which OpenAPI cannot name`);
       } else if (JSON.stringify(before) !== JSON.stringify(its)) {
@@ -181,5 +182,5 @@ function schemesOf(described: readonly Described[], problems: string[]): { [name
       }
     }
   }
-  return schemes;
+  return Object.fromEntries(schemes);
 }

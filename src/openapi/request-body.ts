@@ -48,23 +48,24 @@ export function keyed(examples: readonly unknown[]): { readonly [key: string]: {
 }
 
 function formContent(fields: Reads["fields"]): Content {
-  const properties: { [name: string]: Schema } = {};
+  const described = new Map<string, Schema>();
   const required = new Set<string>();
   const files = new Set<string>();
   for (const field of fields) {
-    properties[field.name] ??= fieldSchema(field);
+    if (!described.has(field.name)) described.set(field.name, fieldSchema(field));
     if (field.required) required.add(field.name);
     if (field.in === "file") files.add(field.name);
   }
+  const properties = Object.fromEntries(described);
   const schema: Schema = { type: "object", properties, ...(required.size > 0 ? { required: [...required] } : {}) };
   if (files.size > 0) {
     const encoding = Object.fromEntries([...files].map((name) => [name, { contentType: "application/octet-stream" }]));
     return { "multipart/form-data": { schema, encoding } };
   }
-  const described = {
+  const both = {
     schema: { description: "A form: each field its value, a repeated one a list of them.", ...schema },
   };
-  return { "application/x-www-form-urlencoded": described, "multipart/form-data": described };
+  return { "application/x-www-form-urlencoded": both, "multipart/form-data": both };
 }
 
 // No boolean: one that is sent as false would be checked.

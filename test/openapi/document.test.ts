@@ -260,6 +260,21 @@ describe("bodies", () => {
     }
   });
 
+  it("OA a form's fields are those it names, whatever objects have of their own", () => {
+    const inputs = {
+      a: Form.required("constructor", Codec.int),
+      b: Form.required("__proto__", Codec.int),
+      c: Form.File.required("toString"),
+    };
+    const form = post(Path.of("a"), { inputs, returns: Returns.text }, () => "");
+    const { schema } = operation(form).requestBody?.content["multipart/form-data"] ?? { schema: {} };
+    expect(Object.entries(schema["properties"] as object)).toEqual([
+      ["constructor", { type: "integer" }],
+      ["__proto__", { type: "integer" }],
+      ["toString", { type: "string", description: "A file." }],
+    ]);
+  });
+
   it("OA forms, in both encodings unless there are files", () => {
     const fields = { a: Form.required("a", Codec.int), b: Form.list("b", Codec.string), c: Form.checked("c") };
     const box = { type: "string", description: "Checked where it is sent, whatever it says." };
@@ -572,6 +587,13 @@ describe("credentials", () => {
     expect(described([add]).components.securitySchemes).toEqual({
       session: { type: "apiKey", in: "cookie", name: "session", description: "Who is signed in." },
     });
+  });
+
+  it("OA by any name that OpenAPI has", () => {
+    const odd = Dep.credential("constructor", Header.optional("x-own", Codec.string));
+    expect(Object.entries(described([root({ odd })]).components.securitySchemes ?? {})).toEqual([
+      ["constructor", { type: "apiKey", in: "header", name: "x-own" }],
+    ]);
   });
 
   it("OA-27 in authorization", () => {

@@ -201,6 +201,13 @@ describe("shapes read and written alike", () => {
   });
 });
 
+it("OA members of any name", () => {
+  const shape = v.object({ constructor: text, $ref: text, "a/b~c": text });
+  const { read } = both(shape);
+  expect(Object.keys(read["properties"] as object)).toEqual(["constructor", "$ref", "a/b~c"]);
+  expect(read["required"]).toEqual(["constructor", "$ref", "a/b~c"]);
+});
+
 describe("shapes read and written differently", () => {
   it.each<[string, Shape, object, object]>([
     ["an optional member may be null too", v.optional(text), nullable({ type: "string" }), { type: "string" }],
