@@ -1,14 +1,21 @@
 /** The command as it is run: what was built, by each runtime that runs it. */
 import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { runtimes } from "../support/runtimes.ts";
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
 const built = "dist/examples/orders/routes.js";
 const source = "examples/orders/routes.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "usher-run-"));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 interface Ended {
   readonly code: number;
@@ -18,10 +25,26 @@ interface Ended {
 
 async function ran(command: string, args: readonly string[]): Promise<Ended> {
   try {
-    return { code: 0, ...(await execute(command, args, { cwd: root })) };
+    return { code: 0, ...(await execute(command, args, { cwd: root, timeout: 20_000, maxBuffer: 2 ** 24 })) };
   } catch (thrown) {
     return thrown as Ended;
   }
+}
+
+const routesOfIt = 3000;
+
+/** A module that opens what nobody closes, with more routes than a pipe holds. */
+async function moduleThatStays(): Promise<string> {
+  const file = join(folder, "stays.mjs");
+  const { href } = pathToFileURL(join(root, "dist/src/index.js"));
+  await writeFile(
+    file,
+    `import { Path, Returns, get } from ${JSON.stringify(href)};
+setInterval(() => {}, 1000);
+export const routes = Array.from({ length: ${routesOfIt} }, (_, i) => get(Path.of("a" + i), { returns: Returns.text }, () => ""));
+`,
+  );
+  return file;
 }
 
 describe("usher", { timeout: 60_000 }, () => {
@@ -51,6 +74,33 @@ describe("usher", { timeout: 60_000 }, () => {
       code: 2,
       stderr: expect.stringMatching(/no module is named/),
     });
+  });
+
+  const readers = [
+    { runtime: "Node 20", command: runtimes["node-oldest"](), args: ["dist/cli/main.js"] },
+    { runtime: "the newest Node", command: runtimes["node-newest"](), args: ["dist/cli/main.js"] },
+    { runtime: "Bun", command: runtimes.bun(), args: ["dist/cli/main.js"] },
+    { runtime: "Deno", command: runtimes.deno(), args: ["run", "-A", "dist/cli/main.js"] },
+  ];
+
+  it.each(readers)(
+    "ends on $runtime, whatever the module leaves running, and with all of what it says",
+    async (one) => {
+      const listed = await ran(one.command, [...one.args, "routes", await moduleThatStays()]);
+      expect([listed.code, listed.stderr]).toEqual([0, ""]);
+      expect(listed.stdout.split("\n")).toHaveLength(routesOfIt + 2);
+      expect(
+        await ran(one.command, [...one.args, "openapi", await moduleThatStays(), "--check", "missing.json"]),
+      ).toMatchObject({
+        code: 1,
+      });
+    },
+  );
+
+  it.each(readers)("is quiet on $runtime where whoever reads has had enough", async ({ command, args }) => {
+    const line = [command, ...args, "openapi", await moduleThatStays()].map((word) => `'${word}'`).join(" ");
+    const { stdout, stderr } = await ran("sh", ["-c", `${line} | head -n 1`]);
+    expect([stdout, stderr]).toEqual(["{\n", ""]);
   });
 
   it("says what to do where its Node does not run TypeScript", async () => {
