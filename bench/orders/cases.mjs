@@ -1,9 +1,10 @@
 /** What is asked, and that each server answers it alike. */
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { item } from "./database.mjs";
+import { items } from "./database.mjs";
 
 const quantity = 3;
+const [item] = items;
 
 /** The order that is got is the first one placed. */
 export const measured = {
@@ -13,6 +14,7 @@ export const measured = {
     method: "POST",
     target: "/orders",
     ...body({ item, quantity }),
+    bodies: items.map((item) => JSON.stringify({ item, quantity })),
     status: 201,
     key: "idempotency-key",
   },

@@ -3,9 +3,9 @@ import postgres from "postgres";
 
 const migrations = fileURLToPath(new URL("../../examples/orders/migrations", import.meta.url));
 
-/** What is ordered: there is enough of it, and it is counted. */
-export const item = "a fountain pen, black, with a fine nib";
-const enough = 10n ** 15n;
+/** What is ordered: there is enough of each, and it is counted. One alone would have every order wait for the one before. */
+export const items = Array.from({ length: 64 }, (_, at) => `a fountain pen, black, with nib ${at + 10}`);
+const enough = 1_000_000_000;
 
 /** A database of its own for a candidate, as the example migrates it. */
 export async function ordersDatabase(serverUrl, name) {
@@ -17,7 +17,7 @@ export async function ordersDatabase(serverUrl, name) {
   url.pathname = `/${name}`;
   await migrate(url.href, { directory: migrations });
   const sql = postgres(url.href, { max: 1 });
-  await sql`insert into stock values (${item}, ${enough.toString()})`;
+  await sql`insert into stock select item, ${enough} from unnest(${items}::text[]) as item`;
   // Every number has as many digits: the answers have one length.
   await sql`alter table orders alter id restart with 1000000`;
   return {
@@ -26,7 +26,7 @@ export async function ordersDatabase(serverUrl, name) {
     async counts() {
       const [row] = await sql`
         select (select count(*) from orders)::int as orders, (select sum(quantity) from orders)::int as ordered,
-          ${enough.toString()}::bigint - (select left_over from stock where item = ${item}) as taken,
+          (select sum(${enough} - left_over) from stock where item = any(${items})) as taken,
           (select number - beginning from last_change)::int as changes`;
       return { orders: row.orders, ordered: row.ordered, taken: Number(row.taken), changes: row.changes };
     },

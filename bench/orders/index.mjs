@@ -7,8 +7,8 @@ import { ordersDatabase } from "./database.mjs";
 
 /** The orders example with PostgreSQL behind it, end to end. @param {{ quick: boolean }} options */
 export async function run({ quick }) {
-  const counts = quick ? { get: 4000, post: 2000 } : { get: 30_000, post: 10_000 };
-  const size = { counts, slices: quick ? 4 : 10, warmUp: quick ? 2000 : 5000 };
+  const counts = quick ? { get: 4000, post: 1000 } : { get: 30_000, post: 6000 };
+  const size = { counts, slices: quick ? 4 : 10, warmUp: quick ? 1000 : 2000 };
   const { url, close } = await postgresServer();
   const rounds = [];
   try {

@@ -1,7 +1,8 @@
 /**
  * The load: connections that each send a request, wait for the whole answer, and send the next. No client library: one
  * costs more than the servers measured, which would then sit waiting for it. An answer is known by its length, which
- * is each time the same. Of a request that names a header as its `key`, each has a UUID of its own there.
+ * is each time the same. Of a request that names a header as its `key`, each has a UUID of its own there; of one that has
+ * several `bodies`, of one length, each connection sends another.
  */
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
@@ -80,6 +81,10 @@ class Client {
   }
 }
 
+function ofConnection({ bodies, ...asked }, at) {
+  return bodies === undefined ? asked : { ...asked, body: bodies[at % bodies.length] };
+}
+
 function withKey(asked) {
   return asked.key === undefined
     ? asked
@@ -103,7 +108,10 @@ let clients = [];
 process.on("message", async (/** @type {any} */ asked) => {
   if (asked === "stop") process.exit();
   if (asked.open !== undefined) {
-    clients = Array.from({ length: connections }, () => new Client(asked.open.port, asked.open.asked));
+    clients = Array.from(
+      { length: connections },
+      (_, at) => new Client(asked.open.port, ofConnection(asked.open.asked, at)),
+    );
     await Promise.all(clients.map((client) => client.first()));
     process.send?.({ requests: connections });
   } else if (asked.count !== undefined) {
