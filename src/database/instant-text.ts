@@ -38,10 +38,7 @@ function millisecondsOf(text: string): number {
 // Hours, and minutes and seconds where there are some: zones of long ago were not whole minutes from Greenwich.
 function offsetMs(text: string): number {
   const sign = Math.max(text.lastIndexOf("+"), text.lastIndexOf("-"));
-  const [hours = 0, minutes = 0, seconds = 0] = text
-    .slice(sign + 1)
-    .split(":")
-    .map(Number);
-  const length = ((hours * 60 + minutes) * 60 + seconds) * 1000;
+  const at = (place: number): number => (text.length > sign + place ? digitsAt(text, sign + place, 2) : 0);
+  const length = ((at(1) * 60 + at(4)) * 60 + at(7)) * 1000;
   return text[sign] === "-" ? -length : length;
 }
