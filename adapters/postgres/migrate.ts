@@ -43,31 +43,32 @@ const pollMs = 100;
  */
 export async function migrate(target: string | Conninfo, options: MigrateOptions): Promise<Migrated> {
   const files = await readMigrations(options.directory);
-  const link = await connect(typeof target === "string" ? parse(target) : target);
   try {
-    await lock(link, options.waitMs ?? 60_000);
-    const record = await recordIn(link);
-    const pending = pendingOf(files, await record.applied());
-    for (const file of pending) await apply(link, file, record);
-    return { applied: pending.map(({ name }) => name) };
+    const link = await connect(typeof target === "string" ? parse(target) : target);
+    try {
+      return { applied: await bringUp(link, files, options.waitMs ?? 60_000) };
+    } finally {
+      await link.shut();
+    }
   } catch (thrown) {
     throw thrown instanceof LinkFailure ? new DatabaseError(failureOf(thrown.trouble, "a migration", [])) : thrown;
-  } finally {
-    await link.shut();
   }
 }
 
-async function connect(target: Conninfo): Promise<Link> {
+function connect(target: Conninfo): Promise<Link> {
   // A change of a large table takes as long as it takes.
   const unbounded = { statement_timeout: "0", idle_in_transaction_session_timeout: "0", lock_timeout: "0" };
   const parameters = { ...unbounded, application_name: "usher migrate", client_min_messages: "warning" };
-  try {
-    const options = { parameters: parametersOf(target, { parameters }), statementCache: 0 };
-    return await openLink(target, options, { closed: () => {} });
-  } catch (thrown) {
-    if (!(thrown instanceof LinkFailure)) throw thrown;
-    throw new DatabaseError(failureOf(thrown.trouble, "", []));
-  }
+  const options = { parameters: parametersOf(target, { parameters }), statementCache: 0 };
+  return openLink(target, options, { closed: () => {} });
+}
+
+async function bringUp(link: Link, files: readonly MigrationFile[], waitMs: number): Promise<readonly string[]> {
+  await lock(link, waitMs);
+  const record = await recordIn(link);
+  const pending = pendingOf(files, await record.applied());
+  for (const file of pending) await apply(link, file, record);
+  return pending.map(({ name }) => name);
 }
 
 /** Held until the connection closes. */

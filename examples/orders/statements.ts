@@ -6,20 +6,21 @@ const what = Type.enumeration(["placed", "changed", "removed"]);
 /** An order as it is kept. */
 const order = { id: int64, item: text, quantity: int64, placed_at: instant };
 
+/** How many of each item are ordered. */
+const wanted = `(
+     select item, sum(quantity) as quantity from unnest($1::text[], $2::bigint[]) as given (item, quantity) group by item
+   ) as wanted`;
+
 /** Which of the items there is too little of, for each that is counted; from then on nobody else takes any of those. */
 export const stockOf = Statement.list(
   `select stock.item, stock.left_over < wanted.quantity as is_short
-   from stock join (
-     select item, sum(quantity) as quantity from unnest($1::text[], $2::bigint[]) as given (item, quantity) group by item
-   ) as wanted using (item)
+   from stock join ${wanted} using (item)
    order by stock.item for update of stock`,
   { params: [array(text), array(int64)], row: { item: text, is_short: Type.bool } },
 );
 export const takeStock = Statement.exec(
   `update stock set left_over = stock.left_over - wanted.quantity
-   from (
-     select item, sum(quantity) as quantity from unnest($1::text[], $2::bigint[]) as given (item, quantity) group by item
-   ) as wanted
+   from ${wanted}
    where stock.item = wanted.item`,
   { params: [array(text), array(int64)] },
 );

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { accepts } from "../support/postgres/server.ts";
+import { accepts } from "../../examples/orders/postgres-server.ts";
 import { startPostgres } from "../support/postgres/database.ts";
 import { startExample } from "./start-example.ts";
 import type { RunningExample } from "./start-example.ts";

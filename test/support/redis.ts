@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterAll } from "vitest";
-import { accepts } from "./postgres/server.ts";
+import { accepts } from "../../examples/orders/postgres-server.ts";
 
 // It is ready within a tenth of a second; on a busy machine it may not be.
 const startBoundMs = 30_000;

@@ -8,7 +8,7 @@ import { expect, it } from "vitest";
 import { Pool, Statement, Type } from "usher-http/postgres";
 import "../../support/logs.ts";
 import { startPostgres } from "../../support/postgres/database.ts";
-import type { PostgresServer } from "../../support/postgres/server.ts";
+import type { PostgresServer } from "../../../examples/orders/postgres-server.ts";
 import { commands } from "./commands.ts";
 import { CuttingProxy } from "./cutting-proxy.ts";
 import { eventually } from "./pools.ts";

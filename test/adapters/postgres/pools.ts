@@ -2,7 +2,7 @@
 import { afterEach, expect, vi } from "vitest";
 import { Pool } from "usher-http/postgres";
 import type { PoolOptions } from "usher-http/postgres";
-import type { PostgresServer } from "../../support/postgres/server.ts";
+import type { PostgresServer } from "../../../examples/orders/postgres-server.ts";
 
 // Servers start and stop in these tests, and the machine may do other things.
 vi.setConfig({ testTimeout: 60_000 });

@@ -6,7 +6,7 @@ import { relay } from "usher-http/postgres";
 import type { OpenRelay } from "usher-http/postgres";
 import { messages } from "../../support/logs.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
-import { PostgresServer } from "../../support/postgres/server.ts";
+import { PostgresServer } from "../../../examples/orders/postgres-server.ts";
 import { RelayProcess } from "../../support/relays/process.ts";
 import { Wire } from "../../support/wire.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,8 +1,8 @@
-/** A PostgreSQL server of the test file's own, stopped when the file ends. */
+/** A PostgreSQL server of the test file's own, as the example starts one, stopped when the file ends. */
 import postgres from "postgres";
 import { afterAll } from "vitest";
-import { PostgresServer } from "./server.ts";
-import type { ServerOptions } from "./server.ts";
+import { PostgresServer } from "../../../examples/orders/postgres-server.ts";
+import type { ServerOptions } from "../../../examples/orders/postgres-server.ts";
 
 /** Starts the server: awaited where a test file begins. */
 export async function startPostgres(options: ServerOptions = {}): Promise<PostgresServer> {

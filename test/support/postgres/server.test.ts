@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runtimes } from "../runtimes.ts";
 import { observer, startPostgres } from "./database.ts";
-import { accepts } from "./server.ts";
+import { accepts } from "../../../examples/orders/postgres-server.ts";
 
 const server = await startPostgres();
 
