@@ -1,7 +1,7 @@
 import { isStream } from "../../src/answers/answer.ts";
 import type { StreamEnd } from "../../src/answers/answer.ts";
 import type { OpenedSocket, Sent } from "../../src/app/exchange.ts";
-import { ownLengthResponseOf, responseOf } from "../../src/app/fetch.ts";
+import { lengthAt, ownLengthResponseOf, responseOf } from "../../src/app/fetch.ts";
 import { Streaming, isFeed } from "../../src/app/streaming.ts";
 import type { Sending } from "../../src/app/streaming.ts";
 import type { BunExchange } from "./exchange.ts";
@@ -54,13 +54,28 @@ function responseTo(exchange: BunExchange, sent: Sent, responding: Responding): 
   const answer = toSend(exchange, sent, sent.closes || isLast);
   exchange.body?.release();
   const { body } = answer;
-  if (!isStream(body)) return ownLengthResponseOf(answer);
+  if (!isStream(body)) return wholeResponse(answer, body);
   const watch = new Watch(exchange, responding);
   if (!isFeed(answer)) return responseOf(answer, new Streaming(body, watch).readable);
   const feed = new Streaming(body, watch, emptyComment);
   watch.feed = feed;
   responding.feeds.add(feed);
   return responseOf(answer, feed.readable);
+}
+
+/** Of an object of its headers Bun makes a Response 0.2 µs sooner than it adds them to one. */
+function wholeResponse(sent: Sent, body: string | Uint8Array | undefined): Response {
+  const { status, head, closes } = sent;
+  const end = lengthAt(sent);
+  const headers: { [name: string]: string } = {};
+  for (let i = 0; i < end; i += 2) {
+    const name = head[i] as string;
+    // What comes twice has to be added; and to a text without a type Bun would give one.
+    if (headers[name] !== undefined || (i === 0 && name !== "content-type")) return ownLengthResponseOf(sent);
+    headers[name] = head[i + 1] as string;
+  }
+  if (closes) headers["connection"] = "close";
+  return new Response((body as string | Uint8Array<ArrayBuffer> | undefined) ?? null, { status, headers });
 }
 
 function toSend({ method }: BunExchange, sent: Sent, closes: boolean): Sent {

@@ -53,10 +53,19 @@ function parsed(body) {
 
 /** Over the standard pair. @param {Request} request @returns {Response | Promise<Response>} */
 export function fetch(request) {
+  return answerTo(request, (type) => ({ "content-type": type }));
+}
+
+/** The same with an id of each request, as usher tells one. @param {Request} request @returns {Response | Promise<Response>} */
+export function fetchWithIds(request) {
+  return answerTo(request, (type) => ({ "content-type": type, "x-request-id": crypto.randomUUID() }));
+}
+
+function answerTo(request, headersOf) {
   const { method, url } = request;
   const target = url.slice(url.indexOf("/", 8));
   const header = (name) => request.headers.get(name);
-  const respond = ([status, type, body]) => new Response(body, { status, headers: { "content-type": type } });
+  const respond = ([status, type, body]) => new Response(body, { status, headers: headersOf(type) });
   if (method !== "POST") return respond(answer(method, target, header, undefined));
   return request.text().then((body) => respond(answer(method, target, header, parsed(body))));
 }

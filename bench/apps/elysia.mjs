@@ -1,8 +1,13 @@
 import { Elysia, t } from "elysia";
 import { placed, sent } from "./order.mjs";
 
-export function app() {
-  return new Elysia()
+/** @param {{ ids?: boolean }} [options] Whether each answer has an id, as usher's has. */
+export function app({ ids = false } = {}) {
+  const bare = new Elysia();
+  const withIds = ({ set }) => {
+    set.headers["x-request-id"] = crypto.randomUUID();
+  };
+  return (ids ? bare.onRequest(withIds) : bare)
     .get("/", () => "Hello.")
     .get(
       "/id/:id",

@@ -1,5 +1,6 @@
 /** Each server by its runtime: starts in a process of that runtime's and answers the port it listens on. */
-import { fetch as byHand } from "../apps/by-hand.mjs";
+import { requestId } from "hono/request-id";
+import { fetch as byHand, fetchWithIds } from "../apps/by-hand.mjs";
 
 const host = "127.0.0.1";
 
@@ -12,15 +13,11 @@ const { Bun, Deno } = /** @type {any} */ (globalThis);
 const onBun = {
   raw: { name: "`Bun.serve` by hand", logs: false, start: async () => bunServe(byHand) },
   usher: { name: "usher", logs: false, start: () => usher("off", () => import("usher-http/bun")) },
-  elysia: {
-    name: "Elysia",
-    logs: false,
-    async start() {
-      const app = (await import("../apps/elysia.mjs")).app().listen({ hostname: host, port: 0 });
-      return app.server.port;
-    },
-  },
-  hono: { name: "Hono", logs: false, start: async () => bunServe((await import("../apps/hono.mjs")).app().fetch) },
+  elysia: { name: "Elysia", logs: false, start: () => elysia(false) },
+  hono: { name: "Hono", logs: false, start: async () => bunServe(await hono()) },
+  "raw-ids": { name: "`Bun.serve` by hand, request ids", logs: false, start: async () => bunServe(fetchWithIds) },
+  "elysia-ids": { name: "Elysia, request ids", logs: false, start: () => elysia(true) },
+  "hono-ids": { name: "Hono, request ids", logs: false, start: async () => bunServe(await hono(requestId())) },
   "usher-logged": {
     name: "usher, access line",
     logs: true,
@@ -32,7 +29,9 @@ const onBun = {
 const onDeno = {
   raw: { name: "`Deno.serve` by hand", logs: false, start: async () => denoServe(byHand) },
   usher: { name: "usher", logs: false, start: () => usher("off", () => import("usher-http/deno")) },
-  hono: { name: "Hono", logs: false, start: async () => denoServe((await import("../apps/hono.mjs")).app().fetch) },
+  hono: { name: "Hono", logs: false, start: async () => denoServe(await hono()) },
+  "raw-ids": { name: "`Deno.serve` by hand, request ids", logs: false, start: async () => denoServe(fetchWithIds) },
+  "hono-ids": { name: "Hono, request ids", logs: false, start: async () => denoServe(await hono(requestId())) },
   "usher-logged": {
     name: "usher, access line",
     logs: true,
@@ -48,6 +47,16 @@ function bunServe(fetch) {
 
 function denoServe(fetch) {
   return Deno.serve({ hostname: host, port: 0, onListen() {} }, fetch).addr.port;
+}
+
+/** @param {import("hono").MiddlewareHandler} [around] */
+async function hono(around) {
+  return (await import("../apps/hono.mjs")).app(around).fetch;
+}
+
+async function elysia(ids) {
+  const app = (await import("../apps/elysia.mjs")).app({ ids }).listen({ hostname: host, port: 0 });
+  return app.server.port;
 }
 
 async function usher(lines, importServe) {

@@ -90,9 +90,13 @@ function hostOf(url: string): string {
 
 /** An answer as a standard `Response`, for a runtime that tells the length of a body itself: a header costs 60 to 380 ns. */
 export function ownLengthResponseOf(sent: Sent): Response {
-  const { body, head } = sent;
+  return responseOf(sent, undefined, lengthAt(sent));
+}
+
+/** Where a head's length stands that a runtime tells by itself; the head's end where it has to be told. */
+export function lengthAt({ body, head }: Sent): number {
   const isMeasured = body !== undefined && body.length !== 0 && head.at(-2) === "content-length";
-  return responseOf(sent, undefined, isMeasured ? head.length - 2 : head.length);
+  return isMeasured ? head.length - 2 : head.length;
 }
 
 /**
