@@ -6,12 +6,15 @@ import { registered } from "../tracing/registry.ts";
 import { freshHex } from "../tracing/random.ts";
 import type { OpenSpan } from "../tracing/span.ts";
 import { bounded } from "./bounded-body.ts";
+import { send } from "./send.ts";
 
 /** A `fetch` for calls to other servers; a resource of the application's, made once where it starts. */
 export interface Client {
   /**
    * Calls a server as the platform's `fetch` does, with these differences: it passes on the request's id and trace, waits
-   * no longer than it is told, reads no more than it is told, and follows no redirect unless `init.redirect` says so.
+   * no longer than it is told, reads no more than it is told, and follows no redirect unless `init.redirect` says so. A GET
+   * or a HEAD whose connection closes before an answer comes is sent once more, and nothing else ever is. What an address
+   * says of a user is not sent.
    *
    * @param input Under `baseUrl`, where there is one: any other origin is refused, whatever a text of a request's made of it.
    * @throws TypeError for an address that is none or of another origin, and where the server cannot be reached;
@@ -70,7 +73,7 @@ export function make(options: MakeOptions = {}): Client {
       // The platform wants it said that what is streamed is sent before anything is answered.
       const streamed = init.body instanceof ReadableStream ? { duplex: "half" as const } : {};
       const asked: RequestInit = { redirect: "manual", ...streamed, ...init, headers: sent, signal };
-      const response = await call.run(() => fetch(url, asked));
+      const response = await call.run(() => send(url, asked));
       return bounded(response, maxBody);
     },
   };
@@ -97,6 +100,9 @@ function addressOf(input: string | URL, base: URL | undefined): URL {
   if (base !== undefined && url.origin !== base.origin) {
     throw new TypeError(`Client.fetch: that address is not of ${base.origin}`);
   }
+  // Some platforms would refuse it, and others make a header of it (RFC 9110 §4.2.4).
+  url.username = "";
+  url.password = "";
   return url;
 }
 

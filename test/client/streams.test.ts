@@ -1,4 +1,4 @@
-/** Event streams through the typed client: over as many connections as they take. */
+/** Event streams through the typed client (row CL-31): over as many connections as they take. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as v from "valibot";
 import {
@@ -122,7 +122,7 @@ describe("an event stream", () => {
     ]);
   });
 
-  it("goes on behind the last id when it is cut off, and waits as long as it was told", async () => {
+  it("CL-31 goes on behind the last id when it is cut off, and waits as long as it was told", async () => {
     connections = [
       () => async (send) => {
         await send(Event.retry({ ms: 4000 }));
@@ -206,7 +206,7 @@ describe("an event stream", () => {
     return reading;
   }
 
-  it("ends where its server ended it, having said nothing of how to go on", async () => {
+  it("CL-31 ends where its server ended it, having said nothing of how to go on", async () => {
     expect(await outcome(answeredBy(() => kept(one)))).toEqual({ values: [1] });
   });
 
@@ -300,7 +300,7 @@ describe("an event stream", () => {
     expect(thrown).toBeInstanceOf(RangeError);
   });
 
-  it("is a refusal where it is refused", async () => {
+  it("CL-31 is a refusal where it is refused", async () => {
     expect(await api["GET /feed"]()).toMatchObject({ ok: false, status: 401, error: "signed_out" });
   });
 });

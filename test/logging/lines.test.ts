@@ -1,4 +1,4 @@
-/** What a line is made of (contract 2.12, 8; facts 11.2; rows LG-01, LG-03, LG-18, LG-19; LG-13 to LG-16, LG-21 belong to logging's own issue). */
+/** What a line is made of (contract 2.12, 8; facts 11.2; rows LG-01, LG-03, LG-18, LG-19; LG-22 is of TLS in OCaml: no source here is of a wire's bytes). */
 import { describe, expect, it } from "vitest";
 import { Log, Path, Returns, Test, get } from "usher-http";
 import { lines, logWith, logged } from "../support/logs.ts";

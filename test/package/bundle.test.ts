@@ -115,10 +115,11 @@ function loadedAtOnce([entry, ...others]: RolldownOutput["output"]): string {
 
 describe("bytes of a typed client", () => {
   // What reads an event stream is a chunk of its own by rolldown, which is not counted; esbuild has both in one, and of the
-  // front door `Client.make` too, which it does not take out of the namespace.
+  // front door `Client.make` too, its second try and its checks of what came included, which it does not take out of the
+  // namespace.
   it.each([
     { entry: "usher-http", imported: "{ Client }", bundler: "rolldown", bundle: withRolldown, most: 1_370 },
-    { entry: "usher-http", imported: "{ Client }", bundler: "esbuild", bundle: withEsbuild, most: 7_300 },
+    { entry: "usher-http", imported: "{ Client }", bundler: "esbuild", bundle: withEsbuild, most: 7_500 },
     { entry: "usher-http/client", imported: "* as Client", bundler: "rolldown", bundle: withRolldown, most: 1_370 },
     { entry: "usher-http/client", imported: "* as Client", bundler: "esbuild", bundle: withEsbuild, most: 2_830 },
   ])("of $entry by $bundler are at most $most", async ({ entry, imported, bundler, bundle, most }) => {
