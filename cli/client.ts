@@ -22,7 +22,12 @@ export const client: Command = {
     const { module, values } = moduleAnd(args, { output: { type: "string", short: "o" }, check: { type: "string" } });
     const text = clientModule(await loadRoutes(module));
     return deliver(text, { output: values.output, check: values.check }, terminal, (before, after) =>
-      before === after ? [] : textDifference(before, after),
+      // A checkout may have given the lines other ends.
+      ends(before) === after ? [] : textDifference(ends(before), after),
     );
   },
 };
+
+function ends(text: string): string {
+  return text.replaceAll("\r\n", "\n");
+}

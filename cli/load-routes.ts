@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import process from "node:process";
@@ -11,6 +11,7 @@ import { packageFile } from "./package-file.ts";
 export async function loadRoutes(file: string): Promise<readonly Route[]> {
   const path = resolve(file);
   if (!existsSync(path)) throw new Failure(`${file} is missing`);
+  if (statSync(path).isDirectory()) throw new Failure(`${file} is a folder, and no module`);
   const { routes } = await load(file, pathToFileURL(path));
   if (!Array.isArray(routes)) throw new Failure(`${file} exports no list named routes`);
   const wrong = routes.findIndex((route) => !isRoute(route));

@@ -19,7 +19,7 @@ export function deliver(
   if (check !== undefined) return compare(text, check, terminal, difference);
   if (output === undefined) terminal.out(text);
   else {
-    writeFileSync(output, text);
+    orFail(`${output} cannot be written`, () => writeFileSync(output, text));
     terminal.out(`${output}\n`);
   }
   return 0;
@@ -32,8 +32,18 @@ function compare(
   difference: (before: string, after: string) => readonly string[],
 ): number {
   if (!existsSync(file)) throw new Failure(`${file} is missing: generate it`);
-  const lines = difference(readFileSync(file, "utf8"), text);
+  const before = orFail(`${file} cannot be read`, () => readFileSync(file, "utf8"));
+  const lines = difference(before, text);
   if (lines.length === 0) return 0;
   for (const line of lines) terminal.out(`${line}\n`);
   throw new Failure(`${file} is not what the routes make: generate it again`);
+}
+
+/** The system's own word for why says enough. */
+function orFail<A>(what: string, act: () => A): A {
+  try {
+    return act();
+  } catch (thrown) {
+    throw new Failure(`${what}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  }
 }

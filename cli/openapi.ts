@@ -1,4 +1,7 @@
+import { DescriptionError } from "../src/openapi/document.ts";
 import { document, report } from "../src/openapi/index.ts";
+import type { Document, DocumentOptions } from "../src/openapi/index.ts";
+import type { Route } from "../src/routes/route.ts";
 import { moduleAnd } from "./arguments.ts";
 import { Failure, UsageError } from "./command.ts";
 import type { Command } from "./command.ts";
@@ -36,7 +39,7 @@ export const openapi: Command = {
     const { output, check, version = "3.2", title, "api-version": apiVersion, strict = false } = values;
     if (version !== "3.1" && version !== "3.2") throw new UsageError(`--version is 3.1 or 3.2, and not ${version}`);
     const routes = await loadRoutes(module);
-    const made = document(routes, {
+    const made = documentOf(routes, {
       openapi: version,
       ...(title === undefined ? {} : { title }),
       ...(apiVersion === undefined ? {} : { version: apiVersion }),
@@ -48,6 +51,14 @@ export const openapi: Command = {
     return code;
   },
 };
+
+function documentOf(routes: readonly Route[], options: DocumentOptions): Document {
+  try {
+    return document(routes, options);
+  } catch (thrown) {
+    throw thrown instanceof DescriptionError ? new Failure(thrown.message.replace(/^Openapi: ?/, "")) : thrown;
+  }
+}
 
 function differenceOf(before: string, after: string): readonly string[] {
   return jsonDifference(jsonOf(before), JSON.parse(after));

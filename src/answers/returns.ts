@@ -90,7 +90,8 @@ export const response: Returns<Answer | Response, unknown> = {
 
 /**
  * A response of the route's own under one of several statuses, each listed with what it means, and with its content types
- * where it has a body: so much of it is in the API document. Any status from 200 to 599 can be listed, a refusal's too.
+ * where it has a body: so much of it is in the API document. Any status from 200 to 599 can be listed, a refusal's
+ * too, and the 101 of a takeover.
  *
  * @throws RangeError for a content type that is none.
  *

@@ -38,7 +38,7 @@ export interface Document {
 }
 
 /** Routes that cannot be told in one document; each sentence names them. */
-class DescriptionError extends Error {
+export class DescriptionError extends Error {
   override readonly name: string = "DescriptionError";
   readonly problems: readonly string[];
 

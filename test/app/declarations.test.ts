@@ -219,7 +219,7 @@ describe("answers", () => {
     ["ST-19", Returns.jsonResponse(shape, {}), "GET /r lists no status to answer"],
     ["ST-19", Returns.emptyResponse({}), "GET /r lists no status to answer"],
     ["ST", Returns.responses({}), "GET /r lists no status to answer"],
-    ["ST", Returns.responses({ 101: "" }), "GET /r lists 101, which no answer has"],
+    ["ST", Returns.responses({ 101: "", 103: "" }), "GET /r lists 103, which no answer has"],
     ["ST", Returns.responses({ 600: "" }), "GET /r lists 600, which no answer has"],
     [
       "ST",

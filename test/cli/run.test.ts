@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { run } from "../../cli/run.ts";
 
@@ -59,6 +60,30 @@ describe("usher", () => {
     const file = join(folder, name);
     if (text !== undefined) writeFileSync(file, text);
     expect(await usher("routes", file)).toEqual({ code: 1, out: "", error: expect.stringMatching(said) });
+  });
+});
+
+describe("usher openapi, in words and without a stack", () => {
+  const clash = join(folder, "clash.mjs");
+  writeFileSync(
+    clash,
+    `import { Path, Returns, get } from ${JSON.stringify(pathToFileURL(join(root, "src/index.ts")).href)};
+const text = (name) => get(Path.of(name), { returns: Returns.text }, () => "");
+export const routes = [text("a-b"), text("a_b")];
+`,
+  );
+  it.each([
+    ["what keeps routes from one document", [clash], /^GET \/a-b and GET \/a_b are both the operation get_a_b$/],
+    ["where it cannot write", [orders, "-o", join(folder, "none/a.json")], /a\.json cannot be written: ENOENT/],
+    ["what it cannot compare with", [orders, "--check", folder], /cannot be read: EISDIR/],
+    ["a folder in place of a module", [folder], /is a folder, and no module$/],
+  ])("says %s", async (_, args, said) => {
+    const { code, error } = await usher("openapi", ...args);
+    const [first = "", ...more] = error
+      .trimEnd()
+      .split("\n")
+      .filter((line) => !line.startsWith("loose: "));
+    expect([code, first.replace("usher openapi: ", ""), more]).toEqual([1, expect.stringMatching(said), []]);
   });
 });
 
@@ -141,5 +166,29 @@ describe("usher openapi", () => {
     const strict = await usher("openapi", loose, "--check", file, "--strict");
     const said = places === 1 ? "1 place is described loosely" : `${places} places are described loosely`;
     expect(strict).toMatchObject({ code: 1, error: `${checked.error}usher openapi: ${said}\n` });
+  });
+});
+
+describe("usher client", () => {
+  const file = join(folder, "client.ts");
+
+  it("prints a client, or writes it, and finds it unchanged", async () => {
+    const { code, out } = await usher("client", orders);
+    expect([code, out]).toEqual([0, expect.stringContaining('readonly "POST /orders": (')]);
+    expect(await usher("client", orders, "-o", file)).toEqual({ code: 0, out: `${file}\n`, error: "" });
+    expect(readFileSync(file, "utf8")).toBe(out);
+    expect(await usher("client", orders, "--check", file)).toEqual({ code: 0, out: "", error: "" });
+    writeFileSync(file, out.replaceAll("\n", "\r\n"));
+    expect(await usher("client", orders, "--check", file)).toMatchObject({ code: 0 });
+  });
+
+  it("says where it is another one", async () => {
+    const { out: made } = await usher("client", orders);
+    writeFileSync(file, made.replace("item: string", "item: number"));
+    const { code, out, error } = await usher("client", orders, "--check", file);
+    expect([code, error]).toEqual([1, `usher client: ${file} is not what the routes make: generate it again\n`]);
+    const at = made.slice(0, made.indexOf("item: string")).split("\n").length;
+    const line = made.split("\n")[at - 1] ?? "";
+    expect(out).toBe(`at line ${at}\n- ${line.replace("item: string", "item: number")}\n+ ${line}\n`);
   });
 });
