@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { TakenConnection } from "../../src/answers/answer.ts";
 import type { HandedOver } from "../../src/app/exchange.ts";
 import type { Sweep } from "../../src/app/sweep.ts";
+import { isTurnDue, nextTurn } from "../../src/streams/turn.ts";
 import { linger } from "./linger.ts";
 
 /** How often the system looks whether a quiet client is still there. */
@@ -116,7 +117,11 @@ export class Taken {
     return new Promise((resolve, reject) => {
       const failed = (): void => reject(new Error(`the connection is closed: ${this.#why ?? "client gone"}`));
       if (socket.destroyed) return failed();
-      if (socket.write(part)) return resolve();
+      const written = (): void => {
+        if (isTurnDue()) void nextTurn().then(resolve);
+        else resolve();
+      };
+      if (socket.write(part)) return written();
       // Node's time-out knows of every byte that was taken.
       const timedOut = (): void => {
         this.#why ??= "client stopped reading";
@@ -126,7 +131,7 @@ export class Taken {
         socket.off("drain", settle).off("close", settle).off("timeout", timedOut);
         socket.setTimeout(0);
         if (socket.destroyed) failed();
-        else resolve();
+        else written();
       };
       socket.on("drain", settle).on("close", settle).on("timeout", timedOut);
       socket.setTimeout(this.#bounds.sendTimeoutMs);

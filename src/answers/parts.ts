@@ -1,3 +1,4 @@
+import { isTurnDue, nextTurn } from "../streams/turn.ts";
 import type { StreamBody } from "./answer.ts";
 
 /** A body's parts, one by one. */
@@ -15,13 +16,17 @@ export function readParts({ parts, request }: StreamBody): Parts {
   if (parts instanceof ReadableStream) {
     const reader = (parts as ReadableStream<Uint8Array>).getReader();
     return {
-      next: async () => (await run(() => reader.read())).value,
+      next: async () => {
+        if (isTurnDue()) await nextTurn();
+        return (await run(() => reader.read())).value;
+      },
       cancel: () => void reader.cancel().catch(() => {}),
     };
   }
   const iterator = parts[Symbol.asyncIterator]();
   return {
     next: async () => {
+      if (isTurnDue()) await nextTurn();
       const { done, value } = await run(() => iterator.next());
       return done === true ? undefined : value;
     },

@@ -4,6 +4,7 @@ import type { Result } from "../result.ts";
 import type { Event } from "./event.ts";
 import { keepAlive } from "./keep-alive.ts";
 import type { KeptAlive } from "./keep-alive.ts";
+import { isTurnDue, nextTurn } from "./turn.ts";
 
 /** Sends an event: resolves once there is room for another, with `gone` where nobody is left to read it. */
 export type Send<K> = (event: Event<K>) => Promise<Result<void, "gone">>;
@@ -30,6 +31,7 @@ const isGone = error("gone" as const);
 // One for every event that goes out at once: a promise of its own would cost each a tenth of its delivery.
 const sent = Promise.resolve(isSent);
 const gone = Promise.resolve(isGone);
+const whenSent = (): typeof isSent => isSent;
 const keptAlive = /* @__PURE__ */ new TextEncoder().encode(": keep-alive\n\n");
 const end: Part = { done: true, value: undefined };
 const nobody = (): void => {};
@@ -122,7 +124,10 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
     this.#checkDeclared(event);
     this.#keptAlive?.heard();
     const sink = this.#sink;
-    if (sink !== undefined) return sink.write(event.bytes) ? sent : this.#whenRoom(sink);
+    if (sink !== undefined) {
+      if (!sink.write(event.bytes)) return this.#whenRoom(sink);
+      return isTurnDue() ? nextTurn().then(whenSent) : sent;
+    }
     return new Promise((resolve) => {
       this.#give(event.bytes, () => resolve(this.#state === "gone" ? isGone : isSent));
     });
@@ -132,6 +137,7 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
     this.#waiting++;
     const hasRoom = await sink.room();
     this.#waiting--;
+    if (hasRoom && isTurnDue()) await nextTurn();
     return hasRoom ? isSent : isGone;
   }
 

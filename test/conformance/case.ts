@@ -95,6 +95,8 @@ export type Step =
   | { readonly does: "half-close"; readonly by: string }
   | { readonly does: "leave"; readonly by: string }
   | { readonly does: "stop-reading"; readonly by: string }
+  /** Reads on, as fast as it can, and looks at nothing of it. */
+  | { readonly does: "discard"; readonly by: string }
   /** Lets a handler go on that waits at this gate. */
   | { readonly does: "open"; readonly gate: string }
   /** Waits for what a handler notes under this key. */

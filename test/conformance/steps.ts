@@ -60,6 +60,7 @@ export const ended: Step = { does: "ended", by: one };
 export const cut: Step = { does: "cut", by: one };
 export const halfCloses: Step = { does: "half-close", by: one };
 export const leaves: Step = { does: "leave", by: one };
+export const discards: Step = { does: "discard", by: one };
 export const stopsReading: Step = { does: "stop-reading", by: one };
 export const opens = (gate: string): Step => ({ does: "open", gate });
 export const noted = (key: string, text: string): Step => ({ does: "noted", key, text });

@@ -125,6 +125,12 @@ export class RawClient {
     return { first, payload };
   }
 
+  /** Takes whatever comes from now on, and keeps none of it. */
+  discard(): void {
+    this.socket.removeAllListeners("data").resume();
+    this.#bytes = Buffer.alloc(0);
+  }
+
   /** Waits for the server to end the connection. */
   async closed(): Promise<void> {
     await this.#until("a close", () => (this.#closed || this.socket.readableEnded ? true : undefined));

@@ -3,6 +3,7 @@ import { error, ok } from "../../result.ts";
 import type { Result } from "../../result.ts";
 import { keepAlive } from "../keep-alive.ts";
 import type { KeptAlive } from "../keep-alive.ts";
+import { isTurnDue, nextTurn } from "../turn.ts";
 import type { SocketHeard, SocketLink } from "./link.ts";
 import type { Message } from "./message.ts";
 import { Unreadable } from "./socket.ts";
@@ -68,13 +69,14 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     if (!written.ok) return Promise.reject(new Error(`a message that cannot be written: ${written.error}`));
     if (this.#end !== undefined || this.#closing !== undefined) return Promise.resolve(error(this.#whyNot()));
     const room = this.#link.send(written.value);
-    return room === true ? sent : this.#whenRoom(room);
+    return room === true && !isTurnDue() ? sent : this.#whenRoom(room);
   }
 
   async #whenRoom(room: boolean | Promise<boolean>): Promise<Result<void, SocketEnd>> {
-    if (await room) return ok();
     // What became of it is told next.
-    return error(this.#end ?? (await this.ended));
+    if (!(await room)) return error(this.#end ?? (await this.ended));
+    if (room === true || isTurnDue()) await nextTurn();
+    return ok();
   }
 
   async close({ code = 1000, reason = "" }: { readonly code?: number; readonly reason?: string } = {}): Promise<void> {

@@ -11,6 +11,7 @@ import {
   Query,
   Refusal,
   Returns,
+  Socket,
   bodyStream,
   client,
   clientGone,
@@ -25,6 +26,8 @@ import {
 } from "usher-http";
 import type { Route } from "usher-http";
 import { worker } from "../../../adapters/workers/index.ts";
+
+const spoken = Socket.protocol({ client: Socket.text, server: Socket.text });
 
 /** What the tests bind. */
 export interface Env {
@@ -47,6 +50,11 @@ const another = (): Promise<void> => new Promise((resolve) => (open = resolve));
 const answers: readonly Route[] = [
   get(Path.root, { inputs: { word }, returns: Returns.text }, ({ word }) => word),
   get(Path.of("page"), { returns: Returns.html }, () => "<p>é"),
+  // 128 MiB, as fast as it goes.
+  get(Path.of("heavy"), { returns: Returns.websocket(spoken) }, () => async (socket) => {
+    const message = "x".repeat(262_144);
+    for (let i = 0; i < 512; i++) await socket.send(message);
+  }),
   get(Path.of("nothing"), { returns: Returns.empty() }, () => {}),
   get(Path.of("bytes"), { returns: Returns.response }, () =>
     Answer.make(bytes("raw"), { contentType: "a/b", headers: [["content-encoding", "gzip"]] }),

@@ -52,6 +52,18 @@ export const events: readonly Route[] = [
         }
       },
   ),
+  // As fast as its client takes it, and waits for nothing of its own.
+  get(
+    Path.of("events", "flood", key),
+    { inputs: keyed, returns: Returns.events([state]) },
+    ({ key }) =>
+      async (send) => {
+        for (let n = 1; ; n++) {
+          const sent = await send(Event.make(state, n));
+          if (!sent.ok) return note(`${key} sent`, sent.error);
+        }
+      },
+  ),
   // Quiet: kept alive until its client goes, which ends its subscription.
   get(
     Path.of("events", "quiet", key),

@@ -113,6 +113,15 @@ export const sockets: readonly Route[] = [
       (socket) =>
         flood(socket, key),
   ),
+  // As fast as its client takes it, and waits for nothing of its own.
+  get(Path.of("socket", "endless", key), { inputs: keyed, returns: Returns.websocket(texts) }, ({ key }) => {
+    return async (socket) => {
+      for (;;) {
+        const sent = await socket.send("more");
+        if (!sent.ok) return note(`${key} ended`, sent.error.kind);
+      }
+    };
+  }),
   // Takes a message when it is let, and not before.
   get(Path.of("socket", "held", key), { inputs: keyed, returns: Returns.websocket(texts, never) }, ({ key }) => {
     return async (socket) => {

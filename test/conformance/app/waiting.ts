@@ -84,6 +84,17 @@ export const waiting: readonly Route[] = [
     }
     return Answer.stream(parts());
   }),
+  // As fast as it is taken, and waits for nothing of its own.
+  get(Path.of("stream", "flood", key), { inputs: keyed, returns: Returns.response }, ({ key }) => {
+    async function* parts(): AsyncGenerator<Uint8Array> {
+      try {
+        for (;;) yield bytes("part ");
+      } finally {
+        note(`${key} ended`, "yes");
+      }
+    }
+    return Answer.stream(parts());
+  }),
   // Takes a quarter of a second and more, and tells its length where it is to.
   get(
     Path.of("stream", "download", Path.str("framing"), key),

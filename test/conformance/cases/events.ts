@@ -1,7 +1,7 @@
 /** Event streams as they are written, and as they end (contract 6; facts 6; rows EV). */
 import type { MessageCase, WireCase } from "../case.ts";
-import { malformed, streamed } from "../expected.ts";
-import { answers, asks, leaves, noted, opens, sees } from "../steps.ts";
+import { malformed, streamed, text } from "../expected.ts";
+import { answers, asks, by, discards, leaves, noted, opens, sees } from "../steps.ts";
 
 const headers = [
   ["cache-control", "no-cache"],
@@ -49,6 +49,17 @@ export const eventLines: readonly WireCase[] = [
   {
     name: "EV-09 a send after the client went answers gone",
     steps: [asks("GET /events/ticks/left"), sees(one), leaves, noted("left sent", "gone")],
+  },
+  {
+    name: "EV what sends on and on, to who takes all of it, keeps no other from its turn",
+    steps: [
+      asks("GET /events/flood/flood"),
+      sees(one),
+      discards,
+      ...by("other", asks("GET /ok"), answers(text("ok"))),
+      leaves,
+      noted("flood sent", "gone"),
+    ],
   },
   {
     name: "EV-12 a quiet stream is kept alive",

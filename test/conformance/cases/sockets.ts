@@ -5,6 +5,8 @@ import type { Expected } from "../case.ts";
 import {
   answers,
   asks,
+  by,
+  discards,
   ended,
   exits,
   frames,
@@ -378,6 +380,16 @@ export const sockets: readonly WireCase[] = [
   {
     name: "WS a client that vanishes is told to its handler",
     steps: [...open("texts/vanishes"), noted("vanishes opened", "yes"), leaves, noted("vanishes ended", "lost")],
+  },
+  {
+    name: "WS what is sent on and on, to who takes all of it, keeps no other from its turn",
+    steps: [
+      ...open("endless/flooding"),
+      discards,
+      ...by("other", asks("GET /ok"), answers(textAnswer("ok"))),
+      leaves,
+      noted("flooding ended", "lost"),
+    ],
   },
   {
     name: "WS and one that does in the middle of a frame",

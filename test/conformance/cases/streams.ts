@@ -1,7 +1,7 @@
 /** Streams as they go out, and clients that go (contract 6, rows AN-22, SV-12, BS). */
 import type { WireCase } from "../case.ts";
 import { streamed, text } from "../expected.ts";
-import { answers, asks, by, cut, head, leaves, noted, opens, sees, sends, stopsReading } from "../steps.ts";
+import { answers, asks, by, cut, discards, head, leaves, noted, opens, sees, sends, stopsReading } from "../steps.ts";
 
 const plain = "text/plain";
 const ok = text("ok");
@@ -89,6 +89,18 @@ export const disconnects: readonly WireCase[] = [
       noted("left-reading read", "ab"),
       leaves,
       noted("left-reading ended", "unreadable"),
+    ],
+  },
+  {
+    name: "WR what is sent on and on, to who takes all of it, keeps no other from its turn",
+    steps: [
+      asks("GET /stream/flood/flood"),
+      discards,
+      ...by("other", asks("GET /ok"), answers(ok), asks("GET /wait/flooded")),
+      opens("flooded"),
+      ...by("other", answers(text("waited for flooded"))),
+      leaves,
+      noted("flood ended", "yes"),
     ],
   },
   {

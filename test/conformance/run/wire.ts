@@ -110,6 +110,9 @@ async function onWire(step: OnWire, server: Stepped, client: RawClient): Promise
     case "leave":
       client.leave();
       return right;
+    case "discard":
+      client.discard();
+      return right;
     case "stop-reading":
       client.socket.pause();
   }

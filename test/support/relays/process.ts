@@ -16,6 +16,9 @@ afterEach(async () => {
 
 const deno = ["run", "--no-lock", "--node-modules-dir=manual", "--cached-only", "--no-prompt", "-A"];
 
+// So that what did not come is told by what did.
+const patienceMs = 40_000;
+
 /** The runtimes a relay runs on. */
 export const commands = {
   node: (): string[] => [runtimes["node-newest"](), "--disable-warning=ExperimentalWarning"],
@@ -87,12 +90,26 @@ export class RelayProcess {
   }
 
   async until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) {
-      if (this.#isOver) throw new Error(`it ended first; it said\n${[...this.told, ...this.logged].join("\n")}`);
-      await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
-      });
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      this.#wake();
+    }, patienceMs);
+    try {
+      while (!isSo()) {
+        if (this.#isOver) throw new Error(`it ended first; it said\n${this.#words}`);
+        if (isLate) throw new Error(`it never came; it said\n${this.#words}`);
+        await new Promise<void>((resolve) => {
+          this.#waiting.push(resolve);
+        });
+      }
+    } finally {
+      clearTimeout(timer);
     }
+  }
+
+  get #words(): string {
+    return [...this.told, ...this.logged].join("\n");
   }
 
   #wake(): void {

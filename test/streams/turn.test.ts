@@ -1,0 +1,103 @@
+/** What is sent on and on, and never waited for, lets others have their turn (issue 5; every runtime's own: conformance). */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { readParts } from "../../src/answers/parts.ts";
+import type { StreamSink } from "../../src/answers/answer.ts";
+import { EventStream } from "../../src/streams/event-stream.ts";
+import type { Producer } from "../../src/streams/event-stream.ts";
+import { comment } from "../../src/streams/event.ts";
+import { text } from "../../src/streams/sockets/message.ts";
+import { OpenSocket } from "../../src/streams/sockets/open-socket.ts";
+import type { SocketLink } from "../../src/streams/sockets/link.ts";
+import { Streaming } from "../../src/app/streaming.ts";
+
+afterEach(() => void vi.useRealTimers());
+
+const nothing = (): void => {};
+const tick = comment("tick");
+
+/** Whether somebody else had a turn. */
+function other(): { had: boolean } {
+  const other = { had: false };
+  setTimeout(() => (other.had = true), 0);
+  return other;
+}
+
+/** Sends until another had a turn, and so many times at the most: without end it would hang the test. */
+async function flood(send: () => Promise<unknown>): Promise<number> {
+  const another = other();
+  let sent = 0;
+  while (!another.had && sent < 3_000_000) {
+    await send();
+    sent++;
+  }
+  return sent;
+}
+
+/** Of who sends it, that there is always room. */
+const roomy: StreamSink = { write: () => true, room: () => Promise.resolve(true), end: nothing, fail: nothing };
+
+/** What floods, and tells how much it sent when another had a turn. */
+const floods: { readonly [what: string]: () => Promise<number> } = {
+  "events, written as they are sent": () =>
+    new Promise((resolve) => {
+      const produce: Producer<never> = async (send) => resolve(await flood(() => send(tick)));
+      new EventStream(produce, undefined, 15_000).writeTo(roomy);
+    }),
+  "events whose room is there as soon as it is waited for": () =>
+    new Promise((resolve) => {
+      const produce: Producer<never> = async (send) => resolve(await flood(() => send(tick)));
+      new EventStream(produce, undefined, 15_000).writeTo({ ...roomy, write: () => false });
+    }),
+  "events, asked for one after the other": () =>
+    new Promise((resolve) => {
+      const produce: Producer<never> = async (send) => resolve(await flood(() => send(tick)));
+      const parts = readParts({ parts: new EventStream(produce, undefined, 15_000) });
+      void (async () => {
+        while ((await parts.next()) !== undefined);
+      })();
+    }),
+  messages: () => {
+    const link: SocketLink = { start: nothing, send: () => true, close: nothing, terminate: nothing };
+    const setting = { client: text, server: text, maxMessage: 1000, keepAliveMs: 15_000, warn: nothing };
+    const socket = new OpenSocket<string, string>(link, setting);
+    return flood(() => socket.send("tick"));
+  },
+  "parts that a runtime takes as they come": async () => {
+    const another = other();
+    let made = 0;
+    async function* parts(): AsyncGenerator<Uint8Array> {
+      for (; !another.had && made < 3_000_000; made++) yield new Uint8Array(1);
+    }
+    const sending = { stopsAtLength: false, making: nothing, made: nothing, ended: nothing };
+    const { readable } = new Streaming({ parts: parts() }, { ...sending, cancelled: () => "client gone" });
+    await readable.pipeTo(new WritableStream());
+    return made;
+  },
+};
+
+describe("others have a turn beside", () => {
+  it.each(Object.entries(floods))("%s", async (_what, flooding) => {
+    expect(await flooding()).toBeLessThan(3_000_000);
+  });
+
+  it.each(Object.entries(floods))(
+    "%s, also where the clock stands still while nothing is waited for",
+    async (_, run) => {
+      vi.useFakeTimers({ toFake: ["performance"] });
+      expect(await run()).toBeLessThan(100_000);
+    },
+  );
+});
+
+it("a few that are sent at once wait for nobody", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const another = other();
+  await new Promise<void>((resolve) => {
+    const produce: Producer<never> = async (send) => {
+      for (let i = 0; i < 500; i++) await send(tick);
+      resolve();
+    };
+    new EventStream(produce, undefined, 15_000).writeTo(roomy);
+  });
+  expect(another.had).toBe(false);
+});
