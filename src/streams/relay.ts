@@ -33,7 +33,9 @@ export function relayed<K, Tag>(hub: Hub<K, Tag>, relay: Relay): Hub<K, Tag> {
       hub.publish(topic, event);
       relay.publish(topic, event.wire).then(
         () => {
-          if (unsent > 0) said("info", `a broadcast publishes to the other processes again; ${unsent} events were not`);
+          // Some of them the engine may have, and was cut off before it could say so.
+          const untold = `${unsent} events may not have reached them`;
+          if (unsent > 0) said("info", `a broadcast publishes to the other processes again; ${untold}`);
           unsent = 0;
         },
         (thrown: unknown) => {

@@ -14,6 +14,8 @@ export class Wire {
   #target: number;
   #isCut = false;
   readonly #sockets = new Set<Socket>();
+  /** Those of them that lead to the server. */
+  readonly #far = new Set<Socket>();
 
   private constructor(listener: Server, target: number) {
     this.#listener = listener;
@@ -40,6 +42,11 @@ export class Wire {
     this.#isCut = false;
   }
 
+  /** Keeps back what the server says, on what is connected now, until that is cut. */
+  holdAnswers(): void {
+    for (const far of this.#far) far.unpipe().pause();
+  }
+
   /** Connects to another port from now on. */
   leadTo(target: number): void {
     this.#target = target;
@@ -56,6 +63,8 @@ export class Wire {
       return;
     }
     const far = connect(this.#target, "127.0.0.1");
+    this.#far.add(far);
+    far.on("close", () => this.#far.delete(far));
     for (const [socket, other] of [
       [near, far],
       [far, near],

@@ -17,6 +17,7 @@ interface Receiver {
 
 // A line on which nothing comes for so long, not even what went out on it, is dead: TCP would take minutes to say so.
 const beatMs = 10_000;
+const graceMs = 1000;
 const closeMs = 5000;
 const firstRetryMs = 100;
 const mostRetryMs = 2000;
@@ -131,15 +132,22 @@ class EngineRelay implements OpenRelay {
     // A line that it cannot be sent on says so itself.
     this.#send(this.#messages.mark()).catch(() => {});
     this.#callOff = this.#engine.after(beatMs, () => {
-      const line = this.#line;
-      if (this.#hasHeard) {
-        this.#retryMs = firstRetryMs;
-        this.#beat();
-      } else if (line !== undefined) {
-        line.destroy();
-        this.#lose(new Error("nothing was heard on it"));
-      }
+      if (this.#hasHeard) this.#beatAgain();
+      // A process that was held up itself has its timers first, and then what came meanwhile.
+      else this.#callOff = this.#engine.after(graceMs, () => (this.#hasHeard ? this.#beatAgain() : this.#giveUp()));
     });
+  }
+
+  #beatAgain(): void {
+    this.#retryMs = firstRetryMs;
+    this.#beat();
+  }
+
+  #giveUp(): void {
+    const line = this.#line;
+    if (line === undefined) return;
+    line.destroy();
+    this.#lose(new Error("nothing was heard on it"));
   }
 
   #lose(why: unknown): void {

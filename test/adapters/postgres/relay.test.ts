@@ -7,21 +7,27 @@ import type { OpenRelay } from "usher-http/postgres";
 import { messages } from "../../support/logs.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { PostgresServer } from "../../../examples/orders/postgres-server.ts";
-import { RelayProcess } from "../../support/relays/process.ts";
-import { Wire } from "../../support/wire.ts";
+import { describeRelay } from "../../support/relays/describe.ts";
+import type { OwnServer } from "../../support/relays/describe.ts";
 import { eventually } from "../../support/eventually.ts";
 
-const program = join(import.meta.dirname, "relay-program.ts");
 const server = await startPostgres();
 const sql = observer(server);
 
-const numbered = (what: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${what} ${i}`);
-const of = (what: string, { heard }: RelayProcess): string[] => heard.filter((text) => text.startsWith(what));
-
 let channels = 0;
 const freshChannel = (): string => `orders "${channels++}"`;
-const start = (runtime: "node" | "bun" | "deno", channel: string, at: string = server.url()): Promise<RelayProcess> =>
-  RelayProcess.start(runtime, program, at, channel);
+
+/** A server that ends in one way, and is gone with its test. */
+async function ownServer(ending: "fast" | "immediate"): Promise<OwnServer> {
+  const own = await PostgresServer.start();
+  owned.push(own);
+  return { url: own.url(), stop: () => own.stop(ending), start: () => own.start() };
+}
+
+const owned: PostgresServer[] = [];
+afterEach(async () => {
+  for (const own of owned.splice(0)) await own.close();
+});
 
 /** The sessions of relays that are open. */
 async function sessions(): Promise<number> {
@@ -61,21 +67,15 @@ async function closed(): Promise<void> {
 }
 
 describe("the relay over PostgreSQL", { timeout: 60_000 }, () => {
-  it.each(["node", "bun", "deno"] as const)(
-    "tells each process what the others publish, once and in order: Node and %s",
-    async (runtime) => {
-      const channel = freshChannel();
-      const [here, there] = await Promise.all([start("node", channel), start(runtime, channel)]);
-      here.do("publish here 500");
-      there.do("publish there 500");
-      for (const process of [here, there]) {
-        await process.hears("here 499");
-        await process.hears("there 499");
-        expect(of("here", process)).toEqual(numbered("here", 500));
-        expect(of("there", process)).toEqual(numbered("there", 500));
-      }
+  describeRelay({
+    program: join(import.meta.dirname, "relay-program.ts"),
+    url: (port = server.port) => server.url().replace(`:${server.port}`, `:${port}`),
+    freshChannel,
+    async endSessions() {
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'usher relay'`;
     },
-  );
+    endings: { fast: () => ownServer("fast"), immediate: () => ownServer("immediate") },
+  });
 
   it("carries any text, and each topic's by itself", async () => {
     const { here, told } = await two();
@@ -160,92 +160,6 @@ describe("the relay over PostgreSQL", { timeout: 60_000 }, () => {
     expect(sent.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
     await eventually(() => expect(told).toEqual(["first", "a", "é", "missed", "b"]));
     await closed();
-  });
-
-  it("says who lost its session, and ends the subscriptions of those who missed something", async () => {
-    const channel = freshChannel();
-    const wire = await Wire.to(server.port);
-    const [here, there] = await Promise.all([
-      start("node", channel, server.url().replace(`:${server.port}`, `:${wire.port}`)),
-      start("deno", channel),
-    ]);
-    here.do("publish before 2");
-    await there.hears("before 1");
-    wire.cut();
-    await here.logs("a relay lost its connection");
-    here.do("publish while 3");
-    there.do("publish other 3");
-    await here.logs("could not publish to the other processes");
-    wire.mend();
-    for (const process of [here, there]) await process.until(() => process.ends === 1);
-    here.do("publish after 2");
-    there.do("publish again 2");
-    await there.hears("after 1");
-    await here.hears("again 1");
-    expect(of("other", here)).toEqual([]);
-    expect(of("while", there)).toEqual([]);
-    expect(there.heard.filter((text) => /before|after/.test(text))).toEqual([
-      ...numbered("before", 2),
-      ...numbered("after", 2),
-    ]);
-    // The server's own end of a session is noticed as well.
-    await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'usher relay'`;
-    for (const process of [here, there]) await process.until(() => process.ends === 2);
-    here.do("publish last 2");
-    await there.hears("last 1");
-    expect(of("last", there)).toEqual(numbered("last", 2));
-  });
-
-  it.each(["fast", "immediate"] as const)("outlives a server that is stopped, %s, and started", async (ending) => {
-    const own = await PostgresServer.start();
-    try {
-      const channel = freshChannel();
-      const both = await Promise.all([start("node", channel, own.url()), start("bun", channel, own.url())]);
-      const [here, there] = both;
-      here.do("publish before 3");
-      here.do("large x 20000");
-      await there.hears("x".repeat(100));
-      await own.stop(ending);
-      for (const process of both) await process.logs("a relay lost its connection");
-      here.do("publish while 3");
-      await here.hears("while 2");
-      await own.start();
-      for (const process of both) {
-        await process.logs("a relay has a connection again");
-        await process.until(() => process.ends > 0);
-      }
-      here.do("publish after 3");
-      here.do("large y 20000");
-      await there.hears("y".repeat(100));
-      const large = (letter: string) => letter.repeat(100);
-      const told = [...numbered("before", 3), large("x"), ...numbered("after", 3), large("y")];
-      expect(there.heard).toEqual(told);
-      expect(here.heard.toSorted()).toEqual([...told, ...numbered("while", 3)].toSorted());
-      for (const process of both) {
-        process.do("close");
-        expect(await process.ended).toBe(0);
-      }
-    } finally {
-      await own.close();
-    }
-  });
-
-  it("is closed with what was published sent, and keeps no process from ending", async () => {
-    const channel = freshChannel();
-    const [here, there] = await Promise.all([start("node", channel), start("bun", channel)]);
-    here.do("publish last 200");
-    here.do("close");
-    expect(await here.ended).toBe(0);
-    await there.hears("last 199");
-    expect(of("last", there)).toEqual(numbered("last", 200));
-    there.do("leave");
-    expect(await there.ended).toBe(0);
-    for (const runtime of ["node", "deno"] as const) {
-      const process = await start(runtime, channel);
-      process.do("leave");
-      expect(await process.ended).toBe(0);
-    }
-    await eventually(async () => expect(await sessions()).toBe(0));
   });
 
   it("uses a table that somebody else made, and says so where it may not make one", async () => {

@@ -31,6 +31,11 @@ export async function main(open: Open): Promise<void> {
     },
     large: (what, times) => hub.publish("topic", Event.make(Text, what.repeat(times))),
     elsewhere: (what) => hub.publish("tôpic\n😀 ", Event.make(Text, what)),
+    // Behind what was published before, which the engine has said that it has by then.
+    async settle() {
+      await relay.publish("elsewhere", "");
+      tell("settled");
+    },
     async close() {
       isOver = true;
       hub.close();

@@ -20,22 +20,24 @@ const deno = ["run", "--no-lock", "--node-modules-dir=manual", "--cached-only", 
 const patienceMs = 40_000;
 
 /** The runtimes a relay runs on. */
-export const commands = {
+const commands = {
   node: (): string[] => [runtimes["node-newest"](), "--disable-warning=ExperimentalWarning"],
   bun: (): string[] => [runtimes.bun()],
   deno: (): string[] => [runtimes.deno(), ...deno],
 };
 
+export type Runtime = keyof typeof commands;
+
 export class RelayProcess {
   readonly child: ChildProcessWithoutNullStreams;
   readonly ended: Promise<number | string>;
-  /** What it told: `heard <text>`, `following`, `ended`. */
+  /** What it told: `heard <text>`, `following`, `ended`, `settled`. */
   readonly told: string[] = [];
   readonly logged: string[] = [];
   #isOver = false;
   readonly #waiting: (() => void)[] = [];
 
-  private constructor(runtime: keyof typeof commands, program: string, args: readonly string[]) {
+  private constructor(runtime: Runtime, program: string, args: readonly string[]) {
     const [binary = "", ...flags] = commands[runtime]();
     this.child = spawn(binary, [...flags, program, ...args]);
     for (const [stream, lines] of [
@@ -56,11 +58,7 @@ export class RelayProcess {
   }
 
   /** Starts a program and waits until it follows its topic. */
-  static async start(
-    runtime: keyof typeof commands,
-    program: string,
-    ...args: readonly string[]
-  ): Promise<RelayProcess> {
+  static async start(runtime: Runtime, program: string, ...args: readonly string[]): Promise<RelayProcess> {
     const process = new RelayProcess(runtime, program, args);
     await process.until(() => process.told.includes("following"));
     return process;
@@ -69,6 +67,13 @@ export class RelayProcess {
   /** `publish x 3` publishes x 0, x 1 and x 2. */
   do(command: string): void {
     this.child.stdin.write(`${command}\n`);
+  }
+
+  /** Waits until the engine has said that it has all that was published. */
+  async settles(): Promise<void> {
+    const before = this.told.filter((line) => line === "settled").length;
+    this.do("settle");
+    await this.until(() => this.told.filter((line) => line === "settled").length > before);
   }
 
   /** What it heard so far. */
