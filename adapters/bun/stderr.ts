@@ -19,7 +19,7 @@ function makeSink(): Sink {
     format: isatty(2) ? "pretty" : "json",
     room: (bytes) => new Uint8Array(bytes),
     encode: (text, into, at) => encoder.encodeInto(text, into.subarray(at)).written,
-    write: (bytes) => write(fd, bytes),
+    write: (bytes) => writeSync(fd, bytes),
     pause: (ms) => void Atomics.wait(asleep, 0, 0, ms),
   });
   process.once("exit", made.finish);
@@ -36,14 +36,5 @@ function ownDescriptor(): number {
     return openSync("/proc/self/fd/2", constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch {
     return 2;
-  }
-}
-
-function write(fd: number, bytes: Uint8Array): number {
-  try {
-    return writeSync(fd, bytes);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EAGAIN") return 0;
-    throw error;
   }
 }

@@ -18,7 +18,7 @@ function makeSink(): Sink {
     format: isatty(2) ? "pretty" : "json",
     room: (bytes) => Buffer.allocUnsafeSlow(bytes),
     encode: (text, into, at) => (into as Buffer).write(text, at),
-    write: (bytes) => write(fd, bytes),
+    write: (bytes) => writeSync(fd, bytes),
     pause: (ms) => void Atomics.wait(asleep, 0, 0, ms),
   });
   process.once("exit", made.finish);
@@ -38,14 +38,5 @@ function ownDescriptor(): number {
     return openSync("/proc/self/fd/2", constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch {
     return 2;
-  }
-}
-
-function write(fd: number, bytes: Uint8Array): number {
-  try {
-    return writeSync(fd, bytes);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EAGAIN") return 0;
-    throw error;
   }
 }

@@ -17,8 +17,8 @@ export interface Outlet {
   /** Writes a text as UTF-8 into such room, of which there is enough; answers how many bytes it is. */
   encode(text: string, into: Uint8Array, at: number): number;
   /**
-   * Takes bytes without waiting for whoever reads them, and answers how many: none where there is no room. Throws where
-   * there is no place to write to any more.
+   * Takes bytes without waiting for whoever reads them, and answers how many: none where there is no room, which it may also
+   * throw as `EAGAIN`. Throws anything else where there is no place to write to any more.
    */
   write(bytes: Uint8Array): number;
   /** Lets time pass with nothing else going on, when the process ends. */
@@ -108,8 +108,8 @@ class Lines {
     this.#length = 0;
     if (newest.byteLength === 0) return;
     try {
-      const taken = this.#outlet.write(newest);
-      if (taken < newest.byteLength) this.#queue(new Uint8Array(newest.subarray(taken)));
+      const count = taken(this.#outlet, newest);
+      if (count < newest.byteLength) this.#queue(new Uint8Array(newest.subarray(count)));
     } catch {
       // As below.
     }
@@ -132,11 +132,11 @@ class Lines {
   #write(): void {
     try {
       for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
-        const taken = this.#outlet.write(first);
-        this.#waitingBytes -= taken;
-        if (taken === first.byteLength) this.#waiting.shift();
-        else this.#waiting[0] = first.subarray(taken);
-        if (taken === 0) return;
+        const count = taken(this.#outlet, first);
+        this.#waitingBytes -= count;
+        if (count === first.byteLength) this.#waiting.shift();
+        else this.#waiting[0] = first.subarray(count);
+        if (count === 0) return;
       }
     } catch {
       // Nobody reads it any more, and there is no other place to say it.
@@ -154,6 +154,16 @@ class Lines {
 }
 
 const newline = 0x0a;
+
+/** How many of these bytes were taken. */
+function taken(outlet: Outlet, bytes: Uint8Array): number {
+  try {
+    return outlet.write(bytes);
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code === "EAGAIN") return 0;
+    throw error;
+  }
+}
 
 // Where a runtime lets it, a process that has nothing else to do ends at once: what waits is written then.
 function later(work: () => void, ms: number): ReturnType<typeof setTimeout> {

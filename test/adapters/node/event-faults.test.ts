@@ -2,9 +2,6 @@
  * What clients do wrong to event streams, many of them and again and again (issue 5): behind each, every producer has ended,
  * and the subscriptions, the timers, the connections and the memory are back where they were.
  */
-import { getActiveResourcesInfo } from "node:process";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { Broadcast, Event, Path, Returns, clientGone, get } from "usher-http";
 import type { Hub } from "usher-http";
@@ -13,12 +10,8 @@ import { start } from "../../support/node-server.ts";
 import { RawClient, leaveAll } from "../../support/raw-client.ts";
 import { Wire } from "../../support/wire.ts";
 import { eventually } from "../../support/eventually.ts";
+import { active, keepsNothing, sockets, turn } from "../../support/memory.ts";
 
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc") as () => void;
-const active = (what: string) => getActiveResourcesInfo().filter((name) => name === what).length;
-const sockets = () => active("TCPSocketWrap");
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 const aWhile = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 let hub: Hub<never, void>;
@@ -142,20 +135,7 @@ describe("a client of an event stream that", () => {
       expect(JSON.stringify(lines())).not.toContain("secret");
       logWith({ level: undefined });
     };
-    const memory = async () => {
-      for (let i = 0; i < 3; i++) {
-        await turn();
-        collect();
-      }
-      const { heapUsed, arrayBuffers } = process.memoryUsage();
-      return heapUsed + arrayBuffers;
-    };
-    await round();
-    const before = await memory();
-    for (let i = 0; i < 3; i++) await round();
-    const grown = (await memory()) - before;
-    // By sixty clients: a stream that is held on to, with its connection, is 10 KiB and more.
-    expect(grown).toBeLessThan(500_000);
+    await keepsNothing(round);
     expect((await (await RawClient.to(port)).ask("GET /ok").answer()).body).toBe("ok");
   });
 

@@ -2,21 +2,15 @@
  * What clients do wrong, many of them and again and again (issue 4): behind each, the server's connections, its memory and
  * its room for bodies are back where they were, and it answers.
  */
-import { getActiveResourcesInfo } from "node:process";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { describe, expect, it, vi } from "vitest";
 import { Answer, Path, Returns, body, bodyStream, clientGone, get, post } from "usher-http";
 import { logWith } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
 import { RawClient, leaveAll } from "../../support/raw-client.ts";
 import { eventually } from "../../support/eventually.ts";
+import { keepsNothing, sockets, turn } from "../../support/memory.ts";
 
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc") as () => void;
-const sockets = () => getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
 const never = () => new Promise<string>(() => {});
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 const budget = 100_000;
 const limits = {
@@ -149,20 +143,7 @@ describe("what clients do wrong leaves nothing behind", () => {
       leaveAll();
       await vi.waitFor(() => expect(sockets()).toBe(0), { timeout: 5000 });
     };
-    const memory = async () => {
-      for (let i = 0; i < 3; i++) {
-        await turn();
-        collect();
-      }
-      const { heapUsed, arrayBuffers } = process.memoryUsage();
-      return heapUsed + arrayBuffers;
-    };
-    await round();
-    const before = await memory();
-    for (let i = 0; i < 3; i++) await round();
-    const grown = (await memory()) - before;
-    // By sixty clients: a connection that is held on to, with its requests, is 10 KiB and more.
-    expect(grown).toBeLessThan(500_000);
+    await keepsNothing(round);
 
     const client = await RawClient.to(port);
     expect((await client.ask("POST /size", [], "x".repeat(budget)).answer()).body).toBe(String(budget));

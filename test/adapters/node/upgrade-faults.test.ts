@@ -2,9 +2,6 @@
  * What clients do wrong on a connection that speaks something else than HTTP, many of them and again and again (issue 5):
  * behind each, no handler speaks any more, and the server's connections and its memory are back where they were.
  */
-import { getActiveResourcesInfo } from "node:process";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { describe, expect, it, vi } from "vitest";
 import { Answer, Path, Returns, Socket, get } from "usher-http";
 import type { Route } from "usher-http";
@@ -12,11 +9,8 @@ import { logWith } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
 import { RawClient, leaveAll } from "../../support/raw-client.ts";
 import { eventually } from "../../support/eventually.ts";
+import { keepsNothing, sockets, turn } from "../../support/memory.ts";
 
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc") as () => void;
-const sockets = () => getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 const aWhile = () => new Promise((resolve) => setTimeout(resolve, 300));
 
 /** How many handlers speak. */
@@ -166,18 +160,6 @@ describe("what clients do wrong leaves nothing behind", () => {
       leaveAll();
       await vi.waitFor(() => expect([sockets(), speaking]).toEqual([0, 0]), { timeout: 10_000 });
     };
-    const memory = async () => {
-      for (let i = 0; i < 3; i++) {
-        await turn();
-        collect();
-      }
-      const { heapUsed, arrayBuffers } = process.memoryUsage();
-      return heapUsed + arrayBuffers;
-    };
-    await round();
-    const before = await memory();
-    for (let i = 0; i < 3; i++) await round();
-    // By sixty clients: a connection that is held on to, with its request, is 10 KiB and more.
-    expect((await memory()) - before).toBeLessThan(500_000);
+    await keepsNothing(round);
   });
 });

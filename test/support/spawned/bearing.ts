@@ -1,44 +1,11 @@
 /** What a server bears: clients that mean it ill or do nothing, of which none stops another or leaves anything behind. */
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { connectAll, count, tooFew, why } from "../connections.ts";
 import { unreadable } from "../refusals.ts";
 import type { RawClient } from "../raw-client.ts";
 import type { SpawnedServer, Start } from "./server.ts";
 import { eventually } from "../eventually.ts";
-
-const count = 10_000;
-const descriptors = Number(spawnSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" }).stdout);
-const tooFew = descriptors < count + 1000;
-const why = tooFew ? ` (skipped: \`ulimit -n\` is ${descriptors}, and ${count + 1000} are needed)` : "";
-
-/** A process of its own: the clients and what tests them together would need twice the descriptors. */
-const opens = `
-const { connect } = require("node:net");
-const [port, count] = process.argv.slice(1).map(Number);
-const sockets = [];
-const open = () => new Promise((resolve, reject) => {
-  const socket = connect(port, "127.0.0.1");
-  socket.once("error", reject);
-  socket.once("connect", () => {
-    // Every other one has asked something, and is kept.
-    if (sockets.push(socket) % 2 === 0) return resolve();
-    socket.once("data", () => resolve()).write("GET /hello HTTP/1.1\\r\\nhost: h\\r\\n\\r\\n");
-  });
-});
-const all = async () => {
-  for (let i = 0; i < count; i += 100) await Promise.all(Array.from({ length: 100 }, open));
-  process.on("message", () => process.exit());
-  process.send("open");
-};
-void all();
-`;
-
-const children: ReturnType<typeof spawn>[] = [];
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill("SIGKILL");
-});
 
 /** Descriptors it has open; none known but on Linux. */
 function openOf({ child }: SpawnedServer): number {
@@ -111,11 +78,7 @@ export function describeBearing(start: Start): void {
     const server = await start({ maxConnections: count + 10 });
     expect(await server.asks("GET /hello")).toBe("hi");
     const before = openOf(server);
-    const clients = spawn(process.execPath, ["-e", opens, String(server.port), String(count)], {
-      stdio: ["ignore", "inherit", "inherit", "ipc"],
-    });
-    children.push(clients);
-    expect(await once(clients, "message")).toEqual(["open", undefined]);
+    const clients = await connectAll(server.port, "/hello");
     for (let i = 0; i < 10; i++) expect(await server.asks("GET /hello")).toBe("hi");
     if (before > 0) expect(openOf(server)).toBeGreaterThanOrEqual(count / 2);
     clients.send("close");

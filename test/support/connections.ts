@@ -1,0 +1,51 @@
+/** Ten thousand connections with nothing to ask, of a process of their own: with their server's it would take twice the descriptors. */
+import { spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { afterEach, expect } from "vitest";
+
+export const count = 10_000;
+
+// Node takes all the descriptors that it may, and what it starts has as many.
+const descriptors = Number(spawnSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" }).stdout);
+export const tooFew: boolean = descriptors < count + 1000;
+/** Why they are not opened, in words for a test's name. */
+export const why: string = tooFew ? ` (skipped: \`ulimit -n\` is ${descriptors}, and ${count + 1000} are needed)` : "";
+
+const opens = `
+const { connect } = require("node:net");
+const [port, path] = process.argv.slice(1);
+const sockets = [];
+const open = () => new Promise((resolve, reject) => {
+  const socket = connect(port, "127.0.0.1");
+  socket.once("error", reject);
+  socket.once("connect", () => {
+    // Every other one has asked something, and is kept.
+    if (sockets.push(socket) % 2 === 0) return resolve();
+    socket.once("data", () => resolve()).write("GET " + path + " HTTP/1.1\\r\\nhost: h\\r\\n\\r\\n");
+  });
+});
+const all = async () => {
+  for (let i = 0; i < ${count}; i += 100) await Promise.all(Array.from({ length: 100 }, open));
+  let left = ${count};
+  for (const socket of sockets) socket.on("error", () => {}).once("close", () => --left === 0 && process.send("closed"));
+  process.on("message", () => { for (const socket of sockets) socket.destroy(); });
+  process.send("open");
+};
+void all();
+`;
+
+const children: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+});
+
+/** Opens them all. They are closed when the process is sent anything, and it says so when the last is, whoever closed it. */
+export async function connectAll(port: number, path: string): Promise<ChildProcess> {
+  const child = spawn(process.execPath, ["-e", opens, String(port), path], {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  children.push(child);
+  expect(await once(child, "message")).toEqual(["open", undefined]);
+  return child;
+}
