@@ -139,6 +139,14 @@ export class PostgresLink implements Link {
     return new LinkFailure(trouble);
   }
 
+  copies(): LinkFailure {
+    this.#running = undefined;
+    // Nothing is kept of what is copied in, and what comes out is read by nobody.
+    this.cut("the connection was cut, as a statement copied");
+    const message = "COPY between the server and its client is no statement to run";
+    return new LinkFailure({ kind: "refused", severity: "ERROR", code: "0A000", message, constraint: undefined });
+  }
+
   get #hasSent(): boolean {
     return (this.#socket?.bytesWritten ?? 0) !== this.#sentBefore;
   }

@@ -1,3 +1,4 @@
+import { Stream } from "node:stream";
 import type postgres from "postgres";
 import type { Column, LinkFailure, Values } from "../../src/database/link.ts";
 
@@ -23,6 +24,8 @@ export type Execute = (query: Query) => void;
 interface Runner {
   answered(): void;
   failed(error: unknown): LinkFailure;
+  /** The server copies, and a statement has an answer. */
+  copies(): LinkFailure;
 }
 
 /**
@@ -82,8 +85,15 @@ export class Query {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.active = false;
+    if (isStream(answer)) return this.#refuseCopy(answer);
     this.#runner.answered();
     this.#settle(answer);
+  }
+
+  #refuseCopy(stream: Stream): void {
+    // It fails as its connection ends, and one that nobody listens to ends the process.
+    stream.on("error", () => {});
+    this.#fail(this.#runner.copies());
   }
 
   /** The connection has no answer for it. */
@@ -99,6 +109,10 @@ export class Query {
     this.#isSettled = true;
     this.#fail(failure);
   }
+}
+
+function isStream(answer: unknown): answer is Stream {
+  return answer instanceof Stream;
 }
 
 /** What sends a driver's queries, which each of them holds. */

@@ -238,6 +238,9 @@ describe("a constraint", () => {
     ["no such table", "select * from nowhere", "42P01"],
     ["no SQL", "selekt 1", "42601"],
     ["division by zero", "select 1/0", "22012"],
+    ["to copy in", "copy stock from stdin", "0A000"],
+    ["to copy out", "copy stock to stdout", "0A000"],
+    ["two statements", "select 1; select 2", "42601"],
   ] as const;
   it.each(mistakes)("%s is the program's mistake", async (_, sql, code) => {
     const some = await pool();
