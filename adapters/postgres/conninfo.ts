@@ -27,7 +27,7 @@ export interface Tls {
   readonly key?: string;
 }
 
-const sessionKinds = ["any", "read-write", "read-only", "primary", "standby"] as const;
+const sessionKinds = ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"] as const;
 export type SessionKind = (typeof sessionKinds)[number];
 const tlsModes = ["disable", "prefer", "require", "verify-ca", "verify-full"] as const;
 

@@ -6,6 +6,7 @@ import type { Address } from "./dial.ts";
 import { PostgresLink } from "./link.ts";
 import type { Birth } from "./link.ts";
 import { fits } from "./session-kind.ts";
+import type { ServerKind } from "./session-kind.ts";
 
 export interface OpenOptions {
   /** Start-up parameters of the framework's, which the connection string's and the application's stand before. */
@@ -18,15 +19,19 @@ const connectTimeoutMs = 10_000;
 /** Opens a connection to the first address that gives one; rejects with a {@link LinkFailure} that says why none does. */
 export async function openLink(target: Conninfo, options: OpenOptions, events: LinkEvents): Promise<PostgresLink> {
   const reasons: string[] = [];
-  for (const { host, port } of target.hosts) {
-    for (const address of await addresses(host, port, reasons)) {
-      const opened = await openAt(address, target, options, events);
-      if (opened instanceof PostgresLink) return opened;
-      reasons.push(opened.why);
-      if (opened.isFinal) throw new LinkFailure({ kind: "unreachable", why: opened.why });
+  // Any other is better than none.
+  const kinds = target.session === "prefer-standby" ? (["standby", "any"] as const) : [target.session];
+  for (const kind of kinds) {
+    for (const { host, port } of target.hosts) {
+      for (const address of await addresses(host, port, reasons)) {
+        const opened = await openAt(address, target, kind, options, events);
+        if (opened instanceof PostgresLink) return opened;
+        reasons.push(opened.why);
+        if (opened.isFinal) throw new LinkFailure({ kind: "unreachable", why: opened.why });
+      }
     }
   }
-  throw new LinkFailure({ kind: "unreachable", why: reasons.join("; ") });
+  throw new LinkFailure({ kind: "unreachable", why: [...new Set(reasons)].join("; ") });
 }
 
 async function addresses(host: string, port: number, reasons: string[]): Promise<readonly Address[]> {
@@ -47,6 +52,7 @@ interface NotOpened {
 async function openAt(
   address: Address,
   target: Conninfo,
+  kind: ServerKind,
   { parameters, statementCache }: OpenOptions,
   events: LinkEvents,
 ): Promise<PostgresLink | NotOpened> {
@@ -56,9 +62,9 @@ async function openAt(
   const timer = boundMs > 0 && setTimeout(() => link.cut(`no connection within ${boundMs} ms`), boundMs);
   try {
     await link.open();
-    if (await fits(link, target.session)) return link;
+    if (await fits(link, kind)) return link;
     await link.shut();
-    return { why: `the server is not ${target.session}`, isFinal: false };
+    return { why: `the server is not ${kind}`, isFinal: false };
   } catch (thrown) {
     const { trouble } = thrown as LinkFailure;
     link.cut();

@@ -161,7 +161,8 @@ export class PostgresServer {
     running.stdin?.on("error", () => {});
     running.stdout?.resume().once("end", () => (ended = true));
     for (;;) {
-      if (existsSync(file) && readFileSync(file, "utf8").includes("\nready") && (await accepts(this.port))) return;
+      if (existsSync(file) && /^(?:ready|standby)/m.test(readFileSync(file, "utf8")) && (await accepts(this.port)))
+        return;
       if (ended || Date.now() > end) throw new Error(`PostgreSQL did not start: ${this.log().slice(-2000)}`);
       await delay(5);
     }

@@ -199,6 +199,8 @@ export class Pool implements Database {
 
   async #giveBack(slot: Slot, renewing: string | undefined, startedAt: number | undefined): Promise<void> {
     const { link } = slot;
+    // What bound the borrower set was for its own statements.
+    slot.isUnbounded = false;
     if (renewing !== undefined && link.isOpen) await link.script(renewing).catch(() => link.cut());
     this.#slots.give(slot);
     const heldMs = startedAt === undefined ? 0 : Math.round(performance.now() - startedAt);

@@ -108,6 +108,7 @@ async function abandon(slot: Slot): Promise<DatabaseFailure> {
 
 /** A connection that does not roll back is of no use to anybody. */
 async function rollBack(slot: Slot): Promise<void> {
+  slot.isUnbounded = false;
   if (slot.link.isOpen) await slot.run("rollback", []).catch(() => slot.link.cut());
 }
 

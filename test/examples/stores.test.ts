@@ -1,5 +1,6 @@
 /** Where the orders example keeps its orders: both stores do the same. */
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { Refusal } from "usher-http";
 import { Pool, Statement, migrate } from "usher-http/postgres";
 import { migrations } from "../../examples/orders/database.ts";
 import { postgresStore } from "../../examples/orders/postgres-store.ts";
@@ -71,6 +72,16 @@ describe.each([
     expect(await store.place(order("a"), at, key)).toMatchObject({ id: 1 });
     expect(await store.place(order("a"), at, key)).toMatchObject({ code: { name: "already_placed" } });
     expect(await store.list({ offset: 0, limit: 9 })).toHaveLength(1);
+  });
+
+  it("places what one key asks for once, however many ask at the same time", async () => {
+    const key = "0b9c4f0e-6f0a-4c59-9d4c-2f6d0f6f7a12";
+    const answers = await Promise.all(Array.from({ length: 24 }, () => store.place(order("a"), at, key)));
+    const [placed, ...others] = answers.filter((answer) => !(answer instanceof Refusal));
+    const refused = answers.flatMap((answer) => (answer instanceof Refusal ? [answer.code.name] : []));
+    expect([others, refused]).toEqual([[], Array.from({ length: 23 }, () => "already_placed")]);
+    expect(await store.list({ offset: 0, limit: 9 })).toEqual([placed]);
+    expect(await store.changesAfter(undefined)).toHaveLength(1);
   });
 
   it("tells what happened behind a change, from the beginning, and not where that is no longer held", async () => {

@@ -6,7 +6,8 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { Pool, Statement, Type } from "usher-http/postgres";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { commands } from "./commands.ts";
 
@@ -14,6 +15,10 @@ const certificate = (name: string): string => join(import.meta.dirname, "certifi
 const read = (name: string): string => readFileSync(certificate(name), "utf8");
 
 const plain = await startPostgres();
+// Of nobody: it waits for what a primary would send, and answers meanwhile.
+const standby = await startPostgres({ files: { "standby.signal": "" } });
+const recovery = Statement.find("select pg_is_in_recovery() as is_standby", { row: { is_standby: Type.bool } });
+const session = Statement.find("select pg_backend_pid() as pid", { row: { pid: Type.int } });
 const secure = await startPostgres({
   settings: { ssl: "on", ssl_ca_file: "root.crt" },
   files: { "server.crt": read("server.crt"), "server.key": read("server.key"), "root.crt": read("authority.crt") },
@@ -91,6 +96,36 @@ describe.each(commands)("on %s", (_, command) => {
     },
     30_000,
   );
+});
+
+describe("of a primary and a standby", () => {
+  const hosts = `127.0.0.1:${plain.port},127.0.0.1:${standby.port}`;
+  it.each([
+    ["any", hosts, false],
+    ["primary", hosts, false],
+    ["read-write", hosts, false],
+    ["standby", hosts, true],
+    ["read-only", hosts, true],
+    ["prefer-standby", hosts, true],
+    ["prefer-standby", `127.0.0.1:${plain.port}`, false],
+    ["prefer-standby", `127.0.0.1:1,127.0.0.1:${plain.port}`, false],
+  ])("%s of %s is the one it asks for", async (kind, hosts, isStandby) => {
+    const pool = await Pool.create(`postgres://postgres@${hosts}/postgres?target_session_attrs=${kind}`, { size: 1 });
+    onTestFinished(() => pool.close());
+    expect(await pool.exec(recovery)).toEqual({ is_standby: isStandby });
+    const pid = await pool.use((db) => db.exec(session));
+    expect(await pool.transaction((db) => db.exec(session))).toEqual(pid);
+    expect(pool.stats()).toMatchObject({ idle: 1, replaced: 0 });
+  });
+
+  it("none of that kind is told of each once", async () => {
+    const primary = `postgres://postgres@127.0.0.1:1,127.0.0.1:${plain.port}/postgres`;
+    await expect(Pool.create(`${primary}?target_session_attrs=read-only`)).rejects.toThrow(
+      /ECONNREFUSED.*; the server/,
+    );
+    const nobody = "postgres://postgres@127.0.0.1:1/postgres?target_session_attrs=prefer-standby";
+    await expect(Pool.create(nobody)).rejects.toThrow(/^(?!.*ECONNREFUSED.*ECONNREFUSED).*ECONNREFUSED/);
+  });
 });
 
 async function answersOf([file = "", ...rest]: readonly string[]): Promise<readonly string[]> {

@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { refuse, Refusal } from "usher-http";
 import { DatabaseError, Pool, Statement, Type } from "usher-http/postgres";
-import type { PoolOptions } from "usher-http/postgres";
+import type { Database, PoolOptions } from "usher-http/postgres";
 import { gate } from "../../support/node-server.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { CuttingProxy } from "./cutting-proxy.ts";
@@ -170,6 +170,27 @@ describe("the server", () => {
       vi.advanceTimersByTime(1000);
       expect(await lost).toMatchObject({ kind: "lost" });
       expect(await some.exec(one)).toEqual({ one: 1 });
+      await some.close();
+    });
+
+    const bug = new TypeError("a bug");
+    const fails = async (db: Database, proxy: CuttingProxy, sql: string): Promise<never> => {
+      await db.exec(Statement.exec(sql));
+      const hushed = proxy.hush();
+      void hushed.then(() => {
+        proxy.speak();
+        vi.advanceTimersByTime(7000);
+      });
+      throw bug;
+    };
+    it.each([
+      ["a rollback", (some: Pool, work: (db: Database) => Promise<never>) => some.transaction(work)],
+      ["a session's renewal", (some: Pool, work: (db: Database) => Promise<never>) => some.use(work)],
+    ])("is given up at %s, whatever bound its borrower set", async (_, borrow) => {
+      const { proxy, some } = await behind(bounds);
+      expect(await failure(borrow(some, (db) => fails(db, proxy, "set statement_timeout = '1min'")))).toBe(bug);
+      expect(await some.exec(one)).toEqual({ one: 1 });
+      expect(some.stats()).toMatchObject({ idle: 1, replaced: 1 });
       await some.close();
     });
 
