@@ -55,7 +55,8 @@ export function clientModule(all: readonly Route[]): string {
 
 /** Names for components, none of which the text means something else by. */
 function namesBeside(text: string): (component: string) => string {
-  const taken = new Set([...(text.match(/\b[A-Z]\w*/g) ?? []), "Calls", "Problem", "FormData", "Blob", "Date"]);
+  const said = ["Calls", "Problem", "FormData", "Blob", "Date", "Promise", "AsyncIterable"];
+  const taken = new Set([...(text.match(/\b[A-Z]\w*/g) ?? []), ...said]);
   const names = new Map<string, string>();
   return (component) => {
     const known = names.get(component);

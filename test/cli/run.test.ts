@@ -191,4 +191,21 @@ describe("usher client", () => {
     const line = made.split("\n")[at - 1] ?? "";
     expect(out).toBe(`at line ${at}\n- ${line.replace("item: string", "item: number")}\n+ ${line}\n`);
   });
+
+  it("gives no shape the name of something else that it says", async () => {
+    const names = ["async iterable", "request", "date", "calls", "promise", "order"];
+    const odd = join(folder, "odd.mjs");
+    writeFileSync(
+      odd,
+      `import { Path, Returns, Shape, get } from ${JSON.stringify(pathToFileURL(join(root, "src/index.ts")).href)};
+import * as v from ${JSON.stringify(import.meta.resolve("valibot"))};
+export const routes = ${JSON.stringify(names)}.map((name, i) =>
+  get(Path.of("a" + i), { returns: Returns.json(Shape.named(name, v.object({}))) }, () => ({})));
+`,
+    );
+    const { out } = await usher("client", odd);
+    expect(out.match(/^export type \w+ = \{/gm)).toEqual(
+      ["AsyncIterable_", "Request_", "Date_", "Calls_", "Promise_", "Order"].map((name) => `export type ${name} = {`),
+    );
+  });
 });
