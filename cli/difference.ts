@@ -28,7 +28,7 @@ function brief(value: unknown): string {
   return text.length > 100 ? `${text.slice(0, 97)}...` : text;
 }
 
-/** The lines two texts differ in, between what is the same at their beginnings and at their ends. */
+/** Where two texts differ: at which line of the first, what is missing, and what is new. */
 export function textDifference(before: string, after: string): readonly string[] {
   const [olds, news] = [before.split("\n"), after.split("\n")];
   const shorter = Math.min(olds.length, news.length);
@@ -36,9 +36,40 @@ export function textDifference(before: string, after: string): readonly string[]
   while (start < shorter && olds[start] === news[start]) start++;
   let end = 0;
   while (end < shorter - start && olds.at(-1 - end) === news.at(-1 - end)) end++;
-  const removed = olds.slice(start, olds.length - end).map((line) => `- ${line}`);
-  const added = news.slice(start, news.length - end).map((line) => `+ ${line}`);
-  return bounded([`at line ${start + 1}`, ...removed, ...added]);
+  return bounded([...changes(olds.slice(start, olds.length - end), news.slice(start, news.length - end), start + 1)]);
+}
+
+// Every line of the one is compared with every one of the other: a table of so many places takes 20 MB.
+const mostCompared = 5_000_000;
+
+/** The changes that make the one list the other, as few lines as can be; those of long lists are told as one. */
+function* changes(olds: readonly string[], news: readonly string[], firstLine: number): Generator<string> {
+  const width = news.length + 1;
+  const isSmall = (olds.length + 1) * width <= mostCompared;
+  // How many lines are alike in what is left from each place on (the longest common subsequence).
+  const alike = new Uint32Array(isSmall ? (olds.length + 1) * width : 0);
+  for (let i = isSmall ? olds.length - 1 : -1; i >= 0; i--) {
+    for (let j = news.length - 1; j >= 0; j--) {
+      const at = i * width + j;
+      const rest = Math.max(alike[at + width] as number, alike[at + 1] as number);
+      alike[at] = olds[i] === news[j] ? (alike[at + width + 1] as number) + 1 : rest;
+    }
+  }
+  let isSaid = false;
+  for (let [i, j] = [0, 0]; i < olds.length || j < news.length;) {
+    if (isSmall && i < olds.length && j < news.length && olds[i] === news[j]) {
+      isSaid = false;
+      i++;
+      j++;
+      continue;
+    }
+    if (!isSaid) yield `at line ${firstLine + i}`;
+    isSaid = true;
+    const below = alike[(i + 1) * width + j] ?? 0;
+    const beside = alike[i * width + j + 1] ?? 0;
+    if (i < olds.length && (j === news.length || below >= beside)) yield `- ${olds[i++]}`;
+    else yield `+ ${news[j++]}`;
+  }
 }
 
 function bounded(lines: readonly string[]): readonly string[] {
