@@ -164,6 +164,24 @@ describe.skipIf(chromiumPath === undefined)("the page", { timeout: 60_000 }, () 
     );
   });
 
+  it("says that it was cut off as soon as it is, and not when it asks again", async () => {
+    const wire = await Wire.to(port);
+    await visit(
+      true,
+      async (page) => {
+        await page.getByText("Live", { exact: true }).waitFor();
+        await page.clock.install();
+        await page.clock.pauseAt(Date.now() + 3_600_000);
+        wire.cut();
+        wire.mend();
+        await page.getByText("The connection was cut. Connecting again").waitFor();
+        await page.clock.fastForward(1000);
+        await page.getByText("Live", { exact: true }).waitFor();
+      },
+      `http://127.0.0.1:${wire.port}`,
+    );
+  });
+
   it("begins anew where the server did, and where there was no feed for a while", async () => {
     const wire = await Wire.to(port);
     await place("before");

@@ -23,17 +23,7 @@ export async function showOrders(): Promise<never> {
 }
 
 async function follow(): Promise<void> {
-  let isFirst = true;
-  const api = apiOf({
-    async fetch(request) {
-      // The client asks again where it had last: it was cut off.
-      if (!isFirst) away();
-      const response = await fetch(request);
-      if (response.ok) say("live", "Live");
-      isFirst = false;
-      return response;
-    },
-  });
+  const api = apiOf({ fetch: watched });
   const feed = await api["GET /orders/feed"]();
   if (!feed.ok) return;
   // It has had no event: all of them come.
@@ -55,6 +45,17 @@ async function follow(): Promise<void> {
         rowWith(event.value)?.remove();
     }
   }
+}
+
+/** A connection of the feed, which says that it is there, and when it is not any more. */
+async function watched(request: Request): Promise<Response> {
+  const response = await fetch(request);
+  if (!response.ok || response.body === null) return response;
+  say("live", "Live");
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  // Cut or ended, the client asks again by itself.
+  void response.body.pipeTo(writable).then(away, away);
+  return new Response(readable, response);
 }
 
 function away(): void {
