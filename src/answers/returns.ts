@@ -83,7 +83,10 @@ export function emptyResponse<const Statuses extends { readonly [status: number]
   return { node: { kind: "empty", statuses: listed(statuses), several: true, compile } };
 }
 
-/** A response of the route's own: built with `Answer`, or a standard `Response`. Nobody else knows what it holds. */
+/**
+ * A response of the route's own: built with `Answer`, or a standard `Response`. Nobody else knows what it holds; with
+ * {@link responses} the API document says which statuses it has.
+ */
 export const response: Returns<Answer | Response, unknown> = {
   node: { kind: "response", statuses: [], several: false, compile: () => builtAnswer },
 };
