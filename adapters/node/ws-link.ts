@@ -15,6 +15,8 @@ export class WsLink implements HeardLink {
   readonly #sweep: Sweep;
   /** Whoever hears of it. */
   heard: SocketHeard | undefined = undefined;
+  /** How many sends wait for the client to take them. */
+  #waiting = 0;
   /** Why it ended, where that was not by a close. */
   #fault: string | undefined = undefined;
 
@@ -77,19 +79,20 @@ export class WsLink implements HeardLink {
   }
 
   #sendAndWait(data: string | Uint8Array): Promise<boolean> {
-    const seconds = this.#sendTimeoutMs / 1000;
-    const timedOut = (): void => {
-      this.#fault = `nothing written was taken for ${seconds}s`;
-      this.#ws.terminate();
-    };
-    this.#socket.setTimeout(this.#sendTimeoutMs, timedOut);
+    if (this.#waiting++ === 0) this.#socket.setTimeout(this.#sendTimeoutMs).on("timeout", this.#timedOut);
     return new Promise((resolve) => {
       this.#ws.send(data, (error) => {
-        this.#socket.setTimeout(0).off("timeout", timedOut);
-        resolve(error === undefined || error === null);
+        if (--this.#waiting === 0) this.#socket.setTimeout(0).off("timeout", this.#timedOut);
+        // Node tells of no error where the connection was closed while it wrote.
+        resolve((error === undefined || error === null) && !this.#socket.destroyed);
       });
     });
   }
+
+  readonly #timedOut = (): void => {
+    this.#fault = `nothing written was taken for ${this.#sendTimeoutMs / 1000}s`;
+    this.#ws.terminate();
+  };
 }
 
 function bytesOf(data: RawData): Buffer {

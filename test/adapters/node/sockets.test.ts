@@ -295,6 +295,36 @@ describe("a socket", () => {
     expect(await ended.passed).toEqual({ kind: "lost", detail: expect.any(String) });
   });
 
+  it("loses a client that takes nothing more while a send waits, also where another was over meanwhile", async () => {
+    const isOnItsWay = gate();
+    const ended = gate<unknown>();
+    const message = "x".repeat(16_000_000);
+    const sends = get(
+      Path.of("s"),
+      { returns: Returns.websocket(texts, { keepAliveMs: 2 ** 31 - 1 }) },
+      () => async (socket) => {
+        void socket.send(message);
+        const first = socket.send(message);
+        // Once the first is written, and not behind it in one write.
+        await isOnItsWay.passed;
+        const second = socket.send(`${message}${message}${message}`);
+        expect((await first).ok).toBe(true);
+        ended.open(await second);
+      },
+    );
+    const { client } = await framed([sends], "/s", { sendTimeoutMs: 300 });
+    let taken = 0;
+    client.socket.removeAllListeners("data").on("data", (part: Buffer) => {
+      taken += part.length;
+      if (taken > 16_500_000) isOnItsWay.open();
+      if (taken > 32_000_020) client.socket.pause();
+    });
+    expect(await ended.passed).toEqual({
+      ok: false,
+      error: { kind: "lost", detail: "nothing written was taken for 0.3s" },
+    });
+  });
+
   it("waits for a client that reads slowly, and fills no memory with what it has not taken", async () => {
     let sent = 0;
     const floods = speaking(async (socket) => {
