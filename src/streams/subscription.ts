@@ -9,8 +9,9 @@ export class Subscription<K> implements AsyncIterable<Event<K>> {
   #first: ((event: Event<K> | undefined) => void) | undefined = undefined;
   #others: ((event: Event<K> | undefined) => void)[] | undefined = undefined;
   #isOver = false;
-  /** Listened to once, however often it is given. */
+  /** Listened to once, however often it is given; any others by themselves, as above. */
   #until: AbortSignal | undefined = undefined;
+  #otherUntils: Set<AbortSignal> | undefined = undefined;
 
   /** @param leave Takes it out of its topic; called once. */
   constructor(depth: number, leave: () => void) {
@@ -37,6 +38,7 @@ export class Subscription<K> implements AsyncIterable<Event<K>> {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#until?.removeEventListener("abort", this.#onAbort);
+    for (const until of this.#otherUntils ?? []) until.removeEventListener("abort", this.#onAbort);
     this.#leave();
     for (let resolve = this.#waiter(); resolve !== undefined; resolve = this.#waiter()) resolve(undefined);
   }
@@ -66,13 +68,16 @@ export class Subscription<K> implements AsyncIterable<Event<K>> {
   }
 
   #isAborted(until: AbortSignal): boolean {
-    if (!until.aborted && until !== this.#until && !this.#isOver) {
-      this.#until?.removeEventListener("abort", this.#onAbort);
-      this.#until = until;
-      until.addEventListener("abort", this.#onAbort);
-    }
     if (until.aborted) this.unsubscribe();
+    else if (until !== this.#until && !this.#isOver) this.#listen(until);
     return until.aborted;
+  }
+
+  #listen(until: AbortSignal): void {
+    if (this.#until === undefined) this.#until = until;
+    else (this.#otherUntils ??= new Set()).add(until);
+    // Twice it is heard once.
+    until.addEventListener("abort", this.#onAbort);
   }
 
   readonly #onAbort = (): void => this.unsubscribe();

@@ -60,6 +60,16 @@ describe("a hub", () => {
     expect(hub.subscribers("t")).toEqual([]);
   });
 
+  it.each([0, 1])("BC-04 is told of each that it waits for, where those are several: %i", async (which) => {
+    const hub = hubOf();
+    const going = [new AbortController(), new AbortController()];
+    const subscription = hub.subscribe("t", "a");
+    const waiting = going.map(({ signal }) => subscription.next({ until: signal }));
+    going[which]?.abort();
+    expect(await Promise.all(waiting)).toEqual([undefined, undefined]);
+    expect(hub.subscribers("t")).toEqual([]);
+  });
+
   it("BC-06 holds exactly its depth for one that never reads", async () => {
     const hub = hubOf();
     const subscription = hub.subscribe("t", "a");
