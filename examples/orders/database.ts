@@ -28,5 +28,6 @@ export async function openDatabase(url: string | undefined, directory: string | 
 
 function folderOfData(): string {
   const beside = fileURLToPath(new URL(".data", folder));
-  return canKeepDataIn(beside) ? beside : join(tmpdir(), "usher-orders");
+  // Whoever else runs it here has a folder of their own.
+  return canKeepDataIn(beside) ? beside : join(tmpdir(), `usher-orders-${process.getuid?.() ?? "data"}`);
 }

@@ -183,8 +183,12 @@ function ownerOfServers(): Owner {
 /** Whether the server could keep its data in a folder: root's own home is closed to the user it starts it as. */
 export function canKeepDataIn(directory: string): boolean {
   const owner = ownerOfServers();
-  mkdirSync(directory, { recursive: true });
-  give(directory, owner);
+  try {
+    mkdirSync(directory, { recursive: true });
+    give(directory, owner);
+  } catch {
+    return false;
+  }
   return spawnSync("test", ["-w", directory], { ...owner, cwd: "/" }).status === 0;
 }
 

@@ -1,8 +1,9 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { runtimes } from "../runtimes.ts";
 import { observer, startPostgres } from "./database.ts";
 import { accepts } from "../../../examples/orders/postgres-server.ts";
@@ -26,6 +27,20 @@ test("a server goes with the program that started it, killed", async () => {
 const nobody = { uid: 65534, gid: 65534 };
 test.runIf(process.getuid?.() === 0 && canRead(nobody))("an ordinary user's server does as well", async () => {
   await startsAndGoes(nobody);
+});
+
+test.runIf(process.getuid?.() === 0 && canRead(nobody))("a folder that its user may not make holds no data", () => {
+  const module = JSON.stringify(join(import.meta.dirname, "../../../examples/orders/postgres-server.ts"));
+  const ask = (folder: string): string => {
+    const program = `import { canKeepDataIn } from ${module}; console.log(canKeepDataIn(${JSON.stringify(folder)}))`;
+    const options = { ...nobody, cwd: "/", encoding: "utf8" } as const;
+    return spawnSync(runtimes["node-newest"](), ["--input-type=module", "-e", program], options).stdout.trim();
+  };
+  const mine = mkdtempSync(join(tmpdir(), "usher-mine-"));
+  onTestFinished(() => rmSync(mine, { recursive: true }));
+  expect(ask(join(mine, "data"))).toBe("false");
+  chownSync(mine, nobody.uid, nobody.gid);
+  expect(ask(join(mine, "data"))).toBe("true");
 });
 
 async function startsAndGoes(owner: { readonly uid?: number; readonly gid?: number }): Promise<void> {
