@@ -1,4 +1,5 @@
 import type { SetCookie } from "../cookies/cookie.ts";
+import { carried } from "../logging/context.ts";
 import type { Asked } from "./asked.ts";
 import type { Dep } from "./dep.ts";
 
@@ -41,7 +42,19 @@ export const addHeader: Dep<(name: string, value: string) => void> = fact(
 );
 
 /** Aborts once the client has gone. */
-export const clientGone: Dep<AbortSignal> = fact((asked) => asked.gone);
+export const clientGone: Dep<AbortSignal> = fact((asked) => heardIn(asked.gone));
+
+// It is the connection that tells of it, which is in no request's context: what listens logs with its own request's id.
+function heardIn(gone: AbortSignal): AbortSignal {
+  if (gone.aborted) return gone;
+  const heard = new AbortController();
+  gone.addEventListener(
+    "abort",
+    carried(() => heard.abort(gone.reason)),
+    { once: true },
+  );
+  return heard.signal;
+}
 
 function fact<A>(read: (asked: Asked) => A): Dep<A> {
   return { node: { from: [], compile: () => read } };

@@ -18,7 +18,7 @@ export interface Outlet {
   encode(text: string, into: Uint8Array, at: number): number;
   /**
    * Takes bytes without waiting for whoever reads them, and answers how many: none where there is no room, which it may also
-   * throw as `EAGAIN`. Throws anything else where there is no place to write to any more.
+   * throw as `EAGAIN`, or as a disk that is full. Throws anything else where there is no place to write to any more.
    */
   write(bytes: Uint8Array): number;
   /** Lets time pass with nothing else going on, when the process ends. */
@@ -160,10 +160,13 @@ function taken(outlet: Outlet, bytes: Uint8Array): number {
   try {
     return outlet.write(bytes);
   } catch (error) {
-    if ((error as { readonly code?: unknown }).code === "EAGAIN") return 0;
+    if (passing.has((error as { readonly code?: unknown }).code)) return 0;
     throw error;
   }
 }
+
+// A reader that has not caught up, and a disk that is full.
+const passing: ReadonlySet<unknown> = /* @__PURE__ */ new Set(["EAGAIN", "ENOSPC", "EDQUOT"]);
 
 // Where a runtime lets it, a process that has nothing else to do ends at once: what waits is written then.
 function later(work: () => void, ms: number): ReturnType<typeof setTimeout> {

@@ -47,6 +47,8 @@ function jsonValue(value: string | number | bigint | boolean): string {
   if (typeof value === "string") return quoted(value);
   if (typeof value === "boolean") return String(value);
   if (typeof value === "number" && !Number.isInteger(value)) return Number.isFinite(value) ? String(value) : "null";
+  // What a field's type does not allow, and a program without types says: a line is JSON all the same.
+  if (typeof value !== "number" && typeof value !== "bigint") return value === null ? "null" : quoted(String(value));
   // A reader that holds numbers as doubles would read other digits than these.
   return value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER ? `"${value}"` : String(value);
 }

@@ -79,8 +79,13 @@ export function write(entry: Entry): void {
   try {
     const line = isJson ? (entry.json?.(now) ?? jsonLine(entry, now)) : prettyLine(entry, now);
     if (settings.out === undefined) sink.write(line);
-    else settings.out(line);
+    else unheard(settings.out(line));
   } catch {
     // There is no other place to say it.
   }
+}
+
+// One that is asynchronous may fail later: a promise that nobody hears would end the process.
+function unheard(written: unknown): void {
+  if (written instanceof Promise) written.catch(() => {});
 }

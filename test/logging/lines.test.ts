@@ -54,6 +54,12 @@ describe("a JSON line", () => {
     );
   });
 
+  it("is JSON whatever a program without types gives it", () => {
+    const odd = { when: new Date(0), list: [1, 2], object: {}, none: null, symbol: Symbol("s"), call: () => "" };
+    shop.info("x", odd as never);
+    expect(lines()[0]).toMatchObject({ list: "1,2", object: "[object Object]", none: null, symbol: "Symbol(s)" });
+  });
+
   it.each([
     '"',
     "\\",

@@ -5,6 +5,7 @@ import {
   Codec,
   Cookie,
   Dep,
+  Event,
   Header,
   Log,
   Path,
@@ -12,13 +13,17 @@ import {
   Result,
   Returns,
   Test,
+  clientGone,
   get,
   json,
   post,
   requestId,
 } from "usher-http";
 import * as v from "valibot";
+import { eventually } from "../support/eventually.ts";
 import { lines, logWith, logged } from "../support/logs.ts";
+import { gate, start } from "../support/node-server.ts";
+import { RawClient } from "../support/raw-client.ts";
 
 const text = { returns: Returns.text };
 
@@ -107,6 +112,33 @@ describe("LG-12 a request's id", () => {
     expect([Log.requestId(), Object.keys(lines().at(-1) ?? {})]).toEqual([
       undefined,
       ["timestamp", "level", "logger.name", "message"],
+    ]);
+  });
+
+  it("is on what hears that its client has gone", async () => {
+    const heard = gate();
+    const feed = get(
+      Path.of("feed"),
+      { inputs: { clientGone }, returns: Returns.events([Event.text("word")]) },
+      ({ clientGone }) =>
+        async (send) => {
+          clientGone.addEventListener("abort", () => (shop.info("gone"), heard.open()));
+          await send(Event.make(Event.text("word"), "one"));
+          await heard.passed;
+          shop.info("after");
+        },
+    );
+    const { port } = await start([feed]);
+    const client = await RawClient.to(port);
+    client.send("GET /feed HTTP/1.1", "host: h", "", "");
+    await client.sees("one");
+    client.leave();
+    await heard.passed;
+    await eventually(() => expect(lines().map(({ message }) => message)).toContain("after"));
+    const ofShop = lines().filter((line) => line["logger.name"] === "shop");
+    expect(ofShop.map(({ message, request_id }) => [message, typeof request_id])).toEqual([
+      ["gone", "string"],
+      ["after", "string"],
     ]);
   });
 });

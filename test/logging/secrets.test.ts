@@ -14,6 +14,7 @@ import {
   Form,
   Header,
   Log,
+  Metrics,
   Path,
   Query,
   Refusal,
@@ -38,7 +39,8 @@ import { openStatement } from "../../src/tracing/current-span.ts";
 import { logWith, logged } from "../support/logs.ts";
 import { start } from "../support/node-server.ts";
 import { RawClient } from "../support/raw-client.ts";
-import { kept } from "../tracing/kept-spans.ts";
+import { Collector } from "../tracing/collector.ts";
+import { kept, registered } from "../tracing/kept-spans.ts";
 
 const secret = "s3cret";
 const text = { returns: Returns.text };
@@ -334,4 +336,36 @@ it("LG-10 nor what a client calls, nor what it is answered", async () => {
   expect(logged().length).toBeGreaterThanOrEqual(3);
   expect(logged().join("\n")).not.toContain(secret);
   expect(spanText(spans())).not.toContain(secret);
+});
+
+it("LG-10 nor what a collector is sent, nor what Prometheus reads, nor what a registered provider is told", async () => {
+  logWith({ level: "debug" });
+  const collector = await Collector.up();
+  const theirs = registered();
+  const otlp = Trace.otlp({ endpoint: collector.endpoint, service: "shop" });
+  const all = [...routes, ...Metrics.routes()];
+  const options = { checkOrigin: false, notFound: () => Answer.make(secret) };
+  const apps = [Test.app(all, { ...options, trace: otlp }), Test.app(all, options)];
+  for (const app of apps) {
+    for (const { method, pattern } of routes) {
+      const path = pattern.replace(/\{\w+\}/, "x");
+      const sending = method === "POST" ? { body: form() } : {};
+      await Test.call(app, method, `${path}?code=${secret}`, { headers, ...sending }).catch(() => {});
+    }
+    await Test.call(app, secret, "/sets", { headers }).catch(() => {});
+  }
+  await otlp.shutdown();
+  const page = (await Test.call(apps[0] as Test.TestApp, "GET", "/metrics")).body;
+  expect(collector.spans.length).toBeGreaterThanOrEqual(routes.length);
+  expect(theirs.spans().length).toBeGreaterThanOrEqual(routes.length);
+  expect(page).toContain("http_server_request_duration_seconds_count");
+  const told = collector.spans.map(({ name, attributes, status }) => [name, attributes, status]);
+  // What a client makes up as a method is in its place, as OpenTelemetry has it; no other word of a request's is told.
+  const others = JSON.stringify(told).replaceAll(
+    `{"key":"http.request.method_original","value":{"stringValue":"${secret}"}}`,
+    "",
+  );
+  expect(others).not.toContain(secret);
+  expect(page).not.toContain(secret);
+  expect(spanText(theirs.spans()).replaceAll(`"http.request.method_original":"${secret}"`, "")).not.toContain(secret);
 });

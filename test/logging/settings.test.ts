@@ -206,3 +206,30 @@ it("LG-21 what is logged while a line is made is a line of its own", () => {
   shop.info("outer", field);
   expect(out.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual(["outer", "inner"]);
 });
+
+it.each([
+  [
+    "throws",
+    () => {
+      throw new Error("full");
+    },
+  ],
+  ["rejects", () => Promise.reject(new Error("full"))],
+  [
+    "rejects later",
+    async () => {
+      await after(1);
+      throw new Error("full");
+    },
+  ],
+])("an out that %s costs a line, and no request", async (_how, out: () => unknown) => {
+  const unheard: unknown[] = [];
+  const hear = (reason: unknown) => void unheard.push(reason);
+  process.on("unhandledRejection", hear);
+  Log.setup({ out });
+  const app = Test.app([get(Path.root, { returns: Returns.text }, () => (shop.info("x"), "fine"))]);
+  expect((await Test.call(app, "GET", "/")).body).toBe("fine");
+  await after(5);
+  process.off("unhandledRejection", hear);
+  expect(unheard).toEqual([]);
+});

@@ -2,13 +2,14 @@
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { constants, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { constants, mkdtempSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { runtimes } from "../support/runtimes.ts";
 
 const commands = {
@@ -61,6 +62,14 @@ async function start(runtime: Runtime, stderr?: string) {
     asks: async (what: string) => (await fetch(`http://127.0.0.1:${port}/${what}`)).text(),
     tells: (what: string) => void fetch(`http://127.0.0.1:${port}/${what}`).catch(() => {}),
   };
+}
+
+function canMount(): boolean {
+  const disk = mkdtempSync(join(tmpdir(), "usher-"));
+  const isMounted = spawnSync("mount", ["-t", "tmpfs", "none", disk]).status === 0;
+  if (isMounted) spawnSync("umount", [disk]);
+  rmSync(disk, { recursive: true });
+  return isMounted;
 }
 
 /** The numbers of the lines, and how many were said to be dropped. A runtime's own last words may stand in a line. */
@@ -119,6 +128,31 @@ describe.each(["node", "bun", "deno"] as const)("on %s", (runtime) => {
     await server.ended;
     expect(read(readFileSync(file, "utf8")).numbers).toEqual(upTo(many));
   }, 20_000);
+});
+
+// Root alone mounts a disk that is soon full.
+describe.runIf(process.platform === "linux" && canMount())("a disk that is full", () => {
+  it.each(["node", "bun", "deno"] as const)(
+    "on %s fails no request, and has every line once there is room",
+    async (runtime) => {
+      const disk = folder();
+      spawnSync("mount", ["-t", "tmpfs", "-o", "size=64k", "none", disk]);
+      try {
+        const file = join(disk, "log");
+        const server = await start(runtime, file);
+        expect(await server.asks(`say?lines=${many}`)).toBe(String(many));
+        await eventually(() => expect(statSync(file).size).toBe(65_536));
+        expect(await server.asks("say?lines=1")).toBe(String(many + 1));
+        spawnSync("mount", ["-o", "remount,size=64m", disk]);
+        server.child.kill("SIGTERM");
+        expect(await server.ended).toBe(0);
+        expect(read(readFileSync(file, "utf8")).numbers).toEqual(upTo(many + 1));
+      } finally {
+        spawnSync("umount", ["-l", disk]);
+      }
+    },
+    30_000,
+  );
 });
 
 // Deno has no write that does not wait, and Bun none to a socket.
