@@ -4,6 +4,7 @@ import { createClient } from "redis";
 import { memory } from "../../src/inputs/rate-store.ts";
 import type { RateRule, RateStore } from "../../src/inputs/rate-store.ts";
 import { raisedOf } from "../../src/app/failure.ts";
+import { current } from "../../src/logging/context.ts";
 import { log } from "../../src/logging/writer.ts";
 
 /** How a rate store is kept. */
@@ -140,7 +141,7 @@ class RedisRateStore implements OpenRateStore {
     this.#isAlone = true;
     const message = "rates are counted by this process alone until the server answers";
     const fields = { "error.kind": raisedOf(thrown)?.kind };
-    log({ level: "warn", source: "framework.redis", message, fields, context: undefined });
+    log({ level: "warn", source: "framework.redis", message, fields, context: current() });
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Level } from "../logging/level.ts";
+import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
 import { eventOf } from "./event.ts";
 import type { Hub } from "./hub.ts";
@@ -65,5 +66,5 @@ function failed(what: string, thrown: unknown): void {
 }
 
 function said(level: Level, message: string, fields: { readonly [name: string]: string } = {}): void {
-  log({ level, source: "framework.http", message, fields, context: undefined });
+  log({ level, source: "framework.http", message, fields, context: current() });
 }

@@ -1,7 +1,7 @@
 /** The broadcast hub (contract 2.9, 3, 6.8; facts 6.3; rows BC, ST-39). */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { Broadcast, Event } from "usher-http";
+import { Broadcast, Event, Path, Returns, Test, post } from "usher-http";
 import type { Hub, Relay, Subscription } from "usher-http";
 import { lines } from "../support/logs.ts";
 
@@ -205,5 +205,21 @@ describe("a hub with a relay", () => {
       ["error", "a broadcast could not receive from the other processes", "RangeError"],
       ["error", "a broadcast could not publish to the other processes", "TypeError"],
     ]);
+  });
+
+  it("that fails as a request publishes is said with the request's id", async () => {
+    const failing: Relay = {
+      publish: () => Promise.reject(new TypeError("no")),
+      subscribe: async () => async () => {},
+    };
+    const hub = Broadcast.create<Kind, string>({ relay: failing });
+    const route = post(Path.root, { returns: Returns.empty() }, () => hub.publish("t", event(1)));
+    const { headers } = await Test.call(Test.app([route]), "POST", "/");
+    await new Promise(setImmediate);
+    const line = lines().find(({ level }) => level === "error");
+    expect(line).toMatchObject({
+      message: "a broadcast could not publish to the other processes",
+      request_id: headers.get("x-request-id"),
+    });
   });
 });

@@ -3,7 +3,7 @@ import { createClient } from "redis";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Path, Rate, Returns, Test, client, get } from "usher-http";
 import { rateStore } from "usher-http/redis";
-import { messages } from "../../support/logs.ts";
+import { lines, messages } from "../../support/logs.ts";
 import { RedisServer, redisBinary, redisUrl } from "../../support/redis.ts";
 
 const now = new Date();
@@ -75,13 +75,16 @@ describe.skipIf(redisBinary === undefined && redisUrl === undefined)("rates over
     const key = freshKey();
     expect(await store.take(key, rule, now)).toBe(0);
     await own.stop();
-    const alone = [
-      await store.take(key, rule, now),
-      await store.take(key, rule, now),
-      await store.take(key, rule, now),
-    ];
+    const limited = get(Path.root, { returns: Returns.text }, async () => String(await store.take(key, rule, now)));
+    const { body, headers } = await Test.call(Test.app([limited]), "GET", "/");
+    const alone = [Number(body), await store.take(key, rule, now), await store.take(key, rule, now)];
     expect(alone.map((wait) => wait === 0)).toEqual([true, true, false]);
-    expect(messages("warn")).toEqual(["rates are counted by this process alone until the server answers"]);
+    expect(lines().filter(({ level }) => level === "warn")).toMatchObject([
+      {
+        message: "rates are counted by this process alone until the server answers",
+        request_id: headers.get("x-request-id"),
+      },
+    ]);
     await own.start();
     // Its key went with the server, so that what passes again is what the server counts.
     while ((await store.take(key, rule, now)) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
