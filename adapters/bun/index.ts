@@ -161,11 +161,10 @@ class Listener implements Server {
     // Each resolves once its last connection is closed, which one that never asked anything puts off.
     for (const server of this.#servers) void server.stop();
     for (const feed of this.feeds) feed.end("connection closed");
-    const end = performance.now() + this.#limits.drainMs;
-    await until(() => this.#inFlight === 0, this.#limits.drainMs);
     void this.open.stop();
-    const isOver = () => this.open.size === 0 && this.#servers.every(({ pendingRequests }) => pendingRequests === 0);
-    await until(isOver, end - performance.now());
+    const isQuiet = () => this.#inFlight === 0 && this.open.size === 0;
+    const isOver = () => isQuiet() && this.#servers.every(({ pendingRequests }) => pendingRequests === 0);
+    await until(isOver, this.#limits.drainMs);
     const cut = this.#inFlight + this.open.size;
     this.cutting = true;
     await Promise.all(this.#servers.map((server) => server.stop(true)));

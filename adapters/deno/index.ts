@@ -135,10 +135,10 @@ class Listener implements Server {
     this.#signals.forget();
     say("info", `stopping, with ${this.#pending.size} requests in flight`);
     this.feeds.cutAll();
+    void this.open.stop();
     // Deno drops a body that still arrives at the very moment it is told to refuse new connections.
     const arrived = await until(() => !this.#pending.some((pending) => pending.isReading), drainMs);
     // And closes every socket, with a reason of its own.
-    void this.open.stop();
     await until(() => this.open.size === 0, end - performance.now());
     const cut = arrived ? 0 : this.#cut();
     let closed = false;

@@ -172,11 +172,9 @@ class Listener implements Server {
     const closed = Promise.all(this.#servers.map(closeServer));
     this.#connections.closeIdle();
     answering.endFeeds();
-    const over = after(drainMs);
-    await Promise.race([answering.answered(), over]);
     const { open, taken } = this.#upgrades ?? {};
     const ended = Promise.all([answering.answered(), open?.stop(), taken?.stop(), closed]);
-    const drained = await Promise.race([ended.then(() => true), over]);
+    const drained = await Promise.race([ended.then(() => true), after(drainMs)]);
     const upgraded = (open?.size ?? 0) + (taken?.size ?? 0);
     const cut = drained ? 0 : answering.inFlight + this.#connections.unsent + upgraded;
     answering.endStreams();
