@@ -14,7 +14,7 @@ export interface MetricsPackages {
   readonly MeterProvider: new (options: never) => object;
   readonly MetricReader: abstract new (options?: never) => object;
   /** Of `@opentelemetry/exporter-prometheus`. */
-  readonly PrometheusSerializer: new (prefix: undefined, ...options: boolean[]) => object;
+  readonly PrometheusSerializer: new (...options: never) => object;
 }
 
 /** What was collected, as text. */
