@@ -1,4 +1,3 @@
-import { Stream } from "node:stream";
 import type postgres from "postgres";
 import type { Column, LinkFailure, Values } from "../../src/database/link.ts";
 
@@ -111,8 +110,13 @@ export class Query {
   }
 }
 
+interface Stream {
+  on(event: "error", heard: () => void): unknown;
+}
+
+// Of whichever runtime; every other answer is a list, or a statement that is described.
 function isStream(answer: unknown): answer is Stream {
-  return answer instanceof Stream;
+  return "on" in (answer as object);
 }
 
 /** What sends a driver's queries, which each of them holds. */

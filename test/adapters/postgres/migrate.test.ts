@@ -72,6 +72,18 @@ describe("migrate", () => {
     expect(await migrate(url, { directory })).toEqual({ applied: ["2_bad.sql"] });
   });
 
+  it("keeps nothing of a file that copies, which a client would have to send", async () => {
+    const { url, sql } = await database();
+    const directory = folder({ "1_copied.sql": "create table copied (id int);\ncopy copied from stdin;\n1\n\\.\n" });
+    await expect(migrate(url, { directory })).rejects.toThrow(/^1_copied.sql.*Nothing of it was kept\.$/);
+    const other = folder({ "1_copied.sql": "create table copied (id int);\ncopy copied from stdin;" });
+    await expect(migrate(url, { directory: other })).rejects.toThrow(/^1_copied.sql: ERROR 0A000: COPY .*was kept\.$/);
+    expect(await sql`select to_regclass('copied') as copied`).toEqual([{ copied: null }]);
+    expect(await migrate(url, { directory: folder({ "1_copied.sql": "create table copied (id int)" }) })).toEqual({
+      applied: ["1_copied.sql"],
+    });
+  });
+
   it("keeps nothing of a file that a deferred constraint refuses at its commit", async () => {
     const { url, sql } = await database();
     const late = "create table late (id int unique deferrable initially deferred); insert into late values (1), (1);";
