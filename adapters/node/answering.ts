@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { App } from "../../src/app/app.ts";
 import type { Sweep } from "../../src/app/sweep.ts";
+import { endUnread } from "./bodiless.ts";
 import type { Connections } from "./connections.ts";
 import { NodeExchange } from "./exchange.ts";
 import type { Framing } from "./head.ts";
@@ -41,6 +42,8 @@ export class Answering implements Writing {
     connection.isFresh = false;
     const framing = readHead(request);
     if (typeof framing === "object") return refuseRequest(framing, response, this.sweep);
+    // Under another's server, others may hear of it; and what asks for a connection has it.
+    if (framing === 0 && !this.isMounted && request.method !== "CONNECT") endUnread(request);
     const exchange = this.exchange(request, response, framing, expectsContinue);
     const sent = this.app.answer(exchange);
     if (!(sent instanceof Promise)) return write(exchange, sent, this);
