@@ -28,7 +28,7 @@ export function respond(exchange: DenoExchange, sent: Sent, responding: Respondi
   exchange.begun?.release();
   exchange.answered();
   if (sent.socket !== undefined && exchange.hasLeft) return new Response(null, { status: 400 });
-  if (sent.socket !== undefined) return upgrade(exchange.request, sent, sent.socket, responding);
+  if (sent.socket !== undefined) return upgrade(exchange, sent, sent.socket, responding);
   const answer = toSend(sent, responding);
   const { body } = answer;
   if (!isStream(body))

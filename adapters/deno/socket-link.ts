@@ -1,6 +1,7 @@
 import type { OpenedSocket, Sent } from "../../src/app/exchange.ts";
 import type { OpenSockets } from "../../src/app/open-sockets.ts";
 import type { HeardLink, SocketHeard } from "../../src/streams/sockets/link.ts";
+import type { DenoExchange } from "./exchange.ts";
 import type { DenoRuntime, DenoSocket } from "./runtime.ts";
 
 declare const Deno: DenoRuntime;
@@ -17,7 +18,8 @@ export interface Speaking {
 }
 
 /** The 101 of Deno's own making, with the head of ours. It must be what the request's handler returns. */
-export function upgrade(request: Request, { head }: Sent, opened: OpenedSocket, speaking: Speaking): Response {
+export function upgrade(exchange: DenoExchange, { head }: Sent, opened: OpenedSocket, speaking: Speaking): Response {
+  const { request } = exchange;
   const { subprotocol, keepAliveMs } = opened;
   const protocol = subprotocol === undefined ? {} : { protocol: subprotocol };
   const { socket, response } = Deno.upgradeWebSocket(request, { ...protocol, idleTimeout: (2 * keepAliveMs) / 1000 });
@@ -25,6 +27,7 @@ export function upgrade(request: Request, { head }: Sent, opened: OpenedSocket, 
   socket.binaryType = "arraybuffer";
   const link = new DenoLink(socket, keepAliveMs, speaking.sendTimeoutMs);
   socket.addEventListener("open", () => void speaking.open.speak(opened, link));
+  socket.addEventListener("close", () => exchange.left());
   return response;
 }
 

@@ -153,11 +153,11 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     return read.ok ? ok(read.value as Client) : error({ kind: "unreadable", detail: read.error });
   }
 
-  // While its messages wait for the handler nothing is read, so that nothing is heard is not the client's doing.
   #onQuiet(): void {
-    if (this.#inbox.length > 0) return;
-    if (!this.#isPinged) {
-      this.#isPinged = true;
+    if (this.#inbox.length > 0 || !this.#isPinged) {
+      // While its messages wait for the handler nothing is read, so that nothing is heard is not the client's doing; nor is
+      // it heard that it went, but from what cannot be written to it.
+      this.#isPinged = this.#inbox.length === 0;
       this.#link.ping?.();
       return;
     }

@@ -4,12 +4,25 @@ import { connect } from "node:net";
 import type { Socket as NetSocket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { Broadcast, Event, Path, Refusal, Returns, Socket, get, refuse, setCookie, Cookie, Codec } from "usher-http";
+import {
+  Broadcast,
+  Event,
+  Path,
+  Refusal,
+  Returns,
+  Socket,
+  clientGone,
+  get,
+  refuse,
+  setCookie,
+  Cookie,
+  Codec,
+} from "usher-http";
 import type { Route, SocketHandler } from "usher-http";
 import type { ServeOptions } from "usher-http/node";
 import { lines, messages } from "../../support/logs.ts";
 import { gate, start } from "../../support/node-server.ts";
-import { RawClient } from "../../support/raw-client.ts";
+import { RawClient, turns } from "../../support/raw-client.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const Line = v.object({ text: v.string() });
@@ -294,6 +307,33 @@ describe("a socket", () => {
     client.socket.resetAndDestroy();
     expect(await ended.passed).toEqual({ kind: "lost", detail: expect.any(String) });
   });
+
+  it.each(["destroy", "resetAndDestroy"] as const)(
+    "notices that a client went whose messages nobody takes: by %s",
+    async (how) => {
+      const [speaks, gone] = [gate(), gate()];
+      const deaf = get(
+        Path.of("s"),
+        { inputs: { clientGone }, returns: Returns.websocket(texts, { keepAliveMs: 50 }) },
+        ({ clientGone }) =>
+          () => {
+            clientGone.addEventListener("abort", () => gone.open());
+            speaks.open();
+            return gone.passed;
+          },
+      );
+      const { server, client } = await framed([deaf], "/s");
+      await speaks.passed;
+      // One that waits for its handler, and one that waits to be read, and keeps the end behind it from being seen.
+      for (const text of ["one", "two"]) {
+        client.send(frame(0x81, text));
+        await turns(server.port);
+      }
+      client.socket[how]();
+      await gone.passed;
+      await eventually(() => expect(messages("info").at(-1)).toContain("socket on /s ended: lost"));
+    },
+  );
 
   it("loses a client that takes nothing more while a send waits, also where another was over meanwhile", async () => {
     const isOnItsWay = gate();

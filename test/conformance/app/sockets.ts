@@ -1,6 +1,6 @@
 /** What a socket's handler does, and what it notes of how its socket ended (rows WS). */
 import * as v from "valibot";
-import { Codec, Cookie, Path, Refusal, Returns, Socket, get, param, refuse, setCookie } from "usher-http";
+import { Codec, Cookie, Path, Refusal, Returns, Socket, clientGone, get, param, refuse, setCookie } from "usher-http";
 import type { Route, SocketEnd } from "usher-http";
 import { note, passed } from "./state.ts";
 
@@ -112,6 +112,17 @@ export const sockets: readonly Route[] = [
     ({ key }) =>
       (socket) =>
         flood(socket, key),
+  ),
+  // Takes nothing of what its client says, and waits until that has gone.
+  get(
+    Path.of("socket", "waits", key),
+    { inputs: { ...keyed, clientGone }, returns: Returns.websocket(texts, { keepAliveMs: 50 }) },
+    ({ key, clientGone }) =>
+      async () => {
+        note(`${key} opened`, "yes");
+        await passed(`${key} never`, clientGone);
+        note(`${key} ended`, "gone");
+      },
   ),
   // As fast as its client takes it, and waits for nothing of its own.
   get(Path.of("socket", "endless", key), { inputs: keyed, returns: Returns.websocket(texts) }, ({ key }) => {

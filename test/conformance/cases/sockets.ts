@@ -383,6 +383,22 @@ export const sockets: readonly WireCase[] = [
     steps: [...open("texts/vanishes"), noted("vanishes opened", "yes"), leaves, noted("vanishes ended", "lost")],
   },
   {
+    name: "WS clientGone tells a handler that waits for something else",
+    steps: [...open("waits/waiting"), noted("waiting opened", "yes"), leaves, noted("waiting ended", "gone")],
+  },
+  {
+    name: "WS also where what its client said waits to be taken",
+    steps: [
+      ...open("waits/untaken"),
+      noted("untaken opened", "yes"),
+      frames([text, "one"], [text, "two"]),
+      // Both are with the server by the time that it answered another.
+      ...by("other", asks("GET /ok"), answers(textAnswer("ok")), asks("GET /ok"), answers(textAnswer("ok"))),
+      leaves,
+      noted("untaken ended", "gone"),
+    ],
+  },
+  {
     name: "WS what is sent on and on, to who takes all of it, keeps no other from its turn",
     steps: [
       ...open("endless/flooding"),

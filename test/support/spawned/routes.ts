@@ -104,6 +104,15 @@ const flooding = counted(async (socket) => {
 const sockets: readonly Route[] = [
   get(Path.of("socket"), { returns: Returns.websocket(texts) }, () => echoing),
   get(Path.of("socket", "quiet"), { returns: Returns.websocket(texts, { keepAliveMs: 100 }) }, () => echoing),
+  // Takes nothing of what its client says.
+  get(
+    Path.of("socket", "ignores"),
+    { inputs: { clientGone }, returns: Returns.websocket(texts, { keepAliveMs: 100 }) },
+    ({ clientGone }) =>
+      counted(async () => {
+        if (!clientGone.aborted) await new Promise((resolve) => clientGone.addEventListener("abort", resolve));
+      }),
+  ),
   get(Path.of("socket", "floods"), { returns: Returns.websocket(texts) }, () => flooding),
   get(Path.of("socket", "later"), { returns: Returns.websocket(texts) }, async () => {
     await new Promise((resolve) => setTimeout(resolve, 50));

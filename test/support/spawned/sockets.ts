@@ -55,6 +55,14 @@ const faults: { readonly [what: string]: (client: RawClient) => Promise<unknown>
     client.socket.pause();
     await aWhile(1000);
   },
+  "a socket that is closed with messages that nobody takes": async (client) => {
+    await opened(client, "/socket/ignores");
+    for (let i = 0; i < 3; i++) {
+      client.send(frame(0x81, "hello"));
+      await aWhile(10);
+    }
+    client.close();
+  },
   "a hundred messages, and gone": async (client) => {
     await opened(client, "/socket");
     for (let i = 0; i < 100; i++) client.send(frame(0x81, "hello"));
