@@ -30,6 +30,7 @@ class Streaming implements StreamSink, OpenStream {
   #source: Parts | StreamWriting | undefined = undefined;
   #isCut = false;
   #hasEnded = false;
+  #draining: Promise<void> | undefined = undefined;
   /** Ends the wait for a part, where one is waited for. */
   #wake: (() => void) | undefined = undefined;
 
@@ -157,20 +158,22 @@ class Streaming implements StreamSink, OpenStream {
     return connectionOf(this.#socket).stoppedReading ? "client stopped reading" : "client gone";
   }
 
-  /** Waits until the client took what was written, or its connection is closed. */
+  /** Waits until the client took what was written, or its connection is closed: once, however many sends wait for it. */
   #drained(): Promise<void> {
     const response = this.#response;
     const socket = this.#socket;
     if (socket.destroyed) return Promise.resolve();
-    return new Promise((resolve) => {
+    this.#draining ??= new Promise((resolve) => {
       const settle = (): void => {
         response.off("drain", settle);
         socket.off("close", settle);
+        this.#draining = undefined;
         resolve();
       };
       sendWithin(response, this.#writing);
       response.once("drain", settle);
       socket.once("close", settle);
     });
+    return this.#draining;
   }
 }

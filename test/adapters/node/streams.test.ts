@@ -1,6 +1,6 @@
 /** Streams on the wire (facts 4.4; rows AN-18, AN-21 to AN-25). */
 import { describe, expect, it } from "vitest";
-import { Answer, Path, Returns, get, post } from "usher-http";
+import { Answer, Event, Path, Returns, get, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { clientOf, gate } from "../../support/node-server.ts";
 import { header } from "../../support/raw-client.ts";
@@ -134,4 +134,30 @@ describe("a stream", () => {
     const answered = await client.ask("POST /s", [], body).answer();
     expect(answered.body).toBe(parts.join(""));
   });
+});
+
+it("many sends that wait at once wait for one thing: Node has no warning to say", async () => {
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", onWarning);
+  try {
+    const sent = gate<readonly boolean[]>();
+    const floods = get(Path.of("s"), { returns: Returns.events([]) }, () => async (send) => {
+      const waiting = Array.from({ length: 200 }, (_, i) => send(Event.comment(`${i} ${"x".repeat(100_000)}`)));
+      sent.open((await Promise.all(waiting)).map(({ ok }) => ok));
+    });
+    const client = await clientOf([floods]);
+    client.ask("GET /s");
+    client.socket.pause();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    client.socket.resume();
+    const { body } = await client.answer();
+    expect(body.match(/^: \d+/gm)?.map((line) => Number(line.slice(2)))).toEqual(
+      Array.from({ length: 200 }, (_, i) => i),
+    );
+    expect(new Set(await sent.passed)).toEqual(new Set([true]));
+    expect(warnings).toEqual([]);
+  } finally {
+    process.off("warning", onWarning);
+  }
 });
