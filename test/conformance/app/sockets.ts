@@ -73,8 +73,16 @@ export const sockets: readonly Route[] = [
       (socket) =>
         echo(socket, key),
   ),
+  // A client that answers must be able to: on a machine with much else to do, a second is not long.
   get(
     Path.of("socket", "quiet", key),
+    { inputs: keyed, returns: Returns.websocket(texts, { keepAliveMs: 1500 }) },
+    ({ key }) =>
+      (socket) =>
+        echo(socket, key),
+  ),
+  get(
+    Path.of("socket", "silent", key),
     { inputs: keyed, returns: Returns.websocket(texts, { keepAliveMs: 100 }) },
     ({ key }) =>
       (socket) =>

@@ -268,10 +268,10 @@ export const sockets: readonly WireCase[] = [
   {
     name: "WS-21 one that stays silent is lost",
     steps: [
-      ...open("quiet/21b"),
+      ...open("silent/21b"),
       hears(ping, ""),
       noted("21b ended", "lost"),
-      logged("socket on /socket/quiet/21b ended: lost: nothing heard for 0.2s"),
+      logged("socket on /socket/silent/21b ended: lost: nothing heard for 0.2s"),
     ],
   },
   {
