@@ -29,8 +29,11 @@ export function eventsAnswer(
   return { status: 200, contentType: "text/event-stream", headers: eventHeaders, cookies: none, body, closes: false };
 }
 
+// Of a longer time every runtime's timer is over at once.
+const longestMs = 2 ** 31 - 1;
+
 /** Throws where a time is none that can be waited. */
 export function checkKeepAlive(keepAliveMs: number | undefined): void {
-  if (keepAliveMs === undefined || (Number.isFinite(keepAliveMs) && keepAliveMs > 0)) return;
-  throw new RangeError(`keepAliveMs cannot be ${keepAliveMs}: it is a time in milliseconds`);
+  if (keepAliveMs === undefined || (keepAliveMs > 0 && keepAliveMs <= longestMs)) return;
+  throw new RangeError(`keepAliveMs cannot be ${keepAliveMs}: it is a time in milliseconds, at most ${longestMs}`);
 }

@@ -202,6 +202,9 @@ describe("an event stream", () => {
     expect(new TextDecoder().decode((await first).value)).toBe(": keep-alive\n\n");
     await reader.cancel();
     expect(() => Returns.events([state], { keepAliveMs: 0 })).toThrow("keepAliveMs cannot be 0");
+    // Timers of more than that are over at once: it would be kept alive without a rest.
+    expect(() => Returns.events([state], { keepAliveMs: 2 ** 31 })).toThrow("keepAliveMs cannot be 2147483648");
+    expect(() => Returns.events([state], { keepAliveMs: 2 ** 31 - 1 })).not.toThrow();
   });
 
   it("EV-16, EV-18 resumes behind the last event its client had", async () => {

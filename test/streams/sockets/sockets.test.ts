@@ -144,6 +144,7 @@ describe("a handshake", () => {
 
   it.each([
     [{ keepAliveMs: 0 }, "keepAliveMs cannot be 0"],
+    [{ keepAliveMs: 2 ** 31 }, "keepAliveMs cannot be 2147483648"],
     [{ maxMessage: 0 }, "maxMessage cannot be 0"],
   ])("has bounds that are some: %j", (options, why) => {
     expect(() => Returns.websocket(texts, options)).toThrow(why);
