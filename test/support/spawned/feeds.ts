@@ -68,6 +68,10 @@ export function describeFeeds(start: Start): void {
       expect(server.told).not.toContain("head: began");
       if (server.told.includes("late: began")) await server.tells("late: ended");
       expect(await server.asks("GET /followers")).toBe("");
+      server.child.kill("SIGTERM");
+      await server.ended;
+      // Nor was it kept to be ended with the server.
+      expect(server.logged.filter((line) => line.includes("connection closed"))).toEqual([]);
     });
 
     it("whose client takes nothing is left, and its subscription with it", async () => {
