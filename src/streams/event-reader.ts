@@ -14,6 +14,7 @@ export class EventReader {
   readonly #decoder = new TextDecoder();
   readonly #maxBytes: number;
   #pending = "";
+  #isBehindCr = false;
   #name = "";
   #data: string[] = [];
   #length = 0;
@@ -35,7 +36,10 @@ export class EventReader {
 
   /** The events that these bytes complete. */
   feed(bytes: Uint8Array): readonly ReadEvent[] {
-    this.#pending += this.#decoder.decode(bytes, { stream: true });
+    const text = this.#decoder.decode(bytes, { stream: true });
+    // A CR ends a line whatever comes next: an LF at the beginning is the other half of that end.
+    this.#pending += this.#isBehindCr ? text.replace(/^\n/, "") : text;
+    if (text !== "") this.#isBehindCr = text.endsWith("\r");
     const events: ReadEvent[] = [];
     for (let line = this.#line(); line !== undefined; line = this.#line()) {
       const event = line === "" ? this.#dispatch() : this.#field(line);
@@ -45,12 +49,11 @@ export class EventReader {
     return events;
   }
 
-  // A CR at the end may be half of a CRLF: what comes next tells.
   #line(): string | undefined {
-    const end = this.#pending.search(/\r\n|\n|\r(?!$)/);
-    if (end === -1) return undefined;
-    const line = this.#pending.slice(0, end);
-    this.#pending = this.#pending.slice(end + (this.#pending.startsWith("\r\n", end) ? 2 : 1));
+    const end = /\r\n?|\n/.exec(this.#pending);
+    if (end === null) return undefined;
+    const line = this.#pending.slice(0, end.index);
+    this.#pending = this.#pending.slice(end.index + end[0].length);
     return line;
   }
 

@@ -38,6 +38,21 @@ describe("an event stream read", () => {
     expect(read(bytewise(text))).toEqual(events);
   });
 
+  it("gives an event as soon as its last line has ended, whichever way lines end", () => {
+    for (const [end, rest] of [
+      ["\n", []],
+      ["\r\n", []],
+      ["\r", []],
+      ["\r", ["\n"]],
+    ] as const) {
+      const reader = new EventReader();
+      expect(reader.feed(bytesOf(`data: x${end}${end}`)).map(shown)).toEqual(["message[x]"]);
+      // What may be half of a line's end is none of its own.
+      expect(rest.flatMap((more) => reader.feed(bytesOf(more)).map(shown))).toEqual([]);
+      expect(reader.feed(bytesOf(`data: y${end}${end}`)).map(shown)).toEqual(["message[y]"]);
+    }
+  });
+
   it("ER-15 has events of a bound length", () => {
     expect(() => read([bytesOf("data: 0123456789")], 8)).toThrow("an event is longer than 8 bytes");
     expect(() => read(bytewise("data: 01\ndata: 23\ndata: 45\ndata: 67"), 12)).toThrow("an event is longer");
