@@ -37,7 +37,7 @@ export class WaitingLine {
   join(waitMs: number, signal: AbortSignal | undefined): Promise<Slot> {
     return new Promise((resolve, reject) => {
       const startedAt = performance.now();
-      const endsAt = startedAt + Math.min(waitMs, longestTimerMs);
+      const endsAt = startedAt + waitMs;
       const context = current();
       const waiter: Waiter = { resolve, reject, waitMs, startedAt, endsAt, context, signal, abort: undefined };
       if (signal !== undefined) this.#listen(waiter, signal);
@@ -86,7 +86,7 @@ export class WaitingLine {
     clearTimeout(this.#timer);
     this.#firesAt = at;
     const fire = (): void => this.#expire();
-    this.#timer = setTimeout(fire, at - now);
+    this.#timer = setTimeout(fire, Math.min(at - now, longestTimerMs));
   }
 
   #expire(): void {

@@ -109,6 +109,27 @@ describe("a borrow", () => {
     await holder;
   });
 
+  const longest = 2 ** 31 - 1;
+  it.each([
+    [longest, [longest]],
+    [2 ** 40, [longest]],
+    [Number.POSITIVE_INFINITY, []],
+  ])("may wait for %d ms, past what a timer can count", async (waitMs, timers) => {
+    const some = await pool({ size: 1 });
+    const held = gate();
+    const holder = some.use(() => held.passed);
+    // A time to which the longest a timer counts cannot be added without a rounding upwards.
+    const clock = vi.spyOn(performance, "now").mockReturnValue(1.3);
+    const timer = vi.spyOn(globalThis, "setTimeout");
+    onTestFinished(() => void vi.restoreAllMocks());
+    const waiting = some.use((db) => db.exec(next, 1), { waitMs });
+    expect(timer.mock.calls.map(([, ms]) => ms)).toEqual(timers);
+    clock.mockRestore();
+    held.open();
+    await holder;
+    expect(await waiting).toEqual({ next: 2 });
+  });
+
   it("that took long is told of, once a second, for the request that waited", async () => {
     const some = await pool({ size: 1 });
     holdTheClock();
