@@ -12,7 +12,7 @@ import { answerThrough } from "./answer-through.ts";
 import { AskedExchange } from "./asked.ts";
 import type { CompiledApp, CompiledCors, CompiledRoute } from "./compiled.ts";
 import type { Exchange, Sent } from "./exchange.ts";
-import { knownMethods } from "./known-methods.ts";
+import { knownMethods } from "../routes/known-methods.ts";
 import { isCrossOrigin } from "./origin.ts";
 import { openSpan } from "./request-span.ts";
 import { failureAnswer, reply } from "./send.ts";

@@ -2,6 +2,7 @@ import type { Answer } from "../answers/answer.ts";
 import { none } from "../answers/answer.ts";
 import { isToken } from "../codecs/word.ts";
 import type { Asked } from "../inputs/asked.ts";
+import type { Sharing } from "../openapi/sharing.ts";
 import type { Route } from "../routes/route.ts";
 import { readOrigins } from "./origin.ts";
 
@@ -22,15 +23,7 @@ export interface CorsOptions {
 }
 
 /** A policy, made by {@link make}: an app's option `cors`. */
-export interface Cors {
-  readonly origins: readonly string[] | "any";
-  readonly credentials: boolean;
-  /** In lower case. */
-  readonly headers: readonly string[];
-  readonly expose: readonly string[];
-  readonly maxAgeMs: number;
-  /** Undefined where it is for all of them. */
-  readonly routes: readonly Route[] | undefined;
+export interface Cors extends Sharing {
   /** For the framework alone. */
   readonly policy: CorsPolicy;
 }

@@ -2,7 +2,7 @@ import type { Answer } from "../answers/answer.ts";
 import { figures } from "../measuring/figures.ts";
 import { measure } from "../measuring/measure.ts";
 import type { AskedExchange } from "./asked.ts";
-import { knownMethods } from "./known-methods.ts";
+import { knownMethods } from "../routes/known-methods.ts";
 
 /** Takes down what a request was answered with and how long that took, where anybody measures. */
 export function measureRequest(asked: AskedExchange, { status }: Answer): void {

@@ -2,7 +2,7 @@ import type { Answer } from "../answers/answer.ts";
 import { registeredTracer } from "../tracing/registered.ts";
 import type { OpenSpan } from "../tracing/span.ts";
 import type { AskedExchange } from "./asked.ts";
-import { knownMethods } from "./known-methods.ts";
+import { knownMethods } from "../routes/known-methods.ts";
 
 /**
  * Opens a request's span where one is recorded. What method a client makes up is not a name of its own (OpenTelemetry's

@@ -1,6 +1,7 @@
 import { current, passOn } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
 import { isMeasured, measure } from "../measuring/measure.ts";
+import { knownMethods } from "../routes/known-methods.ts";
 import { inSpan, openSpan } from "../tracing/current-span.ts";
 import { registered } from "../tracing/registry.ts";
 import { freshHex } from "../tracing/random.ts";
@@ -111,16 +112,6 @@ function timed(ms: number, own: AbortSignal | null | undefined): AbortSignal {
   return own === null || own === undefined ? over : AbortSignal.any([own, over]);
 }
 
-const known: ReadonlySet<string> = /* @__PURE__ */ new Set([
-  "GET",
-  "HEAD",
-  "POST",
-  "PUT",
-  "PATCH",
-  "DELETE",
-  "OPTIONS",
-]);
-
 /** One call, and what is told of it. */
 class Call {
   readonly #url: URL;
@@ -131,8 +122,8 @@ class Call {
   constructor(url: URL, method = "GET") {
     this.#url = url;
     // As `fetch` itself does.
-    this.#method = known.has(method.toUpperCase()) ? method.toUpperCase() : method;
-    const isKnown = known.has(this.#method);
+    this.#method = knownMethods.has(method.toUpperCase()) ? method.toUpperCase() : method;
+    const isKnown = knownMethods.has(this.#method);
     this.#span = openSpan(isKnown ? this.#method : "HTTP", "client", {
       "http.request.method": isKnown ? this.#method : "_OTHER",
       "http.request.method_original": isKnown ? undefined : this.#method,
@@ -202,7 +193,7 @@ class Call {
   #measure(ended: { readonly [name: string]: string | number }): void {
     if (!isMeasured(registered())) return;
     const { hostname, port, protocol } = this.#url;
-    const method = known.has(this.#method) ? this.#method : "_OTHER";
+    const method = knownMethods.has(this.#method) ? this.#method : "_OTHER";
     measure("called", (performance.now() - this.#startedAt) / 1000, {
       "http.request.method": method,
       "server.address": hostname,

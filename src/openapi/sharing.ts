@@ -4,6 +4,7 @@ import type { Route } from "../routes/route.ts";
 export interface Sharing {
   readonly origins: readonly string[] | "any";
   readonly credentials: boolean;
+  /** In lower case. */
   readonly headers: readonly string[];
   readonly expose: readonly string[];
   readonly maxAgeMs: number;

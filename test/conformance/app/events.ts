@@ -11,6 +11,22 @@ const count = Event.json("count", v.number());
 const key = Path.str("key");
 const keyed = { key: param(key) };
 
+/** Goes on until a send says that nobody is there. */
+function sendsOn(name: string, between?: () => Promise<unknown>): Route {
+  return get(
+    Path.of("events", name, key),
+    { inputs: keyed, returns: Returns.events([state]) },
+    ({ key }) =>
+      async (send) => {
+        for (let n = 1; ; n++) {
+          const sent = await send(Event.make(state, n));
+          if (!sent.ok) return note(`${key} sent`, sent.error);
+          if (between !== undefined) await between();
+        }
+      },
+  );
+}
+
 export const events: readonly Route[] = [
   get(Path.of("events", "all"), { returns: Returns.events([state, token]) }, () => async (send) => {
     await send(Event.retry({ ms: 1000 }));
@@ -39,31 +55,9 @@ export const events: readonly Route[] = [
         note(`${key} sent`, sent.ok ? "yes" : sent.error);
       },
   ),
-  // Goes on until a send says that nobody is there.
-  get(
-    Path.of("events", "ticks", key),
-    { inputs: keyed, returns: Returns.events([state]) },
-    ({ key }) =>
-      async (send) => {
-        for (let n = 1; ; n++) {
-          const sent = await send(Event.make(state, n));
-          if (!sent.ok) return note(`${key} sent`, sent.error);
-          await aWhile();
-        }
-      },
-  ),
+  sendsOn("ticks", aWhile),
   // As fast as its client takes it, and waits for nothing of its own.
-  get(
-    Path.of("events", "flood", key),
-    { inputs: keyed, returns: Returns.events([state]) },
-    ({ key }) =>
-      async (send) => {
-        for (let n = 1; ; n++) {
-          const sent = await send(Event.make(state, n));
-          if (!sent.ok) return note(`${key} sent`, sent.error);
-        }
-      },
-  ),
+  sendsOn("flood"),
   // Quiet: kept alive until its client goes, which ends its subscription.
   get(
     Path.of("events", "quiet", key),

@@ -33,6 +33,16 @@ async function echo(socket: Texts, key: string): Promise<void> {
   }
 }
 
+function echoes(name: string, returns: ReturnType<typeof Returns.websocket<string, string>>): Route {
+  return get(
+    Path.of("socket", name, key),
+    { inputs: keyed, returns },
+    ({ key }) =>
+      (socket) =>
+        echo(socket, key),
+  );
+}
+
 /** More than any connection takes of a client that reads nothing. */
 const manyParts = 500;
 
@@ -51,43 +61,13 @@ export const sockets: readonly Route[] = [
   get(Path.of("socket", "bytes"), { returns: Returns.websocket(bytes) }, () => async (socket) => {
     for await (const part of socket) await socket.send(part);
   }),
-  get(
-    Path.of("socket", "named", key),
-    { inputs: keyed, returns: Returns.websocket(chat, never) },
-    ({ key }) =>
-      (socket) =>
-        echo(socket, key),
-  ),
-  get(
-    Path.of("socket", "texts", key),
-    { inputs: keyed, returns: Returns.websocket(texts, never) },
-    ({ key }) =>
-      (socket) =>
-        echo(socket, key),
-  ),
+  echoes("named", Returns.websocket(chat, never)),
+  echoes("texts", Returns.websocket(texts, never)),
   // Longer than the other's, so that one limit for all of them is not this one's.
-  get(
-    Path.of("socket", "small", key),
-    { inputs: keyed, returns: Returns.websocket(texts, { maxMessage: 10 }) },
-    ({ key }) =>
-      (socket) =>
-        echo(socket, key),
-  ),
+  echoes("small", Returns.websocket(texts, { maxMessage: 10 })),
   // A client that answers must be able to: on a machine with much else to do, a second is not long.
-  get(
-    Path.of("socket", "quiet", key),
-    { inputs: keyed, returns: Returns.websocket(texts, { keepAliveMs: 1500 }) },
-    ({ key }) =>
-      (socket) =>
-        echo(socket, key),
-  ),
-  get(
-    Path.of("socket", "silent", key),
-    { inputs: keyed, returns: Returns.websocket(texts, { keepAliveMs: 100 }) },
-    ({ key }) =>
-      (socket) =>
-        echo(socket, key),
-  ),
+  echoes("quiet", Returns.websocket(texts, { keepAliveMs: 1500 })),
+  echoes("silent", Returns.websocket(texts, { keepAliveMs: 100 })),
   get(
     Path.of("socket", "later", key),
     { inputs: { ...keyed, setCookie }, returns: Returns.websocket(texts) },
