@@ -1,4 +1,5 @@
 import type { Exchange } from "../../src/app/exchange.ts";
+import { abortingWith } from "../../src/app/gone.ts";
 import { bodyOf } from "../../src/app/timed-body.ts";
 import type { Reading, TimedBody } from "../../src/app/timed-body.ts";
 import type { BunServer } from "./runtime.ts";
@@ -51,13 +52,7 @@ export class BunExchange implements Exchange {
   }
 
   get gone(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      const { signal } = this.request;
-      if (signal.aborted) this.left();
-      else signal.addEventListener("abort", () => this.left());
-    }
-    return this.#controller.signal;
+    return (this.#controller ??= abortingWith(this.request.signal)).signal;
   }
 
   /** The connection has ended; of an end that this side made, Bun tells nothing. */

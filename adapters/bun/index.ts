@@ -3,7 +3,7 @@ import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
 import { Stopping, until } from "../../src/app/draining.ts";
 import type { Sent } from "../../src/app/exchange.ts";
-import type { Streaming } from "../../src/app/streaming.ts";
+import { Feeds } from "../../src/app/feeds.ts";
 import { OpenSockets } from "../../src/app/open-sockets.ts";
 import { say, sayReported, sayStopped } from "../../src/app/listener-log.ts";
 import { limitsOf } from "../../src/app/listening.ts";
@@ -56,7 +56,7 @@ class Listener implements Server {
   readonly sendSeconds: number;
   readonly sendTimeoutMs: number;
   readonly open: OpenSockets = new OpenSockets();
-  readonly feeds: Set<Streaming> = new Set();
+  readonly feeds: Feeds = new Feeds();
   readonly #limits: Limits;
   /** Where the application has one of its own. */
   readonly #maxHeaderBytes: number | undefined;
@@ -160,7 +160,7 @@ class Listener implements Server {
     say("info", `stopping, with ${this.#inFlight} requests in flight`);
     // Each resolves once its last connection is closed, which one that never asked anything puts off.
     for (const server of this.#servers) void server.stop();
-    for (const feed of this.feeds) feed.end("connection closed");
+    this.feeds.end();
     void this.open.stop();
     const isQuiet = () => this.#inFlight === 0 && this.open.size === 0;
     const isOver = () => isQuiet() && this.#servers.every(({ pendingRequests }) => pendingRequests === 0);

@@ -2,6 +2,7 @@ import { isStream } from "../../src/answers/answer.ts";
 import type { StreamEnd } from "../../src/answers/answer.ts";
 import type { OpenedSocket, Sent } from "../../src/app/exchange.ts";
 import { lengthAt, ownLengthResponseOf, responseOf } from "../../src/app/fetch.ts";
+import type { Feeds } from "../../src/app/feeds.ts";
 import { Streaming, isFeed } from "../../src/app/streaming.ts";
 import type { Sending } from "../../src/app/streaming.ts";
 import type { BunExchange } from "./exchange.ts";
@@ -16,7 +17,7 @@ export interface Responding {
   /** Connections are closed now whoever waits on them. */
   readonly cutting: boolean;
   /** The streams of events that are being sent, which end when the server stops. */
-  readonly feeds: Set<Streaming>;
+  readonly feeds: Feeds;
 }
 
 /** Bytes of a body nobody reads that Bun may take off the wire: of itself, it would take any number. */
@@ -115,7 +116,7 @@ class Watch implements Sending {
 
   making(): void {
     // It was asked for while the server ran, and is answered when it does not any more.
-    if (this.#responding.stopping) this.feed?.end("connection closed");
+    if (this.#responding.feeds.hasEnded) this.feed?.end("connection closed");
     this.#since = Number.POSITIVE_INFINITY;
     this.#timeout(0);
   }
@@ -133,7 +134,7 @@ class Watch implements Sending {
 
   ended(how: StreamEnd): void {
     if (how !== "finished") this.#exchange.left();
-    if (this.feed !== undefined) this.#responding.feeds.delete(this.feed);
+    if (this.feed !== undefined) this.#responding.feeds.remove(this.feed);
     this.#timeout(this.#responding.idleSeconds);
   }
 

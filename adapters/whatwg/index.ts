@@ -3,13 +3,14 @@ import { isStream } from "../../src/answers/answer.ts";
 import type { App } from "../../src/app/app.ts";
 import type { Sent } from "../../src/app/exchange.ts";
 import { FetchExchange, responseOf } from "../../src/app/fetch.ts";
+import { Feeds } from "../../src/app/feeds.ts";
 import { isFeed } from "../../src/app/streaming.ts";
 import { refuse } from "../../src/app/refused-head.ts";
 import { NodeExchange } from "./exchange.ts";
 import { refusedHost } from "./head.ts";
 import { nodeOf } from "./node.ts";
 import type { WhatwgContext } from "./node.ts";
-import { Feeds, watched } from "./stream.ts";
+import { watched } from "./stream.ts";
 import { endsUnread, lingerAtEnd } from "./unread.ts";
 
 export type { WhatwgContext } from "./node.ts";

@@ -1,27 +1,9 @@
 import type { ServerResponse } from "node:http";
 import type { StreamBody } from "../../src/answers/answer.ts";
+import type { Feeds } from "../../src/app/feeds.ts";
 import { Streaming } from "../../src/app/streaming.ts";
 
 const nothing = (): void => {};
-
-/** The streams of events that are being sent, which end when the app stops. */
-export class Feeds {
-  readonly #open = new Set<Streaming>();
-  hasEnded = false;
-
-  add(feed: Streaming): void {
-    this.#open.add(feed);
-  }
-
-  remove(feed: Streaming): void {
-    this.#open.delete(feed);
-  }
-
-  end(): void {
-    this.hasEnded = true;
-    for (const feed of this.#open) feed.end("connection closed");
-  }
-}
 
 /**
  * A streamed body that knows its connection. The adapter tells it neither of a client that goes while it takes nothing,

@@ -1,5 +1,6 @@
 import type { Exchange } from "../../src/app/exchange.ts";
 import { FetchExchange } from "../../src/app/fetch.ts";
+import { abortingWith } from "../../src/app/gone.ts";
 
 /** What a Worker's `fetch` is given beside its request and its bindings, as far as it is used. */
 export interface WorkerContext {
@@ -32,13 +33,8 @@ export class WorkerExchange extends FetchExchange implements Exchange {
   }
 
   override get gone(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      // Without the flag `enable_request_signal` it never does.
-      if (this.#signal.aborted) this.left();
-      else this.#signal.addEventListener("abort", () => this.left());
-    }
-    return this.#controller.signal;
+    // Without the flag `enable_request_signal` it never does.
+    return (this.#controller ??= abortingWith(this.#signal)).signal;
   }
 
   /** The client took no more of its answer. */
