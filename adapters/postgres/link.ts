@@ -29,6 +29,8 @@ interface Backend {
 const terminate = Buffer.from([0x58, 0, 0, 0, 4]);
 const goodbyeMs = 1000;
 const cancelMs = 5000;
+/** The protocol counts them in 16 bits (Bind, PostgreSQL §54.7), and the driver takes two less. */
+const mostParameters = 65_533;
 
 /**
  * One connection, and one session for as long as it lives: the driver is given a socket once, so that it can never take
@@ -43,6 +45,8 @@ export class PostgresLink implements Link {
   #why = "the connection closed";
   #running: Query | undefined = undefined;
   #sentBefore = 0;
+  /** Whether the driver is being handed a statement: what it fails with meanwhile, it throws for the statement's own sake. */
+  #isWriting = false;
   readonly #prepared = new Set<string>();
 
   constructor(birth: Birth) {
@@ -119,9 +123,12 @@ export class PostgresLink implements Link {
   #send<A = Result>(sql: string, values: Values, protocol: Protocol, onlyDescribe = false): Promise<A> {
     return new Promise<unknown>((resolve, reject) => {
       if (this.#isGone) return reject(new LinkFailure({ kind: "gone", isSent: false, why: this.#why }));
+      if (values.length > mostParameters) return reject(tooMany(values.length));
       this.#sentBefore = this.#socket?.bytesWritten ?? 0;
       this.#running = new Query(sql, values, protocol, onlyDescribe, this, resolve, reject);
+      this.#isWriting = true;
       this.#driver(this.#running);
+      this.#isWriting = false;
     }) as Promise<A>;
   }
 
@@ -133,10 +140,18 @@ export class PostgresLink implements Link {
   /** What ran has failed; why that is so. */
   failed(error: unknown): LinkFailure {
     this.#running = undefined;
+    if (this.#isWriting) return this.#unwritten(error);
     const trouble = troubleOf(error, this.#hasSent, this.#why);
     // After an error of its own the driver is in no state that is known.
     if (trouble.kind === "gone") this.cut(trouble.why);
     return new LinkFailure(trouble);
+  }
+
+  // Its message may quote what could not be written.
+  #unwritten(error: unknown): LinkFailure {
+    const why = `the driver could not write it: ${error instanceof Error ? error.name : typeof error}`;
+    this.cut(`the connection was cut, as ${why}`);
+    return new LinkFailure({ kind: "unsendable", why });
   }
 
   copies(): LinkFailure {
@@ -227,6 +242,10 @@ const asText = Object.fromEntries([
   ["raw", { to: 0, from: read, serialize: same, parse: undefined }],
   ...[16, 17, 25, 114, 1184, 3802].map((type) => [`raw${type}`, { to: type, from: [], serialize: same }] as const),
 ]);
+
+function tooMany(count: number): LinkFailure {
+  return new LinkFailure({ kind: "unsendable", why: `${count} parameters where ${mostParameters} are the most` });
+}
 
 function last(answer: unknown): Result {
   const answers = answer as readonly Result[] & Result;

@@ -164,6 +164,7 @@ async function transactionOf(link: Link): Promise<unknown> {
 }
 
 function failed({ name, text, inTransaction }: MigrationFile, trouble: LinkTrouble): MigrationError {
+  if (trouble.kind === "unsendable") return new MigrationError(`${name}: ${trouble.why}. Nothing of it was kept.`);
   if (trouble.kind !== "refused")
     return new MigrationError(`${name}: ${trouble.why}. What of it was kept is not known.`);
   const { severity, code, message, position } = trouble;

@@ -104,6 +104,8 @@ export function failureOf(trouble: LinkTrouble, sql: string, values: Values): Da
   if (trouble.kind === "unreachable") return { kind: "unsent", detail: trouble.why };
   if (trouble.kind === "gone")
     return trouble.isSent ? { kind: "lost", detail: trouble.why } : { kind: "connection_closed" };
+  if (trouble.kind === "unsendable")
+    return { kind: "db", code: undefined, detail: `${trouble.why}, for ${clipped(sql)}` };
   const { code, constraint } = trouble;
   if (conflicts.has(code)) return { kind: "conflict", constraint };
   const said = saidOf(trouble, values);

@@ -77,6 +77,8 @@ export type LinkTrouble =
       /** What the server said as it closed it, as `57P01`. */
       readonly code?: string;
     }
+  /** The statement is one that cannot be sent, on any link: nothing was. */
+  | { readonly kind: "unsendable"; readonly why: string }
   /** There is none. */
   | { readonly kind: "unreachable"; readonly why: string };
 

@@ -270,6 +270,61 @@ describe("a constraint", () => {
   });
 });
 
+describe("a statement that cannot be sent", () => {
+  const sumOf = (n: number): Statement<readonly number[], { readonly sum: bigint }> =>
+    Statement.find(
+      `select sum(n) as sum from unnest(array[${Array.from({ length: n }, (_, at) => `$${at + 1}::int`)}]) n`,
+      {
+        params: Array.from({ length: n }, () => Type.int),
+        row: { sum: Type.int64 },
+      },
+    );
+  const most = 65_533;
+
+  it("as it has more parameters than are counted is the program's mistake, and its connection is kept", async () => {
+    const some = await pool({ size: 1 });
+    const values = Array.from({ length: most + 1 }, () => 1);
+    const thrown = {
+      kind: "db",
+      code: undefined,
+      detail: expect.stringMatching(/^65534 parameters where 65533 are the most, for select sum\(n\) as sum /),
+    };
+    expect(await failure(some.exec(sumOf(most + 1), ...values))).toEqual(thrown);
+    const done = some.transaction(async (db) => {
+      expect(await failure(db.exec(sumOf(most + 1), ...values))).toEqual(thrown);
+      return db.exec(sumOf(most), ...values.slice(1));
+    });
+    expect(await done).toEqual({ sum: BigInt(most) });
+    expect(some.stats()).toMatchObject({ replaced: 0 });
+    await expectWhole(some);
+  });
+
+  it("as its text cannot be written is the program's mistake, and the pool is whole", async () => {
+    const some = await pool({ size: 1 });
+    // What of a program without types, or a text of half a gigabyte, the driver throws for before anything is sent.
+    const text = Object.assign(Object("select 1") as object, {
+      [Symbol.toPrimitive](hint: string) {
+        if (hint === "default") throw new RangeError("Invalid string length");
+        return "select 1";
+      },
+    });
+    const statement = { ...Statement.exec("select 1"), sql: text as unknown as string };
+    expect(await failure(some.exec(statement))).toEqual({
+      kind: "db",
+      code: undefined,
+      detail: expect.stringContaining("the driver could not write it: RangeError, for "),
+    });
+    await expectWhole(some);
+  });
+
+  it("as its text holds NUL is the program's mistake, and its connection is kept", async () => {
+    const some = await pool({ size: 1 });
+    expect(await failure(some.exec(Statement.exec("select 1\0; select 2")))).toMatchObject({ kind: "db" });
+    expect(some.stats()).toMatchObject({ replaced: 0 });
+    await expectWhole(some);
+  });
+});
+
 describe("concurrent transactions", () => {
   const read = Statement.find("select left_over from stock where item = $1", {
     params: [Type.text],
