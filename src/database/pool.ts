@@ -198,10 +198,9 @@ export class Pool implements Database {
   }
 
   async #giveBack(slot: Slot, renewing: string | undefined, startedAt: number | undefined): Promise<void> {
-    const { link } = slot;
     // What bound the borrower set was for its own statements.
     slot.isUnbounded = false;
-    if (renewing !== undefined && link.isOpen) await link.script(renewing).catch(() => link.cut());
+    if (renewing !== undefined && slot.link.isOpen) await slot.renew(renewing);
     this.#slots.give(slot);
     const heldMs = startedAt === undefined ? 0 : Math.round(performance.now() - startedAt);
     if (heldMs > longHoldMs) warn(`a connection was held for ${heldMs} ms`);

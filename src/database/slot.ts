@@ -12,6 +12,8 @@ export class Slot {
   idleMs = 0;
   /** Set where the borrower gave the server a bound of its own. */
   isUnbounded = false;
+  /** Whether what runs ends what its borrower did. */
+  isEnding = false;
 
   constructor(link: Link, endsAt: number) {
     this.link = link;
@@ -20,6 +22,25 @@ export class Slot {
 
   run(sql: string, values: Values): Promise<Answer> {
     this.runningMs = 0;
+    this.isEnding = false;
+    return this.#run(sql, values);
+  }
+
+  /** Commits, or rolls back. */
+  end(sql: "commit" | "rollback"): Promise<Answer> {
+    this.runningMs = 0;
+    this.isEnding = true;
+    return this.#run(sql, []);
+  }
+
+  /** Makes the session new; one that cannot be is of no use to anybody. */
+  async renew(sql: string): Promise<void> {
+    this.runningMs = 0;
+    this.isEnding = true;
+    await this.link.script(sql).catch(() => this.link.cut());
+  }
+
+  #run(sql: string, values: Values): Promise<Answer> {
     const span = openStatement(sql);
     return span === undefined ? this.link.run(sql, values) : traced(span, this.link.run(sql, values));
   }

@@ -24,6 +24,8 @@ const firstBackoffMs = 100;
 const longestBackoffMs = 1000;
 /** How long an idle connection may take to say that it is there. */
 const askMs = 5000;
+/** How long a commit may take that may take long: what was deferred is checked in it. */
+const endMs = 60_000;
 
 /**
  * A fixed number of places for a connection each. A place is idle, lent, being opened, or down; a connection that dies
@@ -222,10 +224,11 @@ export class Slots {
 
   /** Bounds what runs, renews what is old, and asks what was long idle whether it is there. */
   #keepHouse(): void {
-    const { answerMs, idleCheckMs } = this.#options;
+    const { idleCheckMs } = this.#options;
     for (const slot of this.#lent) {
-      if (slot.link.isRunning) slot.runningMs += this.#sweepMs;
-      if (answerMs !== undefined && !slot.isUnbounded && slot.runningMs > answerMs) slot.link.cut();
+      if (!slot.link.isRunning) continue;
+      slot.runningMs += this.#sweepMs;
+      if (slot.runningMs > this.#boundOf(slot)) slot.link.cut();
     }
     for (const slot of this.#idle.slice()) {
       slot.idleMs += this.#sweepMs;
@@ -234,6 +237,16 @@ export class Slots {
       if (performance.now() > slot.endsAt) void this.#renew(slot);
       else if (slot.idleMs > idleCheckMs) void this.#ask(slot);
     }
+  }
+
+  /**
+   * What a statement may take on the wire, in milliseconds. Where its borrower lifted that bound, or the pool has none, the
+   * end of a transaction has one still: whoever waits for it cannot ask for more, and on a dead network would for TCP.
+   */
+  #boundOf(slot: Slot): number {
+    const { answerMs } = this.#options;
+    if (answerMs !== undefined && !slot.isUnbounded) return answerMs;
+    return slot.isEnding ? Math.max(endMs, answerMs ?? 0) : Number.POSITIVE_INFINITY;
   }
 
   async #ask(slot: Slot): Promise<void> {

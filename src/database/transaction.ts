@@ -109,13 +109,13 @@ async function abandon(slot: Slot): Promise<DatabaseFailure> {
 /** A connection that does not roll back is of no use to anybody. */
 async function rollBack(slot: Slot): Promise<void> {
   slot.isUnbounded = false;
-  if (slot.link.isOpen) await slot.run("rollback", []).catch(() => slot.link.cut());
+  if (slot.link.isOpen) await slot.end("rollback").catch(() => slot.link.cut());
 }
 
 /** Commits; answers why that was not to be. */
 async function commit(slot: Slot, hasConflicted: boolean): Promise<DatabaseFailure | undefined> {
   try {
-    const { command } = await slot.run("commit", []);
+    const { command } = await slot.end("commit");
     if (command === "COMMIT") return undefined;
     // The server rolls back what a failed statement stopped, whatever it is asked (PostgreSQL, COMMIT).
     const detail = "one of its statements had failed";
@@ -125,6 +125,9 @@ async function commit(slot: Slot, hasConflicted: boolean): Promise<DatabaseFailu
     if (failure.kind === "connection_closed")
       return { kind: "not_committed", detail: "its connection closed before the commit was sent" };
     return failure.kind === "db" ? { kind: "not_committed", detail: failure.detail } : failure;
+  } finally {
+    // Of what the transaction set, its bound is gone with it.
+    slot.isUnbounded = false;
   }
 }
 

@@ -147,6 +147,7 @@ describe("the server", () => {
 
   describe("out of reach without a word", () => {
     const bounds = { size: 1, statementTimeoutMs: 1000 };
+    let places = 100;
     /** A pool whose housekeeping goes by a clock that the test holds. */
     async function behind(options: PoolOptions): Promise<{ proxy: CuttingProxy; some: Pool }> {
       const proxy = await CuttingProxy.to(server.port);
@@ -189,6 +190,48 @@ describe("the server", () => {
     ])("is given up at %s, whatever bound its borrower set", async (_, borrow) => {
       const { proxy, some } = await behind(bounds);
       expect(await failure(borrow(some, (db) => fails(db, proxy, "set statement_timeout = '1min'")))).toBe(bug);
+      expect(await some.exec(one)).toEqual({ one: 1 });
+      expect(some.stats()).toMatchObject({ idle: 1, replaced: 1 });
+      await some.close();
+    });
+
+    it.each([
+      ["lifted", bounds, "set local statement_timeout = 0"],
+      ["moved", bounds, "set local statement_timeout = '1h'"],
+      ["of a pool that has none", { ...bounds, statementTimeoutMs: 0 }, "select 1"],
+    ])("is given up a minute into a commit, whose bound is %s", async (_, options, sql) => {
+      const { proxy, some } = await behind(options);
+      const id = ++places;
+      const hushed = gate();
+      const lost = failure(
+        some.transaction(async (db) => {
+          await db.exec(Statement.exec(sql));
+          await db.exec(addPlace, id);
+          void proxy.hush().then(hushed.open);
+        }),
+      );
+      await hushed.passed;
+      proxy.speak();
+      vi.advanceTimersByTime(60_000);
+      expect(some.stats().idle).toBe(0);
+      vi.advanceTimersByTime(1000);
+      expect(await lost).toMatchObject({ kind: "lost" });
+      expect(await some.exec(countPlaces, id)).toEqual({ places: 1n });
+      expect(some.stats()).toMatchObject({ idle: 1, replaced: 1 });
+      await some.close();
+    });
+
+    it("is given up a minute into a rollback, where the pool has no bound", async () => {
+      const { proxy, some } = await behind({ ...bounds, statementTimeoutMs: 0 });
+      const done = some.transaction(async (db) => {
+        await db.exec(one);
+        void proxy.hush().then(() => {
+          proxy.speak();
+          vi.advanceTimersByTime(61_000);
+        });
+        throw bug;
+      });
+      expect(await failure(done)).toBe(bug);
       expect(await some.exec(one)).toEqual({ one: 1 });
       expect(some.stats()).toMatchObject({ idle: 1, replaced: 1 });
       await some.close();
