@@ -39,6 +39,7 @@ export class Slots {
   readonly #lent = new Set<Slot>();
   readonly #waiting = new WaitingLine();
   #opening = 0;
+  #leaving = 0;
   #down = 0;
   #replaced = 0;
   #backoffMs = 0;
@@ -101,8 +102,10 @@ export class Slots {
   /** Takes a connection back, for whoever has waited longest. */
   give(slot: Slot): void {
     slot.isUnbounded = false;
-    if (this.#isClosed) void slot.link.shut().then(() => this.#gone(slot));
-    else if (!slot.link.isOpen) {
+    if (this.#isClosed) {
+      this.#lent.delete(slot);
+      void this.#dismiss(slot);
+    } else if (!slot.link.isOpen) {
       this.#lent.delete(slot);
       this.#wentDown();
     } else if (!this.#waiting.serve(slot)) {
@@ -112,8 +115,11 @@ export class Slots {
     }
   }
 
-  #gone(slot: Slot): void {
-    this.#lent.delete(slot);
+  /** Closes a connection that nobody is to have any more. */
+  async #dismiss({ link }: Slot): Promise<void> {
+    this.#leaving++;
+    await link.shut();
+    this.#leaving--;
     this.#tellClosed();
   }
 
@@ -127,13 +133,16 @@ export class Slots {
     clearInterval(this.#sweep);
     clearTimeout(this.#attempt);
     this.#waiting.close();
-    const idle = this.#idle.splice(0);
-    await Promise.all(idle.map(({ link }) => link.shut()));
-    if (this.#lent.size + this.#opening > 0) await new Promise<void>((resolve) => (this.#whenClosed = resolve));
+    for (const slot of this.#idle.splice(0)) void this.#dismiss(slot);
+    if (!this.#isEmpty) await new Promise<void>((resolve) => (this.#whenClosed = resolve));
+  }
+
+  get #isEmpty(): boolean {
+    return this.#lent.size + this.#opening + this.#leaving === 0;
   }
 
   #tellClosed(): void {
-    if (this.#isClosed && this.#lent.size + this.#opening === 0) this.#whenClosed?.();
+    if (this.#isClosed && this.#isEmpty) this.#whenClosed?.();
   }
 
   // Its timer makes a caller that asks again and again let the event loop turn, which is what finds the server back.
@@ -265,7 +274,7 @@ export class Slots {
       this.#lent.add(fresh);
       this.#lent.delete(slot);
       this.#replaced++;
-      void slot.link.shut();
+      void this.#dismiss(slot);
       this.give(fresh);
     } catch {
       slot.endsAt += this.#options.idleCheckMs;

@@ -339,6 +339,8 @@ describe("transaction", () => {
 });
 
 describe("a pool", () => {
+  const holding = observer(server);
+
   it("made with no options has eight connections, all open, and a borrow waits 5 s (DB-28)", async () => {
     const some = await Pool.create(server.url());
     expect(some.stats()).toEqual({ size: 8, idle: 8, waiting: 0, replaced: 0 });
@@ -442,7 +444,34 @@ describe("a pool", () => {
     const count = async (): Promise<number> =>
       (await watch`select 1 from pg_stat_activity where application_name = 'usher'`).length;
     await some.close();
-    await eventually(count).toBe(0);
+    expect(await count()).toBe(0);
+  });
+
+  it("closes when those it renewed have gone as well", async () => {
+    // A goodbye that the server takes its time for is waited for a second, of this machine's.
+    const { setTimeout: real } = globalThis;
+    vi.spyOn(globalThis, "setTimeout").mockImplementation(((act: () => void, ms?: number) =>
+      real(act, ms === 1000 ? 50_000 : ms)) as typeof setTimeout);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const some = await pool({ size: 2, maxLifetimeMs: 1000, reset: "never" });
+    // Its end drops the table, for which it has to wait.
+    const old = await some.use(async (db) => {
+      await db.exec(Statement.exec("create temporary table mine (id int)"));
+      return db.exec(pid);
+    });
+    await holding.unsafe("begin; lock table pg_class in share mode");
+    const isEnding = async (): Promise<boolean> =>
+      (await watch`select 1 from pg_stat_activity where pid = ${old.pid} and wait_event_type = 'Lock'`).length > 0;
+    await eventually(isEnding).toBe(true);
+    let isClosed = false;
+    const closing = some.close().then(() => (isClosed = true));
+    const left = async (): Promise<readonly unknown[]> =>
+      (await watch`select pid from pg_stat_activity where application_name = 'usher'`).map(({ pid }) => pid);
+    await eventually(left).toEqual([old.pid]);
+    expect(isClosed).toBe(false);
+    await holding.unsafe("commit");
+    await closing;
+    expect(await left()).toEqual([]);
   });
 
   it("does not open where one connection cannot, and leaves none (DB-03)", async () => {
