@@ -6,6 +6,7 @@ import { bodyRefusal } from "../inputs/body-refusal.ts";
 import { isFailure, noRoom, tooLarge } from "../inputs/body-source.ts";
 import type { BodyFailure, BodySource } from "../inputs/body-source.ts";
 import { within } from "../logging/context.ts";
+import type { Carrying } from "../logging/context.ts";
 import type { LogContext } from "../logging/entry.ts";
 import { isAnyOn, log } from "../logging/writer.ts";
 import { figures } from "../measuring/figures.ts";
@@ -17,13 +18,12 @@ import type { Match } from "../routes/table.ts";
 import { freshRequestId } from "../tracing/random.ts";
 import { registered } from "../tracing/registry.ts";
 import type { Registered } from "../tracing/registry.ts";
-import { joinTrace } from "../tracing/trace-context.ts";
 import type { OpenSpan } from "../tracing/span.ts";
-import type { TraceContext } from "../tracing/trace-context.ts";
 import type { CompiledApp, CompiledRoute } from "./compiled.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Inside } from "./middleware.ts";
 import { internalRefusal } from "./failure.ts";
+import { RequestContext } from "./request-context.ts";
 import type { ProxyWord, TrustedProxies } from "./proxies/trusted-proxies.ts";
 import { authorityOf, originForm } from "./target.ts";
 
@@ -33,7 +33,7 @@ const noWord: ProxyWord = { client: undefined, host: undefined, proto: undefined
 const frameworkNames: ReadonlySet<string> = new Set(frameworkCodes.map(({ name }) => name));
 
 /** One request: what it asked, read from its exchange, and what its handler set beside its answer. */
-export class AskedExchange implements Asked, LogContext, BodyHolder {
+export class AskedExchange implements Asked, LogContext, Carrying, BodyHolder {
   readonly id: string;
   readonly method: string;
   readonly target: string;
@@ -47,8 +47,6 @@ export class AskedExchange implements Asked, LogContext, BodyHolder {
   /** Takes what is answered in the place of whoever sends it, where there is middleware. */
   inside: Inside | undefined = undefined;
   isSent = false;
-  /** Its span, while it is open and where it is recorded. */
-  span: OpenSpan | undefined = undefined;
   bytes: Uint8Array = noBytes;
   /** It is among the requests that have no answer yet. */
   isCounted = true;
@@ -64,7 +62,7 @@ export class AskedExchange implements Asked, LogContext, BodyHolder {
   #word: ProxyWord | undefined = undefined;
   #lateCodes: readonly Code[] = nothing;
   #now: Date | undefined = undefined;
-  #trace: TraceContext | undefined = undefined;
+  #context: RequestContext | undefined = undefined;
   #headers: (readonly [name: string, value: string])[] | undefined = undefined;
   #cookies: SetCookie[] | undefined = undefined;
   #held = 0;
@@ -89,20 +87,23 @@ export class AskedExchange implements Asked, LogContext, BodyHolder {
     return this.id;
   }
   get traceId(): string {
-    return this.span?.traceId ?? this.trace.traceId;
+    return this.context.traceId;
   }
   get spanId(): string {
-    return this.span?.spanId ?? this.trace.spanId;
+    return this.context.spanId;
   }
   get isSampled(): boolean {
-    return this.span?.isSampled ?? this.trace.isSampled;
+    return this.context.isSampled;
   }
   get traceState(): string | undefined {
-    return this.trace.state;
+    return this.context.traceState;
   }
-  /** The trace it joined or began, whoever records it. */
-  get trace(): TraceContext {
-    return (this.#trace ??= joinTrace((name) => this.exchange.lines(name)));
+  get span(): OpenSpan | undefined {
+    return this.#context?.span;
+  }
+  /** Made when first asked for: where nothing is logged or traced, nobody does. */
+  get context(): RequestContext {
+    return (this.#context ??= new RequestContext(this.id, this.exchange));
   }
   get scheme(): "http" | "https" {
     const proto = this.#proxied()?.proto;

@@ -13,7 +13,7 @@ export function openSpan(asked: AskedExchange): void {
   if (tracer === undefined) return;
   const { method } = asked;
   const isKnown = knownMethods.has(method);
-  asked.span = tracer.open(asked.trace, isKnown ? method : "HTTP", {
+  asked.context.span = tracer.open(asked.context.trace, isKnown ? method : "HTTP", {
     "http.request.method": isKnown ? method : "_OTHER",
     "http.request.method_original": isKnown ? undefined : method,
     "url.path": asked.path,

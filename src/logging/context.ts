@@ -17,14 +17,27 @@ export function passOn(): void {
   isPassedOn = true;
 }
 
+/** A request, which has a context where one is asked for. */
+export interface Carrying {
+  /** Its span, where that is recorded. */
+  readonly span: OpenSpan | undefined;
+  readonly context: LogContext;
+}
+
 /**
  * Runs a request's work, its promises and its timers with it as their context. Where every source is off and nothing is
  * traced nobody can tell, and it costs nothing: on Node 20 a context takes a request 7 % of its time.
  */
-export function within<R extends LogContext, A>(request: R, work: (request: R) => A): A {
-  const { span } = request;
-  if (span?.run !== undefined) return span.run(() => storage.run(request, work, request));
-  return span !== undefined || isAnyOn() || isPassedOn ? storage.run(request, work, request) : work(request);
+export function within<R extends Carrying, A>(request: R, work: (request: R) => A): A {
+  if (!isAnyOn() && !isPassedOn && request.span === undefined) return work(request);
+  return runIn(request.context, work, request);
+}
+
+function runIn<R, A>(context: LogContext, work: (request: R) => A, request: R): A {
+  const { span } = context;
+  if (span?.run !== undefined) return span.run(() => storage.run(context, work, request));
+  // What a runtime calls back from is often the request's work already, and a context costs Deno half a microsecond.
+  return storage.getStore() === context ? work(request) : storage.run(context, work, request);
 }
 
 /** Runs work whose lines carry these fields too, in a request or outside of one. */
@@ -34,7 +47,7 @@ export function tagged<A>(fields: Fields, work: () => A): A {
 
 /** Runs work within a span: its lines carry the span's id. */
 export function withinSpan<A>(span: OpenSpan, work: () => A): A {
-  return within(new Inner(current(), undefined, span), work);
+  return runIn(new Inner(current(), undefined, span), work, undefined);
 }
 
 /** What is the same but for tags or a span of its own. */
@@ -71,5 +84,5 @@ export function carried<Args extends readonly unknown[], A>(work: (...args: Args
   const context = current();
   // The platform's own snapshot cannot be run in another request's work on Workers.
   if (context === undefined) return (...args) => storage.run(undefined, work, ...args);
-  return (...args) => within(context, () => work(...args));
+  return (...args) => runIn(context, () => work(...args), undefined);
 }

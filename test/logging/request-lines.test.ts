@@ -2,6 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import {
+  App,
   Codec,
   Cookie,
   Dep,
@@ -22,6 +23,7 @@ import {
 import * as v from "valibot";
 import { eventually } from "../support/eventually.ts";
 import { lines, logWith, logged } from "../support/logs.ts";
+import { memory } from "../support/memory.ts";
 import { gate, start } from "../support/node-server.ts";
 import { RawClient } from "../support/raw-client.ts";
 
@@ -113,6 +115,31 @@ describe("LG-12 a request's id", () => {
       undefined,
       ["timestamp", "level", "logger.name", "message"],
     ]);
+  });
+
+  it("is on a line of work that outlives its answer, and all that is left of its request", async () => {
+    const { passed, open } = gate();
+    const begins = get(Path.root, text, () => {
+      void passed.then(() => shop.info("late"));
+      return "";
+    });
+    const app = App.make([begins]);
+    const ask = async (): Promise<WeakRef<Request>> => {
+      const request = new Request("http://shop.test/");
+      await app.fetch(request);
+      return new WeakRef(request);
+    };
+    const request = await ask();
+    await memory();
+    expect(request.deref()).toBeUndefined();
+    open();
+    await setImmediate();
+    const [answered, late] = lines();
+    expect(late).toMatchObject({
+      message: "late",
+      request_id: answered?.["request_id"],
+      trace_id: answered?.["trace_id"],
+    });
   });
 
   it("is on what hears that its client has gone", async () => {
