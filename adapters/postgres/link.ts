@@ -1,13 +1,19 @@
 import type { Socket } from "node:net";
-import postgres from "postgres";
 import { LinkFailure } from "../../src/database/link.ts";
 import type { Answer, Description, Link, LinkEvents, Values } from "../../src/database/link.ts";
+import { askToCancel } from "./cancel.ts";
+import type { Backend } from "./cancel.ts";
 import type { Conninfo } from "./conninfo.ts";
 import { dial } from "./dial.ts";
 import type { Address } from "./dial.ts";
-import { Query, executeOf, prepared, simple, unprepared } from "./query.ts";
+import { PreparedRun, messages } from "./prepared-run.ts";
+import type { Prepared } from "./prepared-run.ts";
+import { driverOf } from "./driver.ts";
+import { Query, prepared, simple, unprepared } from "./query.ts";
 import type { Described, Execute, Protocol } from "./query.ts";
+import type { ServerError } from "./trouble.ts";
 import { troubleOf } from "./trouble.ts";
+import { Wire } from "./wire.ts";
 
 /** What a connection is born with. */
 export interface Birth {
@@ -21,14 +27,8 @@ export interface Birth {
 }
 
 type Result = Answer & { readonly state: Backend };
-interface Backend {
-  readonly pid: number;
-  readonly secret: number;
-}
-
 const terminate = Buffer.from([0x58, 0, 0, 0, 4]);
 const goodbyeMs = 1000;
-const cancelMs = 5000;
 /** The protocol counts them in 16 bits (Bind, PostgreSQL §54.7), and the driver takes two less. */
 const mostParameters = 65_533;
 
@@ -40,14 +40,16 @@ export class PostgresLink implements Link {
   readonly #birth: Birth;
   readonly #driver: Execute;
   #socket: Socket | undefined = undefined;
+  #wire: Wire | undefined = undefined;
   #backend: Backend | undefined = undefined;
   #isGone = false;
   #why = "the connection closed";
-  #running: Query | undefined = undefined;
+  #running: Query | PreparedRun | undefined = undefined;
   #sentBefore = 0;
   /** Whether the driver is being handed a statement: what it fails with meanwhile, it throws for the statement's own sake. */
   #isWriting = false;
-  readonly #prepared = new Set<string>();
+  /** By their texts; undefined while the server has not been asked yet. */
+  readonly #prepared = new Map<string, Prepared | undefined>();
 
   constructor(birth: Birth) {
     this.#birth = birth;
@@ -69,6 +71,8 @@ export class PostgresLink implements Link {
   }
 
   run(sql: string, values: Values): Promise<Answer> {
+    const known = this.#prepared.get(sql);
+    if (known !== undefined) return this.#runKnown(known, sql, values);
     return this.#send(sql, values, this.#prepares(sql) ? prepared : unprepared);
   }
 
@@ -78,17 +82,14 @@ export class PostgresLink implements Link {
 
   async describe(sql: string): Promise<Description> {
     const { types, columns } = await this.#send<Described>(sql, [], prepared, true);
+    // The driver has answered before the server has.
+    await this.#script("");
     return { params: types, columns };
   }
 
   async cancel(): Promise<void> {
     if (this.#backend === undefined || this.#isGone) return;
-    const message = Buffer.alloc(16);
-    message.writeInt32BE(16, 0);
-    message.writeInt32BE(80877102, 4);
-    message.writeInt32BE(this.#backend.pid | 0, 8);
-    message.writeInt32BE(this.#backend.secret | 0, 12);
-    await tell(this.#birth, message);
+    await askToCancel(this.#birth, this.#backend);
   }
 
   async shut(): Promise<void> {
@@ -124,7 +125,7 @@ export class PostgresLink implements Link {
     return new Promise<unknown>((resolve, reject) => {
       if (this.#isGone) return reject(new LinkFailure({ kind: "gone", isSent: false, why: this.#why }));
       if (values.length > mostParameters) return reject(tooMany(values.length));
-      this.#sentBefore = this.#socket?.bytesWritten ?? 0;
+      this.#sentBefore = this.#wire?.bytesWritten ?? 0;
       this.#running = new Query(sql, values, protocol, onlyDescribe, this, resolve, reject);
       this.#isWriting = true;
       this.#driver(this.#running);
@@ -132,9 +133,38 @@ export class PostgresLink implements Link {
     }) as Promise<A>;
   }
 
-  /** What ran has its answer. */
-  answered(): void {
+  /** A run of what the server has prepared: by messages of one's own, as the driver's take twice as long. */
+  #runKnown({ name, columns }: Prepared, sql: string, values: Values): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const wire = this.#wire;
+      if (this.#isGone || wire === undefined)
+        return reject(new LinkFailure({ kind: "gone", isSent: false, why: this.#why }));
+      if (values.length > mostParameters) return reject(tooMany(values.length));
+      const bytes = messages(name, values);
+      if (bytes === undefined)
+        return reject(new LinkFailure({ kind: "unsendable", why: "its parameters are too long" }));
+      this.#sentBefore = wire.bytesWritten;
+      const run = new PreparedRun(sql, values, columns, this, resolve, reject);
+      this.#running = run;
+      wire.begin(run, bytes);
+    });
+  }
+
+  /** What ran was read to its end. */
+  ended(run: PreparedRun, isIdle: boolean): void {
     this.#running = undefined;
+    const { sql, values, refused } = run;
+    if (refused === undefined || !isStale(refused)) return run.settle();
+    // Nothing of it was done. The driver prepares it anew; in a transaction, which that has stopped, when it comes again.
+    this.#prepared.set(sql, undefined);
+    if (isIdle) this.#send<Answer>(sql, values, prepared).then(run.resolve, run.reject);
+    else run.settle();
+  }
+
+  /** What ran has its answer. */
+  answered({ strings: [sql], prepare, onlyDescribe, statement }: Query): void {
+    this.#running = undefined;
+    if (prepare && !onlyDescribe) this.#prepared.set(sql, statement as Prepared);
   }
 
   /** What ran has failed; why that is so. */
@@ -163,19 +193,19 @@ export class PostgresLink implements Link {
   }
 
   get #hasSent(): boolean {
-    return (this.#socket?.bytesWritten ?? 0) !== this.#sentBefore;
+    return (this.#wire?.bytesWritten ?? 0) !== this.#sentBefore;
   }
 
   #prepares(sql: string): boolean {
     const prepared = this.#prepared;
     if (prepared.has(sql)) return true;
     if (prepared.size >= this.#birth.statementCache) return false;
-    prepared.add(sql);
+    prepared.set(sql, undefined);
     return true;
   }
 
   // Inside the driver's own call: dialled before it, an end in between would be heard by nobody.
-  async #dial(): Promise<Socket> {
+  async #dial(): Promise<Wire> {
     const { address, target } = this.#birth;
     if (this.#isGone) throw new Error(this.#why);
     const heard = (socket: Socket): void => {
@@ -186,7 +216,8 @@ export class PostgresLink implements Link {
     };
     const socket = await dial(address, target.tls, heard);
     socket.on("close", () => this.#closed());
-    return socket;
+    this.#wire = new Wire(socket);
+    return this.#wire;
   }
 
   #closed(): void {
@@ -200,48 +231,16 @@ export class PostgresLink implements Link {
   }
 }
 
-function driverOf({ target, parameters, statementCache, events }: Birth, socketOf: () => Promise<Socket>): Execute {
-  let isDialled = false;
-  const options = {
-    host: "localhost",
-    port: 5432,
-    user: target.user,
-    // A function, as an empty password would be looked for in the environment.
-    pass: () => target.password ?? "",
-    database: target.database,
-    ssl: false,
-    max: 1,
-    prepare: statementCache > 0,
-    fetch_types: false,
-    idle_timeout: null,
-    max_lifetime: null,
-    connect_timeout: 0,
-    backoff: 0,
-    keep_alive: null,
-    debug: false,
-    onnotice() {},
-    onnotify: events.notified,
-    connection: parameters,
-    types: asText,
-    socket() {
-      if (isDialled) throw new Error("the connection is closed");
-      isDialled = true;
-      return socketOf();
-    },
-  };
-  // Its types know neither a socket of one's own, nor the simple protocol, nor who is notified.
-  return executeOf(postgres(options as unknown as postgres.Options<{}>));
-}
-
-const same = (value: unknown): unknown => value;
-// What the driver would read and write in its own way: it drops microseconds, and takes the text 'true' for false.
-const read = [
-  16, 17, 20, 21, 23, 25, 26, 114, 700, 701, 1042, 1043, 1082, 1083, 1114, 1184, 1186, 1266, 1700, 2950, 3802,
-];
-const asText = Object.fromEntries([
-  ["raw", { to: 0, from: read, serialize: same, parse: undefined }],
-  ...[16, 17, 25, 114, 1184, 3802].map((type) => [`raw${type}`, { to: type, from: [], serialize: same }] as const),
+// The server knows no statement of that name any more, or one whose columns or types have changed, which it will not run.
+const stale: ReadonlySet<string | undefined> = new Set([
+  "FetchPreparedStatement",
+  "RevalidateCachedQuery",
+  "transformAssignedExpr",
 ]);
+
+function isStale({ routine }: ServerError): boolean {
+  return stale.has(routine);
+}
 
 function tooMany(count: number): LinkFailure {
   return new LinkFailure({ kind: "unsendable", why: `${count} parameters where ${mostParameters} are the most` });
@@ -250,22 +249,4 @@ function tooMany(count: number): LinkFailure {
 function last(answer: unknown): Result {
   const answers = answer as readonly Result[] & Result;
   return Array.isArray(answers[0]) && "command" in answers[0] ? (answers.at(-1) as Result) : answers;
-}
-
-/** Sends a message on a connection of its own, and waits for the server to close it: then it was read. */
-async function tell({ address, target }: Birth, message: Buffer): Promise<void> {
-  const sockets: Socket[] = [];
-  const timer = setTimeout(() => sockets.at(-1)?.destroy(), cancelMs);
-  try {
-    const socket = await dial(address, target.tls, (socket) => sockets.push(socket.on("error", () => {})));
-    await new Promise<void>((resolve) => {
-      socket.once("close", () => resolve());
-      socket.resume().write(message);
-    });
-  } catch {
-    // The server's own bound ends the statement where nobody can ask it to.
-  } finally {
-    clearTimeout(timer);
-    for (const socket of sockets) socket.destroy();
-  }
 }

@@ -21,7 +21,7 @@ export type Execute = (query: Query) => void;
 
 /** What a query tells when it is settled. */
 interface Runner {
-  answered(): void;
+  answered(query: Query): void;
   failed(error: unknown): LinkFailure;
   /** The server copies, and a statement has an answer. */
   copies(): LinkFailure;
@@ -85,7 +85,7 @@ export class Query {
     this.#isSettled = true;
     this.active = false;
     if (isStream(answer)) return this.#refuseCopy(answer);
-    this.#runner.answered();
+    this.#runner.answered(this);
     this.#settle(answer);
   }
 

@@ -1,18 +1,47 @@
 import type { LinkTrouble } from "../../src/database/link.ts";
 
 /** The members of a server's error, as the driver hands them on. */
-interface ServerError {
+export interface ServerError {
   readonly severity?: string;
   readonly severity_local?: string;
   readonly code: string;
   readonly message: string;
   readonly constraint_name?: string;
   readonly position?: string;
+  /** What of the server said it. */
+  readonly routine?: string;
+}
+
+/** ErrorResponse's fields that are read (PostgreSQL §54.8), by the names that the driver gives them. */
+const fields: ReadonlyMap<number, keyof ServerError> = new Map([
+  [0x53, "severity_local"],
+  [0x56, "severity"],
+  [0x43, "code"],
+  [0x4d, "message"],
+  [0x6e, "constraint_name"],
+  [0x50, "position"],
+  [0x52, "routine"],
+]);
+
+/** What an ErrorResponse says, from its first field to its end. */
+export function serverError(bytes: Buffer, start: number, end: number): ServerError {
+  const error: { -readonly [K in keyof ServerError]: ServerError[K] } = { code: "", message: "" };
+  for (let at = start; at < end && bytes[at] !== 0;) {
+    const zero = bytes.indexOf(0, at + 1);
+    const field = fields.get(bytes[at] as number);
+    if (field !== undefined) error[field] = bytes.toString("utf8", at + 1, zero);
+    at = zero + 1;
+  }
+  return error;
 }
 
 /** What an error of the driver's says of the link. Of the error itself nothing goes further: it carries parameters. */
 export function troubleOf(error: unknown, isSent: boolean, why: string): LinkTrouble {
-  if (!isServerError(error)) return { kind: "gone", isSent, why: saidBy(error) ?? why };
+  return isServerError(error) ? troubleSaid(error) : { kind: "gone", isSent, why: saidBy(error) ?? why };
+}
+
+/** What the server said. */
+export function troubleSaid(error: ServerError): LinkTrouble {
   // A pooler may leave the first of them out.
   const severity = error.severity ?? error.severity_local ?? "ERROR";
   const { code, message, constraint_name: constraint } = error;

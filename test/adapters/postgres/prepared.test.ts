@@ -1,0 +1,185 @@
+/** What a statement answers from its second run on, when it goes past the driver. */
+import { EventEmitter } from "node:events";
+import type { Socket } from "node:net";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { DatabaseError, Statement, Type } from "usher-http/postgres";
+import type { Answer, LinkFailure } from "../../../src/database/link.ts";
+import { parse } from "../../../adapters/postgres/conninfo.ts";
+import { openLink } from "../../../adapters/postgres/open.ts";
+import { PreparedRun } from "../../../adapters/postgres/prepared-run.ts";
+import { Wire } from "../../../adapters/postgres/wire.ts";
+import { observer, startPostgres } from "../../support/postgres/database.ts";
+import { pools } from "./pools.ts";
+
+const server = await startPostgres();
+const watch = observer(server);
+const pool = pools(server);
+await watch`create table item (id int primary key, name text)`;
+
+const failure = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => "nothing was thrown",
+    (error: unknown) => (error instanceof DatabaseError ? error.failure : error),
+  );
+
+describe("a statement answers alike however often it ran", () => {
+  it.each([
+    "select n, null as nothing, repeat('x', n) as long from generate_series(1, 3) n",
+    "select 1 where false",
+    "insert into item select n from generate_series(7, 11) n",
+    "update item set name = 'new' where id > 7",
+    "delete from item",
+    "create temporary table if not exists mine (id int)",
+    "begin",
+    "commit",
+    "select from item",
+    "",
+    "select 1/0",
+    "select * from nowhere",
+    "do $$ begin raise notice 'a notice'; perform pg_notify('somewhere', ''); end $$",
+    "set application_name = 'other'",
+  ])("%s", async (sql) => {
+    const link = await openLink(parse(server.url()), { parameters: {}, statementCache: 8 }, { closed: () => {} });
+    const runs: unknown[] = [];
+    for (let run = 0; run < 3; run++) {
+      await watch`truncate item`;
+      await watch`insert into item values (8, 'eight'), (9, 'nine') on conflict do nothing`;
+      if (sql.startsWith("insert")) await watch`truncate item`;
+      runs.push(await link.run(sql, []).then(shown, (failed: unknown) => (failed as LinkFailure).trouble));
+    }
+    await link.shut();
+    expect(runs[1]).toEqual(runs[0]);
+    expect(runs[2]).toEqual(runs[0]);
+  });
+
+  // The driver has no word for a statement that is empty.
+  function shown(answer: Answer): unknown {
+    const { columns, command, count } = answer;
+    return {
+      rows: [...answer],
+      columns: columns?.map(({ name, type }) => [name, type]),
+      command: command || undefined,
+      count,
+    };
+  }
+
+  it("whatever its values are", async () => {
+    const some = await pool({ size: 1 });
+    const back = Statement.find("select $1::text as text, $2::int[] as list, $3::bytea as bytes", {
+      params: [Type.optional(Type.text), Type.array(Type.int), Type.bytes],
+      row: { text: Type.optional(Type.text), list: Type.array(Type.int), bytes: Type.bytes },
+    });
+    const text = fc
+      .option(fc.string({ unit: "grapheme", maxLength: 3000 }), { nil: undefined })
+      .filter((text) => !text?.includes("\0"));
+    await fc.assert(
+      fc.asyncProperty(text, fc.array(fc.integer({ min: -5, max: 5 })), fc.uint8Array(), async (text, list, bytes) => {
+        expect(await some.exec(back, text, list, bytes)).toEqual({ text, list, bytes });
+      }),
+    );
+  });
+});
+
+describe("a statement that the server has forgotten", () => {
+  const read = Statement.find("select id from item order by id", { row: { id: Type.int } });
+
+  it("is prepared again, and run", async () => {
+    const some = await pool({ size: 1, reset: "never" });
+    await watch`truncate item`;
+    await watch`insert into item values (1)`;
+    for (let run = 0; run < 4; run++) {
+      expect(await some.exec(read)).toEqual({ id: 1 });
+      if (run === 1) await some.use((db) => db.exec(Statement.exec("deallocate all")));
+    }
+    expect(some.stats()).toMatchObject({ replaced: 0 });
+  });
+
+  it("in a transaction stops that, and is told; after it, it is prepared again", async () => {
+    const some = await pool({ size: 1, reset: "never" });
+    for (let run = 0; run < 2; run++) await some.exec(read);
+    const done = some.transaction(async (db) => {
+      await db.exec(Statement.exec("deallocate all"));
+      expect(await failure(db.exec(read))).toMatchObject({ code: "26000" });
+      expect(await failure(db.exec(read))).toMatchObject({ kind: "db" });
+    });
+    expect(await failure(done)).toMatchObject({ kind: "not_committed" });
+    for (let run = 0; run < 3; run++) expect(await some.exec(read)).toEqual({ id: 1 });
+  });
+
+  it("that is described between its runs answers as before", async () => {
+    const some = await pool({ size: 1 });
+    for (let run = 0; run < 20; run++) {
+      await Statement.verify(some, [read]);
+      expect(await Promise.all([some.exec(read), some.exec(read)])).toEqual([{ id: 1 }, { id: 1 }]);
+    }
+  });
+});
+
+describe("what the server says", () => {
+  const message = (type: string, ...body: Buffer[]): Buffer => {
+    const head = Buffer.alloc(5, type);
+    head.writeUInt32BE(4 + Buffer.concat(body).length, 1);
+    return Buffer.concat([head, ...body]);
+  };
+  const int16 = (n: number): Buffer => Buffer.from([n >> 8, n & 255]);
+  const rowOf = (texts: readonly (string | null)[]): Buffer =>
+    message(
+      "D",
+      int16(texts.length),
+      ...texts.map((text) => {
+        const bytes = Buffer.from(text ?? "");
+        const length = Buffer.alloc(4);
+        length.writeInt32BE(text === null ? -1 : bytes.length);
+        return Buffer.concat([length, bytes]);
+      }),
+    );
+  const unasked = fc
+    .tuple(fc.constantFrom("N", "S", "A"), fc.uint8Array({ maxLength: 20 }))
+    .map(([type, body]) => message(type, Buffer.from(body)));
+  const rows = fc.array(fc.array(fc.option(fc.string({ unit: "binary", maxLength: 12 })), { maxLength: 4 }));
+
+  it("is read alike in whatever pieces it comes, and what is the driver's comes whole", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        rows,
+        fc.array(unasked),
+        fc.array(fc.nat()),
+        fc.boolean(),
+        async (rows, others, cuts, isLast) => {
+          const socket = Object.assign(new EventEmitter(), { write: () => true, destroy: () => socket.emit("close") });
+          const wire = new Wire(socket as unknown as Socket);
+          const heard: Buffer[] = [];
+          wire.on("data", (bytes: Buffer) => heard.push(Buffer.from(bytes)));
+          const answered = new Promise<Answer>((resolve, reject) => {
+            const run = new PreparedRun("", [], [], { ended: (run) => run.settle() }, resolve, reject);
+            wire.begin(run, Buffer.alloc(0));
+          });
+          const said = [message("2"), ...rows.map(rowOf), message("C", Buffer.from(`SELECT ${rows.length}\0`))];
+          // Between any two of them, and behind the last.
+          others.forEach((other, at) => said.splice(isLast ? said.length : (at * 7) % (said.length + 1), 0, other));
+          said.splice(isLast ? said.length - others.length : said.length, 0, message("Z", Buffer.from("I")));
+          const bytes = Buffer.concat(said);
+          const at = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length];
+          for (let i = 1; i < at.length; i++) socket.emit("data", bytes.subarray(at[i - 1], at[i]));
+          const answer = await answered;
+          expect([...answer]).toEqual(rows.map((row) => row.map((text) => text && Buffer.from(text).toString())));
+          expect([answer.command, answer.count]).toEqual(["SELECT", rows.length]);
+          expect(Buffer.concat(heard)).toEqual(
+            Buffer.concat(isLast ? others : said.filter((one) => others.includes(one))),
+          );
+        },
+      ),
+    );
+  });
+
+  it("that nobody asked for ends the connection", () => {
+    let isDestroyed = false;
+    const socket = Object.assign(new EventEmitter(), { write: () => true, destroy: () => (isDestroyed = true) });
+    const wire = new Wire(socket as unknown as Socket);
+    const never = (): never => expect.fail("it was settled");
+    wire.begin(new PreparedRun("", [], [], { ended: never }, never, never), Buffer.alloc(0));
+    socket.emit("data", message("G", Buffer.alloc(3)));
+    expect(isDestroyed).toBe(true);
+  });
+});
