@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { dial } from "./dial.ts";
-import type { Birth } from "./link.ts";
+import type { Birth } from "./birth.ts";
 
 /** Who serves a connection, and what only its client knows of it. */
 export interface Backend {

@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import type { Birth } from "./link.ts";
+import type { Birth } from "./birth.ts";
 import { executeOf } from "./query.ts";
 import type { Execute } from "./query.ts";
 import type { Wire } from "./wire.ts";

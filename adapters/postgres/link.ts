@@ -1,32 +1,21 @@
 import type { Socket } from "node:net";
 import { LinkFailure } from "../../src/database/link.ts";
-import type { Answer, Description, Link, LinkEvents, Values } from "../../src/database/link.ts";
+import type { Answer, Description, Link, Values } from "../../src/database/link.ts";
+import type { Birth } from "./birth.ts";
 import { askToCancel } from "./cancel.ts";
 import type { Backend } from "./cancel.ts";
-import type { Conninfo } from "./conninfo.ts";
 import { dial } from "./dial.ts";
-import type { Address } from "./dial.ts";
+import { driverOf } from "./driver.ts";
 import { PreparedRun, messages } from "./prepared-run.ts";
 import type { Prepared } from "./prepared-run.ts";
-import { driverOf } from "./driver.ts";
 import { Query, prepared, simple, unprepared } from "./query.ts";
 import type { Described, Execute, Protocol } from "./query.ts";
-import type { ServerError } from "./trouble.ts";
 import { troubleOf } from "./trouble.ts";
+import type { ServerError } from "./trouble.ts";
 import { Wire } from "./wire.ts";
 
-/** What a connection is born with. */
-export interface Birth {
-  readonly target: Conninfo;
-  readonly address: Address;
-  /** Start-up parameters (PostgreSQL §54.2.1). */
-  readonly parameters: { readonly [name: string]: string };
-  /** How many statements it keeps prepared; 0 for none. */
-  readonly statementCache: number;
-  readonly events: LinkEvents;
-}
-
 type Result = Answer & { readonly state: Backend };
+
 const terminate = Buffer.from([0x58, 0, 0, 0, 4]);
 const goodbyeMs = 1000;
 /** The protocol counts them in 16 bits (Bind, PostgreSQL §54.7), and the driver takes two less. */

@@ -1,10 +1,10 @@
 import { LinkFailure } from "../../src/database/link.ts";
 import type { LinkEvents } from "../../src/database/link.ts";
+import type { Birth } from "./birth.ts";
 import type { Conninfo } from "./conninfo.ts";
 import { addressesOf } from "./dial.ts";
 import type { Address } from "./dial.ts";
 import { PostgresLink } from "./link.ts";
-import type { Birth } from "./link.ts";
 import { fits } from "./session-kind.ts";
 import type { ServerKind } from "./session-kind.ts";
 
