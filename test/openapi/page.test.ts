@@ -22,7 +22,7 @@ describe.skipIf(chromiumPath === undefined)("the page of the API document", { ti
 
   async function visit(then: (page: Page) => Promise<void>): Promise<void> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(30_000);
     const hosts = new Set<string>();
     const wrong: string[] = [];
     context.on("request", (request) => hosts.add(new URL(request.url()).origin));

@@ -2,10 +2,8 @@
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { afterAll } from "vitest";
-import { accepts } from "../../examples/orders/postgres-server.ts";
+import { accepts, freePort } from "../../examples/orders/postgres-server.ts";
 
 // It is ready within a tenth of a second; on a busy machine it may not be.
 const startBoundMs = 30_000;
@@ -41,12 +39,7 @@ export class RedisServer {
 
   /** A server on a free port, gone with the test file. */
   static async start(): Promise<RedisServer> {
-    const holder = createServer().listen(0, "127.0.0.1");
-    await once(holder, "listening");
-    const { port } = holder.address() as AddressInfo;
-    holder.close();
-    await once(holder, "close");
-    const server = new RedisServer(port);
+    const server = new RedisServer(await freePort());
     started.push(server);
     await server.start();
     return server;

@@ -1,7 +1,7 @@
 import type { RawClient } from "../../support/raw-client.ts";
 
 /** Far longer than anything here takes: what is not there by then does not come. */
-export const patienceMs = 10_000;
+export const patienceMs = 30_000;
 /**
  * For what is known not to come: a machine so slow that it would have come later is not told by a test that fails.
  */
