@@ -91,7 +91,7 @@ export type { Producer, Send } from "./streams/event-stream.ts";
 export type { Received } from "./answers/returns.ts";
 export type Socket<Client, Server> = sockets.Socket<Client, Server>;
 export * as Socket from "./streams/sockets/index.ts";
-export type { Message, Protocol } from "./streams/sockets/message.ts";
+export type { Encoded, Message, Protocol } from "./streams/sockets/message.ts";
 export type { SocketEnd, SocketHandler } from "./streams/sockets/socket.ts";
 export type { SocketOptions } from "./answers/websocket.ts";
 export * as Broadcast from "./streams/broadcast.ts";

@@ -57,6 +57,7 @@ class Listener implements Server {
   readonly sendTimeoutMs: number;
   readonly open: OpenSockets = new OpenSockets();
   readonly feeds: Feeds = new Feeds();
+  streams = 0;
   readonly #limits: Limits;
   /** Where the application has one of its own. */
   readonly #maxHeaderBytes: number | undefined;
@@ -165,7 +166,7 @@ class Listener implements Server {
     const isQuiet = () => this.#inFlight === 0 && this.open.size === 0;
     const isOver = () => isQuiet() && this.#servers.every(({ pendingRequests }) => pendingRequests === 0);
     await until(isOver, this.#limits.drainMs);
-    const cut = this.#inFlight + this.open.size;
+    const cut = this.#inFlight + this.streams + this.open.size;
     this.cutting = true;
     await Promise.all(this.#servers.map((server) => server.stop(true)));
     this.sweep.stop();

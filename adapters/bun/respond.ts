@@ -18,6 +18,8 @@ export interface Responding {
   readonly cutting: boolean;
   /** The streams of events that are being sent, which end when the server stops. */
   readonly feeds: Feeds;
+  /** How many other streams are being sent. */
+  streams: number;
 }
 
 /** Bytes of a body nobody reads that Bun may take off the wire: of itself, it would take any number. */
@@ -57,7 +59,10 @@ function responseTo(exchange: BunExchange, sent: Sent, responding: Responding): 
   const { body } = answer;
   if (!isStream(body)) return wholeResponse(answer, body);
   const watch = new Watch(exchange, responding);
-  if (!isFeed(answer)) return responseOf(answer, new Streaming(body, watch).readable);
+  if (!isFeed(answer)) {
+    responding.streams++;
+    return responseOf(answer, new Streaming(body, watch).readable);
+  }
   const feed = new Streaming(body, watch, emptyComment);
   watch.feed = feed;
   responding.feeds.add(feed);
@@ -134,7 +139,8 @@ class Watch implements Sending {
 
   ended(how: StreamEnd): void {
     if (how !== "finished") this.#exchange.left();
-    if (this.feed !== undefined) this.#responding.feeds.remove(this.feed);
+    if (this.feed === undefined) this.#responding.streams--;
+    else this.#responding.feeds.remove(this.feed);
     this.#timeout(this.#responding.idleSeconds);
   }
 

@@ -152,9 +152,9 @@ class Listener implements Server {
     return unanswered;
   }
 
-  /** Ends whatever there is, and says how many had no answer yet. */
+  /** Ends whatever there is, and says how many were to come to an end of their own. */
   #cut(): number {
-    const size = this.#pending.size + this.open.size;
+    const size = this.#pending.size + this.streams.size + this.open.size;
     this.#pending.cutAll();
     this.feeds.cutAll();
     this.streams.cutAll();

@@ -39,7 +39,7 @@ export class Connection {
    * outlive its youth, and be the old generation's to collect.
    */
   #made = 0;
-  /** How many answers with an end are not taken whole yet. */
+  /** How many answers that come to an end are not taken whole yet: every one but a stream of events. */
   #sent = 0;
   /** How many streams are being written. */
   streams = 0;
@@ -67,7 +67,7 @@ export class Connection {
     return this.#made === 0 && this.#sent === 0 && this.streams === 0;
   }
 
-  /** How many answers with an end its client has not taken whole. */
+  /** How many answers that come to an end its client has not taken whole. */
   get unsent(): number {
     return this.#sent;
   }
@@ -88,7 +88,7 @@ export class Connection {
     this.#settle();
   }
 
-  /** An answer with an end is written that the client has not taken yet. */
+  /** An answer that comes to an end is written, and the client has not taken it yet. */
   sends(response: ServerResponse): void {
     this.#sent++;
     response.once("close", () => {

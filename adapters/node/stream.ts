@@ -12,7 +12,7 @@ import type { OpenStream, Writing } from "./writing.ts";
 export function stream(response: ServerResponse, body: StreamBody, isFeed: boolean, writing: Writing): void {
   const connection = connectionOf(response.req.socket);
   connection.begins();
-  if (body.length !== undefined) connection.sends(response);
+  if (!isFeed) connection.sends(response);
   // It comes once, and `once` would keep two more objects for as long as the stream goes on.
   response.on("close", () => connection.streamed());
   response.flushHeaders();

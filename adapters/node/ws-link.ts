@@ -1,11 +1,14 @@
 import type { Socket } from "node:net";
 import type { RawData, WebSocket } from "ws";
 import type { Sweep } from "../../src/app/sweep.ts";
+import { writeShort } from "./frame.ts";
 import { lingerMs } from "./linger.ts";
 import type { HeardLink, SocketHeard } from "../../src/streams/sockets/link.ts";
 
 /** What a client may have been sent and not have taken before a `send` waits for it. */
 const mostWaiting = 65_536;
+/** What Bun has in the place of `ws` speaks on a connection of its own. */
+const writesFrames = !("bun" in process.versions);
 
 /** A socket of the `ws` package. */
 export class WsLink implements HeardLink {
@@ -52,7 +55,7 @@ export class WsLink implements HeardLink {
     // `ws` hears of its connection's end a turn later, which a handler that sends on and on would never let come.
     if (readyState !== OPEN || this.#socket.destroyed) return false;
     if (this.#ws.bufferedAmount < mostWaiting) {
-      this.#ws.send(data);
+      if (!writesFrames || !writeShort(this.#socket, data)) this.#ws.send(data);
       return true;
     }
     return this.#sendAndWait(data);

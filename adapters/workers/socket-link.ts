@@ -3,7 +3,7 @@ import type { SocketHeard, SocketLink } from "../../src/streams/sockets/link.ts"
 import type { WorkerExchange } from "./exchange.ts";
 
 /** An end of the runtime's pair, as far as it is used. */
-interface WorkerSocket {
+export interface WorkerSocket {
   binaryType: string;
   /** 1 while it is open, 3 once both sides have closed it. */
   readonly readyState: number;
@@ -22,6 +22,10 @@ const mostAhead = 1_048_576;
  * MB where each MiB was followed by one turn of others, and by 7 with this.
  */
 const waitMs = 5;
+/** How long a `send` waits for a word of a client that has said nothing for too many bytes. */
+const wordMs = 30_000;
+
+const encoder: TextEncoder = /* @__PURE__ */ new TextEncoder();
 
 // The runtime's own, which no other has.
 declare const WebSocketPair: new () => { readonly 0: WorkerSocket; readonly 1: WorkerSocket };
@@ -32,7 +36,7 @@ export function upgrade(exchange: WorkerExchange, { head }: Sent, opened: Opened
   // A `Blob`, which newer dates of compatibility give, has to be awaited: messages would lose their order.
   server.binaryType = "arraybuffer";
   server.accept();
-  exchange.keepAlive(opened.open(new WorkerLink(server)));
+  exchange.keepAlive(opened.open(new WorkerLink(server, opened.maxUnheard)));
   const headers = new Headers();
   for (let i = 0; i < head.length; i += 2) headers.append(head[i] as string, head[i + 1] as string);
   if (opened.subprotocol !== undefined) headers.append("sec-websocket-protocol", opened.subprotocol);
@@ -40,33 +44,55 @@ export function upgrade(exchange: WorkerExchange, { head }: Sent, opened: Opened
   return new Response(null, init);
 }
 
-/** A socket of a Worker's. It is told neither of pings nor of how much its client has taken. */
-class WorkerLink implements SocketLink {
+/**
+ * A socket of a Worker's. It is told neither of pings nor of how much its client has taken: what it says is the one sign
+ * of it, so it is sent no more than a number of bytes while it says nothing.
+ */
+export class WorkerLink implements SocketLink {
   readonly #socket: WorkerSocket;
+  readonly #maxUnheard: number;
+  #heard: SocketHeard | undefined = undefined;
+  /** Bytes sent since a `send` last waited. */
   #ahead = 0;
+  /** Bytes sent since the client last said something. */
+  #unheard = 0;
+  /** Goes on with what waits for the client to say something. */
+  #wake: ((hasRoom: boolean) => void) | undefined = undefined;
+  #waiting: Promise<boolean> | undefined = undefined;
 
-  constructor(socket: WorkerSocket) {
+  constructor(socket: WorkerSocket, maxUnheard: number) {
     this.#socket = socket;
+    this.#maxUnheard = maxUnheard;
   }
 
   start(heard: SocketHeard): void {
+    this.#heard = heard;
     const socket = this.#socket;
     socket.addEventListener("message", ({ data }) => {
+      this.#unheard = 0;
+      this.#wake?.(true);
       heard.message(typeof data === "string" ? data : new Uint8Array(data));
     });
     socket.addEventListener("close", ({ code, reason }) => {
+      this.#wake?.(false);
       // 1006 is no code of a close: there was none (RFC 6455 §7.1.5).
       if (code === 1006) return heard.lost("the connection ended without a close");
       this.#answerClose(code);
       heard.closed(code, reason);
     });
-    socket.addEventListener("error", () => heard.lost("what came on it was no WebSocket"));
+    socket.addEventListener("error", () => {
+      this.#wake?.(false);
+      heard.lost("what came on it was no WebSocket");
+    });
   }
 
   send(data: string | Uint8Array): boolean | Promise<boolean> {
     if (this.#socket.readyState !== 1) return false;
     this.#socket.send(data);
-    this.#ahead += data.length;
+    const bytes = (typeof data === "string" ? encoder.encode(data) : data).byteLength;
+    this.#ahead += bytes;
+    this.#unheard += bytes;
+    if (this.#unheard >= this.#maxUnheard) return (this.#waiting ??= this.#word());
     if (this.#ahead < mostAhead) return true;
     this.#ahead = 0;
     return new Promise((resolve) => {
@@ -75,11 +101,32 @@ class WorkerLink implements SocketLink {
   }
 
   close(code: number, reason: string): void {
+    this.#wake?.(false);
     if (this.#socket.readyState === 1) this.#socket.close(code, reason);
   }
 
+  /** A connection is the platform's to end: it is closed with nothing said. */
   terminate(): void {
-    // A connection is the platform's to end.
+    if (this.#socket.readyState === 1) this.#socket.close();
+  }
+
+  /** Waits for the client to say something, however many sends do; false where it did not, and is lost. */
+  #word(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#silent(), wordMs);
+      this.#wake = (hasRoom) => {
+        clearTimeout(timer);
+        this.#wake = undefined;
+        this.#waiting = undefined;
+        resolve(hasRoom);
+      };
+    });
+  }
+
+  #silent(): void {
+    this.#heard?.lost(`nothing heard for ${wordMs / 1000}s, with ${this.#unheard} bytes sent meanwhile`);
+    this.#wake?.(false);
+    this.terminate();
   }
 
   // Before a date of compatibility the runtime leaves it to the Worker, which may say some codes and no others.

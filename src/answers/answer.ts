@@ -41,6 +41,8 @@ export interface SocketBody {
   readonly maxMessage: number;
   /** How long it may be quiet before it is pinged. */
   readonly keepAliveMs: number;
+  /** Bytes that are sent while the client says nothing, where what it takes is not told. */
+  readonly maxUnheard: number;
   /** Speaks on it until it ended. */
   readonly speak: (link: SocketLink, request: SocketRequest) => Promise<void>;
 }

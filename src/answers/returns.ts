@@ -12,7 +12,7 @@ import { htmlType, jsonType, textType } from "./content-types.ts";
 import { checkKeepAlive, eventsAnswer } from "./events.ts";
 import { writerOf } from "./json.ts";
 import { plain } from "./plain.ts";
-import { defaultMaxMessage, socketAnswer } from "./websocket.ts";
+import { defaultMaxMessage, defaultMaxUnheard, socketAnswer } from "./websocket.ts";
 import type { SocketOptions } from "./websocket.ts";
 import type { Answered, ResponseDoc, Returns, ReturnsNode } from "./returned.ts";
 import { Unwritable } from "./unwritable.ts";
@@ -173,9 +173,10 @@ export function websocket<Client, Server>(
   options: SocketOptions = {},
 ): Returns<SocketHandler<Client, Server>, Socket<Server, Client>, 101> {
   checkKeepAlive(options.keepAliveMs);
-  const { maxMessage = defaultMaxMessage } = options;
-  if (!(Number.isSafeInteger(maxMessage) && maxMessage > 0)) {
-    throw new RangeError(`maxMessage cannot be ${maxMessage}: it is a number of bytes`);
+  const { maxMessage = defaultMaxMessage, maxUnheard = defaultMaxUnheard } = options;
+  for (const [name, bytes] of Object.entries({ maxMessage, maxUnheard })) {
+    if (Number.isSafeInteger(bytes) && bytes > 0) continue;
+    throw new RangeError(`${name} cannot be ${bytes}: it is a number of bytes`);
   }
   const compile = () => (returned: unknown) => socketAnswer(returned, protocol, { ...options, maxMessage });
   const opens: ReturnsNode["opens"] = (asked, canUpgrade) => handshakeRefusal(asked, canUpgrade, protocol.subprotocol);

@@ -49,6 +49,8 @@ export interface OpenedSocket {
   readonly maxMessage: number;
   /** For a runtime that pings by itself. */
   readonly keepAliveMs: number;
+  /** For a runtime that does not tell how much its client takes. */
+  readonly maxUnheard: number;
   /** Has the route speak on the link until the socket ended. Never rejects. */
   readonly open: (link: SocketLink) => Promise<void>;
 }

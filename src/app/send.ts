@@ -116,8 +116,8 @@ function bodyOf(asked: AskedExchange, { status, body }: Answer): Sent["body"] {
   return isStream(body) ? begun(asked, body) : body;
 }
 
-function opened(asked: AskedExchange, { subprotocol, maxMessage, keepAliveMs, speak }: SocketBody): OpenedSocket {
-  return { subprotocol, maxMessage, keepAliveMs, open: (link) => speak(link, new SentSocket(asked, "socket")) };
+function opened(asked: AskedExchange, { speak, ...setting }: SocketBody): OpenedSocket {
+  return { ...setting, open: (link) => speak(link, new SentSocket(asked, "socket")) };
 }
 
 function begun(asked: AskedExchange, body: StreamBody): StreamBody {

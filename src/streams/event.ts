@@ -48,7 +48,8 @@ export function eventOf(name: string | undefined, wire: string): Event<never> {
 
 const encoder = /* @__PURE__ */ new TextEncoder();
 
-class WireEvent implements Event<never> {
+/** The one class of them, by which a socket tells one from a value. */
+export class WireEvent implements Event<never> {
   readonly name: string | undefined;
   readonly wire: string;
   #bytes: Uint8Array | undefined = undefined;

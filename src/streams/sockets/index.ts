@@ -1,2 +1,2 @@
 /** The `Socket` namespace: what a socket speaks. */
-export { binary, json, protocol, text } from "./message.ts";
+export { binary, encode, json, protocol, text } from "./message.ts";

@@ -2,6 +2,8 @@ import { compileReader } from "../../shapes/reader.ts";
 import type { Shape, ValueOf } from "../../shapes/shape.ts";
 import { compileWriter } from "../../shapes/writer.ts";
 import { error, ok } from "../../result.ts";
+import { eventOf } from "../event.ts";
+import type { Event } from "../event.ts";
 import type { Result } from "../../result.ts";
 
 declare const value: unique symbol;
@@ -52,6 +54,26 @@ export function json<S extends Shape>(shape: S): Message<ValueOf<S>> {
     },
     write: (value: never) => writer.write(value),
   };
+}
+
+/** A message as it goes out, written once, however many sockets it is sent to. A hub carries it as it does an event. */
+export type Encoded<A> = Event<Message<A>>;
+
+/**
+ * Writes a message once, for all the sockets it is to be sent to.
+ *
+ * @throws Error for a value its shape cannot write, and for bytes: those are sent as they are.
+ *
+ * @example
+ * ```ts
+ * hub.publish("room", Socket.encode(chat.server, { text }));
+ * ```
+ */
+export function encode<A>(message: Message<A>, value: A): Encoded<A> {
+  const written = message.write(value as never);
+  if (!written.ok) throw new Error(`Socket.encode: a message that cannot be written: ${written.error}`);
+  if (typeof written.value !== "string") throw new Error("Socket.encode: bytes are sent as they are");
+  return eventOf(undefined, written.value);
 }
 
 /** What a socket speaks, of any types. */

@@ -1,11 +1,12 @@
 import { byteLength } from "../../codecs/utf8.ts";
 import { error, ok } from "../../result.ts";
 import type { Result } from "../../result.ts";
+import { WireEvent } from "../event.ts";
 import { keepAlive } from "../keep-alive.ts";
 import type { KeptAlive } from "../keep-alive.ts";
 import { isTurnDue, nextTurn } from "../turn.ts";
 import type { SocketHeard, SocketLink } from "./link.ts";
-import type { Message } from "./message.ts";
+import type { Encoded, Message } from "./message.ts";
 import { Unreadable } from "./socket.ts";
 import type { Socket, SocketEnd } from "./socket.ts";
 
@@ -64,11 +65,16 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     return new Promise((resolve) => this.#give(resolve));
   }
 
-  send(message: Server): Promise<Result<void, SocketEnd>> {
+  send(message: Server | Encoded<Server>): Promise<Result<void, SocketEnd>> {
+    if (message instanceof WireEvent) return this.#send(message.wire);
     const written = this.#setting.server.write(message as never);
     if (!written.ok) return Promise.reject(new Error(`a message that cannot be written: ${written.error}`));
+    return this.#send(written.value);
+  }
+
+  #send(data: string | Uint8Array): Promise<Result<void, SocketEnd>> {
     if (this.#end !== undefined || this.#closing !== undefined) return Promise.resolve(error(this.#whyNot()));
-    const room = this.#link.send(written.value);
+    const room = this.#link.send(data);
     return room === true && !isTurnDue() ? sent : this.#whenRoom(room);
   }
 

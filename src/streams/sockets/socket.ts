@@ -1,4 +1,5 @@
 import type { Result } from "../../result.ts";
+import type { Encoded } from "./message.ts";
 
 /** How a socket ended, or what came on it that was no message. */
 export type SocketEnd =
@@ -11,8 +12,8 @@ export type SocketEnd =
 export interface Socket<Client, Server> extends AsyncIterable<Client> {
   /** The next message. Nothing further is read from the client until it is asked for. */
   receive(): Promise<Result<Client, SocketEnd>>;
-  /** Resolves once there is room for another message. */
-  send(message: Server): Promise<Result<void, SocketEnd>>;
+  /** Resolves once there is room for another message. One of `Socket.encode` is sent as it was written. */
+  send(message: Server | Encoded<Server>): Promise<Result<void, SocketEnd>>;
   /** Closes it, 1000 unless said; the first close is the one that counts. Resolves once the other side knows. */
   close(options?: { readonly code?: number; readonly reason?: string }): Promise<void>;
 }

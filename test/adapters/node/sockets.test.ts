@@ -6,7 +6,6 @@ import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import {
   Broadcast,
-  Event,
   Path,
   Refusal,
   Returns,
@@ -393,29 +392,35 @@ describe("a socket", () => {
   });
 
   it("WS-22 is a room over a hub", async () => {
-    const said = Event.text("said");
-    const hub = Broadcast.create<typeof said>();
-    const room = speaking(async (socket) => {
+    const hub = Broadcast.create<typeof lined.server>();
+    const room = get(Path.of("room"), { returns: Returns.websocket(lined) }, () => async (socket) => {
       const subscription = hub.subscribe("room");
-      const tells = (async () => {
-        for await (const event of subscription) await socket.send(event.wire);
+      const telling = (async () => {
+        for await (const line of subscription) if (!(await socket.send(line)).ok) return;
+        await socket.close();
       })();
-      for await (const text of socket) hub.publish("room", Event.make(said, text));
-      subscription.unsubscribe();
-      await tells;
+      try {
+        for await (const line of socket) hub.publish("room", Socket.encode(lined.server, line));
+      } finally {
+        subscription.unsubscribe();
+      }
+      await telling;
     });
-    const one = await open([room], "/s");
+    const one = await open([room], "/room");
     await one.opened;
-    const other = new WebSocket(`ws://127.0.0.1:${one.server.port}/s`);
+    const other = new WebSocket(`ws://127.0.0.1:${one.server.port}/room`);
     const heard: string[] = [];
     other.on("message", (data) => heard.push(String(data)));
     await new Promise((resolve) => other.once("open", resolve));
     await eventually(() => expect(hub.subscribers("room")).toHaveLength(2));
-    one.client.send("hello");
-    const wire = "event: said\ndata: hello\n\n";
-    await eventually(() => expect([one.heard, heard]).toEqual([[wire], [wire]]));
-    other.close();
-    one.client.close();
-    await eventually(() => expect(hub.topics()).toEqual([]));
+    const line = '{"text":"hello"}';
+    one.client.send(line);
+    await eventually(() => expect([one.heard, heard]).toEqual([[line], [line]]));
+    // What ends it in an error leaves the room too.
+    other.send("no line");
+    await eventually(() => expect(hub.subscribers("room")).toHaveLength(1));
+    hub.close();
+    expect(await one.closed).toEqual([1000, ""]);
+    expect(hub.topics()).toEqual([]);
   });
 });

@@ -43,6 +43,7 @@ const text = (path: string) => [Path.of(path), { returns: Returns.text }] as con
 const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+let flooded = 0;
 /** What a request waits for that holds neither a timer nor I/O of its own: another request. */
 let open = (): void => {};
 const another = (): Promise<void> => new Promise((resolve) => (open = resolve));
@@ -51,10 +52,16 @@ const answers: readonly Route[] = [
   get(Path.root, { inputs: { word }, returns: Returns.text }, ({ word }) => word),
   get(Path.of("page"), { returns: Returns.html }, () => "<p>é"),
   // 128 MiB, as fast as it goes.
-  get(Path.of("heavy"), { returns: Returns.websocket(spoken) }, () => async (socket) => {
+  get(Path.of("heavy"), { returns: Returns.websocket(spoken, { maxUnheard: 2 ** 30 }) }, () => async (socket) => {
     const message = "x".repeat(262_144);
     for (let i = 0; i < 512; i++) await socket.send(message);
   }),
+  // Without end, and as fast as it goes; and what it has sent so far.
+  get(Path.of("floods"), { returns: Returns.websocket(spoken) }, () => async (socket) => {
+    const message = "x".repeat(262_144);
+    for (flooded = 0; (await socket.send(message)).ok;) flooded += message.length;
+  }),
+  get(...text("flooded"), () => `${flooded}`),
   get(Path.of("nothing"), { returns: Returns.empty() }, () => {}),
   get(Path.of("bytes"), { returns: Returns.response }, () =>
     Answer.make(bytes("raw"), { contentType: "a/b", headers: [["content-encoding", "gzip"]] }),

@@ -103,9 +103,16 @@ export const stopping: readonly StoppingCase[] = [
     ],
   },
   {
-    name: "SV-19 a stream is ended with it",
+    name: "SV-19 a stream is ended with it, and counted",
     drainMs: 100,
-    steps: [asks("GET /stream/endless/stopping"), sees("xxxx"), signalled("SIGTERM"), cut, exits(0)],
+    steps: [
+      asks("GET /stream/endless/stopping"),
+      sees("xxxx"),
+      signalled("SIGTERM"),
+      cut,
+      logged("stopped with 1 requests unanswered"),
+      exits(0),
+    ],
   },
   {
     name: "EV-15 a stream of events is ended at once, and its producer is told",

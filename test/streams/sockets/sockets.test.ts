@@ -1,7 +1,21 @@
 /** WebSockets without a wire (contract 4.3; facts 7; rows WS). What a runtime's own frames do is tested on each of them. */
 import * as v from "valibot";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { App, Header, Codec, Log, Path, Refusal, Returns, Socket, Test, get, post, refuse } from "usher-http";
+import {
+  App,
+  Broadcast,
+  Header,
+  Codec,
+  Log,
+  Path,
+  Refusal,
+  Returns,
+  Socket,
+  Test,
+  get,
+  post,
+  refuse,
+} from "usher-http";
 import type { SocketEnd, SocketHandler } from "usher-http";
 import { invalid } from "../../support/refusals.ts";
 import { lines, messages } from "../../support/logs.ts";
@@ -146,6 +160,7 @@ describe("a handshake", () => {
     [{ keepAliveMs: 0 }, "keepAliveMs cannot be 0"],
     [{ keepAliveMs: 2 ** 31 }, "keepAliveMs cannot be 2147483648"],
     [{ maxMessage: 0 }, "maxMessage cannot be 0"],
+    [{ maxUnheard: 0.5 }, "maxUnheard cannot be 0.5"],
   ])("has bounds that are some: %j", (options, why) => {
     expect(() => Returns.websocket(texts, options)).toThrow(why);
   });
@@ -362,5 +377,52 @@ describe("a socket", () => {
     const own = lines().find(({ message }) => message === "heard");
     expect(own?.["request_id"]).toBe(access?.["request_id"]);
     expect(own?.["request_id"]).toMatch(/^[0-9a-z]{12}$/);
+  });
+});
+
+describe("a message for many sockets", () => {
+  it("WS-22 is written once, however many sockets of a room it is sent to", async () => {
+    const hub = Broadcast.create<typeof echoing.server>();
+    const room = get(Path.of("room"), { returns: Returns.websocket(echoing) }, () => async (socket) => {
+      for await (const line of hub.subscribe("room")) if (!(await socket.send(line)).ok) break;
+    });
+    const app = Test.app([room]);
+    let reads = 0;
+    const line = {
+      get text() {
+        reads++;
+        return "hello";
+      },
+    };
+    const members = Array.from({ length: 3 }, () => {
+      return Test.websocket(app, echoing, "/room", (socket) => socket.receive());
+    });
+    await vi.waitFor(() => expect(hub.subscribers("room")).toHaveLength(3));
+    const encoded = Socket.encode(echoing.server, line);
+    const readsOfOne = reads;
+    expect(readsOfOne).toBeGreaterThan(0);
+    hub.publish("room", encoded);
+    const heard = { ok: true, value: { ok: true, value: { text: "hello" } } };
+    hub.close();
+    expect(await Promise.all(members)).toEqual([heard, heard, heard]);
+    expect(reads).toBe(readsOfOne);
+  });
+
+  it("of text may be empty, or look like an event", async () => {
+    const said = ["", "event: x\n"];
+    const says = speaking(async (socket) => {
+      for (const text of said) await socket.send(Socket.encode(Socket.text, text));
+    });
+    const heard = await Test.websocket(says, texts, "/s", async (socket) => {
+      const taken: string[] = [];
+      for await (const text of socket) taken.push(text);
+      return taken;
+    });
+    expect(heard).toEqual({ ok: true, value: said });
+  });
+
+  it("that its shape cannot write is the application's bug, and so are bytes", () => {
+    expect(() => Socket.encode(echoing.server, { text: 1 as never })).toThrow("a message that cannot be written");
+    expect(() => Socket.encode(Socket.binary, new Uint8Array(1))).toThrow("bytes are sent as they are");
   });
 });

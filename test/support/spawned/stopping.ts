@@ -96,11 +96,11 @@ export function describeStopping(start: Start): void {
       await quiet.sees("before");
       await server.tells("never: asked");
       await server.asks("POST /stop");
-      await server.tells("stopped: 2");
-      await server.tells("ended: 2");
+      await server.tells("stopped: 3");
+      await server.tells("ended: 3");
       await server.tells("never: gone");
       await server.tells("quiet: gone");
-      await server.logs("stopped with 2 requests unanswered after 0.05s");
+      await server.logs("stopped with 3 requests unanswered after 0.05s");
       await quiet.closed();
       // Some runtimes leave it to the clients to go.
       for (const client of [never, again, quiet]) client.leave();
