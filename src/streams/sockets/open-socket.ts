@@ -29,7 +29,14 @@ const mostWaiting = 1_048_576;
 /** What a message costs that has nothing in it. */
 const emptyMessage = 64;
 
-type Taker<Client> = (received: Result<Client, SocketEnd>) => void;
+/** Who waits for a message: a `receive`, which is told the end in a result, or an iteration, by its own words. */
+type Taker<Client> =
+  | { readonly of: "receive"; readonly resolve: (received: Result<Client, SocketEnd>) => void }
+  | {
+      readonly of: "iteration";
+      readonly resolve: (result: IteratorResult<Client, undefined>) => void;
+      readonly reject: (thrown: unknown) => void;
+    };
 
 // One for every message there is room for.
 const sent: Promise<Result<void, never>> = /* @__PURE__ */ Promise.resolve(ok());
@@ -42,8 +49,9 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   readonly #inbox: (string | Uint8Array)[] = [];
   /** About how many bytes they are. */
   #waiting = 0;
-  /** Who waits for a message, the first of them first. */
-  readonly #takers: Taker<Client>[] = [];
+  /** Who waits for a message, the first of them by itself: mostly it is the only one. */
+  #taker: Taker<Client> | undefined = undefined;
+  readonly #otherTakers: Taker<Client>[] = [];
   /** Undefined where the runtime sees to it. */
   readonly #keptAlive: KeptAlive | undefined;
   /** A ping went out, and nothing came since. */
@@ -62,7 +70,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   }
 
   receive(): Promise<Result<Client, SocketEnd>> {
-    return new Promise((resolve) => this.#give(resolve));
+    return new Promise((resolve) => this.#give({ of: "receive", resolve }));
   }
 
   send(message: Server | Encoded<Server>): Promise<Result<void, SocketEnd>> {
@@ -97,7 +105,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   /** By hand: a generator would cost a message three promises more. */
   [Symbol.asyncIterator](): AsyncIterator<Client, undefined> {
     return {
-      next: () => new Promise((resolve, reject) => this.#give((received) => iterated(received, resolve, reject))),
+      next: () => new Promise((resolve, reject) => this.#give({ of: "iteration", resolve, reject })),
     };
   }
 
@@ -115,8 +123,12 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
       void this.close({ code: 1009, reason: `a message longer than ${maxMessage} bytes` });
       return;
     }
-    const taker = this.#takers.shift();
-    if (taker !== undefined) return taker(this.#read(data));
+    const taker = this.#taker;
+    if (taker !== undefined) {
+      this.#taker = this.#otherTakers.shift();
+      this.#hand(taker, data);
+      return;
+    }
     this.#inbox.push(data);
     this.#waiting += data.length + emptyMessage;
     if (this.#link.pause !== undefined) this.#link.pause();
@@ -145,18 +157,22 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
 
   /** Gives the next message, or the end, to whoever asked, now or when it is there. */
   #give(taker: Taker<Client>): void {
-    const data = this.#inbox.shift();
+    const data = this.#inbox.length > 0 ? this.#inbox.shift() : undefined;
     if (data !== undefined) {
       this.#waiting -= data.length + emptyMessage;
       if (this.#inbox.length === 0) this.#link.resume?.();
-      taker(this.#read(data));
-    } else if (this.#end !== undefined) taker(error(this.#end));
-    else this.#takers.push(taker);
+      this.#hand(taker, data);
+    } else if (this.#end !== undefined) tellEnd(taker, this.#end);
+    else if (this.#taker === undefined) this.#taker = taker;
+    else this.#otherTakers.push(taker);
   }
 
-  #read(data: string | Uint8Array): Result<Client, SocketEnd> {
+  #hand(taker: Taker<Client>, data: string | Uint8Array): void {
     const read = this.#setting.client.read(data);
-    return read.ok ? ok(read.value as Client) : error({ kind: "unreadable", detail: read.error });
+    if (!read.ok) return tellEnd(taker, { kind: "unreadable", detail: read.error });
+    const value = read.value as Client;
+    if (taker.of === "receive") taker.resolve(ok(value));
+    else taker.resolve({ done: false, value });
   }
 
   #onQuiet(): void {
@@ -181,7 +197,9 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     if (this.#end !== undefined) return;
     this.#end = end;
     this.#keptAlive?.end();
-    for (const taker of this.#takers.splice(0)) taker(error(end));
+    if (this.#taker !== undefined) tellEnd(this.#taker, end);
+    for (const taker of this.#otherTakers.splice(0)) tellEnd(taker, end);
+    this.#taker = undefined;
     this.#tellEnded(end);
   }
 
@@ -210,12 +228,8 @@ function isLonger(data: string | Uint8Array, max: number): boolean {
   return typeof data === "string" && data.length * 3 > max && byteLength(data) > max;
 }
 
-function iterated<Client>(
-  received: Result<Client, SocketEnd>,
-  resolve: (result: IteratorResult<Client, undefined>) => void,
-  reject: (thrown: unknown) => void,
-): void {
-  if (received.ok) resolve({ done: false, value: received.value });
-  else if (received.error.kind === "unreadable") reject(new Unreadable(received.error.detail));
-  else resolve({ done: true, value: undefined });
+function tellEnd<Client>(taker: Taker<Client>, end: SocketEnd): void {
+  if (taker.of === "receive") taker.resolve(error(end));
+  else if (end.kind === "unreadable") taker.reject(new Unreadable(end.detail));
+  else taker.resolve({ done: true, value: undefined });
 }
