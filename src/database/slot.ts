@@ -12,6 +12,8 @@ export class Slot {
   idleMs = 0;
   /** Set where the borrower gave the server a bound of its own. */
   isUnbounded = false;
+  /** The connection that takes its place when it is given back. */
+  successor: Slot | undefined = undefined;
   /** Whether what runs ends what its borrower did. */
   isEnding = false;
 

@@ -3,6 +3,7 @@ import { LinkFailure } from "./link.ts";
 import type { OpenLink } from "./link.ts";
 import { warn } from "./pool-log.ts";
 import { Slot } from "./slot.ts";
+import { unsent, whyOf } from "./unsent.ts";
 import { WaitingLine, gaveUp } from "./waiting-line.ts";
 
 export interface SlotsOptions {
@@ -40,6 +41,7 @@ export class Slots {
   readonly #waiting = new WaitingLine();
   #opening = 0;
   #leaving = 0;
+  #isRenewing = false;
   #down = 0;
   #replaced = 0;
   #backoffMs = 0;
@@ -102,7 +104,8 @@ export class Slots {
   /** Takes a connection back, for whoever has waited longest. */
   give(slot: Slot): void {
     slot.isUnbounded = false;
-    if (this.#isClosed) {
+    if (slot.successor !== undefined) this.#replace(slot, slot.successor);
+    else if (this.#isClosed) {
       this.#lent.delete(slot);
       void this.#dismiss(slot);
     } else if (!slot.link.isOpen) {
@@ -138,7 +141,7 @@ export class Slots {
   }
 
   get #isEmpty(): boolean {
-    return this.#lent.size + this.#opening + this.#leaving === 0;
+    return this.#lent.size + this.#opening + this.#leaving === 0 && !this.#isRenewing;
   }
 
   #tellClosed(): void {
@@ -242,10 +245,9 @@ export class Slots {
     for (const slot of this.#idle.slice()) {
       slot.idleMs += this.#sweepMs;
       // The last idle one is somebody's who may come any moment.
-      if (this.#idle.length < 2) continue;
-      if (performance.now() > slot.endsAt) void this.#renew(slot);
-      else if (slot.idleMs > idleCheckMs) void this.#ask(slot);
+      if (this.#idle.length > 1 && slot.idleMs > idleCheckMs) void this.#ask(slot);
     }
+    if (!this.#isRenewing) this.#renewOldest();
   }
 
   /**
@@ -266,34 +268,44 @@ export class Slots {
     this.give(slot);
   }
 
-  /** The new connection stands before the old one goes. */
+  /** One that is past its time, whether it is lent or not: in a pool that is busy none is ever idle for long. */
+  #renewOldest(): void {
+    const now = performance.now();
+    for (const slots of [this.#idle, this.#lent])
+      for (const slot of slots) {
+        if (now > slot.endsAt) return void this.#renew(slot);
+      }
+  }
+
+  /** The new connection stands before the old one goes, which nobody loses who has it. */
   async #renew(slot: Slot): Promise<void> {
-    this.#borrowIdle(slot);
+    this.#isRenewing = true;
+    slot.endsAt = Number.POSITIVE_INFINITY;
     try {
       const fresh = await this.#openSlot();
-      this.#lent.add(fresh);
-      this.#lent.delete(slot);
-      this.#replaced++;
-      void this.#dismiss(slot);
-      this.give(fresh);
+      if (this.#lent.has(slot)) slot.successor = fresh;
+      else if (this.#idle.includes(slot)) this.#replace(this.#borrowIdle(slot), fresh);
+      // It died, and its place has another one by now, or the pool is closed.
+      else void this.#dismiss(fresh);
     } catch {
-      slot.endsAt += this.#options.idleCheckMs;
-      this.give(slot);
+      slot.endsAt = performance.now() + this.#options.idleCheckMs;
     }
+    this.#isRenewing = false;
+    this.#tellClosed();
   }
 
-  #borrowIdle(slot: Slot): void {
+  /** Has a connection that nobody has any more go, and another one come. */
+  #replace(slot: Slot, fresh: Slot): void {
+    this.#lent.delete(slot);
+    void this.#dismiss(slot);
+    this.#replaced++;
+    this.#lent.add(fresh);
+    this.give(fresh);
+  }
+
+  #borrowIdle(slot: Slot): Slot {
     this.#idle.splice(this.#idle.indexOf(slot), 1);
     this.#lent.add(slot);
+    return slot;
   }
-}
-
-function whyOf(failure: unknown): string {
-  const trouble = failure instanceof LinkFailure ? failure.trouble : undefined;
-  if (trouble === undefined) return failure instanceof Error ? failure.name : typeof failure;
-  return trouble.kind === "refused" ? `${trouble.severity} ${trouble.code}: ${trouble.message}` : trouble.why;
-}
-
-function unsent(failure: unknown): DatabaseError {
-  return new DatabaseError({ kind: "unsent", detail: whyOf(failure) });
 }

@@ -447,6 +447,31 @@ describe("a pool", () => {
     expect(await count()).toBe(0);
   });
 
+  it("renews a connection that is never idle, as nobody loses it who has it", async () => {
+    const some = await pool({ size: 1, maxLifetimeMs: 20 });
+    const seen = new Set<number>();
+    let isOver = false;
+    const busy = Array.from({ length: 3 }, async () => {
+      while (!isOver) seen.add((await some.exec(pid)).pid);
+    });
+    await eventually(() => some.stats().replaced).toBeGreaterThan(3);
+    isOver = true;
+    await Promise.all(busy);
+    expect(seen.size).toBeGreaterThan(2);
+    const [first, last] = await some.use(async (db) => {
+      const first = (await db.exec(pid)).pid;
+      const sessions = async (): Promise<number> =>
+        (await watch`select 1 from pg_stat_activity where application_name = 'usher'`).length;
+      await eventually(sessions).toBe(2);
+      return [first, (await db.exec(pid)).pid];
+    });
+    expect(last).toBe(first);
+    expect((await some.exec(pid)).pid).not.toBe(first);
+    expect(some.stats()).toMatchObject({ size: 1, idle: 1 });
+    await some.close();
+    expect(await watch`select 1 from pg_stat_activity where application_name = 'usher'`).toEqual([]);
+  });
+
   it("closes when those it renewed have gone as well", async () => {
     // A goodbye that the server takes its time for is waited for a second, of this machine's.
     const { setTimeout: real } = globalThis;
