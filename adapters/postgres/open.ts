@@ -16,6 +16,11 @@ export interface OpenOptions {
 
 const connectTimeoutMs = 10_000;
 
+/** What an address has for giving a connection, in milliseconds; 0 for any time. */
+export function connectBoundOf(target: Conninfo): number {
+  return target.connectTimeoutMs ?? connectTimeoutMs;
+}
+
 /** Opens a connection to the first address that gives one; rejects with a {@link LinkFailure} that says why none does. */
 export async function openLink(target: Conninfo, options: OpenOptions, events: LinkEvents): Promise<PostgresLink> {
   const reasons: string[] = [];
@@ -58,7 +63,7 @@ async function openAt(
 ): Promise<PostgresLink | NotOpened> {
   const birth: Birth = { target, address, parameters, statementCache, events };
   const link = new PostgresLink(birth);
-  const boundMs = target.connectTimeoutMs ?? connectTimeoutMs;
+  const boundMs = connectBoundOf(target);
   const timer = boundMs > 0 && setTimeout(() => link.cut(`no connection within ${boundMs} ms`), boundMs);
   try {
     await link.open();

@@ -1,7 +1,7 @@
 import { clearTimeout, setTimeout } from "node:timers";
 import type { Engine, EngineLine, LineListener } from "../../src/streams/relays/engine.ts";
 import type { Conninfo } from "./conninfo.ts";
-import { openLink } from "./open.ts";
+import { connectBoundOf, openLink } from "./open.ts";
 import { RelayLine } from "./relay-line.ts";
 import { makeTable } from "./relay-table.ts";
 
@@ -30,6 +30,9 @@ async function openLine(target: Conninfo, channel: string, listener: LineListene
     closed: () => line?.ended(),
     notified: (_, payload) => line?.notified(payload),
   });
+  // Until it listens nobody hears that it says nothing.
+  const boundMs = connectBoundOf(target);
+  const timer = boundMs > 0 && setTimeout(() => link.cut(`nothing was listened to within ${boundMs} ms`), boundMs);
   try {
     const [row] = await link.run("select pg_backend_pid()", []);
     await makeTable(link);
@@ -39,6 +42,8 @@ async function openLine(target: Conninfo, channel: string, listener: LineListene
     line?.destroy();
     link.cut();
     throw thrown;
+  } finally {
+    if (timer !== false) clearTimeout(timer);
   }
   // A relay alone is nothing to wait for.
   link.unref();

@@ -8,6 +8,7 @@ export class CuttingProxy {
   readonly #clients = new Set<Socket>();
   readonly #armed = new Set<Socket>();
   #hushed: (() => void) | undefined = undefined;
+  #hushAt: string | undefined = undefined;
 
   private constructor(target: number) {
     this.#server = createServer((client) => this.#carry(client, target));
@@ -40,6 +41,11 @@ export class CuttingProxy {
     return new Promise((resolve) => (this.#hushed = resolve));
   }
 
+  /** As {@link hush}, once a client has said something that holds a text. */
+  hushAt(text: string): void {
+    this.#hushAt = text;
+  }
+
   /** Carries again what comes from now on. */
   speak(): void {
     this.#hushed = undefined;
@@ -54,7 +60,10 @@ export class CuttingProxy {
     const server = connect(target, "127.0.0.1");
     this.#clients.add(client);
     for (const socket of [client, server]) socket.setNoDelay(true).on("error", () => {});
-    client.on("data", (bytes) => server.write(bytes));
+    client.on("data", (bytes) => {
+      if (this.#hushAt !== undefined && bytes.includes(this.#hushAt)) void this.hush();
+      server.write(bytes);
+    });
     server.on("data", (bytes) => {
       if (this.#hushed !== undefined) return this.#hushed();
       if (this.#armed.delete(client)) client.destroy();

@@ -1,7 +1,7 @@
 /** The relay over a real PostgreSQL, between real processes of three runtimes (issue 5; contract 2.9, 6.8). */
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { relay } from "usher-http/postgres";
 import type { OpenRelay } from "usher-http/postgres";
 import { messages } from "../../support/logs.ts";
@@ -10,6 +10,7 @@ import { PostgresServer } from "../../../examples/orders/postgres-server.ts";
 import { describeRelay } from "../../support/relays/describe.ts";
 import type { OwnServer } from "../../support/relays/describe.ts";
 import { eventually } from "../../support/eventually.ts";
+import { CuttingProxy } from "./cutting-proxy.ts";
 
 const server = await startPostgres();
 const sql = observer(server);
@@ -76,6 +77,18 @@ describe("the relay over PostgreSQL", { timeout: 60_000 }, () => {
     },
     endings: { fast: () => ownServer("fast"), immediate: () => ownServer("immediate") },
   });
+
+  it.each(["pg_backend_pid", "to_regclass", "listen "])(
+    "is given up where the network is silent from %s on",
+    async (text) => {
+      const proxy = await CuttingProxy.to(server.port);
+      onTestFinished(() => proxy.close());
+      proxy.hushAt(text);
+      const target = `postgres://postgres@127.0.0.1:${proxy.port}/postgres?connect_timeout=1`;
+      const failure = { kind: "unsent", detail: "nothing was listened to within 1000 ms" };
+      await expect(relay(target, { channel: "silent" })).rejects.toMatchObject({ failure });
+    },
+  );
 
   it("carries any text, and each topic's by itself", async () => {
     const { here, told } = await two();
