@@ -2,7 +2,7 @@
 import { isStream } from "../../src/answers/answer.ts";
 import type { App } from "../../src/app/app.ts";
 import type { Sent } from "../../src/app/exchange.ts";
-import { FetchExchange, responseOf } from "../../src/app/fetch.ts";
+import { FetchExchange, responseOf, responseTo } from "../../src/app/fetch.ts";
 import { Feeds } from "../../src/app/feeds.ts";
 import { isFeed } from "../../src/app/streaming.ts";
 import { refuse } from "../../src/app/refused-head.ts";
@@ -36,7 +36,10 @@ export function whatwg(app: App): WhatwgHandler {
   app.onStop(() => feeds.end());
   return (request, context) => {
     const node = nodeOf(context);
-    if (node === undefined) return whenSent(app.answer(new FetchExchange(request, "")), (sent) => responseOf(sent));
+    if (node === undefined) {
+      const exchange = new FetchExchange(request, "");
+      return whenSent(app.answer(exchange), (sent) => responseTo(exchange, sent));
+    }
     const refused = refusedHost(node);
     if (refused !== undefined) return refuse(refused);
     const exchange = new NodeExchange(request, node);
@@ -54,11 +57,11 @@ function whenSent(
 function respond(exchange: NodeExchange, sent: Sent, feeds: Feeds): Response | Promise<Response> {
   const ends = endsUnread(exchange);
   return ends instanceof Promise
-    ? ends.then((ends) => responseTo(exchange, sent, ends, feeds))
-    : responseTo(exchange, sent, ends, feeds);
+    ? ends.then((ends) => nodeResponseTo(exchange, sent, ends, feeds))
+    : nodeResponseTo(exchange, sent, ends, feeds);
 }
 
-function responseTo({ node: { req, res } }: NodeExchange, sent: Sent, ends: boolean, feeds: Feeds): Response {
+function nodeResponseTo({ node: { req, res } }: NodeExchange, sent: Sent, ends: boolean, feeds: Feeds): Response {
   if (ends) lingerAtEnd(req.socket);
   const { body } = sent;
   const stream = isStream(body) ? watched(body, res, isFeed(sent) ? feeds : undefined) : undefined;

@@ -1,6 +1,5 @@
 import type { Exchange } from "../../src/app/exchange.ts";
 import { FetchExchange } from "../../src/app/fetch.ts";
-import { abortingWith } from "../../src/app/gone.ts";
 
 /** What a Worker's `fetch` is given beside its request and its bindings, as far as it is used. */
 export interface WorkerContext {
@@ -11,35 +10,22 @@ const keepingMs = 60_000;
 /** What stands between two lines of a cookie that workerd made one: no cookie of ours has a comma, but others' may. */
 const joint = /, (?=[!#$%&'*+.^`|~\w-]+=)/;
 
-/** An exchange over a Worker's request. */
+/** An exchange over a Worker's request. Without the flag `enable_request_signal` its signal never aborts, but `left` is called. */
 export class WorkerExchange extends FetchExchange implements Exchange {
   /** Of HTTP/1.0 too: workerd does not tell the version. */
   readonly canUpgrade: boolean;
   readonly listener = "a Worker";
-  readonly #signal: AbortSignal;
   readonly #context: WorkerContext;
-  #controller: AbortController | undefined = undefined;
 
   constructor(request: Request, peer: string, context: WorkerContext) {
     super(request, peer);
     this.canUpgrade = request.method === "GET";
-    this.#signal = request.signal;
     this.#context = context;
   }
 
   override lines(name: string): readonly string[] {
     const lines = super.lines(name);
     return name === "cookie" ? lines.flatMap((line) => line.split(joint)) : lines;
-  }
-
-  override get gone(): AbortSignal {
-    // Without the flag `enable_request_signal` it never does.
-    return (this.#controller ??= abortingWith(this.#signal)).signal;
-  }
-
-  /** The client took no more of its answer. */
-  left(): void {
-    this.#controller?.abort();
   }
 
   /**

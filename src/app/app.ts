@@ -17,7 +17,7 @@ import type { Exchange, Sent } from "./exchange.ts";
 import type { Middleware } from "./middleware.ts";
 import { readOrigins } from "./origin.ts";
 import { inTime } from "./draining.ts";
-import { FetchExchange, responseOf } from "./fetch.ts";
+import { fetchFrom } from "./fetch.ts";
 import { pathOf } from "./target.ts";
 import { TrustedProxies } from "./proxies/trusted-proxies.ts";
 import type { ProxyHeader } from "./proxies/trusted-proxies.ts";
@@ -140,9 +140,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     isStopping: false,
   };
   const answer = (exchange: Exchange) => answerExchange(app, exchange);
-  const fetch = async (request: Request, connection: Connection = {}) => {
-    return responseOf(await answer(new FetchExchange(request, connection.peer ?? "")));
-  };
+  const fetch = (request: Request, { peer = "" }: Connection = {}) => fetchFrom(answer, request, peer);
   const whenStopping: (() => void)[] = [];
   const onStop = (act: () => void) => {
     if (app.isStopping) act();

@@ -1,7 +1,7 @@
 /** Event streams as they are written (contract 3, 6; facts 6; rows EV). */
 import * as v from "valibot";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { Answer, Codec, Event, Header, Log, Path, Returns, Test, clientGone, get } from "usher-http";
+import { Answer, App, Codec, Event, Header, Log, Path, Returns, Test, clientGone, get } from "usher-http";
 import type { Producer, Send } from "usher-http";
 import { internal, invalid } from "../support/refusals.ts";
 import { lines, messages } from "../support/logs.ts";
@@ -121,6 +121,23 @@ describe("an event stream", () => {
       "url.path": "/stream",
       "framework.stream.ended": "client gone",
     });
+  });
+
+  it("EV-09 is told that the client went by whoever cancels the answer, as servers do that call fetch", async () => {
+    let departed = (): void => {};
+    const departure = new Promise<void>((resolve) => (departed = resolve));
+    const app = App.make([
+      get(path, { inputs: { clientGone }, returns: Returns.events([state]) }, ({ clientGone }) => () => {
+        clientGone.addEventListener("abort", departed);
+        return departure;
+      }),
+    ]);
+    const answer = await app.fetch(new Request("http://localhost/stream"));
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+    const next = reader.read();
+    await reader.cancel();
+    await departure;
+    expect(await next).toEqual({ done: true, value: undefined });
   });
 
   it("EV-10 ends when its producer returns, and answers gone to what it left behind", async () => {
