@@ -10,10 +10,10 @@ const files: readonly (readonly [file: string, names?: readonly string[]])[] = [
   ["streams/event-reader"],
   ["client/waiting"],
   ["client/received"],
-  ["client/outcome"],
-  ["routes/segment", ["percentEncoded"]],
+  ["client/beyond-json"],
   ["streams/text-kinds", ["askingForTextKinds"]],
   ["client/request"],
+  ["client/outcome"],
   ["client/call"],
 ];
 
@@ -43,9 +43,7 @@ export function sourcesOf(roots: readonly string[]): readonly string[] {
 
 // Only between declarations is an empty line followed by one that begins at the margin.
 function declarationsOf(source: string): readonly Declarations[] {
-  const inOneModule = source
-    .replaceAll(/^import [^;]*;\n/gm, "")
-    .replaceAll(/\n *\/\/[^\n]*\n *const \{ \w+ \} = await import\([^)]*\);/g, "");
+  const inOneModule = source.replaceAll(/^import [^;]*;\n/gm, "").replaceAll(/\(await import\([^)]*\)\)\./g, "");
   return inOneModule.split(/\n\n(?=\S)/).map((text) => ({ names: namesIn(text), text: text.trim() }));
 }
 

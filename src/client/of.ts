@@ -21,6 +21,4 @@ import type { Calls, ClientOptions } from "./calls.ts";
  * else if (found.error === "not_found") console.log("There is no order 7.");
  * ```
  */
-export function of<Routes extends readonly Route[]>(options: ClientOptions): Calls<Routes> {
-  return callsOf(options) as Calls<Routes>;
-}
+export const of = callsOf as <Routes extends readonly Route[]>(options: ClientOptions) => Calls<Routes>;

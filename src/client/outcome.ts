@@ -1,8 +1,11 @@
 import type { Problem } from "../refusals/problem.ts";
 import type { Succeeded } from "../answers/returned.ts";
 import type { Refused } from "./calls.ts";
+import { pairsOf } from "./request.ts";
+import type { Fields } from "./request.ts";
 
 export type Came = Succeeded<number, unknown> | Refused<string, readonly Problem[]>;
+export type Ask = (request: Request) => Promise<Response>;
 
 /** As a refusal is written, where it is one. */
 interface RefusalBody {
@@ -11,47 +14,23 @@ interface RefusalBody {
   readonly problems?: readonly Problem[];
 }
 
-/** What an answer stands for. `eventsOf` makes the value of one that is an event stream. */
-export async function outcomeOf(
-  ask: () => Promise<Response> | Response,
-  eventsOf: (response: Response) => Promise<unknown>,
-): Promise<Came> {
-  let [status, headers] = [0, new Headers()];
+/** What comes of a request, which its form is not in yet. More than JSON few calls need: a bundler leaves it until one does. */
+export async function outcomeOf(request: Request, ask: Ask = fetch, form?: Fields): Promise<Came> {
+  // Until something answers: it has no status, and no headers.
+  let response = Response.error();
+  let came: object = { error: "unreachable", message: "The server could not be reached.", problems: [] };
   try {
-    const response = await ask();
-    const { ok } = response;
-    ({ status, headers } = response);
-    if (ok)
-      return { ok, status, headers, value: await (isEventStream(response) ? eventsOf(response) : valueOf(response)) };
-    const { error, message, problems = [] } = (await response.json()) as RefusalBody;
-    if (typeof error === "string" && typeof message === "string")
-      return { ok, status, headers, error, message, problems };
+    response = await ask(form ? (await import("./beyond-json.ts")).formed(request, pairsOf(form)) : request);
+    const type = response.headers.get("content-type") ?? "";
+    if (!response.ok) {
+      const { error, message, problems = [] } = (await response.json()) as RefusalBody;
+      if (typeof error === "string" && typeof message === "string") came = { error, message, problems };
+    } else if (/[/+]json\b/i.test(type)) came = { value: await response.json() };
+    else if (type === "") came = { value: (await response.text()) || undefined };
+    else came = { value: await (await import("./beyond-json.ts")).valueOf(response, request, ask, outcomeOf) };
   } catch {
     // Nothing came, or not all of it, or what is no refusal: the page of a gateway.
   }
-  return {
-    ok: false,
-    status,
-    headers,
-    error: "unreachable",
-    message: "The server could not be reached.",
-    problems: [],
-  };
-}
-
-export function isEventStream(response: Response): boolean {
-  return /^text\/event-stream\b/i.test(typeOf(response));
-}
-
-/** What a body is by its type; undefined where there is none. */
-async function valueOf(response: Response): Promise<unknown> {
-  const type = typeOf(response);
-  if (/[/+]json\b/i.test(type)) return response.json();
-  if (/^text\//i.test(type)) return response.text();
-  return type === "" ? (await response.text()) || undefined : response;
-}
-
-/** The content type; empty where there is none. */
-export function typeOf({ headers }: Response): string {
-  return headers.get("content-type") ?? "";
+  const { status, headers } = response;
+  return { ok: "value" in came, status, headers, ...came } as Came;
 }

@@ -1,7 +1,6 @@
 import { EventReader } from "../streams/event-reader.ts";
 import type { ReadEvent } from "../streams/event-reader.ts";
-import type { Sent } from "./request.ts";
-import { isEventStream, outcomeOf, typeOf } from "./outcome.ts";
+import type { Ask, outcomeOf } from "./outcome.ts";
 import { wait, waitMs } from "./waiting.ts";
 
 /** An event as it is handed on. */
@@ -11,27 +10,30 @@ interface ReceivedEvent {
   readonly value: unknown;
 }
 
-type SentHeaders = Sent["headers"];
-type GoOn = (lastId: string | undefined) => Promise<Response>;
+/** What opens a stream, each time. */
+interface Opening {
+  readonly request: Request;
+  readonly ask: Ask;
+  readonly outcome: typeof outcomeOf;
+}
 
 /**
  * The events of a stream, over as many connections as it takes. It ends when its reader leaves, when its signal aborts,
  * and where the server ended it without a word on how to go on: no id, and no `retry`.
- *
- * @param ask Asks for it again with other headers; undefined where asking again would do something again.
- * @param left Aborts with `leaving`, and with the call's own signal; so does what the stream was asked with.
  */
 export function received(
   first: Response,
-  headers: SentHeaders,
-  ask: ((headers: SentHeaders) => Promise<Response>) | undefined,
-  leaving: AbortController,
-  left: AbortSignal,
+  request: Request,
+  ask: Ask,
+  outcome: typeof outcomeOf,
 ): AsyncIterableIterator<ReceivedEvent, undefined> {
+  const leaving = new AbortController();
+  const { signal: left } = leaving;
   // Nobody may ever have asked for an event.
   left.addEventListener("abort", () => drop(first));
-  const goOn = ask && ((lastId: string | undefined) => ask(after(lastId, headers)));
-  const events = eventsOf(first, goOn, left);
+  request.signal.addEventListener("abort", () => leaving.abort());
+  if (request.signal.aborted) leaving.abort();
+  const events = eventsOf(first, { request, ask, outcome }, left);
   return {
     [Symbol.asyncIterator]() {
       return this;
@@ -45,21 +47,18 @@ export function received(
   };
 }
 
-/** As an EventSource sends it: the bytes of its UTF-8. */
-function after(lastId: string | undefined, headers: SentHeaders): SentHeaders {
-  return lastId ? { ...headers, "last-event-id": String.fromCharCode(...new TextEncoder().encode(lastId)) } : headers;
-}
-
 async function* eventsOf(
   first: Response,
-  goOn: GoOn | undefined,
+  opening: Opening,
   left: AbortSignal,
 ): AsyncGenerator<ReceivedEvent, undefined, undefined> {
+  // Asking again for what was no GET would do something again.
+  const isRepeatable = opening.request.method === "GET";
   const waiting = { failures: 0 };
   let response: Response | undefined = first;
   let reader = new EventReader();
   while (response !== undefined) {
-    const texts = textKindsOf(typeOf(response));
+    const texts = textKindsOf(response);
     const connection = eventsOfOne(response, reader, left);
     let read = await connection.next();
     for (; !read.done; read = await connection.next()) {
@@ -68,9 +67,9 @@ async function* eventsOf(
       yield { name, id, value: texts?.includes(name) ? data : parsed(data) };
     }
     const isWhole = read.value;
-    if (left.aborted || (isWhole && !(goOn && canGoOn(reader)))) return undefined;
-    if (goOn === undefined) throw new Error("the event stream was cut off");
-    response = await goneOn(goOn, reader, waiting, left);
+    if (left.aborted || (isWhole && !(isRepeatable && canGoOn(reader)))) return undefined;
+    if (!isRepeatable) throw new Error("the event stream was cut off");
+    response = await goneOn(opening, reader, waiting, left);
     reader = new EventReader(undefined, reader);
   }
   return undefined;
@@ -105,34 +104,37 @@ async function* eventsOfOne(
 
 /** The stream of the next connection, however often it must be asked for; undefined where it has ended for good. */
 async function goneOn(
-  goOn: GoOn,
+  { request, ask, outcome }: Opening,
   { lastId, retryMs }: EventReader,
   waiting: { failures: number },
   left: AbortSignal,
 ): Promise<Response | undefined> {
+  const headers = new Headers(request.headers);
+  // As an EventSource sends it: the bytes of its UTF-8.
+  if (lastId) headers.set("last-event-id", String.fromCharCode(...new TextEncoder().encode(lastId)));
   for (;;) {
     await wait(waitMs(retryMs, waiting.failures++), left);
     if (left.aborted) return undefined;
-    const response = await goOn(lastId).catch(() => undefined);
+    const again = new Request(request, { headers, signal: left });
+    const response = await ask(again).catch(() => undefined);
     if (response?.ok && isEventStream(response)) return response;
     // HTML, "Server-sent events": this is how a server says that there is no more.
     if (response?.status === 204) return undefined;
     if (response !== undefined && response.status < 500 && response.status !== 429) {
-      const outcome = await outcomeOf(
-        () => response,
-        async () => undefined,
-      );
-      throw new Error(`the event stream does not go on: ${outcome.ok ? "what answers is none" : outcome.error}`, {
-        cause: outcome,
-      });
+      const cause = await outcome(again, async () => response);
+      throw new Error(`the event stream does not go on: ${cause.ok ? "what answers is none" : cause.error}`, { cause });
     }
     if (response) drop(response);
   }
 }
 
+export function isEventStream(response: Response): boolean {
+  return /^text\/event-stream\b/i.test(typeOf(response));
+}
+
 /** The kinds that a stream's type says are text; undefined where it says nothing of them. */
-function textKindsOf(type: string): readonly string[] | undefined {
-  return /;text-kinds="([^"]*)"/.exec(type)?.[1]?.split(",").map(decodeURIComponent);
+function textKindsOf(response: Response): readonly string[] | undefined {
+  return /;text-kinds="([^"]*)"/.exec(typeOf(response))?.[1]?.split(",").map(decodeURIComponent);
 }
 
 /** JSON; of a server that does not say which kinds are text, what is no JSON is text. */
@@ -142,6 +144,11 @@ function parsed(data: string): unknown {
   } catch {
     return data;
   }
+}
+
+/** The content type; empty where there is none. */
+export function typeOf({ headers }: Response): string {
+  return headers.get("content-type") ?? "";
 }
 
 function drop({ body }: Response): void {

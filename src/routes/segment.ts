@@ -14,7 +14,7 @@ export function encodeSegment(text: string): string {
 }
 
 /** RFC 3986 §2.3: only the unreserved characters stand for themselves. */
-export function percentEncoded(text: string): string {
+function percentEncoded(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,

@@ -146,7 +146,9 @@ describe("what a call sends", () => {
         const api = Client.of<typeof routes>({ baseUrl: "http://localhost", fetch });
         const came = await api["GET /two words/{name}/x"]({ path: { name } });
         expect(came).toMatchObject({ ok: true, value: name });
-        expect(Path.url(path, { name })).toEqual({ ok: true, value: urls[0] });
+        // A URL may have the five of them bare (RFC 3986 §3.3), and a client has no code to encode them.
+        const url = urls[0]?.replace(/[!'()*]/g, (bare) => `%${bare.charCodeAt(0).toString(16).toUpperCase()}`);
+        expect(Path.url(path, { name })).toEqual({ ok: true, value: url });
       }),
     );
   });
@@ -163,7 +165,7 @@ describe("what a call sends", () => {
     const untyped = api["GET /orders/{id}"] as (sent: object) => Promise<unknown>;
     await expect(untyped({})).rejects.toThrow("/orders/{id}: id is missing");
     await expect(api["GET /two words/{name}/x"]({ path: { name: "" } })).rejects.toThrow(
-      "name is missing, or no segment a request can have",
+      "name is missing, or no segment",
     );
     await expect(api["GET /two words/{name}/x"]({ path: { name: ".." } })).rejects.toThrow("name is missing");
     await expect(api["GET /files/{rest*}"]({ path: { rest: ["a", ""] } })).rejects.toThrow("rest is missing");

@@ -340,19 +340,14 @@ describe("whoever leaves an event stream", () => {
   });
 
   it("before its first event ends it too", async () => {
-    const signals: AbortSignal[] = [];
-    const left = await new Promise<readonly AbortSignal[]>((resolve) => {
-      const body = new ReadableStream({ cancel: () => resolve(signals) });
-      const fetch = async ({ signal }: Request) => {
-        signals.push(signal);
-        return new Response(body, { headers: { "content-type": "text/event-stream" } });
-      };
+    await new Promise<void>((resolve) => {
+      const body = new ReadableStream({ cancel: () => resolve() });
+      const fetch = async () => new Response(body, { headers: { "content-type": "text/event-stream" } });
       const api = Client.of<typeof routes>({ baseUrl: "http://localhost", fetch });
       void api["GET /feed"]().then((stream) =>
         stream.ok ? stream.value[Symbol.asyncIterator]().return?.() : undefined,
       );
     });
-    expect(left.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
   it("by its signal ends the iteration, and the connection", async () => {
