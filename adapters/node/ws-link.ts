@@ -4,6 +4,7 @@ import type { Sweep } from "../../src/app/sweep.ts";
 import { writeShort } from "./frame.ts";
 import { lingerMs } from "./linger.ts";
 import type { HeardLink, SocketHeard } from "../../src/streams/sockets/link.ts";
+import { hadTurn } from "../../src/streams/turn.ts";
 
 /** What a client may have been sent and not have taken before a `send` waits for it. */
 const mostWaiting = 65_536;
@@ -39,7 +40,10 @@ export class WsLink implements HeardLink {
     });
     const frame = (): void => heard.frame();
     this.#ws
-      .on("message", (data, isBinary) => heard.message(isBinary ? bytesOf(data) : bytesOf(data).toString()))
+      .on("message", (data, isBinary) => {
+        hadTurn();
+        heard.message(isBinary ? bytesOf(data) : bytesOf(data).toString());
+      })
       .on("ping", frame)
       .on("pong", frame)
       .on("error", (error: NodeJS.ErrnoException) => (this.#fault ??= error.code ?? "a fault"))

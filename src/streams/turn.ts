@@ -8,12 +8,21 @@ const mostSends = 1024;
 // Of whoever holds the clock in a test, these are not to be held: what waits for its turn would wait for the test.
 const { setTimeout } = globalThis;
 
+/** Sends since somebody else last had a turn, as far as that is known. */
 let sends = 0;
 /** Since when nobody else had a turn, as far as it was looked; undefined where somebody had. */
 let since: { readonly at: number; readonly sends: number } | undefined;
 
 // On Workers a timer ends with its request: then this is too old, which costs whoever sends on and on one wait too many.
 const forget = (): void => (since = undefined);
+
+/**
+ * Something came, which is a turn of somebody else's, by its adapter's word for it: whoever answers it, and so the next, needs
+ * neither a look at the clock nor a timer, which cost a socket's echo a tenth. Where looks have begun, they go on.
+ */
+export function hadTurn(): void {
+  if (since === undefined) sends = 0;
+}
 
 /**
  * Whether something was sent on and on for so long, with nothing waited for but what is there at once, that others are to have

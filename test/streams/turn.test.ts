@@ -8,6 +8,7 @@ import { comment } from "../../src/streams/event.ts";
 import { text } from "../../src/streams/sockets/message.ts";
 import { OpenSocket } from "../../src/streams/sockets/open-socket.ts";
 import type { SocketLink } from "../../src/streams/sockets/link.ts";
+import { hadTurn, isTurnDue } from "../../src/streams/turn.ts";
 import { Streaming } from "../../src/app/streaming.ts";
 
 afterEach(() => void vi.useRealTimers());
@@ -100,4 +101,28 @@ it("a few that are sent at once wait for nobody", async () => {
     new EventStream(produce, undefined, 15_000).writeTo(roomy);
   });
   expect(another.had).toBe(false);
+});
+
+describe("where something came for every few sends", () => {
+  const anotherTurn = () => new Promise((resolve) => setTimeout(resolve, 20));
+
+  it("no turn is due, however many there are", async () => {
+    await anotherTurn();
+    const until = performance.now() + 50;
+    while (performance.now() < until) {
+      hadTurn();
+      for (let i = 0; i < 31; i++) expect(isTurnDue()).toBe(false);
+    }
+  });
+
+  it("one is due to who sends on and on for one of them", async () => {
+    await anotherTurn();
+    let isDue = false;
+    // In a turn: what waits to be told of another has none.
+    for (let i = 0; !isDue && i < 1_000_000; i++) {
+      hadTurn();
+      for (let j = 0; j < 32; j++) isDue ||= isTurnDue();
+    }
+    expect(isDue).toBe(true);
+  });
 });
