@@ -91,10 +91,13 @@ function make<P extends Types, A>(
 
 function printed(sql: string, type: Type<unknown>, value: unknown, at: number): string | null {
   try {
-    return type.print(value);
+    const text = type.print(value);
+    // Of a program without types a number may come through, where its digits look well.
+    if (text === null || typeof text === "string") return text;
   } catch {
-    throw misfit(sql, `parameter $${at + 1} is no ${type.name}`);
+    // What it says of the value is not told.
   }
+  throw misfit(sql, `parameter $${at + 1} is no ${type.name}`);
 }
 
 type Field = readonly [name: string, type: Type<unknown>, at: number];

@@ -164,6 +164,8 @@ describe("a value that is none of its type's is not sent", () => {
     ["too large a bigint", Type.int64 as Type<never>, 2n ** 63n],
     ["no bigint", Type.int64 as Type<never>, 1],
     ["no digits", Type.numeric as Type<never>, "1; drop table"],
+    ["a number for digits", Type.numeric as Type<never>, 5],
+    ["a list of a uuid", Type.uuid as Type<never>, ["f81d4fae-7dec-11d0-a765-00a0c91e6bf6"]],
     ["NUL", Type.text as Type<never>, "a\0b"],
     ["half a surrogate pair", Type.text as Type<never>, "\ud800"],
     ["nothing", Type.text as Type<never>, undefined],
