@@ -3,14 +3,11 @@ import { kindOf } from "../shapes/kind.ts";
 import { compileWriter } from "../shapes/writer.ts";
 import type { AnyEventKind } from "../streams/event.ts";
 import type { AnyMessage, AnyProtocol } from "../streams/sockets/message.ts";
+import { leadingSomewhere, withHeaders } from "./responses.ts";
+import type { HeaderDocs, Responses } from "./responses.ts";
 import { keyed } from "./request-body.ts";
 import type { Direction, Schema } from "./schemas/schema.ts";
 import type { Telling } from "./telling.ts";
-
-/** Answers by their status. */
-export interface Responses {
-  [status: string]: { readonly description: string; readonly [member: string]: unknown };
-}
 
 /** What a route answers when it does not refuse. */
 export function answersOf(returns: ReturnsNode, telling: Telling): Responses {
@@ -60,10 +57,8 @@ function ownAnswers({ statuses, several, contentTypes }: ReturnsNode): Responses
       const types = contentTypes?.get(status) ?? [];
       // JSON of any kind; what is not JSON is text, or bytes.
       const content = types.map((type) => [type, { schema: /[/+]json$/.test(type) ? {} : { type: "string" } }]);
-      return [
-        status,
-        { description: sentence, ...(types.length === 0 ? {} : { content: Object.fromEntries(content) }) },
-      ];
+      const answer = { description: sentence, ...(types.length === 0 ? {} : { content: Object.fromEntries(content) }) };
+      return [status, withHeaders(answer, leadingSomewhere(status))];
     }),
   );
 }
@@ -74,10 +69,18 @@ export function eitherOf(answers: Responses, refusals: Responses): Responses {
   for (const [status, answer] of Object.entries(answers)) {
     const refusal = refusals[status];
     if (refusal === undefined) continue;
-    const content = { ...(answer["content"] as object | undefined), ...(refusal["content"] as object | undefined) };
-    all[status] = { description: `${answer.description} ${refusal.description}`, content };
+    const content = { ...answer.content, ...refusal.content };
+    const both = { description: `${answer.description} ${refusal.description}`, content };
+    all[status] = withHeaders(both, { ...answer.headers, ...onlySome(refusal.headers) });
   }
   return all;
+}
+
+/** Headers that the route's own answer under the same status need not have. */
+function onlySome(headers: HeaderDocs = {}): HeaderDocs {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, { description, schema }]) => [name, { description, schema }]),
+  );
 }
 
 function eventsAnswer(kinds: readonly AnyEventKind[], telling: Telling): Responses[string] {

@@ -1,7 +1,7 @@
 import type { Code } from "../refusals/code.ts";
 import type { Route } from "../routes/route.ts";
 import { answersOf, eitherOf } from "./answers.ts";
-import type { Responses } from "./answers.ts";
+import type { Responses } from "./responses.ts";
 import { readsOf } from "./inputs.ts";
 import type { Credential } from "./inputs.ts";
 import { parametersOf } from "./parameters.ts";

@@ -1,7 +1,8 @@
 import type { Code } from "../refusals/code.ts";
 import * as codes from "../refusals/framework-codes.ts";
 import type { Route } from "../routes/route.ts";
-import type { Responses } from "./answers.ts";
+import { comeAgain, howToProve, withHeaders, whatToSpeak } from "./responses.ts";
+import type { HeaderDocs, Responses } from "./responses.ts";
 import type { Reads } from "./inputs.ts";
 import type { Schema } from "./schemas/schema.ts";
 
@@ -58,7 +59,18 @@ export function refusalsOf(all: readonly Code[]): Responses {
   for (const status of [...new Set(all.map(({ status }) => status))].toSorted((a, b) => a - b)) {
     const ofStatus = all.filter((code) => code.status === status);
     const description = ofStatus.map(({ name, doc }) => `${name}: ${doc}`).join(" ");
-    responses[status] = { description, content: { "application/json": { schema } } };
+    responses[status] = withHeaders({ description, content: { "application/json": { schema } } }, headersOf(ofStatus));
   }
   return responses;
+}
+
+/** What refusals of one status say in their headers. */
+function headersOf(ofStatus: readonly Code[]): HeaderDocs {
+  const challenges = ofStatus.flatMap(({ challenge }) => challenge ?? []);
+  const names = new Set(ofStatus.map(({ name }) => name));
+  return {
+    ...(challenges.length === 0 ? {} : howToProve(challenges, challenges.length === ofStatus.length)),
+    ...(names.has(codes.busy.name) || names.has(codes.rateLimited.name) ? comeAgain : {}),
+    ...(names.has(codes.upgradeRequired.name) ? whatToSpeak(ofStatus.length === 1) : {}),
+  };
 }

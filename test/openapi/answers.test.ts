@@ -66,6 +66,13 @@ function said(method: string, path: string, status: number) {
 function expectAsSaid(method: string, path: string, { status, headers, body }: Test.Answered): void {
   const answer = said(method, path, status);
   expect(answer, `${method} ${path} ${status} is not in the document`).toBeDefined();
+  for (const [name, { required, schema }] of Object.entries(answer?.headers ?? {})) {
+    const value = headers.get(name);
+    if (required === true) expect(value, `${method} ${path} ${status} has no ${name}`).not.toBeNull();
+    if (value === null) continue;
+    const isValid = compile(schema)(schema["type"] === "integer" ? Number(value) : value);
+    expect(isValid, `${method} ${path} ${status}: ${name}: ${value}`).toBe(true);
+  }
   const type = headers.get("content-type")?.split(";")[0];
   if (type === undefined) {
     expect([body, answer?.content]).toEqual(["", undefined]);

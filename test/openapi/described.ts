@@ -20,6 +20,7 @@ export interface Content {
 }
 export interface Answer {
   readonly description: string;
+  readonly headers?: { readonly [name: string]: { readonly required?: boolean; readonly schema: Schema } };
   readonly content?: Content;
   readonly "x-websocket"?: { readonly [side: string]: unknown };
 }

@@ -411,6 +411,26 @@ describe("answers", () => {
     expect(() => Returns.responses({ 200: { doc: "", contentTypes: ["html"] } })).toThrow('"html" is no content type');
   });
 
+  it("OA where a redirect leads", () => {
+    const returns = Returns.responses({
+      200: "The page.",
+      201: "Made.",
+      304: "As you have it.",
+      303: { doc: "To the orders.", contentTypes: ["text/html"] },
+      503: "Closed.",
+    });
+    const location = { description: "Where to.", schema: { type: "string", format: "uri-reference" } };
+    const moved = get(Path.root, { returns }, () => new Response(null, { status: 303 }));
+    const { responses } = operation(moved);
+    expect(responses["303"]).toEqual({
+      description: "To the orders.",
+      headers: { Location: location },
+      content: { "text/html": { schema: { type: "string" } } },
+    });
+    expect(Object.keys(responses).filter((status) => "headers" in (responses[status] ?? {}))).toEqual(["303", "503"]);
+    expect(responses["503"]?.headers).toHaveProperty("Retry-After");
+  });
+
   const tick = Event.json("tick", v.pipe(v.number(), v.integer()));
   const ticks = get(Path.of("ticks"), { returns: Returns.events([tick, Event.text("line")]) }, () => () => {});
   const itemSchema = {
@@ -558,6 +578,36 @@ describe("refusals", () => {
       "rate_limited: The caller asked more often than the route allows; Retry-After says when to ask again.",
       "unsupported_media_type: The body is sent as something the route does not read.",
     ]);
+  });
+
+  it("OA what a refusal says in its headers: how to prove who asks, when to come again, what to speak", () => {
+    const barred = Refusal.code("barred", { status: 401, doc: "Not you.", challenge: 'Basic realm="a"' });
+    const slowly = Rate.limit(Rate.create({ limit: 1, perMs: 1000 }), { key: client });
+    const limited = post(Path.of("a"), { inputs: { slowly }, returns: Returns.text, refuses: [signedOut] }, () => "");
+    const { responses } = operation(limited);
+    expect(responses["401"]?.headers).toEqual({
+      "WWW-Authenticate": {
+        description: "How to prove who asks.",
+        required: true,
+        schema: { type: "string", enum: ["Bearer"] },
+      },
+    });
+    const comeAgain = { description: "After how many seconds to ask again.", schema: { type: "integer", minimum: 0 } };
+    expect(responses["429"]?.headers).toEqual({ "Retry-After": comeAgain });
+    expect(responses["503"]?.headers).toEqual({ "Retry-After": comeAgain });
+    expect([responses["403"], responses["500"]].filter((one) => one !== undefined && "headers" in one)).toEqual([]);
+    const either = get(Path.root, { returns: Returns.text, refuses: [signedOut, barred] }, () => "");
+    expect(operation(either).responses["401"]?.headers).toMatchObject({
+      "WWW-Authenticate": { schema: { enum: ["Bearer", 'Basic realm="a"'] } },
+    });
+    const socket = get(
+      Path.root,
+      { returns: Returns.websocket(Socket.protocol({ client: Socket.text, server: Socket.text })) },
+      () => async () => {},
+    );
+    expect(operation(socket).responses["426"]?.headers).toEqual({
+      Upgrade: { description: "What to speak.", required: true, schema: { type: "string", enum: ["websocket"] } },
+    });
   });
 
   it("OA a body's own code is the route's", () => {
