@@ -2,6 +2,8 @@
 export interface Terminal {
   readonly out: (text: string) => void;
   readonly error: (text: string) => void;
+  /** How wide it is; undefined where what is printed goes elsewhere. */
+  readonly columns?: number | undefined;
 }
 
 /** A command of `usher`. To add one, write it in a file of its own and list it in `commands.ts`. */

@@ -12,8 +12,9 @@ export async function loadRoutes(file: string): Promise<readonly Route[]> {
   const path = resolve(file);
   if (!existsSync(path)) throw new Failure(`${file} is missing`);
   if (statSync(path).isDirectory()) throw new Failure(`${file} is a folder, and no module`);
-  const { routes } = await load(file, pathToFileURL(path));
-  if (!Array.isArray(routes)) throw new Failure(`${file} exports no list named routes`);
+  const module = await load(file, pathToFileURL(path));
+  const { routes } = module;
+  if (!Array.isArray(routes)) throw new Failure(`${file} exports no list named routes: it exports ${namesOf(module)}`);
   const wrong = routes.findIndex((route) => !isRoute(route));
   if (wrong !== -1) throw new Failure(`${file}: routes[${wrong}] is no route`);
   checkPackage(file, path);
@@ -25,12 +26,36 @@ async function load(file: string, url: URL): Promise<{ readonly routes?: unknown
     return (await import(url.href)) as object;
   } catch (thrown) {
     const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
-    if (code !== "ERR_UNKNOWN_FILE_EXTENSION") throw thrown;
+    if (code !== "ERR_UNKNOWN_FILE_EXTENSION") throw new Failure(`${file} cannot be loaded:\n${said(thrown)}`);
     throw new Failure(
       `${file}: Node ${process.versions.node} does not run TypeScript. Name what was built from it, or run usher with ` +
         "Node 22.18 or newer (npx usher), Bun (bunx --bun usher) or Deno (deno run -A npm:usher-http/usher).",
     );
   }
+}
+
+/** What was raised, and where in the program: the runtime's own lines and ours say nothing of it. */
+function said(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  const { position } = thrown as { readonly position?: { file: string; line: number; column: number } | null };
+  // Of what does not parse Bun has no stack.
+  if (position) return `${String(thrown)}\n    at ${position.file}:${position.line}:${position.column}`;
+  const lines = (thrown.stack ?? String(thrown)).split("\n");
+  const { pathname } = new URL(".", import.meta.url);
+  const isElsewhere = (line: string) =>
+    /\b(node|ext|native|bun):|processTicksAndRejections/.test(line) || line.includes(pathname);
+  return lines.filter((line) => !/^ +at /.test(line) || !isElsewhere(line)).join("\n");
+}
+
+const mostNames = 10;
+
+function namesOf(module: object): string {
+  const names = Object.keys(module);
+  const more = names.length > mostNames ? [`${names.length - mostNames} more`] : [];
+  const listed = [...names.slice(0, mostNames), ...more];
+  const last = listed.pop();
+  if (last === undefined) return "nothing";
+  return listed.length === 0 ? last : `${listed.join(", ")} and ${last}`;
 }
 
 function isRoute(value: unknown): boolean {

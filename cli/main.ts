@@ -9,9 +9,16 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(1);
 });
 
+// Without it Node would warn of a line of this file.
+process.once("beforeExit", () => {
+  process.stderr.write("usher: the module never finishes loading: what it awaits never comes\n");
+  process.exit(1);
+});
+
 const code = await run(process.argv.slice(2), {
   out: (text) => process.stdout.write(text),
   error: (text) => process.stderr.write(text),
+  columns: process.stdout.columns,
 });
 // Once all of it is written: what the routes' module left running, a pool or a timer, keeps nobody waiting.
 process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));

@@ -21,7 +21,10 @@ export const routes: Command = {
   async run(args, terminal) {
     const { module } = moduleAnd(args, {});
     const rows = (await loadRoutes(module)).map(rowOf);
-    terminal.out(table([["METHOD", "PATH", "READS", "ANSWERS", "REFUSES"], ...rows]));
+    const all = table([["METHOD", "PATH", "READS", "ANSWERS", "REFUSES"], ...rows]);
+    const { columns = Number.POSITIVE_INFINITY } = terminal;
+    const fits = all.split("\n").every((line) => line.length <= columns);
+    terminal.out(fits ? all : rows.map((row) => below(row, columns)).join(""));
     return 0;
   },
 };
@@ -82,4 +85,27 @@ function table(rows: readonly (readonly string[])[]): string {
       .trimEnd(),
   );
   return `${lines.join("\n")}\n`;
+}
+
+/** A row with its cells below each other, for a terminal that is not as wide as the table. */
+function below([method = "", path = "", ...cells]: readonly string[], columns: number): string {
+  const lines = ["reads", "answers", "refuses"].flatMap((name, index) => {
+    const cell = cells[index] ?? "";
+    return cell === "" ? [] : wrapped(name, cell.split(" "), columns);
+  });
+  return [`${method} ${path}`, ...lines, ""].join("\n");
+}
+
+/** Words in lines no longer than there is room for, unless one word is. */
+function wrapped(name: string, words: readonly string[], columns: number): readonly string[] {
+  const lines: string[] = [];
+  let line = `  ${name.padEnd(7)}`;
+  for (const word of words) {
+    if (line.trim() !== "" && line.length + 1 + word.length > columns) {
+      lines.push(line);
+      line = " ".repeat(9);
+    }
+    line += ` ${word}`;
+  }
+  return [...lines, line];
 }

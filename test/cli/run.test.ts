@@ -19,8 +19,13 @@ interface Ran {
 }
 
 async function usher(...args: string[]): Promise<Ran> {
+  return usherOn({}, ...args);
+}
+
+async function usherOn(terminal: { readonly columns?: number }, ...args: string[]): Promise<Ran> {
   let [out, error] = ["", ""];
-  const code = await run(args, { out: (text) => void (out += text), error: (text) => void (error += text) });
+  const told = { out: (text: string) => void (out += text), error: (text: string) => void (error += text) };
+  const code = await run(args, { ...told, ...terminal });
   return { code, out, error };
 }
 
@@ -55,11 +60,61 @@ describe("usher", () => {
     ["a module that is not there", "missing.ts", undefined, /missing.ts is missing/],
     ["a module without routes", "none.mjs", "export const others = [];", /none.mjs exports no list named routes/],
     ["a list of something else", "else.mjs", "export const routes = [1];", /else.mjs: routes\[0\] is no route/],
-    ["a module that throws", "throws.mjs", "throw new Error('no store');", /no store/],
+    [
+      "a module that calls them something else",
+      "named.mjs",
+      "export const Routes = []; export default [];",
+      /named.mjs exports no list named routes: it exports Routes and default\n$/,
+    ],
+    [
+      "a module that exports nothing",
+      "nothing.mjs",
+      "",
+      /nothing.mjs exports no list named routes: it exports nothing\n$/,
+    ],
+    [
+      "a module that throws",
+      "throws.mjs",
+      "throw new Error('no store');",
+      /^usher routes: \S*throws.mjs cannot be loaded:\nError: no store\n +at .*throws.mjs:1:\d+\)?\n(?!.* at .*\/cli\/)/s,
+    ],
+    [
+      "a module that throws what is no error",
+      "word.mjs",
+      "throw 'no store';",
+      /word.mjs cannot be loaded:\nno store\n$/,
+    ],
+    [
+      "a module that imports what is not there",
+      "astray.mjs",
+      "import './nowhere.mjs';",
+      /^usher routes: \S*astray.mjs cannot be loaded:\n.*nowhere.mjs.*\n(?! +at node:)/,
+    ],
   ])("ends with 1 for %s", async (_, name, text, said) => {
     const file = join(folder, name);
     if (text !== undefined) writeFileSync(file, text);
     expect(await usher("routes", file)).toEqual({ code: 1, out: "", error: expect.stringMatching(said) });
+  });
+});
+
+describe("usher routes on a terminal", () => {
+  it("is a table where that fits, and wherever there is no terminal", async () => {
+    const { out } = await usher("routes", orders);
+    const widest = Math.max(...out.split("\n").map((line) => line.length));
+    expect((await usherOn({ columns: widest }, "routes", orders)).out).toBe(out);
+  });
+
+  it("has a route's lines below each other where it does not, none longer than the terminal is wide", async () => {
+    const { out: table } = await usher("routes", orders);
+    const { code, out } = await usherOn({ columns: 60 }, "routes", orders);
+    const lines = out.split("\n");
+    expect(code).toBe(0);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
+    expect(lines[0]).toBe("POST /orders");
+    expect(lines.filter((line) => /^\S/.test(line))).toHaveLength(table.trimEnd().split("\n").length - 1);
+    // Nothing of the table is left out.
+    const words = (text: string) => text.split(/\s+/).filter((word) => !/^(reads|answers|refuses)?$/i.test(word));
+    expect(words(out)).toEqual(words(table).slice(2));
   });
 });
 

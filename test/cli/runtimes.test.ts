@@ -103,6 +103,28 @@ describe("usher", { timeout: 60_000 }, () => {
     expect([stdout, stderr]).toEqual(["{\n", ""]);
   });
 
+  it.each(readers)("says on $runtime what keeps a module from being loaded, and where", async ({ command, args }) => {
+    const raising = join(folder, "raising.mjs");
+    await writeFile(raising, "\nthrow new Error('no store');\n");
+    const raised = await ran(command, [...args, "routes", raising]);
+    const at = /^usher routes: \S*raising\.mjs cannot be loaded:\nError: no store\n +at .*raising\.mjs:2:\d+\)?\n$/;
+    expect([raised.code, raised.stderr]).toEqual([1, expect.stringMatching(at)]);
+    const broken = join(folder, "broken.mjs");
+    await writeFile(broken, "\nexport const routes = [;\n");
+    const { code, stderr } = await ran(command, [...args, "routes", broken]);
+    // Node tells where JavaScript does not parse to nobody who catches it.
+    const where = !command.includes("node-") ? /broken\.mjs:2/ : /SyntaxError: \S+/;
+    expect([code, stderr]).toEqual([1, expect.stringMatching(where)]);
+    expect(stderr).not.toMatch(/node:|\/cli\/\w+\.js/);
+  });
+
+  it.each(readers.slice(0, 2))("says on $runtime that a module never finishes loading", async ({ command, args }) => {
+    const waiting = join(folder, "waiting.mjs");
+    await writeFile(waiting, "await new Promise(() => {});\nexport const routes = [];\n");
+    const { code, stderr } = await ran(command, [...args, "routes", waiting]);
+    expect([code, stderr]).toEqual([1, "usher: the module never finishes loading: what it awaits never comes\n"]);
+  });
+
   it("says what to do where its Node does not run TypeScript", async () => {
     const { code, stderr } = await ran(runtimes["node-oldest"](), ["dist/cli/main.js", "routes", source]);
     const said =
