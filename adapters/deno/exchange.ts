@@ -21,6 +21,7 @@ export class DenoExchange implements Exchange {
   readonly listener = "Deno.serve";
   /** Deno tells it of itself. */
   readonly date = "";
+  isRead = false;
   readonly #request: Request;
   readonly #info: ServeInfo;
   readonly #listening: Listening;
@@ -94,6 +95,7 @@ export class DenoExchange implements Exchange {
   }
 
   lines(name: string): readonly string[] {
+    this.isRead = true;
     const value = told(() => this.#request.headers.get(name), null);
     if (value === null) return nothing;
     // The URL has the target's own authority where it has one (RFC 9112 §3.2.2), and Deno's address where there is none.
@@ -101,6 +103,7 @@ export class DenoExchange implements Exchange {
   }
 
   headers(): Iterable<readonly [name: string, value: string]> {
+    this.isRead = true;
     return told(() => [...this.#request.headers], []);
   }
 

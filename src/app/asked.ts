@@ -235,6 +235,11 @@ export class AskedExchange implements Asked, LogContext, Carrying, BodyHolder {
     this.#held = 0;
   }
 
+  /** It is logged and measured: what its work carries on from here lets go of it, where that is cheap. */
+  settle(): void {
+    if (this.exchange.isRead === true) this.#context?.settle();
+  }
+
   get setHeaders(): readonly (readonly [name: string, value: string])[] {
     return this.#headers ?? nothing;
   }

@@ -27,6 +27,8 @@ export interface Exchange extends TakingOver {
    * where the runtime tells it.
    */
   readonly date?: string;
+  /** Its headers were read, and one more costs less to read now than all of them to keep for later. */
+  readonly isRead?: boolean;
   /** Undefined where the request has none. */
   readonly body: BodySource | undefined;
   /** Aborts once the client has gone; made when first asked for. */

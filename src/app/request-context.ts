@@ -27,6 +27,10 @@ export class RequestContext implements LogContext {
     this.#exchange = undefined;
     return (this.#trace = joinTrace((name) => exchange.lines(name)));
   }
+  /** Reads the trace, if nobody has asked for it, and lets go of what it is read from. */
+  settle(): void {
+    void this.trace;
+  }
   get traceId(): string {
     return this.span?.traceId ?? this.trace.traceId;
   }

@@ -69,6 +69,7 @@ function ready(asked: AskedExchange, complete: Answer): Sent {
   logAccess(asked, answer, size ?? 0);
   if (asked.span !== undefined) endSpan(asked, asked.span, answer, size ?? 0);
   measureRequest(asked, answer);
+  asked.settle();
   const body = bodyOf(asked, answer);
   const sent = { status: answer.status, head, body, closes: answer.closes || asked.isOverBudget };
   if (isSocket(answer.body)) return { ...sent, socket: opened(asked, answer.body) };

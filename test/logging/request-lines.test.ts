@@ -21,6 +21,7 @@ import {
   requestId,
 } from "usher-http";
 import * as v from "valibot";
+import { FetchExchange } from "../../src/app/fetch.ts";
 import { eventually } from "../support/eventually.ts";
 import { lines, logWith, logged } from "../support/logs.ts";
 import { memory } from "../support/memory.ts";
@@ -140,6 +141,30 @@ describe("LG-12 a request's id", () => {
       request_id: answered?.["request_id"],
       trace_id: answered?.["trace_id"],
     });
+  });
+
+  it("is all that is left where no access line was written either, on a runtime whose requests cost to keep", async () => {
+    logWith({ level: "warn" });
+    const { passed, open } = gate();
+    const begins = get(Path.root, text, () => {
+      void passed.then(() => shop.warn("late"));
+      return "";
+    });
+    const app = App.make([begins]);
+    const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+    const ask = async (): Promise<WeakRef<Request>> => {
+      const request = new Request("http://shop.test/", {
+        headers: { traceparent: `00-${traceId}-00f067aa0ba902b7-01` },
+      });
+      await app.answer(Object.assign(new FetchExchange(request, ""), { isRead: true }));
+      return new WeakRef(request);
+    };
+    const request = await ask();
+    await memory();
+    expect(request.deref()).toBeUndefined();
+    open();
+    await setImmediate();
+    expect(lines()).toMatchObject([{ message: "late", trace_id: traceId }]);
   });
 
   it("is on what hears that its client has gone", async () => {
