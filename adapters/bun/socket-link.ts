@@ -85,9 +85,17 @@ class BunLink implements HeardLink {
   }
 
   /** Bun ends the connection with the close, and would do it with messages before it that are not out yet. */
-  close(code: number, reason: string): void {
-    if (this.#socket.getBufferedAmount() === 0) this.#socket.close(code, reason);
-    else this.#wait(1, (hasRoom) => void (hasRoom && this.#socket.close(code, reason)));
+  close(code: number, reason: string): Promise<unknown> | undefined {
+    if (this.#socket.getBufferedAmount() === 0) {
+      this.#socket.close(code, reason);
+      return undefined;
+    }
+    return new Promise<void>((resolve) => {
+      this.#wait(1, (hasRoom) => {
+        if (hasRoom) this.#socket.close(code, reason);
+        resolve();
+      });
+    });
   }
 
   terminate(): void {

@@ -9,7 +9,7 @@ import { hadTurn } from "../../src/streams/turn.ts";
 /** What a client may have been sent and not have taken before a `send` waits for it. */
 const mostWaiting = 65_536;
 /** What Bun has in the place of `ws` speaks on a connection of its own. */
-const writesFrames = !("bun" in process.versions);
+const ownsWire = !("bun" in process.versions);
 
 /** A socket of the `ws` package. */
 export class WsLink implements HeardLink {
@@ -59,18 +59,22 @@ export class WsLink implements HeardLink {
     // `ws` hears of its connection's end a turn later, which a handler that sends on and on would never let come.
     if (readyState !== OPEN || this.#socket.destroyed) return false;
     if (this.#ws.bufferedAmount < mostWaiting) {
-      if (!writesFrames || !writeShort(this.#socket, data)) this.#ws.send(data);
+      if (!ownsWire || !writeShort(this.#socket, data)) this.#ws.send(data);
       return true;
     }
-    return this.#sendAndWait(data);
+    return this.#waitFor((written) => this.#ws.send(data, written));
   }
 
   ping(): void {
     this.#ws.ping();
   }
 
-  close(code: number | undefined, reason: string): void {
+  close(code: number | undefined, reason: string): Promise<unknown> | undefined {
     this.#ws.close(code, reason);
+    // Called back once everything before it is with the system: `ws` says nothing of it. One that the client closed first
+    // is ended already.
+    const isBehind = ownsWire && this.#socket.writable && this.#ws.bufferedAmount > 0;
+    return isBehind ? this.#waitFor((written) => this.#socket.write("", written)) : undefined;
   }
 
   terminate(): void {
@@ -85,10 +89,10 @@ export class WsLink implements HeardLink {
     this.#ws.resume();
   }
 
-  #sendAndWait(data: string | Uint8Array): Promise<boolean> {
+  #waitFor(write: (written: (error?: Error | null) => void) => void): Promise<boolean> {
     if (this.#waiting++ === 0) this.#socket.setTimeout(this.#sendTimeoutMs).on("timeout", this.#timedOut);
     return new Promise((resolve) => {
-      this.#ws.send(data, (error) => {
+      write((error) => {
         if (--this.#waiting === 0) this.#socket.setTimeout(0).off("timeout", this.#timedOut);
         // Node tells of no error where the connection was closed while it wrote.
         resolve((error === undefined || error === null) && !this.#socket.destroyed);

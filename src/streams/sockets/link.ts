@@ -6,8 +6,11 @@ export interface SocketLink {
   send(data: string | Uint8Array): boolean | Promise<boolean>;
   /** Absent where the runtime pings by itself, or lets nobody: then nobody waits for its pong. */
   ping?(): void;
-  /** Begins the closing handshake. No code says nothing of why. */
-  close(code: number | undefined, reason: string): void;
+  /**
+   * Begins the closing handshake. No code says nothing of why. A promise where messages before it are still to go out: it
+   * resolves once they are, or will not be any more.
+   */
+  close(code: number | undefined, reason: string): void | Promise<unknown>;
   /** Ends the connection at once, where the runtime can. */
   terminate(): void;
   /** Takes nothing more off the wire until `resume`. Absent where the runtime reads on whoever waits. */

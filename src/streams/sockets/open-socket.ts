@@ -96,7 +96,9 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   async close({ code = 1000, reason = "" }: { readonly code?: number; readonly reason?: string } = {}): Promise<void> {
     if (this.#end !== undefined || this.#closing !== undefined) return void (await this.ended);
     this.#closing = { code: this.#sendable(code), reason: this.#short(reason) };
-    this.#link.close(this.#closing.code, this.#closing.reason);
+    // Only once it is out: a client that is slow to take what was sent before it has the time of any send.
+    await this.#link.close(this.#closing.code, this.#closing.reason);
+    if (this.#end !== undefined) return;
     const timer = setTimeout(() => this.#lateClose(), closingMs);
     await this.ended;
     clearTimeout(timer);

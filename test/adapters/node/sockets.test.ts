@@ -383,6 +383,31 @@ describe("a socket", () => {
     await eventually(() => expect(messages("info").at(-1)).toContain("socket on /s ended"));
   });
 
+  it("has what was sent before a close come whole, however slow its client is, and the close behind it", async () => {
+    const large = "x".repeat(16_777_216);
+    const { port } = await start([speaking(async (socket) => void (await socket.send(large)))]);
+    const client = await RawClient.to(port);
+    expect((await client.ask("GET /s", handshake).answer()).status).toBe(101);
+    client.socket.pause();
+    // Longer than a close is waited for, once it is out.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    client.socket.resume();
+    expect((await client.frame()).payload.length).toBe(large.length);
+    expect(await client.frame()).toEqual({ first: 0x88, payload: "\u0003\u00e8" });
+    await eventually(() => expect(messages("info").at(-1)).toBe("socket on /s ended: closed"));
+  });
+
+  it("loses a client that takes nothing of what was sent before a close", async () => {
+    const closes = speaking(async (socket) => void (await socket.send("x".repeat(16_777_216))));
+    const { port } = await start([closes], { sendTimeoutMs: 100 });
+    const client = await RawClient.to(port);
+    expect((await client.ask("GET /s", handshake).answer()).status).toBe(101);
+    client.socket.pause();
+    await eventually(() => expect(messages("info").at(-1)).toBe("socket on /s ended: closed"));
+    client.socket.resume();
+    await expect(client.frame()).rejects.toThrow("the connection ended before a frame of 16777216 bytes");
+  });
+
   it("closes with 1001 when the server stops", async () => {
     const { server, closed, opened } = await open([echo], "/echo", { drainMs: 600_000 });
     await opened;

@@ -118,6 +118,10 @@ const sockets: readonly Route[] = [
     await new Promise((resolve) => setTimeout(resolve, 50));
     return echoing;
   }),
+  // Says more than any system keeps for a client, and is done.
+  get(Path.of("socket", "large"), { returns: Returns.websocket(texts) }, () => async (socket) => {
+    await socket.send("x".repeat(16_777_216));
+  }),
   get(Path.of("speaking"), inText, () => String(speaking)),
 ];
 

@@ -72,6 +72,18 @@ const faults: { readonly [what: string]: (client: RawClient) => Promise<unknown>
 };
 
 export function describeSockets(start: Start): void {
+  it("what was sent before a close comes whole, however slow its client is, and the close behind it", async () => {
+    const server = await start();
+    const client = await opened(await server.client(), "/socket/large");
+    client.socket.pause();
+    // Longer than a close is waited for, once it is out.
+    await aWhile(1500);
+    client.socket.resume();
+    expect((await client.frame()).payload.length).toBe(16_777_216);
+    expect(await client.frame()).toEqual({ first: 0x88, payload: "\u0003\u00e8" });
+    await server.logs("socket on /socket/large ended");
+  });
+
   describe("what clients do wrong on a socket leaves nothing behind", () => {
     it.each(Object.entries(faults))("%s", { timeout: 60_000 }, async (_what, act) => {
       const server = await start({ sendTimeoutMs: 300 });
