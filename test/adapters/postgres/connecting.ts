@@ -16,7 +16,9 @@ process.exit(0);
 async function connect(target: string): Promise<unknown> {
   try {
     const pool = await Pool.create(target, { size: 1 });
+    const first = await pool.exec(who);
     const { ssl, name } = await pool.exec(who);
+    if (ssl !== first.ssl || name !== first.name) return "two answers to one question";
     await pool.close();
     return `${name}${ssl ? ", encrypted" : ""}`;
   } catch (error) {
