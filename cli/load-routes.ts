@@ -1,8 +1,9 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import process from "node:process";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Route } from "../src/routes/route.ts";
 import { Failure } from "./command.ts";
 import { packageFile } from "./package-file.ts";
@@ -26,7 +27,7 @@ async function load(file: string, url: URL): Promise<{ readonly routes?: unknown
     return (await import(url.href)) as object;
   } catch (thrown) {
     const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
-    if (code !== "ERR_UNKNOWN_FILE_EXTENSION") throw new Failure(`${file} cannot be loaded:\n${said(thrown)}`);
+    if (code !== "ERR_UNKNOWN_FILE_EXTENSION") throw new Failure(`${file} cannot be loaded:\n${said(thrown, url)}`);
     throw new Failure(
       `${file}: Node ${process.versions.node} does not run TypeScript. Name what was built from it, or run usher with ` +
         "Node 22.18 or newer (npx usher), Bun (bunx --bun usher) or Deno (deno run -A npm:usher-http/usher).",
@@ -35,15 +36,28 @@ async function load(file: string, url: URL): Promise<{ readonly routes?: unknown
 }
 
 /** What was raised, and where in the program: the runtime's own lines and ours say nothing of it. */
-function said(thrown: unknown): string {
+function said(thrown: unknown, module: URL): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const { position } = thrown as { readonly position?: { file: string; line: number; column: number } | null };
   // Of what does not parse Bun has no stack.
   if (position) return `${String(thrown)}\n    at ${position.file}:${position.line}:${position.column}`;
-  const lines = (thrown.stack ?? String(thrown)).split("\n");
+  const text = inProgram(thrown.stack ?? String(thrown));
+  if (!(thrown instanceof SyntaxError) || / at |file:/.test(text) || !process.execPath.endsWith("node")) return text;
+  // Where JavaScript does not parse Node tells to nobody who catches it; of what does not parse nothing is run.
+  const { stderr } = spawnSync(process.execPath, [fileURLToPath(module)], { encoding: "utf8", timeout: checkingMs });
+  return stderr.includes(String(thrown))
+    ? inProgram(stderr.slice(0, stderr.lastIndexOf("\nNode.js v")).trimEnd())
+    : text;
+}
+
+const checkingMs = 10_000;
+
+/** A stack without the lines of the runtime, and of this package. */
+function inProgram(stack: string): string {
   const { pathname } = new URL(".", import.meta.url);
   const isElsewhere = (line: string) =>
     /\b(node|ext|native|bun):|processTicksAndRejections/.test(line) || line.includes(pathname);
+  const lines = stack.split("\n");
   return lines.filter((line) => !/^ +at /.test(line) || !isElsewhere(line)).join("\n");
 }
 

@@ -76,7 +76,10 @@ export interface Connection {
 
 /** A whole application as a pure function. */
 export interface App {
-  /** Answers a request; needs no socket, and never rejects. */
+  /**
+   * Answers a request; needs no socket, and never rejects. Whoever cancels the body of an answer, as servers do whose client
+   * leaves, or aborts the request is a client that has gone.
+   */
   readonly fetch: (request: Request, connection?: Connection) => Promise<Response>;
   readonly routes: readonly Route[];
   /** For listeners: the same way, without a `Request` and a `Response`. */
