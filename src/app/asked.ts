@@ -4,7 +4,7 @@ import type { Asked } from "../inputs/asked.ts";
 import type { BodyHolder } from "../inputs/body-reader.ts";
 import { bodyRefusal } from "../inputs/body-refusal.ts";
 import { isFailure, noRoom, tooLarge } from "../inputs/body-source.ts";
-import type { BodyFailure, BodySource } from "../inputs/body-source.ts";
+import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import { within } from "../logging/context.ts";
 import type { Carrying } from "../logging/context.ts";
 import type { LogContext } from "../logging/entry.ts";
@@ -163,13 +163,7 @@ export class AskedExchange implements Asked, LogContext, Carrying, BodyHolder {
     if (body.length !== undefined && body.length > maxBody) return next(bodyRefusal(tooLarge));
     this.isOverBudget = body.length !== undefined && body.length > budget.free;
     if (this.isOverBudget) return next(bodyRefusal(noRoom));
-    return new Promise((resolve) => {
-      body.whole(maxBody, {
-        take: (bytes) => this.take(bytes),
-        // A listener calls back from wherever its bytes came in, which is not this request's context.
-        done: (read) => resolve(within(this, () => next(this.#keep(read)))),
-      });
-    });
+    return new Promise((resolve) => body.whole(maxBody, new WholeBody(this, next, resolve)));
   }
 
   openBody<Reader extends { close(): void }>(
@@ -191,12 +185,6 @@ export class AskedExchange implements Asked, LogContext, Carrying, BodyHolder {
   give(bytes: number): void {
     this.app.budget.give(bytes);
     this.#held -= bytes;
-  }
-
-  #keep(read: Uint8Array | BodyFailure): Refusal | undefined {
-    if (isFailure(read)) return bodyRefusal(read);
-    this.bytes = read;
-    return undefined;
   }
 
   declare(codes: readonly Code[]): void {
@@ -266,6 +254,34 @@ export class AskedExchange implements Asked, LogContext, Carrying, BodyHolder {
     const { proxies } = this.app;
     if (proxies === undefined) return undefined;
     return (this.#word ??= proxies.trusts(this.peer) ? proxies.word((name) => this.lines(name)) : noWord);
+  }
+}
+
+/** Takes a request's body for what comes next. */
+class WholeBody<A> implements BodyReceiver {
+  readonly #asked: AskedExchange;
+  readonly #next: (refusal: Refusal | undefined) => A | Promise<A>;
+  readonly #resolve: (answer: A | Promise<A>) => void;
+
+  constructor(
+    asked: AskedExchange,
+    next: (refusal: Refusal | undefined) => A | Promise<A>,
+    resolve: (answer: A | Promise<A>) => void,
+  ) {
+    this.#asked = asked;
+    this.#next = next;
+    this.#resolve = resolve;
+  }
+
+  take(bytes: number): boolean {
+    return this.#asked.take(bytes);
+  }
+
+  done(read: Uint8Array | BodyFailure): void {
+    const refusal = isFailure(read) ? bodyRefusal(read) : undefined;
+    if (!isFailure(read)) this.#asked.bytes = read;
+    // A listener calls back from wherever its bytes came in, which is not this request's context.
+    this.#resolve(within(this.#asked, () => this.#next(refusal)));
   }
 }
 
