@@ -2,7 +2,7 @@ import { isStream } from "../../src/answers/answer.ts";
 import type { StreamBody, StreamEnd } from "../../src/answers/answer.ts";
 import type { Sent } from "../../src/app/exchange.ts";
 import type { OpenSockets } from "../../src/app/open-sockets.ts";
-import { lengthAt, responseOf } from "../../src/app/fetch.ts";
+import { lengthAt, responseOf, tellsTypeAndId } from "../../src/app/fetch.ts";
 import { Streaming, isFeed } from "../../src/app/streaming.ts";
 import type { Sending } from "../../src/app/streaming.ts";
 import type { Deadline, Sweep } from "../../src/app/sweep.ts";
@@ -48,12 +48,10 @@ function toSend(sent: Sent, { stopping }: Responding): Sent {
  * is made, and anew where a header is added. More of them cost as much one way as the other.
  */
 function whole(answer: Sent): Response {
-  const { status, head, body, closes } = answer;
+  const { status, head, body } = answer;
   const until = lengthAt(answer);
-  const [typeName, type = "", idName, id = ""] = head;
-  if (until !== 4 || typeName !== "content-type" || idName !== "x-request-id" || closes) {
-    return responseOf(answer, undefined, until);
-  }
+  if (!tellsTypeAndId(answer, until)) return responseOf(answer, undefined, until);
+  const [, type = "", , id = ""] = head;
   const headers = { "content-type": type, "x-request-id": id };
   return new Response((body as string | Uint8Array<ArrayBuffer> | undefined) ?? null, { status, headers });
 }

@@ -112,8 +112,8 @@ export class PostgresLink implements Link {
 
   #send<A = Result>(sql: string, values: Values, protocol: Protocol, onlyDescribe = false): Promise<A> {
     return new Promise<unknown>((resolve, reject) => {
-      if (this.#isGone) return reject(new LinkFailure({ kind: "gone", isSent: false, why: this.#why }));
-      if (values.length > mostParameters) return reject(tooMany(values.length));
+      const obstacle = this.#obstacleTo(values);
+      if (obstacle !== undefined) return reject(obstacle);
       this.#sentBefore = this.#wire?.bytesWritten ?? 0;
       this.#running = new Query(sql, values, protocol, onlyDescribe, this, resolve, reject);
       this.#isWriting = true;
@@ -122,16 +122,24 @@ export class PostgresLink implements Link {
     }) as Promise<A>;
   }
 
+  /** What keeps a statement from being sent at all. */
+  #obstacleTo(values: Values): LinkFailure | undefined {
+    if (this.#isGone) return new LinkFailure({ kind: "gone", isSent: false, why: this.#why });
+    if (values.length <= mostParameters) return undefined;
+    const why = `${values.length} parameters where ${mostParameters} are the most`;
+    return new LinkFailure({ kind: "unsendable", why });
+  }
+
   /** A run of what the server has prepared: by messages of one's own, as the driver's take twice as long. */
   #runKnown({ name, columns }: Prepared, sql: string, values: Values): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const wire = this.#wire;
-      if (this.#isGone || wire === undefined)
-        return reject(new LinkFailure({ kind: "gone", isSent: false, why: this.#why }));
-      if (values.length > mostParameters) return reject(tooMany(values.length));
+      const obstacle = this.#obstacleTo(values);
+      if (obstacle !== undefined) return reject(obstacle);
       const bytes = messages(name, values);
       if (bytes === undefined)
         return reject(new LinkFailure({ kind: "unsendable", why: "its parameters are too long" }));
+      // What is prepared was sent on it.
+      const wire = this.#wire as Wire;
       this.#sentBefore = wire.bytesWritten;
       const run = new PreparedRun(sql, values, columns, this, resolve, reject);
       this.#running = run;
@@ -229,10 +237,6 @@ const stale: ReadonlySet<string | undefined> = new Set([
 
 function isStale({ routine }: ServerError): boolean {
   return stale.has(routine);
-}
-
-function tooMany(count: number): LinkFailure {
-  return new LinkFailure({ kind: "unsendable", why: `${count} parameters where ${mostParameters} are the most` });
 }
 
 function last(answer: unknown): Result {

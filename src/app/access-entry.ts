@@ -1,5 +1,5 @@
 import type { Answer } from "../answers/answer.ts";
-import type { Entry, Fields } from "../logging/entry.ts";
+import type { Entry, Fields, LogContext } from "../logging/entry.ts";
 import type { Level } from "../logging/level.ts";
 import { escaped, jsonContext, timestamp } from "../logging/line.ts";
 import type { AskedExchange } from "./asked.ts";
@@ -8,7 +8,7 @@ import type { AskedExchange } from "./asked.ts";
 export class AccessEntry implements Entry {
   readonly level: Level;
   readonly source = "framework.http";
-  readonly context: AskedExchange;
+  readonly #asked: AskedExchange;
   readonly #status: number;
   readonly #code: string | undefined;
   readonly #size: number;
@@ -17,19 +17,23 @@ export class AccessEntry implements Entry {
 
   constructor(level: Level, asked: AskedExchange, { status, refused }: Answer, size: number) {
     this.level = level;
-    this.context = asked;
+    this.#asked = asked;
     this.#status = status;
     this.#code = refused?.code.name;
     this.#size = size;
     this.#duration = Math.round((performance.now() - asked.startedAt) * 1e6);
   }
 
+  get context(): LogContext {
+    return this.#asked.context;
+  }
+
   get message(): string {
-    return `${this.context.method} ${this.context.path} ${this.#status}`;
+    return `${this.#asked.method} ${this.#asked.path} ${this.#status}`;
   }
 
   get fields(): Fields {
-    const { method, path, route } = this.context;
+    const { method, path, route } = this.#asked;
     return {
       "http.request.method": method,
       "url.path": path,
@@ -42,16 +46,16 @@ export class AccessEntry implements Entry {
   }
 
   json(at: number): string {
-    const { context } = this;
-    const method = escaped(context.method);
-    const path = escaped(context.path);
+    const asked = this.#asked;
+    const method = escaped(asked.method);
+    const path = escaped(asked.path);
     const status = this.#status;
     const code = this.#code === undefined ? "" : `,"framework.refusal.code":"${escaped(this.#code)}"`;
     return (
       `{"timestamp":"${timestamp(at)}","level":"${this.level}","logger.name":"framework.http",` +
-      `"message":"${method} ${path} ${status}"${jsonContext(context)},"http.request.method":"${method}",` +
+      `"message":"${method} ${path} ${status}"${jsonContext(asked.context)},"http.request.method":"${method}",` +
       `"url.path":"${path}","http.response.status_code":${status},"duration":${this.#duration},` +
-      `"http.response.body.size":${this.#size}${context.route?.member ?? ""}${code}}`
+      `"http.response.body.size":${this.#size}${asked.route?.member ?? ""}${code}}`
     );
   }
 }

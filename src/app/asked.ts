@@ -7,7 +7,6 @@ import { isFailure, noRoom, tooLarge } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import { within } from "../logging/context.ts";
 import type { Carrying } from "../logging/context.ts";
-import type { LogContext } from "../logging/entry.ts";
 import { isAnyOn, log } from "../logging/writer.ts";
 import { figures } from "../measuring/figures.ts";
 import { isMeasured } from "../measuring/measure.ts";
@@ -33,7 +32,7 @@ const noWord: ProxyWord = { client: undefined, host: undefined, proto: undefined
 const frameworkNames: ReadonlySet<string> = new Set(frameworkCodes.map(({ name }) => name));
 
 /** One request: what it asked, read from its exchange, and what its handler set beside its answer. */
-export class AskedExchange implements Asked, LogContext, Carrying, BodyHolder {
+export class AskedExchange implements Asked, Carrying, BodyHolder {
   readonly id: string;
   readonly method: string;
   readonly target: string;
@@ -83,21 +82,6 @@ export class AskedExchange implements Asked, LogContext, Carrying, BodyHolder {
     this.search = question === -1 ? "" : form.slice(question + 1);
   }
 
-  get requestId(): string {
-    return this.id;
-  }
-  get traceId(): string {
-    return this.context.traceId;
-  }
-  get spanId(): string {
-    return this.context.spanId;
-  }
-  get isSampled(): boolean {
-    return this.context.isSampled;
-  }
-  get traceState(): string | undefined {
-    return this.context.traceState;
-  }
   get span(): OpenSpan | undefined {
     return this.#context?.span;
   }
@@ -246,7 +230,7 @@ export class AskedExchange implements Asked, LogContext, Carrying, BodyHolder {
 
   #warn(did: string): void {
     const message = `${this.route?.route.pattern} ${did}`;
-    log({ level: "warn", source: "framework.http", message, fields: {}, context: this });
+    log({ level: "warn", source: "framework.http", message, fields: {}, context: this.context });
   }
 
   /** What the proxy that passed the request on says of it; undefined where the peer is none that is trusted. */
@@ -278,8 +262,9 @@ class WholeBody<A> implements BodyReceiver {
   }
 
   done(read: Uint8Array | BodyFailure): void {
-    const refusal = isFailure(read) ? bodyRefusal(read) : undefined;
-    if (!isFailure(read)) this.#asked.bytes = read;
+    let refusal: Refusal | undefined;
+    if (isFailure(read)) refusal = bodyRefusal(read);
+    else this.#asked.bytes = read;
     // A listener calls back from wherever its bytes came in, which is not this request's context.
     this.#resolve(within(this.#asked, () => this.#next(refusal)));
   }

@@ -122,6 +122,11 @@ export function lengthAt({ body, head }: Sent): number {
   return isMeasured ? head.length - 2 : head.length;
 }
 
+/** Whether a head tells a type and an id alone, as nearly every answer's does, up to where its length stands. */
+export function tellsTypeAndId({ head, closes }: Sent, until: number): boolean {
+  return until === 4 && head[0] === "content-type" && head[2] === "x-request-id" && !closes;
+}
+
 /**
  * An answer as a standard `Response`; of a streamed body its stream is brought.
  *

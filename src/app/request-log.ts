@@ -50,5 +50,5 @@ function refusalFields(asked: AskedExchange, refusal: Refusal): Fields {
 }
 
 function line(asked: AskedExchange, level: Level, message: string, fields: Fields): void {
-  log({ level, source, message, fields, context: asked });
+  log({ level, source, message, fields, context: asked.context });
 }

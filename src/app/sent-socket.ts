@@ -39,7 +39,7 @@ export class SentSocket implements SocketRequest {
   }
 
   #say(level: Level, message: string, fields: Fields): void {
-    const context = this.#asked;
-    log({ level, source: "framework.http", message, fields: { "url.path": context.path, ...fields }, context });
+    const { path, context } = this.#asked;
+    log({ level, source: "framework.http", message, fields: { "url.path": path, ...fields }, context });
   }
 }

@@ -41,8 +41,7 @@ export class SentStream implements StreamRequest {
   ended(how: StreamEnd, thrown?: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const context = this.#asked;
-    const { path } = context;
+    const { path, context } = this.#asked;
     const said = wrong[how];
     if (said !== undefined) {
       const { level, why, fields } = how === "failed" ? failureOf(thrown) : asItIs;

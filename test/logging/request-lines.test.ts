@@ -125,14 +125,7 @@ describe("LG-12 a request's id", () => {
       return "";
     });
     const app = App.make([begins]);
-    const ask = async (): Promise<WeakRef<Request>> => {
-      const request = new Request("http://shop.test/");
-      await app.fetch(request);
-      return new WeakRef(request);
-    };
-    const request = await ask();
-    await memory();
-    expect(request.deref()).toBeUndefined();
+    expect(await leftOf(new Headers(), (request) => app.fetch(request))).toBeUndefined();
     open();
     await setImmediate();
     const [answered, late] = lines();
@@ -152,16 +145,9 @@ describe("LG-12 a request's id", () => {
     });
     const app = App.make([begins]);
     const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
-    const ask = async (): Promise<WeakRef<Request>> => {
-      const request = new Request("http://shop.test/", {
-        headers: { traceparent: `00-${traceId}-00f067aa0ba902b7-01` },
-      });
-      await app.answer(Object.assign(new FetchExchange(request, ""), { isRead: true }));
-      return new WeakRef(request);
-    };
-    const request = await ask();
-    await memory();
-    expect(request.deref()).toBeUndefined();
+    const headers = new Headers({ traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
+    const answer = (request: Request) => app.answer(Object.assign(new FetchExchange(request, ""), { isRead: true }));
+    expect(await leftOf(headers, answer)).toBeUndefined();
     open();
     await setImmediate();
     expect(lines()).toMatchObject([{ message: "late", trace_id: traceId }]);
@@ -194,3 +180,16 @@ describe("LG-12 a request's id", () => {
     ]);
   });
 });
+
+/** What a collection leaves of a request that was answered: undefined where nothing keeps it. */
+async function leftOf(headers: Headers, answer: (request: Request) => unknown): Promise<Request | undefined> {
+  // A function of its own: this one would keep the request while it waits.
+  const ask = async (): Promise<WeakRef<Request>> => {
+    const request = new Request("http://shop.test/", { headers });
+    await answer(request);
+    return new WeakRef(request);
+  };
+  const request = await ask();
+  await memory();
+  return request.deref();
+}

@@ -1,6 +1,7 @@
 import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import type { BuildOptions } from "esbuild";
 import { rolldown } from "rolldown";
 import type { RolldownOutput } from "rolldown";
 import { describe, expect, it } from "vitest";
@@ -73,19 +74,20 @@ describe("bytes of a bundle", () => {
   });
 });
 
+const ofEsbuild = {
+  // Without it esbuild reads tsconfig.json, whose paths lead to the source.
+  tsconfigRaw: {},
+  bundle: true,
+  minify: true,
+  format: "esm",
+  platform: "neutral",
+  mainFields: ["module", "main"],
+  external: ["node:*"],
+  write: false,
+} satisfies BuildOptions;
+
 async function withEsbuild(contents: string): Promise<string> {
-  const { outputFiles } = await build({
-    stdin: { contents, resolveDir: root },
-    // Without it esbuild reads tsconfig.json, whose paths lead to the source.
-    tsconfigRaw: {},
-    bundle: true,
-    minify: true,
-    format: "esm",
-    platform: "neutral",
-    mainFields: ["module", "main"],
-    external: ["node:*"],
-    write: false,
-  });
+  const { outputFiles } = await build({ ...ofEsbuild, stdin: { contents, resolveDir: root } });
   return outputFiles[0]?.text ?? "";
 }
 
@@ -118,18 +120,11 @@ function loadedAtOnce([entry, ...others]: RolldownOutput["output"]): string {
 /** As `withEsbuild`, in chunks: the first one and those it brings. */
 async function withSplitEsbuild(contents: string): Promise<string> {
   const { outputFiles, metafile } = await build({
+    ...ofEsbuild,
     stdin: { contents, resolveDir: root },
-    tsconfigRaw: {},
-    bundle: true,
     splitting: true,
     outdir: "chunks",
     metafile: true,
-    minify: true,
-    format: "esm",
-    platform: "neutral",
-    mainFields: ["module", "main"],
-    external: ["node:*"],
-    write: false,
   });
   const chunks = Object.entries(metafile.outputs);
   const entry = chunks.find(([, { entryPoint }]) => entryPoint === "<stdin>");
