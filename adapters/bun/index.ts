@@ -6,6 +6,7 @@ import type { Sent } from "../../src/app/exchange.ts";
 import { Feeds } from "../../src/app/feeds.ts";
 import { OpenSockets } from "../../src/app/open-sockets.ts";
 import { say, sayReported, sayStopped } from "../../src/app/listener-log.ts";
+import { isToCome } from "../../src/inputs/later.ts";
 import { limitsOf } from "../../src/app/listening.ts";
 import type { Limits, ServeOptions, Server } from "../../src/app/listening.ts";
 import { refuse, refusedLength, refusedTarget } from "../../src/app/refused-head.ts";
@@ -136,7 +137,7 @@ class Listener implements Server {
     if (typeof target !== "string") return refuse(target);
     const exchange = new BunExchange(request, target, server, this);
     const sent = this.app.answer(exchange);
-    if (!(sent instanceof Promise)) return respond(exchange, sent, this);
+    if (!isToCome(sent)) return respond(exchange, sent, this);
     // However long a handler takes, its client has nothing to send meanwhile; and a body has a bound of its own.
     server.timeout(request, 0);
     this.#inFlight++;

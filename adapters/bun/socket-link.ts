@@ -129,6 +129,11 @@ class BunLink implements HeardLink {
     else this.heard?.lost(this.#fault ?? (reason === "" ? "the connection ended without a close" : reason));
   }
 
+  expire(): void {
+    this.#fault = `nothing written was taken for ${this.#speaking.sendTimeoutMs / 1000}s`;
+    this.terminate();
+  }
+
   #wait(most: number, go: (hasRoom: boolean) => void): void {
     this.#waiting.push({ most, go });
     this.#bound();
@@ -136,9 +141,6 @@ class BunLink implements HeardLink {
 
   #bound(): void {
     const { sweep, sendTimeoutMs } = this.#speaking;
-    this.#deadline ??= sweep.time(sendTimeoutMs, () => {
-      this.#fault = `nothing written was taken for ${sendTimeoutMs / 1000}s`;
-      this.terminate();
-    });
+    this.#deadline ??= sweep.time(sendTimeoutMs, this);
   }
 }

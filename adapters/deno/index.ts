@@ -5,6 +5,8 @@ import { Stopping, until } from "../../src/app/draining.ts";
 import type { Sent } from "../../src/app/exchange.ts";
 import { OpenSockets } from "../../src/app/open-sockets.ts";
 import { say, sayReported, sayStopped } from "../../src/app/listener-log.ts";
+import type { Soon } from "../../src/inputs/later.ts";
+import { isToCome, whenThere } from "../../src/inputs/later.ts";
 import { limitsOf } from "../../src/app/listening.ts";
 import type { Limits, ServeOptions, Server } from "../../src/app/listening.ts";
 import { refuse, refusedLength, refusedTarget } from "../../src/app/refused-head.ts";
@@ -105,16 +107,16 @@ class Listener implements Server {
     if (typeof target !== "string") return refuse(target);
     const exchange = new DenoExchange(request, target, info, this);
     const sent = this.app.answer(exchange);
-    if (!(sent instanceof Promise)) return respond(exchange, sent, this);
+    if (!isToCome(sent)) return respond(exchange, sent, this);
     return this.#answerLate(exchange, sent);
   };
 
-  #answerLate(exchange: DenoExchange, sent: Promise<Sent>): Promise<Response> {
+  #answerLate(exchange: DenoExchange, sent: Soon<Sent>): Promise<Response> {
     // Deno keeps for ever a connection that is to become a socket, and whose client has gone by then.
     if (exchange.canUpgrade && exchange.lines("upgrade").length > 0) void exchange.gone;
     const pending = new Pending(exchange);
     const entry = this.#pending.add(pending);
-    void sent.then((sent) => {
+    whenThere(sent, (sent) => {
       this.#pending.remove(entry);
       pending.answer(sent, this);
     });

@@ -100,13 +100,13 @@ class Sender implements Sending, Cuttable {
 
   made(): void {
     const { sweep, sendTimeoutMs } = this.#responding;
-    this.#deadline = sweep.time(sendTimeoutMs, this.#expired);
+    this.#deadline = sweep.time(sendTimeoutMs, this);
   }
 
   // Not at once: what comes of it may end other waits, and whoever looks at them is on the way from one to the next.
-  readonly #expired = (): void => {
+  expire(): void {
     queueMicrotask(() => this.#streaming.end("client stopped reading"));
-  };
+  }
 
   cancelled(): StreamEnd {
     return "client gone";

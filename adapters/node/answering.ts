@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { App } from "../../src/app/app.ts";
+import { isToCome, whenThere } from "../../src/inputs/later.ts";
 import type { Sweep } from "../../src/app/sweep.ts";
-import { endUnread } from "./bodiless.ts";
+import { endUnread } from "./spared-stream.ts";
 import type { Connections } from "./connections.ts";
 import { NodeExchange } from "./exchange.ts";
 import type { Framing } from "./head.ts";
@@ -46,10 +47,10 @@ export class Answering implements Writing {
     if (framing === 0 && !this.isMounted && request.method !== "CONNECT") endUnread(request);
     const exchange = this.exchange(request, response, framing, expectsContinue);
     const sent = this.app.answer(exchange);
-    if (!(sent instanceof Promise)) return write(exchange, sent, this);
+    if (!isToCome(sent)) return write(exchange, sent, this);
     connection.makes();
     this.inFlight++;
-    void sent.then((sent) => {
+    whenThere(sent, (sent) => {
       this.inFlight--;
       if (!response.destroyed) write(exchange, sent, this);
       connection.made();

@@ -21,7 +21,7 @@ export class BodyParts implements Reading {
 
   constructor(request: IncomingMessage, sweep: Sweep) {
     this.request = request;
-    this.#deadline = sweep.body(() => this.fail(tooSlow));
+    this.#deadline = sweep.body(this);
     this.#deadline.rest();
     request.on("data", this.#take).on("end", this.#end);
     connectionOf(request.socket).reads(this);
@@ -35,6 +35,10 @@ export class BodyParts implements Reading {
       this.#deadline.goOn();
       this.request.resume();
     });
+  }
+
+  expire(): void {
+    this.fail(tooSlow);
   }
 
   fail(failure: BodyFailure): void {

@@ -20,6 +20,12 @@ export interface Reading {
   fail(failure: BodyFailure): void;
 }
 
+/** Whoever takes a body that no stream is made of: its parts, and then its end. */
+export interface Taking {
+  take(part: Buffer): void;
+  end(): void;
+}
+
 /** What is known of one open connection beside what Node tells. */
 export class Connection {
   readonly socket: Socket;
@@ -34,6 +40,10 @@ export class Connection {
   stoppedReading = false;
   #hasEnded = false;
   #reading: Reading | undefined = undefined;
+  /** Who else takes a body: one that was read late, with others behind it. */
+  #others: Set<Reading> | undefined = undefined;
+  /** Who takes the body that is coming, as the parser hands it over. */
+  taking: Taking | undefined = undefined;
   /**
    * How many answers are being made. A number and not they, here as below: kept until the next request, each would
    * outlive its youth, and be the old generation's to collect.
@@ -112,30 +122,35 @@ export class Connection {
   }
 
   /** The reading that a fault on the wire would be the end of: one whose body has not come whole. */
-  get reading(): Reading | undefined {
-    return this.#reading?.request.complete === false ? this.#reading : undefined;
+  get unfinished(): Reading | undefined {
+    if (this.#reading?.request.complete === false) return this.#reading;
+    for (const reading of this.#others ?? []) if (!reading.request.complete) return reading;
+    return undefined;
   }
 
   reads(reading: Reading): void {
     const { request } = reading;
     if (request.destroyed || (this.#hasEnded && !request.complete)) reading.fail(endedEarly);
     else if (this.fault !== undefined && !request.complete) reading.fail(this.fault);
-    else this.#reading = reading;
+    else if (this.#reading === undefined) this.#reading = reading;
+    else (this.#others ??= new Set()).add(reading);
   }
 
   hasRead(reading: Reading): void {
     if (this.#reading === reading) this.#reading = undefined;
+    else this.#others?.delete(reading);
   }
 
   /** Its client sends no more. */
   ended(): void {
     this.#hasEnded = true;
-    this.reading?.fail(endedEarly);
+    this.unfinished?.fail(endedEarly);
   }
 
   /** Nor is what came of a body to be had any more. */
   closed(): void {
     this.#reading?.fail(endedEarly);
+    for (const reading of this.#others ?? []) reading.fail(endedEarly);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { connectionOf } from "./connection.ts";
 import type { Reading } from "./connection.ts";
-import type { Deadline } from "../../src/app/sweep.ts";
+import type { Deadline, Waiting } from "../../src/app/sweep.ts";
 
 /** Takes what is left of a body off the wire, and drops it. */
 export class Dropping implements Reading {
@@ -12,11 +12,11 @@ export class Dropping implements Reading {
   #dropped = 0;
 
   /** `done` is called once: at the body's end, past `limit` bytes of it, or where no more comes in the time for it. */
-  constructor(request: IncomingMessage, limit: number, wait: (expire: () => void) => Deadline, done: () => void) {
+  constructor(request: IncomingMessage, limit: number, wait: (waiting: Waiting) => Deadline, done: () => void) {
     this.request = request;
     this.#limit = limit;
     this.#done = done;
-    this.#deadline = wait(this.#finish);
+    this.#deadline = wait(this);
   }
 
   start(): void {
@@ -25,6 +25,10 @@ export class Dropping implements Reading {
   }
 
   fail(): void {
+    this.#finish();
+  }
+
+  expire(): void {
     this.#finish();
   }
 

@@ -20,7 +20,6 @@ export class NodeExchange implements Exchange {
   readonly framing: Framing;
   readonly canUpgrade: boolean;
   canTakeOver: boolean | undefined = undefined;
-  readonly listener: string = "node:http";
   readonly #sweep: Sweep;
   /** The client waits for `100 Continue` before it sends the body. */
   readonly #expectsContinue: boolean;
@@ -44,6 +43,15 @@ export class NodeExchange implements Exchange {
     this.#expectsContinue = expectsContinue;
   }
 
+  get listener(): string {
+    return "node:http";
+  }
+
+  /** Its request is nobody else's to read, or to hear of. */
+  get isOurs(): boolean {
+    return true;
+  }
+
   get peer(): string {
     return connectionOf(this.request.socket).peer;
   }
@@ -63,7 +71,7 @@ export class NodeExchange implements Exchange {
     if (framing === 0) return undefined;
     const length = typeof framing === "number" ? framing : undefined;
     const sendContinue = this.#expectsContinue ? () => this.response.writeContinue() : undefined;
-    this.#body = new IncomingBody(this.request, length, this.#sweep, sendContinue);
+    this.#body = new IncomingBody(this.request, length, this.#sweep, this.isOurs, sendContinue);
     return this.#body;
   }
 

@@ -42,7 +42,7 @@ export function refuseHead(fault: ParserFault, socket: Socket, sweep: Sweep): vo
   if (code === "ERR_HTTP_REQUEST_TIMEOUT" && !connection.mayHaveBegun) return;
   connection.fault ??= bodyFaults[code] ?? { kind: "unreadable", detail: `a malformed chunked body: ${code}` };
   if (!socket.writable || code === "ECONNRESET") socket.destroy();
-  else if (connection.reading !== undefined) connection.reading.fail(connection.fault);
+  else if (connection.unfinished !== undefined) connection.unfinished.fail(connection.fault);
   else connection.whenIdle(() => refuse(statusOf(fault), code, socket, sweep));
 }
 

@@ -1,16 +1,16 @@
 import type { IncomingMessage } from "node:http";
-import { joined, noRoom, tooLarge } from "../../src/inputs/body-source.ts";
+import { tooLarge } from "../../src/inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
 import { BodyParts } from "./body-parts.ts";
-import { connectionOf, tooSlow } from "./connection.ts";
-import type { Reading } from "./connection.ts";
-import type { Deadline, Sweep } from "../../src/app/sweep.ts";
+import { Gathering } from "./gathering.ts";
+import type { Sweep } from "../../src/app/sweep.ts";
 
 /** A body as `node:http` brings it. Nothing is read, and the client not told to send it, before it is asked for. */
 export class IncomingBody implements BodySource {
   readonly length: number | undefined;
   readonly #request: IncomingMessage;
   readonly #sweep: Sweep;
+  readonly #isOurs: boolean;
   #sendContinue: (() => void) | undefined;
   #whole: Gathering | undefined = undefined;
   #parts: BodyParts | undefined = undefined;
@@ -19,11 +19,13 @@ export class IncomingBody implements BodySource {
     request: IncomingMessage,
     length: number | undefined,
     sweep: Sweep,
+    isOurs: boolean,
     sendContinue: (() => void) | undefined,
   ) {
     this.length = length;
     this.#request = request;
     this.#sweep = sweep;
+    this.#isOurs = isOurs;
     this.#sendContinue = sendContinue;
   }
 
@@ -36,7 +38,7 @@ export class IncomingBody implements BodySource {
   whole(limit: number, receiver: BodyReceiver): void {
     this.#begin();
     this.#whole = new Gathering(this.#request, this.#sweep, limit, receiver);
-    this.#whole.start();
+    this.#whole.start(this.#isOurs);
   }
 
   /** Bytes that have not come yet; undefined where no length says how many. */
@@ -60,65 +62,5 @@ export class IncomingBody implements BodySource {
   #begin(): void {
     this.#sendContinue?.();
     this.#sendContinue = undefined;
-  }
-}
-
-const noBytes = new Uint8Array();
-
-/** One body being read whole: by its events, which cost a request a third of what its iterator does. */
-class Gathering implements Reading {
-  readonly request: IncomingMessage;
-  received = 0;
-  failure: BodyFailure | undefined = undefined;
-  readonly #limit: number;
-  readonly #receiver: BodyReceiver;
-  readonly #deadline: Deadline;
-  /** Most bodies are one part: a list of it would have room made for seventeen. */
-  #first: Buffer | undefined = undefined;
-  #others: Buffer[] | undefined = undefined;
-  #isOver = false;
-
-  constructor(request: IncomingMessage, sweep: Sweep, limit: number, receiver: BodyReceiver) {
-    this.request = request;
-    this.#limit = limit;
-    this.#receiver = receiver;
-    this.#deadline = sweep.body(() => this.fail(tooSlow));
-  }
-
-  start(): void {
-    this.request.on("data", (part: Buffer) => this.#keep(part));
-    this.request.on("end", () => this.#finish(this.#taken()));
-    connectionOf(this.request.socket).reads(this);
-  }
-
-  // What is left on the wire is the writer's to drop.
-  fail(failure: BodyFailure): void {
-    if (this.#isOver) return;
-    this.failure = failure;
-    this.request.pause();
-    this.#finish(failure);
-  }
-
-  #keep(part: Buffer): void {
-    if (this.#isOver) return;
-    this.received += part.byteLength;
-    this.#deadline.arrived(part.byteLength);
-    if (this.received > this.#limit) this.fail(tooLarge);
-    else if (!this.#receiver.take(part.byteLength)) this.fail(noRoom);
-    else if (this.#first === undefined) this.#first = part;
-    else (this.#others ??= []).push(part);
-  }
-
-  #taken(): Uint8Array {
-    const first = this.#first ?? noBytes;
-    return this.#others === undefined ? first : joined([first, ...this.#others], this.received);
-  }
-
-  #finish(read: Uint8Array | BodyFailure): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#deadline.clear();
-    connectionOf(this.request.socket).hasRead(this);
-    this.#receiver.done(read);
   }
 }

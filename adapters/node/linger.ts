@@ -18,7 +18,7 @@ export function linger(socket: Socket, sweep: Sweep): void {
     if (socket.writableFinished) socket.destroy();
     else socket.once("finish", () => socket.destroy());
   };
-  const deadline = sweep.time(lingerMs, close);
+  const deadline = sweep.time(lingerMs, { expire: close });
   connectionOf(socket).closing = true;
   socket.end();
   // Node's parser is to see none of it: it would find requests there, or the same fault again.

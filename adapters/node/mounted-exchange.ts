@@ -19,7 +19,6 @@ interface HostedRequest extends IncomingMessage {
 /** An exchange in another's server, which may have read the request before. */
 export class MountedExchange extends NodeExchange {
   override readonly target: string;
-  override readonly listener = "a server that it is mounted in";
   #body: BodySource | undefined = undefined;
 
   constructor(
@@ -32,6 +31,14 @@ export class MountedExchange extends NodeExchange {
     super(request, response, framing, sweep, expectsContinue);
     const { originalUrl } = request;
     this.target = typeof originalUrl === "string" ? originalUrl : (request.url as string);
+  }
+
+  override get listener(): string {
+    return "a server that it is mounted in";
+  }
+
+  override get isOurs(): boolean {
+    return false;
   }
 
   override get body(): BodySource | undefined {

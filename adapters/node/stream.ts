@@ -102,7 +102,7 @@ class Streaming implements StreamSink, OpenStream {
     hangUp(this.#response, this.#writing);
     // Behind another answer it has not its turn yet, and that one has the time that any has.
     if (this.#response.socket === null) return;
-    const deadline = this.#writing.sweep.time(lingerMs, () => this.#socket.destroy());
+    const deadline = this.#writing.sweep.time(lingerMs, { expire: () => this.#socket.destroy() });
     this.#socket.once("close", () => deadline.clear());
   }
 

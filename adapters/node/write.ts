@@ -51,7 +51,7 @@ function sendWhenDropped(exchange: NodeExchange, sent: Sent, writing: Writing): 
     if (request.complete) send(exchange, sent, writing, endsAfter(exchange, sent, writing));
     else sendAndLinger(exchange, sent, writing);
   };
-  new Dropping(request, discardLimit, (expire) => writing.sweep.time(lingerMs, expire), done).start();
+  new Dropping(request, discardLimit, (waiting) => writing.sweep.time(lingerMs, waiting), done).start();
 }
 
 function sendAndDrop(exchange: NodeExchange, sent: Sent, writing: Writing): void {
@@ -59,7 +59,7 @@ function sendAndDrop(exchange: NodeExchange, sent: Sent, writing: Writing): void
   const done = (): void => {
     if (!request.complete) connectionOf(request.socket).whenIdle(() => request.socket.destroySoon());
   };
-  new Dropping(request, Number.POSITIVE_INFINITY, (expire) => writing.sweep.body(expire), done).start();
+  new Dropping(request, Number.POSITIVE_INFINITY, (waiting) => writing.sweep.body(waiting), done).start();
   send(exchange, sent, writing, false);
 }
 

@@ -35,7 +35,7 @@ export class WsLink implements HeardLink {
     this.heard = heard;
     // Both sides have closed it, and `ws` tells once the client ends the connection too, which it waits 30 s for.
     this.#socket.once("finish", () => {
-      const deadline = this.#sweep.time(lingerMs, () => this.#socket.destroy());
+      const deadline = this.#sweep.time(lingerMs, { expire: () => this.#socket.destroy() });
       this.#socket.once("close", () => deadline.clear());
     });
     const frame = (): void => heard.frame();

@@ -4,6 +4,8 @@ import type { App } from "../../src/app/app.ts";
 import type { Sent } from "../../src/app/exchange.ts";
 import { FetchExchange, responseOf, responseTo } from "../../src/app/fetch.ts";
 import { Feeds } from "../../src/app/feeds.ts";
+import type { Soon } from "../../src/inputs/later.ts";
+import { isToCome } from "../../src/inputs/later.ts";
 import { isFeed } from "../../src/app/streaming.ts";
 import { refuse } from "../../src/app/refused-head.ts";
 import { NodeExchange } from "./exchange.ts";
@@ -48,10 +50,10 @@ export function whatwg(app: App): WhatwgHandler {
 }
 
 function whenSent(
-  sent: Sent | Promise<Sent>,
+  sent: Soon<Sent>,
   respond: (sent: Sent) => Response | Promise<Response>,
 ): Response | Promise<Response> {
-  return sent instanceof Promise ? sent.then(respond) : respond(sent);
+  return isToCome(sent) ? sent.then(respond) : respond(sent);
 }
 
 function respond(exchange: NodeExchange, sent: Sent, feeds: Feeds): Response | Promise<Response> {

@@ -6,6 +6,7 @@ import { DeclarationError } from "../../src/app/check.ts";
 import type { Sent } from "../../src/app/exchange.ts";
 import { internalRefusal } from "../../src/app/failure.ts";
 import { responseOf } from "../../src/app/fetch.ts";
+import { isToCome } from "../../src/inputs/later.ts";
 import { HostCheck, refuse } from "../../src/app/refused-head.ts";
 import type { RefusedHead } from "../../src/app/refused-head.ts";
 import type { Route } from "../../src/routes/route.ts";
@@ -60,9 +61,10 @@ export function worker<Env = unknown>(
       const peer = behindCloudflare ? (request.headers.get("cf-connecting-ip") ?? "") : "";
       const exchange = new WorkerExchange(request, peer, ctx);
       const sent = app.answer(exchange);
-      if (!(sent instanceof Promise)) return respond(exchange, sent, app);
-      exchange.keepAlive(sent);
-      return sent.then((sent) => respond(exchange, sent, app));
+      if (!isToCome(sent)) return respond(exchange, sent, app);
+      const response = sent.then((sent) => respond(exchange, sent, app));
+      exchange.keepAlive(response);
+      return response;
     },
   };
 }

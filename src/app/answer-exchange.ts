@@ -11,6 +11,7 @@ import { Refusal } from "../refusals/refusal.ts";
 import { answerThrough } from "./answer-through.ts";
 import { AskedExchange } from "./asked.ts";
 import type { CompiledApp, CompiledCors, CompiledRoute } from "./compiled.ts";
+import type { Soon } from "../inputs/later.ts";
 import type { Exchange, Sent } from "./exchange.ts";
 import { knownMethods } from "../routes/known-methods.ts";
 import { isCrossOrigin } from "./origin.ts";
@@ -21,13 +22,13 @@ import { failureAnswer, reply } from "./send.ts";
  * Answers one request: this file is its whole way, from arrival to the answer a listener writes. It answers at once
  * wherever nothing waits, and neither throws nor rejects: whatever is thrown on the way is an answer too.
  */
-export function answerExchange(app: CompiledApp, exchange: Exchange): Sent | Promise<Sent> {
+export function answerExchange(app: CompiledApp, exchange: Exchange): Soon<Sent> {
   const asked = new AskedExchange(app, exchange);
   openSpan(asked);
   return within(asked, decideSafely);
 }
 
-function decideSafely(asked: AskedExchange): Sent | Promise<Sent> {
+function decideSafely(asked: AskedExchange): Soon<Sent> {
   try {
     return decide(asked);
   } catch (thrown) {
@@ -36,7 +37,7 @@ function decideSafely(asked: AskedExchange): Sent | Promise<Sent> {
 }
 
 /** What is around the routes: a browser's question before it sends, the app's middleware; and then what is inside. */
-function decide(asked: AskedExchange): Sent | Promise<Sent> {
+function decide(asked: AskedExchange): Soon<Sent> {
   const { app, method, path } = asked;
   asked.match = app.table.find(method === "HEAD" ? "GET" : method, path);
   if (app.cors !== undefined && method === "OPTIONS") {
@@ -50,7 +51,7 @@ function decide(asked: AskedExchange): Sent | Promise<Sent> {
   return app.middleware === undefined ? decideInside(asked) : answerThrough(asked, app.middleware, decideInsideSafely);
 }
 
-function decideInsideSafely(asked: AskedExchange): Sent | Promise<Sent> {
+function decideInsideSafely(asked: AskedExchange): Soon<Sent> {
   try {
     return decideInside(asked);
   } catch (thrown) {
@@ -59,7 +60,7 @@ function decideInsideSafely(asked: AskedExchange): Sent | Promise<Sent> {
 }
 
 /** The order of decisions (contract 4.2, 5.7): the cross-origin check, the method, the route, and then what is no route. */
-function decideInside(asked: AskedExchange): Sent | Promise<Sent> {
+function decideInside(asked: AskedExchange): Soon<Sent> {
   const { method, match } = asked;
   if (method !== "GET" && !safeMethods.has(method) && comesFromElsewhere(asked))
     return reply(asked, refused(crossOrigin));
@@ -94,7 +95,7 @@ function opensSocket({ sockets }: CompiledRoute, asked: AskedExchange): boolean 
 }
 
 /** A route's own order (contract 4.4): a socket's handshake, inputs, all problems of a stage at once, then the handler. */
-function answerRoute(route: CompiledRoute, asked: AskedExchange): Sent | Promise<Sent> {
+function answerRoute(route: CompiledRoute, asked: AskedExchange): Soon<Sent> {
   const refusal = route.opens?.(asked, asked.method === "GET" && asked.exchange.canUpgrade === true);
   if (refusal !== undefined) return reply(asked, refusalAnswer(refusal));
   return readInputs(route.plan, asked, whenRead);
@@ -103,7 +104,7 @@ function answerRoute(route: CompiledRoute, asked: AskedExchange): Sent | Promise
 // One object for every request, and no closure for each.
 const whenRead: Then<AskedExchange, Sent> = { inputs: handle, thrown: failed };
 
-function handle(asked: AskedExchange, inputs: InputValues | Refusal): Sent | Promise<Sent> {
+function handle(asked: AskedExchange, inputs: InputValues | Refusal): Soon<Sent> {
   const route = asked.route as CompiledRoute;
   try {
     if (inputs instanceof Refusal) return reply(asked, refusalAnswer(inputs));
@@ -114,11 +115,7 @@ function handle(asked: AskedExchange, inputs: InputValues | Refusal): Sent | Pro
 }
 
 /** Sends what an application's function returned, now or when it is there, as the answer it stands for. */
-function whenMade(
-  asked: AskedExchange,
-  returned: unknown,
-  answerOf: (returned: unknown) => Answer,
-): Sent | Promise<Sent> {
+function whenMade(asked: AskedExchange, returned: unknown, answerOf: (returned: unknown) => Answer): Soon<Sent> {
   if (!isThenable(returned)) return reply(asked, answerOf(returned));
   return Promise.resolve(returned)
     .then((returned) => reply(asked, answerOf(returned)))
@@ -126,7 +123,7 @@ function whenMade(
 }
 
 /** Rules 3, 4, 6 and 7 of contract 4.2. */
-function answerNoRoute(asked: AskedExchange): Sent | Promise<Sent> {
+function answerNoRoute(asked: AskedExchange): Soon<Sent> {
   const { app, method, target, path } = asked;
   if (method === "OPTIONS" && target === "*") return reply(asked, empty(204));
 
@@ -155,7 +152,7 @@ function withoutSlash(path: string): string | undefined {
   return path.length > 1 && path.endsWith("/") && !/^\/[/\\]/.test(path) ? path.slice(0, -1) : undefined;
 }
 
-function failed(asked: AskedExchange, thrown: unknown): Sent | Promise<Sent> {
+function failed(asked: AskedExchange, thrown: unknown): Soon<Sent> {
   return reply(asked, failureAnswer(asked, thrown));
 }
 

@@ -13,6 +13,7 @@ import { DeclarationError, checkRoute, checkTogether, declared } from "./check.t
 import { compile } from "./compile.ts";
 import type { CompiledApp, CompiledCors, CompiledRoute } from "./compiled.ts";
 import type { Cors } from "./cors.ts";
+import type { Soon } from "../inputs/later.ts";
 import type { Exchange, Sent } from "./exchange.ts";
 import type { Middleware } from "./middleware.ts";
 import { readOrigins } from "./origin.ts";
@@ -83,7 +84,7 @@ export interface App {
   readonly fetch: (request: Request, connection?: Connection) => Promise<Response>;
   readonly routes: readonly Route[];
   /** For listeners: the same way, without a `Request` and a `Response`. */
-  readonly answer: (exchange: Exchange) => Sent | Promise<Sent>;
+  readonly answer: (exchange: Exchange) => Soon<Sent>;
   /** For listeners: what the route of a request says that it answers; undefined where it has none. */
   readonly kindOf: (method: string, target: string) => AnswerKind | undefined;
   /**

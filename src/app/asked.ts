@@ -5,6 +5,8 @@ import type { BodyHolder } from "../inputs/body-reader.ts";
 import { bodyRefusal } from "../inputs/body-refusal.ts";
 import { isFailure, noRoom, tooLarge } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
+import { Later } from "../inputs/later.ts";
+import type { Soon } from "../inputs/later.ts";
 import { within } from "../logging/context.ts";
 import type { Carrying } from "../logging/context.ts";
 import { isAnyOn, log } from "../logging/writer.ts";
@@ -139,7 +141,7 @@ export class AskedExchange implements Asked, Carrying, BodyHolder {
     return undefined;
   }
 
-  readWhole<A>(next: (refusal: Refusal | undefined) => A | Promise<A>): A | Promise<A> {
+  readWhole<A>(next: (refusal: Refusal | undefined) => Soon<A>): Soon<A> {
     const { body } = this.exchange;
     this.#reader = "whole";
     if (body === undefined) return next(undefined);
@@ -147,7 +149,9 @@ export class AskedExchange implements Asked, Carrying, BodyHolder {
     if (body.length !== undefined && body.length > maxBody) return next(bodyRefusal(tooLarge));
     this.isOverBudget = body.length !== undefined && body.length > budget.free;
     if (this.isOverBudget) return next(bodyRefusal(noRoom));
-    return new Promise((resolve) => body.whole(maxBody, new WholeBody(this, next, resolve)));
+    const whole = new WholeBody(this, next);
+    body.whole(maxBody, whole);
+    return whole;
   }
 
   openBody<Reader extends { close(): void }>(
@@ -241,20 +245,15 @@ export class AskedExchange implements Asked, Carrying, BodyHolder {
   }
 }
 
-/** Takes a request's body for what comes next. */
-class WholeBody<A> implements BodyReceiver {
+/** Takes a request's body for what comes next, and is what that comes to. */
+class WholeBody<A> extends Later<A> implements BodyReceiver {
   readonly #asked: AskedExchange;
-  readonly #next: (refusal: Refusal | undefined) => A | Promise<A>;
-  readonly #resolve: (answer: A | Promise<A>) => void;
+  readonly #next: (refusal: Refusal | undefined) => Soon<A>;
 
-  constructor(
-    asked: AskedExchange,
-    next: (refusal: Refusal | undefined) => A | Promise<A>,
-    resolve: (answer: A | Promise<A>) => void,
-  ) {
+  constructor(asked: AskedExchange, next: (refusal: Refusal | undefined) => Soon<A>) {
+    super();
     this.#asked = asked;
     this.#next = next;
-    this.#resolve = resolve;
   }
 
   take(bytes: number): boolean {
@@ -266,7 +265,7 @@ class WholeBody<A> implements BodyReceiver {
     if (isFailure(read)) refusal = bodyRefusal(read);
     else this.#asked.bytes = read;
     // A listener calls back from wherever its bytes came in, which is not this request's context.
-    this.#resolve(within(this.#asked, () => this.#next(refusal)));
+    this.come(within(this.#asked, () => this.#next(refusal)));
   }
 }
 

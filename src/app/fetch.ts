@@ -3,6 +3,7 @@ import type { StreamBody } from "../answers/answer.ts";
 import { readParts } from "../answers/parts.ts";
 import { gather } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
+import type { Soon } from "../inputs/later.ts";
 import type { Exchange, Sent } from "./exchange.ts";
 import { byteLength, decode } from "../codecs/utf8.ts";
 import { abortingWith } from "./gone.ts";
@@ -97,7 +98,7 @@ function hostOf(url: string): string {
 
 /** Answers a standard `Request`. */
 export async function fetchFrom(
-  answer: (exchange: Exchange) => Sent | Promise<Sent>,
+  answer: (exchange: Exchange) => Soon<Sent>,
   request: Request,
   peer: string,
 ): Promise<Response> {

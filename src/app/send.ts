@@ -4,6 +4,7 @@ import { refusal as refusalAnswer } from "../answers/build.ts";
 import { unwritable } from "../answers/header-guard.ts";
 import type { SetCookie } from "../cookies/cookie.ts";
 import type { AskedExchange } from "./asked.ts";
+import type { Soon } from "../inputs/later.ts";
 import type { OpenedSocket, Sent } from "./exchange.ts";
 import { internalRefusal, refusalOf } from "./failure.ts";
 import { headOf } from "./head.ts";
@@ -16,14 +17,14 @@ import { SentSocket } from "./sent-socket.ts";
 import { SentStream } from "./sent-stream.ts";
 
 /** Sends what a request is answered with, or hands it to the middleware around. The handler can add nothing any more. */
-export function reply(asked: AskedExchange, made: Answer): Sent | Promise<Sent> {
+export function reply(asked: AskedExchange, made: Answer): Soon<Sent> {
   const answer = withSet(asked, made);
   asked.finish();
   return asked.inside === undefined ? send(asked, answer) : asked.inside.take(answer);
 }
 
 /** Makes an answer ready to be written: checked, complete, logged. */
-export function send(asked: AskedExchange, answer: Answer): Sent | Promise<Sent> {
+export function send(asked: AskedExchange, answer: Answer): Soon<Sent> {
   asked.isSent = true;
   if (answer.cookies.length === 0 || answer.cookies.every(isPlain)) return ready(asked, answer);
   return sealed(asked, answer).then((answer) => ready(asked, answer));

@@ -6,6 +6,12 @@ function holdsNothing(timer: unknown): void {
     timer.unref();
 }
 
+/** Whoever waits on a client. */
+export interface Waiting {
+  /** It took too long. */
+  expire(): void;
+}
+
 /** A wait on a client. */
 export interface Deadline {
   /** Bytes came: the wait is that much longer. */
@@ -27,7 +33,7 @@ export class Sweep {
   readonly #minBodyRate: number;
   readonly #everyMs: number;
   /** The waits, as a ring that begins and ends here: one is taken out as quickly as it is put in. */
-  readonly #ring = new Wait(this, 0, 0, () => {});
+  readonly #ring = new Wait(this, 0, 0, { expire() {} });
   #timer: ReturnType<typeof setInterval> | undefined;
   /**
    * The time of the last look. A wait that goes on and rests between two looks is not charged, one that a look falls
@@ -65,13 +71,13 @@ export class Sweep {
   }
 
   /** Waits for a body: its own time, and a second for each `minBodyRate` bytes of it. */
-  body(expire: () => void): Deadline {
-    return this.#wait(this.#bodyTimeoutMs, 1000 / this.#minBodyRate, expire);
+  body(waiting: Waiting): Deadline {
+    return this.#wait(this.#bodyTimeoutMs, 1000 / this.#minBodyRate, waiting);
   }
 
   /** Waits a set time. */
-  time(ms: number, expire: () => void): Deadline {
-    return this.#wait(ms, 0, expire);
+  time(ms: number, waiting: Waiting): Deadline {
+    return this.#wait(ms, 0, waiting);
   }
 
   /** Has a wait looked at from now on. */
@@ -80,8 +86,8 @@ export class Sweep {
   }
 
   // The clock is as old as the last look, so one look is added: no wait is over early.
-  #wait(ms: number, msPerByte: number, expire: () => void): Deadline {
-    const wait = new Wait(this, this.now + this.#everyMs + ms, msPerByte, expire);
+  #wait(ms: number, msPerByte: number, waiting: Waiting): Deadline {
+    const wait = new Wait(this, this.now + this.#everyMs + ms, msPerByte, waiting);
     this.watch(wait);
     return wait;
   }
@@ -103,13 +109,13 @@ class Wait implements Deadline {
   #until: number;
   #leftMs = 0;
   readonly #msPerByte: number;
-  readonly #expire: () => void;
+  readonly #waiting: Waiting;
 
-  constructor(sweep: Sweep, until: number, msPerByte: number, expire: () => void) {
+  constructor(sweep: Sweep, until: number, msPerByte: number, waiting: Waiting) {
     this.#sweep = sweep;
     this.#until = until;
     this.#msPerByte = msPerByte;
-    this.#expire = expire;
+    this.#waiting = waiting;
   }
 
   putBefore(next: Wait): void {
@@ -143,7 +149,7 @@ class Wait implements Deadline {
   expire(): void {
     if (!this.#isWatched) return;
     this.clear();
-    this.#expire();
+    this.#waiting.expire();
   }
 
   get #isWatched(): boolean {

@@ -93,7 +93,7 @@ export class TimedBody implements BodySource {
       else receiver.done(read as Uint8Array | BodyFailure);
     };
     this.#asked = asked;
-    this.#deadline = this.#reading.sweep.body(this.#expired);
+    this.#deadline = this.#reading.sweep.body(this);
     this.#deadline.arrived(length);
     this.#request.bytes().then((bytes) => this.#end(bytes), this.#broken);
   }
@@ -101,7 +101,7 @@ export class TimedBody implements BodySource {
   /** Takes what is left of it off the wire, as far as that is `limit` bytes and comes within `ms`. */
   async drop(limit: number, ms: number): Promise<void> {
     const most = this.#received + limit;
-    const deadline = this.#reading.sweep.time(ms, this.#expired);
+    const deadline = this.#reading.sweep.time(ms, this);
     while (this.#state !== "over" && this.#received <= most) await this.read();
     deadline.clear();
   }
@@ -115,7 +115,7 @@ export class TimedBody implements BodySource {
 
   #open(): ReadableStreamDefaultReader<Uint8Array> {
     this.#state = "reading";
-    this.#deadline = this.#reading.sweep.body(this.#expired);
+    this.#deadline = this.#reading.sweep.body(this);
     this.#deadline.rest();
     return (this.#request.body as ReadableStream<Uint8Array>).getReader();
   }
@@ -148,12 +148,12 @@ export class TimedBody implements BodySource {
   readonly #broken = (): void => this.#fail(endedEarly);
 
   // Not at once: what comes of it may end other waits, and whoever looks at them is on the way from one to the next.
-  readonly #expired = (): void => {
+  expire(): void {
     queueMicrotask(() => {
       this.#fail(tooSlow);
       this.#drop();
     });
-  };
+  }
 
   #fail(failure: BodyFailure): void {
     if (this.#state === "over") return;

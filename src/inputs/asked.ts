@@ -2,6 +2,7 @@ import type { Code } from "../refusals/code.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import type { SetCookie } from "../cookies/cookie.ts";
 import type { BodyHolder } from "./body-reader.ts";
+import type { Soon } from "./later.ts";
 import type { BodySource } from "./body-source.ts";
 
 /** One request as its inputs read it. What is costly to know is found when it is first asked for. */
@@ -27,7 +28,7 @@ export interface Asked {
   cookie(name: string): string | undefined;
   readonly body: BodySource | undefined;
   /** Reads the body whole into `bytes`, and goes on with why it could not be had, if so. */
-  readWhole<A>(next: (refusal: Refusal | undefined) => A | Promise<A>): A | Promise<A>;
+  readWhole<A>(next: (refusal: Refusal | undefined) => Soon<A>): Soon<A>;
   /** Makes what reads the body as it arrives, and closes it with the answer. Throws where it is read another way too. */
   openBody<Reader extends { close(): void }>(
     make: (source: BodySource | undefined, holder: BodyHolder) => Reader,

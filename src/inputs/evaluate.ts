@@ -3,6 +3,7 @@ import { Problem } from "../refusals/problem.ts";
 import { Refusal, invalidRefusal } from "../refusals/refusal.ts";
 import type { Asked } from "./asked.ts";
 import type { AnyDep, DepNode, Reading } from "./dep.ts";
+import type { Soon } from "./later.ts";
 import { unread, wanted } from "./plan.ts";
 import type { BodyWanted, Plan, ReadText, Step } from "./plan.ts";
 
@@ -12,8 +13,8 @@ type Outcome = Refusal | undefined;
 
 /** What is done with a request's inputs once they are read. Neither ever throws. */
 export interface Then<Request extends Asked, A> {
-  readonly inputs: (asked: Request, inputs: InputValues | Refusal) => A | Promise<A>;
-  readonly thrown: (asked: Request, thrown: unknown) => A | Promise<A>;
+  readonly inputs: (asked: Request, inputs: InputValues | Refusal) => Soon<A>;
+  readonly thrown: (asked: Request, thrown: unknown) => Soon<A>;
 }
 
 /** In the place of a value that could not be read: its problem is noted, and what is made from it is passed over. */
@@ -26,7 +27,7 @@ const waiting = Symbol("waiting");
  * Only when there are none is the body read, and what needs it. A refusal that is no problem ends the request at
  * once. What follows is called and not promised, so that where nothing waits no promise is made.
  */
-export function readInputs<R extends Asked, A>(plan: Plan, asked: R, then: Then<R, A>): A | Promise<A> {
+export function readInputs<R extends Asked, A>(plan: Plan, asked: R, then: Then<R, A>): Soon<A> {
   if (plan.slots.length === 0) return then.inputs(asked, {});
   const texts = plan.texts === undefined ? undefined : readTexts(plan.names, plan.texts, asked);
   if (texts !== undefined) return then.inputs(asked, texts);
@@ -58,12 +59,7 @@ function readTexts(names: readonly string[], texts: readonly ReadText[], asked: 
   return inputs;
 }
 
-function afterFirst<R extends Asked, A>(
-  reading: InputReading,
-  asked: R,
-  refusal: Outcome,
-  then: Then<R, A>,
-): A | Promise<A> {
+function afterFirst<R extends Asked, A>(reading: InputReading, asked: R, refusal: Outcome, then: Then<R, A>): Soon<A> {
   const refused = refusal ?? reading.refusal();
   if (refused !== undefined) return then.inputs(asked, refused);
   if (reading.body === "nothing") return then.inputs(asked, reading.inputs());
@@ -71,12 +67,7 @@ function afterFirst<R extends Asked, A>(
   return asked.readWhole((refusal) => afterBody(reading, asked, refusal, then));
 }
 
-function afterBody<R extends Asked, A>(
-  reading: InputReading,
-  asked: R,
-  unread: Outcome,
-  then: Then<R, A>,
-): A | Promise<A> {
+function afterBody<R extends Asked, A>(reading: InputReading, asked: R, unread: Outcome, then: Then<R, A>): Soon<A> {
   if (unread !== undefined) return then.inputs(asked, unread);
   let outcome: Outcome | Promise<Outcome>;
   try {

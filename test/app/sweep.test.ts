@@ -16,7 +16,7 @@ describe("a wait", () => {
   it("is over in its time, and not before", () => {
     const sweep = swept();
     const expired = vi.fn();
-    sweep.time(500, expired);
+    sweep.time(500, { expire: expired });
     vi.advanceTimersByTime(500);
     expect(expired).not.toHaveBeenCalled();
     vi.advanceTimersByTime(100);
@@ -27,7 +27,7 @@ describe("a wait", () => {
   it("is longer for what arrives, and rests while nobody waits", () => {
     const sweep = swept();
     const expired = vi.fn();
-    const wait = sweep.body(expired);
+    const wait = sweep.body({ expire: expired });
     wait.arrived(100);
     vi.advanceTimersByTime(1900);
     wait.rest();
@@ -47,11 +47,13 @@ describe("a wait", () => {
     const waits: Deadline[] = [];
     for (const name of ["a", "b", "c", "d"]) {
       waits.push(
-        sweep.time(100, () => {
-          expired.push(name);
-          // The next in the ring, and itself.
-          for (const wait of waits.splice(0, 3)) wait.clear();
-          sweep.time(100, () => expired.push(`${name} again`));
+        sweep.time(100, {
+          expire() {
+            expired.push(name);
+            // The next in the ring, and itself.
+            for (const wait of waits.splice(0, 3)) wait.clear();
+            sweep.time(100, { expire: () => expired.push(`${name} again`) });
+          },
         }),
       );
     }
@@ -65,7 +67,7 @@ describe("a wait", () => {
   it("that is cleared never is over", () => {
     const sweep = swept();
     const expired = vi.fn();
-    const wait = sweep.time(100, expired);
+    const wait = sweep.time(100, { expire: expired });
     wait.clear();
     wait.clear();
     vi.advanceTimersByTime(10_000);

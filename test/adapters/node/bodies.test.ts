@@ -1,7 +1,7 @@
 /** Bodies as they come over a socket (facts 8.2; rows SV-06, SV-10, SV-15, SV-16, WR-12, BD). */
 import * as v from "valibot";
 import { describe, expect, it, vi } from "vitest";
-import { Path, Returns, body, get, json, post } from "usher-http";
+import { Dep, Path, Returns, body, get, json, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { clientOf, gate, holdClock, start } from "../../support/node-server.ts";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
@@ -48,6 +48,26 @@ describe("a body that is read", () => {
     const answered = await client.answer();
     expect([answered.body, header(answered, "connection")]).toEqual(["abcdefg", undefined]);
     expect((await client.ask("POST /item", [], '{"name":"kim"}').answer()).body).toBe("kim");
+  });
+
+  it("late, behind which another's has not come whole and ends early", async () => {
+    const { passed, open } = gate();
+    const asked = gate();
+    const after = (path: string, before: () => Promise<void>) => {
+      const inputs = { waited: Dep.join({}, async () => (await before(), 1)), body };
+      return post(Path.of(path), { inputs, returns: Returns.text }, ({ body }) => String(body.byteLength));
+    };
+    holdClock();
+    const client = await clientOf([after("late", () => passed), after("early", async () => asked.open())]);
+    client
+      .ask("POST /late", [], "four")
+      .send(...post1("/early", "content-length: 9"))
+      .send("part");
+    await asked.passed;
+    open();
+    expect((await client.answer()).body).toBe("4");
+    client.halfClose();
+    expect(await client.answer()).toMatchObject({ status: 400, body: unreadable });
   });
 
   it("pipelined, each its own", async () => {

@@ -325,6 +325,19 @@ describe("beside what is mounted ahead of it", () => {
     expect(messages("error")).toEqual(["/size", "/item", "/parts"].map((path) => `POST ${path}: internal: ${why}`));
   });
 
+  it("who listens to a request hears its body and its end, though the app reads it", async () => {
+    const heard: string[] = [];
+    const answer = listener(app);
+    const server = createServer((request, response) => {
+      const hear = (name: string) => () => void heard.push(name);
+      request.on("end", hear("end")).on("close", hear("close"));
+      answer(request, response);
+    });
+    const client = await RawClient.to(await listens(server));
+    expect((await client.ask("POST /size", [], "four").answer()).body).toBe("4");
+    await eventually(() => expect(heard).toEqual(["end", "close"]));
+  });
+
   it("a body that is only begun with is a 500, too, and dropped", async () => {
     const client = await behind(async (request) => {
       if (request.method === "GET") return;

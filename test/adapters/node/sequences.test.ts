@@ -1,15 +1,22 @@
 /** Any requests one behind the other on one connection, however the bytes of them arrive (row AT-22). */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { Codec, Path, Query, Returns, body, bodyStream, post } from "usher-http";
+import { Codec, Dep, Path, Query, Returns, body, bodyStream, post } from "usher-http";
 import { RawClient, header } from "../../support/raw-client.ts";
 import { start } from "../../support/node-server.ts";
 
 const upload = bodyStream({ max: 1 << 20 });
 const n = Query.required("n", Codec.int);
 const turn = () => new Promise((resolve) => setImmediate(resolve));
+/** Read before a body, which may have come by then. */
+const waited = Dep.join({ n }, async ({ n }) => (await turn(), n));
 const routes = [
   post(Path.of("whole"), { inputs: { n, body }, returns: Returns.text }, ({ n, body }) => `${n} ${body.byteLength}`),
+  post(
+    Path.of("waited"),
+    { inputs: { n: waited, body }, returns: Returns.text },
+    ({ n, body }) => `${n} ${body.byteLength}`,
+  ),
   post(Path.of("parts"), { inputs: { n, upload }, returns: Returns.text }, async ({ n, upload }) => {
     let bytes = 0;
     for await (const part of upload) bytes += part.byteLength;
@@ -24,7 +31,7 @@ const routes = [
 ];
 
 interface Asked {
-  readonly path: "whole" | "parts" | "part" | "none" | "late";
+  readonly path: "whole" | "waited" | "parts" | "part" | "none" | "late";
   readonly bytes: number;
   readonly inChunks: boolean;
   readonly lastOne: boolean;
@@ -32,7 +39,7 @@ interface Asked {
 
 // The end of the bodies that a body is dropped by is asked for on its own: past it, Node's own reading ahead has a say.
 const asked: fc.Arbitrary<Asked> = fc.record({
-  path: fc.constantFrom("whole", "parts", "part", "none", "late"),
+  path: fc.constantFrom("whole", "waited", "parts", "part", "none", "late"),
   bytes: fc.oneof(fc.nat(20), fc.nat(60_000)),
   inChunks: fc.boolean(),
   lastOne: fc.integer({ min: 0, max: 9 }).map((one) => one === 0),
@@ -48,7 +55,7 @@ function wire({ path, bytes, inChunks, lastOne }: Asked, n: number): string {
 }
 
 function answerTo({ path, bytes }: Asked, n: number): string {
-  if (path === "whole" || path === "parts") return `${n} ${bytes}`;
+  if (path === "whole" || path === "waited" || path === "parts") return `${n} ${bytes}`;
   return path === "part" ? `${n} part` : `${n} none`;
 }
 
