@@ -7,6 +7,7 @@ import { connectionOf } from "./connection.ts";
 import { whenGone } from "./half-closed.ts";
 import type { Framing } from "./head.ts";
 import { IncomingBody } from "./incoming-body.ts";
+import { nodeMajor } from "./node-version.ts";
 
 /**
  * An exchange over `node:http`. Headers are read from the raw lines: Node's own parse of them costs a request more
@@ -50,6 +51,10 @@ export class NodeExchange implements Exchange {
   /** Its request is nobody else's to read, or to hear of. */
   get isOurs(): boolean {
     return true;
+  }
+
+  get ownsTurn(): boolean {
+    return this.isOurs && copiesContexts;
   }
 
   get peer(): string {
@@ -103,6 +108,8 @@ export class NodeExchange implements Exchange {
   }
 }
 
+// Older ones keep it with the connection, where it would stay.
+const copiesContexts = nodeMajor >= 24;
 const nothing: readonly string[] = [];
 
 function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { connectionOf } from "./connection.ts";
 import type { Taking } from "./connection.ts";
+import { isKnownNode, nodeMajor } from "./node-version.ts";
 
 const dumped = "_dumped";
 
@@ -21,18 +22,12 @@ interface Pushed {
   push(part: Buffer | null): boolean;
 }
 
-// Bun and Deno tell a version of Node too, and keep none of this.
-const isNode = !("bun" in process.versions) && !("deno" in process.versions);
-const version = Number.parseInt(process.versions.node, 10);
-/** Up to here it was seen that the parser hands a body to `push`; a newer one's is read as a stream. */
-const newestKnown = 26;
-
 /**
  * Spares a request without a body the life of a stream, of which nobody hears: it costs 0.5 µs. Node does it of itself
  * where it knows `optimizeEmptyRequests` (24.12), and this is what it does, for versions that change no more.
  */
 export function endUnread(request: IncomingMessage): void {
-  if (isNode && version < 24) endStream(request);
+  if (isKnownNode && nodeMajor < 24) endStream(request);
 }
 
 /**
@@ -41,7 +36,7 @@ export function endUnread(request: IncomingMessage): void {
  */
 export function takePushed(request: IncomingMessage, taking: Taking): boolean {
   const hasBegun = request.complete || request.readableLength > 0 || request.readableFlowing !== null;
-  if (!isNode || version > newestKnown || hasBegun) return false;
+  if (!isKnownNode || hasBegun) return false;
   connectionOf(request.socket).taking = taking;
   (request as Pushed).push = handOver;
   return true;

@@ -9,6 +9,7 @@ import { NodeExchange } from "./exchange.ts";
 import { readHead } from "./head.ts";
 import { refuseRequest } from "./head-refusal.ts";
 import { linger } from "./linger.ts";
+import { nodeMajor } from "./node-version.ts";
 import { Taken, TakenConnections } from "./taken.ts";
 import { write } from "./write.ts";
 import { WsLink } from "./ws-link.ts";
@@ -150,7 +151,7 @@ export class Upgrades {
 }
 
 // What Bun and Deno have handed over is not theirs any more.
-const canGoOn = !("bun" in process.versions) && !("deno" in process.versions);
+const canGoOn = nodeMajor > 0;
 
 /**
  * Goes on as if the request had not asked for another protocol, which is what most do that offer HTTP/2: its head goes

@@ -8,6 +8,7 @@ import { Dropping } from "./dropping.ts";
 import type { NodeExchange } from "./exchange.ts";
 import type { IncomingBody } from "./incoming-body.ts";
 import { discardLimit, lingerAtEnd, lingerMs } from "./linger.ts";
+import { isOrdinary, setOrdinaryHead } from "./ordinary-head.ts";
 import { sendWithin } from "./sending.ts";
 import { stream } from "./stream.ts";
 import type { Writing } from "./writing.ts";
@@ -92,6 +93,20 @@ function sendAndLinger(exchange: NodeExchange, sent: Sent, writing: Writing): vo
 function send(exchange: NodeExchange, sent: Sent, writing: Writing, closes: boolean): void {
   const { request, response } = exchange;
   const { body } = sent;
+  const isPlain =
+    !closes && request.httpVersionMinor === 1 && !writing.isMounted && isOrdinary(sent) && !isStream(body);
+  if (isPlain) setOrdinaryHead(response, sent, phrase(sent));
+  else writeHead(exchange, sent, writing, closes);
+  if (isStream(body)) return stream(response, body, isFeed(sent), writing);
+  if (body === undefined) response.end();
+  else response.end(body);
+  if (response.writableLength === 0) return;
+  connectionOf(request.socket).sends(response);
+  sendWithin(response, writing);
+}
+
+function writeHead(exchange: NodeExchange, sent: Sent, writing: Writing, closes: boolean): void {
+  const { request, response } = exchange;
   response.sendDate = false;
   if (closes) connectionOf(request.socket).closing = true;
   // A kept HTTP/1.1 connection needs no word; HTTP/1.0 is told by Node.
@@ -100,12 +115,6 @@ function send(exchange: NodeExchange, sent: Sent, writing: Writing, closes: bool
   if (writing.isMounted) setAmongOthers(response, head);
   if (writing.isMounted) response.writeHead(sent.status, phrase(sent));
   else response.writeHead(sent.status, phrase(sent), head);
-  if (isStream(body)) return stream(response, body, isFeed(sent), writing);
-  if (body === undefined) response.end();
-  else response.end(body);
-  if (response.writableLength === 0) return;
-  connectionOf(request.socket).sends(response);
-  sendWithin(response, writing);
 }
 
 // Beside what middleware of the server it is mounted in has set: of one name, ours stands in its place.

@@ -3,6 +3,7 @@ import type { Entry, Fields, LogContext } from "../logging/entry.ts";
 import type { Level } from "../logging/level.ts";
 import { escaped, jsonContext, timestamp } from "../logging/line.ts";
 import type { AskedExchange } from "./asked.ts";
+import type { AccessTexts } from "./compiled.ts";
 
 /** A request's access line (contract 2.12). Every request has one, so its JSON is put together by hand. */
 export class AccessEntry implements Entry {
@@ -46,16 +47,37 @@ export class AccessEntry implements Entry {
   }
 
   json(at: number): string {
-    const asked = this.#asked;
-    const method = escaped(asked.method);
-    const path = escaped(asked.path);
-    const status = this.#status;
-    const code = this.#code === undefined ? "" : `,"framework.refusal.code":"${escaped(this.#code)}"`;
+    const { path, context } = this.#asked;
+    const { level, status, method, code, route } = this.#texts();
+    const shown = escaped(path);
     return (
-      `{"timestamp":"${timestamp(at)}","level":"${this.level}","logger.name":"framework.http",` +
-      `"message":"${method} ${path} ${status}"${jsonContext(asked.context)},"http.request.method":"${method}",` +
-      `"url.path":"${path}","http.response.status_code":${status},"duration":${this.#duration},` +
-      `"http.response.body.size":${this.#size}${asked.route?.member ?? ""}${code}}`
+      `{"timestamp":"${timestamp(at)}${level}${shown}${status}${jsonContext(context)}${method}${shown}${code}` +
+      `${this.#duration},"http.response.body.size":${this.#size}${route}`
     );
+  }
+
+  /** A route's are made again only where its answers change their status: they are half of the pieces of a line. */
+  #texts(): AccessTexts {
+    const { method, route } = this.#asked;
+    if (this.#code !== undefined || route === undefined || method !== route.route.method) return this.#textsAnew();
+    const { accessTexts } = route;
+    if (accessTexts?.for === this.#status) return accessTexts;
+    return (route.accessTexts = this.#textsAnew());
+  }
+
+  #textsAnew(): AccessTexts {
+    const status = this.#status;
+    const method = escaped(this.#asked.method);
+    const pattern = this.#asked.route?.route.pattern;
+    const route = pattern === undefined ? "" : `,"http.route":${JSON.stringify(pattern)}`;
+    const code = this.#code === undefined ? "" : `,"framework.refusal.code":"${escaped(this.#code)}"`;
+    return {
+      for: status,
+      level: `","level":"${this.level}","logger.name":"framework.http","message":"${method} `,
+      status: ` ${status}"`,
+      method: `,"http.request.method":"${method}","url.path":"`,
+      code: `","http.response.status_code":${status},"duration":`,
+      route: `${route}${code}}`,
+    };
   }
 }

@@ -91,6 +91,9 @@ export class AskedExchange implements Asked, Carrying, BodyHolder {
   get context(): RequestContext {
     return (this.#context ??= new RequestContext(this.id, this.exchange));
   }
+  get ownsTurn(): boolean {
+    return this.exchange.ownsTurn === true;
+  }
   get scheme(): "http" | "https" {
     const proto = this.#proxied()?.proto;
     return (proto ?? this.exchange.scheme) === "https" ? "https" : "http";

@@ -31,11 +31,11 @@ class ReadyRoute implements CompiledRoute {
   readonly opens: CompiledRoute["opens"];
   readonly sockets: CompiledRoute["sockets"];
   readonly accessLevel: Level;
+  accessTexts: CompiledRoute["accessTexts"] = undefined;
   readonly #declared: Declared;
   readonly #supplied: ReadonlyMap<string, unknown>;
   #plan: Plan | undefined = undefined;
   #codes: ReadonlySet<string> | undefined = undefined;
-  #member: string | undefined = undefined;
 
   constructor(declared: Declared, supplied: ReadonlyMap<string, unknown>) {
     const { route, nodes } = declared;
@@ -59,10 +59,6 @@ class ReadyRoute implements CompiledRoute {
 
   get codes(): ReadonlySet<string> {
     return (this.#codes ??= new Set(this.#declared.codes.map(({ name }) => name)));
-  }
-
-  get member(): string {
-    return (this.#member ??= `,"http.route":${JSON.stringify(this.route.pattern)}`);
   }
 
   #makePlan(): Plan {

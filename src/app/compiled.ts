@@ -13,6 +13,17 @@ import type { Middleware } from "./middleware.ts";
 import type { SecureHeaders } from "./secure-headers.ts";
 import type { TrustedProxies } from "./proxies/trusted-proxies.ts";
 
+/** What access lines have in common that tell of one route and one status: the pieces between what differs. */
+export interface AccessTexts {
+  /** The status that they are for. */
+  readonly for: number;
+  readonly level: string;
+  readonly status: string;
+  readonly method: string;
+  readonly code: string;
+  readonly route: string;
+}
+
 /** A route with all that can be known before a request comes. */
 export interface CompiledRoute {
   readonly route: Route;
@@ -28,8 +39,8 @@ export interface CompiledRoute {
   /** Whether it makes a socket of a connection: always, where the request asks for an upgrade, or never. */
   readonly sockets: "always" | "upgrade" | "never";
   readonly accessLevel: Level;
-  /** `http.route` as a member of its access line. */
-  readonly member: string;
+  /** What its access lines were put together from last. */
+  accessTexts: AccessTexts | undefined;
 }
 
 /** A policy of sharing with other sites, among an app's routes. */

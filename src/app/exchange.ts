@@ -27,6 +27,11 @@ export interface Exchange extends TakingOver {
    * where the runtime tells it.
    */
   readonly date?: string;
+  /**
+   * Whether nobody else's work runs in the turns it comes in, and it costs less to leave a context set at the end of one than
+   * to take it back: Node has both by copies of a map from 24 on, and a line of a request takes 0.4 µs less, of 8.
+   */
+  readonly ownsTurn?: boolean;
   /** Its headers were read, and one more costs less to read now than all of them to keep for later. */
   readonly isRead?: boolean;
   /** Undefined where the request has none. */

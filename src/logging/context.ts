@@ -21,6 +21,8 @@ export function passOn(): void {
 export interface Carrying {
   /** Its span, where that is recorded. */
   readonly span: OpenSpan | undefined;
+  /** Nobody else's work runs in the turn it is called in: the context need not be left at the end of it. */
+  readonly ownsTurn: boolean;
   readonly context: LogContext;
 }
 
@@ -30,7 +32,10 @@ export interface Carrying {
  */
 export function within<R extends Carrying, A>(request: R, work: (request: R) => A): A {
   if (!isAnyOn() && !isPassedOn && request.span === undefined) return work(request);
-  return runIn(request.context, work, request);
+  const { context } = request;
+  if (!request.ownsTurn || context.span?.run !== undefined) return runIn(context, work, request);
+  storage.enterWith(context);
+  return work(request);
 }
 
 function runIn<R, A>(context: LogContext, work: (request: R) => A, request: R): A {

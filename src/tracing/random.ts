@@ -29,10 +29,12 @@ class RandomText {
 
   // The alphabets have 16 and 32 characters, so that as many of the numbers stand for one pair as for any other.
   #make(): void {
-    const words = crypto.getRandomValues(new Uint16Array((this.#pairs === undefined ? firstSize : size) / 2));
+    const words = new Uint16Array((this.#pairs === undefined ? firstSize : size) / 2);
     const pairs = (this.#pairs ??= pairsOf(this.#alphabet));
     const last = pairs.length - 1;
-    for (let i = 0; i < words.length; i++) words[i] = pairs[(words[i] as number) & last] as number;
+    // Randomness is what costs most of it: of a byte there are as many as of pairs of 16 characters.
+    const random = crypto.getRandomValues(last < 256 ? new Uint8Array(words.length) : new Uint16Array(words.length));
+    for (let i = 0; i < words.length; i++) words[i] = pairs[(random[i] as number) & last] as number;
     this.#text = new TextDecoder().decode(words);
     this.#used = 0;
   }

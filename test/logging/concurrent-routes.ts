@@ -2,7 +2,18 @@
 import type * as Usher from "../../src/index.ts";
 
 /** @param usher The package as the program has it: from its source, or as it was built. */
-export function routesOf({ Answer, Codec, Log, Path, Query, Returns, get, requestId }: typeof Usher): Usher.Route[] {
+export function routesOf({
+  Answer,
+  Codec,
+  Log,
+  Path,
+  Query,
+  Returns,
+  body,
+  get,
+  post,
+  requestId,
+}: typeof Usher): Usher.Route[] {
   const shop = Log.source("shop");
   const text = new TextEncoder();
   const waiting: (() => void)[] = [];
@@ -32,6 +43,15 @@ export function routesOf({ Answer, Codec, Log, Path, Query, Returns, get, reques
     return new ReadableStream({ pull }, { highWaterMark: 0 });
   };
 
+  /** Answers at once, and leaves work behind. */
+  const outlived = (requestId: string): string => {
+    const say = (what: string): void => shop.info(what, { own: requestId });
+    say("handler");
+    queueMicrotask(() => say("microtask"));
+    setTimeout(() => say("timer"), 1);
+    return requestId;
+  };
+
   const inputs = { n: Query.required("n", Codec.int), requestId };
   return [
     get(Path.of("work"), { inputs, returns: Returns.response }, async ({ n, requestId }) => {
@@ -54,5 +74,9 @@ export function routesOf({ Answer, Codec, Log, Path, Query, Returns, get, reques
       if (waiting.length === 10) for (const call of waiting.splice(0)) call();
       return Answer.stream(n % 2 === 0 ? generated(say) : pulled(say));
     }),
+    get(Path.of("now"), { inputs: { requestId }, returns: Returns.text }, ({ requestId }) => outlived(requestId)),
+    post(Path.of("now"), { inputs: { requestId, body }, returns: Returns.text }, ({ requestId }) =>
+      outlived(requestId),
+    ),
   ];
 }

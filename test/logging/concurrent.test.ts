@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { afterEach, expect, it } from "vitest";
 import { bundle, start } from "../adapters/workers/running.ts";
 import type { Line } from "../support/logs.ts";
+import { RawClient } from "../support/raw-client.ts";
 import { runtimes } from "../support/runtimes.ts";
 
 const deno = ["run", "--no-lock", "--node-modules-dir=manual", "--cached-only", "--no-prompt", "--allow-all"];
@@ -37,7 +38,7 @@ async function askAll(port: number): Promise<ReadonlySet<string>> {
   return new Set(ids);
 }
 
-function check(lines: readonly Line[], ids: ReadonlySet<string>): void {
+function check(lines: readonly Line[], ids: ReadonlySet<string>, each: number): void {
   expect(ids.size).toBe(requests);
   const wrong = lines.filter((line) => line["own"] !== undefined && line["own"] !== line["request_id"]);
   expect(wrong).toEqual([]);
@@ -48,35 +49,68 @@ function check(lines: readonly Line[], ids: ReadonlySet<string>): void {
     traces.set(id, (traces.get(id) ?? new Set()).add(trace));
     if (!ids.has(String(id))) throw new Error(`${String(message)} is of no request`);
   }
-  expect([...counts.values()].every((count) => count === linesOfEach)).toBe(true);
+  expect([...counts.values()].every((count) => count === each)).toBe(true);
   expect(counts.size).toBe(requests);
   expect([...traces.values()].every((traces) => traces.size === 1)).toBe(true);
+}
+
+/** A server in a process of its own, and every line it wrote, once it is told to stop. */
+async function started(runtime: keyof typeof commands) {
+  const [binary = "", ...args] = commands[runtime]();
+  const program = join(import.meta.dirname, "concurrent-program.ts");
+  const child = spawn(binary, [...args, program, runtime], { stdio: ["ignore", "pipe", "pipe"] });
+  running.push(child);
+  const texts: string[] = [];
+  const reading = once(
+    createInterface(child.stderr).on("line", (line) => texts.push(line)),
+    "close",
+  );
+  const [port] = (await once(createInterface(child.stdout), "line")) as [string];
+  const stop = async (): Promise<readonly Line[]> => {
+    child.kill("SIGTERM");
+    await reading;
+    return texts.filter((text) => text.startsWith("{")).map((text) => JSON.parse(text) as Line);
+  };
+  return { port: Number(port), stop };
 }
 
 it.each(["node", "bun", "deno"] as const)(
   "on %s",
   async (runtime) => {
-    const [binary = "", ...args] = commands[runtime]();
-    const program = join(import.meta.dirname, "concurrent-program.ts");
-    const child = spawn(binary, [...args, program, runtime], { stdio: ["ignore", "pipe", "pipe"] });
-    running.push(child);
-    const texts: string[] = [];
-    const reading = once(
-      createInterface(child.stderr).on("line", (line) => texts.push(line)),
-      "close",
-    );
-    const [port] = (await once(createInterface(child.stdout), "line")) as [string];
-    const ids = await askAll(Number(port));
-    child.kill("SIGTERM");
-    await reading;
-    const lines = texts.filter((text) => text.startsWith("{")).map((text) => JSON.parse(text) as Line);
+    const { port, stop } = await started(runtime);
+    const ids = await askAll(port);
+    const lines = await stop();
     check(
       lines.filter((line) => "request_id" in line),
       ids,
+      linesOfEach,
     );
   },
   60_000,
 );
+
+it("on node, of requests that come in one piece and are answered in the turn they come in", async () => {
+  const { port, stop } = await started("node");
+  const ids = await Promise.all(
+    Array.from({ length: 10 }, async () => {
+      const client = await RawClient.to(port);
+      for (let i = 0; i < requests / 20; i++) client.ask("GET /now").ask("POST /now", [], "body");
+      const ids: string[] = [];
+      while (ids.length < requests / 10) ids.push((await client.answer()).body);
+      client.leave();
+      return ids;
+    }),
+  );
+  const lines = await stop();
+  // Handler, microtask, timer and the access line; what the server says of itself is of no request.
+  check(
+    lines.filter((line) => "request_id" in line),
+    new Set(ids.flat()),
+    4,
+  );
+  const others = lines.filter((line) => !("request_id" in line)).map(({ message }) => String(message));
+  expect(others.map((message) => message.split(" ")[0])).toEqual(["listening", "stopping,", "stopped"]);
+}, 60_000);
 
 it("on workerd", async () => {
   const contents = `import * as usher from "usher-http";
@@ -88,5 +122,5 @@ it("on workerd", async () => {
   const ids = await askAll(remotePort as number);
   const lines = () => texts.filter((text) => text.startsWith("{")).map((text) => JSON.parse(text) as Line);
   while (lines().length < requests * linesOfEach) await new Promise((resolve) => setTimeout(resolve, 20));
-  check(lines(), ids);
+  check(lines(), ids, linesOfEach);
 }, 60_000);
