@@ -2,7 +2,7 @@ import { AccessEntry } from "./access-entry.ts";
 import type { Answer } from "../answers/answer.ts";
 import type { Level } from "../logging/level.ts";
 import type { Fields } from "../logging/entry.ts";
-import { isOn, log, write } from "../logging/writer.ts";
+import { isAnyOn, isOn, log, write } from "../logging/writer.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { RefusingError } from "../refusals/refusing.ts";
 import type { AskedExchange } from "./asked.ts";
@@ -12,6 +12,7 @@ const source = "framework.http";
 
 /** Logs that a request was answered, at its route's level. */
 export function logAccess(asked: AskedExchange, answer: Answer, size: number): void {
+  if (!isAnyOn()) return;
   const level = asked.route?.accessLevel ?? "info";
   if (isOn(level, source)) write(new AccessEntry(level, asked, answer, size));
 }
