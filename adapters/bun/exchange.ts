@@ -25,8 +25,9 @@ export class BunExchange implements Exchange {
   #controller: AbortController | undefined = undefined;
 
   constructor(request: Request, target: string, server: BunServer, listening: Listening) {
-    this.method = request.method;
-    this.canUpgrade = request.method === "GET";
+    const { method } = request;
+    this.method = method;
+    this.canUpgrade = method === "GET";
     this.target = target;
     this.request = request;
     this.server = server;
@@ -47,7 +48,7 @@ export class BunExchange implements Exchange {
   }
 
   get body(): TimedBody | undefined {
-    if (this.#body === undefined) this.#body = bodyOf(this.request, this.#listening) ?? null;
+    if (this.#body === undefined) this.#body = bodyOf(this.request, this.method, this.#listening) ?? null;
     return this.#body ?? undefined;
   }
 

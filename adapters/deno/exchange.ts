@@ -21,7 +21,7 @@ export class DenoExchange implements Exchange {
   readonly listener = "Deno.serve";
   /** Deno tells it of itself. */
   readonly date = "";
-  isRead = false;
+  readonly forgets = true;
   readonly #request: Request;
   readonly #info: ServeInfo;
   readonly #listening: Listening;
@@ -31,9 +31,10 @@ export class DenoExchange implements Exchange {
   #state: "awaited" | "answered" | "gone" = "awaited";
 
   constructor(request: Request, target: string, info: ServeInfo, listening: Listening) {
-    this.method = request.method;
+    const { method } = request;
+    this.method = method;
     this.target = target;
-    this.canUpgrade = request.method === "GET";
+    this.canUpgrade = method === "GET";
     this.#request = request;
     this.#info = info;
     this.#listening = listening;
@@ -49,7 +50,7 @@ export class DenoExchange implements Exchange {
   }
 
   get body(): TimedBody | undefined {
-    if (this.#body === undefined) this.#body = bodyOf(this.#request, this.#listening) ?? null;
+    if (this.#body === undefined) this.#body = bodyOf(this.#request, this.method, this.#listening) ?? null;
     return this.#body ?? undefined;
   }
 
@@ -95,7 +96,6 @@ export class DenoExchange implements Exchange {
   }
 
   lines(name: string): readonly string[] {
-    this.isRead = true;
     const value = told(() => this.#request.headers.get(name), null);
     if (value === null) return nothing;
     // The URL has the target's own authority where it has one (RFC 9112 §3.2.2), and Deno's address where there is none.
@@ -103,7 +103,6 @@ export class DenoExchange implements Exchange {
   }
 
   headers(): Iterable<readonly [name: string, value: string]> {
-    this.isRead = true;
     return told(() => [...this.#request.headers], []);
   }
 

@@ -214,9 +214,9 @@ export class AskedExchange implements Asked, Carrying, BodyHolder {
     this.#held = 0;
   }
 
-  /** It is logged and measured: what its work carries on from here lets go of it, where that is cheap. */
+  /** It is logged and measured: what its work carries on from here is told now what could not be read later. */
   settle(): void {
-    if (this.exchange.isRead === true) this.#context?.settle();
+    if (this.exchange.forgets === true) this.#context?.settle();
   }
 
   get setHeaders(): readonly (readonly [name: string, value: string])[] {

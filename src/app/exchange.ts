@@ -32,8 +32,8 @@ export interface Exchange extends TakingOver {
    * to take it back: Node has both by copies of a map from 24 on, and a line of a request takes 0.4 µs less, of 8.
    */
   readonly ownsTurn?: boolean;
-  /** Its headers were read, and one more costs less to read now than all of them to keep for later. */
-  readonly isRead?: boolean;
+  /** Once it is answered, its headers cannot be read any more. */
+  readonly forgets?: boolean;
   /** Undefined where the request has none. */
   readonly body: BodySource | undefined;
   /** Aborts once the client has gone; made when first asked for. */

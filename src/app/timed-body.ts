@@ -19,8 +19,7 @@ export interface Reading {
 }
 
 /** The body a request's head announces; undefined where it has none, or where the runtime shows none. */
-export function bodyOf(request: Request, reading: Reading): TimedBody | undefined {
-  const { method } = request;
+export function bodyOf(request: Request, method: string, reading: Reading): TimedBody | undefined {
   if (method === "GET" || method === "HEAD") return undefined;
   // Only now: where nobody looks at the headers, Bun does not make them.
   const { headers } = request;

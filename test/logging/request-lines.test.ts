@@ -136,7 +136,7 @@ describe("LG-12 a request's id", () => {
     });
   });
 
-  it("is all that is left where no access line was written either, on a runtime whose requests cost to keep", async () => {
+  it("is all that is left where no access line was written either, on a runtime that forgets its requests", async () => {
     logWith({ level: "warn" });
     const { passed, open } = gate();
     const begins = get(Path.root, text, () => {
@@ -146,7 +146,7 @@ describe("LG-12 a request's id", () => {
     const app = App.make([begins]);
     const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
     const headers = new Headers({ traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
-    const answer = (request: Request) => app.answer(Object.assign(new FetchExchange(request, ""), { isRead: true }));
+    const answer = (request: Request) => app.answer(Object.assign(new FetchExchange(request, ""), { forgets: true }));
     expect(await leftOf(headers, answer)).toBeUndefined();
     open();
     await setImmediate();

@@ -8,6 +8,6 @@ const flags = ["run", "--no-lock", "--node-modules-dir=manual", "--cached-only",
 const rights = ["--allow-net", "--allow-read", "--allow-write"];
 
 /** A server of `usher-http/deno`, run from its source. */
-export function start(options: ServeOptions = {}): Promise<SpawnedServer> {
-  return SpawnedServer.start([runtimes.deno(), ...flags, ...rights], join(import.meta.dirname, "server.ts"), options);
+export function start(options: ServeOptions = {}, program = "server.ts"): Promise<SpawnedServer> {
+  return SpawnedServer.start([runtimes.deno(), ...flags, ...rights], join(import.meta.dirname, program), options);
 }
