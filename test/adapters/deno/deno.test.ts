@@ -100,7 +100,7 @@ describe("an option", () => {
 
 describe("a line of the log", () => {
   it("is of its caller's trace, though nothing read a header before the request was answered", async () => {
-    const server = await start({}, "late-server.ts");
+    const server = await start({}, "program.ts");
     const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
     const client = await server.client();
     const answered = await client.ask("GET /late", [`traceparent: 00-${traceId}-00f067aa0ba902b7-01`]).answer();
