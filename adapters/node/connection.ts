@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { BodyFailure } from "../../src/inputs/body-source.ts";
+import { isBun } from "./node-version.ts";
 
-const isBun = "bun" in process.versions;
 const key: unique symbol = Symbol("connection");
 
 export const endedEarly: BodyFailure = { kind: "unreadable", detail: "the body ended early" };

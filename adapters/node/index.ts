@@ -20,6 +20,7 @@ import { readHead } from "./head.ts";
 import { refuseHead, refuseRequest } from "./head-refusal.ts";
 import { listen } from "./listen.ts";
 import { timedOut } from "./sending.ts";
+import { isBun } from "./node-version.ts";
 import { stderrSink } from "./stderr.ts";
 import { Upgrades } from "./upgrades.ts";
 
@@ -124,7 +125,7 @@ class Listener implements Server {
     server.maxHeadersCount = 0;
     server.maxConnections = maxConnections;
     // Otherwise it ends its own side when a client ends its, and no answer goes out. Bun then no longer says that a client did.
-    Object.assign(server, { httpAllowHalfOpen: !("bun" in process.versions) });
+    Object.assign(server, { httpAllowHalfOpen: !isBun });
     // Which of them are idle, Node has its own idea of: it would cut an answer that its client is still taking.
     server.closeIdleConnections = () => {};
     // One that was handed over, and goes on, is known.

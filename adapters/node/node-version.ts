@@ -1,4 +1,5 @@
-const isNode = !("bun" in process.versions) && !("deno" in process.versions);
+export const isBun: boolean = "bun" in process.versions;
+const isNode = !isBun && !("deno" in process.versions);
 
 /** Node's own version; 0 on Bun and Deno, which tell one too and have none of what is Node's own. */
 export const nodeMajor: number = isNode ? Number.parseInt(process.versions.node, 10) : 0;

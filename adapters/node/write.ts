@@ -8,6 +8,7 @@ import { Dropping } from "./dropping.ts";
 import type { NodeExchange } from "./exchange.ts";
 import type { IncomingBody } from "./incoming-body.ts";
 import { discardLimit, lingerAtEnd, lingerMs } from "./linger.ts";
+import { isBun } from "./node-version.ts";
 import { isOrdinary, setOrdinaryHead } from "./ordinary-head.ts";
 import { sendWithin } from "./sending.ts";
 import { stream } from "./stream.ts";
@@ -68,6 +69,7 @@ function endsAfter(exchange: NodeExchange, sent: Sent, { stopping }: Writing): b
   const { request, response } = exchange;
   if (sent.closes || stopping || !response.shouldKeepAlive) return true;
   if (request.httpVersionMinor === 0) return endsOld(exchange, sent);
+  // Bun closes the connection where a client asks for it, and keeps that to itself.
   return isBun && asksForEnd(exchange);
 }
 
@@ -77,9 +79,6 @@ function endsOld(exchange: NodeExchange, { body }: Sent): boolean {
   if (exchange.framing === "chunked" || (isStream(body) && body.length === undefined)) return true;
   return asksForEnd(exchange);
 }
-
-// Bun closes the connection where a client asks for it, and keeps that to itself.
-const isBun = "bun" in process.versions;
 
 function asksForEnd(exchange: NodeExchange): boolean {
   return /(?:^|,)\s*close\s*(?:,|$)/i.test(exchange.lines("connection").join());

@@ -3,13 +3,14 @@ import type { RawData, WebSocket } from "ws";
 import type { Sweep } from "../../src/app/sweep.ts";
 import { writeShort } from "./frame.ts";
 import { lingerMs } from "./linger.ts";
+import { isBun } from "./node-version.ts";
 import type { HeardLink, SocketHeard } from "../../src/streams/sockets/link.ts";
 import { hadTurn } from "../../src/streams/turn.ts";
 
 /** What a client may have been sent and not have taken before a `send` waits for it. */
 const mostWaiting = 65_536;
 /** What Bun has in the place of `ws` speaks on a connection of its own. */
-const ownsWire = !("bun" in process.versions);
+const ownsWire = !isBun;
 
 /** A socket of the `ws` package. */
 export class WsLink implements HeardLink {

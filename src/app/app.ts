@@ -2,6 +2,7 @@ import type { Answer } from "../answers/answer.ts";
 import type { ReturnsNode } from "../answers/returned.ts";
 import type { RequestRecord } from "../inputs/asked.ts";
 import type { Awaitable } from "../inputs/dep.ts";
+import type { Soon } from "../inputs/later.ts";
 import type { Supplied } from "../inputs/resource.ts";
 import type { Code } from "../refusals/code.ts";
 import type { Route } from "../routes/route.ts";
@@ -13,7 +14,6 @@ import { DeclarationError, checkRoute, checkTogether, declared } from "./check.t
 import { compile } from "./compile.ts";
 import type { CompiledApp, CompiledCors, CompiledRoute } from "./compiled.ts";
 import type { Cors } from "./cors.ts";
-import type { Soon } from "../inputs/later.ts";
 import type { Exchange, Sent } from "./exchange.ts";
 import type { Middleware } from "./middleware.ts";
 import { readOrigins } from "./origin.ts";
