@@ -26,6 +26,8 @@ function binary(...places: readonly (readonly [folder: string | undefined, path:
 /** The binaries of the runtimes, by name. */
 export const runtimes = {
   "node-oldest": (): string => binary([packageFolder(`node-oldest-${machine}`), join("bin", `node${executable}`)]),
+  "node-22": (): string => binary([packageFolder(`node-22-${machine}`), join("bin", `node${executable}`)]),
+  "node-24": (): string => binary([packageFolder(`node-24-${machine}`), join("bin", `node${executable}`)]),
   "node-newest": (): string => binary([packageFolder(`node-newest-${machine}`), join("bin", `node${executable}`)]),
   // An install script moves them, where it was let run.
   bun: (): string =>

@@ -2,12 +2,16 @@ import { runtimes } from "../../support/runtimes.ts";
 import { processTarget } from "./process.ts";
 import type { Target } from "./target.ts";
 
-/** `usher-http/node` on the oldest Node that is served, and on the newest. */
+const program = new URL("../programs/node.ts", import.meta.url);
+
+/** `usher-http/node` on the oldest Node that is served, the newest, and those between. */
 export const nodeOldest: Target = processTarget("node-oldest", {
-  program: new URL("../programs/node.ts", import.meta.url),
+  program,
   binary: runtimes["node-oldest"],
 });
+export const node22: Target = processTarget("node-22", { program, binary: runtimes["node-22"] });
+export const node24: Target = processTarget("node-24", { program, binary: runtimes["node-24"] });
 export const nodeNewest: Target = processTarget("node-newest", {
-  program: new URL("../programs/node.ts", import.meta.url),
+  program,
   binary: runtimes["node-newest"],
 });
