@@ -34,7 +34,7 @@ comment on column ${name}.expires_at is 'From then on it is nobody''s.';
  * own; `sweep` is the application's to call, now and then.
  */
 export function store(pool: Pool, options: SessionTableOptions): SessionStore {
-  const { find, start, update, see, remove, sweep } = made(options);
+  const { find, start, update, see, replace, remove, sweep } = made(options);
   return {
     async find(digest) {
       const row = await pool.exec(find, digest);
@@ -45,6 +45,9 @@ export function store(pool: Pool, options: SessionTableOptions): SessionStore {
       if (change === "started") await pool.exec(start, digest, data, createdAt, seenAt, expiresAt);
       else if (change === "updated") await pool.exec(update, digest, data, seenAt, expiresAt);
       else await pool.exec(see, digest, seenAt, expiresAt);
+    },
+    async replace(digest, next, { createdAt, seenAt, expiresAt }) {
+      return (await pool.exec(replace, digest, next, createdAt, seenAt, expiresAt)) > 0;
     },
     delete: (digest) => pool.exec(remove, digest),
     sweep: (now) => pool.exec(sweep, now),
@@ -75,6 +78,11 @@ function made({ table }: SessionTableOptions) {
     see: Statement.exec(`update ${name} set seen_at = $2, expires_at = $3 where digest = $1`, {
       params: [text, instant, instant],
     }),
+    // PostgreSQL locks the row: who comes second looks at it again, and finds another digest or no row.
+    replace: Statement.count(
+      `update ${name} set digest = $2, created_at = $3, seen_at = $4, expires_at = $5 where digest = $1`,
+      { params: [text, text, instant, instant, instant] },
+    ),
     remove: Statement.exec(`delete from ${name} where digest = $1`, { params: [text] }),
     sweep: Statement.count(`delete from ${name} where expires_at <= $1`, { params: [instant] }),
   };

@@ -22,6 +22,20 @@ export type SessionChange = "started" | "updated" | "seen";
 export interface SessionStore {
   find(digest: string): Promise<SessionEntry | undefined>;
   save(digest: string, entry: SessionEntry, change: SessionChange): Promise<void>;
+  /**
+   * Renews a session: moves the entry of `digest` to `next`, with the times of `entry`. As for `"seen"`, the data stays what
+   * the store has.
+   *
+   * It is one step of the store's: of several calls at once that replace or delete one digest, exactly one finds the entry.
+   * Otherwise a sign-out could be undone by a renewal, and two renewals would make two sessions. A store that cannot move an
+   * entry in one step takes it out in one, and adds `next` only where it got it: `GETDEL` and `SET` in Redis.
+   *
+   * A store of the older form, without this method, works: `Session.renew` calls `find`, `save` and `delete`, and a sign-out
+   * between the first and the last of them is undone. A line at `warn` says so, once.
+   *
+   * @returns Whether the entry was there. Where it was not, nothing is changed.
+   */
+  replace(digest: string, next: string, entry: SessionEntry): Promise<boolean>;
   delete(digest: string): Promise<void>;
   /** Deletes what has expired, and answers how many that were. */
   sweep(now: Date): Promise<number>;
@@ -64,6 +78,14 @@ class MemoryStore implements SessionStore {
     else if (kept === undefined) return;
     this.#entries.delete(digest);
     this.#entries.set(digest, change === "seen" && kept !== undefined ? { ...entry, data: kept.data } : entry);
+  }
+
+  async replace(digest: string, next: string, entry: SessionEntry): Promise<boolean> {
+    const kept = this.#entries.get(digest);
+    if (kept === undefined) return false;
+    this.#entries.delete(digest);
+    this.#entries.set(next, { ...entry, data: kept.data });
+    return true;
   }
 
   async delete(digest: string): Promise<void> {

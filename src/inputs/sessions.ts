@@ -5,6 +5,7 @@ import { digestOf, freshSessionId, isSessionId } from "../cookies/session-id.ts"
 import type { SessionEntry, SessionStore } from "../cookies/session-store.ts";
 import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
+import { Refusal, invalidRefusal } from "../refusals/refusal.ts";
 import type { Shape, ValueOf } from "../shapes/shape.ts";
 import { compileReader } from "../shapes/reader.ts";
 import type { JsonReader } from "../shapes/reader.ts";
@@ -45,9 +46,17 @@ export interface Session<in out A> {
   readonly data: A;
   /** Keeps other data, under the same id. */
   update(data: A): Promise<void>;
-  /** A new id, with both limits from the start; the old one is gone. For whenever somebody may do more than before. */
+  /**
+   * A new id, with both limits from the start; the old one is gone. For whenever somebody may do more than before.
+   *
+   * Where another request has closed or renewed the session in the meantime, there is none to renew: no cookie is set, and
+   * the promise rejects with the {@link Refusal} of a request of nobody, the 400 problem `required` at `cookie.<name>`.
+   */
   renew(setCookie: SetsCookie): Promise<Session<A>>;
-  /** Ends it, and removes the cookie: a copy of the cookie is nobody's from then on. */
+  /**
+   * Ends it, and what this very `Session` was renewed to, and removes the cookie: a copy of the cookie is nobody's from
+   * then on.
+   */
   close(setCookie: SetsCookie): Promise<void>;
 }
 
@@ -91,6 +100,7 @@ class KeptSessions<A> implements Sessions<A> {
   readonly #absoluteMs: number;
   readonly #reader: JsonReader<A>;
   readonly #writer: JsonWriter<A>;
+  #toldOfOlderStore = false;
 
   constructor({ store, shape, idleMs, absoluteMs, cookie = "session" }: SessionsOptions<Shape<A>>) {
     for (const [name, ms] of Object.entries({ idleMs, absoluteMs })) {
@@ -170,6 +180,28 @@ class KeptSessions<A> implements Sessions<A> {
     return new KeptSession(this, store, digest, entry, data, now);
   }
 
+  /** Moves what is kept under a digest to a new id; throws the refusal where nothing is kept there any more. */
+  async renewed(store: SessionStore, digest: string, setCookie: SetsCookie, data: A, now: Date): Promise<Session<A>> {
+    const id = freshSessionId();
+    const next = await digestOf(id);
+    const entry = this.#entry(this.#written(data), now, now);
+    if (!(await this.#replace(store, digest, next, entry))) {
+      throw invalidRefusal([missing(`cookie.${this.cookie.name}`)]);
+    }
+    setCookie(make(this.cookie, id, { maxAgeMs: this.#absoluteMs }));
+    return new KeptSession(this, store, next, entry, data, now);
+  }
+
+  async #replace(store: MaybeOlderStore, digest: string, next: string, entry: SessionEntry): Promise<boolean> {
+    if (store.replace !== undefined) return store.replace(digest, next, entry);
+    if (!this.#toldOfOlderStore) logOlderStore();
+    this.#toldOfOlderStore = true;
+    if ((await store.find(digest)) === undefined) return false;
+    await store.save(next, entry, "started");
+    await store.delete(digest);
+    return true;
+  }
+
   changed({ createdAt }: SessionEntry, data: A, now: Date): SessionEntry {
     return this.#entry(this.#written(data), createdAt, now);
   }
@@ -187,6 +219,9 @@ class KeptSessions<A> implements Sessions<A> {
   }
 }
 
+/** A store as JavaScript may hand it over: one of the older form has no `replace`. */
+type MaybeOlderStore = Omit<SessionStore, "replace"> & Partial<Pick<SessionStore, "replace">>;
+
 class KeptSession<A> implements Session<A> {
   readonly #sessions: KeptSessions<A>;
   readonly #store: SessionStore;
@@ -196,6 +231,7 @@ class KeptSession<A> implements Session<A> {
   #entry: SessionEntry;
   #data: A;
   #isClosed = false;
+  #renewed: Promise<Session<A>> | undefined;
 
   constructor(sessions: KeptSessions<A>, store: SessionStore, digest: string, entry: SessionEntry, data: A, now: Date) {
     this.#sessions = sessions;
@@ -218,18 +254,24 @@ class KeptSession<A> implements Session<A> {
   }
 
   async renew(setCookie: SetsCookie): Promise<Session<A>> {
-    await this.#end();
-    return this.#sessions.begin(this.#store, setCookie, this.#data, this.#now);
+    if (this.#isClosed) throw new Error("a session that was closed cannot be renewed");
+    this.#isClosed = true;
+    this.#renewed = this.#sessions.renewed(this.#store, this.#digest, setCookie, this.#data, this.#now);
+    try {
+      return await this.#renewed;
+    } catch (error) {
+      // The store's failure says nothing about the session. Whether it is still there is asked again.
+      this.#isClosed = error instanceof Refusal;
+      throw error;
+    }
   }
 
   async close(setCookie: SetsCookie): Promise<void> {
-    await this.#end();
-    setCookie(clear(this.#sessions.cookie));
-  }
-
-  async #end(): Promise<void> {
     this.#isClosed = true;
+    const renewed = await this.#renewed?.catch(() => undefined);
+    if (renewed !== undefined) return renewed.close(setCookie);
     await this.#store.delete(this.#digest);
+    setCookie(clear(this.#sessions.cookie));
   }
 }
 
@@ -264,6 +306,11 @@ function idIn(cookie: string, required: boolean): Dep<string | undefined> {
 function logUnreadable(): void {
   const message = "a session's data is in no shape to be read, and the session is ended";
   log({ level: "debug", source: "framework.http", message, fields: {}, context: current() });
+}
+
+function logOlderStore(): void {
+  const message = "the store of sessions has no replace: a sign-out at the moment of a renewal can be undone";
+  log({ level: "warn", source: "framework.http", message, fields: {}, context: current() });
 }
 
 export { memory } from "../cookies/session-store.ts";

@@ -22,6 +22,11 @@ class Watched implements SessionStore {
     this.entries.set(digest, entry);
     await this.inner.save(digest, entry, change);
   }
+  async replace(digest: string, next: string, entry: SessionEntry): Promise<boolean> {
+    this.told.push(`replace ${digest}`);
+    this.entries.set(next, entry);
+    return this.inner.replace(digest, next, entry);
+  }
   async delete(digest: string): Promise<void> {
     this.told.push(`delete ${digest}`);
     await this.inner.delete(digest);
@@ -165,7 +170,7 @@ describe("a session", () => {
       createdAt: new Date(begin + 100_000),
       expiresAt: new Date(begin + 3_700_000),
     });
-    expect(client.store.told).toContain(`delete ${digest}`);
+    expect(client.store.told).toContain(`replace ${digest}`);
     client.cookie = cookie;
     expect(await client.call("GET", "/me", 100)).toBe("nobody");
   });

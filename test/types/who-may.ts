@@ -66,6 +66,14 @@ Cookie.make(seen, "yesterday");
 export const own: SessionStore = {
   find: async () => undefined,
   save: async (digest, entry) => void [digest, entry.data],
+  replace: async () => false,
+  delete: async () => {},
+  sweep: async () => 0,
+};
+// @ts-expect-error a store that cannot renew a session in one step
+export const older: SessionStore = {
+  find: async () => undefined,
+  save: async () => {},
   delete: async () => {},
   sweep: async () => 0,
 };

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { SessionEntry } from "usher-http";
 import { SessionTable } from "usher-http/postgres";
+import type { PoolOptions } from "usher-http/postgres";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
-import { pools } from "./pools.ts";
+import { itHoldsInEveryOrder } from "../../support/session-orders.ts";
+import { eventually, pools } from "./pools.ts";
 
 const server = await startPostgres();
 const outside = observer(server);
@@ -10,10 +12,10 @@ const pool = pools(server);
 let made = 0;
 
 /** A table of its own for each test. */
-async function table() {
+async function table(options: PoolOptions = {}) {
   const name = `sessions_${++made}`;
   await outside.unsafe(SessionTable.schema({ table: name }));
-  return { name, store: SessionTable.store(await pool(), { table: name }) };
+  return { name, store: SessionTable.store(await pool(options), { table: name }) };
 }
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
@@ -80,6 +82,42 @@ describe("store", () => {
     expect(await store.find("a")).toBeUndefined();
   });
 
+  it("replaces one that is kept, with other times and the data that it has, and says so", async () => {
+    const { store } = await table();
+    await store.save("a", entry, "started");
+    const renewed = { data: "another", createdAt: at(5), seenAt: at(6), expiresAt: at(90) };
+    expect(await store.replace("a", "b", renewed)).toBe(true);
+    expect(await store.find("a")).toBeUndefined();
+    expect(await store.find("b")).toEqual({ ...renewed, data: entry.data });
+    expect(await store.replace("a", "c", renewed)).toBe(false);
+    await store.delete("b");
+    expect(await store.replace("b", "c", renewed)).toBe(false);
+    expect(await store.find("c")).toBeUndefined();
+  });
+
+  it.each([
+    ["a sign-out first", ["delete", "replace", "replace"]],
+    ["a renewal first", ["replace", "delete", "replace"]],
+  ])("lets one of several renewals win that wait for one row, and none after a sign-out: %s", async (_, calls) => {
+    const { name, store } = await table({ size: 3 });
+    await store.save("a", entry, "started");
+    const made: Promise<boolean | void>[] = [];
+    await observer(server).begin(async (sql) => {
+      await sql`select 1 from ${sql(name)} where digest = 'a' for update`;
+      for (const [i, call] of calls.entries()) {
+        made.push(call === "delete" ? store.delete("a") : store.replace("a", `renewed ${i}`, entry));
+        // They wait in the order in which they came.
+        await eventually(
+          async () => (await outside`select 1 from pg_stat_activity where wait_event_type = 'Lock'`).length,
+        ).toBe(i + 1);
+      }
+    });
+    const won = (await Promise.all(made)).flatMap((answered, i) => (answered === true ? [`renewed ${i}`] : []));
+    const kept = await outside`select digest from ${outside(name)}`;
+    expect(kept.map(({ digest }) => String(digest))).toEqual(won);
+    expect(won).toEqual(calls[0] === "replace" ? ["renewed 0"] : []);
+  });
+
   it("SE-10, DB-25 sweeps what has expired, and says how many that were", async () => {
     const { store } = await table();
     for (const second of [10, 20, 30]) await store.save(`a${second}`, { ...entry, expiresAt: at(second) }, "started");
@@ -92,6 +130,10 @@ describe("store", () => {
     const store = SessionTable.store(await pool(), { table: "missing" });
     await expect(store.save("a", entry, "started")).rejects.toMatchObject({ failure: { kind: "db", code: "42P01" } });
   });
+});
+
+describe("requests that have one session's cookie at once", () => {
+  itHoldsInEveryOrder(async () => (await table()).store);
 });
 
 it("lists its statements, each of which fits its table", async () => {
