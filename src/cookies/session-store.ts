@@ -1,3 +1,5 @@
+import { OldestFirst } from "../oldest-first.ts";
+
 /** A session as its store keeps it. */
 export interface SessionEntry {
   /** The application's data, as JSON. */
@@ -47,7 +49,7 @@ export interface MemoryOptions {
   readonly most?: number;
 }
 
-/** How many sessions are started between two sweeps. */
+/** After so many that were started, twice as many are looked at, for whether they have expired. */
 const sweepEvery = 1000;
 
 /** Keeps sessions in memory, for a server that is one process; they end with it. */
@@ -61,7 +63,7 @@ export function memory({ most = 100_000 }: MemoryOptions = {}): SessionStore {
 class MemoryStore implements SessionStore {
   readonly #most: number;
   /** The one that was left alone for longest first. */
-  readonly #entries = new Map<string, SessionEntry>();
+  readonly #entries = new OldestFirst<SessionEntry>();
   #started = 0;
 
   constructor(most: number) {
@@ -76,7 +78,6 @@ class MemoryStore implements SessionStore {
     const kept = this.#entries.get(digest);
     if (change === "started") this.#start(entry.seenAt);
     else if (kept === undefined) return;
-    this.#entries.delete(digest);
     this.#entries.set(digest, change === "seen" && kept !== undefined ? { ...entry, data: kept.data } : entry);
   }
 
@@ -93,23 +94,15 @@ class MemoryStore implements SessionStore {
   }
 
   async sweep(now: Date): Promise<number> {
-    return this.#sweep(now);
+    return this.#sweep(now, this.#entries.size);
   }
 
   #start(now: Date): void {
-    if (++this.#started % sweepEvery === 0) this.#sweep(now);
-    if (this.#entries.size < this.#most) return;
-    const [leftAlone = ""] = this.#entries.keys();
-    this.#entries.delete(leftAlone);
+    if (++this.#started % sweepEvery === 0) this.#sweep(now, 2 * sweepEvery);
+    if (this.#entries.size >= this.#most) this.#entries.deleteOldest();
   }
 
-  #sweep(now: Date): number {
-    let swept = 0;
-    for (const [digest, { expiresAt }] of this.#entries) {
-      if (expiresAt > now) continue;
-      this.#entries.delete(digest);
-      swept++;
-    }
-    return swept;
+  #sweep(now: Date, steps: number): number {
+    return this.#entries.sweep(steps, ({ expiresAt }) => expiresAt <= now);
   }
 }

@@ -1,3 +1,5 @@
+import { OldestFirst } from "../oldest-first.ts";
+
 /** How often a key may pass, in the terms of the generic cell rate algorithm. */
 export interface RateRule {
   /** Between two that pass, on the average. */
@@ -28,6 +30,7 @@ export interface RateMemoryOptions {
   readonly most?: number;
 }
 
+/** After so many that passed, twice as many keys are looked at, for whether they need be known any more. */
 const sweepEvery = 1000;
 const charactersOfKey = 64;
 
@@ -46,10 +49,10 @@ export function memory({ most = 100_000 }: RateMemoryOptions = {}): RateMemory {
 class MemoryStore implements RateMemory {
   readonly #most: number;
   /** By key, in milliseconds since 1970; the one counted longest ago first. */
-  readonly #usedUp = new Map<string, number>();
+  readonly #usedUp = new OldestFirst<number>();
   /** Of all keys together: a key may be whatever a client sends. */
   #characters = 0;
-  #taken = 0;
+  #passed = 0;
 
   constructor(most: number) {
     this.#most = most;
@@ -63,22 +66,20 @@ class MemoryStore implements RateMemory {
     const ahead = usedUp - now - intervalMs * (burst - 1);
     // Sums of fractions, such as three thirds of a second, fall short or over by far less than this.
     if (ahead > 1e-6) return ahead;
-    if (++this.#taken % sweepEvery === 0) this.#sweep(now);
-    this.#forget(key);
-    this.#usedUp.set(key, usedUp + intervalMs);
-    this.#characters += key.length;
+    if (++this.#passed % sweepEvery === 0) this.#sweep(now);
+    if (this.#usedUp.set(key, usedUp + intervalMs)) this.#characters += key.length;
     while (this.#usedUp.size > this.#most || this.#characters > this.#most * charactersOfKey) {
-      const [longestAgo = ""] = this.#usedUp.keys();
-      this.#forget(longestAgo);
+      this.#forgotten(this.#usedUp.deleteOldest() ?? "");
     }
     return 0;
   }
 
-  #forget(key: string): void {
-    if (this.#usedUp.delete(key)) this.#characters -= key.length;
+  #sweep(now: number): void {
+    const isOver = (usedUp: number): boolean => usedUp <= now;
+    this.#usedUp.sweep(2 * sweepEvery, isOver, (key) => this.#forgotten(key));
   }
 
-  #sweep(now: number): void {
-    for (const [key, usedUp] of this.#usedUp) if (usedUp <= now) this.#forget(key);
+  #forgotten(key: string): void {
+    this.#characters -= key.length;
   }
 }

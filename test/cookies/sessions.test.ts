@@ -5,6 +5,7 @@ import { App, Dep, Openapi, Path, Returns, Sessions, Test, get, param, post, set
 import type { SessionEntry, SessionStore, SetCookie } from "usher-http";
 import * as v from "valibot";
 import { logWith, logged, messages } from "../support/logs.ts";
+import { mapSteps } from "../support/map-steps.ts";
 import { internal, invalid } from "../support/refusals.ts";
 
 /** A store that shows what it is told. */
@@ -299,6 +300,21 @@ describe("the store", () => {
     await store.save("d", entry, "started");
     const found = await Promise.all(["a", "b", "c", "d"].map((digest) => store.find(digest)));
     expect(found.map((entry) => entry !== undefined)).toEqual([true, false, true, true]);
+  });
+
+  it("SE of one process takes as many steps for a new one however many it holds", async () => {
+    const stepsOf = async (most: number) => {
+      const store = Sessions.memory({ most });
+      const seenAt = new Date(begin);
+      const entry = { data: "{}", createdAt: seenAt, seenAt, expiresAt: new Date(begin + 1e9) };
+      for (let i = 0; i < most; i++) await store.save(`held ${i}`, entry, "started");
+      return mapSteps(async () => {
+        for (let i = 0; i < 3000; i++) await store.save(`new ${i}`, entry, "started");
+      });
+    };
+    const [one, twice] = [await stepsOf(1000), await stepsOf(2000)];
+    expect(one.walks).toBe(0);
+    expect(twice).toEqual(one);
   });
 
   it("SE of one process sweeps itself now and then", async () => {

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { App, Codec, Dep, Header, Openapi, Path, Rate, Returns, Test, body, client, get, post } from "usher-http";
 import type { RateOptions, RateStore } from "usher-http";
 import "../support/logs.ts";
+import { mapSteps } from "../support/map-steps.ts";
 import { internal } from "../support/refusals.ts";
 
 const begin = Date.parse("2026-11-21T12:00:00.000Z");
@@ -168,6 +169,36 @@ describe("a store", () => {
     const long = "x".repeat(128);
     expect([take(long), take("d")]).toEqual([0, 0]);
     expect(take(long)).toBe(0);
+  });
+
+  it.each([
+    ["is full of live keys", 1000, 1000],
+    ["has room", 4000, 1000],
+  ])("RL takes as many steps for a new key however many it holds, where it %s", async (_, most, held) => {
+    const times = 3000;
+    const stepsOf = async (held: number, most: number) => {
+      const store = Rate.memory({ most });
+      const take = (key: string, ms: number) => store.take(key, { intervalMs: 1e9, burst: 1 }, new Date(begin + ms));
+      for (let i = 0; i < held; i++) take(`held ${i}`, i);
+      return mapSteps(() => {
+        for (let i = 0; i < times; i++) take(`new ${i}`, held + i);
+      });
+    };
+    const [one, twice] = [await stepsOf(held, most), await stepsOf(2 * held, 2 * most)];
+    // A fresh iterator of a Map walks the entries that were deleted before it comes to the oldest.
+    expect(one.walks).toBe(0);
+    expect(one.lookUps).toBeLessThanOrEqual(4 * times);
+    expect(twice).toEqual(one);
+  });
+
+  it("RL forgets what need not be known any more before it is full of it", () => {
+    const store = Rate.memory({ most: 2500 });
+    const take = (key: string, ms: number, intervalMs: number) =>
+      store.take(key, { intervalMs, burst: 1 }, new Date(begin + ms));
+    // What waits longest is the oldest, and all the others expire behind it.
+    take("long", 0, 1e6);
+    for (let i = 0; i < 20_000; i++) take(`short ${i}`, 10 * i, 1);
+    expect(take("long", 200_000, 1e6)).toBe(800_000);
   });
 
   it("RL forgets, now and then, what need not be known any more", () => {

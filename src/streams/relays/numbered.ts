@@ -1,3 +1,4 @@
+import { OldestFirst } from "../../oldest-first.ts";
 import { freshHex } from "../../tracing/random.ts";
 
 /** What a message of another process turned out to be, and whether one before it never came. */
@@ -18,7 +19,7 @@ export class Numbered {
   readonly #sender = freshHex(8);
   #last = 0;
   /** The last number of each other sender. */
-  readonly #heard = new Map<string, number>();
+  #heard = new OldestFirst<number>();
 
   /** The next message. Its number is used up, whether or not it can be sent: so the others see that it did not come. */
   event(topic: string, wire: string): string {
@@ -49,13 +50,11 @@ export class Numbered {
 
   /** What comes next is not measured by what came before: there was a break. */
   forget(): void {
-    this.#heard.clear();
+    this.#heard = new OldestFirst();
   }
 
   #know(sender: string, number: number): void {
-    this.#heard.delete(sender);
     this.#heard.set(sender, number);
-    const [oldest] = this.#heard.keys();
-    if (this.#heard.size > mostSenders && oldest !== undefined) this.#heard.delete(oldest);
+    if (this.#heard.size > mostSenders) this.#heard.deleteOldest();
   }
 }
