@@ -1,4 +1,5 @@
 /** `usher-http/bun`: serves on `Bun.serve`. */
+import { inBackground } from "../../src/logging/background.ts";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
 import { Stopping, until } from "../../src/app/draining.ts";
@@ -107,7 +108,7 @@ class Listener implements Server {
   readonly #onSignal = (): void => {
     // The next one finds no listener, and does what it does to any process.
     this.#forgetSignals();
-    void this.stop();
+    inBackground(this.stop());
   };
 
   #forgetSignals(): void {
@@ -161,9 +162,9 @@ class Listener implements Server {
     this.#forgetSignals();
     say("info", `stopping, with ${this.#inFlight} requests in flight`);
     // Each resolves once its last connection is closed, which one that never asked anything puts off.
-    for (const server of this.#servers) void server.stop();
+    for (const server of this.#servers) inBackground(server.stop());
     this.feeds.end();
-    void this.open.stop();
+    inBackground(this.open.stop());
     const isQuiet = () => this.#inFlight === 0 && this.open.size === 0;
     const isOver = () => isQuiet() && this.#servers.every(({ pendingRequests }) => pendingRequests === 0);
     await until(isOver, this.#limits.drainMs);

@@ -1,3 +1,4 @@
+import { inBackground } from "../../src/logging/background.ts";
 import { lstatSync, unlinkSync } from "node:fs";
 import { connect } from "node:net";
 import { isTaken, listenAt } from "../../src/app/addresses.ts";
@@ -21,7 +22,7 @@ export async function listen({ host, port, socket }: Limits, serve: Serve): Prom
   }
   const listenerAt = (hostname: string, port: number) => {
     const server = serve({ hostname, port });
-    return { server, port: server.port as number, close: () => void server.stop(true) };
+    return { server, port: server.port as number, close: () => inBackground(server.stop(true)) };
   };
   const { listeners, port: taken, bound } = listenAt(host, port, listenerAt);
   const servers = listeners.map(({ server }) => server);

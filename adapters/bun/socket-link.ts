@@ -1,3 +1,4 @@
+import { inBackground } from "../../src/logging/background.ts";
 import type { OpenedSocket } from "../../src/app/exchange.ts";
 import type { OpenSockets } from "../../src/app/open-sockets.ts";
 import type { Deadline, Sweep } from "../../src/app/sweep.ts";
@@ -43,7 +44,7 @@ export function socketHandlers(
     open(socket) {
       const { data } = socket;
       data.link = new BunLink(socket, speaking);
-      void speaking.open.speak(data.opened, data.link);
+      inBackground(speaking.open.speak(data.opened, data.link));
     },
     message: ({ data }, message) => data.link?.heard?.message(message),
     ping: ({ data }) => data.link?.heard?.frame(),

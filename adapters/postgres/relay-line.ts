@@ -1,3 +1,4 @@
+import { inBackground } from "../../src/logging/background.ts";
 import type { Link } from "../../src/database/link.ts";
 import { LinkFailure } from "../../src/database/link.ts";
 import type { EngineLine, LineListener } from "../../src/streams/relays/engine.ts";
@@ -43,7 +44,7 @@ export class RelayLine implements EngineLine {
   send(message: string): Promise<void> {
     return new Promise((sent, failed) => {
       this.#outgoing.push({ message: escaped(message), sent, failed });
-      void this.#run();
+      inBackground(this.#run());
     });
   }
 
@@ -72,7 +73,7 @@ export class RelayLine implements EngineLine {
       return;
     }
     if (this.#incoming.push(payload) > mostWaiting) this.#link.cut("more came than could be fetched");
-    else void this.#run();
+    else inBackground(this.#run());
   }
 
   /** Sends and fetches until there is nothing to do. */

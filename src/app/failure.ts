@@ -1,15 +1,11 @@
 import { Unwritable } from "../answers/unwritable.ts";
 import type { Fields } from "../logging/entry.ts";
 import type { Level } from "../logging/level.ts";
+import { describeRaised } from "../logging/raised.ts";
+import type { Raised } from "../logging/raised.ts";
 import { internal, sentences } from "../refusals/framework-codes.ts";
 import { Refusal } from "../refusals/refusal.ts";
 import { RefusingError } from "../refusals/refusing.ts";
-
-/** What a raise tells the log: what kind it was and where, never its message. */
-export interface Raised {
-  readonly kind: string;
-  readonly stack: string;
-}
 
 /** A 500. */
 export function internalRefusal(detail: string | undefined): Refusal<"internal"> {
@@ -52,31 +48,8 @@ export function failureOf(thrown: unknown): Failure {
   };
 }
 
-/** A raise's kind and frames. A message may quote anything, so no line of it goes with them. */
+/** What a thrown value tells the log, where it is a bug: a refusal and an answer that breaks a rule say why themselves. */
 export function raisedOf(thrown: unknown): Raised | undefined {
   if (thrown instanceof Refusal || thrown instanceof Unwritable) return undefined;
-  if (!(thrown instanceof Error)) return { kind: typeof thrown, stack: "" };
-  return {
-    kind: told(() => thrown.constructor.name, "Error"),
-    stack: told(() => frames(thrown.stack as string, String(thrown.message)), ""),
-  };
-}
-
-// An application's error may be anything: its members may be missing, or raise when they are read.
-function told(read: () => string, otherwise: string): string {
-  try {
-    return read();
-  } catch {
-    return otherwise;
-  }
-}
-
-function frames(stack: string, message: string): string {
-  const said = new Set(message.split("\n").map((line) => line.trim()));
-  const isFrame = (line: string): boolean => /^\s+at .*(?::\d+:\d+\)?|<anonymous>\)?|native\)?)$/.test(line);
-  return stack
-    .split("\n")
-    .filter((line) => isFrame(line) && !said.has(line.trim()))
-    .map((line) => line.trim())
-    .join("\n");
+  return describeRaised(thrown);
 }

@@ -1,3 +1,4 @@
+import { inBackground } from "../logging/background.ts";
 import type { StreamBody, StreamEnd } from "../answers/answer.ts";
 import { readParts } from "../answers/parts.ts";
 import type { Parts } from "../answers/parts.ts";
@@ -76,7 +77,7 @@ export class Streaming {
   }
 
   cancel(): void {
-    if (this.#left === 0 && this.#sending.stopsAtLength) void this.#rest();
+    if (this.#left === 0 && this.#sending.stopsAtLength) inBackground(this.#rest());
     else this.end(this.#sending.cancelled());
   }
 

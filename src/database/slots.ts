@@ -1,3 +1,4 @@
+import { inBackground } from "../logging/background.ts";
 import { DatabaseError } from "./failure.ts";
 import { LinkFailure } from "./link.ts";
 import type { OpenLink } from "./link.ts";
@@ -107,7 +108,7 @@ export class Slots {
     if (slot.successor !== undefined) this.#replace(slot, slot.successor);
     else if (this.#isClosed) {
       this.#lent.delete(slot);
-      void this.#dismiss(slot);
+      inBackground(this.#dismiss(slot));
     } else if (!slot.link.isOpen) {
       this.#lent.delete(slot);
       this.#wentDown();
@@ -121,9 +122,12 @@ export class Slots {
   /** Closes a connection that nobody is to have any more. */
   async #dismiss({ link }: Slot): Promise<void> {
     this.#leaving++;
-    await link.shut();
-    this.#leaving--;
-    this.#tellClosed();
+    try {
+      await link.shut();
+    } finally {
+      this.#leaving--;
+      this.#tellClosed();
+    }
   }
 
   /** No one borrows from now on. Settles when every connection is closed, those that are lent after they came back. */
@@ -136,7 +140,7 @@ export class Slots {
     clearInterval(this.#sweep);
     clearTimeout(this.#attempt);
     this.#waiting.close();
-    for (const slot of this.#idle.splice(0)) void this.#dismiss(slot);
+    for (const slot of this.#idle.splice(0)) inBackground(this.#dismiss(slot));
     if (!this.#isEmpty) await new Promise<void>((resolve) => (this.#whenClosed = resolve));
   }
 
@@ -185,7 +189,7 @@ export class Slots {
   #revive(): void {
     if (this.#isClosed || this.#attempt !== undefined) return;
     if (this.#backoffMs > 0) this.#attemptLater();
-    else while (this.#down > 0) void this.#fill();
+    else while (this.#down > 0) inBackground(this.#fill());
   }
 
   #attemptLater(): void {
@@ -193,7 +197,7 @@ export class Slots {
     const apart = 0.75 + Math.random() * 0.5;
     this.#attempt = setTimeout(() => {
       this.#attempt = undefined;
-      if (this.#down > 0) void this.#fill();
+      if (this.#down > 0) inBackground(this.#fill());
     }, this.#backoffMs * apart);
   }
 
@@ -245,7 +249,7 @@ export class Slots {
     for (const slot of this.#idle.slice()) {
       slot.idleMs += this.#sweepMs;
       // The last idle one is somebody's who may come any moment.
-      if (this.#idle.length > 1 && slot.idleMs > idleCheckMs) void this.#ask(slot);
+      if (this.#idle.length > 1 && slot.idleMs > idleCheckMs) inBackground(this.#ask(slot));
     }
     if (!this.#isRenewing) this.#renewOldest();
   }
@@ -273,7 +277,7 @@ export class Slots {
     const now = performance.now();
     for (const slots of [this.#idle, this.#lent])
       for (const slot of slots) {
-        if (now > slot.endsAt) return void this.#renew(slot);
+        if (now > slot.endsAt) return inBackground(this.#renew(slot));
       }
   }
 
@@ -286,7 +290,7 @@ export class Slots {
       if (this.#lent.has(slot)) slot.successor = fresh;
       else if (this.#idle.includes(slot)) this.#replace(this.#borrowIdle(slot), fresh);
       // It died, and its place has another one by now, or the pool is closed.
-      else void this.#dismiss(fresh);
+      else inBackground(this.#dismiss(fresh));
     } catch {
       slot.endsAt = performance.now() + this.#options.idleCheckMs;
     }
@@ -297,7 +301,7 @@ export class Slots {
   /** Has a connection that nobody has any more go, and another one come. */
   #replace(slot: Slot, fresh: Slot): void {
     this.#lent.delete(slot);
-    void this.#dismiss(slot);
+    inBackground(this.#dismiss(slot));
     this.#replaced++;
     this.#lent.add(fresh);
     this.give(fresh);

@@ -1,3 +1,4 @@
+import { inBackground } from "../logging/background.ts";
 import { log } from "../logging/writer.ts";
 import type { SpanProcessor } from "./exporter.ts";
 import type { RecordedSpan } from "./recorded-span.ts";
@@ -106,17 +107,19 @@ export class Collector implements SpanProcessor {
         this.#waiting -= spans.length;
         const post = new Post(exporter, spans);
         this.#posts.add(post);
-        void post.over.then((why) => {
-          this.#posts.delete(post);
-          if (why !== undefined) say("warn", why);
-          this.#tellDropped();
-          done({ code: 0 });
-        });
+        inBackground(
+          post.over.then((why) => {
+            this.#posts.delete(post);
+            if (why !== undefined) say("warn", why);
+            this.#tellDropped();
+            done({ code: 0 });
+          }),
+        );
       },
       shutdown: async () => {
         await this.#arrivals();
         // It waits for its own posts: for one that trickles too.
-        void exporter.shutdown().catch(() => {});
+        exporter.shutdown().catch(() => {});
       },
     };
   }

@@ -1,3 +1,4 @@
+import { inBackground } from "../../logging/background.ts";
 import { log } from "../../logging/writer.ts";
 import type { Level } from "../../logging/level.ts";
 import type { Relay } from "../relay.ts";
@@ -162,7 +163,7 @@ class EngineRelay implements OpenRelay {
   #retry(): void {
     const ms = this.#retryMs * (0.75 + Math.random() / 2);
     this.#retryMs = Math.min(this.#retryMs * 2, mostRetryMs);
-    this.#callOff = this.#engine.after(ms, () => void this.#reopen());
+    this.#callOff = this.#engine.after(ms, () => inBackground(this.#reopen()));
   }
 
   async #reopen(): Promise<void> {

@@ -1,3 +1,4 @@
+import { inBackground } from "../../logging/background.ts";
 import { byteLength } from "../../codecs/utf8.ts";
 import { error, ok } from "../../result.ts";
 import type { Result } from "../../result.ts";
@@ -94,7 +95,10 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   }
 
   async close({ code = 1000, reason = "" }: { readonly code?: number; readonly reason?: string } = {}): Promise<void> {
-    if (this.#end !== undefined || this.#closing !== undefined) return void (await this.ended);
+    if (this.#end !== undefined || this.#closing !== undefined) {
+      await this.ended;
+      return;
+    }
     this.#closing = { code: this.#sendable(code), reason: this.#short(reason) };
     // Only once it is out: a client that is slow to take what was sent before it has the time of any send.
     await this.#link.close(this.#closing.code, this.#closing.reason);
@@ -116,13 +120,13 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     if (this.#closing !== undefined) return;
     const frame = typeof data === "string" ? "text" : "binary";
     if (frame !== this.#setting.client.frame) {
-      void this.close({ code: 1003, reason: "a kind of message this socket does not carry" });
+      inBackground(this.close({ code: 1003, reason: "a kind of message this socket does not carry" }));
       return;
     }
     // Most runtimes have looked before it was read; the others have no limit of ours.
     const { maxMessage } = this.#setting;
     if (isLonger(data, maxMessage)) {
-      void this.close({ code: 1009, reason: `a message longer than ${maxMessage} bytes` });
+      inBackground(this.close({ code: 1009, reason: `a message longer than ${maxMessage} bytes` }));
       return;
     }
     const taker = this.#taker;
@@ -135,7 +139,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     this.#waiting += data.length + emptyMessage;
     if (this.#link.pause !== undefined) this.#link.pause();
     else if (this.#waiting > this.#setting.maxMessage + mostWaiting) {
-      void this.close({ code: 1013, reason: "more messages than this socket can hold" });
+      inBackground(this.close({ code: 1013, reason: "more messages than this socket can hold" }));
     }
   }
 
@@ -154,7 +158,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   }
 
   stopping(): void {
-    void this.close({ code: 1001, reason: "The server is stopping." });
+    inBackground(this.close({ code: 1001, reason: "The server is stopping." }));
   }
 
   /** Gives the next message, or the end, to whoever asked, now or when it is there. */
