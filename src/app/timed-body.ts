@@ -8,6 +8,8 @@ const endedEarly: BodyFailure = { kind: "unreadable", detail: "the body ended ea
 const tooSlow: BodyFailure = { kind: "unreadable", detail: "the body stopped arriving" };
 const coded: BodyFailure = { kind: "unreadable", detail: "a transfer coding that is not chunked" };
 
+const hidden: BodyFailure = { kind: "unreadable", detail: "the runtime shows no body of this request" };
+
 /** How a listener reads bodies. */
 export interface Reading {
   readonly sweep: Sweep;
@@ -71,11 +73,12 @@ export class TimedBody implements BodySource {
   /** The next part. Time in which nobody asks for one is not the client's. */
   read(): Promise<Read> {
     if (this.#state === "over") return Promise.resolve(this.#failure);
-    this.#reader ??= this.#open();
+    const reader = (this.#reader ??= this.#open());
+    if (reader === undefined) return Promise.resolve(this.#failure);
     // Who asked before is asked no more: there is one read at a time.
     this.#asked(undefined);
     const read = new Promise<Read>((resolve) => (this.#asked = resolve));
-    if (!this.#isAsking) this.#ask(this.#reader);
+    if (!this.#isAsking) this.#ask(reader);
     return read;
   }
 
@@ -112,11 +115,15 @@ export class TimedBody implements BodySource {
     this.#drop();
   }
 
-  #open(): ReadableStreamDefaultReader<Uint8Array> {
-    this.#state = "reading";
-    this.#deadline = this.#reading.sweep.body(this);
-    this.#deadline.rest();
-    return (this.#request.body as ReadableStream<Uint8Array>).getReader();
+  #open(): ReadableStreamDefaultReader<Uint8Array> | undefined {
+    const reader = readerOf(this.#request);
+    if (reader === undefined) this.#fail(hidden);
+    else {
+      this.#state = "reading";
+      this.#deadline = this.#reading.sweep.body(this);
+      this.#deadline.rest();
+    }
+    return reader;
   }
 
   #ask(reader: ReadableStreamDefaultReader<Uint8Array>): void {
@@ -163,5 +170,14 @@ export class TimedBody implements BodySource {
   // One that nobody reads any more would stand in the way of what comes behind it.
   #drop(): void {
     this.#reader?.cancel().catch(() => {});
+  }
+}
+
+/** Undefined for a body that the runtime does not show, as Bun's of a TRACE, and for one that somebody else reads. */
+function readerOf({ body }: Request): ReadableStreamDefaultReader<Uint8Array> | undefined {
+  try {
+    return body?.getReader();
+  } catch {
+    return undefined;
   }
 }

@@ -53,6 +53,19 @@ export function describeBodies(start: Start): void {
       expect((await client.answer()).status).toBe(413);
     });
 
+    // Bun shows none of a TRACE.
+    it.each([
+      ["whole", "3\r\nabc\r\n0\r\n\r\n"],
+      ["that is no chunk", "zz\r\nabc\r\n"],
+    ])("of a TRACE, %s, is no bug of the server's", async (_what, body) => {
+      const server = await start();
+      const client = await server.client();
+      client.send("TRACE /size HTTP/1.1", "host: h", "transfer-encoding: chunked", "", body);
+      if (body.startsWith("3")) expect((await client.answer()).status).toBe(501);
+      expect(await server.asks("GET /hello")).toBe("hi");
+      expect(server.logged.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+    });
+
     it("that nobody reads keeps nobody from the answer", async () => {
       const server = await start();
       for (const path of ["/unread", "/first"]) {

@@ -1,0 +1,4 @@
+import { bun } from "../conformance/targets/bun.ts";
+import { survives } from "./survival.ts";
+
+survives(bun);

@@ -1,0 +1,162 @@
+/** Plays a script to a server, and asks afterwards what must hold whatever the script was. */
+import { readdirSync } from "node:fs";
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+import { eventually } from "../support/eventually.ts";
+import { RawClient } from "../support/raw-client.ts";
+import type { Running } from "../conformance/targets/target.ts";
+import { connections } from "./script.ts";
+import type { Script, Step } from "./script.ts";
+
+/** A server, and a client beside the hostile ones that it has to go on answering. */
+export class Server {
+  readonly running: Running;
+  readonly port: number;
+  readonly #open: number;
+  #honest: RawClient;
+
+  private constructor(running: Running, port: number, honest: RawClient, open: number) {
+    this.running = running;
+    this.port = port;
+    this.#honest = honest;
+    this.#open = open;
+  }
+
+  static async of(running: Running): Promise<Server> {
+    const port = running.ports.impatient ?? running.ports.main;
+    if (port === undefined) throw new Error("the server has no port");
+    // What a runtime opens at its first request stays open.
+    for (let i = 0; i < 5; i++) await askOnce(port);
+    const honest = await RawClient.to(port);
+    await isAnswered(honest);
+    return new Server(running, port, honest, openFiles(running));
+  }
+
+  /** An honest client's request is answered: the server has had its turn since. */
+  async turn(): Promise<void> {
+    try {
+      await isAnswered(this.#honest);
+    } catch {
+      // It was idle for too long, and another connection takes its place.
+      this.#honest.leave();
+      this.#honest = await RawClient.to(this.port);
+      await isAnswered(this.#honest);
+    }
+  }
+
+  /** Plays a script, and throws where the server did not survive it. */
+  async survives(script: Script): Promise<void> {
+    const clients = Array.from({ length: connections }, () => new Client(this.port));
+    const complaints = this.running.complaints().length;
+    try {
+      for (const { on, step } of script) await (clients[on] as Client).take(step, this);
+      await this.turn();
+    } finally {
+      for (const client of clients) client.end();
+    }
+    await this.turn();
+    await askOnce(this.port);
+    await this.#hasItsFilesBack();
+    const said = this.running
+      .complaints()
+      .slice(complaints)
+      .filter((line) => !isOfHandler(line));
+    if (said.length > 0) throw new Error(`the server complained:\n${said.join("\n")}`);
+  }
+
+  /** Every descriptor that the script made it open is closed. */
+  async #hasItsFilesBack(): Promise<void> {
+    await eventually(async () => {
+      await this.turn();
+      const open = openFiles(this.running);
+      if (open > this.#open) throw new Error(`${open - this.#open} descriptors are left open`);
+    });
+  }
+
+  end(): Promise<void> {
+    this.#honest.leave();
+    return this.running.stop();
+  }
+}
+
+/** A handler of the application raises where the connection it took over is cut, and that is an error line. */
+function isOfHandler(line: string): boolean {
+  return line.includes('"url.path":"/taken/k') || line.includes('"http.route":"/taken/{key}');
+}
+
+function openFiles({ pid }: Running): number {
+  return process.platform === "linux" ? readdirSync(`/proc/${pid}/fd`).length : 0;
+}
+
+async function isAnswered(client: RawClient): Promise<void> {
+  const { status, body } = await client.ask("GET /ok").answer();
+  if (status !== 200 || body !== "ok") throw new Error(`GET /ok was answered ${status} ${body}`);
+}
+
+async function askOnce(port: number): Promise<void> {
+  const client = await RawClient.to(port);
+  await isAnswered(client);
+  client.leave();
+}
+
+/** One connection of a script, made by its first step. */
+class Client {
+  readonly #port: number;
+  #socket: Socket | undefined = undefined;
+  #came = 0;
+
+  constructor(port: number) {
+    this.#port = port;
+  }
+
+  async take(step: Step, server: Server): Promise<void> {
+    const socket = (this.#socket ??= this.#connected());
+    switch (step.does) {
+      case "send":
+        for (let at = 0; at < step.bytes.length; at += step.piece) {
+          if (at > 0) await server.turn();
+          // Past a few pieces of a long text the rest comes at once.
+          const end = at > 20 * step.piece ? step.bytes.length : at + step.piece;
+          if (socket.writable) socket.write(step.bytes.slice(at, end), "latin1");
+          if (end === step.bytes.length) return;
+        }
+        return;
+      case "turn":
+        return server.turn();
+      case "look": {
+        const before = this.#came;
+        for (let i = 0; i < 3 && this.#came === before; i++) await server.turn();
+        return;
+      }
+      case "stop-reading":
+        socket.pause();
+        return;
+      case "read-on":
+        socket.resume();
+        return;
+      case "half-close":
+        socket.end();
+        return;
+      case "close":
+        socket.destroy();
+        this.#socket = undefined;
+        return;
+      case "reset":
+        this.end();
+        return;
+    }
+  }
+
+  end(): void {
+    this.#socket?.resetAndDestroy();
+    this.#socket = undefined;
+  }
+
+  #connected(): Socket {
+    const socket = connect({ port: this.#port, host: "127.0.0.1", allowHalfOpen: true, noDelay: true });
+    // A cut connection is what is to be borne.
+    socket.on("error", () => {});
+    socket.on("data", (part: Buffer) => (this.#came += part.length));
+    return socket;
+  }
+}

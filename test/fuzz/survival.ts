@@ -1,0 +1,43 @@
+/** Random clients against a real server of one target. */
+import fc from "fast-check";
+import { describe, it } from "vitest";
+import type { Target } from "../conformance/targets/target.ts";
+import { Server } from "./round.ts";
+import { script } from "./script.ts";
+
+/**
+ * How many scripts are played, and from which seed. `USHER_FUZZ_ROUNDS=5000 USHER_FUZZ_SEED=7 npx vitest run test/fuzz`
+ * plays more of them, and others.
+ */
+const rounds = Number(process.env["USHER_FUZZ_ROUNDS"] ?? 60);
+const seed = Number(process.env["USHER_FUZZ_SEED"] ?? 20_261_122);
+
+/** No script ends the process, keeps another client from its answer, or leaves a descriptor open. */
+export function survives(target: Target): void {
+  describe(`${target.name} under random clients`, { timeout: 60_000 + rounds * 10_000 }, () => {
+    it(`lives through ${rounds} scripts`, async () => {
+      let server: Server | undefined;
+      const fresh = async (): Promise<Server> =>
+        Server.of(await target.start(target.unlimited === undefined ? { on: "impatient", drainMs: 0 } : undefined));
+      try {
+        await fc.assert(
+          fc.asyncProperty(script, async (script) => {
+            server ??= await fresh();
+            try {
+              await server.survives(script);
+            } catch (error) {
+              // The next script, which is often a smaller one of this, has a server of its own.
+              const failed = server;
+              server = undefined;
+              await failed.end();
+              throw new Error(`${(error as Error).message}\n${failed.running.lastWords()}`, { cause: error });
+            }
+          }),
+          { seed, numRuns: rounds },
+        );
+      } finally {
+        await server?.end();
+      }
+    });
+  });
+}
