@@ -46,6 +46,8 @@ export async function running(
   });
   return {
     ports,
+    pid: child.pid as number,
+    complaints: () => said.filter((line) => !line.startsWith("{") || line.includes('"level":"error"')),
     async logged(text) {
       for (let read = 0; ; read++) {
         while (read >= said.length) {

@@ -29,6 +29,9 @@ export type Ports = { readonly [C in Configuration]?: number };
 /** A server that runs in a process of its own. */
 export interface Running {
   readonly ports: Ports;
+  readonly pid: number;
+  /** Lines on its standard error that are errors, or that the runtime wrote and not the log. */
+  complaints(): readonly string[];
   /** Waits for a line on its standard error that holds a text. */
   logged(text: string): Promise<void>;
   /** What it complained of last, and how it ended where it did: what a failure shows beside itself. */
