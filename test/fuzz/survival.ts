@@ -18,7 +18,10 @@ export function survives(target: Target): void {
     it(`lives through ${rounds} scripts`, async () => {
       let server: Server | undefined;
       const fresh = async (): Promise<Server> =>
-        Server.of(await target.start(target.unlimited === undefined ? { on: "impatient", drainMs: 0 } : undefined));
+        Server.of(
+          target.name,
+          await target.start(target.unlimited === undefined ? { on: "impatient", drainMs: 0 } : undefined),
+        );
       try {
         await fc.assert(
           fc.asyncProperty(script, async (script) => {
