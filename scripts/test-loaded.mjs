@@ -1,0 +1,29 @@
+/**
+ * Runs the tests several times beside processes that keep the processor busy, and says how often they passed:
+ * `npm run test:loaded -- [runs = 3] [busy processes = 4]`. A test that fails here waits for time and not for an event.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+const [runs = 3, busy = 4] = process.argv.slice(2).map(Number);
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+// Each ends by itself once this process has gone, however that was ended.
+const spin = "const parent = process.ppid; while (process.ppid === parent) for (let i = 0; i < 1e8; i++);";
+const spinning = Array.from({ length: busy }, () => spawn(process.execPath, ["-e", spin], { stdio: "ignore" }));
+
+let passed = 0;
+for (let run = 1; run <= runs; run++) {
+  const start = performance.now();
+  const [status] = await once(
+    spawn("npx", ["vitest", "run", "--reporter=dot"], { cwd: root, stdio: "inherit" }),
+    "close",
+  );
+  const minutes = ((performance.now() - start) / 60_000).toFixed(1);
+  const verdict = status === 0 ? "passed" : "FAILED";
+  console.log(`run ${run} of ${runs} beside ${busy} busy processes: ${verdict} in ${minutes} min`);
+  if (status === 0) passed++;
+}
+for (const child of spinning) child.kill("SIGKILL");
+if (passed < runs) process.exitCode = 1;
