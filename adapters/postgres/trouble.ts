@@ -7,6 +7,8 @@ export interface ServerError {
   readonly code: string;
   readonly message: string;
   readonly constraint_name?: string;
+  readonly column_name?: string;
+  readonly table_name?: string;
   readonly position?: string;
   /** What of the server said it. */
   readonly routine?: string;
@@ -19,6 +21,8 @@ const fields: ReadonlyMap<number, keyof ServerError> = new Map([
   [0x43, "code"],
   [0x4d, "message"],
   [0x6e, "constraint_name"],
+  [0x63, "column_name"],
+  [0x74, "table_name"],
   [0x50, "position"],
   [0x52, "routine"],
 ]);
@@ -44,11 +48,12 @@ export function troubleOf(error: unknown, isSent: boolean, why: string): LinkTro
 export function troubleSaid(error: ServerError): LinkTrouble {
   // A pooler may leave the first of them out.
   const severity = error.severity ?? error.severity_local ?? "ERROR";
-  const { code, message, constraint_name: constraint } = error;
+  const { code, message, constraint_name: constraint, column_name: column, table_name: table } = error;
   if (severity === "FATAL" || severity === "PANIC")
     return { kind: "gone", isSent: true, why: `${severity} ${code}: ${message}`, code };
   const where = error.position === undefined ? {} : { position: Number(error.position) };
-  return { kind: "refused", severity, code, message, constraint, ...where };
+  const names = [constraint, column, table].filter((name) => name !== undefined);
+  return { kind: "refused", severity, code, message, constraint, names, ...where };
 }
 
 function isServerError(error: unknown): error is ServerError {

@@ -2,7 +2,7 @@ import { Refusal } from "../refusals/refusal.ts";
 import { refuse } from "../refusals/refusal.ts";
 import { RefusingError } from "../refusals/refusing.ts";
 import type { LinkTrouble, Values } from "./link.ts";
-import { quotes } from "./quotes.ts";
+import { untold } from "./untold.ts";
 
 /** What went wrong with the database, told apart by what was done. */
 export type DatabaseFailure =
@@ -26,7 +26,8 @@ export type DatabaseFailure =
 
 /**
  * What a pool and its connections throw. Where nobody handles it, it is answered as contract 7.5 has it: 503 `busy`
- * where trying again is right, else 500 `internal`; its message is logged. It holds no value of a parameter or a row.
+ * where trying again is right, else 500 `internal`; its message is logged. It holds no value of a parameter, and of what the
+ * server quotes only names: those that stand in the statement, and those that the server says the error is about.
  *
  * @example
  * try {
@@ -98,25 +99,31 @@ const concurrent: ReadonlySet<string> = /* @__PURE__ */ new Set(["40001", "40P01
  * What a link's trouble with a statement is to who asked for it.
  *
  * @param sql Named where the statement is what is wrong: it is the program's own text.
- * @param values Its parameters', none of which may be told.
+ * @param values Its parameters', none of which may be told; undefined where what it runs is not known, as for a commit.
  */
-export function failureOf(trouble: LinkTrouble, sql: string, values: Values): DatabaseFailure {
+export function failureOf(trouble: LinkTrouble, sql: string, values: Values | undefined): DatabaseFailure {
   if (trouble.kind === "unreachable") return { kind: "unsent", detail: trouble.why };
   if (trouble.kind === "gone")
-    return trouble.isSent ? { kind: "lost", detail: trouble.why } : { kind: "connection_closed" };
+    return trouble.isSent
+      ? { kind: "lost", detail: untold(trouble.why, sql, values ?? []) }
+      : { kind: "connection_closed" };
   if (trouble.kind === "unsendable")
     return { kind: "db", code: undefined, detail: `${trouble.why}, for ${clipped(sql)}` };
   const { code, constraint } = trouble;
   if (conflicts.has(code)) return { kind: "conflict", constraint };
-  const said = saidOf(trouble, values);
+  const said = saidOf(trouble, sql, values);
   if (concurrent.has(code)) return { kind: "not_serializable", detail: said };
   return { kind: "db", code, detail: `${said}, for ${clipped(sql)}` };
 }
 
 // Class 22 is of bad values, and its sentences quote them; the server's hints, details and contexts quote what they like.
-function saidOf({ code, severity, message }: LinkTrouble & { kind: "refused" }, values: Values): string {
+function saidOf(
+  { code, severity, message, names }: LinkTrouble & { kind: "refused" },
+  sql: string,
+  values: Values | undefined,
+): string {
   const told = `${severity} ${code}`;
-  return code.startsWith("22") || quotes(message, values) ? told : `${told}: ${message}`;
+  return code.startsWith("22") || values === undefined ? told : `${told}: ${untold(message, sql, values, names)}`;
 }
 
 const mostShown = 100;

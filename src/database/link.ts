@@ -66,6 +66,8 @@ export type LinkTrouble =
       /** May quote a value. */
       readonly message: string;
       readonly constraint: string | undefined;
+      /** The names of what it is about, as of a table, a column or a constraint, that the server gives beside the message. */
+      readonly names?: readonly string[];
       /** Where in the statement's text, by characters. */
       readonly position?: number;
     }

@@ -121,7 +121,8 @@ async function commit(slot: Slot, hasConflicted: boolean): Promise<DatabaseFailu
     const detail = "one of its statements had failed";
     return { kind: hasConflicted ? "not_serializable" : "not_committed", detail };
   } catch (thrown) {
-    const failure = failureOf((thrown as LinkFailure).trouble, "commit", []);
+    // What is deferred runs now, and may quote a value of any statement before.
+    const failure = failureOf((thrown as LinkFailure).trouble, "commit", undefined);
     if (failure.kind === "connection_closed")
       return { kind: "not_committed", detail: "its connection closed before the commit was sent" };
     return failure.kind === "db" ? { kind: "not_committed", detail: failure.detail } : failure;
