@@ -26,7 +26,7 @@ export class Pending implements Cuttable {
   answer(sent: Sent, responding: Responding): void {
     if (!this.#isCut) this.#resolve(respond(this.#exchange, sent, responding));
     // Nobody will read it.
-    else if (isStream(sent.body)) readParts(sent.body).cancel();
+    else if (isStream(sent.body)) void readParts(sent.body).cancel();
   }
 
   /** Answers for the application that this will not be answered: Deno lets nobody close a connection. */

@@ -89,7 +89,7 @@ class Streaming implements StreamSink, OpenStream {
   }
 
   readonly #cancel = (): void => {
-    this.#source?.cancel();
+    void this.#source?.cancel();
     if (this.#body.writeTo !== undefined) this.#over(this.#gone());
     else this.#wake?.();
   };
@@ -121,7 +121,7 @@ class Streaming implements StreamSink, OpenStream {
       this.#response.end();
       return;
     }
-    this.#source?.cancel();
+    void this.#source?.cancel();
     if (!this.#isOver()) hangUp(this.#response, this.#writing);
   }
 

@@ -12,6 +12,8 @@ interface Ended {
   readonly thrown?: unknown;
 }
 
+const clientLeft: Ended = { how: "client gone" };
+
 // The runtime's own, which no other has.
 declare const IdentityTransformStream: new () => Path;
 declare const FixedLengthStream: new (length: number) => Path;
@@ -24,16 +26,45 @@ export function pathFor({ length }: StreamBody): Path {
   return length === undefined ? new IdentityTransformStream() : new FixedLengthStream(length);
 }
 
-/** Sends a body as it is made, never further ahead of the client than a part. */
+/**
+ * How long what makes a stream may go on after its client left. Cloudflare gives as much (`waitUntil`); workerd by itself
+ * would keep the request for as long as it lasts.
+ */
+const tidyingMs = 30_000;
+
+/** What sends a body. */
+interface Sender {
+  readonly send: () => Promise<Ended>;
+  /** Tells what makes the parts that nobody reads any further. Resolves once it has ended. */
+  readonly cancel: () => Promise<void>;
+}
+
+/** Sends a body as it is made, never further ahead of the client than a part. Resolves once what makes it has ended. */
 export async function stream(exchange: WorkerExchange, body: StreamBody, writable: Path["writable"]): Promise<void> {
   const { parts, request } = body;
-  const send = (): Promise<Ended> => (parts instanceof ReadableStream ? pipe(parts, writable) : write(body, writable));
-  const sending = request === undefined ? send() : request.run(send);
-  const { how, thrown } = await sending.catch((thrown: unknown): Ended => ({ how: "failed", thrown }));
+  const run = <A>(work: () => A): A => (request === undefined ? work() : request.run(work));
+  const { gone } = exchange;
+  const sender = parts instanceof ReadableStream ? piping(parts, writable, gone) : writing(body, writable, gone);
+  const { how, thrown } = await run(sender.send).catch((thrown: unknown): Ended => ({ how: "failed", thrown }));
+  const cancelled = run(sender.cancel);
   // The client is told that this was not all. The runtime logs the reason, so it says nothing.
   if (how !== "finished") await happens(writable.abort(new Error("the stream was cut")));
   if (how === "client gone") exchange.left();
   request?.ended(how, thrown);
+  // The runtime drops what a request still does once nothing keeps it: a `finally`, or a transaction that is rolled back.
+  await atMost(tidyingMs, cancelled);
+}
+
+/**
+ * Resolves once the runtime tells that the client left. It tells of a reset, and of that too only where nothing was being
+ * written; of any other departure the next write does.
+ */
+function leaving(gone: AbortSignal): Promise<Ended> {
+  return new Promise((resolve) => {
+    const leave = (): void => resolve(clientLeft);
+    if (gone.aborted) leave();
+    else gone.addEventListener("abort", leave, { once: true });
+  });
 }
 
 // The runtime's words for a client that went. A native source says the same of its own connection.
@@ -43,27 +74,47 @@ const lost = "Network connection lost.";
  * Hands a platform's stream to the platform: one of the runtime's own is then sent without this code running, and of
  * one that does not keep to its length the runtime's own log tells.
  */
-async function pipe(parts: ReadableStream<Uint8Array>, writable: Path["writable"]): Promise<Ended> {
-  try {
-    await parts.pipeTo(writable, { preventAbort: true });
-    return { how: "finished" };
-  } catch (thrown) {
-    if (thrown instanceof Error && thrown.message === lost) return { how: "client gone" };
-    return { how: "failed", thrown };
-  }
+function piping(parts: ReadableStream<Uint8Array>, writable: Path["writable"], gone: AbortSignal): Sender {
+  let piped: Promise<boolean> | undefined;
+  return {
+    send: () => {
+      // workerd's `pipeTo` does not wait for what the source's `cancel` does, so that is called once it is over.
+      const piping = parts.pipeTo(writable, { preventAbort: true, preventCancel: true });
+      piped = happens(piping);
+      const sent = piping.then(
+        (): Ended => ({ how: "finished" }),
+        (thrown: unknown): Ended => {
+          const isLost = thrown instanceof Error && thrown.message === lost;
+          return isLost ? clientLeft : { how: "failed", thrown };
+        },
+      );
+      return Promise.race([sent, leaving(gone)]);
+    },
+    cancel: async () => {
+      // It has the source until that gives a part which cannot be sent: it passes over a signal till then.
+      await piped;
+      await happens(parts.cancel());
+    },
+  };
 }
 
-async function write(body: StreamBody, writable: Path["writable"]): Promise<Ended> {
-  const parts = readParts(body);
-  const writer = writable.getWriter();
-  // What makes the parts is told at once, and not when it has made the next one.
-  writer.closed.catch(parts.cancel);
-  try {
-    return { how: await writeParts(parts, writer, body.length) };
-  } finally {
-    parts.cancel();
-    writer.releaseLock();
-  }
+function writing(body: StreamBody, writable: Path["writable"], gone: AbortSignal): Sender {
+  let made: Parts | undefined;
+  return {
+    send: async () => {
+      const parts = (made = readParts(body));
+      const writer = writable.getWriter();
+      // A part may be long in coming, or never come: what makes it is told of a client that left meanwhile.
+      const closed = new Promise<Ended>((resolve) => void writer.closed.catch(() => resolve(clientLeft)));
+      const written = writeParts(parts, writer, body.length).then((how): Ended => ({ how }));
+      try {
+        return await Promise.race([written, closed, leaving(gone)]);
+      } finally {
+        writer.releaseLock();
+      }
+    },
+    cancel: async () => made?.cancel(),
+  };
 }
 
 async function writeParts(parts: Parts, writer: Writer, length: number | undefined): Promise<StreamEnd> {
@@ -83,4 +134,12 @@ function happens(done: Promise<void>): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** Waits for it, and no longer than that. */
+async function atMost(ms: number, done: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+  await Promise.race([done, late]);
+  clearTimeout(timer);
 }

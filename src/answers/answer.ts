@@ -47,9 +47,15 @@ export interface SocketBody {
   readonly speak: (link: SocketLink, request: SocketRequest) => Promise<void>;
 }
 
+/** The parts of a body, one by one. */
+export interface StreamParts extends AsyncIterable<Uint8Array> {
+  /** Of parts whose iterator returns before what makes them has: settles once that has ended. Never rejects. */
+  readonly produced?: Promise<void> | undefined;
+}
+
 /** A body made while it is sent. */
 export interface StreamBody {
-  readonly parts: AsyncIterable<Uint8Array>;
+  readonly parts: StreamParts;
   /** Bytes, where it is known before: then the answer is framed by it, and never a byte longer. */
   readonly length?: number;
   /** Its content type for a client that asks which of its events are text. */

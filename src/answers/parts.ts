@@ -5,8 +5,11 @@ import type { StreamBody } from "./answer.ts";
 export interface Parts {
   /** The next part, or undefined at the end. */
   readonly next: () => Promise<Uint8Array | undefined>;
-  /** Nobody reads any further: what makes the parts is told, also while it is waited for. */
-  readonly cancel: () => void;
+  /**
+   * Nobody reads any further: what makes the parts is told, also while it is waited for. Resolves once it has ended: a
+   * generator has left its `finally`, a producer of events has returned. Never rejects.
+   */
+  readonly cancel: () => Promise<void>;
 }
 
 /** Begins to read a body. A `ReadableStream` is read by a reader: its iterator could not be told while it waits. */
@@ -20,7 +23,7 @@ export function readParts({ parts, request }: StreamBody): Parts {
         if (isTurnDue()) await nextTurn();
         return (await run(() => reader.read())).value;
       },
-      cancel: () => void reader.cancel().catch(() => {}),
+      cancel: once(() => reader.cancel()),
     };
   }
   const iterator = parts[Symbol.asyncIterator]();
@@ -30,7 +33,15 @@ export function readParts({ parts, request }: StreamBody): Parts {
       const { done, value } = await run(() => iterator.next());
       return done === true ? undefined : value;
     },
-    // What a producer raises when it is told has nobody left to be told of it.
-    cancel: () => void Promise.resolve(iterator.return?.()).catch(() => {}),
+    cancel: once(async () => {
+      await iterator.return?.();
+      await parts.produced;
+    }),
   };
+}
+
+function once(cancel: () => Promise<void>): Parts["cancel"] {
+  let cancelled: Promise<void> | undefined;
+  // What a producer raises when it is told has nobody left to be told of it.
+  return () => (cancelled ??= cancel().catch(() => {}));
 }

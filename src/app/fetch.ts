@@ -170,7 +170,7 @@ function readable(body: StreamBody, exchange: FetchExchange): ReadableStream<Uin
     if (part.byteLength > left) {
       request?.ended("long");
       controller.close();
-      reading.cancel();
+      void reading.cancel();
     }
     left -= Math.min(left, part.byteLength);
   };
@@ -182,7 +182,7 @@ function readable(body: StreamBody, exchange: FetchExchange): ReadableStream<Uin
   const cancel = (): void => {
     exchange.left();
     request?.ended("client gone");
-    reading.cancel();
+    void reading.cancel();
   };
   return new ReadableStream({ pull: (controller) => pull(controller).catch(failed), cancel }, { highWaterMark: 0 });
 }

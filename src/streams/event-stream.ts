@@ -57,6 +57,8 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
   #sending: () => void = nobody;
   #state: "new" | "producing" | "finished" | "gone" = "new";
   #thrown: { readonly thrown: unknown } | undefined = undefined;
+  /** Settles once the producer has returned or raised. Never rejects; undefined where it has not begun. */
+  produced: Promise<void> | undefined = undefined;
 
   /** @param declared The names of the kinds its route declares; undefined where it has no list. */
   constructor(producer: Producer<K>, declared: ReadonlySet<string> | undefined, keepAliveMs: number) {
@@ -112,7 +114,7 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
     this.#keptAlive = keepAlive(this.#keepAliveMs, () => this.#keepAlive());
     const produce = async (): Promise<void> => this.#producer((event) => this.#send(event));
     const produced = this.request === undefined ? produce() : this.request.run(produce);
-    produced.then(
+    this.produced = produced.then(
       () => this.#finish(),
       (thrown: unknown) => this.#finish({ thrown }),
     );

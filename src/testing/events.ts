@@ -35,7 +35,7 @@ export async function events(
   if (!isStream(sent.body) || !isEventStream(sent.head)) return error(await answeredBy(sent));
 
   const parts = readParts(sent.body);
-  going.signal.addEventListener("abort", parts.cancel, { once: true });
+  going.signal.addEventListener("abort", () => void parts.cancel(), { once: true });
   let isWhole = false;
   try {
     isWhole = !(await readEvents(parts, receive, exchange)) && !going.signal.aborted;

@@ -5,6 +5,7 @@ import {
   Codec,
   Cookie,
   Dep,
+  Event,
   Form,
   Log,
   Path,
@@ -153,7 +154,7 @@ function platform(of: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
         if (done === true) controller.close();
         else controller.enqueue(value);
       },
-      cancel: () => void iterator.return?.(),
+      cancel: async () => void (await iterator.return?.()),
     },
     { highWaterMark: 0 },
   );
@@ -166,6 +167,19 @@ function streamed(name: string, make: () => AsyncIterable<Uint8Array>): Route {
   return get(Path.of(name), declared, ({ kind, length }) =>
     Answer.stream(kind === "platform" ? platform(make()) : make(), length === undefined ? {} : { length }),
   );
+}
+
+const tick = Event.text("tick");
+const tidied = async (name: string): Promise<void> => {
+  for (let i = 0; i < 10; i++) await after(10);
+  program.info(`${name} tidied`);
+};
+async function* tidying(name: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* ticks(name);
+  } finally {
+    await tidied(name);
+  }
 }
 
 let made = 0;
@@ -191,6 +205,37 @@ const streams: readonly Route[] = [
     ({ gone }) => {
       return () => new Promise((resolve) => gone.addEventListener("abort", () => resolve()));
     },
+  ),
+  // What each does once its client has gone takes time, in which nothing is sent.
+  get(Path.of("tidies", "events"), { returns: Returns.events([tick]) }, () => async (send) => {
+    while ((await send(Event.make(tick, "1;"))).ok) await after(10);
+    await tidied("events");
+  }),
+  get(Path.of("tidies", "quiet"), { returns: Returns.events([tick], { keepAliveMs: 40 }) }, () => async (send) => {
+    await send(Event.make(tick, "1;"));
+    // Until a write has failed there is nothing that tells it: `clientGone` would abort here too, on a reset.
+    while ((await send(Event.comment("1;"))).ok) await after(100);
+    await tidied("quiet");
+  }),
+  get(Path.of("tidies", "parts"), { returns: Returns.response }, () => Answer.stream(tidying("parts"))),
+  get(Path.of("tidies", "platform"), { returns: Returns.response }, () => Answer.stream(platform(tidying("platform")))),
+  get(
+    Path.of("relays"),
+    { inputs: { from: Query.required("from", Codec.string) }, returns: Returns.response },
+    async ({ from }) => Answer.stream((await fetch(from)).body as ReadableStream<Uint8Array>),
+  ),
+  streamed("still", () =>
+    parts("still", async function* () {
+      yield bytes("a");
+      await new Promise(() => {});
+    }),
+  ),
+  get(Path.of("throws"), { returns: Returns.response }, () =>
+    Answer.stream({
+      [Symbol.asyncIterator](): never {
+        throw new Error("s3cret");
+      },
+    }),
   ),
   get(...text("made"), () => String(made)),
   get(Path.of("gone"), { inputs: { gone: clientGone }, returns: Returns.response }, ({ gone }) => {

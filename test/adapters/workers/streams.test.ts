@@ -1,7 +1,12 @@
 /** Streams of a Worker on the wire, and clients that leave them (facts 4.4; rows AN-21 to AN-25). */
+import { once } from "node:events";
 import { readdirSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { setTimeout as after } from "node:timers/promises";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { WorkerExchange } from "../../../adapters/workers/exchange.ts";
+import { stream } from "../../../adapters/workers/stream.ts";
 import { header } from "../../support/raw-client.ts";
 import type { RawClient } from "../../support/raw-client.ts";
 import { bundle, start } from "./running.ts";
@@ -55,6 +60,14 @@ describe("a stream", () => {
     expect(wire).toContain("4\r\npart\r\n");
     expect(wire).not.toContain("hello");
     await worker.line("stream on /fails failed, so its connection is closed");
+    expect(wire + worker.texts.join()).not.toContain("s3cret");
+  });
+
+  it("that cannot even begin ends the connection", async () => {
+    const client = await worker.client();
+    const wire = await client.ask("GET /throws").ask("GET /").rest();
+    expect(wire).not.toContain("hello");
+    await worker.line("stream on /throws failed, so its connection is closed");
     expect(wire + worker.texts.join()).not.toContain("s3cret");
   });
 
@@ -126,6 +139,69 @@ describe("a client that leaves a stream", () => {
       if (leave === "closes") client.socket.destroy();
       else client.leave();
       await worker.line("ticks ended");
+    }
+  });
+
+  it.each(["events", "quiet", "parts", "platform"])("lets what made it end its work: %s", async (name) => {
+    for (const leave of ["closes", "resets"]) {
+      const client = await worker.client();
+      client.ask(`GET /tidies/${name}`);
+      await client.sees("1;");
+      if (leave === "closes") client.close();
+      else client.leave();
+      await worker.line(`${name} tidied`);
+    }
+  });
+
+  it.each(kinds)("is noticed by its reset while nothing of %s is sent", async (as) => {
+    const client = await worker.client();
+    client.ask(`GET /still?as=${as}`);
+    // With the end of its chunk: what is written to a connection that was reset already takes the reset with it.
+    await client.sees("a\r\n");
+    client.leave();
+    await worker.line("stream on /still ended: client gone");
+  });
+
+  it("ends the request that a stream of the runtime's own came by", async () => {
+    const server = createServer((_request, response) => {
+      const ticking = setInterval(() => response.write("1;"), 10);
+      response.once("close", () => {
+        clearInterval(ticking);
+        server.emit("left");
+      });
+    }).listen(0, "127.0.0.1");
+    const left = once(server, "left");
+    await once(server, "listening");
+    const client = await worker.client();
+    const { port } = server.address() as AddressInfo;
+    client.ask(`GET /relays?from=${encodeURIComponent(`http://127.0.0.1:${port}/`)}`);
+    await client.sees("1;");
+    client.close();
+    await left;
+    await worker.line("stream on /relays ended: client gone");
+    server.close();
+  });
+
+  it("waits half a minute for what made it, and no longer", async () => {
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    async function* never(): AsyncGenerator<Uint8Array> {
+      yield new Uint8Array(1);
+      await new Promise(() => {});
+    }
+    const exchange = new WorkerExchange(new Request("http://h/"), "", { waitUntil: () => {} });
+    vi.useFakeTimers();
+    try {
+      let isOver = false;
+      void stream(exchange, { parts: never() }, writable).then(() => (isOver = true));
+      const reader = readable.getReader();
+      await reader.read();
+      await reader.cancel();
+      await vi.advanceTimersByTimeAsync(29_999);
+      expect(isOver).toBe(false);
+      await vi.advanceTimersByTimeAsync(1);
+      expect([isOver, vi.getTimerCount()]).toEqual([true, 0]);
+    } finally {
+      vi.useRealTimers();
     }
   });
 
