@@ -1,3 +1,4 @@
+import { networkOf } from "../app/proxies/network.ts";
 import { rateLimited, sentences } from "../refusals/framework-codes.ts";
 import { Refusal } from "../refusals/refusal.ts";
 import type { Dep } from "./dep.ts";
@@ -47,17 +48,23 @@ export function create(options: RateOptions): Rate {
  * An input that lets a request pass, or refuses it with 429 `rate_limited` and `Retry-After`. It counts once a request,
  * before the body is read; listed first, it comes before every other input.
  *
- * @param options `key` says who asks: `client`, an account, `Dep.return("everybody")`.
+ * A key that is an IP address is one however it is written: `::ffff:192.0.2.1` is `192.0.2.1`. An IPv6 address counts by its
+ * network, as one client has 2⁶⁴ addresses and more.
+ *
+ * @param options `key` says who asks: `client`, an account, `Dep.return("everybody")`. `ipv6Prefix` is how many bits of an
+ *   IPv6 address are one client's network: 64 unless set, 48 or 56 where whole sites count as one.
+ * @throws Error for a prefix that is none.
  * @example
  * ```ts
  * const signIns = Rate.create({ limit: 5, perMs: 60_000 });
  * const slowly = Rate.limit(signIns, { key: client });
  * ```
  */
-export function limit<R extends string, W>(
-  rate: Rate,
-  options: { readonly key: Dep<string, R, W> },
-): Dep<void, R | "rate_limited", W> {
+export function limit<R extends string, W>(rate: Rate, options: LimitOptions<R, W>): Dep<void, R | "rate_limited", W> {
+  const { ipv6Prefix = 64 } = options;
+  if (!Number.isSafeInteger(ipv6Prefix) || ipv6Prefix < 1 || ipv6Prefix > 128) {
+    throw new Error(`Rate.limit: ipv6Prefix is a whole number from 1 to 128, and not ${ipv6Prefix}`);
+  }
   const rule: RateRule = { intervalMs: rate.perMs / rate.limit, burst: rate.burst };
   const { store, name } = rate;
   return {
@@ -67,7 +74,7 @@ export function limit<R extends string, W>(
       compile:
         (_place, [slot = 0]) =>
         (asked, values) => {
-          const key = values[slot] as string;
+          const key = networkOf(values[slot] as string, ipv6Prefix);
           const taken = store.take(name === undefined ? key : `${name} ${key}`, rule, asked.now);
           return typeof taken === "number" ? outcome(taken) : taken.then(outcome);
         },

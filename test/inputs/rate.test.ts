@@ -130,6 +130,109 @@ describe("a rate", () => {
   });
 });
 
+describe("a client's address", () => {
+  /** What a store counts for each of these clients. */
+  async function keysOf(clients: readonly string[], ipv6Prefix?: number): Promise<readonly string[]> {
+    const keys: string[] = [];
+    const store: RateStore = { take: (key) => (keys.push(key), 0) };
+    const rate = Rate.create({ limit: 1, perMs: 1000, store });
+    const slowly = Rate.limit(rate, { key: client, ...(ipv6Prefix === undefined ? {} : { ipv6Prefix }) });
+    const app = Test.app([get(Path.root, { inputs: { slowly }, returns: Returns.empty() }, () => {})]);
+    for (const peer of clients) expect((await Test.call(app, "GET", "/", { peer })).status).toBe(204);
+    return keys;
+  }
+
+  it.each([
+    [
+      "IPv4",
+      "192.0.2.1",
+      [
+        "192.0.2.1",
+        "192.0.2.1:8080",
+        "[192.0.2.1]",
+        "::ffff:192.0.2.1",
+        "::FFFF:192.0.2.1",
+        "::ffff:c000:201",
+        "0:0:0:0:0:ffff:192.0.2.1",
+        "[::ffff:192.0.2.1]:443",
+        "::ffff:c000:0201%eth0",
+      ],
+    ],
+    [
+      "IPv4 of an IPv6 network that translates it (RFC 6052)",
+      "192.0.2.1",
+      ["64:ff9b::192.0.2.1", "64:FF9B:0:0:0:0:c000:201"],
+    ],
+    [
+      "IPv6",
+      "2001:db8:0:1::/64",
+      [
+        "2001:db8:0:1::1",
+        "2001:DB8::1:0:0:0:1",
+        "2001:0db8:0000:0001:0000:0000:0000:0001",
+        "[2001:db8:0:1::1]",
+        "[2001:db8:0:1::1]:443",
+        "2001:db8:0:1::1%eth0",
+        "[2001:db8:0:1::1%25en0]:1",
+        "2001:db8:0:1:ffff:ffff:255.255.255.255",
+      ],
+    ],
+    ["another network", "2001:db8:0:2::/64", ["2001:db8:0:2::1"]],
+    ["the machine itself", "0:0:0:0::/64", ["::1", "0:0:0:0:0:0:0:1"]],
+  ])("RL is one however it is written: %s", async (_, key, spellings) => {
+    expect(await keysOf(spellings)).toEqual(spellings.map(() => key));
+  });
+
+  it("RL of IPv6 counts by its network of 64 bits: another address of it is the same client", async () => {
+    const ask = asking({ limit: 5, perMs: 1000 });
+    const statuses: number[] = [];
+    for (let i = 1; i <= 50; i++) statuses.push((await ask(0, `2001:db8::${i.toString(16)}:${i}`))[0]);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(5);
+  });
+
+  it.each([
+    [48, "2001:db8:ffff::/48"],
+    [56, "2001:db8:ffff:ff00::/56"],
+    [60, "2001:db8:ffff:fff0::/60"],
+    [113, "2001:db8:ffff:ffff:ffff:ffff:ffff:8000/113"],
+    [128, "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff/128"],
+    [1, "0::/1"],
+  ])("RL of IPv6 counts by as many bits as a limit says: %d", async (bits, key) => {
+    expect(await keysOf(["2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"], bits)).toEqual([key]);
+    expect(await keysOf(["::ffff:192.0.2.1"], bits)).toEqual(["192.0.2.1"]);
+  });
+
+  it.each([
+    "",
+    "kim",
+    "kim:secret",
+    "unix:/run/proxy.sock",
+    "1:2",
+    "[",
+    "[]",
+    "[]:1",
+    "::g",
+    ":::",
+    "1.2.3.4.5:6",
+    "[1.2.3.4",
+    `${"a:".repeat(1000)}:`,
+  ])("RL leaves a key that is no address as it is: %j", async (key) => {
+    const keys: string[] = [];
+    const store: RateStore = { take: (key) => (keys.push(key), 0) };
+    const slowly = Rate.limit(Rate.create({ limit: 1, perMs: 1000, store }), { key: Dep.return(key) });
+    const app = Test.app([get(Path.root, { inputs: { slowly }, returns: Returns.empty() }, () => {})]);
+    await Test.call(app, "GET", "/");
+    expect(keys).toEqual([key]);
+  });
+
+  it.each([0, -1, 129, 63.5, Number.NaN])("ST is of no %d bits", (ipv6Prefix) => {
+    const rate = Rate.create({ limit: 1, perMs: 1000 });
+    expect(() => Rate.limit(rate, { key: client, ipv6Prefix })).toThrow(
+      `Rate.limit: ipv6Prefix is a whole number from 1 to 128, and not ${ipv6Prefix}`,
+    );
+  });
+});
+
 describe("a store", () => {
   const rule = { intervalMs: 1000, burst: 2 };
 

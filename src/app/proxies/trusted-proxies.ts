@@ -2,6 +2,7 @@ import { forwarded } from "../../codecs/index.ts";
 import type { ForwardedElement } from "../../codecs/forwarded.ts";
 import { addressBytes, isWithin, readRange } from "./address.ts";
 import type { AddressRange } from "./address.ts";
+import { withoutPort } from "./network.ts";
 
 /** What a trusted proxy says of the request it passed on. */
 export interface ProxyWord {
@@ -100,8 +101,7 @@ function listOf(lines: readonly string[]): readonly string[] {
 
 /** The address of a hop, without its port and brackets; an IPv4 one written as IPv6 is told as IPv4. */
 function addressOf(hop: string): string | undefined {
-  const bare =
-    /^\[([^\]]*)\](?::\d+)?$/.exec(hop)?.[1] ?? (/^[^:]*:\d+$/.test(hop) ? hop.slice(0, hop.indexOf(":")) : hop);
+  const bare = withoutPort(hop);
   const bytes = addressBytes(bare);
   if (bytes === undefined) return undefined;
   return bytes.length === 4 && bare.includes(":") ? bytes.join(".") : bare.toLowerCase();
