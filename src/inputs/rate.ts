@@ -60,7 +60,10 @@ export function create(options: RateOptions): Rate {
  * const slowly = Rate.limit(signIns, { key: client });
  * ```
  */
-export function limit<R extends string, W>(rate: Rate, options: LimitOptions<R, W>): Dep<void, R | "rate_limited", W> {
+export function limit<R extends string, W>(
+  rate: Rate,
+  options: { readonly key: Dep<string, R, W>; readonly ipv6Prefix?: number },
+): Dep<void, R | "rate_limited", W> {
   const { ipv6Prefix = 64 } = options;
   if (!Number.isSafeInteger(ipv6Prefix) || ipv6Prefix < 1 || ipv6Prefix > 128) {
     throw new Error(`Rate.limit: ipv6Prefix is a whole number from 1 to 128, and not ${ipv6Prefix}`);
