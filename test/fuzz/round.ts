@@ -69,12 +69,12 @@ export class Server {
 
   /**
    * Deno 2.9 never closes a connection whose client goes between its handshake and Deno's 101, and tells nobody: the
-   * adapter looks before it upgrades, and cannot look after.
+   * adapter looks before it upgrades, and cannot look after. It keeps another, with a body that nobody reads, until the
+   * handler answers, and two handlers here never do.
    */
   #loses(script: Script): boolean {
-    return (
-      this.#name === "deno" && script.some(({ step }) => step.does === "send" && /upgrade: websocket/i.test(step.bytes))
-    );
+    if (this.#name !== "deno") return false;
+    return script.some(({ step }) => step.does === "send" && /upgrade: websocket|\/(wait|never)\/k/i.test(step.bytes));
   }
 
   /** Every descriptor that the script made it open is closed. */
