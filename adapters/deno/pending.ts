@@ -1,6 +1,7 @@
 import { isStream } from "../../src/answers/answer.ts";
 import { readParts } from "../../src/answers/parts.ts";
 import type { Sent } from "../../src/app/exchange.ts";
+import { unmade } from "../../src/app/fetch.ts";
 import type { DenoExchange } from "./exchange.ts";
 import type { Cuttable } from "./in-flight.ts";
 import { respond } from "./respond.ts";
@@ -24,9 +25,17 @@ export class Pending implements Cuttable {
   }
 
   answer(sent: Sent, responding: Responding): void {
-    if (!this.#isCut) this.#resolve(respond(this.#exchange, sent, responding));
+    if (!this.#isCut) this.#resolve(this.#made(sent, responding));
     // Nobody will read it.
     else if (isStream(sent.body)) void readParts(sent.body).cancel();
+  }
+
+  #made(sent: Sent, responding: Responding): Response {
+    try {
+      return respond(this.#exchange, sent, responding);
+    } catch (thrown) {
+      return unmade(thrown);
+    }
   }
 
   /** Answers for the application that this will not be answered: Deno lets nobody close a connection. */

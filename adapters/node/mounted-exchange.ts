@@ -42,7 +42,13 @@ export class MountedExchange extends NodeExchange {
   }
 
   override get body(): BodySource | undefined {
-    return (this.#body ??= this.request.readableDidRead ? readBefore(this.request) : this.incoming);
+    return (this.#body ??= this.#isTaken() ? readBefore(this.request) : this.incoming);
+  }
+
+  /** Whether what is mounted ahead has read it, or has it come as text, of which its bytes cannot be had again. */
+  #isTaken(): boolean {
+    const { readableDidRead, readableEncoding } = this.request;
+    return readableDidRead || (readableEncoding ?? null) !== null;
   }
 }
 

@@ -21,6 +21,6 @@ export class CountedBody implements BodySource {
   }
 
   whole(limit: number, receiver: BodyReceiver): void {
-    void gather(() => this.read(), limit, receiver).then((read) => receiver.done(read));
+    gather(() => this.read(), limit, receiver);
   }
 }

@@ -2,7 +2,7 @@
 import { isStream } from "../../src/answers/answer.ts";
 import type { App } from "../../src/app/app.ts";
 import type { Sent } from "../../src/app/exchange.ts";
-import { FetchExchange, responseOf, responseTo } from "../../src/app/fetch.ts";
+import { FetchExchange, responseOf, responseTo, unmade } from "../../src/app/fetch.ts";
 import { Feeds } from "../../src/app/feeds.ts";
 import type { Soon } from "../../src/inputs/later.ts";
 import { isToCome } from "../../src/inputs/later.ts";
@@ -53,7 +53,19 @@ function whenSent(
   sent: Soon<Sent>,
   respond: (sent: Sent) => Response | Promise<Response>,
 ): Response | Promise<Response> {
-  return isToCome(sent) ? sent.then(respond) : respond(sent);
+  return isToCome(sent) ? sent.then(respond).catch(unmade) : respondSafely(sent, respond);
+}
+
+function respondSafely(
+  sent: Sent,
+  respond: (sent: Sent) => Response | Promise<Response>,
+): Response | Promise<Response> {
+  try {
+    const response = respond(sent);
+    return response instanceof Promise ? response.catch(unmade) : response;
+  } catch (thrown) {
+    return unmade(thrown);
+  }
 }
 
 function respond(exchange: NodeExchange, sent: Sent, feeds: Feeds): Response | Promise<Response> {

@@ -5,7 +5,7 @@ import type { App, AppOptions } from "../../src/app/app.ts";
 import { DeclarationError } from "../../src/app/check.ts";
 import type { Sent } from "../../src/app/exchange.ts";
 import { internalRefusal } from "../../src/app/failure.ts";
-import { responseOf } from "../../src/app/fetch.ts";
+import { responseOf, unmade } from "../../src/app/fetch.ts";
 import { isToCome } from "../../src/inputs/later.ts";
 import { HostCheck, refuse } from "../../src/app/refused-head.ts";
 import type { RefusedHead } from "../../src/app/refused-head.ts";
@@ -61,8 +61,8 @@ export function worker<Env = unknown>(
       const peer = behindCloudflare ? (request.headers.get("cf-connecting-ip") ?? "") : "";
       const exchange = new WorkerExchange(request, peer, ctx);
       const sent = app.answer(exchange);
-      if (!isToCome(sent)) return respond(exchange, sent, app);
-      const response = sent.then((sent) => respond(exchange, sent, app));
+      if (!isToCome(sent)) return respondSafely(exchange, sent, app);
+      const response = sent.then((sent) => respondSafely(exchange, sent, app));
       exchange.keepAlive(response);
       return response;
     },
@@ -92,6 +92,14 @@ function madeOrRefusing(routes: readonly Route[], optionsOf: () => WorkerOptions
       throw reason;
     };
     return madeWith([], { notFound });
+  }
+}
+
+function respondSafely(exchange: WorkerExchange, sent: Sent, app: App): Response {
+  try {
+    return respond(exchange, sent, app);
+  } catch (thrown) {
+    return unmade(thrown);
   }
 }
 

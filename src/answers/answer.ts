@@ -60,9 +60,11 @@ export interface StreamBody {
   readonly length?: number;
   /** Its content type for a client that asks which of its events are text. */
   readonly typeWithTextKinds?: string;
+  /** What makes the parts of an async iterable, from when the answer is made ready to be sent. */
+  readonly iterator?: AsyncIterator<Uint8Array> | undefined;
   /** The request it answers, from when the answer is made ready to be sent. */
   readonly request?: StreamRequest;
-  /** Told of the request before its first part is asked for. */
+  /** Told of the request before its first part is asked for. Throws for a second request. */
   readonly begin?: (request: StreamRequest) => void;
   /** Has it write its parts itself as it makes them, where whoever sends it has a sink; `parts` is then not read. */
   readonly writeTo?: (sink: StreamSink) => StreamWriting;

@@ -8,6 +8,7 @@ import { htmlType, jsonType, textType } from "./content-types.ts";
 import { checkKeepAlive, eventsAnswer } from "./events.ts";
 import { writerOf } from "./json.ts";
 import { takeoverBody } from "./takeover.ts";
+import { Unwritable } from "./unwritable.ts";
 
 /** What any built answer may carry. */
 export interface AnswerOptions {
@@ -22,12 +23,12 @@ export function make(
   body: string | Uint8Array,
   options: AnswerOptions & { readonly contentType?: string } = {},
 ): Answer {
-  return built(200, body, options.contentType ?? textType, options);
+  return built(200, given(body), options.contentType ?? textType, options);
 }
 
 /** A page. */
 export function html(page: string, options: AnswerOptions = {}): Answer {
-  return built(200, page, htmlType, options);
+  return built(200, given(page), htmlType, options);
 }
 
 /** A value written by its shape: a member the shape does not name never leaves. */
@@ -120,6 +121,12 @@ export function refusal(refusal: Refusal): Answer {
 /** The same answer, after which the connection ends; only where the runtime lets an application do that. */
 export function closeConnection(answer: Answer): Answer {
   return { ...answer, closes: true };
+}
+
+// Of an answer with a body `undefined` would make one without.
+function given<Body>(body: Body): Body {
+  if (body === undefined) throw new Unwritable("an answer built of undefined, where a body is to be");
+  return body;
 }
 
 function built(status: number, body: AnswerBody, contentType: string | undefined, options: AnswerOptions): Answer {

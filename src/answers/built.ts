@@ -9,10 +9,17 @@ export function builtAnswer(returned: unknown): Answer {
     typeof returned === "object" &&
     returned !== null &&
     "status" in returned &&
-    "headers" in returned &&
-    "cookies" in returned
+    Array.isArray((returned as Partial<Answer>).headers) &&
+    Array.isArray((returned as Partial<Answer>).cookies)
   ) {
-    return returned as Answer;
+    return copyOf(returned as Answer);
   }
   throw new Unwritable("an answer that is neither built with Answer nor a Response");
+}
+
+// One written by hand may have members that throw where they are read, or say something else each time: each is read once.
+function copyOf({ status, contentType, headers, cookies, body, closes, refused }: Answer): Answer {
+  const answer = { status, headers, cookies, body, closes };
+  if (contentType === undefined) return refused === undefined ? answer : { ...answer, refused };
+  return refused === undefined ? { ...answer, contentType } : { ...answer, contentType, refused };
 }

@@ -22,7 +22,10 @@ export function eventsAnswer(
   const parts = new EventStream(producer as Producer<unknown>, declared, keepAliveMs);
   const body: StreamBody = {
     parts,
-    begin: (request) => (parts.request = request),
+    begin: (request) => {
+      if (parts.request !== undefined) throw new Unwritable("an event stream that is sent already");
+      parts.request = request;
+    },
     writeTo: (sink) => parts.writeTo(sink),
     ...(typeWithTextKinds === undefined ? {} : { typeWithTextKinds }),
   };
@@ -34,6 +37,8 @@ const longestMs = 2 ** 31 - 1;
 
 /** Throws where a time is none that can be waited. */
 export function checkKeepAlive(keepAliveMs: number | undefined): void {
-  if (keepAliveMs === undefined || (keepAliveMs > 0 && keepAliveMs <= longestMs)) return;
-  throw new RangeError(`keepAliveMs cannot be ${keepAliveMs}: it is a time in milliseconds, at most ${longestMs}`);
+  if (keepAliveMs === undefined) return;
+  if (typeof keepAliveMs === "number" && keepAliveMs > 0 && keepAliveMs <= longestMs) return;
+  const given = typeof keepAliveMs === "number" ? String(keepAliveMs) : `a value of type ${typeof keepAliveMs}`;
+  throw new RangeError(`keepAliveMs cannot be ${given}: it is a time in milliseconds, at most ${longestMs}`);
 }

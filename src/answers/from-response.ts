@@ -1,7 +1,9 @@
 import type { Answer } from "./answer.ts";
+import { Unwritable } from "./unwritable.ts";
 
 /** A standard `Response` as an answer. Its headers are a handler's own: the framework's are refused as anywhere. */
 export function fromResponse(response: Response): Answer {
+  if (response.bodyUsed) throw new Unwritable("a Response whose body is read already");
   const headers: (readonly [string, string])[] = [];
   let contentType: string | undefined;
   for (const [name, value] of response.headers) {

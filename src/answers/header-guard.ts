@@ -1,8 +1,12 @@
 import { isToken } from "../codecs/word.ts";
 import { setCookieLine } from "../cookies/cookie.ts";
+import type { SetCookie } from "../cookies/cookie.ts";
+import { isBytes } from "../codecs/bytes.ts";
 import { isSocket, isStream, isTakeover } from "./answer.ts";
-import type { Answer, StreamBody } from "./answer.ts";
+import type { Answer, AnswerBody, StreamBody } from "./answer.ts";
 import { htmlType, jsonType, textType } from "./content-types.ts";
+import { isTaken } from "./parts.ts";
+import { isTellable } from "../refusals/refusal.ts";
 
 // What only the framework writes: the framing of a message, and what it derives from the declaration.
 const serverOwned: ReadonlySet<string> = new Set([
@@ -19,34 +23,66 @@ const serverOwned: ReadonlySet<string> = new Set([
   "x-request-id",
 ]);
 
-/** What keeps an answer from being written, in words for the log; undefined where nothing does. */
+/**
+ * What keeps an answer from being written, in words for the log that quote no value; undefined where nothing does. Of what
+ * JavaScript puts in the place of an answer's members nothing is taken on trust: it would reach the runtime, and throw there.
+ */
 export function unwritable(answer: Answer): string | undefined {
-  const { status, contentType, headers, cookies } = answer;
+  const { status, contentType, headers, cookies, body, refused } = answer;
+  const wrong = typeof body === "string" || body === undefined ? undefined : wrongBody(body);
+  if (wrong !== undefined) return wrong;
   const isFinal = Number.isInteger(status) && status >= 200 && status <= 599;
-  const isUpgrade = status === 101 && (isSocket(answer.body) || isTakeover(answer.body));
-  if (!isFinal && !isUpgrade) return `${status}, which is not a final status`;
-  const stream = isStream(answer.body) ? wrongStream(answer.body) : undefined;
-  if (stream !== undefined) return stream;
+  const isUpgrade = isConnection(body);
+  if (isUpgrade ? status !== 101 : !isFinal) return `${numberOr(status)}, which is not a final status`;
+  if (refused !== undefined && !isTellable(refused)) return "a refusal whose code or detail is no text";
   if (!isOurs(contentType) && !isFieldValue(contentType)) return 'a header that cannot be written: "content-type"';
-  for (const [name, value] of headers) {
+  for (const pair of headers) {
+    const [name, value] = pair;
+    if (!Array.isArray(pair) || typeof name !== "string") return "a header that is no pair of a name and a value";
     if (!isToken(name) || !isFieldValue(value)) return `a header that cannot be written: ${JSON.stringify(name)}`;
     if (isServerOwned(name, status)) return `a header only the framework writes: ${JSON.stringify(name)}`;
   }
   // Cookie.make lets nothing else through, but a cookie is a value that anyone may write down.
   for (const cookie of cookies) {
+    if (!isCookie(cookie)) return "a cookie whose name, value or path is no text";
     if (!isFieldValue(setCookieLine(cookie, true))) return 'a header that cannot be written: "set-cookie"';
   }
   return undefined;
 }
 
+/** Whether it is another protocol that is spoken on the connection. */
+function isConnection(body: AnswerBody): boolean {
+  return isSocket(body) || isTakeover(body);
+}
+
+function isCookie(cookie: Partial<SetCookie> | null): boolean {
+  return typeof cookie?.name === "string" && typeof cookie.value === "string" && typeof cookie.path === "string";
+}
+
+function wrongBody(body: Exclude<AnswerBody, undefined>): string | undefined {
+  if (isBytes(body)) return undefined;
+  if (typeof body === "object" && body !== null) {
+    if (isStream(body)) return wrongStream(body);
+    if (isSocket(body) && typeof body.speak === "function") return undefined;
+    if (isTakeover(body) && typeof body.handle === "function" && typeof body.refusedBy === "function") return undefined;
+  }
+  return "a body that is neither text, bytes nor a stream";
+}
+
 function wrongStream({ parts, length }: StreamBody): string | undefined {
   if (length !== undefined && !(Number.isSafeInteger(length) && length >= 0)) {
-    return `a stream of ${length} bytes, which is no length`;
+    return `a stream of ${numberOr(length)} bytes, which is no length`;
   }
   const isParts =
     parts instanceof ReadableStream ||
     typeof (parts as Partial<StreamBody["parts"]>)?.[Symbol.asyncIterator] === "function";
-  return isParts ? undefined : "a stream that is neither a ReadableStream nor an async iterable";
+  if (!isParts) return "a stream that is neither a ReadableStream nor an async iterable";
+  return isTaken(parts) ? "a stream that is read already" : undefined;
+}
+
+/** A number as it is, and of any other value its type alone. */
+function numberOr(value: unknown): string {
+  return typeof value === "number" ? String(value) : `a value of type ${typeof value}`;
 }
 
 function isOurs(contentType: string | undefined): contentType is undefined {
@@ -63,6 +99,6 @@ export function isServerOwned(name: string, status: number): boolean {
  * Visible ASCII, blanks and tabs: narrower than RFC 9110 §5.5, whose other bytes runtimes disagree on. One of them
  * takes the whole process down for a control character here.
  */
-export function isFieldValue(value: string): boolean {
-  return /^[\t\x20-\x7e]*$/.test(value);
+export function isFieldValue(value: unknown): boolean {
+  return typeof value === "string" && /^[\t\x20-\x7e]*$/.test(value);
 }

@@ -7,9 +7,11 @@ const protocolForm: RegExp = /* @__PURE__ */ new RegExp(`^${name}(?:/${name})?$`
 
 /** Throws where the protocol is none. */
 export function takeoverBody(protocol: string, handle: TakeoverBody["handle"]): TakeoverBody {
-  if (!protocolForm.test(protocol)) {
-    throw new RangeError(`Answer.takeover: ${JSON.stringify(protocol)} is no protocol's name`);
+  if (typeof protocol !== "string" || !protocolForm.test(protocol)) {
+    const given = typeof protocol === "string" ? JSON.stringify(protocol) : `a value of type ${typeof protocol}`;
+    throw new RangeError(`Answer.takeover: ${given} is no protocol's name`);
   }
+  if (typeof handle !== "function") throw new TypeError("Answer.takeover: there is no function that speaks it");
   return {
     protocol,
     handle,

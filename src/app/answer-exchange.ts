@@ -11,10 +11,12 @@ import { Refusal } from "../refusals/refusal.ts";
 import { answerThrough } from "./answer-through.ts";
 import { AskedExchange } from "./asked.ts";
 import type { CompiledApp, CompiledCors, CompiledRoute } from "./compiled.ts";
+import { isThenable } from "../thenable.ts";
 import type { Soon } from "../inputs/later.ts";
 import type { Exchange, Sent } from "./exchange.ts";
 import { knownMethods } from "../routes/known-methods.ts";
 import { isCrossOrigin } from "./origin.ts";
+import { logFault } from "./request-log.ts";
 import { openSpan } from "./request-span.ts";
 import { failureAnswer, reply } from "./send.ts";
 
@@ -24,7 +26,11 @@ import { failureAnswer, reply } from "./send.ts";
  */
 export function answerExchange(app: CompiledApp, exchange: Exchange): Soon<Sent> {
   const asked = new AskedExchange(app, exchange);
-  openSpan(asked);
+  try {
+    openSpan(asked);
+  } catch (thrown) {
+    logFault(asked, "a tracer", thrown);
+  }
   return within(asked, decideSafely);
 }
 
@@ -117,9 +123,18 @@ function handle(asked: AskedExchange, inputs: InputValues | Refusal): Soon<Sent>
 /** Sends what an application's function returned, now or when it is there, as the answer it stands for. */
 function whenMade(asked: AskedExchange, returned: unknown, answerOf: (returned: unknown) => Answer): Soon<Sent> {
   if (!isThenable(returned)) return reply(asked, answerOf(returned));
-  return Promise.resolve(returned)
-    .then((returned) => reply(asked, answerOf(returned)))
-    .catch((thrown: unknown) => failed(asked, thrown));
+  return Promise.resolve(returned).then(
+    (returned) => replyWith(asked, returned, answerOf),
+    (thrown: unknown) => failed(asked, thrown),
+  );
+}
+
+function replyWith(asked: AskedExchange, returned: unknown, answerOf: (returned: unknown) => Answer): Soon<Sent> {
+  try {
+    return reply(asked, answerOf(returned));
+  } catch (thrown) {
+    return failed(asked, thrown);
+  }
 }
 
 /** Rules 3, 4, 6 and 7 of contract 4.2. */
@@ -162,13 +177,6 @@ function refused(code: Code, headers: Refusal["headers"] = []): Answer {
 
 function empty(status: number, headers: Answer["headers"] = []): Answer {
   return { status, headers, cookies: [], body: undefined, closes: false };
-}
-
-// A handler may answer what is awaited without being a promise, as some query builders are.
-function isThenable(returned: unknown): returned is PromiseLike<unknown> {
-  return (
-    typeof returned === "object" && returned !== null && typeof (returned as { then?: unknown }).then === "function"
-  );
 }
 
 /** Those that change nothing, as far as a browser sends them (RFC 9110 §9.2.1). */

@@ -144,7 +144,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     isStopping: false,
   };
   const answer = (exchange: Exchange) => answerExchange(app, exchange);
-  const fetch = (request: Request, { peer = "" }: Connection = {}) => fetchFrom(answer, request, peer);
+  const fetch = (request: Request, connection?: Connection) => fetchFrom(answer, request, peerOf(connection));
   const whenStopping: (() => void)[] = [];
   const onStop = (act: () => void) => {
     if (app.isStopping) act();
@@ -186,6 +186,12 @@ const flushMs = 5000;
 function checkLimits(limits: { readonly [name: string]: number }): readonly string[] {
   const wrong = Object.entries(limits).filter(([, limit]) => !Number.isSafeInteger(limit) || limit < 0);
   return wrong.map(([name, limit]) => `${name} is a whole number of bytes, 0 or more, and not ${limit}`);
+}
+
+// What a runtime hands over beside a request is its own: Bun its server, Workers their bindings.
+function peerOf(connection: Connection | null | undefined): string {
+  const peer: unknown = connection?.peer;
+  return typeof peer === "string" ? peer : "";
 }
 
 function namesOf(codes: readonly Code[]): ReadonlySet<string> {

@@ -1,10 +1,10 @@
 import { Unwritable } from "../answers/unwritable.ts";
 import type { Fields } from "../logging/entry.ts";
 import type { Level } from "../logging/level.ts";
-import { describeRaised } from "../logging/raised.ts";
+import { describeRaised, isA } from "../logging/raised.ts";
 import type { Raised } from "../logging/raised.ts";
 import { internal, sentences } from "../refusals/framework-codes.ts";
-import { Refusal } from "../refusals/refusal.ts";
+import { Refusal, isTellable } from "../refusals/refusal.ts";
 import { RefusingError } from "../refusals/refusing.ts";
 
 /** A 500. */
@@ -15,9 +15,10 @@ export function internalRefusal(detail: string | undefined): Refusal<"internal">
 
 /** What a thrown value is answered with: a refusal as if it had been returned, and anything else as a bug. */
 export function refusalOf(thrown: unknown): Refusal {
-  if (thrown instanceof Refusal) return thrown;
-  if (thrown instanceof RefusingError) return thrown.refusal;
-  return internalRefusal(thrown instanceof Unwritable ? thrown.message : undefined);
+  if (isTellable(thrown)) return thrown;
+  if (isA(RefusingError, thrown) && isTellable(thrown.refusal)) return thrown.refusal;
+  if (isA(Refusal, thrown)) return internalRefusal("a refusal whose code or detail is none");
+  return internalRefusal(isA(Unwritable, thrown) ? thrown.message : undefined);
 }
 
 /** How loud a refusal's detail is said. Busy is no bug: the server is doing what it should. */
@@ -50,6 +51,6 @@ export function failureOf(thrown: unknown): Failure {
 
 /** What a thrown value tells the log, where it is a bug: a refusal and an answer that breaks a rule say why themselves. */
 export function raisedOf(thrown: unknown): Raised | undefined {
-  if (thrown instanceof Refusal || thrown instanceof Unwritable) return undefined;
+  if (isA(Refusal, thrown) || isA(Unwritable, thrown)) return undefined;
   return describeRaised(thrown);
 }

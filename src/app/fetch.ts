@@ -1,12 +1,13 @@
 import { isStream } from "../answers/answer.ts";
 import type { StreamBody } from "../answers/answer.ts";
 import { readParts } from "../answers/parts.ts";
-import { gather } from "../inputs/body-source.ts";
+import { endedEarly, gather, partOf } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import type { Soon } from "../inputs/later.ts";
 import type { Exchange, Sent } from "./exchange.ts";
 import { byteLength, decode } from "../codecs/utf8.ts";
 import { abortingWith } from "./gone.ts";
+import { sayReported } from "./listener-log.ts";
 
 /** An exchange over a standard `Request`, which shows a repeated header as one joined line. */
 export class FetchExchange implements Exchange {
@@ -77,16 +78,14 @@ class RequestBody implements BodySource {
   async read(): Promise<Uint8Array | BodyFailure | undefined> {
     try {
       this.#reader ??= this.#stream.getReader();
-      const { value } = await this.#reader.read();
-      return value;
+      return partOf(await this.#reader.read());
     } catch {
-      // What a runtime says of a broken body differs on each, and tells a client nothing.
-      return { kind: "unreadable", detail: "the body ended early" };
+      return endedEarly;
     }
   }
 
   whole(limit: number, receiver: BodyReceiver): void {
-    void gather(() => this.read(), limit, receiver).then((read) => receiver.done(read));
+    gather(() => this.read(), limit, receiver);
   }
 }
 
@@ -96,14 +95,24 @@ function hostOf(url: string): string {
   return end === -1 ? url.slice(start) : url.slice(start, start + end);
 }
 
-/** Answers a standard `Request`. */
+/** Answers a standard `Request`. Never rejects. */
 export async function fetchFrom(
   answer: (exchange: Exchange) => Soon<Sent>,
   request: Request,
   peer: string,
 ): Promise<Response> {
-  const exchange = new FetchExchange(request, peer);
-  return responseTo(exchange, await answer(exchange));
+  try {
+    const exchange = new FetchExchange(request, peer);
+    return responseTo(exchange, await answer(exchange));
+  } catch (thrown) {
+    return unmade(thrown);
+  }
+}
+
+/** A bare 500, where the platform made no `Response` of an answer, or where what was to be answered is no `Request`. */
+export function unmade(thrown: unknown): Response {
+  sayReported(thrown);
+  return new Response(null, { status: 500 });
 }
 
 /** The answer to an exchange as a standard `Response`: of whoever cancels its body, the client has gone. */
@@ -175,6 +184,7 @@ function readable(body: StreamBody, exchange: FetchExchange): ReadableStream<Uin
     left -= Math.min(left, part.byteLength);
   };
   const failed = (thrown: unknown): never => {
+    void reading.cancel();
     request?.ended(thrown instanceof Cut ? thrown.how : "failed", thrown);
     // What was raised is the log's to tell, and by its kind alone.
     throw thrown instanceof Cut ? thrown : new Cut("failed");

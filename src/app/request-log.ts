@@ -6,6 +6,7 @@ import { isAnyOn, isOn, log, write } from "../logging/writer.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { RefusingError } from "../refusals/refusing.ts";
 import type { AskedExchange } from "./asked.ts";
+import { isA } from "../logging/raised.ts";
 import { levelOf, raisedOf } from "./failure.ts";
 
 const source = "framework.http";
@@ -28,11 +29,21 @@ export function logRefusal(asked: AskedExchange, refusal: Refusal): void {
 export function logRaise(asked: AskedExchange, refusal: Refusal, thrown: unknown): void {
   const raised = raisedOf(thrown);
   if (raised === undefined) return;
-  const why = thrown instanceof RefusingError ? refusal.detail : "it raised";
+  const why = isA(RefusingError, thrown) ? refusal.detail : "it raised";
   line(asked, levelOf(refusal), `${asked.method} ${asked.path}: ${refusal.code.name}: ${why}`, {
     ...refusalFields(asked, refusal),
     "error.kind": raised.kind,
     "error.stack": raised.stack,
+  });
+}
+
+/** A raise of what only looks on, which changes nothing of the answer. */
+export function logFault(asked: AskedExchange, what: string, thrown: unknown): void {
+  const raised = raisedOf(thrown);
+  line(asked, "error", `${asked.method} ${asked.path}: ${what} raised`, {
+    "url.path": asked.path,
+    "error.kind": raised?.kind,
+    "error.stack": raised?.stack,
   });
 }
 

@@ -2,7 +2,10 @@ import { isSocket, isStream, isTakeover } from "../answers/answer.ts";
 import type { Answer, AnswerBody, SocketBody, StreamBody } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
 import { unwritable } from "../answers/header-guard.ts";
+import { isTaken, take } from "../answers/parts.ts";
+import { ownBytes } from "../codecs/bytes.ts";
 import type { SetCookie } from "../cookies/cookie.ts";
+import { isA } from "../logging/raised.ts";
 import type { AskedExchange } from "./asked.ts";
 import type { Soon } from "../inputs/later.ts";
 import type { OpenedSocket, Sent } from "./exchange.ts";
@@ -10,7 +13,7 @@ import { internalRefusal, refusalOf } from "./failure.ts";
 import { headOf } from "./head.ts";
 import { measureRequest } from "./request-metrics.ts";
 import { endSpan } from "./request-span.ts";
-import { logAccess, logRaise, logRefusal, logUndeclared } from "./request-log.ts";
+import { logAccess, logFault, logRaise, logRefusal, logUndeclared } from "./request-log.ts";
 import { Refusal } from "../refusals/refusal.ts";
 import { RefusingError } from "../refusals/refusing.ts";
 import { SentSocket } from "./sent-socket.ts";
@@ -23,10 +26,14 @@ export function reply(asked: AskedExchange, made: Answer): Soon<Sent> {
   return asked.inside === undefined ? send(asked, answer) : asked.inside.take(answer);
 }
 
-/** Makes an answer ready to be written: checked, complete, logged. */
+/** Makes an answer ready to be written: checked, complete, logged. Neither throws nor rejects: what cannot be is a 500. */
 export function send(asked: AskedExchange, answer: Answer): Soon<Sent> {
   asked.isSent = true;
-  if (answer.cookies.length === 0 || answer.cookies.every(isPlain)) return ready(asked, answer);
+  try {
+    if (answer.cookies.length === 0 || answer.cookies.every(isPlain)) return ready(asked, answer);
+  } catch (thrown) {
+    return ready(asked, failureAnswer(asked, thrown));
+  }
   return sealed(asked, answer).then((answer) => ready(asked, answer));
 }
 
@@ -34,11 +41,18 @@ function isPlain({ seal }: SetCookie): boolean {
   return seal === undefined;
 }
 
-/** What is answered where something raised, which the log is told. */
+/** What is answered where something raised, which the log is told. Never throws. */
 export function failureAnswer(asked: AskedExchange, thrown: unknown): Answer {
   const refusal = refusalOf(thrown);
   logRaise(asked, refusal, thrown);
-  return refusalAnswer(thrown instanceof RefusingError ? withoutDetail(refusal) : refusal);
+  try {
+    return refusalAnswer(refusal.detail !== undefined && isA(RefusingError, thrown) ? withoutDetail(refusal) : refusal);
+  } catch (unwritten) {
+    // A refusal of the application's own, with members that are none: of no code, or that JSON cannot write.
+    const internal = internalRefusal(undefined);
+    logRaise(asked, internal, unwritten);
+    return refusalAnswer(internal);
+  }
 }
 
 function withoutDetail({ code, message, headers, problems }: Refusal): Refusal {
@@ -50,7 +64,7 @@ async function sealed(asked: AskedExchange, answer: Answer): Promise<Answer> {
   try {
     const cookies = await Promise.all(
       answer.cookies.map(async (cookie) => {
-        return cookie.seal === undefined ? cookie : { ...cookie, value: await cookie.seal(asked.now) };
+        return cookie.seal === undefined ? cookie : { ...cookie, value: await sealedValue(cookie.seal, asked.now) };
       }),
     );
     return { ...answer, cookies };
@@ -60,23 +74,48 @@ async function sealed(asked: AskedExchange, answer: Answer): Promise<Answer> {
   }
 }
 
+async function sealedValue(seal: NonNullable<SetCookie["seal"]>, now: Date): Promise<string> {
+  const value: unknown = await seal(now);
+  if (typeof value !== "string") throw new TypeError("a cookie is sealed as a text");
+  return value;
+}
+
 function ready(asked: AskedExchange, complete: Answer): Sent {
+  try {
+    return made(asked, complete);
+  } catch (thrown) {
+    return made(asked, failureAnswer(asked, thrown));
+  }
+}
+
+function made(asked: AskedExchange, complete: Answer): Sent {
   const answer = shared(asked, guarded(asked, complete));
   const undeclared = undeclaredBy(asked, answer);
-  if (undeclared !== undefined) logUndeclared(asked, undeclared);
   const size = sizeOf(asked, answer);
   const head = headOf(asked, answer, size);
-  if (answer.refused?.detail !== undefined) logRefusal(asked, answer.refused);
-  logAccess(asked, answer, size ?? 0);
-  if (asked.span !== undefined) endSpan(asked, asked.span, answer, size ?? 0);
-  measureRequest(asked, answer);
-  asked.settle();
   const body = bodyOf(asked, answer);
+  // Behind here is nothing of the application's that could throw: a line is written once.
+  if (undeclared !== undefined) logUndeclared(asked, undeclared);
+  if (answer.refused?.detail !== undefined) logRefusal(asked, answer.refused);
+  const bytesSent = asked.method === "HEAD" ? 0 : (size ?? 0);
+  logAccess(asked, answer, bytesSent);
+  observe(asked, answer, bytesSent);
+  asked.settle();
   const sent = { status: answer.status, head, body, closes: answer.closes || asked.isOverBudget };
   if (isSocket(answer.body)) return { ...sent, socket: opened(asked, answer.body) };
   if (isTakeover(answer.body) && asked.method !== "HEAD")
     return { ...sent, takeover: { ...answer.body, request: new SentSocket(asked, "takeover") } };
   return undeclared === undefined ? sent : { ...sent, undeclared };
+}
+
+// Spans and figures go to what the application has registered, which may throw: its request is answered all the same.
+function observe(asked: AskedExchange, answer: Answer, bytesSent: number): void {
+  try {
+    if (asked.span !== undefined) endSpan(asked, asked.span, answer, bytesSent);
+    measureRequest(asked, answer);
+  } catch (thrown) {
+    logFault(asked, "a tracer or a meter", thrown);
+  }
 }
 
 /** The answer of a route that is shared with other sites, with what lets their pages read it. */
@@ -93,15 +132,22 @@ function withSet(asked: AskedExchange, answer: Answer): Answer {
 }
 
 function guarded(asked: AskedExchange, answer: Answer): Answer {
-  const detail = unwritable(answer) ?? (isTakeover(answer.body) ? answer.body.refusedBy(asked.exchange) : undefined);
+  const detail = unwritable(answer) ?? wrongConnection(asked, answer.body);
   if (detail === undefined) return answer;
-  unsent(answer.body);
+  // What keeps it from being sent may be that it is no body.
+  if (typeof answer.body === "object" && answer.body !== null) unsent(answer.body);
   return refusalAnswer(internalRefusal(detail));
 }
 
+/** Why a connection is not to become what the answer says. A socket is opened only behind its route's handshake. */
+function wrongConnection(asked: AskedExchange, body: AnswerBody): string | undefined {
+  if (isTakeover(body)) return body.refusedBy(asked.exchange);
+  return isSocket(body) && asked.route?.opens === undefined ? "a WebSocket, by a route that opens none" : undefined;
+}
+
 /** The bytes of a body; undefined where it is made while it is sent. */
-function sizeOf(asked: AskedExchange, { body }: Answer): number | undefined {
-  if (body === undefined) return 0;
+function sizeOf(asked: AskedExchange, { status, body }: Answer): number | undefined {
+  if (body === undefined || isBodiless(status)) return 0;
   if (typeof body === "string") return asked.exchange.byteLength(body);
   if (isSocket(body) || isTakeover(body)) return undefined;
   return isStream(body) ? body.length : body.byteLength;
@@ -115,7 +161,8 @@ function isBodiless(status: number): boolean {
 function bodyOf(asked: AskedExchange, { status, body }: Answer): Sent["body"] {
   if (asked.method === "HEAD" || isBodiless(status)) return unsent(body);
   if (isSocket(body) || isTakeover(body)) return undefined;
-  return isStream(body) ? begun(asked, body) : body;
+  if (typeof body !== "object") return body;
+  return isStream(body) ? begun(asked, body) : ownBytes(body);
 }
 
 function opened(asked: AskedExchange, { speak, ...setting }: SocketBody): OpenedSocket {
@@ -124,13 +171,15 @@ function opened(asked: AskedExchange, { speak, ...setting }: SocketBody): Opened
 
 function begun(asked: AskedExchange, body: StreamBody): StreamBody {
   const request = new SentStream(asked);
-  body.begin?.(request);
+  if (body.begin === undefined) return { ...body, iterator: take(body.parts), request };
+  body.begin(request);
   return { ...body, request };
 }
 
-// A stream that nobody will read is told so; one of the application's own has not begun.
+// A stream that nobody will read is told so; one of the application's own has not begun, and another answer's goes on.
 export function unsent(body: AnswerBody): undefined {
-  if (isStream(body) && body.parts instanceof ReadableStream) body.parts.cancel().catch(() => {});
+  if (!isStream(body) || !(body.parts instanceof ReadableStream) || isTaken(body.parts)) return;
+  body.parts.cancel().catch(() => {});
 }
 
 function undeclaredBy(asked: AskedExchange, answer: Answer): string | undefined {

@@ -1,10 +1,9 @@
-import { gather, noRoom } from "../inputs/body-source.ts";
+import { endedEarly, gather, isFailure, noRoom, partOf } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import type { Deadline, Sweep } from "./sweep.ts";
 
 type Read = Uint8Array | BodyFailure | undefined;
 
-const endedEarly: BodyFailure = { kind: "unreadable", detail: "the body ended early" };
 const tooSlow: BodyFailure = { kind: "unreadable", detail: "the body stopped arriving" };
 const coded: BodyFailure = { kind: "unreadable", detail: "a transfer coding that is not chunked" };
 
@@ -85,7 +84,7 @@ export class TimedBody implements BodySource {
   whole(limit: number, receiver: BodyReceiver): void {
     const { length } = this;
     if (this.#state === "over" || length === undefined || length > Math.min(this.#reading.pieceBytes, limit)) {
-      void gather(() => this.read(), limit, receiver).then((read) => receiver.done(read));
+      gather(() => this.read(), limit, receiver);
       return;
     }
     this.#state = "reading";
@@ -129,13 +128,14 @@ export class TimedBody implements BodySource {
   #ask(reader: ReadableStreamDefaultReader<Uint8Array>): void {
     this.#isAsking = true;
     this.#deadline?.goOn();
-    reader.read().then(({ value }) => this.#arrived(reader, value), this.#broken);
+    reader.read().then((read) => this.#arrived(reader, partOf(read)), this.#broken);
   }
 
-  #arrived(reader: ReadableStreamDefaultReader<Uint8Array>, part: Uint8Array | undefined): void {
+  #arrived(reader: ReadableStreamDefaultReader<Uint8Array>, part: Read): void {
     this.#isAsking = false;
     if (this.#state === "over") return;
     if (part === undefined) return this.#end(undefined);
+    if (isFailure(part)) return this.#fail(part);
     this.#received += part.byteLength;
     this.#deadline?.arrived(part.byteLength);
     this.#deadline?.rest();

@@ -1,7 +1,7 @@
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { bodyRefusal } from "./body-refusal.ts";
-import { isFailure, noRoom, tooLarge } from "./body-source.ts";
+import { endedEarly, isFailure, noRoom, tooLarge } from "./body-source.ts";
 import type { BodyFailure, BodySource, MultipartFailure } from "./body-source.ts";
 
 /** A body as it arrives. Iterated, it throws the refusal of a failure, which is answered as it stands. */
@@ -101,7 +101,7 @@ export class BodyReader implements Body {
     return new Promise((resolve) => {
       const stop = (): void => resolve(undefined);
       this.#stopWaiting = stop;
-      void source.read().then(resolve);
+      void source.read().then(resolve, () => resolve(endedEarly));
     });
   }
 

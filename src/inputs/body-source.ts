@@ -1,3 +1,6 @@
+import { isBytes } from "../codecs/bytes.ts";
+import { inBackground } from "../logging/background.ts";
+
 /** Why a body could not be had. The detail is for the log. */
 export interface BodyFailure {
   readonly kind: "too_large" | "unreadable" | "busy";
@@ -14,7 +17,7 @@ export interface MultipartFailure {
 export interface BodySource {
   /** What `Content-Length` says; undefined where the body is chunked. */
   readonly length: number | undefined;
-  /** The next bytes, or undefined at the end. */
+  /** The next bytes, or undefined at the end. What goes wrong is a failure: it does not reject. */
   read(): Promise<Uint8Array | BodyFailure | undefined>;
   /** Reads the whole body for a receiver, up to a number of bytes. */
   whole(limit: number, receiver: BodyReceiver): void;
@@ -24,19 +27,43 @@ export interface BodySource {
 export interface BodyReceiver {
   /** Whether there is room for the bytes that arrived. */
   take(bytes: number): boolean;
-  /** Called once, with the body or why it could not be had. */
+  /** Called once, with the body or why it could not be had. Does not throw. */
   done(read: Uint8Array | BodyFailure): void;
 }
 
+/** What a runtime says of a broken body differs on each, and tells a client nothing. */
+export const endedEarly: BodyFailure = { kind: "unreadable", detail: "the body ended early" };
+const notBytes: BodyFailure = { kind: "unreadable", detail: "the body has a part that is no bytes" };
 export const tooLarge: BodyFailure = { kind: "too_large", detail: "the body is longer than the limit" };
 export const noRoom: BodyFailure = { kind: "busy", detail: "the bodies held at once are at their limit" };
 
 export function isFailure(read: Uint8Array | BodyFailure | undefined): read is BodyFailure {
-  return read !== undefined && "kind" in read;
+  return read !== undefined && !ArrayBuffer.isView(read);
+}
+
+/** What came of a body's stream: a stream that an application makes may have anything for a part. */
+export function partOf({
+  done,
+  value,
+}: {
+  readonly done: boolean;
+  readonly value?: unknown;
+}): Uint8Array | BodyFailure | undefined {
+  if (done) return undefined;
+  return isBytes(value) ? value : notBytes;
 }
 
 /** Reads a body whole from its parts, for listeners with no quicker way. */
-export async function gather(
+export function gather(read: BodySource["read"], limit: number, receiver: BodyReceiver): void {
+  inBackground(
+    gathered(read, limit, receiver).then(
+      (whole) => receiver.done(whole),
+      () => receiver.done(endedEarly),
+    ),
+  );
+}
+
+async function gathered(
   read: BodySource["read"],
   limit: number,
   receiver: BodyReceiver,

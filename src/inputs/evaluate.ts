@@ -1,6 +1,7 @@
 import { invalid } from "../refusals/framework-codes.ts";
 import { Problem } from "../refusals/problem.ts";
 import { Refusal, invalidRefusal } from "../refusals/refusal.ts";
+import { isThenable } from "../thenable.ts";
 import type { Asked } from "./asked.ts";
 import type { AnyDep, DepNode, Reading } from "./dep.ts";
 import type { Soon } from "./later.ts";
@@ -64,7 +65,12 @@ function afterFirst<R extends Asked, A>(reading: InputReading, asked: R, refusal
   if (refused !== undefined) return then.inputs(asked, refused);
   if (reading.body === "nothing") return then.inputs(asked, reading.inputs());
   if (reading.body === "stream") return afterBody(reading, asked, undefined, then);
-  return asked.readWhole((refusal) => afterBody(reading, asked, refusal, then));
+  try {
+    return asked.readWhole((refusal) => afterBody(reading, asked, refusal, then));
+  } catch (thrown) {
+    // A listener may have no body to give: of one that another's middleware has read, nothing is left.
+    return then.thrown(asked, thrown);
+  }
 }
 
 function afterBody<R extends Asked, A>(reading: InputReading, asked: R, unread: Outcome, then: Then<R, A>): Soon<A> {
@@ -86,8 +92,8 @@ function run(steps: readonly Step[], from: number, reading: InputReading): Outco
     const step = steps[i] as Step;
     if (values[step.slot] !== unread || !reading.ready(step)) continue;
     const read = step.read(asked, values, reading);
-    if (read instanceof Promise) {
-      return read.then((value) => reading.take(step, value) ?? run(steps, i + 1, reading));
+    if (isThenable(read)) {
+      return Promise.resolve(read).then((value) => reading.take(step, value) ?? run(steps, i + 1, reading));
     }
     const refusal = reading.take(step, read);
     if (refusal !== undefined) return refusal;

@@ -2,6 +2,7 @@ import { passes } from "./level.ts";
 import type { Level } from "./level.ts";
 import { jsonLine, prettyLine } from "./line.ts";
 import type { Entry, Format } from "./entry.ts";
+import { isThenable } from "../thenable.ts";
 
 /** Where lines go when the application names no other place. */
 export interface Sink {
@@ -87,5 +88,5 @@ export function write(entry: Entry): void {
 
 // One that is asynchronous may fail later: a promise that nobody hears would end the process.
 function unheard(written: unknown): void {
-  if (written instanceof Promise) written.catch(() => {});
+  if (isThenable(written)) Promise.resolve(written).catch(() => {});
 }

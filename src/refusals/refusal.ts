@@ -37,6 +37,21 @@ export class Refusal<out Name extends string = string> {
   }
 }
 
+/** Whether it is a refusal whose code and detail can be told: JavaScript makes one of anything. */
+export function isTellable(refusal: unknown): refusal is Refusal {
+  try {
+    if (!(refusal instanceof Refusal)) return false;
+    const { code, detail }: Refusal = refusal;
+    return typeof code.name === "string" && Number.isInteger(code.status) && isTextOrNone(detail);
+  } catch {
+    return false;
+  }
+}
+
+function isTextOrNone(detail: unknown): boolean {
+  return detail === undefined || typeof detail === "string";
+}
+
 /** What the framework itself may add to a refusal; an application adds the detail alone. */
 export interface RefusalOptions {
   readonly detail?: string;

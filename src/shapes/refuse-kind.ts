@@ -16,6 +16,8 @@ const instead: { readonly [type: string]: string } = {
 
 /** Refuses, when the app is made, a schema that no JSON can be. */
 export function refuseKind(shape: Kind): void {
+  // Of what is none, everything would be read and written as it comes.
+  if (typeof shape.type !== "string") throw new Error("A shape is a schema of Valibot, and this is none.");
   if (shape.async)
     throw new Error(
       `v.${shape.type} is asynchronous here: a shape is read without waiting; check in the handler or in Dep.join.`,

@@ -69,6 +69,7 @@ export function conforms(target: Target): void {
     // One after the other, as they share a budget.
     it.each(named(wire("small")))("%s", (_name, one) => steps(started(), one));
     together(wire("main"), (one) => steps(started(), one));
+    together(wire("wrong"), (one) => steps(started(), one));
     describe.skipIf(target.socketless !== undefined)(`sockets${reason(target.socketless)}`, () => {
       together(wire("main", socketCases), (one) => steps(started(), one));
     });

@@ -15,6 +15,7 @@ import {
   App,
   Codec,
   Cookie,
+  Dep,
   Event,
   Path,
   Returns,
@@ -81,6 +82,7 @@ const mounts: { readonly [kind: string]: Mounts } = {
 };
 
 const size = post(Path.of("size"), { inputs: { body }, returns: Returns.text }, ({ body }) => String(body.byteLength));
+const waited = Dep.ofRequest(async () => "waited for");
 const routes: readonly Route[] = [
   get(Path.of("hello"), { inputs: { request, peer }, returns: Returns.text }, ({ request, peer }) => {
     return `${request.target} ${peer} ${request.host}`;
@@ -101,6 +103,7 @@ const routes: readonly Route[] = [
       return String(bytes);
     },
   ),
+  post(Path.of("waits"), { inputs: { wait: waited, body }, returns: Returns.text }, () => "read"),
   post(Path.of("ignores"), { returns: Returns.text }, () => "ignored"),
   get(Path.of("cookies"), { inputs: { setCookie }, returns: Returns.text }, ({ setCookie }) => {
     for (const name of ["a", "b"]) setCookie(Cookie.make(Cookie.named(name, Codec.int), 1));
@@ -323,6 +326,22 @@ describe("beside what is mounted ahead of it", () => {
     expect((await client.ask("GET /later").answer()).body).toBe("later");
     const why = "its body was read by what is mounted ahead of the app, which left no bytes of it";
     expect(messages("error")).toEqual(["/size", "/item", "/parts"].map((path) => `POST ${path}: internal: ${why}`));
+  });
+
+  it("a body that is to come as text is a 500 that says so to the log, and ends nothing", async () => {
+    const client = await behind(async (request) => void request.setEncoding("utf8"));
+    for (const path of ["/size", "/item", "/parts"]) {
+      const answered = await client.ask(`POST ${path}`, [], '{"name":"kim"}').answer();
+      expect([answered.status, answered.body]).toEqual([500, internal]);
+    }
+    expect((await client.ask("POST /ignores", [], "{}").answer()).body).toBe("ignored");
+  });
+
+  it("a body that cannot be had is a 500 behind an input that is waited for, too", async () => {
+    const client = await behind(async (request) => void (await read(request)));
+    const answered = await client.ask("POST /waits", [], "{}").answer();
+    expect([answered.status, answered.body]).toEqual([500, internal]);
+    expect((await client.ask("GET /later").answer()).body).toBe("later");
   });
 
   it("who listens to a request hears its body and its end, though the app reads it", async () => {

@@ -9,6 +9,7 @@ import { WorkerExchange } from "../../../adapters/workers/exchange.ts";
 import { stream } from "../../../adapters/workers/stream.ts";
 import { header } from "../../support/raw-client.ts";
 import type { RawClient } from "../../support/raw-client.ts";
+import { internal } from "../../support/refusals.ts";
 import { bundle, start } from "./running.ts";
 import type { Running } from "./running.ts";
 
@@ -63,12 +64,13 @@ describe("a stream", () => {
     expect(wire + worker.texts.join()).not.toContain("s3cret");
   });
 
-  it("that cannot even begin ends the connection", async () => {
+  it("that cannot even begin is a 500", async () => {
     const client = await worker.client();
-    const wire = await client.ask("GET /throws").ask("GET /").rest();
-    expect(wire).not.toContain("hello");
-    await worker.line("stream on /throws failed, so its connection is closed");
-    expect(wire + worker.texts.join()).not.toContain("s3cret");
+    const { status, body } = await client.ask("GET /throws").answer();
+    expect([status, body]).toEqual([500, internal]);
+    await worker.line("GET /throws: internal: it raised");
+    expect(worker.texts.join()).not.toContain("s3cret");
+    expect((await client.ask("GET /").answer()).body).toBe("hello");
   });
 
   it("sends its head and its parts before there are more, and goes on though nothing of its own is pending", async () => {

@@ -16,6 +16,7 @@ import { sockets } from "./sockets.ts";
 import { takeovers } from "./takeovers.ts";
 import { controls } from "./state.ts";
 import { waiting } from "./waiting.ts";
+import { wrong, wrongOptions } from "./wrong.ts";
 
 /** What a listener may be told beside what the app is told. */
 interface ListenerOptions {
@@ -50,6 +51,7 @@ const everything: readonly Route[] = [
   ...waiting,
   ...takeovers,
   ...events,
+  ...wrong,
 ];
 const notFound: AppOptions["notFound"] = ({ path }) => Answer.html(`nothing at ${path}`, { status: 404 });
 
@@ -76,6 +78,7 @@ export const configurations: { readonly [C in Configuration]: Configured } = {
     routes: everything,
     options: { trustedProxies: ["127.0.0.1", "::1", "10.0.0.0/8"], proxyHeader: "forwarded" },
   },
+  wrong: { routes: [...always, ...wrong], options: wrongOptions },
   // Every patience is as short as a test wants it and longer than a request here takes.
   impatient: {
     routes: [...everything, ...sockets],

@@ -24,6 +24,7 @@ import { stopping } from "./stopping.ts";
 import { disconnects, streams } from "./streams.ts";
 import { boundedTakeovers, refusedTakeovers, stoppedTakeovers, takeovers } from "./takeovers.ts";
 import { versions } from "./versions.ts";
+import { wrongLines, wrongMessages } from "./wrong.ts";
 
 export const messageCases: readonly MessageCase[] = [
   ...routing,
@@ -45,6 +46,7 @@ export const messageCases: readonly MessageCase[] = [
   ...framing,
   ...versions,
   ...heldTogether,
+  ...wrongMessages,
 ];
 export const wireCases: readonly WireCase[] = [
   ...headLines,
@@ -57,6 +59,7 @@ export const wireCases: readonly WireCase[] = [
   ...limits,
   ...logs,
   ...refusedTakeovers,
+  ...wrongLines,
 ];
 /** For what hands over its connections. */
 export const takeoverCases: readonly WireCase[] = [...takeovers, ...boundedTakeovers];

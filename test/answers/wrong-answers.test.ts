@@ -1,0 +1,121 @@
+/**
+ * What an application answers by mistake is a 500 whose line says what is wrong and quotes no value (contract 4.3, 7.6). On
+ * every listener the rows are asked as cases of the conformance suite.
+ */
+import { describe, expect, it } from "vitest";
+import { Answer, App, Path, Returns, get } from "usher-http";
+import {
+  cutStreams,
+  secret,
+  wrong,
+  wrongAnswers,
+  wrongDependencies,
+  wrongOptions,
+  wrongSettings,
+} from "../conformance/app/wrong.ts";
+import { lines, logged } from "../support/logs.ts";
+import { internal } from "../support/refusals.ts";
+
+const plain = App.make(wrong);
+const around = App.make(wrong, wrongOptions);
+
+/** Asks, and looks at what every 500 has: the body of one, a line of it, and nothing of what was said. */
+async function failsAt(app: App, path: string, method = "GET"): Promise<void> {
+  const before = logged().length;
+  const response = await app.fetch(new Request(`http://h${path}`, { method }));
+  const body = await response.text();
+  const since = lines().slice(before);
+  expect([response.status, body]).toEqual([500, method === "HEAD" ? "" : internal]);
+  const [error, access, ...more] = since.filter((line) => line["level"] === "error" || "duration" in line);
+  expect(error).toMatchObject({ level: "error", "framework.refusal.code": "internal" });
+  expect(access).toMatchObject({ "http.response.status_code": 500, "framework.refusal.code": "internal" });
+  expect(more).toEqual([]);
+  // What raised is told by its kind and its place; what is only wrong, by the framework's own words.
+  if (String(error?.["message"]).endsWith(": it raised")) {
+    expect([typeof error?.["error.kind"], typeof error?.["error.stack"]]).toEqual(["string", "string"]);
+  }
+  expect(logged().slice(before).join("\n")).not.toContain(secret);
+}
+
+const at = (...segments: readonly string[]): string => `/${segments.map(encodeURIComponent).join("/")}`;
+const names = Object.keys(wrongAnswers);
+
+describe("a wrong answer is a 500, and the log says so once", () => {
+  it.each(names)("%s", async (name) => {
+    await failsAt(plain, at("wrong", "handler", name));
+    await failsAt(plain, at("wrong", "later", name));
+    await failsAt(around, at("wrong", "handler", name));
+    // An iterable is not asked for its iterator where nobody reads it.
+    if (!name.startsWith("an iterable")) await failsAt(plain, at("wrong", "handler", name), "HEAD");
+  });
+
+  it.each(names)("of notFound: %s", async (name) => {
+    await failsAt(around, at("nowhere", name));
+  });
+
+  it.each(names)("of middleware: %s", async (name) => {
+    const response = await around.fetch(new Request(`http://h${at("around", name)}`));
+    expect([response.status, await response.text()]).toEqual([500, internal]);
+    expect(logged().join("\n")).not.toContain(secret);
+  });
+
+  it.each(Object.keys(wrongSettings))("%s", async (name) => {
+    await failsAt(plain, at("wrong", "setting", name));
+    await failsAt(plain, at("wrong", "dependency", name));
+    await failsAt(plain, at("wrong", "later-dependency", name));
+  });
+
+  it.each(Object.keys(wrongDependencies))("of a dependency: %s", async (name) => {
+    await failsAt(plain, at("wrong", "dependency", name));
+    await failsAt(plain, at("wrong", "later-dependency", name));
+  });
+});
+
+describe("a stream that goes wrong behind its head is cut, and the log says so", () => {
+  it.each(Object.keys(cutStreams))("%s", async (name) => {
+    const response = await plain.fetch(new Request(`http://h${at("wrong", "cut", name)}`));
+    expect(response.status).toBe(200);
+    await expect(response.arrayBuffer()).rejects.toThrow("the stream failed");
+    const [error, ...more] = lines().filter((line) => line["level"] === "error");
+    expect(error?.["message"]).toMatch(/^stream on \S+ failed, so its connection is closed/);
+    expect(more).toEqual([]);
+    expect(logged().join("\n")).not.toContain(secret);
+  });
+});
+
+describe("what is made once is answered once", () => {
+  it.each(["response", "stream", "generator", "events"])("%s", async (what) => {
+    const ask = () => plain.fetch(new Request(`http://h/wrong/again/${what}/in-process`));
+    const first = await ask();
+    expect(first.status).toBe(200);
+    // While it is being read, and once it is.
+    await failsAt(plain, `/wrong/again/${what}/in-process`);
+    expect(await first.text()).toBe(what === "events" ? "" : "once");
+    await failsAt(plain, `/wrong/again/${what}/in-process`);
+  });
+
+  it("what has no body may be answered again", async () => {
+    const once = new Response(null, { status: 303, headers: { location: "/" } });
+    const app = App.make([get(Path.root, { returns: Returns.response }, () => once)]);
+    for (let i = 0; i < 2; i++) expect((await app.fetch(new Request("http://h/"))).status).toBe(303);
+  });
+
+  it("what makes an iterator for each answer may be answered again", async () => {
+    const iterable = {
+      async *[Symbol.asyncIterator]() {
+        yield new TextEncoder().encode("anew");
+      },
+    };
+    const app = App.make([get(Path.root, { returns: Returns.response }, () => Answer.stream(iterable))]);
+    for (let i = 0; i < 2; i++) expect(await (await app.fetch(new Request("http://h/"))).text()).toBe("anew");
+  });
+});
+
+it("an app.fetch that is given no request answers all the same", async () => {
+  for (const given of [undefined, null, 5, "http://h/", {}]) {
+    expect((await plain.fetch(given as never)).status).toBe(500);
+  }
+  for (const connection of [null, 5, { peer: 5 }, { peer: null }]) {
+    expect((await plain.fetch(new Request("http://h/none"), connection as never)).status).toBe(404);
+  }
+});
