@@ -1,6 +1,6 @@
 /**
  * The benchmarks: `node bench/run.mjs [part…] [--quick] [--out FILE]`. Builds the package, measures what was built, and
- * prints markdown. The parts are `database`, `orders`, `dispatch`, `server`, `runtimes`, `uploads`, `fanout`, `logging`, `sockets`, `start` and `shapes`; all unless named. `--quick`
+ * prints markdown. The parts are `database`, `orders`, `dispatch`, `server`, `runtimes`, `uploads`, `fanout`, `logging`, `sockets`, `start`, `shapes` and `forms`; all unless named. `--quick`
  * takes a minute or so and says less: it shows that everything runs, and what is far off.
  */
 import { spawnSync } from "node:child_process";
@@ -20,6 +20,7 @@ const parts = [
   "sockets",
   "start",
   "shapes",
+  "forms",
 ];
 const { values, positionals } = parseArgs({
   allowPositionals: true,

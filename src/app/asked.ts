@@ -7,6 +7,8 @@ import { isFailure, noRoom, tooLarge } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import { Later } from "../inputs/later.ts";
 import type { Soon } from "../inputs/later.ts";
+import { FieldValues } from "../inputs/query-text.ts";
+import type { FieldNames } from "../inputs/query-text.ts";
 import { within } from "../logging/context.ts";
 import type { Carrying } from "../logging/context.ts";
 import { isAnyOn, log } from "../logging/writer.ts";
@@ -60,6 +62,7 @@ export class AskedExchange implements Asked, Carrying, BodyHolder {
   readonly app: CompiledApp;
   /** There was no room for its body: what of it is still to come is not waited for, and its connection ends. */
   isOverBudget = false;
+  #query: FieldValues | undefined = undefined;
   #word: ProxyWord | undefined = undefined;
   #lateCodes: readonly Code[] = nothing;
   #now: Date | undefined = undefined;
@@ -134,6 +137,11 @@ export class AskedExchange implements Asked, Carrying, BodyHolder {
 
   headers(): Iterable<readonly [name: string, value: string]> {
     return this.exchange.headers();
+  }
+
+  query(names: FieldNames): FieldValues {
+    if (this.#query?.isOf(names) !== true) this.#query = new FieldValues(this.search, names);
+    return this.#query;
   }
 
   cookie(name: string): string | undefined {

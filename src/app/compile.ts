@@ -3,6 +3,7 @@ import { refusal as refusalAnswer } from "../answers/build.ts";
 import type { Place } from "../inputs/dep.ts";
 import { makePlan } from "../inputs/plan.ts";
 import type { Plan } from "../inputs/plan.ts";
+import { FieldNames } from "../inputs/query-text.ts";
 import type { Level } from "../logging/level.ts";
 import { Refusal } from "../refusals/refusal.ts";
 import { access } from "../routes/meta.ts";
@@ -72,5 +73,6 @@ function placeOf({ route, name }: Declared, supplied: ReadonlyMap<string, unknow
     const index = taking.findIndex(({ name }) => name === parameter);
     return index === -1 ? undefined : index;
   };
-  return { route: name, captured, resource: (name) => supplied.get(name) };
+  const [query, form] = [new FieldNames(), new FieldNames()];
+  return { route: name, captured, query, form, resource: (name) => supplied.get(name) };
 }

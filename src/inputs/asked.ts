@@ -4,6 +4,7 @@ import type { SetCookie } from "../cookies/cookie.ts";
 import type { BodyHolder } from "./body-reader.ts";
 import type { Soon } from "./later.ts";
 import type { BodySource } from "./body-source.ts";
+import type { FieldNames, FieldValues } from "./query-text.ts";
 
 /** One request as its inputs read it. What is costly to know is found when it is first asked for. */
 export interface Asked {
@@ -15,6 +16,8 @@ export interface Asked {
   readonly path: string;
   /** The query's text without its `?`. */
   readonly search: string;
+  /** What the query gives for a route's fields. */
+  query(names: FieldNames): FieldValues;
   /** The segments the route's parameters took, as sent, in the path's order; a rest's are joined with `/`. */
   readonly captured: readonly string[];
   readonly host: string | undefined;

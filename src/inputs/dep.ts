@@ -2,6 +2,7 @@ import type { AnyCodec } from "../codecs/codec.ts";
 import type { Code } from "../refusals/code.ts";
 import type { Shape } from "../shapes/shape.ts";
 import type { Asked, Need } from "./asked.ts";
+import type { FieldNames } from "./query-text.ts";
 
 /** A value, or a promise of it. */
 export type Awaitable<A> = A | Promise<A>;
@@ -98,6 +99,9 @@ export interface Place {
   readonly route: string;
   /** Which of the captured segments a path parameter took; undefined where the path lacks it. */
   captured(name: string): number | undefined;
+  /** The fields that the route reads of its query, and of its form. */
+  readonly query: FieldNames;
+  readonly form: FieldNames;
   resource(name: string): unknown;
 }
 

@@ -3,9 +3,10 @@ import { Problem } from "../refusals/problem.ts";
 import { Refusal, invalidRefusal } from "../refusals/refusal.ts";
 import { isThenable } from "../thenable.ts";
 import type { Asked } from "./asked.ts";
-import type { AnyDep, DepNode, Reading } from "./dep.ts";
+import type { AnyDep, DepNode, Place, Reading } from "./dep.ts";
 import type { Soon } from "./later.ts";
 import { unread, wanted } from "./plan.ts";
+import { FieldNames } from "./query-text.ts";
 import type { BodyWanted, Plan, ReadText, Step } from "./plan.ts";
 
 /** What the handler is given, by name. */
@@ -103,10 +104,16 @@ function run(steps: readonly Step[], from: number, reading: InputReading): Outco
 
 /** What binds found only while the request runs. */
 class Late {
+  /** As the route's, with fields of their own: those of the route are the same for every request. */
+  readonly place: Place;
   /** Values of inputs the plan does not have. */
   readonly values = new Map<DepNode, unknown>();
   readonly steps = new Map<DepNode, Step>();
   readonly bound = new Map<object, AnyDep>();
+
+  constructor(place: Place) {
+    this.place = { ...place, query: new FieldNames(), form: new FieldNames() };
+  }
 }
 
 class InputReading implements Reading {
@@ -176,7 +183,7 @@ class InputReading implements Reading {
   }
 
   async late(asker: object, next: () => AnyDep): Promise<unknown> {
-    const late = (this.#late ??= new Late());
+    const late = (this.#late ??= new Late(this.plan.place));
     const dep = late.bound.get(asker) ?? next();
     late.bound.set(asker, dep);
     return this.#pull(dep, late);
@@ -196,7 +203,7 @@ class InputReading implements Reading {
   }
 
   async #readLate(node: DepNode, late: Late): Promise<unknown> {
-    const { place } = this.plan;
+    const { place } = late;
     if (node.constant !== undefined) return node.constant(place);
     if (node.codes !== undefined) this.asked.declare(node.codes);
     const { from, read } = this.#lateStep(node, late);
@@ -214,7 +221,7 @@ class InputReading implements Reading {
     let step = late.steps.get(node);
     if (step === undefined) {
       const from = node.from.map(() => this.values.push(unread) - 1);
-      step = { slot: -1, from, read: node.compile?.(this.plan.place, from) ?? (() => undefined) };
+      step = { slot: -1, from, read: node.compile?.(late.place, from) ?? (() => undefined) };
       late.steps.set(node, step);
     }
     return step;

@@ -14,6 +14,6 @@ export interface UploadedFile {
 export interface FormBody {
   /** The first field of a name. */
   field(name: string): GivenText | undefined;
-  fields(name: string): readonly GivenText[];
+  fields(name: string): Iterable<GivenText>;
   files(name: string): readonly UploadedFile[];
 }

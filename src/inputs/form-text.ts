@@ -1,35 +1,90 @@
-import { decode } from "../codecs/utf8.ts";
+const percent = 0x25;
+const plus = 0x2b;
+
+const hexDigits = Int8Array.from({ length: 0x80 }, (_, unit) =>
+  "0123456789abcdef".indexOf(String.fromCharCode(unit).toLowerCase()),
+);
+
+/** Units that are not yet part of the text: put together one by one, 1 MiB of `+` takes 66 ms, and by these 10. */
+const units = new Uint16Array(1024);
+const longestCopied = 64;
 
 /**
- * The text of a form-encoded name or value: `+` is a space, `%XX` a byte, and a `%` with no two digits behind it
- * stands for itself (WHATWG URL §5.1). Undefined where the bytes are no UTF-8.
+ * What stands in a form-encoded text from `start` to `end`: `+` is a space, `%XX` a byte, and a `%` with no two digits behind
+ * it stands for itself (WHATWG URL §5.1). Null where the bytes are not UTF-8.
+ *
+ * No exception on the way: `decodeURIComponent` throws for a lone `%`, and 1 MiB of those took 7 s on Node 20.
  */
-export function decodeFormText(encoded: string): string | undefined {
-  const spaced = encoded.includes("+") ? encoded.replaceAll("+", " ") : encoded;
-  if (!spaced.includes("%")) return spaced;
-  try {
-    return decodeURIComponent(spaced);
-  } catch {
-    return decodeBytes(spaced);
+export function decodeFormText(text: string, start = 0, end: number = text.length): string | null {
+  let decoded = "";
+  let held = 0;
+  let copied = start;
+  for (let at = start; at < end;) {
+    const unit = text.charCodeAt(at);
+    // A `%` before another stands for itself: a text of nothing else is the worst there is.
+    if ((unit !== percent && unit !== plus) || (unit === percent && text.charCodeAt(at + 1) === percent)) {
+      at++;
+      continue;
+    }
+    const byte = unit === plus ? 0x20 : byteAt(text, at, end);
+    if (byte === -1) {
+      at++;
+      continue;
+    }
+    const point = byte < 0x80 ? byte : pointAt(text, at, end, byte);
+    if (point === -1) return null;
+    if (at - copied <= longestCopied) while (copied < at) units[held++] = text.charCodeAt(copied++);
+    else {
+      decoded += textOf(held) + text.slice(copied, at);
+      held = 0;
+    }
+    if (point > 0xffff) units[held++] = 0xd7c0 + (point >> 10);
+    units[held++] = point > 0xffff ? 0xdc00 | (point & 0x3ff) : point;
+    at += unit === plus ? 1 : 3 * bytesOf(point);
+    copied = at;
+    if (held > units.length - longestCopied - 2) {
+      decoded += textOf(held);
+      held = 0;
+    }
   }
+  if (copied === start) return text.slice(start, end);
+  return decoded + textOf(held) + text.slice(copied, end);
 }
 
-// decodeURIComponent throws for a lone "%" and for bytes that are no UTF-8 alike; here the two are told apart.
-function decodeBytes(text: string): string | undefined {
-  const bytes = new TextEncoder().encode(text);
-  let length = 0;
-  for (let i = 0; i < bytes.length; i++, length++) {
-    const high = bytes[i] === 0x25 ? hexDigit(bytes[i + 1]) : -1;
-    const low = high === -1 ? -1 : hexDigit(bytes[i + 2]);
-    bytes[length] = low === -1 ? (bytes[i] as number) : high * 16 + low;
-    if (low !== -1) i += 2;
-  }
-  return decode(bytes.subarray(0, length));
+function textOf(held: number): string {
+  return String.fromCharCode.apply(null, units.subarray(0, held) as unknown as number[]);
 }
 
-function hexDigit(byte: number | undefined): number {
-  if (byte === undefined) return -1;
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const lower = byte | 0x20;
-  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+/** The code point whose first byte is at a place; -1 where the bytes there are not UTF-8 (RFC 3629 §4). */
+function pointAt(text: string, start: number, end: number, lead: number): number {
+  if (lead < 0xc2 || lead > 0xf4) return -1;
+  const more = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
+  let point = lead & (0x3f >> more);
+  for (let i = 1; i <= more; i++) {
+    const at = start + 3 * i;
+    const byte = text.charCodeAt(at) === percent ? byteAt(text, at, end) : -1;
+    if (byte >> 6 !== 0b10) return -1;
+    point = (point << 6) | (byte & 0x3f);
+  }
+  // Of what fits in fewer bytes, and of half a surrogate pair, there is no UTF-8.
+  return bytesOf(point) === more + 1 && point >> 11 !== 0x1b && point <= 0x10_ffff ? point : -1;
+}
+
+/** How many bytes a code point is in UTF-8. */
+function bytesOf(point: number): number {
+  if (point < 0x80) return 1;
+  if (point < 0x800) return 2;
+  return point < 0x1_0000 ? 3 : 4;
+}
+
+/** What `%XX` stands for at a place; -1 where no two digits are there. */
+function byteAt(text: string, at: number, end: number): number {
+  if (at + 2 >= end) return -1;
+  const high = hexDigit(text.charCodeAt(at + 1));
+  const low = high === -1 ? -1 : hexDigit(text.charCodeAt(at + 2));
+  return low === -1 ? -1 : high * 16 + low;
+}
+
+function hexDigit(unit: number): number {
+  return unit < 0x80 ? (hexDigits[unit] as number) : -1;
 }

@@ -1,5 +1,6 @@
 import type { Asked } from "./asked.ts";
 import type { AnyDep, BodyNeed, Check, DepNode, Inputs, Place, Read } from "./dep.ts";
+import { FieldNames } from "./query-text.ts";
 
 /** One reading of a request: what it reads, what from, and where its value goes. */
 export interface Step {
@@ -41,7 +42,13 @@ export const unread: unique symbol = Symbol("unread");
 
 /** Nothing is read, and so nowhere. */
 const noInputs: Plan = {
-  place: { route: "", captured: () => undefined, resource: () => undefined },
+  place: {
+    route: "",
+    captured: () => undefined,
+    query: new FieldNames(),
+    form: new FieldNames(),
+    resource: () => undefined,
+  },
   names: [],
   slots: [],
   texts: undefined,

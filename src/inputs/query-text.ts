@@ -1,48 +1,132 @@
 import { decodeFormText } from "./form-text.ts";
 
-/** A value as it was given: its text, or undefined in `text` where its bytes are no UTF-8. */
-export interface GivenText {
-  readonly text: string | undefined;
-}
+/** A value as it was given: its text, or null where its bytes are not UTF-8. */
+export type GivenText = string | null;
 
-/** The first value of a name in a query's text, decoded as a form is (WHATWG URL §5.1). */
-export function firstValue(search: string, name: string): GivenText | undefined {
-  for (let start = 0; start < search.length;) {
-    const end = pairEnd(search, start);
-    const value = valueOf(search, start, end, name);
-    if (value !== undefined) return { text: decodeFormText(value) };
-    start = end + 1;
+const ampersand = 0x26;
+const equals = 0x3d;
+// A character of a name is at most three bytes of UTF-8, and each of them at most `%XX`.
+const longestEncoded = 9;
+
+/**
+ * The names of the fields that a route reads of a query or a form, put in when the app is made. The names that a client sends
+ * are looked up here and are no keys themselves: of a `Map` of them a client can choose keys that it finds one after the other.
+ */
+export class FieldNames {
+  readonly #indexes = new Map<string, number>();
+  readonly #lists: boolean[] = [];
+  #longest = 0;
+
+  get size(): number {
+    return this.#lists.length;
   }
-  return undefined;
-}
 
-/** Every value of a name, in the order given. */
-export function everyValue(search: string, name: string): readonly GivenText[] {
-  const values: GivenText[] = [];
-  for (let start = 0; start < search.length;) {
-    const end = pairEnd(search, start);
-    const value = valueOf(search, start, end, name);
-    if (value !== undefined) values.push({ text: decodeFormText(value) });
-    start = end + 1;
+  /** The index of a field's values: the first one, or all where the field is a list. */
+  add(name: string, isList: boolean): number {
+    const index = this.#indexes.get(name) ?? this.#lists.push(false) - 1;
+    this.#indexes.set(name, index);
+    if (isList) this.#lists[index] = true;
+    this.#longest = Math.max(this.#longest, name.length);
+    return index;
   }
-  return values;
-}
 
-function pairEnd(search: string, start: number): number {
-  const ampersand = search.indexOf("&", start);
-  return ampersand === -1 ? search.length : ampersand;
-}
-
-// The raw value of one pair where its name is the one asked for; `?a` is an empty value.
-function valueOf(search: string, start: number, end: number, name: string): string | undefined {
-  if (start === end) return undefined;
-  const after = start + name.length;
-  if (search.startsWith(name, start) && (after === end || search.charCodeAt(after) === 0x3d)) {
-    return search.slice(Math.min(after + 1, end), end);
+  /** The index of a name; -1 where no field has it. */
+  indexOf(name: string): number {
+    return this.#indexes.get(name) ?? -1;
   }
-  const pair = search.slice(start, end);
-  if (!/[%+]/.test(pair)) return undefined;
-  const equals = pair.indexOf("=");
-  const given = equals === -1 ? pair : pair.slice(0, equals);
-  return decodeFormText(given) === name ? pair.slice(given.length + 1) : undefined;
+
+  /** As {@link indexOf}, of a name as it stands in a text. */
+  indexIn(text: string, start: number, end: number, isEncoded: boolean): number {
+    if (end - start > (isEncoded ? longestEncoded : 1) * this.#longest) return -1;
+    const name = isEncoded ? decodeFormText(text, start, end) : text.slice(start, end);
+    return name === null ? -1 : this.indexOf(name);
+  }
+
+  isList(index: number): boolean {
+    return this.#lists[index] === true;
+  }
+}
+
+/** The values that the text of a query or of a form gives for a route's fields, read in one pass. */
+export class FieldValues {
+  readonly #text: string;
+  readonly #names: FieldNames;
+  readonly #size: number;
+  /** By the index of a field: its first value, or the list of all. */
+  readonly #values: (GivenText | GivenText[] | undefined)[] = [];
+
+  constructor(text: string, names: FieldNames) {
+    this.#text = text;
+    this.#names = names;
+    this.#size = names.size;
+    for (let start = 0; start < text.length; start++) {
+      if (text.charCodeAt(start) !== ampersand) start = this.#readPair(start);
+    }
+  }
+
+  /** Whether these are the fields that it was read for: a bind may add to them while the request runs. */
+  isOf(names: FieldNames): boolean {
+    return this.#names === names && this.#size === names.size;
+  }
+
+  /** The first value of a field; undefined where it is not given. */
+  first(index: number): GivenText | undefined {
+    const value = this.#values[index];
+    return Array.isArray(value) ? value[0] : value;
+  }
+
+  /** Every value of a field that is a list, in the order given. */
+  all(index: number): readonly GivenText[] {
+    const values = this.#values[index];
+    return Array.isArray(values) ? values : [];
+  }
+
+  /** Notes the value of one pair where its name is a field's, and answers where the pair ends; `a` alone is an empty value. */
+  #readPair(start: number): number {
+    const text = this.#text;
+    let isEncoded = false;
+    let at = start;
+    let unit = 0;
+    for (; at < text.length; at++) {
+      unit = text.charCodeAt(at);
+      if (unit === ampersand || unit === equals) break;
+      if (unit === 0x25 || unit === 0x2b) isEncoded = true;
+    }
+    const hasValue = at < text.length && unit === equals;
+    const index = this.#names.indexIn(text, start, at, isEncoded);
+    const end = hasValue ? endOfPair(text, at) : at;
+    if (index !== -1) this.#note(index, hasValue ? at + 1 : end, end);
+    return end;
+  }
+
+  #note(index: number, start: number, end: number): void {
+    const known = this.#values[index];
+    if (Array.isArray(known)) known.push(decodeFormText(this.#text, start, end));
+    else if (known === undefined) {
+      const value = decodeFormText(this.#text, start, end);
+      this.#values[index] = this.#names.isList(index) ? [value] : value;
+    }
+  }
+}
+
+// A native search costs as much as to look at twenty characters, and most values are shorter.
+function endOfPair(text: string, from: number): number {
+  const near = Math.min(from + 32, text.length);
+  for (let at = from; at < near; at++) if (text.charCodeAt(at) === ampersand) return at;
+  const found = near === text.length ? -1 : text.indexOf("&", near);
+  return found === -1 ? text.length : found;
+}
+
+/** The first value of a name that no route declares. */
+export function firstValue(text: string, name: string): GivenText | undefined {
+  const names = new FieldNames();
+  const index = names.add(name, false);
+  return new FieldValues(text, names).first(index);
+}
+
+/** Every value of a name that no route declares, in the order given. */
+export function everyValue(text: string, name: string): readonly GivenText[] {
+  const names = new FieldNames();
+  const index = names.add(name, true);
+  return new FieldValues(text, names).all(index);
 }

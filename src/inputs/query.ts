@@ -1,7 +1,6 @@
 import type { AnyCodec, Codec, SentAs } from "../codecs/codec.ts";
 import type { Asked } from "./asked.ts";
-import type { Dep, TextNeed } from "./dep.ts";
-import { everyValue, firstValue } from "./query-text.ts";
+import type { Dep, Place, TextNeed } from "./dep.ts";
 import { readGiven, required as missing } from "./read-text.ts";
 import { Problem } from "../refusals/problem.ts";
 
@@ -37,25 +36,31 @@ export function list<const Name extends string, A, S = unknown>(
   codec: Codec<A, S>,
 ): Dep<readonly A[], never, { query?: { [K in Name]?: readonly SentAs<S>[] } }> {
   const at = `query.${name}`;
-  const read = (asked: Asked): unknown => {
-    const values: unknown[] = [];
-    for (const given of everyValue(asked.search, name)) {
-      const value = readGiven(codec, given, at);
-      if (value instanceof Problem) return value;
-      values.push(value);
-    }
-    return values;
+  const compile = ({ query }: Place) => {
+    const index = query.add(name, true);
+    return (asked: Asked): unknown => {
+      const values: unknown[] = [];
+      for (const given of asked.query(query).all(index)) {
+        const value = readGiven(codec, given, at);
+        if (value instanceof Problem) return value;
+        values.push(value);
+      }
+      return values;
+    };
   };
-  return { node: { from: [], need: need(name, codec, { repeated: true }), compile: () => read } };
+  return { node: { from: [], need: need(name, codec, { repeated: true }), compile } };
 }
 
 function one(name: string, codec: AnyCodec, what: Partial<TextNeed>, absent: () => unknown): Dep<never, never, never> {
   const at = `query.${name}`;
-  const read = (asked: Asked): unknown => {
-    const given = asked.search === "" ? undefined : firstValue(asked.search, name);
-    return given === undefined ? absent() : readGiven(codec, given, at);
+  const compile = ({ query }: Place) => {
+    const index = query.add(name, false);
+    return (asked: Asked): unknown => {
+      const given = asked.search === "" ? undefined : asked.query(query).first(index);
+      return given === undefined ? absent() : readGiven(codec, given, at);
+    };
   };
-  return { node: { from: [], need: need(name, codec, what), compile: () => read } };
+  return { node: { from: [], need: need(name, codec, what), compile } };
 }
 
 function need(name: string, codec: AnyCodec, what: Partial<TextNeed>): TextNeed {

@@ -10,7 +10,7 @@ export function readText(codec: AnyCodec, text: string, at: string): unknown {
 
 /** Reads a text whose bytes may be no UTF-8. */
 export function readGiven(codec: AnyCodec, given: GivenText, at: string): unknown {
-  return given.text === undefined ? notText(codec, at) : readText(codec, given.text, at);
+  return given === null ? notText(codec, at) : readText(codec, given, at);
 }
 
 /** A text that could not be decoded, told as the codec tells what it cannot read. */

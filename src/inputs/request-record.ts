@@ -45,11 +45,11 @@ class AskedRecord implements RequestRecord {
   }
 
   query(name: string): string | undefined {
-    return firstValue(this.#asked.search, name)?.text;
+    return firstValue(this.#asked.search, name) ?? undefined;
   }
 
   queries(name: string): readonly string[] {
-    return everyValue(this.#asked.search, name).flatMap(({ text }) => (text === undefined ? [] : [text]));
+    return everyValue(this.#asked.search, name).filter((text) => text !== null);
   }
 
   header(name: string): string | undefined {

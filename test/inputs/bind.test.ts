@@ -5,6 +5,7 @@ import {
   App,
   Codec,
   Dep,
+  Form,
   Header,
   Path,
   Query,
@@ -51,6 +52,30 @@ describe("what it asks for is an input like any other", () => {
   it("is read once it is known", async () => {
     expect(await asked({ chosen }, { search: "?kind=b&a=1&b=2" })).toEqual([200, "2"]);
     expect(await asked({ chosen }, { search: "?a=1&b=2" })).toEqual([200, "1"]);
+  });
+
+  const part = (name: string, value: string) =>
+    `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+
+  it.each([
+    ["application/x-www-form-urlencoded", "kind=b&a=1&b=%32&b=3&c=4"],
+    [
+      "multipart/form-data; boundary=x",
+      `${part("kind", "b")}${part("a", "1")}${part("b", "2")}${part("b", "3")}${part("c", "4")}--x--`,
+    ],
+  ])("is a field of the form, where the route reads others of it: %s", async (type, sent) => {
+    const chosen = Dep.bind(Form.required("kind", Codec.string), (kind) =>
+      Dep.all({
+        first: Form.required(kind, Codec.int),
+        all: Form.list(kind, Codec.int),
+        c: Form.optional("c", Codec.int),
+      }),
+    );
+    const told = Dep.map(chosen, ({ first, all, c }) => `${first} [${all.join(",")}] ${c}`);
+    expect(await asked({ told, a: Form.required("a", Codec.int) }, { type, sent, maxBody: 1000 })).toEqual([
+      200,
+      "2 [2,3] 4 1",
+    ]);
   });
 
   it("has its problems told with the others, in its place", async () => {

@@ -1,0 +1,20 @@
+import { digits, median, table } from "../harness/figures.mjs";
+import { fresh } from "../harness/fresh.mjs";
+
+/** Reading the text of a form: what is hostile, beside the platform's own reader. @param {{ quick: boolean }} options */
+export async function run({ quick }) {
+  const rounds = quick ? 1 : 3;
+  const found = [];
+  for (let round = 0; round < rounds; round++) {
+    found.push(await fresh(new URL("measure.mjs", import.meta.url), [quick ? 3 : 9]));
+  }
+  const rows = Object.keys(found[0]).map((text) => {
+    const [platform, usher] = ["URLSearchParams", "usher"].map((who) => median(found.map((each) => each[text][who])));
+    return [text, digits(platform), digits(usher), digits(usher / platform)];
+  });
+  return [
+    "## Forms",
+    `A form's text of 1 MiB, five fields, milliseconds of CPU; rounds: ${rounds}.`,
+    table(["", "`new URLSearchParams`", "usher", "ratio (bar: 2)"], rows),
+  ].join("\n\n");
+}

@@ -1,0 +1,49 @@
+/** The measure of the growth table, on what is known: what grows in step with its text, and what does not. */
+import { describe, expect, it } from "vitest";
+import { countSteps, startCounting } from "./steps.ts";
+
+startCounting();
+const { firstValue } = await import("../../src/inputs/query-text.ts");
+
+describe("the count of steps", () => {
+  const natives = async (run: () => unknown): Promise<number> => (await countSteps(run)).natives;
+
+  it.each([
+    ["a search to the end", (text: string) => text.indexOf(";"), 1],
+    ["a search from each place to the end", (text: string) => [...text].map((_, at) => text.indexOf(";", at)), 2],
+    [
+      "the rest, again and again",
+      (text: string) => {
+        for (let rest = text; rest !== "";) rest = rest.slice(1);
+      },
+      2,
+    ],
+    ["a big number", (text: string) => BigInt(text), 2],
+    ["a pattern that goes on from where it failed", (text: string) => /1*;/.test(text), 2],
+    ["a pattern with one place to begin", (text: string) => /^1*;/.test(text), 1],
+    ["every match of a pattern", (text: string) => [...text.matchAll(/1(?=1*;)|1/g)], 2],
+    ["what is replaced", (text: string) => text.replace(/1/g, "2"), 1],
+  ])("%s", async (_name, run, power) => {
+    const [once, twice] = [await natives(() => run("1".repeat(2048))), await natives(() => run("1".repeat(4096)))];
+    expect(Math.round(Math.log2(twice / once))).toBe(power);
+  });
+
+  it("is the same for the same run", async () => {
+    const count = () => countSteps(() => firstValue("%&a=".repeat(100), "q"));
+    const first = await count();
+    expect(first.source).toBeGreaterThan(1000);
+    expect(await count()).toEqual(first);
+  });
+
+  it("tells what threw", async () => {
+    const { thrown } = await countSteps(() => {
+      try {
+        decodeURIComponent("%");
+      } catch {
+        return undefined;
+      }
+      return undefined;
+    });
+    expect(thrown).toBe(1);
+  });
+});
