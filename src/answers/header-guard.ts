@@ -1,6 +1,5 @@
 import { isToken } from "../codecs/word.ts";
-import { setCookieLine } from "../cookies/cookie.ts";
-import type { SetCookie } from "../cookies/cookie.ts";
+import { wrongPart } from "../cookies/cookie.ts";
 import { isBytes } from "../codecs/bytes.ts";
 import { isSocket, isStream, isTakeover } from "./answer.ts";
 import type { Answer, AnswerBody, StreamBody } from "./answer.ts";
@@ -44,8 +43,8 @@ export function unwritable(answer: Answer): string | undefined {
   }
   // Cookie.make lets nothing else through, but a cookie is a value that anyone may write down.
   for (const cookie of cookies) {
-    if (!isCookie(cookie)) return "a cookie whose name, value or path is no text";
-    if (!isFieldValue(setCookieLine(cookie, true))) return 'a header that cannot be written: "set-cookie"';
+    const wrong = wrongPart(cookie);
+    if (wrong !== undefined) return `a header that cannot be written: "set-cookie": ${wrong}`;
   }
   return undefined;
 }
@@ -53,10 +52,6 @@ export function unwritable(answer: Answer): string | undefined {
 /** Whether it is another protocol that is spoken on the connection. */
 function isConnection(body: AnswerBody): boolean {
   return isSocket(body) || isTakeover(body);
-}
-
-function isCookie(cookie: Partial<SetCookie> | null): boolean {
-  return typeof cookie?.name === "string" && typeof cookie.value === "string" && typeof cookie.path === "string";
 }
 
 function wrongBody(body: Exclude<AnswerBody, undefined>): string | undefined {

@@ -37,8 +37,9 @@ export function send(asked: AskedExchange, answer: Answer): Soon<Sent> {
   return sealed(asked, answer).then((answer) => ready(asked, answer));
 }
 
-function isPlain({ seal }: SetCookie): boolean {
-  return seal === undefined;
+// JavaScript may set what is no cookie at all: that is found where the answer is checked.
+function isPlain(cookie: SetCookie | null | undefined): boolean {
+  return cookie?.seal === undefined;
 }
 
 /** What is answered where something raised, which the log is told. Never throws. */

@@ -50,7 +50,12 @@ export function named<A>(name: string, codec: Codec<A>): Cookie<A> {
   return { name, codec };
 }
 
-/** A cookie to set. Throws where no cookie can hold the printed value or the path; `Cookie.encoded` holds any text. */
+/**
+ * A cookie to set.
+ *
+ * @throws Error where no cookie can hold the printed value or the path, or for an age that is none. `Cookie.encoded` holds
+ *   any text.
+ */
 export function make<A>(cookie: Cookie<A>, value: A, options: CookieOptions = {}): SetCookie {
   const { name, codec, sealing } = cookie;
   const printed = codec.print(value);
@@ -58,6 +63,11 @@ export function make<A>(cookie: Cookie<A>, value: A, options: CookieOptions = {}
   const canHold = sealing === undefined ? isCookieValue(printed) : printed.isWellFormed();
   if (!canHold) throw new Error(`Cookie.make: cookie ${name} has a value no cookie can hold`);
   const maxAgeMs = shorter(options.maxAgeMs, sealing?.maxAgeMs);
+  if (maxAgeMs !== undefined && !isAge(maxAgeMs)) {
+    throw new Error(
+      `Cookie.make: maxAgeMs of cookie ${name} is milliseconds, from 0 to ${oldestMs}, and not ${maxAgeMs}`,
+    );
+  }
   return {
     name,
     ...(sealing === undefined ? { value: printed } : { value: "", seal: (now) => sealing.close(printed, now) }),
@@ -84,6 +94,23 @@ export function setCookieLine(cookie: SetCookie, secure: boolean): string {
   return line;
 }
 
+/** A cookie as JavaScript may write it down. No `Domain` is ever sent, and one that is given must be none that was forged. */
+type WrittenCookie = { readonly [part in keyof SetCookie | "domain"]?: unknown };
+
+/**
+ * What of a cookie cannot be sent, in words for the log; undefined where all of it can. A `;` in any part would begin
+ * another attribute, and a control character another header.
+ */
+export function wrongPart(cookie: WrittenCookie | null): string | undefined {
+  if (typeof cookie !== "object" || cookie === null) return "no cookie";
+  const { name, value, path, domain, maxAgeMs } = cookie;
+  if (typeof name !== "string" || !isToken(name)) return "the name of a cookie";
+  if (typeof value !== "string" || !isCookieValue(value)) return `the value of cookie ${name}`;
+  if (typeof path !== "string" || !isCookiePath(path)) return `the path of cookie ${name}`;
+  if (domain !== undefined && !(typeof domain === "string" && isDomain(domain))) return `the domain of cookie ${name}`;
+  return maxAgeMs === undefined || isAge(maxAgeMs) ? undefined : `maxAgeMs of cookie ${name}`;
+}
+
 /** The first cookie of a name in one `Cookie` line; the quotes of a quoted value are part of it. */
 export function findCookie(line: string, name: string): string | undefined {
   for (let start = 0; start < line.length;) {
@@ -103,10 +130,24 @@ function shorter(one: number | undefined, other: number | undefined): number | u
 }
 
 function cookiePath(name: string, path = "/"): string {
-  // RFC 6265 §4.1.1: a path-value is any character but controls and ";".
-  if (!/^[\x20-\x3a\x3c-\x7e]*$/.test(path))
-    throw new Error(`Cookie.make: cookie ${name} has a path no cookie can hold`);
+  if (!isCookiePath(path)) throw new Error(`Cookie.make: cookie ${name} has a path no cookie can hold`);
   return path;
+}
+
+// RFC 6265 §4.1.1: a path-value is any character but controls and ";".
+function isCookiePath(path: string): boolean {
+  return /^[\x20-\x3a\x3c-\x7e]*$/.test(path);
+}
+
+function isDomain(text: string): boolean {
+  return /^[A-Za-z0-9.-]+$/.test(text);
+}
+
+/** So many milliseconds from any day of ours there is still a `Date`: the last is 8.64e15 after 1970. */
+export const oldestMs = 8e15;
+
+function isAge(ms: unknown): boolean {
+  return typeof ms === "number" && ms >= 0 && ms <= oldestMs;
 }
 
 // RFC 6265 §4.1.1: cookie-octets, which double quotes may stand around.

@@ -1,7 +1,7 @@
 import { decodeBase64url, encodeBase64url } from "../codecs/base64url.ts";
 import type { Codec } from "../codecs/codec.ts";
 import { decode } from "../codecs/utf8.ts";
-import { named } from "./cookie.ts";
+import { named, oldestMs } from "./cookie.ts";
 import type { Cookie, Sealing } from "./cookie.ts";
 import { ringOf } from "./key-ring.ts";
 import type { Keys } from "./keys.ts";
@@ -64,8 +64,9 @@ function sealedCookie<A>(
   close: (value: string, stamp: string) => Promise<string>,
   open: (sealed: string) => Promise<Opened | undefined>,
 ): Cookie<A> {
-  if (maxAgeMs !== undefined && !(maxAgeMs > 0 && Number.isFinite(maxAgeMs))) {
-    throw new Error(`${maker}: maxAgeMs of cookie ${name} is milliseconds, more than 0, and not ${maxAgeMs}`);
+  if (maxAgeMs !== undefined && !(maxAgeMs > 0 && maxAgeMs <= oldestMs)) {
+    const said = `${maker}: maxAgeMs of cookie ${name} is milliseconds, more than 0, and not ${maxAgeMs}`;
+    throw new Error(maxAgeMs > oldestMs ? `${said}: ${oldestMs} at most` : said);
   }
   const oldest = maxAgeMs === undefined ? Number.POSITIVE_INFINITY : Math.ceil(maxAgeMs / 1000);
   const sealing: Sealing = {

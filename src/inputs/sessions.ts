@@ -1,5 +1,5 @@
 import { string } from "../codecs/string.ts";
-import { clear, make, named } from "../cookies/cookie.ts";
+import { clear, make, named, oldestMs } from "../cookies/cookie.ts";
 import type { Cookie, SetCookie } from "../cookies/cookie.ts";
 import { digestOf, freshSessionId, isSessionId } from "../cookies/session-id.ts";
 import type { SessionEntry, SessionStore } from "../cookies/session-store.ts";
@@ -34,7 +34,9 @@ export interface Sessions<in out A> {
   find(id: string | undefined, now: Date): Promise<Session<A> | undefined>;
   /**
    * Starts a session with a new id, whatever the request came with, and sets its cookie. Kept where the application opens
-   * an account to somebody: after the password, and never before.
+   * an account to somebody: after the password, and never before. The session that the browser came with is ended.
+   *
+   * @param setCookie The input of that name, as it is: by it the request is known.
    */
   start(setCookie: SetsCookie, data: A): Promise<Session<A>>;
   /** Deletes what has expired from the store, and answers how many that were; of a resource, call the store's own. */
@@ -104,8 +106,9 @@ class KeptSessions<A> implements Sessions<A> {
 
   constructor({ store, shape, idleMs, absoluteMs, cookie = "session" }: SessionsOptions<Shape<A>>) {
     for (const [name, ms] of Object.entries({ idleMs, absoluteMs })) {
-      if (ms > 0 && Number.isFinite(ms)) continue;
-      throw new Error(`Sessions.create: ${name} is milliseconds, more than 0, and not ${ms}`);
+      if (ms > 0 && ms <= oldestMs) continue;
+      const said = `Sessions.create: ${name} is milliseconds, more than 0, and not ${ms}`;
+      throw new Error(ms > oldestMs ? `${said}: ${oldestMs} at most` : said);
     }
     this.#store = store;
     this.cookie = named(cookie, string);
@@ -129,7 +132,30 @@ class KeptSessions<A> implements Sessions<A> {
     const asked = requestOf(setCookie);
     const store = isResource(this.#store) ? asked?.resource(this.#store.name) : this.#store;
     if (store === undefined) throw new Error("the sessions' store is no resource of this request's app");
-    return this.begin(store as SessionStore, setCookie, data, asked?.now ?? new Date());
+    return this.#begin(
+      store as SessionStore,
+      setCookie,
+      data,
+      asked?.now ?? new Date(),
+      asked?.cookie(this.cookie.name),
+    );
+  }
+
+  async #begin(
+    store: SessionStore,
+    setCookie: SetsCookie,
+    data: A,
+    now: Date,
+    before: string | undefined,
+  ): Promise<Session<A>> {
+    const id = freshSessionId();
+    const digest = await digestOf(id);
+    const entry = this.#entry(this.#written(data), now, now);
+    // Its cookie is replaced by the new one: nobody could close it any more.
+    if (before !== undefined && isSessionId(before)) await store.delete(await digestOf(before));
+    await store.save(digest, entry, "started");
+    setCookie(make(this.cookie, id, { maxAgeMs: this.#absoluteMs }));
+    return new KeptSession(this, store, digest, entry, data, now);
   }
 
   #own(): SessionStore {
@@ -169,15 +195,6 @@ class KeptSessions<A> implements Sessions<A> {
     const isStale = now.getTime() - entry.seenAt.getTime() > this.#idleMs / 10;
     if (isStale) await store.save(digest, seen, "seen");
     return new KeptSession(this, store, digest, isStale ? seen : entry, read.value, now);
-  }
-
-  async begin(store: SessionStore, setCookie: SetsCookie, data: A, now: Date): Promise<Session<A>> {
-    const id = freshSessionId();
-    const digest = await digestOf(id);
-    const entry = this.#entry(this.#written(data), now, now);
-    await store.save(digest, entry, "started");
-    setCookie(make(this.cookie, id, { maxAgeMs: this.#absoluteMs }));
-    return new KeptSession(this, store, digest, entry, data, now);
   }
 
   /** Moves what is kept under a digest to a new id; throws the refusal where nothing is kept there any more. */

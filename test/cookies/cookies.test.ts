@@ -4,10 +4,12 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Codec, Cookie, Path, Returns, Test, get, post, setCookie } from "usher-http";
+import { Answer, Codec, Cookie, Path, Returns, Test, get, post, setCookie } from "usher-http";
 import * as v from "valibot";
-import { invalid } from "../support/refusals.ts";
-import "../support/logs.ts";
+import { logged, messages } from "../support/logs.ts";
+import { clientOf } from "../support/node-server.ts";
+import { header } from "../support/raw-client.ts";
+import { internal, invalid } from "../support/refusals.ts";
 
 const k = Cookie.named("k", Codec.string);
 
@@ -97,6 +99,90 @@ describe("what no cookie can hold", () => {
   it.each(["", "a b", "a;b", "a=b", "é", "a\r\nb", "a,b"])("the name %j", (name) => {
     expect(() => Cookie.named(name, Codec.string)).toThrow(
       new Error(`Cookie.named: ${JSON.stringify(name)} is not a cookie name`),
+    );
+  });
+});
+
+describe("an age that is none", () => {
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1, 1e300, Number.MAX_SAFE_INTEGER])(
+    "%d is refused by what makes a cookie, which names it",
+    (maxAgeMs) => {
+      expect(() => Cookie.make(k, "v", { maxAgeMs })).toThrow(
+        new Error(`Cookie.make: maxAgeMs of cookie k is milliseconds, from 0 to 8000000000000000, and not ${maxAgeMs}`),
+      );
+    },
+  );
+
+  it("is an error of the handler's, and the server goes on", async () => {
+    const route = get(Path.root, { inputs: { setCookie }, returns: Returns.empty() }, ({ setCookie }) =>
+      setCookie(Cookie.make(k, "v", { maxAgeMs: Number.NaN })),
+    );
+    const app = Test.app([route]);
+    for (let i = 0; i < 2; i++) {
+      const { status, body, headers } = await Test.call(app, "GET", "/");
+      expect([status, body, headers.getSetCookie()]).toEqual([500, internal, []]);
+    }
+    expect(messages("error")).toHaveLength(2);
+  });
+});
+
+describe("a cookie written by hand", () => {
+  const plain: Cookie.SetCookie = { name: "sid", value: "v", path: "/", httpOnly: true, sameSite: "lax" };
+  const no = (part: object): Cookie.SetCookie => ({ ...plain, ...part });
+  const seal = (value: unknown) => ({ value: "", seal: async () => value });
+  const rows: readonly (readonly [what: string, cookie: unknown])[] = [
+    ...["a; domain=evil", "a b", "a,b", "a\\b", 'a"b', "a\r\nb", "a\tb", "a\0b", "\u00e9", undefined, 1, null].flatMap(
+      (value) => [
+        ["the value of cookie sid", no({ value })] as const,
+        // What is sealed as no text fails before it is looked at.
+        ...(typeof value === "string" ? [["the value of cookie sid", no(seal(value))] as const] : []),
+      ],
+    ),
+    ...["/; Domain=evil.example", "/\r\nx: y", "/\u0000", "/\u007f", "/\t", "/\u00e9", undefined, null, 1].map(
+      (path) => ["the path of cookie sid", no({ path })] as const,
+    ),
+    ...["", "a b", "a;b", "a=b", "a\r\nb", "\u00e9", "\u00a0__Host-sid", undefined, null, {}].map(
+      (name) => ["the name of a cookie", no({ name })] as const,
+    ),
+    ...[Number.NaN, Number.POSITIVE_INFINITY, -1, 1e300, "1; Domain=evil.example", null].map(
+      (maxAgeMs) => ["maxAgeMs of cookie sid", no({ maxAgeMs })] as const,
+    ),
+    ...["evil.example; Path=/x", "a\r\nb", "a b", "\u0000", null].map(
+      (domain) => ["the domain of cookie sid", no({ domain })] as const,
+    ),
+    ["no cookie", null],
+    ["no cookie", "sid=v; Domain=evil.example"],
+  ];
+
+  it.each(rows)("is refused where it cannot be sent: %s, %j", async (what, cookie) => {
+    const set = get(Path.of("set"), { inputs: { setCookie }, returns: Returns.text }, ({ setCookie }) => {
+      setCookie(cookie as Cookie.SetCookie);
+      return "set";
+    });
+    const answer = get(Path.of("answer"), { returns: Returns.response }, () =>
+      Answer.make("answered", { cookies: [cookie as Cookie.SetCookie] }),
+    );
+    const fine = get(Path.root, { returns: Returns.text }, () => "fine");
+    const client = await clientOf([set, answer, fine]);
+    for (const target of ["/set", "/answer"]) {
+      const answered = await client.ask(`GET ${target}`).answer();
+      expect([answered.status, answered.body, header(answered, "set-cookie")]).toEqual([500, internal, undefined]);
+    }
+    expect((await client.ask("GET /").answer()).body).toBe("fine");
+    const said = `a header that cannot be written: "set-cookie": ${what}`;
+    expect(messages("error")).toEqual([expect.stringContaining(said), expect.stringContaining(said)]);
+    expect(logged().join("\n")).not.toMatch(/evil/);
+  });
+
+  it("is never sent with a part that it was not given", async () => {
+    const text = fc.string({ unit: fc.constantFrom(...'ab=;, "\\/\t\r\n\0\u00e9\u00a0') });
+    await fc.assert(
+      fc.asyncProperty(text, text, text, async (name, value, path) => {
+        const [line] = await sets([no({ name, value, path })]);
+        if (line === undefined) return;
+        expect(line).toBe(`${name}=${value}; Path=${path}; HttpOnly; Secure; SameSite=Lax`);
+        expect(line.split(";")).toHaveLength(5);
+      }),
     );
   });
 });

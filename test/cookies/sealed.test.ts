@@ -215,7 +215,7 @@ describe.each(makers)("a %s cookie", (kind, make) => {
     expect(logged().join("\n")).not.toContain("dark");
   });
 
-  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])("ST an age of %d is refused", (maxAgeMs) => {
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e300])("ST an age of %d is refused", (maxAgeMs) => {
     expect(() => make(keys, "prefs", Codec.string, { maxAgeMs })).toThrow(
       `Cookie.${kind}: maxAgeMs of cookie prefs is milliseconds, more than 0, and not ${maxAgeMs}`,
     );

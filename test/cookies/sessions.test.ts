@@ -144,6 +144,30 @@ describe("a session", () => {
     expect(ids.has("AAAAAAAAAAAAAAAAAAAAAA")).toBe(false);
   });
 
+  it("SE ends, where it starts, the one that the browser came with, and no other", async () => {
+    await client.call("POST", "/start/kim");
+    const first = client.cookie;
+    client.cookie = undefined;
+    await client.call("POST", "/start/bob");
+    const second = client.cookie;
+    await client.call("POST", "/start/ann");
+    const third = client.cookie;
+    const found = [];
+    for (const cookie of [first, second, third]) {
+      client.cookie = cookie;
+      found.push(await client.call("GET", "/me"));
+    }
+    expect(found).toEqual(["kim", "nobody", "ann"]);
+  });
+
+  it("SE that could not end the one that the browser came with does not start", async () => {
+    await client.call("POST", "/start/kim");
+    client.store.inner.delete = () => Promise.reject(new Error("away"));
+    const { cookie } = client;
+    expect(await client.call("POST", "/start/ann")).toBe(internal);
+    expect(client.cookie).toBe(cookie);
+  });
+
   it("SE-03 is found by its cookie, once a request and before the handler", async () => {
     await client.call("POST", "/start/kim");
     expect(await client.call("GET", "/me")).toBe("kim");
@@ -268,8 +292,14 @@ describe("the store", () => {
 
   it("SE-10 is swept of what has expired, which is counted", async () => {
     client = new Client(new Watched(), { idleMs: 100_000, absoluteMs: 86_400_000 });
-    for (const name of ["kim", "ann"]) await client.call("POST", `/start/${name}`);
-    await client.call("POST", "/start/bob", 950);
+    for (const [name, seconds] of [
+      ["kim", 0],
+      ["ann", 0],
+      ["bob", 950],
+    ] as const) {
+      client.cookie = undefined;
+      await client.call("POST", `/start/${name}`, seconds);
+    }
     expect(await client.sessions.sweep(new Date(begin + 1_000_000))).toBe(2);
     expect(await client.sessions.sweep(new Date(begin + 1_000_000))).toBe(0);
     expect(await client.call("GET", "/me", 1000)).toBe("bob");
@@ -343,6 +373,10 @@ describe("what makes none", () => {
   it.each([
     [{ idleMs: 0, absoluteMs: 1 }, "Sessions.create: idleMs is milliseconds, more than 0, and not 0"],
     [{ idleMs: 1, absoluteMs: Number.NaN }, "Sessions.create: absoluteMs is milliseconds, more than 0, and not NaN"],
+    [
+      { idleMs: 1, absoluteMs: 1e300 },
+      "Sessions.create: absoluteMs is milliseconds, more than 0, and not 1e+300: 8000000000000000 at most",
+    ],
     [{ idleMs: 1, absoluteMs: 1, cookie: "a b" }, 'Cookie.named: "a b" is not a cookie name'],
   ])("ST %j", (limits, why) => {
     expect(() => Sessions.create({ store, shape: Who, ...limits })).toThrow(why);
