@@ -118,7 +118,10 @@ export class Connection {
   }
 
   #settle(): void {
-    if (this.isIdle) this.#whenIdle?.();
+    if (!this.isIdle) return;
+    const act = this.#whenIdle;
+    this.#whenIdle = undefined;
+    act?.();
   }
 
   /** The reading that a fault on the wire would be the end of: one whose body has not come whole. */

@@ -1,5 +1,6 @@
 import { Connection, connectionOf, keepBySocket } from "./connection.ts";
 import type { WatchedSocket } from "./connection.ts";
+import { guarded } from "./guarded.ts";
 import { waitOnEnded } from "./half-closed.ts";
 
 /** What is done with every open connection of a server. */
@@ -29,16 +30,19 @@ export class Connections {
     // Every answer that waits on it may listen for its end.
     socket.setMaxListeners(0);
     if (idleTimeoutMs !== undefined) socket.setTimeout(idleTimeoutMs);
+    // Node takes its own off a connection that it hands over, and an `error` that nobody hears ends the process.
+    socket.on("error", ignore);
     // Neither comes twice, and `once` would keep two more objects for as long as the connection is open.
-    socket.on("end", () => {
+    const ended = guarded(socket, () => {
       // Node has told of it as of a fault, Deno has not.
       connection.ended();
       waitOnEnded(connection, sendTimeoutMs);
     });
-    socket.on("close", () => {
+    const closed = guarded(socket, () => {
       this.#open.delete(connection);
       connection.closed();
     });
+    socket.on("end", ended).on("close", closed);
     return connection;
   }
 
@@ -69,6 +73,9 @@ export class Connections {
     for (const { socket } of this.#open) socket.destroy();
   }
 }
+
+// Its `close` follows, and tells everybody.
+function ignore(): void {}
 
 /** The Unix path a connection came in by, where another's server took it. */
 function pathOf({ remoteAddress, server }: WatchedSocket): string | undefined {

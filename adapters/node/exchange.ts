@@ -34,7 +34,8 @@ export class NodeExchange implements Exchange {
     expectsContinue: boolean,
     opensSockets: boolean = false,
   ) {
-    this.canUpgrade = opensSockets && request.method === "GET" && request.httpVersionMinor === 1;
+    // A body would have to be read before the connection speaks anything else (RFC 9110 §7.8).
+    this.canUpgrade = opensSockets && framing === 0 && request.method === "GET" && request.httpVersionMinor === 1;
     this.method = request.method as string;
     this.target = request.url as string;
     this.request = request;

@@ -49,7 +49,10 @@ export function refuseHead(fault: ParserFault, socket: Socket, sweep: Sweep): vo
 /** Refuses a head that Node's parser let pass, in its place among the answers of its connection. */
 export function refuseRequest({ status, why }: RefusedHead, response: ServerResponse, sweep: Sweep): void {
   const { socket } = response.req;
-  connectionOf(socket).closing = true;
+  const connection = connectionOf(socket);
+  connection.closing = true;
+  // Behind others, and to a client that has ended its side, the connection is kept for it too.
+  connection.sends(response);
   lingerAtEnd(socket, sweep);
   sayRefused(status, why);
   // What a server it is mounted in would have every answer say, this one does not.

@@ -1,8 +1,7 @@
 /** `usher-http/node`: serves on `node:http`. */
-import { ServerResponse, createServer } from "node:http";
-import type { IncomingMessage, Server as HttpServer } from "node:http";
+import { createServer } from "node:http";
+import type { IncomingMessage, Server as HttpServer, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Duplex } from "node:stream";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
 import { say, sayStopped } from "../../src/app/listener-log.ts";
@@ -18,6 +17,7 @@ import { Answering } from "./answering.ts";
 import { Connections } from "./connections.ts";
 import { readHead } from "./head.ts";
 import { refuseHead, refuseRequest } from "./head-refusal.ts";
+import { inTurn, lastResponse } from "./in-turn.ts";
 import { listen } from "./listen.ts";
 import { timedOut } from "./sending.ts";
 import { isBun } from "./node-version.ts";
@@ -136,9 +136,9 @@ class Listener implements Server {
     server.on("checkExpectation", (request, response) => answering.answer(request, response, false));
     // With nobody to hear of it, Node takes a request that asks for another protocol for one that does not.
     if (upgrades !== undefined) {
-      server.on("upgrade", (request, socket, head) => upgrades.answer(request, socket as Socket, head));
+      server.on("upgrade", (request, _socket, head) => upgrades.answer(request, head));
     }
-    server.on("connect", (request, socket) => this.#answerConnect(request, socket));
+    server.on("connect", (request, _socket, head) => this.#answerConnect(request, head));
     server.on("clientError", (error, socket) => refuseHead(error, socket as Socket, this.#sweep));
     server.on("timeout", (socket) => timedOut(socket, sendTimeoutMs));
     return server;
@@ -152,15 +152,17 @@ class Listener implements Server {
   }
 
   // Node hands over the bare connection: without an answer to it, the client would only see it close.
-  #answerConnect(request: IncomingMessage, socket: Duplex): void {
-    const response = new ServerResponse(request);
-    response.assignSocket(socket as Socket);
-    response.shouldKeepAlive = false;
-    response.once("finish", () => (socket as Socket).destroySoon());
-    socket.on("error", () => socket.destroy());
-    const refused = refusedConnect(request.url as string);
-    if (refused === undefined) this.#answering.answer(request, response, false);
-    else refuseRequest(refused, response, this.#sweep);
+  #answerConnect(request: IncomingMessage, head: Buffer): void {
+    const { socket } = request;
+    const connection = this.#connections.of(socket);
+    // Whatever ends the connection does so without this.
+    if (connection.closing || connection.fault !== undefined) return;
+    inTurn(connection, head, this.#limits.sendTimeoutMs, () => {
+      const response = lastResponse(request, socket, this.#sweep);
+      const refused = refusedConnect(request.url as string);
+      if (refused === undefined) this.#answering.answer(request, response, false);
+      else refuseRequest(refused, response, this.#sweep);
+    });
   }
 
   async #stop(): Promise<number> {

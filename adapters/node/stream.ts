@@ -166,13 +166,17 @@ class Streaming implements StreamSink, OpenStream {
     this.#draining ??= new Promise((resolve) => {
       const settle = (): void => {
         response.off("drain", settle);
-        socket.off("close", settle);
+        socket.off("close", settle).off("drain", look);
         this.#draining = undefined;
         resolve();
       };
+      // Node tells a response of its socket's `drain`, but for a socket that it handed over to a request behind it.
+      const look = (): void => {
+        if (response.writableLength === 0) settle();
+      };
       sendWithin(response, this.#writing);
       response.once("drain", settle);
-      socket.once("close", settle);
+      socket.once("close", settle).on("drain", look);
     });
     return this.#draining;
   }

@@ -1,13 +1,16 @@
-import { ServerResponse } from "node:http";
-import type { IncomingMessage, Server as HttpServer } from "node:http";
+import { IncomingMessage } from "node:http";
+import type { Server as HttpServer } from "node:http";
 import type { Socket } from "node:net";
 import type * as ws from "ws";
 import type { HandedOver, OpenedSocket, Sent } from "../../src/app/exchange.ts";
 import { OpenSockets } from "../../src/app/open-sockets.ts";
 import type { Answering } from "./answering.ts";
+import type { Connection } from "./connection.ts";
 import { NodeExchange } from "./exchange.ts";
+import { whenAnswered } from "./guarded.ts";
 import { readHead } from "./head.ts";
 import { refuseRequest } from "./head-refusal.ts";
+import { inTurn, lastResponse } from "./in-turn.ts";
 import { linger } from "./linger.ts";
 import { nodeMajor } from "./node-version.ts";
 import { Taken, TakenConnections } from "./taken.ts";
@@ -21,12 +24,6 @@ interface ServedSocket extends Socket {
   readonly server: HttpServer;
 }
 
-interface Upgraded {
-  /** What goes with the 101, beside what the handshake says. */
-  readonly head: readonly string[];
-  readonly subprotocol: string | undefined;
-}
-
 /**
  * Answers requests that ask for another protocol (RFC 9110 §7.8): where the app opens a WebSocket the connection becomes
  * one, where its answer is a takeover that is spoken on it, and any other is answered as if it had not asked, and is the
@@ -38,8 +35,8 @@ export class Upgrades {
   readonly #ws: Ws | undefined;
   /** By the longest message they take. */
   readonly #servers = new Map<number, ws.WebSocketServer>();
-  /** What is answered to a request that is being upgraded. */
-  readonly #upgraded = new WeakMap<IncomingMessage, Upgraded>();
+  /** What goes with the 101 of a handshake, beside what the handshake itself says. */
+  readonly #given = new WeakMap<IncomingMessage, readonly string[]>();
   readonly open: OpenSockets = new OpenSockets();
   readonly taken: TakenConnections = new TakenConnections();
 
@@ -64,34 +61,50 @@ export class Upgrades {
 
   /** Whether a request may be for another protocol: newer Nodes ask, and hand over no connection of any other. */
   takes(request: IncomingMessage): boolean {
-    const { method, headers, url } = request;
+    const { method, url } = request;
     if (method !== "GET" && method !== "HEAD") return false;
     const kind = this.#answering.app.kindOf("GET", url as string);
-    if (kind === "websocket") return method === "GET";
-    // A body would have to be read before the connection speaks anything else.
-    return kind === "response" && headers["content-length"] === undefined && headers["transfer-encoding"] === undefined;
+    const isTaken = kind === "websocket" ? method === "GET" : kind === "response";
+    // A body would have to be read before the connection speaks anything else (RFC 9110 §7.8).
+    return isTaken && readHead(request) === 0;
   }
 
-  answer(request: IncomingMessage, socket: Socket, head: Buffer): void {
-    const answering = this.#answering;
-    const connection = answering.connections.of(socket);
+  /** Answers a request whose connection Node handed over, once those ahead of it are answered. */
+  answer(request: IncomingMessage, head: Buffer): void {
+    const { connections, sendTimeoutMs } = this.#answering;
+    const connection = connections.of(request.socket);
+    // Whatever ends the connection does so without this.
     if (connection.closing || connection.fault !== undefined) return;
-    if (!this.takes(request) && canGoOn && connection.isIdle) return goOn(request, socket as ServedSocket, head);
+    inTurn(connection, head, sendTimeoutMs, (head) => this.#answer(request, connection, head));
+  }
+
+  #answer(request: IncomingMessage, connection: Connection, head: Buffer): void {
+    const answering = this.#answering;
+    const { socket } = connection;
+    // Behind its end, nothing is put back on a stream; nor does a client that has ended its side speak anything else.
+    const canSpeak = !socket.readableEnded;
+    const isTaken = canSpeak && this.takes(request);
+    if (!isTaken && canSpeak && canGoOn) return goOn(request, socket as ServedSocket, head);
     connection.isFresh = false;
     connection.closing = true;
-    socket.on("error", () => socket.destroy());
-    const response = responseOn(request, socket);
+    const response = lastResponse(request, socket, answering.sweep);
     const framing = readHead(request);
     if (typeof framing === "object") return refuseRequest(framing, response, answering.sweep);
-    const exchange = new NodeExchange(request, response, framing, answering.sweep, false, answering.opensSockets);
-    exchange.canTakeOver = framing === 0 && request.httpVersionMinor === 1 && this.takes(request);
+    // Its body is behind the end, too, and Node's parser has let go of it.
+    if (framing !== 0 && canGoOn) return linger(socket, answering.sweep);
+    const opensSockets = answering.opensSockets && isTaken;
+    const exchange = new NodeExchange(request, response, framing, answering.sweep, false, opensSockets);
+    exchange.canTakeOver = isTaken && request.httpVersionMinor === 1;
     connection.makes();
     answering.inFlight++;
-    void Promise.resolve(answering.app.answer(exchange)).then((sent) => {
+    whenAnswered(answering.app.answer(exchange), socket, (sent) => {
       answering.inFlight--;
-      connection.made();
-      if (!socket.destroyed) this.#go(exchange, sent, head);
-      answering.settle();
+      try {
+        if (!socket.destroyed) this.#go(exchange, sent, head);
+      } finally {
+        connection.made();
+        answering.settle();
+      }
     });
   }
 
@@ -121,10 +134,13 @@ export class Upgrades {
     const { socket } = request;
     response.detachSocket(socket);
     socket.setTimeout(0);
-    this.#upgraded.set(request, { head: sent.head, subprotocol: opened.subprotocol });
-    this.#serverFor(opened.maxMessage).handleUpgrade(request, socket, head, (ws) => {
+    const handshake = handshakeFor(request, opened);
+    this.#given.set(handshake, sent.head);
+    this.#serverFor(opened.maxMessage).handleUpgrade(handshake, socket, head, (ws) => {
       const { sendTimeoutMs, sweep } = this.#answering;
       void this.open.speak(opened, new WsLink(ws, socket, sendTimeoutMs, sweep));
+      // It was paused while it waited for its turn.
+      socket.resume();
     });
   }
 
@@ -137,17 +153,33 @@ export class Upgrades {
       clientTracking: false,
       perMessageDeflate: false,
       maxPayload,
-      handleProtocols: (_offered, request) => this.#upgraded.get(request)?.subprotocol ?? false,
     });
     server.on("headers", (lines, request) => {
       // As every other head is written: names in lower case.
       for (const [i, line] of lines.entries()) lines[i] = i === 0 ? line : lowerName(line);
-      const given = this.#upgraded.get(request)?.head ?? [];
+      const given = this.#given.get(request) ?? [];
       for (let i = 0; i < given.length; i += 2) lines.push(`${given[i]}: ${given[i + 1]}`);
     });
     this.#servers.set(maxPayload, server);
     return server;
   }
+}
+
+/**
+ * The handshake as `ws` takes it. The app has read and accepted it by then, and `ws` has rules of its own: it refuses what is
+ * listed on two lines, beside another protocol, twice, or with nothing between.
+ */
+function handshakeFor({ socket, rawHeaders }: IncomingMessage, { subprotocol }: OpenedSocket): IncomingMessage {
+  const handshake = new IncomingMessage(socket);
+  handshake.method = "GET";
+  const key = rawHeaders.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === "sec-websocket-key");
+  handshake.headers = {
+    upgrade: "websocket",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": rawHeaders[key + 1],
+    ...(subprotocol === undefined ? {} : { "sec-websocket-protocol": subprotocol }),
+  };
+  return handshake;
 }
 
 // What Bun and Deno have handed over is not theirs any more.
@@ -164,7 +196,10 @@ function goOn({ method, url, httpVersion, rawHeaders }: IncomingMessage, socket:
     if (name.toLowerCase() !== "upgrade") text += `${name}: ${rawHeaders[i + 1]}\r\n`;
   }
   socket.unshift(Buffer.concat([Buffer.from(`${text}\r\n`, "latin1"), head]));
+  // Node puts these on with each `connection`, and does not take them off when it hands the socket over.
+  socket.removeAllListeners("pause").removeAllListeners("resume");
   socket.server.emit("connection", socket);
+  socket.resume();
 }
 
 // By hand: Node writes no body behind a 101, and lets nobody write what is none.
@@ -172,14 +207,6 @@ function headText({ status, head }: Sent): string {
   let text = `HTTP/1.1 ${status} Switching Protocols\r\n`;
   for (let i = 0; i < head.length; i += 2) text += `${head[i]}: ${head[i + 1]}\r\n`;
   return `${text}\r\n`;
-}
-
-function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
-  const response = new ServerResponse(request);
-  response.assignSocket(socket);
-  response.shouldKeepAlive = false;
-  response.once("finish", () => socket.destroySoon());
-  return response;
 }
 
 function lowerName(line: string): string {
