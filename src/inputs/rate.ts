@@ -1,4 +1,4 @@
-import { networkOf } from "../app/proxies/network.ts";
+import { networkOf } from "../codecs/network.ts";
 import { rateLimited, sentences } from "../refusals/framework-codes.ts";
 import { Refusal } from "../refusals/refusal.ts";
 import type { Dep } from "./dep.ts";

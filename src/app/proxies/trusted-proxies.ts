@@ -1,8 +1,8 @@
 import { forwarded } from "../../codecs/index.ts";
+import { withoutPort } from "../../codecs/network.ts";
 import type { ForwardedElement } from "../../codecs/forwarded.ts";
 import { addressBytes, isWithin, readRange } from "./address.ts";
 import type { AddressRange } from "./address.ts";
-import { withoutPort } from "./network.ts";
 
 /** What a trusted proxy says of the request it passed on. */
 export interface ProxyWord {
