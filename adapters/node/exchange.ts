@@ -113,7 +113,8 @@ export class NodeExchange implements Exchange {
 const copiesContexts = nodeMajor >= 24;
 const nothing: readonly string[] = [];
 
-function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
+/** The values of a header, one for each line of it. */
+export function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
   let lines: string[] | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const given = rawHeaders[i] as string;

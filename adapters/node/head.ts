@@ -13,6 +13,8 @@ const severalHosts = bad("more than one Host");
 const badHost = bad("a Host that is none");
 const badTarget = bad("a target that is none");
 const badLength = bad("a length of more than 18 digits");
+const severalLengths = bad("more than one length");
+const twoFramings = bad("a body with a length and a transfer coding");
 const unknownFraming = bad("a body that nothing tells the end of");
 const codedBody: RefusedHead = { status: 501, why: "a transfer coding that is not chunked" };
 
@@ -25,7 +27,8 @@ let lastHost = "";
  */
 export function readHead(request: IncomingMessage): Framing | RefusedHead {
   const { rawHeaders, httpVersionMajor } = request;
-  let framing: Framing | RefusedHead = 0;
+  let bodyLength: Framing | RefusedHead | undefined;
+  let codings: string | undefined;
   let hosts = 0;
   let host = "";
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -37,9 +40,10 @@ export function readHead(request: IncomingMessage): Framing | RefusedHead {
       hosts++;
     } else if (length === 14) {
       if (name === "content-length" || name.toLowerCase() === "content-length")
-        framing = lengthOf(rawHeaders[i + 1] as string);
+        bodyLength = lengthOf(rawHeaders[i + 1] as string, bodyLength);
     } else if (length === 17 && name.toLowerCase() === "transfer-encoding") {
-      framing = framingBy(rawHeaders[i + 1] as string, framing !== 0);
+      const value = rawHeaders[i + 1] as string;
+      codings = codings === undefined ? value : `${codings},${value}`;
     }
   }
   if (httpVersionMajor !== 1) return httpVersionMajor === 0 ? noVersion : otherVersion;
@@ -51,7 +55,9 @@ export function readHead(request: IncomingMessage): Framing | RefusedHead {
     lastHost = host;
   }
   const target = request.url as string;
-  return target.charCodeAt(0) === 0x2f || isTarget(target, request.method) ? framing : badTarget;
+  if (target.charCodeAt(0) !== 0x2f && !isTarget(target, request.method)) return badTarget;
+  if (codings === undefined) return bodyLength ?? 0;
+  return bodyLength === undefined ? framingBy(codings) : twoFramings;
 }
 
 // One that does not begin with a slash: everything, or absolute, where userinfo is how one host is passed off as another
@@ -63,14 +69,26 @@ function isTarget(target: string, method: string | undefined): boolean {
   return authority !== undefined && isHost(authority);
 }
 
-// What is longer is no number any more that can be counted to.
-function lengthOf(digits: string): Framing | RefusedHead {
-  return digits.length > 18 ? badLength : Number(digits);
+/** @param before What the line before it said. Node's parser refuses a second line, others need not. */
+function lengthOf(digits: string, before: Framing | RefusedHead | undefined): Framing | RefusedHead {
+  // What is longer is no number any more that can be counted to.
+  if (digits.length > 18) return badLength;
+  return before === undefined || before === Number(digits) ? Number(digits) : severalLengths;
 }
 
-// That no length stands beside it, Node's parser saw to.
-function framingBy(codings: string, isUnderOthers: boolean): Framing | RefusedHead {
-  const listed = codings.toLowerCase().split(",");
-  if (listed.at(-1)?.trim() !== "chunked") return unknownFraming;
-  return listed.length > 1 || isUnderOthers ? codedBody : "chunked";
+// HTTP's white space is SP and HTAB alone (RFC 9110 §5.6.3): the language trims more.
+const chunked = /^[\t ]*chunked[\t ]*$/i;
+const nothing = /^[\t ]*$/;
+
+/**
+ * How a body's end is told by its codings, of every line. Node's parser has the last one too, so nothing may stand behind it;
+ * an empty element before it is none (RFC 9110 §5.6.1.2).
+ */
+function framingBy(codings: string): Framing | RefusedHead {
+  if (codings === "chunked") return "chunked";
+  const listed = codings.split(",");
+  if (!chunked.test(listed.at(-1) as string)) return unknownFraming;
+  const others = listed.slice(0, -1).filter((coding) => !nothing.test(coding));
+  if (others.length === 0) return "chunked";
+  return others.some((coding) => chunked.test(coding)) ? unknownFraming : codedBody;
 }

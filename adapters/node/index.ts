@@ -1,6 +1,6 @@
 /** `usher-http/node`: serves on `node:http`. */
 import { createServer } from "node:http";
-import type { IncomingMessage, Server as HttpServer, ServerResponse } from "node:http";
+import type { IncomingMessage, Server as HttpServer } from "node:http";
 import type { Socket } from "node:net";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
@@ -15,7 +15,7 @@ import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routes/route.ts";
 import { Answering } from "./answering.ts";
 import { Connections } from "./connections.ts";
-import { readHead } from "./head.ts";
+import { awaitsContinue } from "./expectation.ts";
 import { refuseHead, refuseRequest } from "./head-refusal.ts";
 import { inTurn, lastResponse } from "./in-turn.ts";
 import { listen } from "./listen.ts";
@@ -131,7 +131,9 @@ class Listener implements Server {
     // One that was handed over, and goes on, is known.
     server.on("connection", (socket) => void this.#connections.of(socket));
     server.on("request", (request, response) => answering.answer(request, response, false));
-    server.on("checkContinue", (request, response) => this.#answerExpecting(request, response));
+    server.on("checkContinue", (request, response) => {
+      answering.answer(request, response, awaitsContinue(request, response));
+    });
     // Of an expectation nobody knows, nothing has to be made (RFC 9110 §10.1.1).
     server.on("checkExpectation", (request, response) => answering.answer(request, response, false));
     // With nobody to hear of it, Node takes a request that asks for another protocol for one that does not.
@@ -142,13 +144,6 @@ class Listener implements Server {
     server.on("clientError", (error, socket) => refuseHead(error, socket as Socket, this.#sweep));
     server.on("timeout", (socket) => timedOut(socket, sendTimeoutMs));
     return server;
-  }
-
-  #answerExpecting(request: IncomingMessage, response: ServerResponse): void {
-    // Without a body there is nothing to go on with, and the connection is kept. Node closes it for want of the
-    // `100 Continue`, unless it forgets that one was asked for: only a member of its own says so.
-    if (readHead(request) === 0) Object.assign(response, { _expect_continue: false });
-    this.#answering.answer(request, response, true);
   }
 
   // Node hands over the bare connection: without an answer to it, the client would only see it close.

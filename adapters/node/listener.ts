@@ -7,6 +7,7 @@ import { useSink } from "../../src/logging/writer.ts";
 import { Answering } from "./answering.ts";
 import { Connections } from "./connections.ts";
 import type { NodeExchange } from "./exchange.ts";
+import { awaitsContinue, isLeftToUs } from "./expectation.ts";
 import type { Framing } from "./head.ts";
 import { MountedExchange } from "./mounted-exchange.ts";
 import { stderrSink } from "./stderr.ts";
@@ -43,7 +44,9 @@ export function listener(
   useSink(stderrSink());
   sweep.start();
   app.onStop(() => answering.endFeeds());
-  return (request, response) => answering.answer(request, response, isUntold(response));
+  return (request, response) => {
+    answering.answer(request, response, isLeftToUs(response) && awaitsContinue(request, response));
+  };
 }
 
 class MountedAnswering extends Answering {
@@ -57,13 +60,4 @@ class MountedAnswering extends Answering {
   ): NodeExchange {
     return new MountedExchange(request, response, framing, this.sweep, expectsContinue);
   }
-}
-
-// A server that listens for `checkContinue` and hands on what comes leaves the word to us; Node's own members say so.
-function isUntold(response: ServerResponse): boolean {
-  const { _expect_continue, _sent100 } = response as {
-    readonly _expect_continue?: boolean;
-    readonly _sent100?: boolean;
-  };
-  return _expect_continue === true && _sent100 !== true;
 }

@@ -408,6 +408,10 @@ describe("beside what is mounted ahead of it", () => {
     expect((await client.send("four").answer()).body).toBe("4");
     const answered = await client.send(...expects("/ignores"), "", "").answer();
     expect([answered.body, header(answered, "connection")]).toEqual(["ignored", "close"]);
+    const passedOver = await RawClient.to(port);
+    passedOver.send(...expects("/size").with(2, "expect: y 100-continue"), "", "four");
+    expect((await passedOver.answer()).body).toBe("4");
+    expect((await passedOver.ask("POST /size", [], "four").answer()).body).toBe("4");
     // Of its own accord Node says it at once.
     const other = await RawClient.to(await listens(createServer(answer)));
     expect((await other.send(...expects("/ignores"), "", "").answer()).status).toBe(100);

@@ -43,10 +43,25 @@ const rows: readonly Row[] = [
   before("AT-15", "chunks", chunked),
   before("AT-16", "chunks and an x", chunked, "transfer-encoding: x"),
   before("AT", "chunks in one of two lengths", chunked, "content-length: 60"),
+  before("AT", "a coding that is empty", "transfer-encoding:"),
+  before("AT", "a coding of a blank", "transfer-encoding: \t"),
+  before("AT", "nothing but commas", "transfer-encoding: ,,"),
+  before("AT", "chunks behind a no-break space", "transfer-encoding: \u00a0chunked"),
+  before("AT", "chunks behind another coding", "transfer-encoding: gzip, chunked"),
   two("AT-18", "identity, then chunks", 501, "transfer-encoding: identity", chunked),
   two("AT-19", "chunks twice", 400, chunked, chunked),
   two("AT", "no coding at all, of which nothing is known", 400, "transfer-encoding:"),
   two("AT", "chunks and then another", 400, chunked, "transfer-encoding: gzip"),
+  two("AT", "an empty coding and then chunks of two", 400, "transfer-encoding:", "transfer-encoding: chunked, chunked"),
+  two("AT", "chunks and then an empty coding", 400, chunked, "transfer-encoding:"),
+  two("AT", "chunks and then nothing in the list", 400, `${chunked},`),
+  two("AT", "chunks and then a blank in the list", 400, `${chunked}, `),
+  // HTTP's white space is SP and HTAB: what else a language trims is part of a coding's name (RFC 9110 §5.6.3).
+  two("AT", "chunks behind a no-break space", 400, "transfer-encoding: \u00a0chunked"),
+  two("AT", "chunks before a no-break space", 400, "transfer-encoding: chunked\u00a0"),
+  two("AT", "chunks behind a no-break space in the list", 400, "transfer-encoding: gzip,\u00a0chunked"),
+  two("AT", "chunks behind a next line", 400, "transfer-encoding: \u0085chunked"),
+  two("AT", "chunks with a parameter", 400, "transfer-encoding: chunked;a=b"),
 ];
 
 const ran = vi.fn();

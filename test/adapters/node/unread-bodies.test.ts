@@ -263,6 +263,29 @@ describe("Expect: 100-continue", () => {
     expect((await client.ask("GET /ok").answer()).body).toBe("ok");
   });
 
+  const expectations: readonly (readonly [lines: readonly string[], isTold: boolean])[] = [
+    [["expect: 100-CONTINUE"], true],
+    [["expect: y, 100-continue"], true],
+    [["expect: , 100-continue,"], true],
+    [["expect: y", "expect: 100-continue"], true],
+    [["expect: y 100-continue"], false],
+    [["expect: 100-continue y"], false],
+    [["expect: x-100-continue"], false],
+    [['expect: "100-continue"'], false],
+    [["expect: y=100-continue"], false],
+    [["expect: 100-continue;q=1"], false],
+    [["expect: y"], false],
+    [["expect:"], false],
+  ];
+  it.each(expectations)("is a list of which others are passed over: %j", async (lines, isTold) => {
+    const client = await clientOf(routes);
+    client.send(...post1("/size", ...lines, "content-length: 4"));
+    if (isTold) expect((await client.answer()).status).toBe(100);
+    const answered = await client.send("four").answer();
+    expect([answered.status, answered.body, header(answered, "connection")]).toEqual([200, "4", undefined]);
+    expect((await client.ask("GET /ok").answer()).body).toBe("ok");
+  });
+
   it("WR-10 on HTTP/1.0 has no such word", async () => {
     const client = await clientOf(routes);
     const answered = await client
