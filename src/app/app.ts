@@ -46,6 +46,12 @@ export interface AppOptions {
   /** Bytes of bodies held at once over all requests: 64 MiB unless set. Past that a body is refused with 503 `busy`. */
   readonly bodyBudget?: number;
   /**
+   * Bytes of them that one client holds: an eighth of `bodyBudget`, and never less than `maxBody`, unless set. Past that it is
+   * refused as above, and everybody else is served. A client is the address that `client` tells, and of IPv6 its /64; where
+   * none is told (`app.fetch` with no `peer`, a Worker, a Unix socket) there is no share.
+   */
+  readonly bodyShare?: number;
+  /**
    * Addresses, CIDR ranges (`10.0.0.0/8`) or `unix:<path>` of the proxies in front, whose forwarding headers are
    * believed: `client`, the host, whether it came by HTTPS, and the request's id. None by default.
    */
@@ -104,7 +110,7 @@ export interface App {
  * @throws DeclarationError naming every declaration the framework refuses, with its route.
  */
 export function make(routes: readonly Route[], options: AppOptions = {}): App {
-  const { resources = [], codes = [], maxBody = 1_048_576, bodyBudget = 67_108_864 } = options;
+  const { resources = [], codes = [] } = options;
   const problems: string[] = [];
   const table = new Table<CompiledRoute>();
   const supplied = new Map(resources.map(({ name, value }) => [name, value]));
@@ -117,7 +123,8 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     if (typeof compiled === "string") problems.push(`${one.name}: ${compiled}`);
     else table.add(one.route.method, one.route.path, compiled);
   }
-  problems.push(...checkTogether(all, resources, codes), ...checkLimits({ maxBody, bodyBudget }));
+  problems.push(...checkTogether(all, resources, codes));
+  const { maxBody, budget } = bodyLimits(options, problems);
   const { trustedProxies = [], proxyHeader = "x-forwarded-for" } = options;
   const proxies = TrustedProxies.read(trustedProxies, proxyHeader, (problem) => problems.push(problem));
   const trustedOrigins = readOrigins(options.trustedOrigins ?? [], (problem) => {
@@ -137,7 +144,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     secureHeaders: options.secureHeaders,
     supplied,
     maxBody,
-    budget: new BodyBudget(bodyBudget),
+    budget,
     proxies,
     tracer: options.trace?.tracer,
     now: options.now,
@@ -183,9 +190,15 @@ function compileCors(
 // A collector that is down keeps nobody from stopping.
 const flushMs = 5000;
 
-function checkLimits(limits: { readonly [name: string]: number }): readonly string[] {
-  const wrong = Object.entries(limits).filter(([, limit]) => !Number.isSafeInteger(limit) || limit < 0);
-  return wrong.map(([name, limit]) => `${name} is a whole number of bytes, 0 or more, and not ${limit}`);
+function bodyLimits(options: AppOptions, problems: string[]): Pick<CompiledApp, "maxBody" | "budget"> {
+  const { maxBody = 1_048_576, bodyBudget = 67_108_864, bodyShare } = options;
+  for (const [name, limit] of Object.entries({ maxBody, bodyBudget, bodyShare })) {
+    if (limit === undefined || (Number.isSafeInteger(limit) && limit >= 0)) continue;
+    problems.push(`${name} is a whole number of bytes, 0 or more, and not ${limit}`);
+  }
+  // With less, a client could never send what `maxBody` allows.
+  const share = bodyShare ?? Math.max(Math.floor(bodyBudget / 8), maxBody);
+  return { maxBody, budget: new BodyBudget(bodyBudget, share) };
 }
 
 // What a runtime hands over beside a request is its own: Bun its server, Workers their bindings.

@@ -22,21 +22,25 @@ import { freshRequestId } from "../tracing/random.ts";
 import { registered } from "../tracing/registry.ts";
 import type { Registered } from "../tracing/registry.ts";
 import type { OpenSpan } from "../tracing/span.ts";
+import type { BodyHolding } from "./body-budget.ts";
 import type { CompiledApp, CompiledRoute } from "./compiled.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Inside } from "./middleware.ts";
 import { internalRefusal } from "./failure.ts";
 import { RequestContext } from "./request-context.ts";
+import { networkOf } from "./proxies/network.ts";
 import type { ProxyWord, TrustedProxies } from "./proxies/trusted-proxies.ts";
 import { authorityOf, originForm } from "./target.ts";
 
 const noBytes = new Uint8Array();
+/** Bits of an IPv6 address that are one client's network. */
+const ipv6Prefix = 64;
 const nothing: readonly never[] = [];
 const noWord: ProxyWord = { client: undefined, host: undefined, proto: undefined };
 const frameworkNames: ReadonlySet<string> = new Set(frameworkCodes.map(({ name }) => name));
 
 /** One request: what it asked, read from its exchange, and what its handler set beside its answer. */
-export class AskedExchange implements Asked, Carrying, BodyHolder {
+export class AskedExchange implements Asked, Carrying, BodyHolder, BodyHolding {
   readonly id: string;
   readonly method: string;
   readonly target: string;
@@ -63,13 +67,15 @@ export class AskedExchange implements Asked, Carrying, BodyHolder {
   /** There was no room for its body: what of it is still to come is not waited for, and its connection ends. */
   isOverBudget = false;
   #query: FieldValues | undefined = undefined;
+  held = 0;
+  /** Asked for once: of a connection that has ended, a runtime tells no address any more. */
+  #network: string | null | undefined = undefined;
   #word: ProxyWord | undefined = undefined;
   #lateCodes: readonly Code[] = nothing;
   #now: Date | undefined = undefined;
   #context: RequestContext | undefined = undefined;
   #headers: (readonly [name: string, value: string])[] | undefined = undefined;
   #cookies: SetCookie[] | undefined = undefined;
-  #held = 0;
   /** The body as its handler reads it; `"whole"` once it was asked for whole. */
   #reader: { close(): void } | "whole" | undefined = undefined;
   #answered = false;
@@ -109,6 +115,14 @@ export class AskedExchange implements Asked, Carrying, BodyHolder {
   }
   get client(): string {
     return this.#proxied()?.client ?? this.exchange.peer;
+  }
+  get network(): string | undefined {
+    if (this.#network === undefined) {
+      const { client } = this;
+      // A Unix socket says nothing of who came by it.
+      this.#network = client === "" || client.startsWith("unix:") ? null : networkOf(client, ipv6Prefix);
+    }
+    return this.#network ?? undefined;
   }
   /** A browser drops a `Secure` cookie of a plain loopback page, and of no other: those are its own machine. */
   get secure(): boolean {
@@ -158,7 +172,7 @@ export class AskedExchange implements Asked, Carrying, BodyHolder {
     if (body === undefined) return next(undefined);
     const { maxBody, budget } = this.app;
     if (body.length !== undefined && body.length > maxBody) return next(bodyRefusal(tooLarge));
-    this.isOverBudget = body.length !== undefined && body.length > budget.free;
+    this.isOverBudget = body.length !== undefined && !budget.hasRoom(this, body.length);
     if (this.isOverBudget) return next(bodyRefusal(noRoom));
     const whole = new WholeBody(this, next);
     body.whole(maxBody, whole);
@@ -175,15 +189,12 @@ export class AskedExchange implements Asked, Carrying, BodyHolder {
   }
 
   take(bytes: number): boolean {
-    this.isOverBudget = !this.app.budget.take(bytes);
-    if (this.isOverBudget) return false;
-    this.#held += bytes;
-    return true;
+    this.isOverBudget = !this.app.budget.take(this, bytes);
+    return !this.isOverBudget;
   }
 
   give(bytes: number): void {
-    this.app.budget.give(bytes);
-    this.#held -= bytes;
+    this.app.budget.give(this, bytes);
   }
 
   declare(codes: readonly Code[]): void {
@@ -218,8 +229,7 @@ export class AskedExchange implements Asked, Carrying, BodyHolder {
     if (this.#answered) return;
     this.#answered = true;
     if (typeof this.#reader === "object") this.#reader.close();
-    if (this.#held > 0) this.app.budget.give(this.#held);
-    this.#held = 0;
+    if (this.held > 0) this.app.budget.give(this, this.held);
   }
 
   /** It is logged and measured: what its work carries on from here is told now what could not be read later. */

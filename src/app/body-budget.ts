@@ -1,28 +1,77 @@
 import { figures } from "../measuring/figures.ts";
 
-/** Bytes of bodies held at once, over all requests of an app. */
+/** A request that holds bytes of its body. */
+export interface BodyHolding {
+  /** Bytes it holds, which its budget counts. */
+  held: number;
+  /** The network of its client, whose share it takes of; undefined where no address is known. Always the same. */
+  readonly network: string | undefined;
+}
+
+/**
+ * Bytes of bodies held at once, over all requests of an app and by one client. Who holds how much is counted only while all
+ * of it is more than one client's share: to ask a runtime for an address takes a request up to 500 ns. What a client had sent
+ * before, and then left while its handler ran, is nobody's: with it one client holds two shares at most.
+ */
 export class BodyBudget {
   readonly #limit: number;
+  readonly #share: number;
   #held = 0;
+  readonly #holders = new Set<BodyHolding>();
+  /** Bytes held, by network; undefined while they are not counted. */
+  #counts: Map<string, number> | undefined = undefined;
+  /** How many bodies are let go, while there is no need to count them, before they are counted no more. */
+  #keptFor = 0;
 
-  constructor(limit: number) {
+  /** @param share Bytes that one client may hold. */
+  constructor(limit: number, share: number) {
     this.#limit = limit;
+    this.#share = share;
+  }
+
+  hasRoom(holding: BodyHolding, bytes: number): boolean {
+    const held = this.#held + bytes;
+    if (held > this.#limit) return false;
+    if (held <= this.#share) return true;
+    const { network } = holding;
+    return network === undefined || (this.#counted().get(network) ?? 0) + bytes <= this.#share;
   }
 
   /** Takes room for bytes that arrived; false where there is none. */
-  take(bytes: number): boolean {
-    if (this.#held + bytes > this.#limit) return false;
-    this.#held += bytes;
-    figures.bodyBytes += bytes;
+  take(holding: BodyHolding, bytes: number): boolean {
+    if (!this.hasRoom(holding, bytes)) return false;
+    if (holding.held === 0 && bytes > 0) this.#holders.add(holding);
+    this.#add(holding, bytes);
     return true;
   }
 
-  give(bytes: number): void {
-    this.#held -= bytes;
-    figures.bodyBytes -= bytes;
+  give(holding: BodyHolding, bytes: number): void {
+    this.#add(holding, -bytes);
+    if (holding.held === 0) this.#holders.delete(holding);
+    if (this.#counts !== undefined && this.#held <= this.#share && --this.#keptFor < 0) this.#counts = undefined;
   }
 
-  get free(): number {
-    return this.#limit - this.#held;
+  #add(holding: BodyHolding, bytes: number): void {
+    holding.held += bytes;
+    this.#held += bytes;
+    figures.bodyBytes += bytes;
+    if (this.#counts !== undefined) count(this.#counts, holding.network, bytes);
   }
+
+  #counted(): ReadonlyMap<string, number> {
+    if (this.#counts !== undefined) return this.#counts;
+    const counts = new Map<string, number>();
+    for (const { network, held } of this.#holders) count(counts, network, held);
+    this.#counts = counts;
+    // To count them took a step for each: so many may go before they are counted again.
+    this.#keptFor = this.#holders.size;
+    return counts;
+  }
+}
+
+function count(counts: Map<string, number>, network: string | undefined, bytes: number): void {
+  if (network === undefined) return;
+  const held = (counts.get(network) ?? 0) + bytes;
+  if (held === 0) counts.delete(network);
+  else counts.set(network, held);
 }

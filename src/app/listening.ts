@@ -14,9 +14,9 @@ export interface ListenOptions {
   readonly headTimeoutMs?: number;
   /** How long a connection may stay with no request on it: 60 s. */
   readonly idleTimeoutMs?: number;
-  /** What a body is allowed beside its length's worth at `minBodyRate`: 20 s; then 400 `unreadable`. */
+  /** How long a body may stand still, however fast the rest of it came: 20 s; then 400 `unreadable`. */
   readonly bodyTimeoutMs?: number;
-  /** Bytes a second a body must arrive at: 500. */
+  /** Bytes a second a body must arrive at: 500. One that is slower uses up `bodyTimeoutMs`, little by little. */
   readonly minBodyRate?: number;
   /** How long a client may take nothing of its answer: 30 s; then the connection is closed. */
   readonly sendTimeoutMs?: number;

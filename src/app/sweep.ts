@@ -14,7 +14,7 @@ export interface Waiting {
 
 /** A wait on a client. */
 export interface Deadline {
-  /** Bytes came: the wait is that much longer. */
+  /** Bytes of a body came: the wait is that much longer, up to the time that the body may stand still. */
   arrived(bytes: number): void;
   /** Nobody waits for the client now: what time is left stays. */
   rest(): void;
@@ -32,6 +32,8 @@ export class Sweep {
   readonly #bodyTimeoutMs: number;
   readonly #minBodyRate: number;
   readonly #everyMs: number;
+  /** The longest body that comes at `minBodyRate` in half of the time that a body may stand still. */
+  readonly shortBytes: number;
   /** The waits, as a ring that begins and ends here: one is taken out as quickly as it is put in. */
   readonly #ring = new Wait(this, 0, 0, { expire() {} });
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -49,6 +51,7 @@ export class Sweep {
   }) {
     this.#bodyTimeoutMs = limits.bodyTimeoutMs;
     this.#minBodyRate = limits.minBodyRate;
+    this.shortBytes = (limits.bodyTimeoutMs * limits.minBodyRate) / 2000;
     this.#everyMs = Math.max(1, Math.min(500, limits.bodyTimeoutMs / 20, limits.sendTimeoutMs / 20));
   }
 
@@ -70,7 +73,10 @@ export class Sweep {
     this.#timer = undefined;
   }
 
-  /** Waits for a body: its own time, and a second for each `minBodyRate` bytes of it. */
+  /**
+   * Waits for a body: `bodyTimeoutMs`, and a second for each `minBodyRate` bytes that came. Time is not saved up: however
+   * fast a body came, it stands still for `bodyTimeoutMs` and no longer.
+   */
   body(waiting: Waiting): Deadline {
     return this.#wait(this.#bodyTimeoutMs, 1000 / this.#minBodyRate, waiting);
   }
@@ -78,6 +84,11 @@ export class Sweep {
   /** Waits a set time. */
   time(ms: number, waiting: Waiting): Deadline {
     return this.#wait(ms, 0, waiting);
+  }
+
+  /** When a body that stands still from now on is over. The clock is as old as the last look, so one look is added. */
+  get stallEnd(): number {
+    return this.now + this.#everyMs + this.#bodyTimeoutMs;
   }
 
   /** Has a wait looked at from now on. */
@@ -126,7 +137,8 @@ class Wait implements Deadline {
   }
 
   arrived(bytes: number): void {
-    this.#until += bytes * this.#msPerByte;
+    if (this.#msPerByte === 0) return;
+    this.#until = Math.min(this.#until + bytes * this.#msPerByte, this.#sweep.stallEnd);
   }
 
   rest(): void {

@@ -14,7 +14,7 @@ export interface Reading {
   readonly sweep: Sweep;
   /**
    * Bytes of a body that is taken in one piece, which costs a request half of what reading its stream does. How much of
-   * it has come nobody can tell meanwhile, so it has the time for all of it from the start.
+   * it has come nobody can tell meanwhile: it is one that comes at the least rate within the time it may stand still.
    */
   readonly pieceBytes: number;
 }
@@ -83,7 +83,8 @@ export class TimedBody implements BodySource {
 
   whole(limit: number, receiver: BodyReceiver): void {
     const { length } = this;
-    if (this.#state === "over" || length === undefined || length > Math.min(this.#reading.pieceBytes, limit)) {
+    const { pieceBytes, sweep } = this.#reading;
+    if (this.#state === "over" || length === undefined || length > Math.min(pieceBytes, sweep.shortBytes, limit)) {
       gather(() => this.read(), limit, receiver);
       return;
     }
@@ -94,8 +95,7 @@ export class TimedBody implements BodySource {
       else receiver.done(read as Uint8Array | BodyFailure);
     };
     this.#asked = asked;
-    this.#deadline = this.#reading.sweep.body(this);
-    this.#deadline.arrived(length);
+    this.#deadline = sweep.body(this);
     this.#request.bytes().then((bytes) => this.#end(bytes), this.#broken);
   }
 

@@ -35,7 +35,10 @@ export interface BodyReceiver {
 export const endedEarly: BodyFailure = { kind: "unreadable", detail: "the body ended early" };
 const notBytes: BodyFailure = { kind: "unreadable", detail: "the body has a part that is no bytes" };
 export const tooLarge: BodyFailure = { kind: "too_large", detail: "the body is longer than the limit" };
-export const noRoom: BodyFailure = { kind: "busy", detail: "the bodies held at once are at their limit" };
+export const noRoom: BodyFailure = {
+  kind: "busy",
+  detail: "the bodies held at once, or those of its client, are at their limit",
+};
 
 export function isFailure(read: Uint8Array | BodyFailure | undefined): read is BodyFailure {
   return read !== undefined && !ArrayBuffer.isView(read);

@@ -23,9 +23,15 @@ function parts(...texts: readonly (string | Error)[]): { readonly stream: Readab
   return counted;
 }
 
-async function sent(app: App, path: string, stream: ReadableStream<Uint8Array>, headers: Record<string, string> = {}) {
+async function sent(
+  app: App,
+  path: string,
+  stream: ReadableStream<Uint8Array>,
+  headers: Record<string, string> = {},
+  peer = "",
+) {
   const init: RequestInit & { readonly duplex: "half" } = { method: "POST", body: stream, headers, duplex: "half" };
-  const response = await app.fetch(new Request(`http://h/${path}`, init));
+  const response = await app.fetch(new Request(`http://h/${path}`, init), { peer });
   return { status: response.status, body: await response.text(), retryAfter: response.headers.get("retry-after") };
 }
 
@@ -194,5 +200,115 @@ describe("bodyBudget", () => {
     const app = Test.app([size], { bodyBudget: 10, ...options });
     expect((await sent(app.app, "size", body.stream)).body).toBe(answer);
     expect((await Test.call(app, "POST", "/size", { body: "12345678" })).body).toBe("8");
+  });
+});
+
+describe("bodyShare", () => {
+  /** A body of which all but its last byte has come, and what lets that come; resolves once the rest is there. */
+  function stalled(length: number): { readonly stream: ReadableStream<Uint8Array>; readonly finish: () => void } {
+    let finish = (): void => {};
+    const last = new Promise<void>((resolve) => (finish = resolve));
+    let pulled = 0;
+    const stream = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          if (++pulled === 1) return controller.enqueue(new Uint8Array(length - 1));
+          await last;
+          controller.enqueue(new Uint8Array(1));
+          controller.close();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    return { stream, finish };
+  }
+
+  const full = (app: App, length: number, peer: string) => {
+    const { stream, finish } = stalled(length);
+    const answered = sent(app, "size", stream, {}, peer);
+    return { answered, finish };
+  };
+  const asks = (app: App, length: number, peer: string) =>
+    sent(app, "size", parts("x".repeat(length)).stream, {}, peer).then(({ status }) => status);
+  const tells = (app: App, length: number, peer: string) =>
+    sent(app, "size", parts("x".repeat(length)).stream, { "content-length": `${length}` }, peer).then(
+      ({ status }) => status,
+    );
+  const others = ["192.0.2.2", "2001:db8::1", ""];
+
+  it("one address holds no more than it, others what is left; given back, it is there again", async () => {
+    const app = App.make([size], { maxBody: 10, bodyBudget: 80 });
+    for (let round = 0; round < 3; round++) {
+      const first = full(app, 10, "192.0.2.1");
+      await Promise.resolve();
+      for (const ask of [asks, tells]) {
+        expect(await ask(app, 2, "192.0.2.1")).toBe(503);
+        expect(await ask(app, 1, "192.0.2.1")).toBe(200);
+        for (const other of others) expect(await ask(app, 10, other)).toBe(200);
+      }
+      const rest = others.map((peer) => full(app, 10, peer));
+      expect(await asks(app, 2, "192.0.2.2")).toBe(503);
+      first.finish();
+      expect((await first.answered).body).toBe("10");
+      expect(await asks(app, 10, "192.0.2.1")).toBe(200);
+      for (const { answered, finish } of rest) {
+        finish();
+        expect((await answered).body).toBe("10");
+      }
+    }
+  });
+
+  it("of the budget is an eighth, which leaves 503 to whoever has more connections, and the rest to everybody else", async () => {
+    const app = App.make([size], { maxBody: 10, bodyBudget: 80 });
+    const flood = Array.from({ length: 64 }, () => full(app, 10, "192.0.2.1"));
+    const statuses = await Promise.all(flood.slice(1).map(({ answered }) => answered.then(({ status }) => status)));
+    expect(statuses).toEqual(Array.from({ length: 63 }, () => 503));
+    expect(await asks(app, 10, "192.0.2.2")).toBe(200);
+    flood[0]?.finish();
+    expect((await flood[0]?.answered)?.status).toBe(200);
+  });
+
+  it.each([
+    ["a /64 of IPv6", "2001:db8:0:1::1", "2001:db8:0:1:ffff::2", 503],
+    ["the next /64", "2001:db8:0:1::1", "2001:db8:0:2::1", 200],
+    ["an address however it is written", "2001:DB8::1", "2001:db8:0:0::1", 503],
+    ["IPv4 written as IPv6", "::ffff:192.0.2.1", "192.0.2.1", 503],
+    ["no address", "", "", 200],
+    ["a Unix socket", "unix:/run/a.sock", "unix:/run/a.sock", 200],
+  ])("%s: %s, then %s → %i", async (_what, one, other, status) => {
+    const app = App.make([size], { maxBody: 10, bodyBudget: 80 });
+    const first = full(app, 10, one);
+    expect(await asks(app, 10, other)).toBe(status);
+    first.finish();
+    await first.answered;
+    expect(await asks(app, 10, other)).toBe(200);
+  });
+
+  it("goes by who a trusted proxy says that it is", async () => {
+    const app = App.make([size], { maxBody: 10, bodyBudget: 80, trustedProxies: ["10.0.0.1"] });
+    const from = (client: string, body: ReadableStream<Uint8Array>) =>
+      sent(app, "size", body, { "x-forwarded-for": client }, "10.0.0.1").then(({ status }) => status);
+    const { stream, finish } = stalled(10);
+    const first = from("192.0.2.1", stream);
+    expect(await from("192.0.2.1", parts("ab").stream)).toBe(503);
+    expect(await from("192.0.2.2", parts("ab").stream)).toBe(200);
+    finish();
+    expect(await first).toBe(200);
+  });
+
+  it.each([
+    ["has room for one body", { maxBody: 100, bodyBudget: 80 }, 80],
+    ["is what it is set to", { maxBody: 10, bodyBudget: 80, bodyShare: 30 }, 30],
+    ["is all of it where it is set to that", { maxBody: 80, bodyBudget: 80, bodyShare: 80 }, 80],
+  ])("%s", async (_what, options, share) => {
+    const app = App.make([size], options);
+    const length = Math.min(share, options.maxBody);
+    const filled = Array.from({ length: share / length }, () => full(app, length, "192.0.2.1"));
+    expect(await asks(app, length, "192.0.2.1")).toBe(503);
+    for (const { answered, finish } of filled) {
+      finish();
+      expect((await answered).status).toBe(200);
+    }
+    expect(await asks(app, length, "192.0.2.1")).toBe(200);
   });
 });

@@ -291,7 +291,7 @@ describe("resources and limits", () => {
     ).toBeUndefined();
   });
 
-  it.each(["maxBody", "bodyBudget"])("%s is a whole number of bytes, 0 or more", (limit) => {
+  it.each(["maxBody", "bodyBudget", "bodyShare"])("%s is a whole number of bytes, 0 or more", (limit) => {
     for (const value of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
       const said = `App.make: ${limit} is a whole number of bytes, 0 or more, and not ${value}`;
       expect(refused([], { [limit]: value })).toBe(said);

@@ -28,8 +28,9 @@ describe("a wait", () => {
     const sweep = swept();
     const expired = vi.fn();
     const wait = sweep.body({ expire: expired });
+    vi.advanceTimersByTime(900);
     wait.arrived(100);
-    vi.advanceTimersByTime(1900);
+    vi.advanceTimersByTime(900);
     wait.rest();
     wait.rest();
     vi.advanceTimersByTime(60_000);
@@ -38,6 +39,41 @@ describe("a wait", () => {
     wait.goOn();
     vi.advanceTimersByTime(300);
     expect(expired).toHaveBeenCalledTimes(1);
+    sweep.stop();
+  });
+
+  // What comes at 100 bytes a second is all that a body needs to go on for ever; the time for a stall is a second.
+  it.each([
+    ["nothing", 0],
+    ["a byte", 1],
+    ["a second's worth", 100],
+    ["a day's worth at once", 8_640_000],
+  ])("for a body stands still for its time and no longer, after %s", (_what, bytes) => {
+    const sweep = swept();
+    const expired = vi.fn();
+    const wait = sweep.body({ expire: expired });
+    wait.arrived(bytes);
+    wait.rest();
+    vi.advanceTimersByTime(60_000);
+    wait.goOn();
+    wait.arrived(bytes);
+    vi.advanceTimersByTime(1000);
+    expect(expired).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(200);
+    expect(expired).toHaveBeenCalledTimes(1);
+    sweep.stop();
+  });
+
+  it("for a body that comes at its rate is never over, and for one below it is", () => {
+    const sweep = swept();
+    const [steady, slow] = [vi.fn(), vi.fn()];
+    const [one, other] = [sweep.body({ expire: steady }), sweep.body({ expire: slow })];
+    for (let seconds = 0; seconds < 600; seconds++) {
+      vi.advanceTimersByTime(1000);
+      one.arrived(100);
+      other.arrived(90);
+    }
+    expect([steady.mock.calls.length, slow.mock.calls.length]).toEqual([0, 1]);
     sweep.stop();
   });
 

@@ -189,6 +189,26 @@ describe("a body that does not come", () => {
     expect((await client.answer()).body).toBe("50000");
   });
 
+  it("that came fast and then stands still is 400 after 20 s, however much of it came", async () => {
+    holdClock();
+    const { port } = await start(routes);
+    const client = await RawClient.to(port);
+    client.send(...post1("/size", "content-length: 100000"));
+    await new Promise((resolve) => client.socket.write("x".repeat(99_999), resolve));
+    for (let i = 0; i < 4; i++) await turns(port);
+    let answered: RawAnswer | undefined;
+    void client.answer().then((answer) => (answered = answer));
+    let seconds = 0;
+    for (; answered === undefined && seconds < 60; seconds++) {
+      vi.advanceTimersByTime(1000);
+      await turns(port);
+    }
+    expect(seconds).toBeGreaterThanOrEqual(20);
+    expect(seconds).toBeLessThanOrEqual(22);
+    expect([answered?.status, answered?.body]).toEqual([400, unreadable]);
+    await client.closed();
+  });
+
   it("BD-27, BD-28 cut short is a 400, and the handler never runs", async () => {
     let ran = false;
     const counted = post(Path.of("counted"), { inputs: { body }, returns: Returns.text }, () => ((ran = true), ""));

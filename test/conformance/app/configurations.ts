@@ -64,7 +64,7 @@ export const configurations: { readonly [C in Configuration]: Configured } = {
   site: { routes: [...always, ...site], options: { notFound } },
   small: {
     routes: [...always, ...jsonBodies, ...forms, ...bodies, ...waiting],
-    options: { maxBody: 32, bodyBudget: 100 },
+    options: { maxBody: 32, bodyBudget: 100, bodyShare: 100 },
   },
   proxied: {
     routes: everything,

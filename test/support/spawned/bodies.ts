@@ -91,6 +91,43 @@ export function describeBodies(start: Start): void {
       expect(await server.asks("GET /hello")).toBe("hi");
     });
 
+    it("of one client leaves room for every other's, again and again", async () => {
+      const server = await start({ maxBody: 100_000, bodyBudget: 800_000, trustedProxies: ["127.0.0.1", "::1"] });
+      const length = "content-length: 100000";
+      const head = (who: number) => ["POST /size HTTP/1.1", "host: h", `x-forwarded-for: 192.0.2.${who}`, length, ""];
+      for (let round = 0; round < 2; round++) {
+        const flood = await Promise.all(Array.from({ length: 8 }, () => server.client()));
+        for (const client of flood) client.send(...head(1), "x".repeat(99_999));
+        // Which of them has room is whose bytes come first.
+        let refused = 0;
+        const answers = flood.map(async (client) => {
+          const { status } = await client.answer();
+          // Deno waits for the rest of a body before it closes.
+          if (status === 503 && ++refused === 7) for (const other of flood) other.send("x");
+          if (status === 503) await client.closed();
+          return status;
+        });
+        for (const who of [2, 3]) {
+          const other = await server.client();
+          expect((await other.send(...head(who), "x".repeat(100_000)).answer()).status).toBe(200);
+        }
+        expect((await Promise.all(answers)).filter((status) => status === 200)).toEqual([200]);
+      }
+    });
+
+    it.each([
+      ["whole, and short", "/size", 5000],
+      ["whole, and long", "/size", 500_000],
+      ["in parts", "/parts", 500_000],
+    ])("that came fast and then stands still is a 400: %s", async (_what, path, length) => {
+      const server = await start({ bodyTimeoutMs: 200, minBodyRate: 1 });
+      const client = await server.client();
+      client.send(`POST ${path} HTTP/1.1`, "host: h", `content-length: ${length}`, "", "x".repeat(length - 1));
+      const answered = await client.answer();
+      expect([answered.status, header(answered, "connection")]).toEqual([400, "close"]);
+      expect(await server.asks("GET /hello")).toBe("hi");
+    });
+
     it("that keeps coming has the time it takes", async () => {
       const server = await start({ bodyTimeoutMs: 1000, minBodyRate: 1 });
       const client = await server.client();

@@ -1,0 +1,85 @@
+/** Who holds how much of a body budget, counted as each body would be. */
+import { describe, expect, it } from "vitest";
+import { BodyBudget } from "../../src/app/body-budget.ts";
+import type { BodyHolding } from "../../src/app/body-budget.ts";
+
+interface Counted extends BodyHolding {
+  asked: number;
+}
+
+function holding(network: string | undefined): Counted {
+  return {
+    held: 0,
+    asked: 0,
+    get network() {
+      this.asked++;
+      return network;
+    },
+  };
+}
+
+/** Numbers that come again with their seed (Numerical Recipes' LCG). */
+function numbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return (state >>> 8) % below;
+  };
+}
+
+describe("a body budget", () => {
+  it.each([1, 2, 3, 4, 5])("is for each network what counting every byte says (seed %i)", (seed) => {
+    const next = numbers(seed);
+    const [limit, share] = [400, 50];
+    const budget = new BodyBudget(limit, share);
+    const networks = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", undefined];
+    const held: { readonly by: Counted; readonly of: string | undefined }[] = [];
+    const sum = (of?: string) =>
+      held.reduce((sum, one) => sum + (of === undefined || one.of === of ? one.by.held : 0), 0);
+    let refused = 0;
+    for (let step = 0; step < 20_000; step++) {
+      // Long enough one way to fill it, and then to empty it.
+      const isFilling = Math.floor(step / 300) % 2 === 0;
+      if (next(4) < (isFilling ? 3 : 1)) {
+        const of = networks[next(networks.length)];
+        const mine = held.filter((one) => one.of === of);
+        const by = mine.length > 0 && next(2) === 0 ? (mine[next(mine.length)]?.by ?? holding(of)) : holding(of);
+        const bytes = next(30);
+        const fits = sum() + bytes <= limit && (of === undefined || sum(of) + bytes <= share || sum() + bytes <= share);
+        expect(budget.hasRoom(by, bytes)).toBe(fits);
+        expect(budget.take(by, bytes)).toBe(fits);
+        if (!fits) refused++;
+        else if (!held.some((one) => one.by === by)) held.push({ by, of });
+      } else if (held.length > 0) {
+        const at = next(held.length);
+        const by = held[at]?.by as Counted;
+        budget.give(by, next(2) === 0 ? by.held : next(by.held + 1));
+        if (by.held === 0) held.splice(at, 1);
+      }
+    }
+    expect(refused).toBeGreaterThan(100);
+  });
+
+  it("asks nobody for an address while all that is held is less than a share", () => {
+    const budget = new BodyBudget(400, 50);
+    const all = Array.from({ length: 5 }, () => holding("a"));
+    for (const one of all) expect(budget.take(one, 10)).toBe(true);
+    for (const one of all) budget.give(one, 10);
+    expect(all.map(({ asked }) => asked)).toEqual([0, 0, 0, 0, 0]);
+  });
+
+  // A body that asks for more than there is, again and again, beside many that hold a byte each.
+  it.each([100, 200, 400])("counts %i holders again only once as many have gone", (holders) => {
+    const budget = new BodyBudget(100_000, 1000);
+    const all = Array.from({ length: holders }, () => holding("a"));
+    for (const one of all) budget.take(one, 1);
+    const steps = 10_000;
+    for (let i = 0; i < steps; i++) {
+      const other = holding("b");
+      budget.hasRoom(other, 1000);
+      budget.take(other, 1);
+      budget.give(other, 1);
+    }
+    expect(all.reduce((sum, { asked }) => sum + asked, 0)).toBeLessThanOrEqual(2 * steps);
+  });
+});
