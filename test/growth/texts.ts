@@ -6,6 +6,8 @@
  */
 import { Codec, Dep, Form, Path, Query, Returns, Test, get, post } from "usher-http";
 import type { Inputs } from "usher-http";
+import { networkOf } from "../../src/codecs/network.ts";
+import { untold } from "../../src/database/untold.ts";
 
 /** One reader, and the texts it is given. */
 export interface Row {
@@ -85,4 +87,14 @@ export const rows: readonly Row[] = [
     texts: pairs,
   },
   { reader: "form", read: sending({ ...fields(Form, 5), is: Form.checked("is") }, urlencoded), texts: pairs },
+  {
+    reader: "a sentence of the database's that quotes a value",
+    read: (text) => untold(`relation ${text} does not exist`, "select $1::regclass", [text, "12"]),
+    texts: again("«", "»", '"', "'", "„", '"x', "x", "X ", "…", "\u00e9", "\ud83d\ude00", "12 ", " "),
+  },
+  {
+    reader: "a client that a limit counts",
+    read: (text) => networkOf(text, 64),
+    texts: again(":", "::", "[", "[]:1", "1:", "%", "1.", "f"),
+  },
 ];
