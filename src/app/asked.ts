@@ -28,7 +28,7 @@ import type { Exchange } from "./exchange.ts";
 import type { Inside } from "./middleware.ts";
 import { internalRefusal } from "./failure.ts";
 import { RequestContext } from "./request-context.ts";
-import { networkOf } from "./proxies/network.ts";
+import { networkOf } from "../codecs/network.ts";
 import type { ProxyWord, TrustedProxies } from "./proxies/trusted-proxies.ts";
 import { authorityOf, originForm } from "./target.ts";
 
