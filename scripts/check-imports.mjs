@@ -46,7 +46,7 @@ const loadedModule = { file: "cli/load-routes.ts", specifier: "url.href" };
 
 /** What an adapter may run of src. Of the rest, `index.ts` aside, it may import types. */
 const portsOfSrc =
-  /^src\/(app|database|logging|measuring|streams\/relays)\/|^src\/streams\/turn\.ts$|^src\/inputs\/(body-source|later|rate-store)\.ts$|^src\/answers\/(answer|parts)\.ts$/;
+  /^src\/(app|database|logging|measuring|streams\/relays)\/|^src\/streams\/turn\.ts$|^src\/inputs\/(body-source|later|rate-store)\.ts$|^src\/codecs\/(tokens|white-space)\.ts$|^src\/answers\/(answer|parts)\.ts$/;
 
 const wrong = [];
 for (const folder of ["src", "adapters", "cli", "examples"]) {

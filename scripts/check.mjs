@@ -9,7 +9,18 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 // The build comes first: packages, instantiations and tests are of what it leaves in dist.
-const checks = ["build", "format:check", "lint", "imports", "types", "unused", "package", "instantiations", "links"];
+const checks = [
+  "build",
+  "format:check",
+  "lint",
+  "imports",
+  "white-space",
+  "types",
+  "unused",
+  "package",
+  "instantiations",
+  "links",
+];
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const withTests = process.argv.includes("--tests");

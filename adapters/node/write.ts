@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import { isStream } from "../../src/answers/answer.ts";
 import type { Sent } from "../../src/app/exchange.ts";
 import { isFeed } from "../../src/app/streaming.ts";
+import { lists } from "../../src/codecs/tokens.ts";
 import { connectionOf } from "./connection.ts";
 import { Dropping } from "./dropping.ts";
 import type { NodeExchange } from "./exchange.ts";
@@ -81,7 +82,7 @@ function endsOld(exchange: NodeExchange, { body }: Sent): boolean {
 }
 
 function asksForEnd(exchange: NodeExchange): boolean {
-  return /(?:^|,)\s*close\s*(?:,|$)/i.test(exchange.lines("connection").join());
+  return lists(exchange.lines("connection"), "close");
 }
 
 function sendAndLinger(exchange: NodeExchange, sent: Sent, writing: Writing): void {

@@ -1,5 +1,6 @@
 import type { Answer } from "../answers/answer.ts";
 import { none } from "../answers/answer.ts";
+import { stripped } from "../codecs/white-space.ts";
 import { isToken } from "../codecs/word.ts";
 import type { Asked } from "../inputs/asked.ts";
 import type { Sharing } from "../openapi/sharing.ts";
@@ -107,12 +108,12 @@ export function make(options: CorsOptions): Cors {
 
 function requestedHeaders(asked: Asked): readonly string[] {
   const names = asked.lines("access-control-request-headers").join(",").toLowerCase().split(",");
-  return [...new Set(names.map((name) => name.trim()))];
+  return [...new Set(names.map((name) => stripped(name)))];
 }
 
 /** Whether a route says already that its answer differs by origin. */
 function varies({ headers }: Answer): boolean {
   return headers.some(
-    ([name, value]) => name.toLowerCase() === "vary" && /(?:^|[\s,])(?:origin|\*)(?:$|[\s,])/i.test(value),
+    ([name, value]) => name.toLowerCase() === "vary" && /(?:^|[\t ,])(?:origin|\*)(?:$|[\t ,])/i.test(value),
   );
 }

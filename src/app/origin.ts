@@ -1,3 +1,4 @@
+import { stripped } from "../codecs/white-space.ts";
 import type { Asked } from "../inputs/asked.ts";
 
 /**
@@ -17,7 +18,7 @@ export function isCrossOrigin(asked: Asked, trusted: ReadonlySet<string>): boole
 // "same-site" is another site: a sibling subdomain may be anybody's. "none" is the person: an address typed, a bookmark.
 function isOwnSite(site: string): boolean {
   if (site === "same-origin") return true;
-  const word = site.trim().toLowerCase();
+  const word = stripped(site).toLowerCase();
   return word === "same-origin" || word === "none";
 }
 
@@ -42,7 +43,8 @@ export function readOrigins(texts: readonly string[], wrong: (problem: string) =
 
 function isOrigin(text: string): boolean {
   if (text.includes("*")) return false;
-  if (!/^https?:/.test(text)) return /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@,A-Z]+$/.test(text);
-  // A browser leaves out the port that the scheme has anyway, and writes a host's name in ASCII.
+  // A browser writes a host's name in ASCII, and leaves out the port that the scheme has anyway.
+  if (!/^[!-~]+$/.test(text)) return false;
+  if (!/^https?:/.test(text)) return /^[a-z][a-z\d+.-]*:\/\/[^/?#@,A-Z]+$/.test(text);
   return URL.canParse(text) && new URL(text).origin === text;
 }

@@ -1,3 +1,5 @@
+import { stripped } from "./white-space.ts";
+
 /** Whether a header that lists tokens, on one line or several, has this one, in any case (RFC 9110 §5.6.1). */
 export function lists(lines: readonly string[], token: string): boolean {
   const lower = token.toLowerCase();
@@ -9,5 +11,5 @@ export function itemsOf(lines: readonly string[]): readonly string[] {
   return lines
     .join(",")
     .split(",")
-    .map((item) => item.trim());
+    .map((item) => stripped(item));
 }

@@ -1,4 +1,5 @@
 import type { Codec } from "../codecs/codec.ts";
+import { stripped } from "../codecs/white-space.ts";
 import { isToken } from "../codecs/word.ts";
 
 /** A cookie, declared once: what reads it, sets it and removes it. */
@@ -113,14 +114,14 @@ export function wrongPart(cookie: WrittenCookie | null): string | undefined {
 
 /** The first cookie of a name in one `Cookie` line; the quotes of a quoted value are part of it. */
 export function findCookie(line: string, name: string): string | undefined {
-  for (let start = 0; start < line.length;) {
+  // Looked for anew only behind the last one found: of a line of `;`, each would look to the line's end.
+  let equals = line.indexOf("=");
+  for (let start = 0; equals !== -1;) {
     const semicolon = line.indexOf(";", start);
     const end = semicolon === -1 ? line.length : semicolon;
-    const equals = line.indexOf("=", start);
-    if (equals !== -1 && equals < end && line.slice(start, equals).trim() === name) {
-      return line.slice(equals + 1, end).trim();
-    }
+    if (equals < end && stripped(line, start, equals) === name) return stripped(line, equals + 1, end);
     start = end + 1;
+    if (equals < start) equals = line.indexOf("=", start);
   }
   return undefined;
 }

@@ -1,4 +1,5 @@
 import { mediaType } from "../codecs/index.ts";
+import { stripped } from "../codecs/white-space.ts";
 import { isToken } from "../codecs/word.ts";
 import { sentences, unsupportedMediaType } from "../refusals/framework-codes.ts";
 import { Problem } from "../refusals/problem.ts";
@@ -7,13 +8,13 @@ import type { Asked } from "./asked.ts";
 
 /** The `type/subtype` of a `Content-Type`, in lower case; undefined where it is no media type. */
 export function mediaTypeOf(line: string): string | undefined {
-  const read = mediaType.parse(line);
+  const read = mediaType.parse(stripped(line));
   return read.ok ? `${read.value.type}/${read.value.subtype}` : undefined;
 }
 
 /** Whether a `Content-Type` says multipart/form-data, whatever its parameters are. */
 export function isMultipart(line: string): boolean {
-  return /^multipart\/form-data[\t ]*(?:;|$)/i.test(line.trim());
+  return /^multipart\/form-data[\t ]*(?:;|$)/i.test(stripped(line));
 }
 
 /** A multipart body that names no boundary it could be read by. */

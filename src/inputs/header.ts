@@ -1,4 +1,5 @@
 import type { AnyCodec, Codec } from "../codecs/codec.ts";
+import { stripped } from "../codecs/white-space.ts";
 import { Problem } from "../refusals/problem.ts";
 import type { Asked } from "./asked.ts";
 import type { Dep, TextNeed } from "./dep.ts";
@@ -46,7 +47,7 @@ function header(
     const first = lines[0];
     if (first === undefined) return absent();
     if (lines.length > 1 && codec.list !== true) return twice;
-    return readText(codec, (lines.length > 1 ? lines.join(", ") : first).trim(), at);
+    return readText(codec, stripped(lines.length > 1 ? lines.join(", ") : first), at);
   };
   const need: TextNeed = { in: "header", name, codec, required: false, repeated: false, ...what };
   return { node: { from: [], need, compile: () => read } };

@@ -1,3 +1,4 @@
+import { stripped } from "../codecs/white-space.ts";
 import { firstValue, everyValue } from "./query-text.ts";
 import type { Asked, RequestRecord } from "./asked.ts";
 
@@ -54,7 +55,7 @@ class AskedRecord implements RequestRecord {
 
   header(name: string): string | undefined {
     const lines = this.#asked.lines(name.toLowerCase());
-    return lines.length === 0 ? undefined : lines.join(", ").trim();
+    return lines.length === 0 ? undefined : stripped(lines.join(", "));
   }
 
   cookie(name: string): string | undefined {

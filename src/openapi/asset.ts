@@ -4,6 +4,7 @@ import type { Succeeded } from "../answers/returned.ts";
 import * as Returns from "../answers/returns.ts";
 import { custom } from "../codecs/custom.ts";
 import { weighted } from "../codecs/weighted.ts";
+import { stripped } from "../codecs/white-space.ts";
 import type { Awaitable } from "../inputs/dep.ts";
 import { optional } from "../inputs/header.ts";
 import { ok } from "../result.ts";
@@ -99,7 +100,7 @@ function takesGzip(accepted: string | undefined): boolean {
 /** RFC 9110 §13.1.2: compared without regard to how strong the tags are. */
 function matches(known: string, tag: string): boolean {
   return known.split(",").some((one) => {
-    const its = one.trim();
+    const its = stripped(one);
     return its === "*" || its.replace(/^W\//, "") === tag;
   });
 }

@@ -1,3 +1,4 @@
+import { stripped } from "../codecs/white-space.ts";
 import type { Answered, TestApp } from "./answered.ts";
 import { call } from "./call.ts";
 import type { CallOptions } from "./call-options.ts";
@@ -65,7 +66,7 @@ class Jar {
 }
 
 function cookieOf(line: string, target: string, now: Date): Held {
-  const [pair = "", ...attributes] = line.split(";").map((part) => part.trim());
+  const [pair = "", ...attributes] = line.split(";").map((part) => stripped(part));
   const equals = pair.indexOf("=");
   const said = new Map(
     attributes.map((attribute) => {

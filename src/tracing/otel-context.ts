@@ -1,3 +1,5 @@
+import { stripped } from "../codecs/white-space.ts";
+
 /** OpenTelemetry's context, as its interface says and no more: whoever traces has the package, and nobody else needs it. */
 export class OtelContext {
   readonly #values: ReadonlyMap<symbol, unknown>;
@@ -30,7 +32,7 @@ export class PassedState {
   }
 
   get(key: string): string | undefined {
-    const members = this.#text.split(",").map((member) => member.trim());
+    const members = this.#text.split(",").map((member) => stripped(member));
     return members.find((member) => member.startsWith(`${key}=`))?.slice(key.length + 1);
   }
 
@@ -40,7 +42,7 @@ export class PassedState {
   }
 
   unset(key: string): PassedState {
-    const members = this.#text.split(",").map((member) => member.trim());
+    const members = this.#text.split(",").map((member) => stripped(member));
     return new PassedState(members.filter((member) => !member.startsWith(`${key}=`)).join(","));
   }
 

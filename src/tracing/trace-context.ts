@@ -1,3 +1,4 @@
+import { stripped } from "../codecs/white-space.ts";
 import { freshHex } from "./random.ts";
 
 /** The trace a request belongs to, and its own span in it. */
@@ -39,7 +40,7 @@ export function joinTrace(lines: Lines): TraceContext {
 }
 
 function joined(line: string): RegExpExecArray | undefined {
-  const match = traceparent.exec(line.trim());
+  const match = traceparent.exec(stripped(line));
   if (match === null) return undefined;
   const [, version, traceId, parentId, , more] = match;
   // Version 00 ends after its flags; a later one may go on behind another dash.
@@ -49,7 +50,7 @@ function joined(line: string): RegExpExecArray | undefined {
 
 function stateOf(lines: readonly string[]): string | undefined {
   const state = lines
-    .map((line) => line.trim())
+    .map((line) => stripped(line))
     .filter((line) => line !== "")
     .join(",");
   return state === "" || state.length > longestState || !/^[\t\x20-\x7e]+$/.test(state) ? undefined : state;

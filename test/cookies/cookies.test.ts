@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Answer, Codec, Cookie, Path, Returns, Test, get, post, setCookie } from "usher-http";
 import * as v from "valibot";
+import { findCookie } from "../../src/cookies/cookie.ts";
 import { logged, messages } from "../support/logs.ts";
 import { clientOf } from "../support/node-server.ts";
 import { header } from "../support/raw-client.ts";
@@ -218,6 +219,24 @@ describe("read", () => {
 
   it.each(["n=x", "n=", 'n="7"', "n=7.0"])("CK-10 %s does not parse, a 400", async (cookie) => {
     expect(await read(cookie)).toBe(invalid(["cookie.n", "malformed", "This is not a whole number."]));
+  });
+
+  it("finds what cutting the line at each `;` finds", () => {
+    const strip = (text: string): string => text.replace(/^[ \t]+|[ \t]+$/g, "");
+    const model = (line: string, name: string): string | undefined => {
+      const pairs = line.split(";").map((pair) => [pair.indexOf("="), pair] as const);
+      const found = pairs.find(([equals, pair]) => equals !== -1 && strip(pair.slice(0, equals)) === name);
+      return found && strip(found[1].slice(found[0] + 1));
+    };
+    const line = fc
+      .array(fc.constantFrom(";", "=", " ", "\t", "\u00a0", "a", "b", "a=", "; a"))
+      .map((all) => all.join(""));
+    fc.assert(
+      fc.property(line, fc.constantFrom("a", "b", "ab", "", "a b", "a=b", " a"), (line, name) => {
+        expect(findCookie(line, name)).toBe(model(line, name));
+      }),
+      { numRuns: 5000 },
+    );
   });
 
   it("one that must be sent", async () => {

@@ -4,7 +4,7 @@
  *
  * A reader is asked as a client asks it wherever it can be: by a request.
  */
-import { Codec, Dep, Form, Path, Query, Returns, Test, get, post } from "usher-http";
+import { Codec, Cookie, Dep, Form, Path, Query, Returns, Test, get, post } from "usher-http";
 import type { Inputs } from "usher-http";
 import { networkOf } from "../../src/codecs/network.ts";
 import { untold } from "../../src/database/untold.ts";
@@ -85,6 +85,26 @@ export const rows: readonly Row[] = [
       bySearch,
     ),
     texts: pairs,
+  },
+  {
+    reader: "cookie",
+    read: asking(
+      {
+        a: Cookie.optional(Cookie.named("a", Codec.string)),
+        n: Cookie.optional(Cookie.named("n", Codec.int)),
+        later: Cookie.optional(Cookie.named("later", Cookie.encoded)),
+      },
+      (app, cookie) => Test.call(app, "GET", "/", { headers: { cookie } }),
+    ),
+    texts: {
+      ...again(";", "=", "a", " ", "\t", "\u00a0", "; ", "a;", "=;", "a=;", "b=1; ", "later=%;", "later", " =", "n=1;"),
+      ...around("", [";", " ", "; ", "a;"], "="),
+      ...around("", [";", " ", "; ", "a;"], "a=1"),
+      ...around("a=", [" ", "=", "x", "\t;"], "x"),
+      ...around("n=", ["0", "1", "-"]),
+      ...around("later=", ["QUJD", "A", "-", "="]),
+      ...numbered("cookies that differ", (number) => `c${number}=1`, "; "),
+    },
   },
   { reader: "form", read: sending({ ...fields(Form, 5), is: Form.checked("is") }, urlencoded), texts: pairs },
   {

@@ -1,6 +1,7 @@
 import { forwarded } from "../../codecs/index.ts";
 import { withoutPort } from "../../codecs/network.ts";
 import type { ForwardedElement } from "../../codecs/forwarded.ts";
+import { stripped } from "../../codecs/white-space.ts";
 import { addressBytes, isWithin, readRange } from "./address.ts";
 import type { AddressRange } from "./address.ts";
 
@@ -96,7 +97,7 @@ export class TrustedProxies {
 
 function listOf(lines: readonly string[]): readonly string[] {
   const items = lines.join(",").split(",");
-  return items.map((item) => item.trim()).filter((item) => item !== "");
+  return items.map((item) => stripped(item)).filter((item) => item !== "");
 }
 
 /** The address of a hop, without its port and brackets; an IPv4 one written as IPv6 is told as IPv4. */

@@ -1,6 +1,7 @@
 import type { MediaType } from "../../codecs/index.ts";
 import { mediaType } from "../../codecs/index.ts";
 import { decode } from "../../codecs/utf8.ts";
+import { stripped } from "../../codecs/white-space.ts";
 import { isToken } from "../../codecs/word.ts";
 import type { Result } from "../../result.ts";
 import { error, ok } from "../../result.ts";
@@ -60,23 +61,9 @@ function readLines(text: string): Headers | undefined {
     const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
     // A folded line begins with a blank, which no name does. A line break that is no CRLF is a control character.
     if (!isToken(name) || /[\x00-\x08\x0a-\x1f\x7f]/.test(line)) return undefined;
-    const value = withoutBlanks(line.slice(colon + 1));
+    const value = stripped(line, colon + 1);
     const before = headers.get(name);
     headers.set(name, before === undefined ? value : `${before}, ${value}`);
   }
   return headers;
-}
-
-// A pattern for the blanks at the end would cost the square of a run of blanks before it.
-function withoutBlanks(value: string): string {
-  let start = 0;
-  let end = value.length;
-  while (start < end && isBlank(value, start)) start += 1;
-  while (end > start && isBlank(value, end - 1)) end -= 1;
-  return value.slice(start, end);
-}
-
-function isBlank(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  return code === 0x20 || code === 0x09;
 }
