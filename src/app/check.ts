@@ -1,5 +1,5 @@
 import { isFieldValue } from "../answers/header-guard.ts";
-import type { AnyDep, DepNode } from "../inputs/dep.ts";
+import type { AnyDep, DepNode, TextNeed } from "../inputs/dep.ts";
 import type { Supplied } from "../inputs/resource.ts";
 import { frameworkCodes } from "../refusals/framework-codes.ts";
 import type { Code } from "../refusals/code.ts";
@@ -109,9 +109,7 @@ function checkInputs(
 ): void {
   let bodies = 0;
   for (const { need, resource, body, check } of nodes) {
-    if (need?.in === "path" && takerOf(route.path.segments, need.name) === -1) {
-      problems.push(`${name} reads the path parameter ${need.name}, which its path does not have`);
-    }
+    if (need?.in === "path") checkParameter(name, route.path.segments, need, problems);
     if (need?.in === "header" && !isToken(need.name)) {
       problems.push(`${name} reads the header ${JSON.stringify(need.name)}, which is no header's name`);
     }
@@ -126,6 +124,29 @@ function checkInputs(
       `${name} reads its body as a form or as it arrives and reads it another way too, where a body is read one way`,
     );
   }
+}
+
+function checkParameter(
+  route: string,
+  segments: readonly Segment[],
+  { name, parameter }: TextNeed,
+  problems: string[],
+): void {
+  const at = takerOf(segments, name);
+  const own = segments[at];
+  if (typeof own !== "object") {
+    problems.push(`${route} reads the path parameter ${name}, which its path does not have`);
+  } else if (parameter !== undefined && !segments.includes(parameter)) {
+    const both = `${name} (${kindOf(parameter)}), and its path has another of that name (${kindOf(own)})`;
+    problems.push(`${route} reads the path parameter ${both}: make it once, and use that one in both`);
+  }
+}
+
+/** What a parameter reads, in a word. */
+function kindOf(parameter: Exclude<Segment, string>): string {
+  if (parameter.kind === "rest") return "rest";
+  const { kind, format, type } = parameter.codec.text ?? { type: "string" };
+  return `${kind ?? format ?? type}${parameter.declines ? ", next-route" : ""}`;
 }
 
 function checkAnswer({ route, name }: Declared, problems: string[]): void {

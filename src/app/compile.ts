@@ -1,6 +1,7 @@
 import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
 import type { Place } from "../inputs/dep.ts";
+import { checksOf } from "../inputs/param.ts";
 import { makePlan } from "../inputs/plan.ts";
 import type { Plan } from "../inputs/plan.ts";
 import { FieldNames } from "../inputs/query-text.ts";
@@ -63,15 +64,17 @@ class ReadyRoute implements CompiledRoute {
   }
 
   #makePlan(): Plan {
-    return makePlan(this.route.inputs, placeOf(this.#declared, this.#supplied));
+    const { route, nodes } = this.#declared;
+    return makePlan(route.inputs, placeOf(this.#declared, this.#supplied), checksOf(route.path.segments, nodes));
   }
 }
 
 function placeOf({ route, name }: Declared, supplied: ReadonlyMap<string, unknown>): Place {
-  const captured = (parameter: string): number | undefined => {
+  const captured: Place["captured"] = (parameter) => {
     const taking = route.path.segments.filter((segment) => typeof segment === "object");
-    const index = taking.findIndex(({ name }) => name === parameter);
-    return index === -1 ? undefined : index;
+    const index = taking.indexOf(parameter);
+    if (index !== -1) return index;
+    return taking.some(({ name }) => name === parameter.name) ? "another" : undefined;
   };
   const [query, form] = [new FieldNames(), new FieldNames()];
   return { route: name, captured, query, form, resource: (name) => supplied.get(name) };

@@ -1,5 +1,6 @@
 import type { AnyCodec } from "../codecs/codec.ts";
 import type { Code } from "../refusals/code.ts";
+import type { AnyParam, Rest } from "../routes/path.ts";
 import type { Shape } from "../shapes/shape.ts";
 import type { Asked, Need } from "./asked.ts";
 import type { FieldNames } from "./query-text.ts";
@@ -53,6 +54,8 @@ export interface TextNeed {
   readonly required: boolean;
   readonly repeated: boolean;
   readonly codec: AnyCodec;
+  /** Which of a path's parameters it is: one of the same name is another. */
+  readonly parameter?: AnyParam | Rest;
   /** Printed. */
   readonly default?: string;
   /** Only whether it is sent counts. */
@@ -97,8 +100,8 @@ export interface DepNode {
 export interface Place {
   /** `GET /orders/{order_id}`, for messages. */
   readonly route: string;
-  /** Which of the captured segments a path parameter took; undefined where the path lacks it. */
-  captured(name: string): number | undefined;
+  /** Which of the captured segments a path parameter took; `"another"` where one of the same name has its place. */
+  captured(parameter: AnyParam | Rest): number | "another" | undefined;
   /** The fields that the route reads of its query, and of its form. */
   readonly query: FieldNames;
   readonly form: FieldNames;

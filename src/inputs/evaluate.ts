@@ -30,7 +30,7 @@ const waiting = Symbol("waiting");
  * once. What follows is called and not promised, so that where nothing waits no promise is made.
  */
 export function readInputs<R extends Asked, A>(plan: Plan, asked: R, then: Then<R, A>): Soon<A> {
-  if (plan.slots.length === 0) return then.inputs(asked, {});
+  if (plan.start.length === 0) return then.inputs(asked, {});
   const texts = plan.texts === undefined ? undefined : readTexts(plan.names, plan.texts, asked);
   if (texts !== undefined) return then.inputs(asked, texts);
   const reading = new InputReading(plan, asked);
@@ -56,7 +56,7 @@ function readTexts(names: readonly string[], texts: readonly ReadText[], asked: 
   for (let i = 0; i < texts.length; i++) {
     const read = (texts[i] as ReadText)(asked);
     if (read instanceof Problem || read instanceof Refusal) return undefined;
-    inputs[names[i] as string] = read;
+    if (i < names.length) inputs[names[i] as string] = read;
   }
   return inputs;
 }

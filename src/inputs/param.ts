@@ -1,14 +1,17 @@
 import type { SentAs } from "../codecs/codec.ts";
 import { internal, sentences } from "../refusals/framework-codes.ts";
 import { Refusal } from "../refusals/refusal.ts";
-import type { AnyParam, Param, Rest } from "../routes/path.ts";
+import type { AnyParam, Param, Rest, Segment } from "../routes/path.ts";
 import { decodeSegment } from "../routes/segment.ts";
 import type { Asked } from "./asked.ts";
-import type { Dep, Place } from "./dep.ts";
+import type { AnyDep, Dep, DepNode, Place } from "./dep.ts";
 import { notText, readText } from "./read-text.ts";
 import { string } from "../codecs/index.ts";
 
-/** The value of a path parameter; a 400 at `path.<name>` where the segment does not parse. */
+/**
+ * The value of a path parameter; a 400 at `path.<name>` where the segment does not parse, which is checked also where nobody
+ * reads it. It is the value that the path is made of: `App.make` refuses another parameter of the same name.
+ */
 export function param<Name extends string, A, S = unknown>(
   parameter: Param<Name, A, S>,
 ): Dep<A, never, { path: { [K in Name]: SentAs<S> } }>;
@@ -20,9 +23,10 @@ export function param(parameter: AnyParam | Rest): Dep<never, never, never> {
   const at = `path.${name}`;
   const codec = parameter.kind === "param" ? parameter.codec : string;
   const compile = (place: Place): ((asked: Asked) => unknown) => {
-    const index = place.captured(name);
-    if (index === undefined) {
-      const detail = `a dependency read the path parameter ${name}, which the path of ${place.route} does not have`;
+    const index = place.captured(parameter);
+    if (typeof index !== "number") {
+      const why = index === "another" ? "has another of that name" : "does not have";
+      const detail = `a dependency read the path parameter ${name}, which the path of ${place.route} ${why}`;
       throw new Refusal(internal, sentences.get("internal") as string, { detail });
     }
     if (parameter.kind === "rest") return (asked) => readRest(asked.captured[index] as string, at);
@@ -31,7 +35,16 @@ export function param(parameter: AnyParam | Rest): Dep<never, never, never> {
       return text === undefined ? notText(codec, at) : readText(codec, text, at);
     };
   };
-  return { node: { from: [], need: { in: "path", name, required: true, repeated: false, codec }, compile } };
+  return { node: { from: [], need: { in: "path", name, required: true, repeated: false, codec, parameter }, compile } };
+}
+
+/** What checks a path's parameters that a route does not read. One that declines has parsed where its route was found. */
+export function checksOf(segments: readonly Segment[], read: readonly DepNode[]): readonly AnyDep[] {
+  return segments.flatMap((segment) => {
+    if (typeof segment === "string" || (segment.kind === "param" && segment.declines)) return [];
+    const isRead = read.some(({ need }) => need?.in === "path" && need.parameter === segment);
+    return isRead ? [] : [param(segment as Rest)];
+  });
 }
 
 function readRest(captured: string, at: string): unknown {

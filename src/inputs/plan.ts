@@ -15,7 +15,10 @@ export interface Plan {
   readonly names: readonly string[];
   /** Where the value of each name is found. */
   readonly slots: readonly number[];
-  /** How each name is read, where all of them are texts of the head: nothing waits and nothing is made from another. */
+  /**
+   * How each name is read, where all of them are texts of the head: nothing waits and nothing is made from another. Behind
+   * them, what is only checked.
+   */
   readonly texts: readonly ReadText[] | undefined;
   /** What needs no body, left to right; a body's content type is looked at here too. */
   readonly first: readonly Step[];
@@ -59,10 +62,14 @@ const noInputs: Plan = {
   slotOf: new Map(),
 };
 
-/** Works out how inputs are read: each once, by identity, what it is made from before it. */
-export function makePlan(inputs: Inputs, place: Place): Plan {
+/**
+ * Works out how inputs are read: each once, by identity, what it is made from before it.
+ *
+ * @param checked What is read before them for its problems alone.
+ */
+export function makePlan(inputs: Inputs, place: Place, checked: readonly AnyDep[]): Plan {
   const names = Object.keys(inputs);
-  if (names.length === 0) return noInputs;
+  if (names.length === 0 && checked.length === 0) return noInputs;
   const first: Step[] = [];
   const second: Step[] = [];
   const start: unknown[] = [];
@@ -86,13 +93,15 @@ export function makePlan(inputs: Inputs, place: Place): Plan {
     return slot;
   }
 
+  for (const dep of checked) visit(dep);
   const slots = names.map((name) => visit(inputs[name] as AnyDep));
-  return { place, names, slots, texts: textsOf(inputs, place), first, second, body, start, slotOf };
+  const texts = textsOf([...Object.values(inputs), ...checked], place);
+  return { place, names, slots, texts, first, second, body, start, slotOf };
 }
 
-function textsOf(inputs: Inputs, place: Place): readonly ReadText[] | undefined {
+function textsOf(deps: readonly AnyDep[], place: Place): readonly ReadText[] | undefined {
   const texts: ReadText[] = [];
-  for (const { node } of Object.values(inputs)) {
+  for (const { node } of deps) {
     const where = node.need?.in;
     if (where !== "path" && where !== "query" && where !== "header") return undefined;
     const read = node.compile?.(place, []);

@@ -37,9 +37,12 @@ export const refusalSchemas: { readonly [name: string]: Schema } = {
 /** Each code a route may refuse with: its own, its inputs', and those the framework adds (contract 7.2). */
 export function codesOf(route: Route, reads: Reads): readonly Code[] {
   const isSocket = route.returns.node.kind === "websocket";
-  const readsPath = route.path.segments.some((segment) => typeof segment !== "string");
+  // Read or not, it is checked; one that declines has parsed where its route answers.
+  const checksPath = route.path.segments.some((segment) => {
+    return typeof segment !== "string" && !(segment.kind === "param" && segment.declines);
+  });
   const added: Code[] = [];
-  if (readsPath || reads.isAny || isSocket) added.push(codes.invalid);
+  if (checksPath || reads.isAny || isSocket) added.push(codes.invalid);
   if (isSocket) added.push(codes.upgradeRequired);
   if (reads.body !== undefined) added.push(codes.unreadable, codes.tooLarge);
   if (isSocket || changesSomething(route.method)) added.push(codes.crossOrigin);

@@ -101,6 +101,30 @@ describe("paths", () => {
       "GET /s reads the path parameter file, which its path does not have",
     ],
     [
+      "ST-05",
+      reads(Path.of("o", orderId), { id: param(Path.str("order_id")) }),
+      "GET /o/{order_id} reads the path parameter order_id (string), and its path has another of that name (integer): " +
+        "make it once, and use that one in both",
+    ],
+    [
+      "ST-05",
+      reads(Path.of("o", orderId), { id: Dep.map(param(Path.int("order_id")), String) }),
+      "GET /o/{order_id} reads the path parameter order_id (integer), and its path has another of that name (integer): " +
+        "make it once, and use that one in both",
+    ],
+    [
+      "ST-05",
+      reads(Path.of("o", orderId), { id: param(Path.int("order_id", { unparsed: "next-route" })) }),
+      "GET /o/{order_id} reads the path parameter order_id (integer, next-route), and its path has another of that name " +
+        "(integer): make it once, and use that one in both",
+    ],
+    [
+      "ST-05",
+      reads(Path.of("o", file), { file: param(Path.param("file", Codec.enum("size", ["s", "m"]))) }),
+      "GET /o/{file*} reads the path parameter file (size), and its path has another of that name (rest): " +
+        "make it once, and use that one in both",
+    ],
+    [
       "ST-07",
       get(Path.of(orderId, "x", Path.str("order_id")), text, hello),
       "GET /{order_id}/x/{order_id} names the parameter order_id twice",

@@ -1,10 +1,11 @@
 /** The access line (contract 2.12; rows LG-04 to LG-09, LG-11, LG-24). */
 import { describe, expect, it } from "vitest";
-import { Answer, Meta, Path, Refusal, Returns, Test, get, json, post, refuse } from "usher-http";
+import { Answer, Meta, Path, Refusal, Returns, Test, get, json, param, post, refuse } from "usher-http";
 import * as v from "valibot";
 import { lines, logWith, logged } from "../support/logs.ts";
 
 const name = Path.str("name");
+const status = Path.int("status");
 const gone = Refusal.code("gone", { status: 410, doc: "It went." });
 const hello = get(Path.of("hello", name), { returns: Returns.text }, () => "héllo");
 const text = { returns: Returns.text };
@@ -16,6 +17,12 @@ const routes = [
     throw new Error("no");
   }),
   get(Path.of("framed"), { returns: Returns.response }, () => Answer.make("x", { headers: [["connection", "x"]] })),
+  get(Path.of("status", status), { inputs: { status: param(status) }, returns: Returns.response }, ({ status }) =>
+    Answer.make("text", { status }),
+  ),
+  get(Path.of("bodiless", status), { inputs: { status: param(status) }, returns: Returns.response }, ({ status }) =>
+    Answer.stream(new Blob(["text"]).stream() as ReadableStream<Uint8Array>, { status, length: 4 }),
+  ),
   get(Path.of("stream"), { returns: Returns.response }, () =>
     Answer.stream(new Blob(["abc"]).stream() as ReadableStream<Uint8Array>),
   ),
@@ -107,6 +114,21 @@ describe("the access line", () => {
     ],
   ])("%s %s %s", async (_id, method, target, expected) => {
     expect(await access(method, target)).toEqual(expected);
+  });
+
+  it.each([
+    ["GET", "/status/200", 4],
+    ["HEAD", "/status/200", 0],
+    ["HEAD", "/gone", 0],
+    ["HEAD", "/framed-stream", 0],
+    ...[204, 205, 304].flatMap((status) =>
+      ["GET", "HEAD"].flatMap((method) => [
+        [method, `/status/${status}`, 0] as const,
+        [method, `/bodiless/${status}`, 0] as const,
+      ]),
+    ),
+  ] as const)("LG the size of what %s %s is sent is %i", async (method, target, size) => {
+    expect((await access(method, target))["http.response.body.size"]).toBe(size);
   });
 
   it("LG a 400 and a 415 are the route's", async () => {

@@ -154,8 +154,9 @@ describe("a parameter that does not parse", () => {
     expect(body).toBe(invalid(["path.tile", "malformed", "This is not even."]));
   });
 
-  it("a parameter nobody reads is never parsed", async () => {
-    expect(await answers([says("here", "x", Path.int("n"))], "/x/abc")).toBe("here");
+  it("a parameter nobody reads is parsed all the same", async () => {
+    expect(await answers([says("here", "x", Path.int("n"))], "/x/abc")).toBe("400");
+    expect(await answers([says("here", "x", Path.int("n"))], "/x/12")).toBe("here");
   });
 });
 

@@ -50,6 +50,7 @@ const routes = [
     await Trace.span("stock", () => Promise.reject(new OutOfStock("secret")));
     return "";
   }),
+  get(Path.of("bodiless"), { returns: Returns.response }, () => Answer.make("text", { status: 205 })),
   get(Path.of("stream"), { returns: Returns.response }, () => {
     async function* parts() {
       yield new TextEncoder().encode("a");
@@ -101,6 +102,17 @@ describe.each(ways)("by %s", (_way, begin) => {
     expect(lines().map((line) => [line["trace_id"], line["span_id"]])).toEqual(
       Array.from({ length: 2 }, () => [traceId, idOf(span)]),
     );
+  });
+
+  it.each([
+    ["HEAD", "/hello/kim", 200],
+    ["GET", "/bodiless", 205],
+  ])("its body size is what is sent: nothing to %s %s", async (method, target, status) => {
+    const { spans } = await call(method, target);
+    expect(spans[0]?.attributes).toMatchObject({
+      "http.response.status_code": status,
+      "http.response.body.size": 0,
+    });
   });
 
   it("its times are now's, and as long as it took", async () => {

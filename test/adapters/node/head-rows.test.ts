@@ -149,9 +149,10 @@ const deviations: { readonly [what: string]: readonly [instead: Outcome, why: st
 };
 
 const rows = [...accepted, ...refused, bareLf];
+const path = Path.rest("path");
 const hello = get(
-  Path.of(Path.rest("path")),
-  { inputs: { path: param(Path.rest("path")), request }, returns: Returns.text },
+  Path.of(path),
+  { inputs: { path: param(path), request }, returns: Returns.text },
   ({ request }) => request.host ?? "-",
 );
 

@@ -6,6 +6,7 @@ import type { Route } from "usher-http";
 const gone = Refusal.code("gone", { status: 410, doc: "It was here once." });
 const name = Path.str("name");
 const status = Path.int("status");
+const kind = Path.str("kind");
 
 const declared: readonly Route[] = [
   get(Path.of("html"), { returns: Returns.html }, () => "<p>höme</p>"),
@@ -37,6 +38,18 @@ const declared: readonly Route[] = [
 const built: readonly Route[] = [
   get(Path.of("status", status), { inputs: { status: param(status) }, returns: Returns.response }, ({ status }) =>
     Answer.make(`status ${status}`, { status }),
+  ),
+  get(
+    Path.of("bodiless", status, kind),
+    { inputs: { status: param(status), kind: param(kind) }, returns: Returns.response },
+    ({ status, kind }) => {
+      const options = { status, contentType: "text/plain" };
+      if (kind === "text") return Answer.make("text", options);
+      if (kind === "bytes") return Answer.make(new Uint8Array(4), options);
+      if (kind === "parts") return Answer.stream(parts("text"), options);
+      const body = new Blob(["text"]).stream();
+      return Answer.stream(body, kind === "length" ? { ...options, length: 4 } : options);
+    },
   ),
   get(Path.of("typed-answer"), { returns: Returns.response }, () =>
     Answer.make(new Uint8Array([0, 0xc3, 0xbc]), { contentType: "application/x-thing" }),

@@ -1,6 +1,6 @@
 /** Where paths lead: literals, parameters, those that decline, rests (rows RT). */
 import * as v from "valibot";
-import { Answer, Codec, Path, Result, Returns, del, get, param, post, request, route } from "usher-http";
+import { Answer, Codec, Path, Query, Result, Returns, del, get, param, post, request, route } from "usher-http";
 import type { Route } from "usher-http";
 
 const name = Path.str("name");
@@ -23,6 +23,7 @@ const p = Path.int("p", { unparsed: "next-route" });
 const q = Path.str("q");
 const r = Path.str("r");
 
+const text = { returns: Returns.text };
 const says = (text: string) => (): string => text;
 
 /** Every application has these two: what a case looks at a connection with, and a route with a parameter. */
@@ -53,6 +54,8 @@ export const routing: readonly Route[] = [
   get(Path.of("rank", q, r), { inputs: { q: param(q), r: param(r) }, returns: Returns.text }, says("second")),
   get(Path.of("static", file), { inputs: { file: param(file) }, returns: Returns.text }, ({ file }) => file.join("|")),
   get(Path.of("text", name), { inputs: { name: param(name) }, returns: Returns.json(v.string()) }, ({ name }) => name),
+  get(Path.of("unread", orderId, name), { returns: Returns.text }, says("unread")),
+  get(Path.of("unread", "rest", file), { inputs: { q: Query.optional("q", Codec.int) }, ...text }, says("unread rest")),
   get(Path.of("a b", "ü"), { returns: Returns.text }, says("a literal that is written encoded")),
   route("OPTIONS", Path.of("asked"), { returns: Returns.text }, says("my own")),
   get(Path.of("asked"), { returns: Returns.text }, says("asked")),

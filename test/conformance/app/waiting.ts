@@ -4,6 +4,7 @@ import type { Route } from "usher-http";
 import { aWhile, note, passed } from "./state.ts";
 
 const key = Path.str("key");
+const framing = Path.str("framing");
 const keyed = { key: param(key) };
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -97,8 +98,8 @@ export const waiting: readonly Route[] = [
   }),
   // Takes a quarter of a second and more, and tells its length where it is to.
   get(
-    Path.of("stream", "download", Path.str("framing"), key),
-    { inputs: { ...keyed, framing: param(Path.str("framing")) }, returns: Returns.response },
+    Path.of("stream", "download", framing, key),
+    { inputs: { ...keyed, framing: param(framing) }, returns: Returns.response },
     ({ framing }) => {
       async function* parts(): AsyncGenerator<Uint8Array> {
         for (let i = 0; i < 50; i++) {

@@ -19,6 +19,19 @@ const declared: readonly MessageCase[] = [
   { name: "AN the other empty one", ask: "POST /jobs?wait=true", answer: empty(204) },
 ];
 
+// RFC 9110 §15.3.5, §15.3.6, §15.4.5. Only a 205 is framed by its length: of the others, none ends with the connection.
+export const bodiless: readonly MessageCase[] = [204, 205, 304].flatMap((status) =>
+  ["text", "bytes", "parts", "stream", "length"].flatMap((kind) =>
+    ["GET", "HEAD"].map((method): MessageCase => {
+      return {
+        name: `AN a ${status} of ${kind} has no body, to ${method}`,
+        ask: `${method} /bodiless/${status}/${kind}`,
+        answer: typed("text/plain", "", { status, framing: status === 205 ? "length" : "none" }),
+      };
+    }),
+  ),
+);
+
 const built: readonly MessageCase[] = [
   ...[200, 206, 299, 400, 404, 422, 429, 500, 502, 503, 599].map((status): MessageCase => {
     return {
@@ -30,6 +43,7 @@ const built: readonly MessageCase[] = [
   ...[100, 101, 199, 600, 1000].map((status): MessageCase => {
     return { name: `AN-13 a status of ${status} is none to end with`, ask: `GET /status/${status}`, answer: failed };
   }),
+  ...bodiless,
   { name: "AN bytes of any type", ask: "GET /typed-answer", answer: typed("application/x-thing", "\u0000ü") },
   { name: "AN a 304 has neither length nor type", ask: "GET /not-modified", answer: empty(304, [["etag", '"a"']]) },
   { name: "AN-15 a redirect", ask: "GET /redirect", answer: empty(302, [["location", "/hello/kim?a=b%20c"]]) },

@@ -1,6 +1,6 @@
 /** Matching (contract 4.2; rows RT). */
 import type { MessageCase } from "../case.ts";
-import { empty, html, json, malformed, missing, notAllowed, notImplemented, text } from "../expected.ts";
+import { empty, html, json, malformed, missing, notAllowed, notImplemented, problems, text } from "../expected.ts";
 
 const greeted = json('{"name":"kim","times":1}');
 const notWhole = malformed("path.order_id", "This is not a whole number.");
@@ -99,6 +99,23 @@ const targets: readonly MessageCase[] = [
     answer: text("a literal that is written encoded"),
   },
   { name: "RT a literal that need not be encoded", ask: "GET /%68ello/kim", answer: greeted },
+  { name: "RT-22 parameters that nobody reads", ask: "GET /unread/12/kim", answer: text("unread") },
+  {
+    name: "RT-22 parameters that nobody reads are checked",
+    ask: "GET /unread/abc/%zz",
+    answer: problems(
+      ["path.order_id", "malformed", "This is not a whole number."],
+      ["path.name", "malformed", "This is not text."],
+    ),
+  },
+  {
+    name: "RT-22 a rest that nobody reads is checked, with the other inputs",
+    ask: "GET /unread/rest/a/%ff?q=x",
+    answer: problems(
+      ["path.file", "malformed", "This is not text."],
+      ["query.q", "malformed", "This is not a whole number."],
+    ),
+  },
   { name: "RT a broken escape", ask: "GET /text/%zz", answer: malformed("path.name", "This is not text.") },
   { name: "RT an escape that is cut short", ask: "GET /text/%4", answer: malformed("path.name", "This is not text.") },
   { name: "RT escapes that are no UTF-8", ask: "GET /text/%ff", answer: malformed("path.name", "This is not text.") },

@@ -1,3 +1,4 @@
+import { bodiless } from "../cases/answers.ts";
 import type { Deviations } from "./deviation.ts";
 
 export const deno: Deviations = {
@@ -139,6 +140,9 @@ export const deno: Deviations = {
       why: "Deno.serve frames no 205, so that it is sent as a 204.",
       cases: {
         "AN an empty 205 has a length of 0": "status 204, not 205",
+        ...Object.fromEntries(
+          bodiless.filter(({ name }) => name.startsWith("AN a 205")).map(({ name }) => [name, "status 204, not 205"]),
+        ),
       },
     },
     {
