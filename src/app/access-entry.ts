@@ -4,6 +4,7 @@ import type { Level } from "../logging/level.ts";
 import { escaped, jsonContext, timestamp } from "../logging/line.ts";
 import type { AskedExchange } from "./asked.ts";
 import type { AccessTexts } from "./compiled.ts";
+import { codeOf, replacedCode } from "./middleware.ts";
 
 /** A request's access line (contract 2.12). Every request has one, so its JSON is put together by hand. */
 export class AccessEntry implements Entry {
@@ -12,6 +13,7 @@ export class AccessEntry implements Entry {
   readonly #asked: AskedExchange;
   readonly #status: number;
   readonly #code: string | undefined;
+  readonly #replaced: string | undefined;
   readonly #size: number;
   /** Nanoseconds: how long the answer took to make, and not to write. */
   readonly #duration: number;
@@ -20,7 +22,8 @@ export class AccessEntry implements Entry {
     this.level = level;
     this.#asked = asked;
     this.#status = status;
-    this.#code = refused?.code.name;
+    this.#code = codeOf(asked.inside, refused);
+    this.#replaced = replacedCode(asked.inside, refused);
     this.#size = size;
     this.#duration = Math.round((performance.now() - asked.startedAt) * 1e6);
   }
@@ -43,6 +46,7 @@ export class AccessEntry implements Entry {
       "http.response.body.size": this.#size,
       "http.route": route?.route.pattern,
       "framework.refusal.code": this.#code,
+      "framework.refusal.replaced": this.#replaced,
     };
   }
 
@@ -70,7 +74,7 @@ export class AccessEntry implements Entry {
     const method = escaped(this.#asked.method);
     const pattern = this.#asked.route?.route.pattern;
     const route = pattern === undefined ? "" : `,"http.route":${JSON.stringify(pattern)}`;
-    const code = this.#code === undefined ? "" : `,"framework.refusal.code":"${escaped(this.#code)}"`;
+    const code = member("framework.refusal.code", this.#code) + member("framework.refusal.replaced", this.#replaced);
     return {
       for: status,
       level: `","level":"${this.level}","logger.name":"framework.http","message":"${method} `,
@@ -80,4 +84,8 @@ export class AccessEntry implements Entry {
       route: `${route}${code}}`,
     };
   }
+}
+
+function member(name: string, value: string | undefined): string {
+  return value === undefined ? "" : `,"${name}":"${escaped(value)}"`;
 }

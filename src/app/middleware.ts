@@ -1,6 +1,7 @@
 import type { Answer } from "../answers/answer.ts";
 import type { RequestRecord } from "../inputs/asked.ts";
 import type { Awaitable } from "../inputs/dep.ts";
+import type { Refusal } from "../refusals/refusal.ts";
 import type { Route } from "../routes/route.ts";
 import type { Sent } from "./exchange.ts";
 
@@ -19,6 +20,19 @@ export type Middleware = (request: MiddlewareRequest, next: () => Promise<Answer
 
 /** What was made inside of the middleware, in the place of what would be sent. */
 export interface Inside {
-  made: Answer | undefined;
+  readonly made: Answer | undefined;
+  /** Every refusal that was made on the way out, the innermost first: middleware may have answered something else. */
+  readonly refused: readonly Refusal[];
   take(answer: Answer): Sent;
+}
+
+/** The code that a line and a span tell: the answer's, or of what was refused where middleware answered with no refusal. */
+export function codeOf(inside: Inside | undefined, refused: Refusal | undefined): string | undefined {
+  return (refused ?? inside?.refused[0])?.code.name;
+}
+
+/** The code of what was refused where middleware answered with another refusal. */
+export function replacedCode(inside: Inside | undefined, refused: Refusal | undefined): string | undefined {
+  if (refused === undefined || inside === undefined) return undefined;
+  return inside.refused.find((other) => other !== refused && other.code.name !== refused.code.name)?.code.name;
 }

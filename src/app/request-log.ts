@@ -5,6 +5,7 @@ import type { Fields } from "../logging/entry.ts";
 import { isAnyOn, isOn, log, write } from "../logging/writer.ts";
 import type { Refusal } from "../refusals/refusal.ts";
 import { RefusingError } from "../refusals/refusing.ts";
+import type { Inside } from "./middleware.ts";
 import type { AskedExchange } from "./asked.ts";
 import { isA } from "../logging/raised.ts";
 import { levelOf, raisedOf } from "./failure.ts";
@@ -23,6 +24,13 @@ export function logRefusal(asked: AskedExchange, refusal: Refusal): void {
   const { code, detail } = refusal;
   const message = `${asked.method} ${asked.path}: ${code.name}: ${detail}`;
   line(asked, levelOf(refusal), message, refusalFields(asked, refusal));
+}
+
+/** The details of what was refused inside of middleware that answered something else. */
+export function logReplaced(asked: AskedExchange, { refused }: Inside, answer: Answer): void {
+  for (const refusal of refused) {
+    if (refusal !== answer.refused && refusal.detail !== undefined) logRefusal(asked, refusal);
+  }
 }
 
 /** A raise: its kind and where it came from. What it said only where that is known to hold no value: in what refuses. */

@@ -2,6 +2,7 @@ import type { Answer } from "../answers/answer.ts";
 import { registeredTracer } from "../tracing/registered.ts";
 import type { OpenSpan } from "../tracing/span.ts";
 import type { AskedExchange } from "./asked.ts";
+import { codeOf, replacedCode } from "./middleware.ts";
 import { knownMethods } from "../routes/known-methods.ts";
 
 /**
@@ -30,7 +31,10 @@ export function endSpan(asked: AskedExchange, span: OpenSpan, { status, refused 
   }
   span.set("http.response.status_code", status);
   span.set("http.response.body.size", size);
-  if (refused !== undefined) span.set("framework.refusal.code", refused.code.name);
+  const code = codeOf(asked.inside, refused);
+  if (code !== undefined) span.set("framework.refusal.code", code);
+  const replaced = replacedCode(asked.inside, refused);
+  if (replaced !== undefined) span.set("framework.refusal.replaced", replaced);
   if (status >= 500) {
     span.set("error.type", String(status));
     span.fail(String(status));

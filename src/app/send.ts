@@ -13,7 +13,7 @@ import { internalRefusal, refusalOf } from "./failure.ts";
 import { headOf } from "./head.ts";
 import { measureRequest } from "./request-metrics.ts";
 import { endSpan } from "./request-span.ts";
-import { logAccess, logFault, logRaise, logRefusal, logUndeclared } from "./request-log.ts";
+import { logAccess, logFault, logRaise, logRefusal, logReplaced, logUndeclared } from "./request-log.ts";
 import { Refusal } from "../refusals/refusal.ts";
 import { RefusingError } from "../refusals/refusing.ts";
 import { SentSocket } from "./sent-socket.ts";
@@ -97,6 +97,7 @@ function made(asked: AskedExchange, complete: Answer): Sent {
   const body = bodyOf(asked, answer);
   // Behind here is nothing of the application's that could throw: a line is written once.
   if (undeclared !== undefined) logUndeclared(asked, undeclared);
+  if (asked.inside !== undefined) logReplaced(asked, asked.inside, answer);
   if (answer.refused?.detail !== undefined) logRefusal(asked, answer.refused);
   const bytesSent = asked.method === "HEAD" ? 0 : (size ?? 0);
   logAccess(asked, answer, bytesSent);
