@@ -9,7 +9,7 @@ const longInteger = /^-?[1-9][0-9]{15,18}$/;
 const mark = "\udc00";
 
 /**
- * Parses JSON text, a whole number of 16 to 19 digits as a bigint. Throws as `JSON.parse` does.
+ * Parses JSON text that spells no lone surrogate, a whole number of 16 to 19 digits as a bigint. Throws as `JSON.parse` does.
  *
  * The digits go through the parser as text in a list of one: a list is not a member's name, so what was not JSON
  * before is not JSON after.

@@ -8,17 +8,22 @@ export function endOfString(text: string, at: number): number {
   return text.length;
 }
 
-/** Whether a text that is JSON otherwise spells half of a surrogate pair with an escape. */
+/** Whether a text spells half of a surrogate pair with an escape; of one that is no JSON it may say either. */
 export function escapesLoneSurrogate(text: string): boolean {
   for (let at = text.indexOf("\\"); at !== -1; at = text.indexOf("\\", at)) {
     const unit = escapedAt(text, at);
     at += unit === undefined ? 2 : 6;
-    if (unit === undefined || unit < 0xd800 || unit > 0xdfff) continue;
+    if (unit === undefined || !isHalf(unit)) continue;
     const next = escapedAt(text, at) ?? 0;
-    if (unit > 0xdbff || next < 0xdc00 || next > 0xdfff) return true;
+    if (unit > 0xdbff || !isHalf(next) || next < 0xdc00) return true;
     at += 6;
   }
   return false;
+}
+
+/** False for NaN too: four characters that are no digits. */
+function isHalf(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdfff;
 }
 
 function escapedAt(text: string, at: number): number | undefined {

@@ -6,7 +6,8 @@ startCounting();
 const { rows, ofFields } = await import("./texts.ts");
 await import("../support/logs.ts");
 
-const times = 512;
+// Past the length that a body may have without a look at how deep it is.
+const times = 1100;
 
 describe.each(rows)("$reader", ({ read, texts }) => {
   it.each(Object.entries(texts))("%s", async (_name, text) => {

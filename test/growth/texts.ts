@@ -4,7 +4,8 @@
  *
  * A reader is asked as a client asks it wherever it can be: by a request.
  */
-import { Codec, Cookie, Dep, Form, Path, Query, Returns, Test, get, post } from "usher-http";
+import * as v from "valibot";
+import { Codec, Cookie, Dep, Form, Path, Query, Returns, Shape, Test, get, json, post } from "usher-http";
 import type { Inputs } from "usher-http";
 import { networkOf } from "../../src/codecs/network.ts";
 import { untold } from "../../src/database/untold.ts";
@@ -76,6 +77,112 @@ const pairs: Texts = {
   ...numbered("numbers for names", (number) => `${number}=1`, "&"),
 };
 
+const jsonType = "application/json";
+
+/** Members of every kind, with a rule on each that reads the whole of it. */
+const everyKind = v.object({
+  text: v.optional(v.pipe(v.string(), v.trim(), v.minLength(2), v.maxLength(1_000_000))),
+  list: v.optional(v.array(v.number())),
+  objects: v.optional(v.array(v.strictObject({ a: v.number(), b: v.optional(v.string(), "b") }))),
+  record: v.optional(v.record(v.string(), v.number())),
+  keyed: v.optional(v.record(v.pipe(v.string(), v.email()), v.number())),
+  union: v.optional(v.array(v.union([v.number(), v.object({ a: v.number() }), v.object({ b: v.string() })]))),
+  variant: v.optional(
+    v.array(
+      v.variant("kind", [
+        v.object({ kind: v.literal("a"), a: v.number() }),
+        v.object({ kind: v.literal("b"), b: v.string() }),
+      ]),
+    ),
+  ),
+  tuple: v.optional(v.looseTuple([v.number(), v.string()])),
+  any: v.optional(v.unknown()),
+  enumeration: v.optional(v.array(v.picklist(["a", "b"]))),
+});
+
+/** The texts of a JSON body whose one member is of many pieces. */
+function member(name: string, value: (times: number) => string): (times: number) => string {
+  return (times) => `{${JSON.stringify(name)}:${value(times)}}`;
+}
+
+const joined = (piece: string, between: string) => (times: number) => Array<string>(times).fill(piece).join(between);
+
+/** As a list of many items, each of which the member takes or does not. */
+const lists = (...names: readonly string[]): Texts =>
+  Object.fromEntries(
+    names.flatMap((name) =>
+      ["1", '"x"', "null", "{}", '{"a":1}', '{"b":1}', '{"kind":"a"}', '{"kind":"c"}', "[]", "9007199254740993"].map(
+        (item) => [`${name}: [${item}, …]`, member(name, (times) => `[${joined(item, ",")(times)}]`)] as const,
+      ),
+    ),
+  );
+
+const pieces = [
+  " ",
+  "a",
+  "\\\\",
+  '\\"',
+  "\\ud83d\\ude00",
+  "\\u0000",
+  "\\udc00",
+  "9",
+  "@",
+  ".",
+  "a.",
+  "-",
+  "é",
+  "\u00a0",
+];
+
+/** As a long text, a list of it, and a name; with the mark of our own long numbers before it too. */
+const longTexts = (...names: readonly string[]): Texts =>
+  Object.fromEntries(
+    names.flatMap((name) =>
+      pieces.flatMap((piece) =>
+        [
+          ['"', '"'],
+          ['["', '"]'],
+          ['["\\udc00', '"]'],
+          ['{"', '":1}'],
+        ].map(([before, after]) => [
+          `${name}: ${before}${piece}…${after}`,
+          member(name, (times) => `${before}${piece.repeat(times)}${after}`),
+        ]),
+      ),
+    ),
+  );
+
+/** As an object of many members. */
+const objects = (...names: readonly string[]): Texts =>
+  Object.fromEntries(
+    names.flatMap((name) =>
+      [":1,", ':"x",', ":{},"].flatMap((value) =>
+        ["n", "", "a@b.cd"].map((before) => {
+          const text = numbered("", (number) => `"${before}${number}"${value}`)[""] as (times: number) => string;
+          return [
+            `${name}: {"${before}100000"${value} …}`,
+            member(name, (times) => `{${text(times).slice(0, -1)}}`),
+          ] as const;
+        }),
+      ),
+    ),
+  );
+
+const numbers = (...names: readonly string[]): Texts =>
+  Object.fromEntries(
+    names.flatMap((name) => [
+      [`${name}: a number of many digits`, member(name, joined("1", ""))] as const,
+      [`${name}: a fraction of many digits`, member(name, (times) => `0.${"1".repeat(times)}`)] as const,
+      [`${name}: nested lists`, member(name, (times) => "[".repeat(times) + "]".repeat(times))] as const,
+    ]),
+  );
+
+const unread: Texts = {
+  ...again(" ", "[", '"', "\\", '\\"', "{", "[]", "1", "1,", '{"":', '"a"', "\\u", '[{"":['),
+  ...around('"', ["\\", "\\\\", '\\"', "\\u", "\\ud800"]),
+  ...around("[", ["1,", "[],", "9007199254740993,"]),
+};
+
 export const rows: readonly Row[] = [
   { reader: "query", read: asking(fields(Query, 5), bySearch), texts: pairs },
   {
@@ -107,6 +214,21 @@ export const rows: readonly Row[] = [
     },
   },
   { reader: "form", read: sending({ ...fields(Form, 5), is: Form.checked("is") }, urlencoded), texts: pairs },
+  {
+    reader: "JSON",
+    read: sending({ body: json(everyKind) }, jsonType),
+    texts: {
+      ...unread,
+      ...longTexts("text", "keyed", "any"),
+      ...objects("record", "keyed", "any"),
+      ...numbers("list", "any"),
+    },
+  },
+  {
+    reader: "JSON with 64-bit numbers",
+    read: sending({ body: json(v.object({ i: v.optional(Shape.int64), x: v.optional(v.unknown()) })) }, jsonType),
+    texts: { ...unread, ...lists("i", "x"), ...longTexts("i", "x"), ...objects("x"), ...numbers("i", "x") },
+  },
   {
     reader: "a sentence of the database's that quotes a value",
     read: (text) => untold(`relation ${text} does not exist`, "select $1::regclass", [text, "12"]),
