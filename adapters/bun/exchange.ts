@@ -1,4 +1,5 @@
 import type { Exchange } from "../../src/app/exchange.ts";
+import { announcesBody } from "../../src/app/fetch.ts";
 import { abortingWith } from "../../src/app/gone.ts";
 import { bodyOf } from "../../src/app/timed-body.ts";
 import type { Reading, TimedBody } from "../../src/app/timed-body.ts";
@@ -16,8 +17,6 @@ export class BunExchange implements Exchange {
   readonly target: string;
   readonly request: Request;
   readonly server: BunServer;
-  /** Of HTTP/1.0 too: Bun does not tell the version. */
-  readonly canUpgrade: boolean;
   readonly listener = "Bun.serve";
   readonly #listening: Listening;
   /** Null once it is known that there is none. */
@@ -27,11 +26,15 @@ export class BunExchange implements Exchange {
   constructor(request: Request, target: string, server: BunServer, listening: Listening) {
     const { method } = request;
     this.method = method;
-    this.canUpgrade = method === "GET";
     this.target = target;
     this.request = request;
     this.server = server;
     this.#listening = listening;
+  }
+
+  /** Of HTTP/1.0 too: Bun does not tell the version. */
+  get canUpgrade(): boolean {
+    return this.method === "GET" && !announcesBody(this.request);
   }
 
   get peer(): string {

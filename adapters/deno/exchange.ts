@@ -1,5 +1,6 @@
 import { Buffer, isUtf8 } from "node:buffer";
 import type { Exchange } from "../../src/app/exchange.ts";
+import { announcesBody } from "../../src/app/fetch.ts";
 import { bodyOf } from "../../src/app/timed-body.ts";
 import type { Reading, TimedBody } from "../../src/app/timed-body.ts";
 import { hushAborts } from "./hush.ts";
@@ -16,8 +17,6 @@ export interface Listening extends Reading {
 export class DenoExchange implements Exchange {
   readonly method: string;
   readonly target: string;
-  /** Of HTTP/1.0 too: Deno does not tell the version. */
-  readonly canUpgrade: boolean;
   readonly listener = "Deno.serve";
   /** Deno tells it of itself. */
   readonly date = "";
@@ -34,10 +33,14 @@ export class DenoExchange implements Exchange {
     const { method } = request;
     this.method = method;
     this.target = target;
-    this.canUpgrade = method === "GET";
     this.#request = request;
     this.#info = info;
     this.#listening = listening;
+  }
+
+  /** Of HTTP/1.0 too: Deno does not tell the version. */
+  get canUpgrade(): boolean {
+    return this.method === "GET" && !announcesBody(this.#request) && !this.lines("upgrade").some(beginsWithHttp2);
   }
 
   get peer(): string {
@@ -116,6 +119,12 @@ export class DenoExchange implements Exchange {
   }
 }
 
+/**
+ * Of the lines that offer protocols Deno looks at the first. Where that is `h2c` it takes the connection for one that stays
+ * what it is, and `Deno.upgradeWebSocket` ends the process (seen with 2.9.5). One line that
+ * lists `h2c` first looks like it, as lines are shown joined.
+ */
+const beginsWithHttp2 = (line: string): boolean => /^h2c *(?:,|$)/i.test(line);
 const nothing: readonly string[] = [];
 const nowhere: ServeInfo["remoteAddr"] = { transport: "tcp", port: 0 };
 

@@ -113,7 +113,7 @@ class Listener implements Server {
 
   #answerLate(exchange: DenoExchange, sent: Soon<Sent>): Promise<Response> {
     // Deno keeps for ever a connection that is to become a socket, and whose client has gone by then.
-    if (exchange.canUpgrade && exchange.lines("upgrade").length > 0) void exchange.gone;
+    if (exchange.method === "GET" && exchange.lines("upgrade").length > 0) void exchange.gone;
     const pending = new Pending(exchange);
     const entry = this.#pending.add(pending);
     whenThere(sent, (sent) => {

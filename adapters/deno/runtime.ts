@@ -57,7 +57,7 @@ export interface DenoRuntime {
    */
   upgradeWebSocket(
     request: Request,
-    options: { readonly protocol?: string; readonly idleTimeout: number },
+    options: { readonly idleTimeout: number },
   ): { readonly socket: DenoSocket; readonly response: Response };
   addSignalListener(signal: Signal, listener: () => void): void;
   removeSignalListener(signal: Signal, listener: () => void): void;

@@ -21,8 +21,9 @@ export interface Speaking {
 export function upgrade(exchange: DenoExchange, { head }: Sent, opened: OpenedSocket, speaking: Speaking): Response {
   const { request } = exchange;
   const { subprotocol, keepAliveMs } = opened;
-  const protocol = subprotocol === undefined ? {} : { protocol: subprotocol };
-  const { socket, response } = Deno.upgradeWebSocket(request, { ...protocol, idleTimeout: (2 * keepAliveMs) / 1000 });
+  const { socket, response } = Deno.upgradeWebSocket(request, { idleTimeout: (2 * keepAliveMs) / 1000 });
+  // Asked for it, Deno would look for it itself, and raise where what is offered is listed without a blank.
+  if (subprotocol !== undefined) response.headers.append("sec-websocket-protocol", subprotocol);
   for (let i = 0; i < head.length; i += 2) response.headers.append(head[i] as string, head[i + 1] as string);
   socket.binaryType = "arraybuffer";
   const link = new DenoLink(socket, keepAliveMs, speaking.sendTimeoutMs);

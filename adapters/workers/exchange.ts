@@ -1,5 +1,5 @@
 import type { Exchange } from "../../src/app/exchange.ts";
-import { FetchExchange } from "../../src/app/fetch.ts";
+import { FetchExchange, announcesBody } from "../../src/app/fetch.ts";
 
 /** What a Worker's `fetch` is given beside its request and its bindings, as far as it is used. */
 export interface WorkerContext {
@@ -12,15 +12,23 @@ const joint = /, (?=[!#$%&'*+.^`|~\w-]+=)/;
 
 /** An exchange over a Worker's request. Without the flag `enable_request_signal` its signal never aborts, but `left` is called. */
 export class WorkerExchange extends FetchExchange implements Exchange {
-  /** Of HTTP/1.0 too: workerd does not tell the version. */
-  readonly canUpgrade: boolean;
   readonly listener = "a Worker";
+  readonly #request: Request;
   readonly #context: WorkerContext;
 
   constructor(request: Request, peer: string, context: WorkerContext) {
     super(request, peer);
-    this.canUpgrade = request.method === "GET";
+    this.#request = request;
     this.#context = context;
+  }
+
+  /**
+   * Of HTTP/1.0 too: workerd does not tell the version. Where another protocol is offered beside it, on any line, workerd
+   * raises at the 101, behind everybody's back.
+   */
+  get canUpgrade(): boolean {
+    const offered = this.#request.headers.get("upgrade") ?? "";
+    return this.method === "GET" && /^websocket$/i.test(offered) && !announcesBody(this.#request);
   }
 
   override lines(name: string): readonly string[] {

@@ -96,7 +96,7 @@ function comesFromElsewhere(asked: AskedExchange): boolean {
 
 // A socket is opened by a GET, and a page may open one to any site: no browser asks first, as it does for a fetch.
 function opensSocket({ sockets }: CompiledRoute, asked: AskedExchange): boolean {
-  if (sockets === "upgrade") return asked.exchange.canUpgrade === true && asked.lines("upgrade").length > 0;
+  if (sockets === "upgrade") return asked.lines("upgrade").length > 0 && asked.exchange.canUpgrade === true;
   return sockets === "always";
 }
 

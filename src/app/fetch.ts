@@ -89,6 +89,11 @@ class RequestBody implements BodySource {
   }
 }
 
+/** Whether a body is announced: it would have to be read before the connection speaks anything else (RFC 9110 §7.8). */
+export function announcesBody({ headers }: Request): boolean {
+  return Number(headers.get("content-length") ?? 0) !== 0 || headers.has("transfer-encoding");
+}
+
 function hostOf(url: string): string {
   const start = url.indexOf("//") + 2;
   const end = url.slice(start).search(/[/?#]/);

@@ -63,6 +63,28 @@ describe("a request", () => {
   });
 });
 
+describe("a handshake that offers HTTP/2 first is a 426, and the process lives", () => {
+  const handshake = ["connection: upgrade", "sec-websocket-version: 13", "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ=="];
+  it.each([
+    ["/socket", "upgrade: h2c", "upgrade: websocket"],
+    ["/socket", "UPGRADE: H2C", "Upgrade: WebSocket"],
+    ["/socket", "upgrade:\t h2c \t", "upgrade: websocket"],
+    ["/socket", "upgrade: h2c", "upgrade: other", "upgrade: websocket"],
+    ["/socket", "upgrade: h2c", "upgrade: websocket", "connection: HTTP2-Settings", "http2-settings: AAMAAABk"],
+    ["/socket/later", "upgrade: h2c", "upgrade: websocket"],
+  ])("%s with %s, %s", async (path, ...upgrades) => {
+    const server = await start();
+    for (let i = 0; i < 3; i++) {
+      const client = await server.client();
+      expect((await client.ask(`GET ${path}`, [...upgrades, ...handshake]).answer()).status).toBe(426);
+      expect((await client.ask("GET /hello").answer()).body).toBe("hi");
+    }
+    const client = await server.client();
+    expect((await client.ask("GET /socket", ["upgrade: websocket", ...handshake]).answer()).status).toBe(101);
+    expect(server.logged.filter((line) => line.includes("error"))).toEqual([]);
+  });
+});
+
 describe("an answer", () => {
   it("that would be a 205 is a 204: Deno sends a 205 with nothing that tells its end", async () => {
     const client = await (await start()).client();

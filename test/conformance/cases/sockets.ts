@@ -161,6 +161,31 @@ export const sockets: readonly WireCase[] = [
       ...leave,
     ],
   },
+  ...[
+    ["on a line before it", ["h2c"], ["websocket"]],
+    ["on a line behind it", ["websocket"], ["h2c"]],
+    ["listed before it", ["h2c, websocket"]],
+    ["listed behind it", ["websocket, H2C"]],
+    ["on lines around it", ["other/1"], ["websocket"], ["h2c"]],
+  ].map(([where, ...lines]): WireCase => {
+    const path = `texts/${String(where).replaceAll(" ", "-")}`;
+    const upgrades = lines.map((line): Lines[number] => ["upgrade", String(line)]);
+    return {
+      name: `WS another protocol stands ${String(where)}`,
+      steps: [asks(opening(path, [...upgrades, connection, key, version])), upgraded(), ...hello, ...leave],
+    };
+  }),
+  ...[
+    ["a length", "content-length: 3", "abc"],
+    ["chunks", "transfer-encoding: chunked", "3\r\nabc\r\n0\r\n\r\n"],
+    ["a length that does not come", "content-length: 300000", "abc"],
+  ].map(([what, framing = "", body = ""]): WireCase => {
+    const lines = handshake.map(([name, value]) => `${name}: ${value}`);
+    return {
+      name: `WS a handshake with ${what} is a 426`,
+      steps: [head("GET /socket/texts/body HTTP/1.1", "host: h", ...lines, framing), sends(body), refusal(noSocket)],
+    };
+  }),
   {
     name: "WS-09 a subprotocol that both speak is named",
     steps: [asks(opening("named/09", offering("other, chat"))), upgraded("chat"), ...hello, ...leave],
@@ -169,6 +194,12 @@ export const sockets: readonly WireCase[] = [
     name: "WS-09 it may be offered on a line of its own",
     steps: [asks(opening("named/09b", offering("other", "chat"))), upgraded("chat"), ...leave],
   },
+  ...["other,chat", "chat, chat", "chat,,x", ",chat", "chat\t,x"].map((offered, i): WireCase => {
+    return {
+      name: `WS-09 it may be offered as ${JSON.stringify(offered)}`,
+      steps: [asks(opening(`named/09-${i}`, offering(offered))), upgraded("chat"), ...hello, ...leave],
+    };
+  }),
   {
     name: "WS a subprotocol that nobody asked for is not named",
     steps: [asks(opening("texts/unasked", offering("chat"))), upgraded(), ...leave],

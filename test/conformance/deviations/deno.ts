@@ -8,6 +8,16 @@ export const deno: Deviations = {
       cases: {
         "WR beside sockets, an upgrade to HTTP/2 has its body read, and its connection goes on": "status 400, not 200",
         "AN-28 nor one with a body": "status 400, not 500",
+        "WS a handshake with a length is a 426": "status 400, not 426",
+        "WS a handshake with chunks is a 426": "status 400, not 426",
+        "WS a handshake with a length that does not come is a 426": "status 400, not 426",
+      },
+    },
+    {
+      why: "Deno opens no socket where the first protocol offered is HTTP/2: to ask it for one would end the process.",
+      cases: {
+        "WS another protocol stands on a line before it": "status 426, not 101",
+        "WS another protocol stands listed before it": "status 426, not 101",
       },
     },
     {

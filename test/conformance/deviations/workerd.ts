@@ -9,6 +9,16 @@ export const workerd: Deviations = {
       cases: { "WS-06 a handshake of HTTP/1.0 is a 426": "status 101, not 426" },
     },
     {
+      why: "workerd opens no socket where another protocol is offered beside it, on any line.",
+      cases: {
+        "WS another protocol stands on a line before it": "status 426, not 101",
+        "WS another protocol stands on a line behind it": "status 426, not 101",
+        "WS another protocol stands listed before it": "status 426, not 101",
+        "WS another protocol stands listed behind it": "status 426, not 101",
+        "WS another protocol stands on lines around it": "status 426, not 101",
+      },
+    },
+    {
       why: "workerd agrees on the compression that a client offers, whatever the Worker says.",
       cases: { "WS-12 no extension is agreed on": 'sec-websocket-extensions ["permessage-deflate"], not []' },
     },
