@@ -1,3 +1,4 @@
+const abortsAnyway = "Deno.serve: request.signal aborts";
 let hushed = false;
 
 /**
@@ -7,10 +8,14 @@ let hushed = false;
 export function hushAborts(): void {
   if (hushed) return;
   hushed = true;
-  const { warn } = console;
-  const unlessIt = (...said: unknown[]): void => {
-    if (String(said[0]).startsWith("Deno.serve: request.signal aborts")) Object.assign(console, { warn });
-    else warn(...said);
+  const its: Pick<Console, "warn"> = console;
+  const { warn } = its;
+  const unlessIt = (...said: readonly unknown[]): void => {
+    const [first] = said;
+    if (typeof first !== "string" || !first.startsWith(abortsAnyway)) warn(...said);
+    // What the application has set meanwhile stays, and may call this one.
+    else if (its.warn === unlessIt) its.warn = warn;
   };
-  Object.assign(console, { warn: unlessIt });
+  // An application may have frozen its console: then it is told.
+  Reflect.set(its, "warn", unlessIt);
 }

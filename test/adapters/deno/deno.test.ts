@@ -120,6 +120,15 @@ describe("an option", () => {
   });
 });
 
+describe("console.warn", () => {
+  // Deno says there, once, that its signal aborts after an answer.
+  it("that an application sets after it was hushed stays the application's", async () => {
+    const server = await start({}, "warning.ts");
+    expect(await server.asks("GET /sets")).toBe("set");
+    for (let i = 0; i < 3; i++) expect(await server.asks("GET /whose")).toBe("mine, 1");
+  });
+});
+
 describe("a line of the log", () => {
   it("is of its caller's trace, though nothing read a header before the request was answered", async () => {
     const server = await start({}, "program.ts");
