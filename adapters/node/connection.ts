@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { BodyFailure } from "../../src/inputs/body-source.ts";
+import { guarded } from "./guarded.ts";
 import { isBun } from "./node-version.ts";
 
 const key: unique symbol = Symbol("connection");
@@ -101,10 +102,13 @@ export class Connection {
   /** An answer that comes to an end is written, and the client has not taken it yet. */
   sends(response: ServerResponse): void {
     this.#sent++;
-    response.once("close", () => {
-      this.#sent--;
-      this.#settle();
-    });
+    response.once(
+      "close",
+      guarded(this.socket, () => {
+        this.#sent--;
+        this.#settle();
+      }),
+    );
   }
 
   /** A stream is written, until `streamed`. */
@@ -155,6 +159,10 @@ export class Connection {
     this.#reading?.fail(endedEarly);
     for (const reading of this.#others ?? []) reading.fail(endedEarly);
   }
+}
+
+export function isWatched(socket: WatchedSocket): boolean {
+  return socket[key] !== undefined;
 }
 
 /** A watched socket's connection. */

@@ -4,7 +4,7 @@ import type { IncomingMessage, Server as HttpServer } from "node:http";
 import type { Socket } from "node:net";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
-import { say, sayStopped } from "../../src/app/listener-log.ts";
+import { say, sayReported, sayStopped } from "../../src/app/listener-log.ts";
 import { Stopping } from "../../src/app/draining.ts";
 import { limitsOf } from "../../src/app/listening.ts";
 import type { Limits, ServeOptions, Server } from "../../src/app/listening.ts";
@@ -15,8 +15,11 @@ import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routes/route.ts";
 import { Answering } from "./answering.ts";
 import { Connections } from "./connections.ts";
+import { isWatched } from "./connection.ts";
+import { Crowd } from "./crowd.ts";
 import { awaitsContinue } from "./expectation.ts";
 import { refuseHead, refuseRequest } from "./head-refusal.ts";
+import { attempt } from "./guarded.ts";
 import { inTurn, lastResponse } from "./in-turn.ts";
 import { listen } from "./listen.ts";
 import { timedOut } from "./sending.ts";
@@ -54,6 +57,7 @@ class Listener implements Server {
   readonly #sweep: Sweep;
   readonly #connections: Connections;
   readonly #answering: Answering;
+  readonly #crowd: Crowd;
   #servers: readonly HttpServer[] = [];
   #endMeasuring: (() => void) | undefined = undefined;
   /** Undefined for an app that opens no sockets. */
@@ -69,6 +73,7 @@ class Listener implements Server {
     this.#limits = limits;
     this.#sweep = sweep;
     this.#connections = new Connections({ sendTimeoutMs, idleTimeoutMs, unixPath: socket });
+    this.#crowd = new Crowd(limits.maxConnections);
     this.#answering = new Answering(app, sweep, sendTimeoutMs, this.#connections);
   }
 
@@ -76,6 +81,8 @@ class Listener implements Server {
     this.#upgrades = await Upgrades.of(this.#answering);
     const { servers, port, url, bound } = await listen(this.#limits, () => this.#server());
     this.#servers = servers;
+    // The system may refuse to accept a connection, for want of memory or of open files. It may accept the next one.
+    for (const server of servers) server.on("error", sayReported);
     this.port = port;
     this.url = url;
     if (this.#limits.signals) {
@@ -102,14 +109,13 @@ class Listener implements Server {
   };
 
   #server(): HttpServer {
-    const { maxHeaderBytes, headTimeoutMs, idleTimeoutMs, maxConnections, sendTimeoutMs } = this.#limits;
-    const answering = this.#answering;
+    const { maxHeaderBytes, headTimeoutMs, idleTimeoutMs, maxConnections } = this.#limits;
     const upgrades = this.#upgrades;
     const server = createServer({
       // Unknown to Node before 24.9, which hands over whatever asks for another protocol.
       ...(upgrades === undefined
         ? {}
-        : { shouldUpgradeCallback: (request: IncomingMessage) => upgrades.takes(request) }),
+        : { shouldUpgradeCallback: (request: IncomingMessage) => mayUpgrade(upgrades, request) }),
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: headTimeoutMs,
       keepAliveTimeout: idleTimeoutMs,
@@ -128,22 +134,45 @@ class Listener implements Server {
     Object.assign(server, { httpAllowHalfOpen: !isBun });
     // Which of them are idle, Node has its own idea of: it would cut an answer that its client is still taking.
     server.closeIdleConnections = () => {};
-    // One that was handed over, and goes on, is known.
-    server.on("connection", (socket) => void this.#connections.of(socket));
+    this.#hear(server);
+    return server;
+  }
+
+  /** What Node emits. Nothing that is done on an event raises: it would end the process. */
+  #hear(server: HttpServer): void {
+    const answering = this.#answering;
+    const upgrades = this.#upgrades;
+    const { sendTimeoutMs } = this.#limits;
+    // Past its own share of the limit Node closes a connection before it has made a socket of it.
+    server.on("drop", () => this.#crowd.closed());
+    server.on("connection", (socket) => attempt(socket, () => this.#connect(socket)));
     server.on("request", (request, response) => answering.answer(request, response, false));
     server.on("checkContinue", (request, response) => {
-      answering.answer(request, response, awaitsContinue(request, response));
+      attempt(request.socket, () => answering.answer(request, response, awaitsContinue(request, response)));
     });
     // Of an expectation nobody knows, nothing has to be made (RFC 9110 §10.1.1).
     server.on("checkExpectation", (request, response) => answering.answer(request, response, false));
     // With nobody to hear of it, Node takes a request that asks for another protocol for one that does not.
     if (upgrades !== undefined) {
-      server.on("upgrade", (request, _socket, head) => upgrades.answer(request, head));
+      server.on("upgrade", (request, _socket, head) => {
+        attempt(request.socket, () => upgrades.answer(request, head));
+      });
     }
-    server.on("connect", (request, _socket, head) => this.#answerConnect(request, head));
-    server.on("clientError", (error, socket) => refuseHead(error, socket as Socket, this.#sweep));
-    server.on("timeout", (socket) => timedOut(socket, sendTimeoutMs));
-    return server;
+    server.on("connect", (request, _socket, head) => {
+      attempt(request.socket, () => this.#answerConnect(request, head));
+    });
+    server.on("clientError", (error, socket) => {
+      attempt(socket, () => refuseHead(error, socket as Socket, this.#sweep));
+    });
+    server.on("timeout", (socket) => attempt(socket, () => timedOut(socket, sendTimeoutMs)));
+  }
+
+  #connect(socket: Socket): void {
+    // One that was handed over, and goes on, is known.
+    if (isWatched(socket)) return;
+    if (this.#connections.size < this.#limits.maxConnections) return void this.#connections.watch(socket);
+    this.#crowd.closed();
+    socket.destroy();
   }
 
   // Node hands over the bare connection: without an answer to it, the client would only see it close.
@@ -181,10 +210,17 @@ class Listener implements Server {
     await closed;
     this.#endMeasuring?.();
     this.#sweep.stop();
+    this.#crowd.stop();
     await this.app.flush?.();
     sayStopped(cut, drainMs);
     return cut;
   }
+}
+
+function mayUpgrade(upgrades: Upgrades, request: IncomingMessage): boolean {
+  let may = false;
+  attempt(request.socket, () => (may = upgrades.takes(request)));
+  return may;
 }
 
 function closeServer(server: HttpServer): Promise<void> {

@@ -20,7 +20,7 @@ export interface ListenOptions {
   readonly minBodyRate?: number;
   /** How long a client may take nothing of its answer: 30 s; then the connection is closed. */
   readonly sendTimeoutMs?: number;
-  /** Connections at once on each listening address: 512. */
+  /** Connections at once, on every listening address together: 10,000. What is past it is closed, and a warn line counts it. */
   readonly maxConnections?: number;
   /** How long a stopping server waits for requests in flight: 10 s. */
   readonly drainMs?: number;
@@ -63,7 +63,7 @@ const defaults: Limits = {
   bodyTimeoutMs: 20_000,
   minBodyRate: 500,
   sendTimeoutMs: 30_000,
-  maxConnections: 512,
+  maxConnections: 10_000,
   drainMs: 10_000,
   signals: true,
 };
