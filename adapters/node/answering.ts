@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { App } from "../../src/app/app.ts";
-import { isToCome, whenThere } from "../../src/inputs/later.ts";
+import { isToCome } from "../../src/inputs/later.ts";
 import type { Sweep } from "../../src/app/sweep.ts";
 import { endUnread } from "./spared-stream.ts";
 import type { Connections } from "./connections.ts";
 import { NodeExchange } from "./exchange.ts";
 import type { Framing } from "./head.ts";
+import { caught, whenAnswered } from "./guarded.ts";
 import { readHead } from "./head.ts";
 import { refuseRequest } from "./head-refusal.ts";
 import { write } from "./write.ts";
@@ -37,7 +38,16 @@ export class Answering implements Writing {
     this.connections = connections;
   }
 
+  /** Answers a request. Never raises, whoever emitted it. */
   answer(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
+    try {
+      this.#answer(request, response, expectsContinue);
+    } catch (thrown) {
+      caught(thrown, request.socket);
+    }
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
     const connection = this.connections.of(request.socket);
     if (connection.closing || connection.fault !== undefined) return;
     connection.isFresh = false;
@@ -50,10 +60,14 @@ export class Answering implements Writing {
     if (!isToCome(sent)) return write(exchange, sent, this);
     connection.makes();
     this.inFlight++;
-    whenThere(sent, (sent) => {
+    whenAnswered(sent, request.socket, (sent) => {
       this.inFlight--;
-      if (!response.destroyed) write(exchange, sent, this);
-      connection.made();
+      try {
+        if (sent !== undefined && !response.destroyed) write(exchange, sent, this);
+        connection.made();
+      } catch (thrown) {
+        caught(thrown, request.socket);
+      }
       this.settle();
     });
   }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { BodyFailure } from "../../src/inputs/body-source.ts";
 import { connectionOf, tooSlow } from "./connection.ts";
 import type { Reading } from "./connection.ts";
+import { guarded } from "./guarded.ts";
 import type { Deadline, Sweep } from "../../src/app/sweep.ts";
 
 type Read = Uint8Array | BodyFailure | undefined;
@@ -15,6 +16,8 @@ export class BodyParts implements Reading {
   received = 0;
   readonly #deadline: Deadline;
   #asked: ((read: Read) => void) | undefined = undefined;
+  readonly #heardPart: (part: Buffer) => void;
+  readonly #heardEnd: () => void;
   #isOver = false;
   /** What it came to, once it is over. */
   failure: BodyFailure | undefined = undefined;
@@ -23,7 +26,9 @@ export class BodyParts implements Reading {
     this.request = request;
     this.#deadline = sweep.body(this);
     this.#deadline.rest();
-    request.on("data", this.#take).on("end", this.#end);
+    this.#heardPart = guarded(request.socket, (part: Buffer) => this.#take(part));
+    this.#heardEnd = guarded(request.socket, () => this.#end());
+    request.on("data", this.#heardPart).on("end", this.#heardEnd);
     connectionOf(request.socket).reads(this);
   }
 
@@ -49,25 +54,25 @@ export class BodyParts implements Reading {
   /** Leaves the rest to others: for whoever still reads, it is at its end. */
   release(): void {
     this.#end();
-    this.request.off("data", this.#take).off("end", this.#end);
+    this.request.off("data", this.#heardPart).off("end", this.#heardEnd);
   }
 
-  readonly #take = (part: Buffer): void => {
+  #take(part: Buffer): void {
     this.received += part.byteLength;
     this.request.pause();
     this.#deadline.arrived(part.byteLength);
     this.#deadline.rest();
     this.#answer(part);
-  };
+  }
 
-  readonly #end = (): void => {
+  #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.request.pause();
     this.#deadline.clear();
     connectionOf(this.request.socket).hasRead(this);
     this.#answer(this.failure);
-  };
+  }
 
   #answer(read: Read): void {
     this.#asked?.(read);

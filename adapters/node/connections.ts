@@ -1,6 +1,6 @@
 import { Connection, connectionOf, keepBySocket } from "./connection.ts";
 import type { WatchedSocket } from "./connection.ts";
-import { guarded } from "./guarded.ts";
+import { caught } from "./guarded.ts";
 import { waitOnEnded } from "./half-closed.ts";
 
 /** What is done with every open connection of a server. */
@@ -26,23 +26,30 @@ export class Connections {
     const { sendTimeoutMs, idleTimeoutMs, unixPath } = this.#watching;
     const connection = new Connection(socket, unixPath ?? pathOf(socket));
     keepBySocket(connection);
-    this.#open.add(connection);
     // Every answer that waits on it may listen for its end.
     socket.setMaxListeners(0);
     if (idleTimeoutMs !== undefined) socket.setTimeout(idleTimeoutMs);
     // Node takes its own off a connection that it hands over, and an `error` that nobody hears ends the process.
     socket.on("error", ignore);
     // Neither comes twice, and `once` would keep two more objects for as long as the connection is open.
-    const ended = guarded(socket, () => {
-      // Node has told of it as of a fault, Deno has not.
-      connection.ended();
-      waitOnEnded(connection, sendTimeoutMs);
+    socket.on("end", () => {
+      try {
+        // Node has told of it as of a fault, Deno has not.
+        connection.ended();
+        waitOnEnded(connection, sendTimeoutMs);
+      } catch (thrown) {
+        caught(thrown, socket);
+      }
     });
-    const closed = guarded(socket, () => {
+    socket.on("close", () => {
       this.#open.delete(connection);
-      connection.closed();
+      try {
+        connection.closed();
+      } catch (thrown) {
+        caught(thrown, socket);
+      }
     });
-    socket.on("end", ended).on("close", closed);
+    this.#open.add(connection);
     return connection;
   }
 

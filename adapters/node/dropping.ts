@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { connectionOf } from "./connection.ts";
 import type { Reading } from "./connection.ts";
+import { guarded } from "./guarded.ts";
 import type { Deadline, Waiting } from "../../src/app/sweep.ts";
 
 /** Takes what is left of a body off the wire, and drops it. */
@@ -9,6 +10,8 @@ export class Dropping implements Reading {
   readonly #limit: number;
   readonly #done: () => void;
   readonly #deadline: Deadline;
+  readonly #heardPart: (part: Buffer) => void;
+  readonly #heardEnd: () => void;
   #dropped = 0;
 
   /** `done` is called once: at the body's end, past `limit` bytes of it, or where no more comes in the time for it. */
@@ -17,10 +20,12 @@ export class Dropping implements Reading {
     this.#limit = limit;
     this.#done = done;
     this.#deadline = wait(this);
+    this.#heardPart = guarded(request.socket, (part: Buffer) => this.#drop(part));
+    this.#heardEnd = guarded(request.socket, () => this.#finish());
   }
 
   start(): void {
-    this.request.on("data", this.#drop).on("end", this.#finish).resume();
+    this.request.on("data", this.#heardPart).on("end", this.#heardEnd).resume();
     connectionOf(this.request.socket).reads(this);
   }
 
@@ -32,16 +37,16 @@ export class Dropping implements Reading {
     this.#finish();
   }
 
-  readonly #drop = (part: Buffer): void => {
+  #drop(part: Buffer): void {
     this.#dropped += part.byteLength;
     this.#deadline.arrived(part.byteLength);
     if (this.#dropped > this.#limit) this.#finish();
-  };
+  }
 
-  readonly #finish = (): void => {
+  #finish(): void {
     this.#deadline.clear();
     connectionOf(this.request.socket).hasRead(this);
-    this.request.off("data", this.#drop).off("end", this.#finish).pause();
+    this.request.off("data", this.#heardPart).off("end", this.#heardEnd).pause();
     this.#done();
-  };
+  }
 }

@@ -25,5 +25,6 @@ export function awaitsContinue(request: IncomingMessage, response: ServerRespons
 
 /** Whether Node left it to the application to say `100 Continue`: a server that listens for `checkContinue`. */
 export function isLeftToUs(response: ServerResponse): boolean {
-  return (response as Kept)._expect_continue === true;
+  const { _expect_continue } = response as Kept;
+  return _expect_continue === true;
 }

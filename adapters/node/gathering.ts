@@ -4,6 +4,7 @@ import type { BodyFailure, BodyReceiver } from "../../src/inputs/body-source.ts"
 import type { Deadline, Sweep, Waiting } from "../../src/app/sweep.ts";
 import { connectionOf, tooSlow } from "./connection.ts";
 import type { Reading, Taking } from "./connection.ts";
+import { guarded } from "./guarded.ts";
 import { leaveToStream, takePushed } from "./spared-stream.ts";
 
 const noBytes = new Uint8Array();
@@ -32,8 +33,10 @@ export class Gathering implements Reading, Taking, Waiting {
   start(isOurs: boolean): void {
     const { request } = this;
     if (!isOurs || !takePushed(request, this)) {
-      request.on("data", (part: Buffer) => this.take(part));
-      request.on("end", () => this.end());
+      const { socket } = request;
+      const take = guarded(socket, (part: Buffer) => this.take(part));
+      const end = guarded(socket, () => this.end());
+      request.on("data", take).on("end", end);
     }
     connectionOf(request.socket).reads(this);
   }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Connection } from "./connection.ts";
+import { guarded } from "./guarded.ts";
 
 /** How long a stream may have nothing to write for a client that may be gone, and how often that is looked at. */
 const quietMs = 500;
@@ -19,13 +20,13 @@ export function waitOnEnded(connection: Connection, sendTimeoutMs: number): void
   connection.whenIdle(() => socket.end());
   let written = socket.bytesWritten;
   let quietSince = performance.now();
-  const look = (): void => {
+  const look = guarded(socket, () => {
     const isQuiet = socket.bytesWritten === written && socket.writableLength === 0;
     written = socket.bytesWritten;
     if (!isQuiet) quietSince = performance.now();
     const longest = connection.streams > 0 ? quietMs : sendTimeoutMs;
     if (performance.now() - quietSince >= longest) socket.destroy();
-  };
+  });
   const timer = setInterval(look, everyMs).unref();
   socket.once("close", () => clearInterval(timer));
 }
@@ -41,14 +42,14 @@ export function whenGone(response: ServerResponse, act: () => void): void {
   const isGone = (): boolean => socket.destroyed || (socket.readableEnded && !response.headersSent);
   if (isGone()) return act();
   // One listener for all three, and no `once`, which costs another two objects: a subscriber to events has it for hours.
-  const look = (): void => {
+  const look = guarded(socket, () => {
     // Node calls an answer finished, too, whose connection is gone from under it.
     const gone = isGone();
     if (!gone && !response.writableFinished) return;
     socket.off("close", look).off("end", look);
     response.off("finish", look);
     if (gone) act();
-  };
+  });
   socket.on("close", look).on("end", look);
   response.on("finish", look);
 }

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { connectionOf } from "./connection.ts";
+import { guarded } from "./guarded.ts";
 import type { Sweep } from "../../src/app/sweep.ts";
 
 /** Bytes of what nobody reads that are taken off the wire. */
@@ -13,21 +14,26 @@ export const lingerMs = 1000;
  */
 export function linger(socket: Socket, sweep: Sweep): void {
   let dropped = 0;
-  const close = (): void => {
+  const close = guarded(socket, () => {
     deadline.clear();
     if (socket.writableFinished) socket.destroy();
-    else socket.once("finish", () => socket.destroy());
-  };
+    else socket.once("finish", destroy);
+  });
   const deadline = sweep.time(lingerMs, { expire: close });
   connectionOf(socket).closing = true;
   socket.end();
   // Node's parser is to see none of it: it would find requests there, or the same fault again.
-  socket.removeAllListeners("data").on("data", (part: Buffer) => {
+  const drop = guarded(socket, (part: Buffer) => {
     dropped += part.byteLength;
     if (dropped > discardLimit) close();
   });
+  socket.removeAllListeners("data").on("data", drop);
   socket.once("end", close).once("close", close).resume();
   if (socket.readableEnded) close();
+}
+
+function destroy(this: Socket): void {
+  this.destroy();
 }
 
 /** Has a connection linger after its last answer, where Node would close it at once. */

@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { say } from "../../src/app/listener-log.ts";
 import { connectionOf } from "./connection.ts";
+import { guarded } from "./guarded.ts";
 import type { Writing } from "./writing.ts";
 
 /**
@@ -12,16 +13,26 @@ export function sendWithin(response: ServerResponse, { sendTimeoutMs, isMounted 
   const { socket } = response.req;
   if (!isMounted) socket.setTimeout(sendTimeoutMs);
   // Another's server does what it will when a connection times out, but where the answer whose turn it is hears of it.
-  else if (response.socket === null) response.once("socket", () => sendWithinMounted(response, socket, sendTimeoutMs));
+  else if (response.socket === null)
+    response.once(
+      "socket",
+      guarded(socket, () => sendWithinMounted(response, socket, sendTimeoutMs)),
+    );
   else sendWithinMounted(response, socket, sendTimeoutMs);
 }
 
 function sendWithinMounted(response: ServerResponse, socket: Socket, sendTimeoutMs: number): void {
   if (response.listenerCount("timeout") > 0) return void socket.setTimeout(sendTimeoutMs);
   const before = socket.timeout ?? 0;
-  response.on("timeout", () => timedOut(socket, sendTimeoutMs));
+  response.on(
+    "timeout",
+    guarded(socket, () => timedOut(socket, sendTimeoutMs)),
+  );
   // Ahead of Node's own listener, which sets how long the connection may then be idle.
-  response.prependOnceListener("finish", () => socket.setTimeout(before));
+  response.prependOnceListener(
+    "finish",
+    guarded(socket, () => void socket.setTimeout(before)),
+  );
   socket.setTimeout(sendTimeoutMs);
 }
 
@@ -50,5 +61,8 @@ export function hangUp(response: ServerResponse, writing: Writing): void {
   if (socket.destroyed) return;
   sendWithin(response, writing);
   // Called once everything before it is with the socket: Node holds it back, and behind the answers before it.
-  response.write("", () => socket.destroySoon());
+  response.write(
+    "",
+    guarded(socket, () => socket.destroySoon()),
+  );
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { connectionOf } from "./connection.ts";
 import type { Taking } from "./connection.ts";
+import { caught } from "./guarded.ts";
 import { isKnownNode, nodeMajor } from "./node-version.ts";
 
 const dumped = "_dumped";
@@ -54,13 +55,17 @@ export function leaveToStream(request: IncomingMessage, taking: Taking): void {
 function handOver(this: IncomingMessage, part: Buffer | null): boolean {
   const connection = connectionOf(this.socket);
   const taking = connection.taking as Taking;
-  if (part !== null) {
-    taking.take(part);
-    return true;
+  try {
+    if (part !== null) {
+      taking.take(part);
+      return true;
+    }
+    connection.taking = undefined;
+    endStream(this);
+    taking.end();
+  } catch (thrown) {
+    caught(thrown, this.socket);
   }
-  connection.taking = undefined;
-  endStream(this);
-  taking.end();
   return false;
 }
 

@@ -4,6 +4,7 @@ import type { StreamBody, StreamEnd, StreamSink, StreamWriting } from "../../src
 import { readParts } from "../../src/answers/parts.ts";
 import type { Parts } from "../../src/answers/parts.ts";
 import { connectionOf } from "./connection.ts";
+import { caught, guarded } from "./guarded.ts";
 import { lingerMs } from "./linger.ts";
 import { hangUp, sendWithin } from "./sending.ts";
 import type { OpenStream, Writing } from "./writing.ts";
@@ -14,7 +15,10 @@ export function stream(response: ServerResponse, body: StreamBody, isFeed: boole
   connection.begins();
   if (!isFeed) connection.sends(response);
   // It comes once, and `once` would keep two more objects for as long as the stream goes on.
-  response.on("close", () => connection.streamed());
+  response.on(
+    "close",
+    guarded(response.req.socket, () => connection.streamed()),
+  );
   response.flushHeaders();
   new Streaming(response, body, isFeed, writing).run();
 }
@@ -63,10 +67,12 @@ class Streaming implements StreamSink, OpenStream {
     }
     const parts = readParts(this.#body);
     this.#source = parts;
-    this.#writeParts(parts).then(
-      (how) => this.#over(how),
-      (thrown: unknown) => this.fail(thrown),
-    );
+    this.#writeParts(parts)
+      .then(
+        (how) => this.#over(how),
+        (thrown: unknown) => this.fail(thrown),
+      )
+      .catch((thrown: unknown) => caught(thrown, this.#socket));
   }
 
   // Over before anybody is told: a producer that sends on and on would never let that turn come.
@@ -89,9 +95,13 @@ class Streaming implements StreamSink, OpenStream {
   }
 
   readonly #cancel = (): void => {
-    void this.#source?.cancel();
-    if (this.#body.writeTo !== undefined) this.#over(this.#gone());
-    else this.#wake?.();
+    try {
+      void this.#source?.cancel();
+      if (this.#body.writeTo !== undefined) this.#over(this.#gone());
+      else this.#wake?.();
+    } catch (thrown) {
+      caught(thrown, this.#socket);
+    }
   };
 
   /** The server stops: what makes it is told, and what was written goes out. */
@@ -171,9 +181,9 @@ class Streaming implements StreamSink, OpenStream {
         resolve();
       };
       // Node tells a response of its socket's `drain`, but for a socket that it handed over to a request behind it.
-      const look = (): void => {
+      const look = guarded(socket, () => {
         if (response.writableLength === 0) settle();
-      };
+      });
       sendWithin(response, this.#writing);
       response.once("drain", settle);
       socket.once("close", settle).on("drain", look);

@@ -3,6 +3,7 @@ import type { TakenConnection } from "../../src/answers/answer.ts";
 import type { HandedOver } from "../../src/app/exchange.ts";
 import type { Sweep } from "../../src/app/sweep.ts";
 import { isTurnDue, nextTurn } from "../../src/streams/turn.ts";
+import { guarded } from "./guarded.ts";
 import { linger } from "./linger.ts";
 
 /** How often the system looks whether a quiet client is still there. */
@@ -22,6 +23,9 @@ export class Taken {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined = undefined;
   /** What came with the request. */
   #head: Uint8Array | undefined;
+  readonly #onData: (part: Buffer) => void;
+  readonly #onEnd: () => void;
+  readonly #onClose: () => void;
   /** Why it ended before its handler was done. */
   #why: string | undefined = undefined;
 
@@ -29,6 +33,9 @@ export class Taken {
     this.#socket = socket;
     this.#head = head.length === 0 ? undefined : new Uint8Array(head);
     this.#bounds = bounds;
+    this.#onData = guarded(socket, (part: Buffer) => this.#taken(part));
+    this.#onEnd = guarded(socket, () => this.#ended());
+    this.#onClose = guarded(socket, () => this.#closed());
     socket.pause();
     socket.setTimeout(0);
     // A client that vanished sends nothing, and neither does one whose protocol is quiet.
@@ -89,21 +96,21 @@ export class Taken {
     else controller.enqueue(head);
   }
 
-  readonly #onData = (part: Buffer): void => {
+  #taken(part: Buffer): void {
     this.#socket.pause();
     this.#controller?.enqueue(new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
-  };
+  }
 
-  readonly #onEnd = (): void => {
+  #ended(): void {
     this.#controller?.close();
     this.#controller = undefined;
-  };
+  }
 
-  readonly #onClose = (): void => {
+  #closed(): void {
     this.#why ??= "client gone";
     this.#controller?.error(new Error(`the connection is closed: ${this.#why}`));
     this.#controller = undefined;
-  };
+  }
 
   #forget(): void {
     this.#controller = undefined;
@@ -123,16 +130,16 @@ export class Taken {
       };
       if (socket.write(part)) return written();
       // Node's time-out knows of every byte that was taken.
-      const timedOut = (): void => {
+      const timedOut = guarded(socket, () => {
         this.#why ??= "client stopped reading";
         socket.destroy();
-      };
-      const settle = (): void => {
+      });
+      const settle = guarded(socket, () => {
         socket.off("drain", settle).off("close", settle).off("timeout", timedOut);
         socket.setTimeout(0);
         if (socket.destroyed) failed();
         else written();
-      };
+      });
       socket.on("drain", settle).on("close", settle).on("timeout", timedOut);
       socket.setTimeout(this.#bounds.sendTimeoutMs);
     });
@@ -143,9 +150,13 @@ export class Taken {
     const { sweep, sendTimeoutMs } = this.#bounds;
     this.#socket.off("data", this.#onData).off("end", this.#onEnd).off("close", this.#onClose);
     // What is still to go out has the time that any answer has.
-    if (this.#socket.writableLength > 0) this.#socket.setTimeout(sendTimeoutMs, () => this.#socket.destroy());
+    if (this.#socket.writableLength > 0) this.#socket.setTimeout(sendTimeoutMs, destroy);
     linger(this.#socket, sweep);
   }
+}
+
+function destroy(this: Socket): void {
+  this.destroy();
 }
 
 /** The connections that applications speak on: the requests they came by are in flight until their handlers are done. */
@@ -161,9 +172,12 @@ export class TakenConnections {
   async speak(taken: Taken, handed: HandedOver): Promise<void> {
     this.#open.add(taken);
     if (this.#isStopping) taken.stop();
-    await taken.speak(handed);
-    this.#open.delete(taken);
-    if (this.#open.size === 0) this.#whenNone?.();
+    try {
+      await taken.speak(handed);
+    } finally {
+      this.#open.delete(taken);
+      if (this.#open.size === 0) this.#whenNone?.();
+    }
   }
 
   /** Tells each handler that the server stops; resolves once all are done. */

@@ -4,10 +4,11 @@ import type { Socket } from "node:net";
 import type * as ws from "ws";
 import type { HandedOver, OpenedSocket, Sent } from "../../src/app/exchange.ts";
 import { OpenSockets } from "../../src/app/open-sockets.ts";
+import { isToCome } from "../../src/inputs/later.ts";
 import type { Answering } from "./answering.ts";
 import type { Connection } from "./connection.ts";
 import { NodeExchange } from "./exchange.ts";
-import { whenAnswered } from "./guarded.ts";
+import { caught, whenAnswered } from "./guarded.ts";
 import { readHead } from "./head.ts";
 import { refuseRequest } from "./head-refusal.ts";
 import { inTurn, lastResponse } from "./in-turn.ts";
@@ -95,17 +96,21 @@ export class Upgrades {
     const opensSockets = answering.opensSockets && isTaken;
     const exchange = new NodeExchange(request, response, framing, answering.sweep, false, opensSockets);
     exchange.canTakeOver = isTaken && request.httpVersionMinor === 1;
+    const sent = answering.app.answer(exchange);
     connection.makes();
     answering.inFlight++;
-    whenAnswered(answering.app.answer(exchange), socket, (sent) => {
+    const take = (sent: Sent | undefined): void => {
       answering.inFlight--;
       try {
-        if (!socket.destroyed) this.#go(exchange, sent, head);
-      } finally {
+        if (sent !== undefined && !socket.destroyed) this.#go(exchange, sent, head);
         connection.made();
-        answering.settle();
+      } catch (thrown) {
+        caught(thrown, socket);
       }
-    });
+      answering.settle();
+    };
+    if (isToCome(sent)) whenAnswered(sent, socket, take);
+    else take(sent);
   }
 
   #go(exchange: NodeExchange, sent: Sent, head: Buffer): void {
@@ -119,7 +124,8 @@ export class Upgrades {
     const { socket } = exchange.request;
     exchange.response.detachSocket(socket);
     socket.write(headText(sent), "latin1");
-    void this.taken.speak(new Taken(socket, head, this.#answering), handed);
+    const spoken = this.taken.speak(new Taken(socket, head, this.#answering), handed);
+    spoken.catch((thrown: unknown) => caught(thrown, socket));
   }
 
   /** Of a takeover, to a HEAD. */
@@ -138,7 +144,8 @@ export class Upgrades {
     this.#given.set(handshake, sent.head);
     this.#serverFor(opened.maxMessage).handleUpgrade(handshake, socket, head, (ws) => {
       const { sendTimeoutMs, sweep } = this.#answering;
-      void this.open.speak(opened, new WsLink(ws, socket, sendTimeoutMs, sweep));
+      const spoken = this.open.speak(opened, new WsLink(ws, socket, sendTimeoutMs, sweep));
+      spoken.catch((thrown: unknown) => caught(thrown, socket));
       // It was paused while it waited for its turn.
       socket.resume();
     });

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { RawData, WebSocket } from "ws";
 import type { Sweep } from "../../src/app/sweep.ts";
 import { writeShort } from "./frame.ts";
+import { guarded } from "./guarded.ts";
 import { lingerMs } from "./linger.ts";
 import { isBun } from "./node-version.ts";
 import type { HeardLink, SocketHeard } from "../../src/streams/sockets/link.ts";
@@ -34,25 +35,27 @@ export class WsLink implements HeardLink {
 
   start(heard: SocketHeard): void {
     this.heard = heard;
+    const socket = this.#socket;
     // Both sides have closed it, and `ws` tells once the client ends the connection too, which it waits 30 s for.
-    this.#socket.once("finish", () => {
-      const deadline = this.#sweep.time(lingerMs, { expire: () => this.#socket.destroy() });
-      this.#socket.once("close", () => deadline.clear());
+    const finished = guarded(socket, () => {
+      const deadline = this.#sweep.time(lingerMs, { expire: () => socket.destroy() });
+      socket.once("close", () => deadline.clear());
     });
-    const frame = (): void => heard.frame();
-    this.#ws
-      .on("message", (data, isBinary) => {
-        hadTurn();
-        heard.message(isBinary ? bytesOf(data) : bytesOf(data).toString());
-      })
-      .on("ping", frame)
-      .on("pong", frame)
-      .on("error", (error: NodeJS.ErrnoException) => (this.#fault ??= error.code ?? "a fault"))
-      .on("close", (code, reason) => {
-        // 1006 is no code of a close: there was none (RFC 6455 §7.1.5).
-        if (this.#fault === undefined && code !== 1006) heard.closed(code, reason.toString());
-        else heard.lost(this.#fault ?? "the connection ended without a close");
-      });
+    const message = guarded(socket, (data: RawData, isBinary: boolean) => {
+      hadTurn();
+      heard.message(isBinary ? bytesOf(data) : bytesOf(data).toString());
+    });
+    const frame = guarded(socket, () => heard.frame());
+    const failed = guarded(socket, (error: NodeJS.ErrnoException) => {
+      this.#fault ??= error.code ?? "a fault";
+    });
+    const closed = guarded(socket, (code: number, reason: Buffer) => {
+      // 1006 is no code of a close: there was none (RFC 6455 §7.1.5).
+      if (this.#fault === undefined && code !== 1006) heard.closed(code, reason.toString());
+      else heard.lost(this.#fault ?? "the connection ended without a close");
+    });
+    socket.once("finish", finished);
+    this.#ws.on("message", message).on("ping", frame).on("pong", frame).on("error", failed).on("close", closed);
   }
 
   send(data: string | Uint8Array): boolean | Promise<boolean> {
@@ -93,11 +96,12 @@ export class WsLink implements HeardLink {
   #waitFor(write: (written: (error?: Error | null) => void) => void): Promise<boolean> {
     if (this.#waiting++ === 0) this.#socket.setTimeout(this.#sendTimeoutMs).on("timeout", this.#timedOut);
     return new Promise((resolve) => {
-      write((error) => {
+      const written = guarded(this.#socket, (error?: Error | null) => {
         if (--this.#waiting === 0) this.#socket.setTimeout(0).off("timeout", this.#timedOut);
         // Node tells of no error where the connection was closed while it wrote.
         resolve((error === undefined || error === null) && !this.#socket.destroyed);
       });
+      write(written);
     });
   }
 
