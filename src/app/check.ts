@@ -1,5 +1,5 @@
 import { isFieldValue } from "../answers/header-guard.ts";
-import type { AnyDep, DepNode, TextNeed } from "../inputs/dep.ts";
+import type { AnyDep, BodyNeed, DepNode, TextNeed } from "../inputs/dep.ts";
 import type { Supplied } from "../inputs/resource.ts";
 import { frameworkCodes } from "../refusals/framework-codes.ts";
 import type { Code } from "../refusals/code.ts";
@@ -107,7 +107,7 @@ function checkInputs(
   resources: ReadonlyMap<string, unknown>,
   problems: string[],
 ): void {
-  let bodies = 0;
+  const bodies: BodyNeed["as"][] = [];
   for (const { need, resource, body, check } of nodes) {
     if (need?.in === "path") checkParameter(name, route.path.segments, need, problems);
     if (need?.in === "header" && !isToken(need.name)) {
@@ -116,14 +116,18 @@ function checkInputs(
     if (resource !== undefined && !resources.has(resource)) {
       problems.push(`${name} reads the resource ${resource}, which is not supplied`);
     }
-    if (body !== undefined) bodies++;
+    if (body !== undefined) bodies.push(body.as);
     if (check !== undefined) for (const problem of check()) problems.push(`${name} ${problem}`);
   }
-  if (bodies > 1) {
-    problems.push(
-      `${name} reads its body as a form or as it arrives and reads it another way too, where a body is read one way`,
-    );
+  if (bodies.length > 1) problems.push(`${name} ${severalBodies(bodies)}`);
+}
+
+function severalBodies(bodies: readonly BodyNeed["as"][]): string {
+  if (bodies.every((as) => as === "json")) {
+    const instead = "make one json of the whole shape, and take its parts by Dep.map";
+    return `reads its body by ${bodies.length} json inputs, where a body is read one way: ${instead}`;
   }
+  return "reads its body as a form or as it arrives and reads it another way too, where a body is read one way";
 }
 
 function checkParameter(

@@ -5,7 +5,7 @@ import * as Returns from "../answers/returns.ts";
 import { custom } from "../codecs/custom.ts";
 import { weighted } from "../codecs/weighted.ts";
 import { stripped } from "../codecs/white-space.ts";
-import type { Awaitable } from "../inputs/dep.ts";
+import type { Awaitable, Dep } from "../inputs/dep.ts";
 import { optional } from "../inputs/header.ts";
 import { ok } from "../result.ts";
 import type { Path } from "../routes/path.ts";
@@ -17,6 +17,8 @@ export interface Asset {
   readonly summary: string;
   readonly contentType: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
+  /** What keeps it from being served as it is declared, said behind the route's name when the app is made. */
+  readonly check?: () => readonly string[];
   /** Called when it is first asked for; called again where it threw. */
   readonly load: () => Awaitable<string | Uint8Array>;
 }
@@ -55,9 +57,12 @@ export function serveAsset<P extends string>(path: Path<{}, P>, asset: Asset): A
       throw error;
     }
   };
-  const { summary } = asset;
-  return get(path, { summary, inputs, returns: Returns.response }, async ({ accepted, known }) =>
-    answer(asset, await loaded(), accepted, known),
+  const { summary, check = () => [] } = asset;
+  const checked: Dep<undefined> = { node: { from: [], constant: () => undefined, check } };
+  return get(
+    path,
+    { summary, inputs: { ...inputs, checked }, returns: Returns.response },
+    async ({ accepted, known }) => answer(asset, await loaded(), accepted, known),
   );
 }
 

@@ -19,7 +19,8 @@ export interface DocsOptions<Document extends string = string, At extends string
   readonly at?: Path<{}, At>;
   /**
    * The script of the page, the standalone build of `@scalar/api-reference`, asked for once. Unless given it is read
-   * from that package, which is installed beside this one; where there are no files, on Workers, it is given as text.
+   * from that package, which is installed beside this one: `App.make` refuses the page without it, where the runtime can
+   * tell. Where there are no files, on Workers, it is given as text.
    */
   readonly script?: () => Awaitable<string | Uint8Array>;
 }
@@ -73,7 +74,7 @@ export function docs<Document extends string = "/openapi.json", At extends strin
       summary: "The reference's script",
       contentType: "text/javascript; charset=utf-8",
       headers: scriptHeaders,
-      load: options.script ?? readScript,
+      ...(options.script === undefined ? { load: readScript, check: checkScript } : { load: options.script }),
     }),
     serveAsset(below("start.js"), {
       summary: "What starts the reference",
@@ -92,12 +93,43 @@ function urlOf({ pattern, segments }: Path): string {
   return `/${texts.join("/")}`;
 }
 
+// Names that no bundler follows.
+const entry = ["usher-http", "scalar"].join("/");
+const file = ["@scalar", "api-reference", "browser", "standalone.js"].join("/");
+
+/**
+ * Told when the app is made, where the runtime can tell it then. Where it resolves no names (a bundle of CommonJS, Workers), the
+ * first request for the script is a 500, and the log says why.
+ */
+function checkScript(): readonly string[] {
+  return isMissing() ? ["has no script: install @scalar/api-reference, or give Openapi.docs the option script"] : [];
+}
+
+function isMissing(): boolean {
+  // A method, which Bun's has to be called as.
+  const meta = import.meta as { readonly resolve?: (name: string) => string };
+  if (meta.resolve === undefined) return false;
+  try {
+    meta.resolve(file);
+    return false;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND") return true;
+  }
+  // Deno has no code for it. In a folder of packages a name is missing where another resolves; elsewhere, what a program
+  // imports is found by the script's own entry, and by nobody before.
+  try {
+    meta.resolve(entry);
+    return import.meta.url.includes("/node_modules/");
+  } catch {
+    return false;
+  }
+}
+
 /**
  * The script from its package. The entry that reads it is imported by a name no bundler follows: an app that serves no
  * page, or is given its script, does not carry what reads files.
  */
 async function readScript(): Promise<Uint8Array> {
-  const entry = ["usher-http", "scalar"].join("/");
   try {
     const { script } = (await import(/* @vite-ignore */ entry)) as { script: () => Promise<Uint8Array> };
     return await script();

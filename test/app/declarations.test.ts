@@ -181,7 +181,6 @@ describe("one body, one way", () => {
     ["ST-13", { named, file: Form.File.optional("a") }],
     ["ST-15", { field: Form.checked("a"), parts: multipart({ max: 10 }) }],
     ["ST-18", { named, body }],
-    ["ST", { named, other: json(Name) }],
     ["ST", { body, parsed }],
     ["ST", { parsed, other: Dep.ofBody({ contentTypes: ["text/plain"] }, () => "x") }],
     [
@@ -196,6 +195,17 @@ describe("one body, one way", () => {
     ],
   ])("%s %# is refused", (_id, inputs) => {
     expect(refused(posts(inputs))).toBe(twoWays);
+  });
+
+  it.each([
+    ["two of one shape", 2, { named, other: json(Name) }],
+    ["one behind another input", 2, { named, other: Dep.map(json(v.object({ age: v.number() })), ({ age }) => age) }],
+    ["three", 3, { named, other: json(Name), third: json(v.any()) }],
+  ])("ST two json inputs are refused in words of their own: %s", (_what, count, inputs) => {
+    expect(refused(posts(inputs))).toBe(
+      `App.make: POST /b reads its body by ${count} json inputs, where a body is read one way: ` +
+        "make one json of the whole shape, and take its parts by Dep.map",
+    );
   });
 
   it.each([

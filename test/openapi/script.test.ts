@@ -1,0 +1,85 @@
+/** The script of the docs page where its package is not installed: told when the app is made, on every runtime that can tell. */
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { App, Openapi } from "usher-http";
+import { runtimes } from "../support/runtimes.ts";
+import "../support/logs.ts";
+
+const root = join(import.meta.dirname, "../..");
+const folder = mkdtempSync(join(tmpdir(), "usher-script-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A project that has the package as it is built, and of what it needs only what is named. */
+function project(name: string, installed: readonly string[]): string {
+  const path = join(folder, name);
+  const packages = join(path, "node_modules");
+  mkdirSync(join(packages, "usher-http"), { recursive: true });
+  // Copied, and not linked: from where a link leads, everything is installed.
+  cpSync(join(root, "dist"), join(packages, "usher-http/dist"), { recursive: true });
+  cpSync(join(root, "package.json"), join(packages, "usher-http/package.json"));
+  for (const one of ["valibot", "@opentelemetry/api", ...installed]) {
+    mkdirSync(join(packages, one, ".."), { recursive: true });
+    symlinkSync(join(root, "node_modules", one), join(packages, one));
+  }
+  writeFileSync(join(path, "package.json"), '{ "type": "module", "dependencies": { "usher-http": "*" } }');
+  writeFileSync(
+    join(path, "main.mjs"),
+    `import { App, Log, Openapi } from "usher-http";
+     Log.setup({ level: undefined });
+     const made = (options) => {
+       try {
+         return App.make(Openapi.docs([], options));
+       } catch (error) {
+         return { fetch: async () => ({ status: error.message }) };
+       }
+     };
+     const told = [];
+     for (const options of [{}, { script: () => "" }]) {
+       told.push((await made(options).fetch(new Request("http://h/docs/scalar.js"))).status);
+     }
+     console.log(JSON.stringify(told));`,
+  );
+  return path;
+}
+
+let without: string;
+let beside: string;
+beforeAll(() => {
+  without = project("without", []);
+  beside = project("beside", ["@scalar/api-reference"]);
+});
+
+const commands = [
+  ["Node", () => [process.execPath]],
+  ["the oldest Node", () => [runtimes["node-oldest"]()]],
+  ["the newest Node", () => [runtimes["node-newest"]()]],
+  ["Bun", () => [runtimes.bun()]],
+  ["Deno", () => [runtimes.deno(), "run", "-A", "--quiet"]],
+] as const;
+
+async function run(command: readonly string[], cwd: string): Promise<unknown> {
+  const [binary = "", ...args] = command;
+  const { stdout } = await promisify(execFile)(binary, [...args, "main.mjs"], { cwd });
+  return JSON.parse(stdout);
+}
+
+const missing =
+  "App.make: GET /docs/scalar.js has no script: install @scalar/api-reference, or give Openapi.docs the option script";
+
+describe.each(commands)("on %s", (_name, command) => {
+  it("a page without its package is refused when the app is made, and one with a script of its own is not", async () => {
+    expect(await run(command(), without)).toEqual([missing, 200]);
+  });
+
+  it("a page beside its package is served", async () => {
+    expect(await run(command(), beside)).toEqual([200, 200]);
+  });
+});
+
+it("a page is made here, where the package is installed", () => {
+  expect(() => App.make(Openapi.docs([]))).not.toThrow();
+});
