@@ -158,7 +158,7 @@ class Listener implements Server {
 
   async #stop(): Promise<number> {
     this.stopping = true;
-    this.app.stop();
+    this.app.drain();
     this.#forgetSignals();
     say("info", `stopping, with ${this.#inFlight} requests in flight`);
     // Each resolves once its last connection is closed, which one that never asked anything puts off.

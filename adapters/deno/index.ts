@@ -133,7 +133,7 @@ class Listener implements Server {
     const { drainMs } = this.#limits;
     const end = performance.now() + drainMs;
     this.stopping = true;
-    this.app.stop();
+    this.app.drain();
     this.#signals.forget();
     say("info", `stopping, with ${this.#pending.size} requests in flight`);
     this.feeds.cutAll();

@@ -193,7 +193,7 @@ class Listener implements Server {
     const { drainMs } = this.#limits;
     const answering = this.#answering;
     answering.stopping = true;
-    this.app.stop();
+    this.app.drain();
     process.off("SIGTERM", this.#onSignal).off("SIGINT", this.#onSignal);
     say("info", `stopping, with ${answering.inFlight} requests in flight`);
     const closed = Promise.all(this.#servers.map(closeServer));

@@ -18,7 +18,7 @@ export type ListenerOptions = Pick<ListenOptions, "bodyTimeoutMs" | "minBodyRate
 /**
  * An app as a request listener, for a server of `node:http` or `node:https` that is there already; Express takes it as
  * middleware. It answers every request it is given, and never calls on to the next. The server listens and stops, and
- * keeps its own limits of heads and connections; `app.stop()` has the app say that it is no longer ready, and ends its
+ * keeps its own limits of heads and connections; `app.drain()` has the app say that it is no longer ready, and ends its
  * streams of events.
  *
  * Routes name whole paths: where the server took a prefix off (`req.originalUrl`), the app sees the target as it was sent.
@@ -43,7 +43,7 @@ export function listener(
   const answering = new MountedAnswering(app, sweep, sendTimeoutMs, connections);
   useSink(stderrSink());
   sweep.start();
-  app.onStop(() => answering.endFeeds());
+  app.onDrain(() => answering.endFeeds());
   return (request, response) => {
     answering.answer(request, response, isLeftToUs(response) && awaitsContinue(request, response));
   };

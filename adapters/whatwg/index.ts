@@ -35,7 +35,7 @@ export type WhatwgHandler = (request: Request, context: WhatwgContext) => Respon
  */
 export function whatwg(app: App): WhatwgHandler {
   const feeds = new Feeds();
-  app.onStop(() => feeds.end());
+  app.onDrain(() => feeds.end());
   return (request, context) => {
     const node = nodeOf(context);
     if (node === undefined) {

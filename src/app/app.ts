@@ -81,7 +81,10 @@ export interface Connection {
   readonly peer?: string;
 }
 
-/** A whole application as a pure function. */
+/**
+ * A whole application as a pure function. As the default export of a module it is served by `bun run`, `deno serve` and Workers,
+ * each with its own limits, and without sockets; `serve` of `usher-http/bun`, `usher-http/deno` and `usher-http/node` has more.
+ */
 export interface App {
   /**
    * Answers a request; needs no socket, and never rejects. Whoever cancels the body of an answer, as servers do whose client
@@ -95,11 +98,12 @@ export interface App {
   readonly kindOf: (method: string, target: string) => AnswerKind | undefined;
   /**
    * The app is stopping: from now on it is not ready (`Health.routes`). In a server that is not its own its streams of events
-   * end, which that server would wait for; where `serve` listens, `server.stop()` does all of it.
+   * end, which that server would wait for; where `serve` listens, `server.stop()` does all of it. Not named `stop`: Bun takes a
+   * default export with a `stop` for a server that listens already, and serves nothing.
    */
-  readonly stop: () => void;
+  readonly drain: () => void;
   /** For listeners: calls it once the app is stopping. */
-  readonly onStop: (act: () => void) => void;
+  readonly onDrain: (act: () => void) => void;
   /** For listeners: sends the spans that wait. Undefined where the app has no exporter of its own. */
   readonly flush: (() => Promise<void>) | undefined;
 }
@@ -153,11 +157,11 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   const answer = (exchange: Exchange) => answerExchange(app, exchange);
   const fetch = (request: Request, connection?: Connection) => fetchFrom(answer, request, peerOf(connection));
   const whenStopping: (() => void)[] = [];
-  const onStop = (act: () => void) => {
+  const onDrain = (act: () => void) => {
     if (app.isStopping) act();
     else whenStopping.push(act);
   };
-  const stop = () => {
+  const drain = () => {
     app.isStopping = true;
     for (const act of whenStopping.splice(0)) act();
   };
@@ -167,7 +171,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   };
   const { trace } = options;
   const flush = trace && (() => inTime(trace.flush(), flushMs));
-  return { fetch, routes, answer, kindOf, stop, onStop, flush };
+  return { fetch, routes, answer, kindOf, drain, onDrain, flush };
 }
 
 function compileCors(

@@ -110,7 +110,7 @@ it("HL-08 their access lines are at debug", async () => {
 it("a server that stops is not ready, and alive", async () => {
   const tested = Test.app(Health.routes([Health.check("db", () => Result.ok())]));
   expect((await Test.call(tested, "GET", "/readyz")).status).toBe(200);
-  tested.app.stop();
+  tested.app.drain();
   const { status, body } = await Test.call(tested, "GET", "/readyz");
   expect([status, body]).toEqual([503, '{"error":"not_ready","message":"Not ready: stopping."}']);
   expect((await Test.call(tested, "GET", "/livez")).status).toBe(200);

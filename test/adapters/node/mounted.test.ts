@@ -274,7 +274,7 @@ describe.each(Object.entries(mounts))("in %s", (_kind, mount) => {
     const client = await RawClient.to(port);
     client.ask("GET /api/feed");
     await client.sees(": one");
-    app.stop();
+    app.drain();
     expect(await client.rest()).not.toContain("\r\n0\r\n\r\n");
     expect(await told.passed).toBe("gone");
     expect(await (await RawClient.to(port)).ask("GET /api/feed").rest()).not.toContain("\r\n0\r\n\r\n");
@@ -283,7 +283,7 @@ describe.each(Object.entries(mounts))("in %s", (_kind, mount) => {
   it("an app that stops says so by its readiness, and answers on", async () => {
     const app = App.make(routes);
     const port = await listens(await mount(app));
-    app.stop();
+    app.drain();
     expect((await (await RawClient.to(port)).ask("GET /hello").answer()).status).toBe(200);
   });
 });

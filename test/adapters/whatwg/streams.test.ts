@@ -177,7 +177,7 @@ it("EV-15 events end with an app that stops, and what makes them is told", async
   const client = await clientTo(await servingApp(app));
   client.ask("GET /feed");
   await client.sees(": one");
-  app.stop();
+  app.drain();
   expect(await client.rest()).not.toContain("\r\n0\r\n\r\n");
   expect(await told.passed).toBe("gone");
   expect(messages("info")).toContain("stream on /feed ended: connection closed");

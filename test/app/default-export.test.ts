@@ -1,0 +1,69 @@
+/** An app that is a module's default is served by each runtime that serves such modules by itself. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterEach, expect, it } from "vitest";
+import { bundle, start } from "../adapters/workers/running.ts";
+import { RawClient, leaveAll } from "../support/raw-client.ts";
+import { runtimes } from "../support/runtimes.ts";
+
+const program = join(import.meta.dirname, "../support/spawned/default-export.ts");
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  leaveAll();
+  await Promise.all(ends.splice(0).map((end) => end()));
+});
+
+/** The port that a runtime says it listens on; what it said, where it ends before. */
+async function portOf([binary, ...args]: readonly [string, ...string[]], env: object = {}): Promise<number> {
+  const child = spawn(binary, [...args, program], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env, NO_COLOR: "1" },
+  });
+  const ended = once(child, "close");
+  ends.push(() => {
+    child.kill("SIGKILL");
+    return ended;
+  });
+  const told: string[] = [];
+  return new Promise((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface(stream).on("line", (line) => {
+        told.push(line);
+        const port = /https?:\/\/[^/\s]*:(\d+)/.exec(line)?.[1];
+        if (port !== undefined) resolve(Number(port));
+      });
+    }
+    void ended.then(() => reject(new Error(`it ended and served nothing; it said ${told.join("\n")}`)));
+  });
+}
+
+async function greets(port: number): Promise<void> {
+  const client = await RawClient.to(port);
+  expect((await client.ask("GET /hello/kim").answer()).body).toBe("Hello, kim.");
+  expect((await client.ask("GET /nowhere").answer()).status).toBe(404);
+}
+
+it("by bun run", async () => {
+  await greets(await portOf([runtimes.bun(), "run"], { BUN_PORT: "0" }));
+});
+
+it("by bun itself", async () => {
+  await greets(await portOf([runtimes.bun()], { BUN_PORT: "0" }));
+});
+
+it("by deno serve", async () => {
+  await greets(await portOf([runtimes.deno(), "serve", "--host=127.0.0.1", "--port=0"]));
+});
+
+it("by workerd", async () => {
+  const { client } = await start(await bundle({ file: "../../support/spawned/default-export.ts" }));
+  expect((await (await client()).ask("GET /hello/kim").answer()).body).toBe("Hello, kim.");
+});
+
+it("and by whoever imports it", async () => {
+  const { default: app } = await import("../support/spawned/default-export.ts");
+  expect(await (await app.fetch(new Request("http://h/hello/kim"))).text()).toBe("Hello, kim.");
+});
