@@ -123,7 +123,7 @@ describe("an option", () => {
 describe("console.warn", () => {
   // Deno says there, once, that its signal aborts after an answer.
   it("that an application sets after it was hushed stays the application's", async () => {
-    const server = await start({}, "warning.ts");
+    const server = await start({}, "warning-program.ts");
     expect(await server.asks("GET /sets")).toBe("set");
     for (let i = 0; i < 3; i++) expect(await server.asks("GET /whose")).toBe("mine, 1");
   });
