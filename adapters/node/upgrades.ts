@@ -203,8 +203,6 @@ function goOn({ method, url, httpVersion, rawHeaders }: IncomingMessage, socket:
     if (name.toLowerCase() !== "upgrade") text += `${name}: ${rawHeaders[i + 1]}\r\n`;
   }
   socket.unshift(Buffer.concat([Buffer.from(`${text}\r\n`, "latin1"), head]));
-  // Node puts these on with each `connection`, and does not take them off when it hands the socket over.
-  socket.removeAllListeners("pause").removeAllListeners("resume");
   socket.server.emit("connection", socket);
   socket.resume();
 }
