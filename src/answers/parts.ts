@@ -19,7 +19,14 @@ const taken = /* @__PURE__ */ new WeakSet<object>();
 
 /** Whether an answer is made of these parts already, or somebody else reads them. */
 export function isTaken(parts: StreamBody["parts"]): boolean {
-  return taken.has(parts) || (parts instanceof ReadableStream && parts.locked);
+  if (taken.has(parts)) return true;
+  if (parts instanceof ReadableStream) return parts.locked;
+  return isNodeStream(parts) && (parts.readableDidRead || !parts.readable);
+}
+
+/** A stream of Node's is read once, though it gives any number of iterators. */
+function isNodeStream(parts: object): parts is { readonly readableDidRead: boolean; readonly readable: boolean } {
+  return "readableDidRead" in parts;
 }
 
 /**
@@ -37,7 +44,7 @@ export function take(parts: StreamBody["parts"]): AsyncIterator<Uint8Array> | un
     throw new Unwritable("a stream whose async iterator is none");
   }
   if (taken.has(iterator)) throw new Unwritable("a stream that is read already");
-  taken.add(iterator);
+  taken.add(isNodeStream(parts) ? parts : iterator);
   return iterator as AsyncIterator<Uint8Array>;
 }
 

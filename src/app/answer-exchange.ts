@@ -31,7 +31,12 @@ export function answerExchange(app: CompiledApp, exchange: Exchange): Soon<Sent>
   } catch (thrown) {
     logFault(asked, "a tracer", thrown);
   }
-  return within(asked, decideSafely);
+  try {
+    return within(asked, decideSafely);
+  } catch (thrown) {
+    // Whatever the application has registered to hold contexts raised.
+    return failed(asked, thrown);
+  }
 }
 
 function decideSafely(asked: AskedExchange): Soon<Sent> {

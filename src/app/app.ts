@@ -165,10 +165,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     app.isStopping = true;
     for (const act of whenStopping.splice(0)) act();
   };
-  const kindOf = (method: string, target: string) => {
-    const path = pathOf(target);
-    return table.find(method === "HEAD" ? "GET" : method, path)?.route.route.returns.node.kind;
-  };
+  const kindOf = (method: string, target: string) => kindAt(table, method, target);
   const { trace } = options;
   const flush = trace && (() => inTime(trace.flush(), flushMs));
   return { fetch, routes, answer, kindOf, drain, onDrain, flush };
@@ -203,6 +200,15 @@ function bodyLimits(options: AppOptions, problems: string[]): Pick<CompiledApp, 
   // With less, a client could never send what `maxBody` allows.
   const share = bodyShare ?? Math.max(Math.floor(bodyBudget / 8), maxBody);
   return { maxBody, budget: new BodyBudget(bodyBudget, share) };
+}
+
+function kindAt(table: Table<CompiledRoute>, method: string, target: string): AnswerKind | undefined {
+  try {
+    return table.find(method === "HEAD" ? "GET" : method, pathOf(target))?.route.route.returns.node.kind;
+  } catch {
+    // A codec of the application's own raised, as it will once more where the request is answered.
+    return undefined;
+  }
 }
 
 // What a runtime hands over beside a request is its own: Bun its server, Workers their bindings.

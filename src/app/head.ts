@@ -1,3 +1,4 @@
+import { Unwritable } from "../answers/unwritable.ts";
 import { isStream, isTakeover } from "../answers/answer.ts";
 import type { Answer } from "../answers/answer.ts";
 import { setCookieLine } from "../cookies/cookie.ts";
@@ -51,8 +52,19 @@ function dateOf(asked: AskedExchange, { status }: Answer): string {
   // A server that failed may have no trustworthy clock (RFC 9110 §6.6.1 leaves the date of a 5xx to it).
   if (status < 200 || status >= 500) return "";
   const { app, exchange } = asked;
-  if (app.now !== undefined || exchange.now !== undefined) return httpDate(asked.now.getTime());
+  if (app.now !== undefined || exchange.now !== undefined) return httpDate(timeOf(asked.now));
   return exchange.date ?? httpDate(Date.now());
+}
+
+// RFC 9110 §5.6.7: a year has four digits.
+const firstMs = Date.parse("0000-01-01T00:00:00Z");
+const lastMs = Date.parse("9999-12-31T23:59:59Z");
+
+/** The application's own clock may say anything. */
+function timeOf(now: Date): number {
+  const at = now.getTime();
+  if (at >= firstMs && at <= lastMs) return at;
+  throw new Unwritable("a date, by an app whose clock says none");
 }
 
 function addMissing(head: string[], { headers }: SecureHeaders): void {

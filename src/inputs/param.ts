@@ -25,7 +25,7 @@ export function param(parameter: AnyParam | Rest): Dep<never, never, never> {
   const compile = (place: Place): ((asked: Asked) => unknown) => {
     const index = place.captured(parameter);
     if (typeof index !== "number") {
-      const why = index === "another" ? "has another of that name" : "does not have";
+      const why = index === "another" ? "does not have: it has another of that name" : "does not have";
       const detail = `a dependency read the path parameter ${name}, which the path of ${place.route} ${why}`;
       throw new Refusal(internal, sentences.get("internal") as string, { detail });
     }

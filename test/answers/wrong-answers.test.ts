@@ -2,6 +2,7 @@
  * What an application answers by mistake is a 500 whose line says what is wrong and quotes no value (contract 4.3, 7.6). On
  * every listener the rows are asked as cases of the conformance suite.
  */
+import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { Answer, App, Path, Returns, get } from "usher-http";
 import {
@@ -92,6 +93,24 @@ describe("what is made once is answered once", () => {
     await failsAt(plain, `/wrong/again/${what}/in-process`);
     expect(await first.text()).toBe(what === "events" ? "" : "once");
     await failsAt(plain, `/wrong/again/${what}/in-process`);
+  });
+
+  it("a stream of Node's, though it gives any number of iterators", async () => {
+    const file = Readable.from([new TextEncoder().encode("once")], { objectMode: false });
+    const app = App.make([...wrong, get(Path.root, { returns: Returns.response }, () => Answer.stream(file))]);
+    const first = await app.fetch(new Request("http://h/"));
+    await failsAt(app, "/");
+    expect(await first.text()).toBe("once");
+    await failsAt(app, "/");
+  });
+
+  it.each([
+    ["read", async (file: Readable) => void (await file.toArray())],
+    ["destroyed", async (file: Readable) => void file.destroy()],
+  ])("a stream of Node's that was %s before", async (_how, use) => {
+    const file = Readable.from([new TextEncoder().encode("once")], { objectMode: false });
+    await use(file);
+    await failsAt(App.make([get(Path.root, { returns: Returns.response }, () => Answer.stream(file))]), "/");
   });
 
   it("what has no body may be answered again", async () => {

@@ -226,6 +226,15 @@ describe("a late parameter", () => {
     expect(logged().join("\n")).toContain("a dependency read the path parameter id, which");
   });
 
+  it("ST-06 is a 500 where the path has another of its name", async () => {
+    const route = get(Path.of("x", Path.str("id")), { inputs: { late }, returns: Returns.text }, () => "");
+    const { status, body } = await Test.call(Test.app([route]), "GET", "/x/7");
+    expect([status, body]).toEqual([500, internal]);
+    expect(logged().join("\n")).toContain(
+      "a dependency read the path parameter id, which the path of GET /x/{id} does not have: it has another",
+    );
+  });
+
   it("ST-06 in the second stage, too", async () => {
     const route = post(
       Path.of("orders"),
