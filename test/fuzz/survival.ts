@@ -12,11 +12,14 @@ import { script } from "./script.ts";
 const rounds = Number(process.env["USHER_FUZZ_ROUNDS"] ?? 60);
 const seed = Number(process.env["USHER_FUZZ_SEED"] ?? 20_261_122);
 
+const mostFailures = 12;
+
 /** No script ends the process, keeps another client from its answer, or leaves a descriptor open. */
 export function survives(target: Target): void {
   describe(`${target.name} under random clients`, { timeout: 60_000 + rounds * 10_000 }, () => {
     it(`lives through ${rounds} scripts`, async () => {
       let server: Server | undefined;
+      let failures = 0;
       const fresh = async (): Promise<Server> =>
         Server.of(
           target.name,
@@ -25,11 +28,14 @@ export function survives(target: Target): void {
       try {
         await fc.assert(
           fc.asyncProperty(script, async (script) => {
+            // Shrunk enough: each smaller script that fails may take half a minute to do so.
+            if (failures >= mostFailures) return;
             server ??= await fresh();
             try {
               await server.survives(script);
             } catch (error) {
               // The next script, which is often a smaller one of this, has a server of its own.
+              failures++;
               const failed = server;
               server = undefined;
               await failed.end();
