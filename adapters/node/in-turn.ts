@@ -20,28 +20,41 @@ const mostHeld = 65_536;
 export function inTurn(connection: Connection, head: Buffer, sendTimeoutMs: number, act: (head: Buffer) => void): void {
   const { socket } = connection;
   if (connection.isFresh) return act(head);
+  // Node takes its own listener off: without one, a client that takes nothing of the responses ahead is never left.
+  const expire = guarded(socket, () => timedOut(socket, sendTimeoutMs));
+  socket.on("timeout", expire);
+  const take = guarded(socket, () => {
+    socket.off("timeout", expire);
+    const held = release();
+    if (!socket.destroyed && !connection.closing) act(held);
+  });
+  // A response that was written at once gives the socket back at the end of the turn.
+  const takeNext = (): void => void setImmediate(take);
+  const release = holdBytes(socket, head);
+  if (connection.isIdle) takeNext();
+  else connection.whenIdle(takeNext);
+}
+
+/**
+ * Reads what a client sends while nobody takes it. A socket that is not read never tells that its client ended its side or is
+ * gone: a handler that waits for that would wait for ever, and the connection with it.
+ *
+ * @param head What has been read already.
+ * @returns Ends it, with the socket paused, and gives all that was read.
+ */
+export function holdBytes(socket: Socket, head: Buffer): () => Buffer {
   const held = [head];
   let bytes = head.byteLength;
-  // It is read on, so that the end of a client that leaves is seen.
   const hold = (part: Buffer): void => {
     bytes += part.byteLength;
     held.push(part);
     if (bytes > mostHeld) socket.pause();
   };
-  // Node takes its own listener off: without one, a client that takes nothing of the responses ahead is never left.
-  const expire = guarded(socket, () => timedOut(socket, sendTimeoutMs));
-  socket.on("timeout", expire);
-  const take = guarded(socket, () => {
-    socket.off("timeout", expire).off("data", hold);
-    if (socket.destroyed || connection.closing) return;
-    socket.pause();
-    act(Buffer.concat(held));
-  });
-  // A response that was written at once gives the socket back at the end of the turn.
-  const takeNext = (): void => void setImmediate(take);
-  if (connection.isIdle) return takeNext();
   socket.on("data", hold);
-  connection.whenIdle(takeNext);
+  return () => {
+    socket.off("data", hold).pause();
+    return Buffer.concat(held);
+  };
 }
 
 /** The response to a request whose connection Node handed over. It is the connection's last. */

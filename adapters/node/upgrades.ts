@@ -11,7 +11,7 @@ import { NodeExchange } from "./exchange.ts";
 import { caught, whenAnswered } from "./guarded.ts";
 import { readHead } from "./head.ts";
 import { refuseRequest } from "./head-refusal.ts";
-import { inTurn, lastResponse } from "./in-turn.ts";
+import { holdBytes, inTurn, lastResponse } from "./in-turn.ts";
 import { linger } from "./linger.ts";
 import { nodeMajor } from "./node-version.ts";
 import { Taken, TakenConnections } from "./taken.ts";
@@ -99,18 +99,21 @@ export class Upgrades {
     const sent = answering.app.answer(exchange);
     connection.makes();
     answering.inFlight++;
+    let release = (): Buffer => head;
     const take = (sent: Sent | undefined): void => {
       answering.inFlight--;
       try {
-        if (sent !== undefined && !socket.destroyed) this.#go(exchange, sent, head);
+        const held = release();
+        if (sent !== undefined && !socket.destroyed) this.#go(exchange, sent, held);
         connection.made();
       } catch (thrown) {
         caught(thrown, socket);
       }
       answering.settle();
     };
-    if (isToCome(sent)) whenAnswered(sent, socket, take);
-    else take(sent);
+    if (!isToCome(sent)) return take(sent);
+    if (isTaken) release = holdBytes(socket, head);
+    whenAnswered(sent, socket, take);
   }
 
   #go(exchange: NodeExchange, sent: Sent, head: Buffer): void {

@@ -4,7 +4,7 @@
  */
 import { getActiveResourcesInfo } from "node:process";
 import { describe, expect, it, vi } from "vitest";
-import { Answer, Path, Returns, body, clientGone, get, post } from "usher-http";
+import { Answer, Path, Returns, Socket, body, clientGone, get, post } from "usher-http";
 import type { Awaitable, Route } from "usher-http";
 import { lines, messages } from "../../support/logs.ts";
 import { clientOf, gate, holdClock, start } from "../../support/node-server.ts";
@@ -264,5 +264,33 @@ describe("a client that ends its side and is gone", () => {
     vi.advanceTimersByTime(500);
     vi.advanceTimersByTime(500);
     await gone.passed;
+  });
+
+  it("behind a handshake and bytes that nobody reads yet is gone to the handler that waits", async () => {
+    const asked = gate();
+    const gone = gate();
+    const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
+    const route = get(
+      Path.of("s"),
+      { inputs: { clientGone }, returns: Returns.websocket(texts) },
+      async ({ clientGone }) => {
+        clientGone.addEventListener("abort", () => gone.open());
+        asked.open();
+        await gone.passed;
+        return async () => {};
+      },
+    );
+    const client = await clientOf([route, ok]);
+    client.ask("GET /s", [
+      "upgrade: websocket",
+      "connection: Upgrade",
+      "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+      "sec-websocket-version: 13",
+    ]);
+    await asked.passed;
+    client.send("what a client sends before the 101");
+    client.halfClose();
+    await gone.passed;
+    await client.closed();
   });
 });
