@@ -1,4 +1,5 @@
 /** `usher-http/deno`: serves on `Deno.serve`. */
+import { inBackground } from "../../src/logging/background.ts";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
 import { Stopping, until } from "../../src/app/draining.ts";
@@ -66,7 +67,7 @@ class Listener implements Server {
   readonly #limits: Limits;
   /** Where the application has one of its own. */
   readonly #maxHeaderBytes: number | undefined;
-  readonly #signals = new StopSignals(() => void this.stop());
+  readonly #signals = new StopSignals(() => inBackground(this.stop()));
   #servers: readonly DenoServer[] = [];
   readonly #stopping = new Stopping(() => this.#stop());
   stopping = false;
@@ -137,14 +138,14 @@ class Listener implements Server {
     this.#signals.forget();
     say("info", `stopping, with ${this.#pending.size} requests in flight`);
     this.feeds.cutAll();
-    void this.open.stop();
+    inBackground(this.open.stop());
     // Deno drops a body that still arrives at the very moment it is told to refuse new connections.
     const arrived = await until(() => !this.#pending.some((pending) => pending.isReading), drainMs);
     // And closes every socket, with a reason of its own.
     await until(() => this.open.size === 0, end - performance.now());
     const cut = arrived ? 0 : this.#cut();
     let closed = false;
-    void Promise.all(this.#servers.map((server) => server.shutdown())).then(() => (closed = true));
+    inBackground(Promise.all(this.#servers.map((server) => server.shutdown())).then(() => (closed = true)));
     await until(() => closed, end - performance.now());
     const unanswered = cut + this.#cut();
     for (const server of this.#servers) server.unref();

@@ -1,3 +1,4 @@
+import { inBackground } from "../../src/logging/background.ts";
 import { isStream } from "../../src/answers/answer.ts";
 import { readParts } from "../../src/answers/parts.ts";
 import type { Sent } from "../../src/app/exchange.ts";
@@ -27,7 +28,7 @@ export class Pending implements Cuttable {
   answer(sent: Sent, responding: Responding): void {
     if (!this.#isCut) this.#resolve(this.#made(sent, responding));
     // Nobody will read it.
-    else if (isStream(sent.body)) void readParts(sent.body).cancel();
+    else if (isStream(sent.body)) inBackground(readParts(sent.body).cancel());
   }
 
   #made(sent: Sent, responding: Responding): Response {

@@ -11,6 +11,7 @@ import type { Limits, ServeOptions, Server } from "../../src/app/listening.ts";
 import { refusedConnect } from "../../src/app/refused-head.ts";
 import { Sweep } from "../../src/app/sweep.ts";
 import { measureConnections } from "../../src/measuring/figures.ts";
+import { inBackground } from "../../src/logging/background.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routes/route.ts";
 import { Answering } from "./answering.ts";
@@ -105,7 +106,7 @@ class Listener implements Server {
   readonly #onSignal = (): void => {
     // The next one finds no listener, and does what it does to any process.
     process.off("SIGTERM", this.#onSignal).off("SIGINT", this.#onSignal);
-    void this.stop();
+    inBackground(this.stop());
   };
 
   #server(): HttpServer {

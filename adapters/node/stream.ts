@@ -1,3 +1,4 @@
+import { inBackground } from "../../src/logging/background.ts";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { StreamBody, StreamEnd, StreamSink, StreamWriting } from "../../src/answers/answer.ts";
@@ -96,7 +97,7 @@ class Streaming implements StreamSink, OpenStream {
 
   readonly #cancel = (): void => {
     try {
-      void this.#source?.cancel();
+      inBackground(this.#source?.cancel());
       if (this.#body.writeTo !== undefined) this.#over(this.#gone());
       else this.#wake?.();
     } catch (thrown) {
@@ -131,7 +132,7 @@ class Streaming implements StreamSink, OpenStream {
       this.#response.end();
       return;
     }
-    void this.#source?.cancel();
+    inBackground(this.#source?.cancel());
     if (!this.#isOver()) hangUp(this.#response, this.#writing);
   }
 

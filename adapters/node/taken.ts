@@ -1,3 +1,4 @@
+import { inBackground } from "../../src/logging/background.ts";
 import type { Socket } from "node:net";
 import type { TakenConnection } from "../../src/answers/answer.ts";
 import type { HandedOver } from "../../src/app/exchange.ts";
@@ -125,7 +126,7 @@ export class Taken {
       const failed = (): void => reject(new Error(`the connection is closed: ${this.#why ?? "client gone"}`));
       if (socket.destroyed) return failed();
       const written = (): void => {
-        if (isTurnDue()) void nextTurn().then(resolve);
+        if (isTurnDue()) inBackground(nextTurn().then(resolve));
         else resolve();
       };
       if (socket.write(part)) return written();

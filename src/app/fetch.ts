@@ -1,3 +1,4 @@
+import { inBackground } from "../logging/background.ts";
 import { isStream } from "../answers/answer.ts";
 import type { StreamBody } from "../answers/answer.ts";
 import { readParts } from "../answers/parts.ts";
@@ -184,12 +185,12 @@ function readable(body: StreamBody, exchange: FetchExchange): ReadableStream<Uin
     if (part.byteLength > left) {
       request?.ended("long");
       controller.close();
-      void reading.cancel();
+      inBackground(reading.cancel());
     }
     left -= Math.min(left, part.byteLength);
   };
   const failed = (thrown: unknown): never => {
-    void reading.cancel();
+    inBackground(reading.cancel());
     request?.ended(thrown instanceof Cut ? thrown.how : "failed", thrown);
     // What was raised is the log's to tell, and by its kind alone.
     throw thrown instanceof Cut ? thrown : new Cut("failed");
@@ -197,7 +198,7 @@ function readable(body: StreamBody, exchange: FetchExchange): ReadableStream<Uin
   const cancel = (): void => {
     exchange.left();
     request?.ended("client gone");
-    void reading.cancel();
+    inBackground(reading.cancel());
   };
   return new ReadableStream({ pull: (controller) => pull(controller).catch(failed), cancel }, { highWaterMark: 0 });
 }

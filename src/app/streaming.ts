@@ -86,7 +86,7 @@ export class Streaming {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#sending.ended(how);
-    if (how !== "finished") void this.#parts.cancel();
+    if (how !== "finished") inBackground(this.#parts.cancel());
     try {
       // What goes past its length is cut there, and its client has all that it was told of.
       if (how === "finished" || how === "long") this.#controller?.close();

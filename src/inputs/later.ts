@@ -1,3 +1,5 @@
+import { inBackground } from "../logging/background.ts";
+
 /** What is there now or later. */
 export type Soon<A> = A | Promise<A> | Later<A>;
 
@@ -43,7 +45,7 @@ export function isToCome<A>(value: Soon<A>): value is Promise<A> | Later<A> {
 /** Calls back with what does not fail, once it is there. */
 export function whenThere<A>(value: Soon<A>, act: (value: A) => void): void {
   if (value instanceof Later) value.hear(act);
-  else if (value instanceof Promise) void value.then(act);
+  else if (value instanceof Promise) inBackground(value.then(act));
   else act(value);
 }
 

@@ -1,3 +1,4 @@
+import { inBackground } from "../logging/background.ts";
 import type { StreamRequest, StreamSink, StreamWriting } from "../answers/answer.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
@@ -93,7 +94,7 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
   }
 
   cancel(): void {
-    void this.return();
+    inBackground(this.return());
   }
 
   /** Nobody reads any further: every `send` is told. */
@@ -149,7 +150,7 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
     const sink = this.#sink;
     if (sink === undefined) {
       if (this.#taker !== undefined) this.#give(keptAlive, nobody);
-    } else if (this.#waiting === 0 && !sink.write(keptAlive)) void this.#whenRoom(sink);
+    } else if (this.#waiting === 0 && !sink.write(keptAlive)) inBackground(this.#whenRoom(sink));
   }
 
   #give(bytes: Uint8Array, sent: () => void): void {
