@@ -7,7 +7,7 @@ import { parseSync } from "oxc-parser";
 
 /** What src is made of, from low to high: a line may import what is on it and below it. */
 const lines = [
-  ["oldest-first.ts", "result.ts"],
+  ["oldest-first.ts", "result.ts", "thenable.ts"],
   ["codecs", "shapes", "refusals", "cookies", "logging", "tracing", "measuring", "database"],
   ["routes", "inputs", "answers", "streams", "openapi", "probes", "metrics"],
   ["app"],
