@@ -87,7 +87,7 @@ export function make(options: CorsOptions): Cors {
       ["vary", "Origin"],
       ["vary", "Access-Control-Request-Method, Access-Control-Request-Headers"],
     ];
-    const wanted = requestedHeaders(asked).filter((name) => headers.includes(name));
+    const wanted = [...new Set(requestedHeaders(asked).filter((name) => headers.includes(name)))];
     const granted: Headers = [
       ["access-control-allow-origin", origin ?? ""],
       ["access-control-allow-methods", methods.join(", ")],
@@ -108,7 +108,7 @@ export function make(options: CorsOptions): Cors {
 
 function requestedHeaders(asked: Asked): readonly string[] {
   const names = asked.lines("access-control-request-headers").join(",").toLowerCase().split(",");
-  return [...new Set(names.map((name) => stripped(name)))];
+  return names.map((name) => stripped(name));
 }
 
 /** Whether a route says already that its answer differs by origin. */

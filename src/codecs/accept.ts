@@ -12,9 +12,17 @@ export interface MediaRange extends MediaType {}
 function readElement(field: FieldScanner): Weighted<MediaRange> | undefined {
   const range = readMediaType(field, weightStart);
   if (range === undefined || !isRange(range)) return undefined;
-  const { type, subtype, parameters } = range;
+  const { type, subtype, pairs } = range;
   const weight = readWeight(field);
-  return weight === undefined ? undefined : { type, subtype, parameters, weight };
+  if (weight === undefined) return undefined;
+  return {
+    type,
+    subtype,
+    get parameters() {
+      return pairs.map;
+    },
+    weight,
+  };
 }
 
 function printElement(element: Weighted<MediaRange>): string | undefined {
@@ -26,7 +34,7 @@ function printElement(element: Weighted<MediaRange>): string | undefined {
 }
 
 // "*" is a token too, but says nothing before a subtype.
-function isRange({ type, subtype }: MediaRange): boolean {
+function isRange({ type, subtype }: Pick<MediaRange, "type" | "subtype">): boolean {
   return type !== "*" || subtype === "*";
 }
 

@@ -4,8 +4,7 @@ import type { Codec } from "./codec.ts";
 import { readElements } from "./elements.ts";
 import { FieldScanner, token } from "./field-scanner.ts";
 import { malformed } from "./malformed.ts";
-import { printPairs } from "./parameters.ts";
-import type { Parameters } from "./parameters.ts";
+import { Pairs, printPairs } from "./parameters.ts";
 import { isToken, readWord } from "./word.ts";
 
 /** Who a caller says it is, as `Authorization` has it. */
@@ -30,15 +29,18 @@ function parse(text: string): Result<Credentials, string> {
   if (field.match(spaces) === undefined || field.done) return notCredentials;
   const token68 = field.match(token68ToEnd);
   if (token68 !== undefined) return ok({ scheme, value: { kind: "token68", token: token68 } });
-  const parameters = readCommaParameters(field);
-  return parameters === undefined ? notCredentials : ok({ scheme, value: { kind: "parameters", parameters } });
-}
-
-function readCommaParameters(field: FieldScanner): Parameters | undefined {
-  const pairs = readElements(field, readPair);
-  if (pairs === undefined) return undefined;
-  const parameters = new Map(pairs);
-  return parameters.size === pairs.length ? parameters : undefined;
+  const given = readElements(field, readPair);
+  const pairs = new Pairs();
+  if (given?.every(([name, value]) => pairs.add(name, value)) !== true) return notCredentials;
+  return ok({
+    scheme,
+    value: {
+      kind: "parameters",
+      get parameters() {
+        return pairs.map;
+      },
+    },
+  });
 }
 
 function readPair(field: FieldScanner): readonly [name: string, value: string] | undefined {

@@ -1,6 +1,7 @@
 import { ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import type { Codec } from "./codec.ts";
+import { keyOf } from "./key-of.ts";
 import { malformed } from "./malformed.ts";
 
 /**
@@ -25,18 +26,19 @@ export function enumeration<A>(
   word: (value: A) => string = (value) => String(value),
 ): Codec<A> {
   const byWord = new Map<string, Result<A, string>>();
+  const words: string[] = [];
   for (const value of values) {
     const its = word(value);
-    if (byWord.has(its)) throw new Error(`Codec.enum: ${kind} has the word ${JSON.stringify(its)} twice`);
-    byWord.set(its, Object.freeze(ok(value)));
+    if (byWord.has(keyOf(its))) throw new Error(`Codec.enum: ${kind} has the word ${JSON.stringify(its)} twice`);
+    byWord.set(keyOf(its), Object.freeze(ok(value)));
+    words.push(its);
   }
-  const words = [...byWord.keys()];
   const noneOfThem = malformed(`one of ${words.join(", ")}`);
   return {
-    parse: (text) => byWord.get(text) ?? noneOfThem,
+    parse: (text) => byWord.get(keyOf(text)) ?? noneOfThem,
     print: (value) => {
       const its = word(value);
-      return byWord.has(its) ? its : "";
+      return byWord.has(keyOf(its)) ? its : "";
     },
     text: { type: "string", enum: words, kind },
   };

@@ -3,7 +3,7 @@ import { elements } from "./elements.ts";
 import type { FieldScanner } from "./field-scanner.ts";
 import { token } from "./field-scanner.ts";
 import { isNode } from "./forwarded-node.ts";
-import { printPairs } from "./parameters.ts";
+import { Pairs, printPairs } from "./parameters.ts";
 import { readWord } from "./word.ts";
 
 /** What one proxy says of the request it passed on. */
@@ -26,23 +26,26 @@ const hostForm = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9\-._~!$&'()*+,;=%]+)(?::[0-9]
 const schemeForm = /^[A-Za-z][A-Za-z0-9+.-]*$/;
 
 function readElement(field: FieldScanner): ForwardedElement | undefined {
-  const pairs = new Map<string, string>();
+  const pairs = new Pairs();
   do {
     const name = field.match(token)?.toLowerCase();
     // RFC 7239 §4 lets a pair be empty: "for=_a;;proto=http".
     if (name === undefined) continue;
     if (!field.take("=")) return undefined;
     const value = readWord(field);
-    if (value === undefined || pairs.has(name)) return undefined;
-    pairs.set(name, value);
+    if (value === undefined || !pairs.add(name, value)) return undefined;
   } while (field.take(";"));
-  return elementOf(pairs);
+  return elementOf(pairs.list);
 }
 
 /** Undefined where there are no pairs, or a known one is malformed. */
-function elementOf(pairs: ReadonlyMap<string, string>): ForwardedElement | undefined {
-  const extensions = new Map<string, string>();
-  const element: { -readonly [Name in keyof ForwardedElement]: ForwardedElement[Name] } = { extensions };
+function elementOf(pairs: Pairs["list"]): ForwardedElement | undefined {
+  const extensions = new Pairs();
+  const element: { -readonly [Name in keyof ForwardedElement]: ForwardedElement[Name] } = {
+    get extensions() {
+      return extensions.map;
+    },
+  };
   for (const [name, value] of pairs) {
     if (name === "for" || name === "by") {
       if (!isNode(value)) return undefined;
@@ -54,10 +57,10 @@ function elementOf(pairs: ReadonlyMap<string, string>): ForwardedElement | undef
       if (!schemeForm.test(value)) return undefined;
       element.proto = value.toLowerCase();
     } else {
-      extensions.set(name, value);
+      extensions.add(name, value);
     }
   }
-  return pairs.size === 0 ? undefined : element;
+  return pairs.length === 0 ? undefined : element;
 }
 
 function printElement(element: ForwardedElement): string | undefined {
@@ -71,7 +74,7 @@ function printElement(element: ForwardedElement): string | undefined {
     if (known.some((its) => its === name.toLowerCase())) return undefined;
     pairs.set(name, value);
   }
-  return elementOf(pairs) && printPairs(pairs)?.join(";");
+  return elementOf([...pairs]) && printPairs(pairs)?.join(";");
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Codec } from "./codec.ts";
 import { FieldScanner, token } from "./field-scanner.ts";
 import { malformed } from "./malformed.ts";
 import { printParameters, readParameters } from "./parameters.ts";
+import type { Pairs } from "./parameters.ts";
 import { isToken } from "./word.ts";
 
 /** What a body is: `text/html;charset=utf-8`. */
@@ -17,14 +18,20 @@ export interface MediaType {
 
 const notMediaType = /* @__PURE__ */ malformed("a media type");
 
+interface ReadMediaType {
+  readonly type: string;
+  readonly subtype: string;
+  readonly pairs: Pairs;
+}
+
 /** Type, `/`, subtype and parameters. */
-export function readMediaType(field: FieldScanner, parametersEnd?: RegExp): MediaType | undefined {
+export function readMediaType(field: FieldScanner, parametersEnd?: RegExp): ReadMediaType | undefined {
   const type = field.match(token)?.toLowerCase();
   if (type === undefined || !field.take("/")) return undefined;
   const subtype = field.match(token)?.toLowerCase();
   if (subtype === undefined) return undefined;
-  const parameters = readParameters(field, parametersEnd);
-  return parameters && { type, subtype, parameters };
+  const pairs = readParameters(field, parametersEnd);
+  return pairs && { type, subtype, pairs };
 }
 
 /** Undefined where it cannot be printed. */
@@ -37,7 +44,15 @@ export function printMediaType({ type, subtype, parameters }: MediaType): string
 function parse(text: string): Result<MediaType, string> {
   const field = new FieldScanner(text);
   const mediaType = readMediaType(field);
-  return mediaType !== undefined && field.done ? ok(mediaType) : notMediaType;
+  if (mediaType === undefined || !field.done) return notMediaType;
+  const { type, subtype, pairs } = mediaType;
+  return ok({
+    type,
+    subtype,
+    get parameters() {
+      return pairs.map;
+    },
+  });
 }
 
 /** A media type, as `Content-Type` has it (RFC 9110 §8.3.1). A parameter given twice is malformed. */

@@ -27,8 +27,9 @@ function token68Of({ value }: Credentials): string | undefined {
 
 function base64Text(token: string): string | undefined {
   // A token68 may have letters that are none of base64's, and a last group that is too short.
-  const bare = token.replace(/=+$/, "");
-  if (bare.length % 4 === 1 || !/^[A-Za-z0-9+/]*$/.test(bare)) return undefined;
+  const padding = token.indexOf("=");
+  const bare = padding === -1 ? token : token.slice(0, padding);
+  if (bare.length % 4 === 1 || !/^[A-Za-z0-9+/]*=*$/.test(token)) return undefined;
   const text = decode(Uint8Array.from(atob(bare), (character) => character.charCodeAt(0)));
   // RFC 7617 §2: neither has a control character.
   return text === undefined || /\p{Cc}/u.test(text) ? undefined : text;

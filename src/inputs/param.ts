@@ -49,6 +49,11 @@ export function checksOf(segments: readonly Segment[], read: readonly DepNode[])
 
 function readRest(captured: string, at: string): unknown {
   if (captured === "") return [];
-  const texts = captured.split("/").map(decodeSegment);
-  return texts.includes(undefined) ? notText(string, at) : texts;
+  const texts: string[] = [];
+  for (const segment of captured.split("/")) {
+    const text = decodeSegment(segment);
+    if (text === undefined) return notText(string, at);
+    texts.push(text);
+  }
+  return texts;
 }

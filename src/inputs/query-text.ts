@@ -1,4 +1,5 @@
-import { decodeFormText } from "./form-text.ts";
+import { keyOf } from "../codecs/key-of.ts";
+import { decodeFormText } from "../codecs/percent-text.ts";
 
 /** A value as it was given: its text, or null where its bytes are not UTF-8. */
 export type GivenText = string | null;
@@ -10,7 +11,7 @@ const longestEncoded = 9;
 
 /**
  * The names of the fields that a route reads of a query or a form, put in when the app is made. The names that a client sends
- * are looked up here and are no keys themselves: of a `Map` of them a client can choose keys that it finds one after the other.
+ * are looked up here.
  */
 export class FieldNames {
   readonly #indexes = new Map<string, number>();
@@ -23,8 +24,8 @@ export class FieldNames {
 
   /** The index of a field's values: the first one, or all where the field is a list. */
   add(name: string, isList: boolean): number {
-    const index = this.#indexes.get(name) ?? this.#lists.push(false) - 1;
-    this.#indexes.set(name, index);
+    const index = this.#indexes.get(keyOf(name)) ?? this.#lists.push(false) - 1;
+    this.#indexes.set(keyOf(name), index);
     if (isList) this.#lists[index] = true;
     this.#longest = Math.max(this.#longest, name.length);
     return index;
@@ -32,7 +33,7 @@ export class FieldNames {
 
   /** The index of a name; -1 where no field has it. */
   indexOf(name: string): number {
-    return this.#indexes.get(name) ?? -1;
+    return this.#indexes.get(keyOf(name)) ?? -1;
   }
 
   /** As {@link indexOf}, of a name as it stands in a text. */

@@ -1,3 +1,4 @@
+import { keyOf } from "../codecs/key-of.ts";
 import { OldestFirst } from "../oldest-first.ts";
 
 /** How often a key may pass, in the terms of the generic cell rate algorithm. */
@@ -58,7 +59,8 @@ class MemoryStore implements RateMemory {
     this.#most = most;
   }
 
-  take(key: string, { intervalMs, burst }: RateRule, at: Date): number {
+  take(counted: string, { intervalMs, burst }: RateRule, at: Date): number {
+    const key = keyOf(counted);
     const now = at.getTime();
     const known = this.#usedUp.get(key);
     // A clock that was set back would otherwise keep everybody waiting until it is where it was.

@@ -1,3 +1,5 @@
+import { keyOf } from "../codecs/key-of.ts";
+
 /** Values by their text, asked for with a part of a path. */
 export class Literals<A> {
   readonly #values = new Map<string, A>();
@@ -8,7 +10,7 @@ export class Literals<A> {
   #lasts = 0;
 
   get(text: string): A | undefined {
-    return this.#values.get(text);
+    return this.#values.get(keyOf(text));
   }
 
   /** The value of the text that stands in a path from one place up to another. */
@@ -17,11 +19,11 @@ export class Literals<A> {
       has(this.#lengths, end - at) &&
       has(this.#firsts, path.charCodeAt(at)) &&
       has(this.#lasts, path.charCodeAt(end - 1));
-    return mayBe ? this.#values.get(path.slice(at, end)) : undefined;
+    return mayBe ? this.#values.get(keyOf(path.slice(at, end))) : undefined;
   }
 
   set(text: string, value: A): void {
-    this.#values.set(text, value);
+    this.#values.set(keyOf(text), value);
     this.#lengths |= bit(text.length);
     this.#firsts |= bit(text.charCodeAt(0));
     this.#lasts |= bit(text.charCodeAt(text.length - 1));

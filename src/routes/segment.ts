@@ -1,11 +1,8 @@
+import { decodePercent } from "../codecs/percent-text.ts";
+
 /** The text a segment stands for; undefined where a percent sequence is broken or is no UTF-8. */
 export function decodeSegment(segment: string): string | undefined {
-  if (!segment.includes("%")) return segment;
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return undefined;
-  }
+  return segment.includes("%") ? (decodePercent(segment) ?? undefined) : segment;
 }
 
 /** A segment of this text, which no URL parser takes away. */

@@ -38,23 +38,20 @@ export class EventReader {
   feed(bytes: Uint8Array): readonly ReadEvent[] {
     const text = this.#decoder.decode(bytes, { stream: true });
     // A CR ends a line whatever comes next: an LF at the beginning is the other half of that end.
-    this.#pending += this.#isBehindCr ? text.replace(/^\n/, "") : text;
+    let start = this.#isBehindCr && text.startsWith("\n") ? 1 : 0;
     if (text !== "") this.#isBehindCr = text.endsWith("\r");
     const events: ReadEvent[] = [];
-    for (let line = this.#line(); line !== undefined; line = this.#line()) {
+    for (let end = lineEndFrom(text, start); end !== null; end = lineEndFrom(text, start)) {
+      const line = this.#pending + text.slice(start, end.index);
+      this.#pending = "";
+      start = end.index + end[0].length;
       const event = line === "" ? this.#dispatch() : this.#field(line);
       if (event !== undefined) events.push(event);
     }
+    // What was looked at has no end of a line, and is not looked at again.
+    this.#pending += text.slice(start);
     this.#check(this.#length + this.#pending.length);
     return events;
-  }
-
-  #line(): string | undefined {
-    const end = /\r\n?|\n/.exec(this.#pending);
-    if (end === null) return undefined;
-    const line = this.#pending.slice(0, end.index);
-    this.#pending = this.#pending.slice(end.index + end[0].length);
-    return line;
   }
 
   #field(line: string): undefined {
@@ -86,4 +83,11 @@ export class EventReader {
   #check(length: number): void {
     if (length > this.#maxBytes) throw new RangeError(`an event is longer than ${this.#maxBytes} bytes`);
   }
+}
+
+const lineEnd = /\r\n?|\n/g;
+
+function lineEndFrom(text: string, start: number): RegExpExecArray | null {
+  lineEnd.lastIndex = start;
+  return lineEnd.exec(text);
 }

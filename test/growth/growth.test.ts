@@ -1,37 +1,52 @@
 /** No text of a client's costs more than its length: twice the text is at most twice the steps. */
 import { describe, expect, it } from "vitest";
-import { countSteps, startCounting } from "./steps.ts";
+import { countSource, countWork, startCounting } from "./steps.ts";
 
 startCounting();
 const { rows, ofFields } = await import("./texts.ts");
 await import("../support/logs.ts");
 
-// Past the length that a body may have without a look at how deep it is.
+// Past the lengths at which what is long is told from what is not, such as a body that may nest deep.
 const times = 1100;
 
-describe.each(rows)("$reader", ({ read, texts }) => {
-  it.each(Object.entries(texts))("%s", async (_name, text) => {
-    // What the first request makes for those behind it is no part of the text's cost.
-    await read(text(1));
-    const once = await countSteps(() => read(text(times)));
-    const twice = await countSteps(() => read(text(times * 2)));
-    expect(twice.source, "source that ran").toBeLessThanOrEqual(once.source * 2);
-    expect(twice.natives, "what the language's functions looked at").toBeLessThanOrEqual(once.natives * 2);
-    expect(twice.thrown, "exceptions").toBe(once.thrown);
+describe("twice the text is at most twice the steps", () => {
+  it.each(rows.map((row) => [row.reader, row] as const))("%s", async (_reader, { read, texts }) => {
+    const grown: string[] = [];
+    const all = Object.entries(texts);
+    for (const [name, text] of all) {
+      // What the first request makes for those behind it is no part of the text's cost.
+      await read(text(1));
+      const once = await countWork(() => read(text(times)));
+      const twice = await countWork(() => read(text(times * 2)));
+      if (twice.units > once.units * 2) grown.push(`${name}: ${once.units} characters looked at, then ${twice.units}`);
+      if (twice.thrown > once.thrown) grown.push(`${name}: ${once.thrown} exceptions, then ${twice.thrown}`);
+    }
+    // V8 takes as long to tell of one text as of all: each is asked for by itself only where they grew together.
+    const ran = (some: typeof all, length: number): Promise<number> =>
+      countSource(async () => {
+        for (const [, text] of some) await read(text(length));
+      });
+    if ((await ran(all, times * 2)) > (await ran(all, times)) * 2) {
+      for (const one of all) {
+        const [once, twice] = [await ran([one], times), await ran([one], times * 2)];
+        if (twice > once * 2) grown.push(`${one[0]}: ${once} characters of source ran, then ${twice}`);
+      }
+    }
+    expect(grown).toEqual([]);
   });
 });
 
-describe.each(Object.entries(ofFields))("%s", (_name, readWith) => {
-  it("reads all its fields in one pass", async () => {
+describe.each(Object.entries(ofFields))("a %s", (_name, readWith) => {
+  it("is read once for all its fields", async () => {
     // A field that is not given is a look at what was read, however long that was.
     const added = async (text: string): Promise<number> => {
       const [few, many] = [readWith(4), readWith(64)];
       await few("a=1");
       await many("a=1");
-      const [once, more] = [await countSteps(() => few(text)), await countSteps(() => many(text))];
-      return more.source + more.natives - once.source - once.natives;
+      const [once, more] = [await countWork(() => few(text)), await countWork(() => many(text))];
+      return more.units - once.units;
     };
     const short = await added("%&a=".repeat(64));
-    expect(await added("%&a=".repeat(2048))).toBeLessThan(short * 1.1);
+    expect(await added("%&a=".repeat(2048))).toBeLessThanOrEqual(short * 1.1);
   });
 });

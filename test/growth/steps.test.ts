@@ -1,12 +1,12 @@
 /** The measure of the growth table, on what is known: what grows in step with its text, and what does not. */
 import { describe, expect, it } from "vitest";
-import { countSteps, startCounting } from "./steps.ts";
+import { countSource, countWork, startCounting } from "./steps.ts";
 
 startCounting();
 const { firstValue } = await import("../../src/inputs/query-text.ts");
 
 describe("the count of steps", () => {
-  const natives = async (run: () => unknown): Promise<number> => (await countSteps(run)).natives;
+  const natives = async (run: () => unknown): Promise<number> => (await countWork(run)).units;
 
   it.each([
     ["a search to the end", (text: string) => text.indexOf(";"), 1],
@@ -28,15 +28,16 @@ describe("the count of steps", () => {
     expect(Math.round(Math.log2(twice / once))).toBe(power);
   });
 
-  it("is the same for the same run", async () => {
-    const count = () => countSteps(() => firstValue("%&a=".repeat(100), "q"));
-    const first = await count();
-    expect(first.source).toBeGreaterThan(1000);
-    expect(await count()).toEqual(first);
+  it("is of our own source as well, and the same for the same run", async () => {
+    const count = (times: number) => countSource(() => firstValue("%&a=".repeat(times), "q"));
+    const once = await count(100);
+    expect(once).toBeGreaterThan(1000);
+    expect(await count(100)).toBe(once);
+    expect(await count(200)).toBeGreaterThan(once * 1.9);
   });
 
   it("tells what threw", async () => {
-    const { thrown } = await countSteps(() => {
+    const { thrown } = await countWork(() => {
       try {
         decodeURIComponent("%");
       } catch {

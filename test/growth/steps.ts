@@ -10,15 +10,6 @@ import type { Profiler } from "node:inspector";
 import { countNatives } from "./natives.ts";
 import type { Work } from "./natives.ts";
 
-export interface Steps {
-  /** Characters of our source that ran, each as often as it did. */
-  readonly source: number;
-  /** Characters and items that the language's functions looked at or copied. */
-  readonly natives: number;
-  /** Calls of such functions that threw. */
-  readonly thrown: number;
-}
-
 const mostRuns = 10;
 const session = new Session();
 let isStarted = false;
@@ -36,22 +27,21 @@ export function startCounting(): void {
 }
 
 /**
- * The steps of a run. What one run in many does for those behind it, as to draw random numbers, is not counted: it runs until
- * two runs agree.
+ * What the language's functions looked at and threw in a run. What one run in many does for those behind it, as to draw random
+ * numbers, is not counted: it runs until two runs agree.
  */
-export async function countSteps(run: () => unknown): Promise<Steps> {
-  let last = await countOnce(run);
+export async function countWork(run: () => unknown): Promise<Work> {
+  let last = await workOf(run);
   for (let runs = 1; runs < mostRuns; runs++) {
-    const steps = await countOnce(run);
-    if (steps.source === last.source && steps.natives === last.natives && steps.thrown === last.thrown) return steps;
-    last = steps;
+    const work = await workOf(run);
+    if (work.units === last.units && work.thrown === last.thrown) return work;
+    last = work;
   }
-  throw new Error(`no two of ${mostRuns} runs took the same steps`);
+  throw new Error(`no two of ${mostRuns} runs did the same`);
 }
 
-async function countOnce(run: () => unknown): Promise<Steps> {
+async function workOf(run: () => unknown): Promise<Work> {
   const work: Work = { units: 0, thrown: 0 };
-  takeSource();
   const stop = countNatives(work);
   try {
     const value = run();
@@ -59,7 +49,15 @@ async function countOnce(run: () => unknown): Promise<Steps> {
   } finally {
     stop();
   }
-  return { source: takeSource(), natives: work.units, thrown: work.thrown };
+  return work;
+}
+
+/** The characters of our source that ran in one run, each counted as often as it did. */
+export async function countSource(run: () => unknown): Promise<number> {
+  takeSource();
+  const value = run();
+  if (value instanceof Promise) await value;
+  return takeSource();
 }
 
 /** The source that ran since this was last asked. */

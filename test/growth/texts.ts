@@ -5,10 +5,39 @@
  * A reader is asked as a client asks it wherever it can be: by a request.
  */
 import * as v from "valibot";
-import { Codec, Cookie, Dep, Form, Path, Query, Returns, Shape, Test, get, json, post } from "usher-http";
+import {
+  Codec,
+  Cookie,
+  Cors,
+  Dep,
+  Form,
+  Header,
+  Keys,
+  Openapi,
+  Path,
+  Query,
+  Returns,
+  Sessions,
+  Shape,
+  Socket,
+  Test,
+  client,
+  get,
+  json,
+  multipart,
+  param,
+  post,
+} from "usher-http";
 import type { Inputs } from "usher-http";
+import { targetOf as bunTarget } from "../../adapters/bun/target.ts";
+import { targetOf as denoTarget } from "../../adapters/deno/target.ts";
+import { readHead } from "../../adapters/node/head.ts";
+import { WorkerExchange } from "../../adapters/workers/exchange.ts";
+import { isHost } from "../../src/app/authority.ts";
 import { networkOf } from "../../src/codecs/network.ts";
 import { untold } from "../../src/database/untold.ts";
+import { EventReader } from "../../src/streams/event-reader.ts";
+import { joinTrace } from "../../src/tracing/trace-context.ts";
 
 /** One reader, and the texts it is given. */
 export interface Row {
@@ -183,7 +212,394 @@ const unread: Texts = {
   ...around("[", ["1,", "[],", "9007199254740993,"]),
 };
 
+/** Pieces that fields of HTTP are made of, and pieces that break them. */
+const ofFields9110 = [
+  " ",
+  "\t",
+  "\u00a0",
+  ",",
+  ";",
+  "=",
+  '"',
+  "\\",
+  '\\"',
+  "a",
+  "1",
+  "-",
+  "0",
+  "%",
+  "a=1;",
+  "a,",
+  "a/b,",
+  "a;q=0.5,",
+  "(",
+  "/",
+  "é",
+];
+
+const fieldTexts: Texts = {
+  ...again(...ofFields9110),
+  ...again(
+    "?1,",
+    "@1,",
+    "1.5,",
+    ":YQ==:,",
+    '"a",',
+    "(a b),",
+    "a;b;c=2,",
+    "*",
+    '%"a",',
+    "a=(1 2),",
+    "no-cache,",
+    'a="b",',
+  ),
+  ...around('"', ["a", "\\", '\\"', "\\\\"]),
+  ...around('"', ["a", '\\"'], '"'),
+  ...around("a/b", [";", "; ", ";a", ";a=1", " ;", '; "', "a", " "]),
+  ...around('a/b;c="', ["a", '\\"', "\\"], '"'),
+  ...around("bearer ", ["a", "=", " ", "a=", "a,", ".", "/"]),
+  ...around("digest ", ["a=1,", 'a="b",', "a = ", ", "]),
+  ...around("for=", ["a", "1.", "[", '"', '";for="', ";", ",for=", "_a"]),
+  ...around('for="[', [":", "f:", "0", "::"], ']"'),
+  ...around("host=", ["a", ".", "1:"]),
+  ...around("(", ["a ", "1 ", " "], ")"),
+  ...around(":", ["a", "=", "Q"], ":"),
+  ...around('%"', ["a", "%41", "%c3%a9", "%"], '"'),
+  ...around("a", [";a", ";a=1", "; a"]),
+  ...around("2026-09-30T12:00:00.", ["0", "9"], "Z"),
+  ...around("1e", ["0", "1"]),
+  ...around("1.", ["0", "1"]),
+  ...around("-", ["0", "1", "-"]),
+  ...numbered("parameters that differ", (number) => `;a${number}=1`),
+  ...numbered("numbers for parameters", (number) => `${number}=1`, ";"),
+  ...numbered("numbers for parameters of a type", (number) => `a/b;${number}=1`, ";"),
+  ...numbered("numbers for pairs", (number) => `digest ${number}=1`, ","),
+  ...around("a/b;", ["65536=1;"]),
+};
+
+const codecs: readonly (readonly [name: string, inputs: Inputs])[] = Object.entries({ ...Codec }).flatMap(
+  ([name, codec]) => ("parse" in codec ? [[name, { x: Header.optional("x", codec as Codec<unknown>) }] as const] : []),
+);
+
+/** Sends headers, each line apart. */
+function withHeaders(
+  app: Test.TestApp,
+  headers: (text: string) => readonly (readonly [string, string])[],
+  method = "GET",
+) {
+  return (text: string) => Test.call(app, method, "/", { headers: headers(text) });
+}
+
+const ofType = { "content-type": "multipart/form-data; boundary=b" };
+const part = (head: string, content = ""): string => `--b\r\n${head}\r\n\r\n${content}\r\n`;
+const named = 'Content-Disposition: form-data; name="f"';
+
+const multiparts: Texts = {
+  ...again(
+    "-",
+    "--b",
+    "--b\r\n",
+    "\r\n",
+    "\r",
+    "\n",
+    "--b\r\n\r\n",
+    part(named),
+    part(named, "%"),
+    part(`${named}; filename="a"`, "x"),
+  ),
+  ...around(
+    `--b\r\n${named}\r\n\r\n`,
+    ["a", "\r\n", "\r\n-", "\r\n--", "\r\n--b", "\r", "\n", "-", "\r\n--b\r"],
+    "\r\n--b--",
+  ),
+  ...around(`--b\r\n${named}`, [";", "; ", " ", "; a=b", '"', "a"], "\r\n\r\n\r\n--b--"),
+  ...around(
+    '--b\r\nContent-Disposition: form-data; name="',
+    ["%", "%22", "\\", '\\"', "a", "%0D", "é"],
+    '"\r\n\r\n\r\n--b--',
+  ),
+  ...around("--b\r\n", ["a", ":", "a:b\r\n", "a: \r\n", " ", "a:\t"], `\r\n${named}\r\n\r\n\r\n--b--`),
+  ...around(`--b\r\n${named}\r\nContent-Type: a/b`, [";", " ", ";a=b", "/"], "\r\n\r\n\r\n--b--"),
+  ...numbered("numbers for names", (number) => part(`Content-Disposition: form-data; name=${number}`)),
+  ...numbered("numbers for parameters", (number) => part(`${named}; ${number}=1`)),
+  ...numbered("numbers for headers", (number) => part(`${named}\r\n${number}: 1`)),
+  ...numbered("numbers for parameters of a type", (number) => part(`${named}\r\nContent-Type: a/b;${number}=1`)),
+};
+
+const targets: Texts = {
+  ...again("/", "a", "/a", "%", "/%", "/%41", "/%ff", "?", "#", ":", "//", "/.", "/..", "@", "/1", "a/", "/é"),
+  ...around("/", ["a", "%", "%41", "%C3%A9", "%E2%82", "a%", ".", "1", ";", "/"]),
+  ...around("/n/", ["0", "1", "-", "%31", "1/"]),
+  ...around("/rest", ["/", "/a", "/%", "/%41"]),
+  ...around("http://", ["a", "/", ":", "[", "@", "a.", "1:", "%41"]),
+  ...around("http://a", ["/", "/a", "?", "#"]),
+  ...around("http://[", [":", "f", "f:", "v", "1."], "]/"),
+  ...numbered("numbers for segments", (number) => `/${number}`),
+};
+
+const hosts: Texts = {
+  ...again("a", ".", "1", ":", "1:", "a:1", "[", "]", "[]", "%", "%41", "@", "/", "::", "-"),
+  ...around("[", [":", "f:", "f", "0", "::", "1.", "v1.", "v1:"], "]"),
+  ...around("[", [":", "f:", "f"], "]:1"),
+  ...around("a:", ["1", "0"]),
+};
+
+const hops: Texts = {
+  ...again(",", " ", ", ", "127.0.0.1,", "a,", "1.", "::,", "[::1]:1,", "[", "\t", "\u00a0,", "127.0.0.1:1,"),
+  ...around("192.0.2.1", [",127.0.0.1", ", 127.0.0.1 ", ","]),
+  ...around("for=192.0.2.1", [",for=127.0.0.1", ', for="[::1]"', ";", ","]),
+  ...around("[", [":", "f:", "]"]),
+};
+
+const traces: Texts = {
+  ...again("0", "-", " ", "\t", "a", "00-", "f"),
+  ...around("01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", ["-", "-a", "0", " "]),
+  ...around("00-", ["0", "a", "f"]),
+};
+
+const handlerless = () => "";
+const number = Path.int("n");
+const segments = Test.app(
+  [
+    get(Path.root, answers, handlerless),
+    get(Path.of("a", Path.str("a"), "b"), answers, handlerless),
+    get(Path.of("n", number), { inputs: { n: param(number) }, ...answers }, handlerless),
+    get(Path.of(Path.int("x", { unparsed: "next-route" })), answers, handlerless),
+    get(Path.of(Path.str("y")), answers, handlerless),
+    get(Path.of("rest", Path.rest("rest")), answers, handlerless),
+    get(Path.of("rest", "1", "2"), answers, handlerless),
+  ],
+  { trailingSlash: "redirect" },
+);
+
+const talk = Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: "chat" });
+const sockets = Test.app([get(Path.root, { returns: Returns.websocket(talk) }, () => async () => undefined)]);
+const handshake: readonly (readonly [string, string])[] = [
+  ["connection", "upgrade"],
+  ["upgrade", "websocket"],
+  ["sec-websocket-version", "13"],
+  ["sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="],
+  ["sec-websocket-protocol", "chat"],
+];
+
+const shared = Test.app([post(Path.root, answers, handlerless)], {
+  cors: Cors.make({ origins: ["https://a.example"], headers: ["x-a"] }),
+  trustedOrigins: ["https://b.example"],
+});
+const behind = (proxyHeader: "forwarded" | "x-forwarded-for") =>
+  Test.app([get(Path.root, { inputs: { client }, ...answers }, handlerless)], {
+    trustedProxies: ["127.0.0.0/8", "::1", "unix:x"],
+    proxyHeader,
+  });
+
+const keys = Keys.ring("0".repeat(32));
+const sessions = Sessions.create({ store: Sessions.memory(), shape: v.object({}), idleMs: 1000, absoluteMs: 1000 });
+const docs = Test.app(Openapi.docs([]));
+const bytes = new TextEncoder();
+
 export const rows: readonly Row[] = [
+  ...codecs.map(([name, inputs]): Row => ({
+    reader: `a header by Codec.${name}`,
+    read: withHeaders(Test.app([get(Path.root, { inputs, ...answers }, handlerless)]), (text) => [["x", text]]),
+    texts: fieldTexts,
+  })),
+  ...codecs.map(([name, inputs]): Row => ({
+    reader: `a header of many lines by Codec.${name}`,
+    read: withHeaders(Test.app([get(Path.root, { inputs, ...answers }, handlerless)]), (text) =>
+      text.split("\n").map((line) => ["x", line]),
+    ),
+    texts: again("\n", "a\n", "a/b\n", "for=a\n", "1\n"),
+  })),
+  {
+    reader: "Codec.enum",
+    read: asking({ x: Query.list("x", Codec.enum("word", ["a", "1"])) }, bySearch),
+    texts: { ...again("x=a&", "x=1&"), ...numbered("numbers", (number) => `x=${number}&`) },
+  },
+  {
+    reader: "a login",
+    read: (text) => Codec.basicLogin({ scheme: "basic", value: { kind: "token68", token: text } }),
+    texts: { ...again("=", "a", "YTpi", "/", "-", "OjpA"), ...around("YTpi", ["=", "YTpi"], "a") },
+  },
+  {
+    reader: "an encoded cookie",
+    read: (text) => Cookie.encoded.parse(text),
+    texts: again("A", "QUJD", "-", "_", "=", "%", "w6k"),
+  },
+  {
+    reader: "a sealed text",
+    read: async (text) => [await Keys.open(keys, text, "x"), await Keys.verify(keys, "x", text)],
+    texts: again("A", "QUJD", "-", "=", ".", "A."),
+  },
+  {
+    reader: "the cookie of a session",
+    read: asking({ session: sessions.optional }, (app, text) =>
+      Test.call(app, "GET", "/", { headers: { cookie: text } }),
+    ),
+    texts: { ...again(";", "__Host-session=", "__Host-session=A;"), ...around("__Host-session=", ["A", "-", "="]) },
+  },
+  {
+    reader: "the type of a JSON body",
+    read: (() => {
+      const app = Test.app([post(Path.root, { inputs: { body: json(v.object({})) }, ...answers }, handlerless)]);
+      return (type: string) => Test.call(app, "POST", "/", { body: "{}", headers: { "content-type": type } });
+    })(),
+    texts: {
+      ...fieldTexts,
+      ...around("application/", ["a", "+", "a+", "+json"], "+json"),
+      ...around("application/json", [";", " "]),
+    },
+  },
+  {
+    reader: "the type of a form",
+    read: (() => {
+      const app = Test.app([
+        post(Path.root, { inputs: { a: Form.optional("a", Codec.string) }, ...answers }, handlerless),
+      ]);
+      return (type: string) => Test.call(app, "POST", "/", { body: "", headers: { "content-type": type } });
+    })(),
+    texts: {
+      ...fieldTexts,
+      ...around("multipart/form-data", [" ", "\t", ";", ";a=1", "; "]),
+      ...around("multipart/form-data; boundary=", ["a", "'", '"', "\\"]),
+      ...around('multipart/form-data; boundary="', ["a", " ", "="], '"'),
+    },
+  },
+  {
+    reader: "a multipart form",
+    read: sending(
+      { f: Form.list("f", Codec.string), one: Form.optional("one", Codec.int), file: Form.File.list("f") },
+      ofType["content-type"],
+    ),
+    texts: multiparts,
+  },
+  {
+    reader: "the parts of a multipart body",
+    read: (() => {
+      const app = Test.app([
+        post(Path.root, { inputs: { parts: multipart({ max: 10_000_000 }) }, ...answers }, async ({ parts }) => {
+          for await (const one of parts) for await (const piece of one) void piece;
+          return "";
+        }),
+      ]);
+      return (body: string) => Test.call(app, "POST", "/", { body, headers: ofType });
+    })(),
+    texts: multiparts,
+  },
+  { reader: "a path", read: (target) => Test.call(segments, "GET", target), texts: targets },
+  {
+    reader: "a target for Bun",
+    read: (url) => bunTarget({ method: "GET", url, headers: new Headers() } as Request),
+    texts: targets,
+  },
+  {
+    reader: "a target for Deno",
+    read: (url) => denoTarget({ method: "GET", url, headers: new Headers() } as Request),
+    texts: targets,
+  },
+  {
+    reader: "a head for Node",
+    read: (text) => {
+      const rawHeaders = ["Host", text, "Content-Length", text, "Transfer-Encoding", text];
+      return readHead({ rawHeaders, httpVersionMajor: 1, httpVersionMinor: 1, url: text, method: "GET" } as never);
+    },
+    texts: { ...hosts, ...targets, ...again(",", " ,", "chunked,", "\t", "1"), ...around("chunked", [" ", ","]) },
+  },
+  { reader: "a host", read: isHost, texts: hosts },
+  {
+    reader: "cookies that a Worker has as one line",
+    read: (cookie) => {
+      const request = new Request("http://a", { headers: { cookie } });
+      return new WorkerExchange(request, "", { waitUntil: () => undefined }).lines("cookie");
+    },
+    texts: again(", ", ", a", ", a=", "a", "=", ",", " "),
+  },
+  ...["upgrade", "connection", "sec-websocket-version", "sec-websocket-key", "sec-websocket-protocol"].map(
+    (name): Row => ({
+      reader: `${name} of a handshake`,
+      read: withHeaders(sockets, (text) => [...handshake.filter(([other]) => other !== name), [name, text]]),
+      texts: again(",", " ", ", ", "a,", "chat,", "websocket", "upgrade ,", "A", "=", "1", "\t,"),
+    }),
+  ),
+  ...["origin", "access-control-request-method", "access-control-request-headers"].map((name): Row => ({
+    reader: `${name} of a preflight`,
+    read: withHeaders(
+      shared,
+      (text) => [
+        ["origin", "https://a.example"],
+        ["access-control-request-method", "POST"],
+        ...(name === "origin" ? [] : [[name, text] as const]),
+      ],
+      "OPTIONS",
+    ),
+    texts: { ...again(",", " ", ", ", "x-a,", "a", "://", "\t"), ...numbered("numbers", (number) => `${number},`) },
+  })),
+  ...["origin", "sec-fetch-site", "host"].map((name): Row => ({
+    reader: `${name} of what changes something`,
+    read: withHeaders(
+      shared,
+      (text) => [
+        ["origin", "https://a"],
+        ["host", "a"],
+        [name, text],
+      ],
+      "POST",
+    ),
+    texts: { ...again("a", " ", "://", "same-origin", "\t", ":"), ...around("https://", ["a", ":", "A"]), ...hosts },
+  })),
+  ...["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-request-id"].map((name): Row => ({
+    reader: `${name} of a proxy`,
+    read: withHeaders(behind("x-forwarded-for"), (text) => [[name, text]]),
+    texts: hops,
+  })),
+  {
+    reader: "forwarded of a proxy",
+    read: withHeaders(behind("forwarded"), (text) => [["forwarded", text]]),
+    texts: hops,
+  },
+  { reader: "traceparent", read: (text) => joinTrace((name) => (name === "traceparent" ? [text] : [])), texts: traces },
+  {
+    reader: "tracestate",
+    read: (text) =>
+      joinTrace((name) =>
+        name === "traceparent" ? ["00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"] : text.split("\n"),
+      ),
+    texts: again("a", "a=b,", "\n", "a\n", " ", "é"),
+  },
+  {
+    reader: "the tags of what a client has",
+    read: (() => {
+      const app = docs;
+      return (text: string) =>
+        Test.call(app, "GET", "/openapi.json", { headers: { "if-none-match": text, "accept-encoding": text } });
+    })(),
+    texts: { ...again(",", " ", "W/", '"a",', "*", "gzip,", "a;q=0,"), ...around("W/", ["W/", '"']) },
+  },
+  {
+    reader: "an event stream",
+    read: (text) => new EventReader(10_000_000).feed(bytes.encode(text)),
+    texts: again(
+      "\n",
+      "\r",
+      "\r\n",
+      "data: a\n",
+      "data\n",
+      "id: 1\n",
+      ":",
+      "a",
+      "data: a\n\n",
+      "event: a\n",
+      "retry: 1\n",
+      "id: \0\n",
+    ),
+  },
+  {
+    reader: "an event stream byte by byte",
+    read: (text) => {
+      const reader = new EventReader(10_000_000);
+      for (const byte of bytes.encode(text)) reader.feed(Uint8Array.of(byte));
+    },
+    texts: again("\n", "\r", "\r\n", "data: a\n", "a", "id: 1\n", "data: a\n\n"),
+  },
   { reader: "query", read: asking(fields(Query, 5), bySearch), texts: pairs },
   {
     reader: "query of the request",

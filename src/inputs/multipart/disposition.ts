@@ -1,9 +1,10 @@
 import { FieldScanner, token } from "../../codecs/field-scanner.ts";
+import { keyOf } from "../../codecs/key-of.ts";
 
 /** What a part's `Content-Disposition` says of it. */
 export interface Disposition {
   readonly type: string;
-  /** The names in lower case. */
+  /** By the keys of their names, which are in lower case. */
   readonly parameters: ReadonlyMap<string, string>;
 }
 
@@ -25,8 +26,8 @@ export function readDisposition(value: string): Disposition | undefined {
     const name = field.match(token)?.toLowerCase();
     if (name === undefined) continue;
     const value = field.take("=") ? (field.match(token) ?? readQuoted(field)) : undefined;
-    if (value === undefined || parameters.has(name)) return undefined;
-    parameters.set(name, value);
+    if (value === undefined || parameters.has(keyOf(name))) return undefined;
+    parameters.set(keyOf(name), value);
   }
   return type !== undefined && field.done ? { type, parameters } : undefined;
 }

@@ -1,5 +1,6 @@
 import type { MediaType } from "../../codecs/index.ts";
 import { mediaType } from "../../codecs/index.ts";
+import { keyOf } from "../../codecs/key-of.ts";
 import { decode } from "../../codecs/utf8.ts";
 import { stripped } from "../../codecs/white-space.ts";
 import { isToken } from "../../codecs/word.ts";
@@ -15,7 +16,7 @@ export interface PartHead {
   readonly filename: string | undefined;
   /** `text/plain` where the part names none (RFC 7578 §4.4), `application/octet-stream` where it cannot be read. */
   readonly contentType: MediaType;
-  /** Every line by its name in lower case; lines of one name joined with `, `. */
+  /** Every line by the key of its name, which is in lower case; lines of one name joined with `, `. */
   readonly headers: ReadonlyMap<string, string>;
 }
 
@@ -62,8 +63,8 @@ function readLines(text: string): Headers | undefined {
     // A folded line begins with a blank, which no name does. A line break that is no CRLF is a control character.
     if (!isToken(name) || /[\x00-\x08\x0a-\x1f\x7f]/.test(line)) return undefined;
     const value = stripped(line, colon + 1);
-    const before = headers.get(name);
-    headers.set(name, before === undefined ? value : `${before}, ${value}`);
+    const before = headers.get(keyOf(name));
+    headers.set(keyOf(name), before === undefined ? value : `${before}, ${value}`);
   }
   return headers;
 }

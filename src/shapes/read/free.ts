@@ -1,5 +1,5 @@
 import { everySort, tooLargeToRead } from "../sentences.ts";
-import { isObject, neverRead } from "./names.ts";
+import { isNeverRead, isObject } from "./names.ts";
 import type { Members } from "./names.ts";
 import type { Reader, Reading } from "./reading.ts";
 
@@ -33,7 +33,7 @@ function readObject(object: Members, reading: Reading): unknown {
   for (let index = 0; index < names.length; index++) {
     const name = names[index] as string;
     reading.path[level] = name;
-    const skipped = neverRead.has(name);
+    const skipped = isNeverRead(name);
     const member = skipped ? undefined : read(object[name], reading);
     if (out === undefined && (skipped || member !== object[name])) {
       out = {};

@@ -12,4 +12,6 @@ export function hasOwn(value: Members, name: string): boolean {
 }
 
 /** Names that would reach a prototype once an application copies the object; Valibot's records leave them out too. */
-export const neverRead: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
+export function isNeverRead(name: string): boolean {
+  return name === "__proto__" || name === "constructor" || name === "prototype";
+}

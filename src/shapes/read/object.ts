@@ -1,10 +1,11 @@
+import { keyOf } from "../../codecs/key-of.ts";
 import type { Kind, ObjectKind } from "../kind.ts";
 import { said } from "../said.ts";
 import { mustBe, required, unknownMember } from "../sentences.ts";
 import type { Sort } from "../sentences.ts";
 import { copyOf } from "./copy.ts";
 import { freeReader } from "./free.ts";
-import { hasOwn, isObject, neverRead } from "./names.ts";
+import { hasOwn, isNeverRead, isObject } from "./names.ts";
 import type { Members } from "./names.ts";
 import type { Compile, Read, Reader, Reading } from "./reading.ts";
 
@@ -25,7 +26,7 @@ export function objectReader(shape: ObjectKind, compile: Compile<Kind>): Reader 
     const entry = shape.entries[name] as Kind;
     return { name, index, read: compile(entry).read, absent: whenAbsent(entry) };
   });
-  const byName = new Map(members.map((member) => [member.name, member]));
+  const byName = new Map(members.map((member) => [keyOf(member.name), member]));
   const readRest = restReader(shape, compile);
 
   return {
@@ -45,7 +46,7 @@ export function objectReader(shape: ObjectKind, compile: Compile<Kind>): Reader 
         path[level] = name;
         // Most callers send members in the declared order.
         let member = members[next];
-        if (member?.name !== name) member = byName.get(name);
+        if (member?.name !== name) member = byName.get(keyOf(name));
         let result: unknown;
         if (member === undefined) result = readRest?.(given, reading);
         else {
@@ -69,7 +70,7 @@ function restReader(shape: ObjectKind, compile: Compile<Kind>): Read | undefined
   const rest = shape.rest !== undefined ? compile(shape.rest) : shape.type === "loose_object" ? freeReader : undefined;
   if (rest === undefined) return undefined;
   return (value, reading) =>
-    neverRead.has(reading.path[reading.depth - 1] as string) ? undefined : rest.read(value, reading);
+    isNeverRead(reading.path[reading.depth - 1] as string) ? undefined : rest.read(value, reading);
 }
 
 function whenAbsent(entry: Kind): Absent {

@@ -2,7 +2,7 @@ import type { Kind, RecordKind } from "../kind.ts";
 import { itsName } from "../place.ts";
 import { said } from "../said.ts";
 import { mustBe } from "../sentences.ts";
-import { isObject, neverRead } from "./names.ts";
+import { isNeverRead, isObject } from "./names.ts";
 import type { Members } from "./names.ts";
 import { object } from "./object.ts";
 import type { Compile, Read, Reader, Reading } from "./reading.ts";
@@ -18,11 +18,11 @@ export function recordReader(shape: RecordKind, compile: Compile<Kind>): Reader 
       const level = reading.depth++;
       const out: Members = {};
       for (const name of Object.keys(value)) {
-        if (neverRead.has(name)) continue;
+        if (isNeverRead(name)) continue;
         reading.path[level] = name;
         const read = readName === undefined ? name : nameOf(name, readName, reading);
         const member = readValue(value[name], reading);
-        if (!neverRead.has(read)) out[read] = member;
+        if (!isNeverRead(read)) out[read] = member;
       }
       reading.depth = level;
       return out;

@@ -7,6 +7,7 @@ import type { Compile, Read, Reader } from "./reading.ts";
 import { tagsOf } from "./tag.ts";
 import { firstThatFits } from "./trial.ts";
 import { unionReader } from "./union.ts";
+import { keyOfWord } from "./words.ts";
 
 /** A tagged union: the tag says which object it is, wherever among the members it stands. */
 export function variantReader(shape: Variant, compile: Compile<Kind>): Reader {
@@ -19,7 +20,7 @@ export function variantReader(shape: Variant, compile: Compile<Kind>): Reader {
     const { read } = compile(option);
     for (const tag of tags[index] as readonly unknown[]) byTag.set(tag, [...(byTag.get(tag) ?? []), read]);
   });
-  const readers = new Map([...byTag].map(([tag, options]) => [tag, oneReader(options)]));
+  const readers = new Map([...byTag].map(([tag, options]) => [keyOfWord(tag), oneReader(options)]));
   const words = [...byTag.keys()].filter((tag) => tag !== undefined);
 
   return {
@@ -29,7 +30,7 @@ export function variantReader(shape: Variant, compile: Compile<Kind>): Reader {
       if (!isObject(value)) return reading.wrong("unexpected_type", said(shape, value, mustBe(object, value)));
       const sent = hasOwn(value, shape.key) ? value[shape.key] : undefined;
       const tag = typeof sent === "bigint" ? Number(sent) : sent;
-      const read = readers.get(tag) ?? (tag === null ? readers.get(undefined) : undefined);
+      const read = readers.get(keyOfWord(tag)) ?? (tag === null ? readers.get(undefined) : undefined);
       if (read !== undefined) return read(value, reading);
       reading.path[reading.depth++] = shape.key;
       if (tag === undefined) reading.wrong("required", required);

@@ -1,7 +1,7 @@
 /** The decoder of form text beside the platform's own: strict UTF-8, whatever stands before, behind and between. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeFormText } from "../../src/inputs/form-text.ts";
+import { decodeFormText, decodePercent } from "../../src/codecs/percent-text.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -86,6 +86,38 @@ describe("form text", () => {
     ["%E2%82", null],
   ])("%s is %j", (text, expected) => {
     expect(decodeFormText(text)).toBe(expected);
+  });
+
+  it("reads a segment of a path as the platform does", () => {
+    const model = (text: string): string | null => {
+      try {
+        return decodeURIComponent(text);
+      } catch {
+        return null;
+      }
+    };
+    const piece = fc.constantFrom(
+      "%",
+      "%4",
+      "%41",
+      "%zz",
+      "%C3%A9",
+      "%C3",
+      "%A9",
+      "+",
+      "a",
+      "é",
+      "%F0%9F%98%80",
+      "%ED%A0%80",
+      "%2F",
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        expect(decodePercent(pieces.join(""))).toBe(model(pieces.join("")));
+      }),
+      { numRuns: 3000 },
+    );
+    for (const bytes of sequences) expect(decodePercent(escaped(bytes, true)), String(bytes)).toBe(decoded(bytes));
   });
 
   it("takes nothing from behind its end", () => {
