@@ -7,7 +7,9 @@ import type { RefusedHead } from "../../src/app/refused-head.ts";
 import type { Sweep } from "../../src/app/sweep.ts";
 import type { BodyFailure } from "../../src/inputs/body-source.ts";
 import { connectionOf, endedEarly } from "./connection.ts";
-import { linger, lingerAtEnd } from "./linger.ts";
+import type { Connection } from "./connection.ts";
+import { guarded } from "./guarded.ts";
+import { discardLimit, linger, lingerAtEnd, lingerMs } from "./linger.ts";
 
 /** A fault as Node tells it, with what its parser was reading and how far it got. */
 export interface ParserFault extends NodeJS.ErrnoException {
@@ -36,14 +38,19 @@ const bodyFaults: { readonly [code: string]: BodyFailure } = {
  */
 export function refuseHead(fault: ParserFault, socket: Socket, sweep: Sweep): void {
   const connection = connectionOf(socket);
-  if (connection.closing) return;
+  if (connection.closing || cutShort.has(connection)) return;
   const code = fault.code ?? "malformed";
   // Nothing of a head has come: how long it may stay so is the connection's own time.
   if (code === "ERR_HTTP_REQUEST_TIMEOUT" && !connection.mayHaveBegun) return;
   connection.fault ??= bodyFaults[code] ?? { kind: "unreadable", detail: `a malformed chunked body: ${code}` };
   if (!socket.writable || code === "ECONNRESET") socket.destroy();
   else if (connection.unfinished !== undefined) connection.unfinished.fail(connection.fault);
-  else connection.whenIdle(() => refuse(statusOf(fault), code, socket, sweep));
+  else if (code === "HPE_HEADER_OVERFLOW" && isCut(fault, socket)) {
+    cutShort.add(connection);
+    whenLineEnds(fault, socket, sweep, (isRequestLine) => {
+      connection.whenIdle(() => refuse(isRequestLine ? 414 : 431, code, socket, sweep));
+    });
+  } else connection.whenIdle(() => refuse(statusOf(fault), code, socket, sweep));
 }
 
 /** Refuses a head that Node's parser let pass, in its place among the answers of its connection. */
@@ -86,10 +93,65 @@ function statusOf(fault: ParserFault): number {
 }
 
 /** The line a fault was found in, up to there; of one that came in pieces, the last. */
-function lineAt({ rawPacket, bytesParsed }: ParserFault): string {
-  if (rawPacket === undefined) return "";
-  // Bun does not say how far it got with a version.
-  const end = bytesParsed ?? rawPacket.indexOf("\r\n");
-  if (end < 1) return "";
+function lineAt(fault: ParserFault): string {
+  const { rawPacket } = fault;
+  const end = endOf(fault);
+  if (rawPacket === undefined || end < 1) return "";
   return rawPacket.toString("latin1", rawPacket.lastIndexOf("\n", end - 1) + 1, end);
 }
+
+/** How far the parser got in its packet. Bun does not say how far it got with a version. */
+function endOf({ rawPacket, bytesParsed }: ParserFault): number {
+  return bytesParsed ?? rawPacket?.indexOf("\r\n") ?? 0;
+}
+
+/** Connections of which a line past the limit has not come to its end. */
+const cutShort = new WeakSet<Connection>();
+
+/**
+ * Whether a line may have begun in a packet before. Node gives out the last packet alone, as its parser takes them off the
+ * wire; Deno does not count the bytes of those before.
+ */
+function isCut(fault: ParserFault, socket: Socket): boolean {
+  const { rawPacket } = fault;
+  const end = endOf(fault);
+  if (rawPacket === undefined || end < 1 || rawPacket.lastIndexOf("\n", end - 1) !== -1) return false;
+  return socket.bytesRead > rawPacket.byteLength || !METHODS.includes(lineAt(fault).split(" ", 1).join());
+}
+
+/** What a request line ends with, its line break apart. */
+const version = / HTTP\/\d\.\d\r?$/;
+/** As many characters as that may be. */
+const versionLength = 10;
+
+/**
+ * Tells by a line's end whether it is the request line, where its beginning is lost. It need not come: then it is not known,
+ * and after a second, or so many bytes, nobody waits for it any more.
+ */
+function whenLineEnds(fault: ParserFault, socket: Socket, sweep: Sweep, act: (isRequestLine: boolean) => void): void {
+  let last = "";
+  let dropped = 0;
+  const decide = (isRequestLine: boolean): void => {
+    deadline.clear();
+    socket.off("data", look).off("end", giveUp).off("close", giveUp);
+    // Whatever follows, Node's parser sees none of it.
+    socket.on("data", ignore);
+    act(isRequestLine);
+  };
+  const giveUp = guarded(socket, () => decide(false));
+  const look = guarded(socket, (part: Buffer) => {
+    dropped += part.byteLength;
+    const end = part.indexOf("\n");
+    const line = end === -1 ? part : part.subarray(0, end);
+    last = (last + line.subarray(-versionLength).toString("latin1")).slice(-versionLength);
+    if (end !== -1) decide(version.test(last));
+    else if (dropped > discardLimit) decide(false);
+  });
+  const deadline = sweep.time(lingerMs, { expire: giveUp });
+  // Ahead of Node's own, which would end this side too.
+  socket.prependOnceListener("end", giveUp).once("close", giveUp);
+  socket.removeAllListeners("data").on("data", look);
+  look((fault.rawPacket as Buffer).subarray(endOf(fault)));
+}
+
+function ignore(): void {}

@@ -110,6 +110,89 @@ describe("a head that is none", () => {
   });
 });
 
+describe("a head past its limit, in pieces", () => {
+  const long = "a".repeat(3000);
+  const heads: { readonly [what: string]: readonly [status: number, head: string] } = {
+    "a request line": [414, `GET /${long} HTTP/1.1\r\nhost: h\r\n\r\n`],
+    "a request line of another method": [414, `M-SEARCH /${long} HTTP/1.1\r\nhost: h\r\n\r\n`],
+    "a request line that would be refused": [414, `GET http://u@h/${long} HTTP/1.1\r\n\r\n`],
+    "a request line of another version": [414, `GET /${long} HTTP/3.0\r\nhost: h\r\n\r\n`],
+    "empty lines, and a request line": [414, `\r\n\r\nGET /${long} HTTP/1.1\r\nhost: h\r\n\r\n`],
+    "a field": [431, `GET /hello HTTP/1.1\r\nhost: h\r\nx: ${long}\r\n\r\n`],
+    "a field's name": [431, `GET /hello HTTP/1.1\r\nhost: h\r\n${long}: x\r\n\r\n`],
+    "a field like a request line": [431, `GET /hello HTTP/1.1\r\nhost: h\r\nx: GET /${long} HTTP\r\n\r\n`],
+    "a field behind a line of nearly as much": [
+      431,
+      `GET /${"a".repeat(900)} HTTP/1.1\r\nhost: h\r\nx: ${"b".repeat(400)}\r\n\r\n`,
+    ],
+    "many fields": [431, `GET /hello HTTP/1.1\r\nhost: h\r\n${"x: 1\r\n".repeat(600)}\r\n`],
+  };
+  const before: { readonly [what: string]: string } = {
+    "as the first": "",
+    "behind another": "GET /hello HTTP/1.1\r\nhost: h\r\n\r\n",
+  };
+  // The pieces are packets: each is on its way before the next is sent, and every byte of the version's is tried once.
+  const cuts: readonly (readonly number[])[] = [
+    [1],
+    [3],
+    [4],
+    [500],
+    [1200],
+    [1030, 1040, 1050],
+    [100, 200, 400, 800, 1600, 2400],
+    ...Array.from({ length: 14 }, (_, i) => [1500, 3000 + i]),
+  ];
+  const rows = Object.keys(heads).flatMap((what) => Object.keys(before).map((where) => [what, where] as const));
+  it.each(rows)("%s is refused as it would be whole: %s", async (what, where) => {
+    const { port } = await start([hello], { maxHeaderBytes: 1024 });
+    const [status, head] = heads[what] as (typeof heads)[string];
+    for (const at of cuts) {
+      const client = await RawClient.to(port);
+      client.socket.setNoDelay(true);
+      if (before[where] !== "") expect((await client.send(before[where] as string).answer()).body).toBe("hi");
+      for (const [i, cut] of at.entries()) {
+        await new Promise((resolve) => client.socket.write(head.slice(i === 0 ? 0 : at[i - 1], cut), resolve));
+        await turns(port);
+      }
+      client.send(head.slice(at.at(-1)));
+      expect([at, (await refuses(client, status)).status]).toEqual([at, status]);
+    }
+  });
+
+  it.each([
+    ["is told after a second what it was", () => vi.advanceTimersByTime(2000)],
+    ["is told when its client ends its side", (client: RawClient) => void client.halfClose()],
+    ["is told once 64 KiB more of it have come", (client: RawClient) => void client.send("a".repeat(70_000))],
+  ])("one that does not end %s", async (_what, act) => {
+    holdClock();
+    const { port } = await start([hello], { maxHeaderBytes: 1024 });
+    const client = await RawClient.to(port);
+    await new Promise((resolve) => client.socket.write(`GET /${"a".repeat(600)}`, resolve));
+    await turns(port);
+    await new Promise((resolve) => client.socket.write("a".repeat(600), resolve));
+    await turns(port);
+    expect(messages("info").filter((line) => String(line).startsWith("refused"))).toEqual([]);
+    act(client);
+    await refuses(client, 431);
+  });
+
+  it("is refused behind what is answered before it", async () => {
+    const letGo = gate();
+    const slow = get(Path.of("slow"), { returns: Returns.text }, async () => (await letGo.passed, "slow"));
+    const { port } = await start([slow], { maxHeaderBytes: 1024 });
+    const client = await RawClient.to(port);
+    client.ask("GET /slow").send(`GET /${"a".repeat(600)}`);
+    await turns(port);
+    client.send("a".repeat(600));
+    await turns(port);
+    client.send(`${"a".repeat(600)} HTTP/1.1`, "host: h", "", "");
+    await turns(port);
+    letGo.open();
+    expect((await client.answer()).body).toBe("slow");
+    await refuses(client, 414);
+  });
+});
+
 describe("a head that takes too long is a 408", () => {
   it.each([
     ["the first word", "GET"],
@@ -178,17 +261,6 @@ describe("a head that is too long is a 431", () => {
         messages("info").filter((message) => String(message).startsWith("refused a request head: 431 ")),
       ).toHaveLength(1);
     }
-  });
-
-  it("and its line is, in pieces: the last of them does not show what it is a piece of", async () => {
-    const { port } = await start([hello], { maxHeaderBytes: 1024 });
-    const client = await RawClient.to(port);
-    client.send("GET /");
-    for (let i = 0; i < 5; i++) {
-      await turns(port);
-      client.send("a".repeat(400));
-    }
-    await refuses(client.send(" HTTP/1.1", "host: h", "", ""), 431);
   });
 
   it("up to the limit it is read, and no field of it dropped", async () => {

@@ -1,7 +1,7 @@
 /** Request heads, as they stand on the wire (rows HD): what is none is a 400 in whatever words, and closed. */
 import type { MessageCase, Step, WireCase } from "../case.ts";
 import { bare, json, notImplemented, text } from "../expected.ts";
-import { answers, asks, head } from "../steps.ts";
+import { answers, asks, by, head, sends } from "../steps.ts";
 
 const line = "GET /ok HTTP/1.1";
 const host = "host: h";
@@ -106,6 +106,12 @@ const accepted: readonly MessageCase[] = [
   },
 ];
 
+const long = "a".repeat(10_000);
+/** Another client is answered between two of them: what was sent before is with the server by then, as a packet of its own. */
+const answeredInPieces = (name: string, status: number, pieces: readonly string[]): WireCase => {
+  const other = by("other", asks("GET /ok"), answers(text("ok")));
+  return { name, steps: [...pieces.flatMap((piece) => [sends(piece), ...other]), answers(bare(status))] };
+};
 const answered = (name: string, ...steps: readonly Step[]): WireCase => ({ name, steps });
 
 export const heads: readonly MessageCase[] = accepted;
@@ -114,6 +120,13 @@ export const headLines: readonly WireCase[] = [
   ...others.map(([id, what, status, ...lines]) =>
     answered(`${id} ${what}: ${status}`, head(...lines), answers(bare(status))),
   ),
+  answeredInPieces("SV-07 a request line past it, in pieces", 414, [
+    "GET /",
+    long,
+    long,
+    ` HTTP/1.1\r\n${host}\r\n\r\n`,
+  ]),
+  answeredInPieces("SV-07 a field past it, in pieces", 431, [`${line}\r\n${host}\r\nx: `, long, long, "\r\n\r\n"]),
   answered("HD-01 empty lines before a request", head("", "", line, host), answers(text("ok"))),
   answered("HD-03 HTTP/1.2 is 1.1", head("GET /ok HTTP/1.2", host), answers(text("ok"))),
   answered(

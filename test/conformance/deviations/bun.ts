@@ -219,6 +219,7 @@ export const bun: Deviations = {
       why: "Bun.serve says 431 of a long line, too.",
       cases: {
         "SV-07 a request line past it: 414": "status 431, not 414",
+        "SV-07 a request line past it, in pieces": "status 431, not 414",
       },
     },
     {

@@ -64,6 +64,7 @@ export const whatwg: Deviations = {
       why: "A server of node:http that is not told otherwise says 431 of a long line.",
       cases: {
         "SV-07 a request line past it: 414": "status 431, not 414",
+        "SV-07 a request line past it, in pieces": "status 431, not 414",
       },
     },
     {

@@ -281,6 +281,8 @@ export const workerd: Deviations = {
         "HD-43 a field past the limit of a head: 431": "status 200, not 431",
         "HD-43 many fields past it: 431": "status 200, not 431",
         "SV-07 a request line past it: 414": "status 404, not 414",
+        "SV-07 a request line past it, in pieces": "status 404, not 414",
+        "SV-07 a field past it, in pieces": "status 200, not 431",
       },
     },
     {
