@@ -49,8 +49,7 @@ export function failureOf(thrown: unknown): Failure {
   };
 }
 
-/** What a thrown value tells the log, where it is a bug: a refusal and an answer that breaks a rule say why themselves. */
+/** What a thrown value tells the log, where it is a bug: a refusal says why itself. */
 export function raisedOf(thrown: unknown): Raised | undefined {
-  if (isA(Refusal, thrown) || isA(Unwritable, thrown)) return undefined;
-  return describeRaised(thrown);
+  return isTellable(thrown) ? undefined : describeRaised(thrown);
 }

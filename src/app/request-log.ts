@@ -4,10 +4,8 @@ import type { Level } from "../logging/level.ts";
 import type { Fields } from "../logging/entry.ts";
 import { isAnyOn, isOn, log, write } from "../logging/writer.ts";
 import type { Refusal } from "../refusals/refusal.ts";
-import { RefusingError } from "../refusals/refusing.ts";
 import type { Inside } from "./middleware.ts";
 import type { AskedExchange } from "./asked.ts";
-import { isA } from "../logging/raised.ts";
 import { levelOf, raisedOf } from "./failure.ts";
 
 const source = "framework.http";
@@ -33,11 +31,14 @@ export function logReplaced(asked: AskedExchange, { refused }: Inside, answer: A
   }
 }
 
-/** A raise: its kind and where it came from. What it said only where that is known to hold no value: in what refuses. */
+/**
+ * A raise: its kind and where it came from. What it said only where that is known to hold no value: in what refuses, and in
+ * what is wrong with an answer.
+ */
 export function logRaise(asked: AskedExchange, refusal: Refusal, thrown: unknown): void {
   const raised = raisedOf(thrown);
   if (raised === undefined) return;
-  const why = isA(RefusingError, thrown) ? refusal.detail : "it raised";
+  const why = refusal.detail ?? "it raised";
   line(asked, levelOf(refusal), `${asked.method} ${asked.path}: ${refusal.code.name}: ${why}`, {
     ...refusalFields(asked, refusal),
     "error.kind": raised.kind,

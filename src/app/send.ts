@@ -3,9 +3,9 @@ import type { Answer, AnswerBody, SocketBody, StreamBody } from "../answers/answ
 import { refusal as refusalAnswer } from "../answers/build.ts";
 import { unwritable } from "../answers/header-guard.ts";
 import { isTaken, take } from "../answers/parts.ts";
+import { Unwritable } from "../answers/unwritable.ts";
 import { ownBytes } from "../codecs/bytes.ts";
 import type { SetCookie } from "../cookies/cookie.ts";
-import { isA } from "../logging/raised.ts";
 import type { AskedExchange } from "./asked.ts";
 import type { Soon } from "../inputs/later.ts";
 import type { OpenedSocket, Sent } from "./exchange.ts";
@@ -15,7 +15,6 @@ import { measureRequest } from "./request-metrics.ts";
 import { endSpan } from "./request-span.ts";
 import { logAccess, logFault, logRaise, logRefusal, logReplaced, logUndeclared } from "./request-log.ts";
 import { Refusal } from "../refusals/refusal.ts";
-import { RefusingError } from "../refusals/refusing.ts";
 import { SentSocket } from "./sent-socket.ts";
 import { SentStream } from "./sent-stream.ts";
 
@@ -47,7 +46,8 @@ export function failureAnswer(asked: AskedExchange, thrown: unknown): Answer {
   const refusal = refusalOf(thrown);
   logRaise(asked, refusal, thrown);
   try {
-    return refusalAnswer(refusal.detail !== undefined && isA(RefusingError, thrown) ? withoutDetail(refusal) : refusal);
+    // Its detail is told with the raise.
+    return refusalAnswer(refusal.detail === undefined || refusal === thrown ? refusal : withoutDetail(refusal));
   } catch (unwritten) {
     // A refusal of the application's own, with members that are none: of no code, or that JSON cannot write.
     const internal = internalRefusal(undefined);
@@ -71,7 +71,7 @@ async function sealed(asked: AskedExchange, answer: Answer): Promise<Answer> {
     return { ...answer, cookies };
   } catch {
     unsent(answer.body);
-    return refusalAnswer(internalRefusal("a cookie that could not be sealed"));
+    return failureAnswer(asked, new Unwritable("a cookie that could not be sealed"));
   }
 }
 
@@ -138,7 +138,7 @@ function guarded(asked: AskedExchange, answer: Answer): Answer {
   if (detail === undefined) return answer;
   // What keeps it from being sent may be that it is no body.
   if (typeof answer.body === "object" && answer.body !== null) unsent(answer.body);
-  return refusalAnswer(internalRefusal(detail));
+  return failureAnswer(asked, new Unwritable(detail));
 }
 
 /** Why a connection is not to become what the answer says. A socket is opened only behind its route's handshake. */

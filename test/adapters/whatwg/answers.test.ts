@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import {
   Answer,
+  App,
   Codec,
   Cookie,
   Header,
@@ -21,6 +22,8 @@ import {
 import { lines, logged } from "../../support/logs.ts";
 import { header } from "../../support/raw-client.ts";
 import { internal, invalid, notAllowed, notFound, notImplemented } from "../../support/refusals.ts";
+import type { Sent } from "../../../src/app/exchange.ts";
+import { whatwg } from "../../../adapters/whatwg/index.ts";
 import { adapterOf, clientOf } from "./adapted.ts";
 
 const word = (path: Path, text: string) => get(path, { returns: Returns.text }, () => text);
@@ -153,5 +156,20 @@ describe("what it knows of a request", () => {
       ["after a timer", id],
       ["GET / 200", id],
     ]);
+  });
+});
+
+describe("an answer that the platform makes no Response of", () => {
+  const status = 101;
+  const unmade: Sent = { status, head: [], body: undefined, closes: false };
+  it.each([
+    ["at once", () => unmade],
+    ["later", async () => unmade],
+  ])("is a 500, %s, and the log has its kind", async (_when, answer) => {
+    const handler = whatwg({ ...App.make([]), answer });
+    expect((await handler(new Request("http://h/"), {})).status).toBe(500);
+    const [error] = lines();
+    expect(error).toMatchObject({ level: "error", "error.kind": "RangeError" });
+    expect(logged().join("\n")).not.toContain("init[");
   });
 });
