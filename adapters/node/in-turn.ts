@@ -50,7 +50,8 @@ export function holdBytes(socket: Socket, head: Buffer): () => Buffer {
     held.push(part);
     if (bytes > mostHeld) socket.pause();
   };
-  socket.on("data", hold);
+  // A listener alone does not resume a socket that was paused.
+  socket.on("data", hold).resume();
   return () => {
     socket.off("data", hold).pause();
     return Buffer.concat(held);

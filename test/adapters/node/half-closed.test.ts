@@ -266,31 +266,38 @@ describe("a client that ends its side and is gone", () => {
     await gone.passed;
   });
 
-  it("behind a handshake and bytes that nobody reads yet is gone to the handler that waits", async () => {
-    const asked = gate();
-    const gone = gate();
-    const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
-    const route = get(
-      Path.of("s"),
-      { inputs: { clientGone }, returns: Returns.websocket(texts) },
-      async ({ clientGone }) => {
-        clientGone.addEventListener("abort", () => gone.open());
-        asked.open();
-        await gone.passed;
-        return async () => {};
-      },
-    );
-    const client = await clientOf([route, ok]);
-    client.ask("GET /s", [
-      "upgrade: websocket",
-      "connection: Upgrade",
-      "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
-      "sec-websocket-version: 13",
-    ]);
-    await asked.passed;
-    client.send("what a client sends before the 101");
-    client.halfClose();
-    await gone.passed;
-    await client.closed();
-  });
+  it.each([
+    ["", 0],
+    [", and behind another request", 1],
+  ])(
+    "behind a handshake and bytes that nobody reads yet%s, is gone to the handler that waits",
+    async (_what, ahead) => {
+      const asked = gate();
+      const gone = gate();
+      const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
+      const route = get(
+        Path.of("s"),
+        { inputs: { clientGone }, returns: Returns.websocket(texts) },
+        async ({ clientGone }) => {
+          clientGone.addEventListener("abort", () => gone.open());
+          asked.open();
+          await gone.passed;
+          return async () => {};
+        },
+      );
+      const client = await clientOf([route, ok]);
+      for (let i = 0; i < ahead; i++) client.ask("GET /ok");
+      client.ask("GET /s", [
+        "upgrade: websocket",
+        "connection: Upgrade",
+        "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+        "sec-websocket-version: 13",
+      ]);
+      await asked.passed;
+      client.send("what a client sends before the 101");
+      client.halfClose();
+      await gone.passed;
+      await client.closed();
+    },
+  );
 });
