@@ -25,11 +25,19 @@ export function bodyOf(request: Request, method: string, reading: Reading): Time
   // Only now: where nobody looks at the headers, Bun does not make them.
   const { headers } = request;
   const length = headers.get("content-length");
-  if (length !== null) return Number(length) === 0 ? undefined : new TimedBody(request, reading, Number(length));
+  if (length !== null) {
+    const announced = lengthOf(length);
+    return announced === 0 ? undefined : new TimedBody(request, reading, announced);
+  }
   const coding = headers.get("transfer-encoding");
   if (coding === null) return undefined;
   const failure = coding.toLowerCase() === "chunked" ? undefined : coded;
   return new TimedBody(request, reading, undefined, failure);
+}
+
+/** The runtime frames the body. A length on two lines, which is one where they are equal, comes as a list: it bounds nothing. */
+function lengthOf(length: string): number | undefined {
+  return /^\d{1,15}$/.test(length) ? Number(length) : undefined;
 }
 
 /** The body of a standard `Request`, with a bound to each wait for it. */

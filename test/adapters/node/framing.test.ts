@@ -40,10 +40,15 @@ const unreadableBody = (id: string, what: string, wire: string): Row => {
 
 const rows: readonly Row[] = [
   read("BD-01", "a length", "content-length: 5", "hello"),
+  {
+    ...read("BD-02", "one length on two lines", "content-length: 5", "hello"),
+    framing: ["content-length: 5", "content-length: 5"],
+  },
   read("BD-03", "a list of one length, twice", "content-length: 5, 5", "hello"),
   read("BD-04", "and with nothing between", "content-length: 5, , 5", "hello"),
   read("BD-06", "chunks, one with an extension", chunked, "2;a=b\r\nhe\r\n3\r\nllo\r\n0;c\r\n\r\n"),
   read("BD-06", "an extension with a quoted value", chunked, '5;a="b;c"\r\nhello\r\n0\r\n\r\n'),
+  read("BD", "an extension with blanks around", chunked, "5 ; a = b\r\nhello\r\n0\r\n\r\n"),
   read("BD-07", "chunks and a trailer", chunked, "5\r\nhello\r\n0\r\nx: y\r\n\r\n"),
   read("BD", "chunks in capitals", "transfer-encoding: CHUNKED", "5\r\nhello\r\n0\r\n\r\n"),
   read("BD", "chunks behind nothing in the list", "transfer-encoding: , \t,chunked", "5\r\nhello\r\n0\r\n\r\n"),
@@ -97,8 +102,10 @@ const rows: readonly Row[] = [
 
 /** Where Node's parser has its own mind, which no option changes: so in Node 20.20 and in 26.10. */
 const deviations: ReadonlyMap<Row["what"], Outcome> = new Map([
+  ["one length on two lines", "refused head"],
   ["a list of one length, twice", "refused head"],
   ["and with nothing between", "refused head"],
+  ["an extension with blanks around", "unreadable"],
   // Node tells nobody how long an extension was. It bounds each at 16 KiB, and a chunk with one has a byte at least.
   ["extensions of 4,200 bytes where 4,096 may come", "read"],
 ]);
@@ -136,7 +143,7 @@ describe("a body's framing", () => {
 
   it("is the rows', but for what is listed here", () => {
     const listed = rows.filter(({ what, outcome }) => deviations.has(what) && deviations.get(what) !== outcome);
-    expect(listed.map(({ id }) => id)).toEqual(["BD-03", "BD-04", "BD-36"]);
+    expect(listed.map(({ id }) => id)).toEqual(["BD-02", "BD-03", "BD-04", "BD", "BD-36"]);
     expect(deviations.size).toBe(listed.length);
   });
 });

@@ -134,7 +134,7 @@ const refused: readonly Row[] = [
 ];
 
 const bareLf: Row = {
-  id: "HD",
+  id: "HD-02",
   what: "lines that end in LF alone",
   head: [`${line}\nhost: h\n`],
   outcome: { host: "h" },

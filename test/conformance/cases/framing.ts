@@ -14,10 +14,12 @@ type Row = readonly [id: string, what: string, framing: readonly string[], wire:
 
 const reads: readonly Row[] = [
   ["BD-01", "a length", ["content-length: 5"], "hello"],
+  ["BD-02", "one length on two lines", ["content-length: 5", "content-length: 5"], "hello"],
   ["BD-03", "a list of one length, twice", ["content-length: 5, 5"], "hello"],
   ["BD-04", "a list with nothing between", ["content-length: 5, , 5"], "hello"],
   ["BD-06", "a chunk with an extension", [chunked], "2;a=b\r\nhe\r\n3\r\nllo\r\n0;c\r\n\r\n"],
   ["BD-06", "an extension with a quoted value", [chunked], '5;a="b;c"\r\nhello\r\n0\r\n\r\n'],
+  ["BD", "an extension with blanks around", [chunked], "5 ; a = b\r\nhello\r\n0\r\n\r\n"],
   ["BD-07, WR-12", "a trailer, which is no header", [chunked], "5\r\nhello\r\n0\r\nx-late: y\r\n\r\n"],
   ["BD-09", "a length with leading zeros", ["content-length: 0005"], "hello"],
   ["BD-10", "a chunk size with leading zeros", [chunked], "0005\r\nhello\r\n000\r\n\r\n"],

@@ -128,6 +128,7 @@ export const headLines: readonly WireCase[] = [
   ]),
   answeredInPieces("SV-07 a field past it, in pieces", 431, [`${line}\r\n${host}\r\nx: `, long, long, "\r\n\r\n"]),
   answered("HD-01 empty lines before a request", head("", "", line, host), answers(text("ok"))),
+  answered("HD-02 lines that end in LF alone", sends(`${line}\n${host}\n\n`), answers(text("ok"))),
   answered("HD-03 HTTP/1.2 is 1.1", head("GET /ok HTTP/1.2", host), answers(text("ok"))),
   answered(
     "HD-09 CONNECT of a host",

@@ -3,6 +3,13 @@ import type { Deviations } from "./deviation.ts";
 export const bun: Deviations = {
   cases: [
     {
+      why: "Bun's parser wants a CR before each LF of a head, and no blanks around a chunk's extension.",
+      cases: {
+        "HD-02 lines that end in LF alone": "status 505, not 200",
+        "BD an extension with blanks around is read": "status 400, not 200",
+      },
+    },
+    {
       why: "Bun does not tell the version of a request, and opens a socket to HTTP/1.0.",
       cases: { "WS-06 a handshake of HTTP/1.0 is a 426": "status 101, not 426" },
     },

@@ -3,6 +3,14 @@ import type { Deviations } from "./deviation.ts";
 export const whatwg: Deviations = {
   cases: [
     {
+      why: "The parser of node:http wants a CR before each LF of a head, one length, and no blanks around a chunk's extension.",
+      cases: {
+        "HD-02 lines that end in LF alone": "status 400, not 200",
+        "BD-02 one length on two lines is read": "status 400, not 200",
+        "BD an extension with blanks around is read": "status 400, not 200",
+      },
+    },
+    {
       why: "A server of node:http that is not told otherwise takes a client that ended its side for gone.",
       cases: {
         "WR a client that ends its side while its handler waits is answered": "the connection ended before a head",

@@ -5,6 +5,13 @@ import type { Deviations } from "./deviation.ts";
 export const workerd: Deviations = {
   cases: [
     {
+      why: "workerd takes no length twice, and no blanks around a chunk's extension.",
+      cases: {
+        "BD-02 one length on two lines is read": "status 500, not 200",
+        "BD an extension with blanks around is read": "status 400, not 200",
+      },
+    },
+    {
       why: "workerd does not tell the version of a request, and opens a socket to HTTP/1.0.",
       cases: { "WS-06 a handshake of HTTP/1.0 is a 426": "status 101, not 426" },
     },
