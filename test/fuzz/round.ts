@@ -68,16 +68,19 @@ export class Server {
     if (said.length > 0) throw new Error(`the server complained:\n${said.join("\n")}`);
   }
 
-  /**
-   * Deno 2.9 never closes a connection whose client goes between its handshake and Deno's 101, and tells nobody: the
-   * adapter looks before it upgrades, and cannot look after. It keeps another, with a body that nobody reads, until the
-   * handler answers, and two handlers here never do.
-   */
+  /** Whether the script may leave connections open that no listener can see the end of. */
   #loses(script: Script): boolean {
+    const sent = script.flatMap(({ step }) => (step.does === "send" ? [step.bytes] : []));
+    // A handler that waits for its client's leaving, with more of a body before that than a socket holds: nobody reads it,
+    // so nobody sees what is behind it.
+    if (sent.some((bytes) => bytes.length > 60_000 && /\/(wait|never|later|quiet|head)\/k/.test(bytes))) return true;
     // Its connections are the platform's, which looks for a client's leaving when it writes.
     if (this.#name === "workerd") return true;
     if (this.#name !== "deno") return false;
-    return script.some(({ step }) => step.does === "send" && /upgrade: websocket|\/(wait|never)\/k/i.test(step.bytes));
+    // Deno 2.9 never closes a connection whose client goes between its handshake and Deno's 101, and tells nobody: the
+    // adapter looks before it upgrades, and cannot look after. It keeps another, with a body that nobody reads, until the
+    // handler answers, and two handlers here never do.
+    return sent.some((bytes) => /upgrade: websocket|\/(wait|never)\/k/i.test(bytes));
   }
 
   /** Every descriptor that the script made it open is closed. */
