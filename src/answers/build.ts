@@ -101,10 +101,15 @@ export function takeover(
   return built(101, takeoverBody(protocol, handle), undefined, options);
 }
 
-/** A refusal as it is answered: its code's status, and `{ error, message, problems? }`. */
+/** A refusal as it is answered: its code's status, and `{ error, message, problems?, more? }`. */
 export function refusal(refusal: Refusal): Answer {
-  const { code, message, problems } = refusal;
-  const body = problems.length === 0 ? { error: code.name, message } : { error: code.name, message, problems };
+  const { code, message, problems, more } = refusal;
+  const body = {
+    error: code.name,
+    message,
+    ...(problems.length === 0 ? {} : { problems }),
+    ...(more === 0 ? {} : { more }),
+  };
   const challenge = code.challenge === undefined ? none : [["www-authenticate", code.challenge] as const];
   const headers = refusal.headers.length === 0 ? challenge : [...challenge, ...refusal.headers];
   return {

@@ -5,6 +5,7 @@ import type { Awaitable } from "../inputs/dep.ts";
 import type { Soon } from "../inputs/later.ts";
 import type { Supplied } from "../inputs/resource.ts";
 import type { Code } from "../refusals/code.ts";
+import { mostListed } from "../refusals/problem.ts";
 import type { Route } from "../routes/route.ts";
 import { Table } from "../routes/table.ts";
 import type { Exporter } from "../tracing/exporter.ts";
@@ -43,6 +44,11 @@ export interface AppOptions {
   readonly trustedOrigins?: readonly string[];
   /** Bytes of a body held whole: 1 MiB unless set. A longer one is 413. */
   readonly maxBody?: number;
+  /**
+   * How many problems an `invalid` answer lists: 1,000 unless set. It says how many more there are, in `more`. A line of the
+   * log has 100 of them at most.
+   */
+  readonly maxProblems?: number;
   /** Bytes of bodies held at once over all requests: 64 MiB unless set. Past that a body is refused with 503 `busy`. */
   readonly bodyBudget?: number;
   /**
@@ -114,7 +120,7 @@ export interface App {
  * @throws DeclarationError naming every declaration the framework refuses, with its route.
  */
 export function make(routes: readonly Route[], options: AppOptions = {}): App {
-  const { resources = [], codes = [] } = options;
+  const { resources = [], codes = [], maxProblems = mostListed } = options;
   const problems: string[] = [];
   const table = new Table<CompiledRoute>();
   const supplied = new Map(resources.map(({ name, value }) => [name, value]));
@@ -123,11 +129,14 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     const broken = checkRoute(one, supplied);
     problems.push(...broken);
     if (broken.length > 0) continue;
-    const compiled = compile(one, supplied);
+    const compiled = compile(one, supplied, maxProblems);
     if (typeof compiled === "string") problems.push(`${one.name}: ${compiled}`);
     else table.add(one.route.method, one.route.path, compiled);
   }
   problems.push(...checkTogether(all, resources, codes));
+  if (!Number.isSafeInteger(maxProblems) || maxProblems < 1) {
+    problems.push(`maxProblems is a whole number, 1 or more, and not ${maxProblems}`);
+  }
   const { maxBody, budget } = bodyLimits(options, problems);
   const { trustedProxies = [], proxyHeader = "x-forwarded-for" } = options;
   const proxies = TrustedProxies.read(trustedProxies, proxyHeader, (problem) => problems.push(problem));
@@ -148,6 +157,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     secureHeaders: options.secureHeaders,
     supplied,
     maxBody,
+    maxProblems,
     budget,
     proxies,
     tracer: options.trace?.tracer,

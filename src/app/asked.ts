@@ -141,6 +141,9 @@ export class AskedExchange implements Asked, Carrying, BodyHolder, BodyHolding {
   get text(): string | undefined {
     return this.exchange.decode(this.bytes);
   }
+  get maxProblems(): number {
+    return this.app.maxProblems;
+  }
   get body(): BodySource | undefined {
     return this.exchange.body;
   }

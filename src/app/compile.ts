@@ -6,16 +6,20 @@ import { makePlan } from "../inputs/plan.ts";
 import type { Plan } from "../inputs/plan.ts";
 import { FieldNames } from "../inputs/query-text.ts";
 import type { Level } from "../logging/level.ts";
-import { Refusal } from "../refusals/refusal.ts";
+import { Refusal, listing } from "../refusals/refusal.ts";
 import { access } from "../routes/meta.ts";
 import type { Route } from "../routes/route.ts";
 import type { Declared } from "./check.ts";
 import type { CompiledRoute } from "./compiled.ts";
 
 /** A route ready for requests, or what its shapes cannot be read or written as. */
-export function compile(declared: Declared, supplied: ReadonlyMap<string, unknown>): CompiledRoute | string {
+export function compile(
+  declared: Declared,
+  supplied: ReadonlyMap<string, unknown>,
+  maxProblems: number,
+): CompiledRoute | string {
   try {
-    return new ReadyRoute(declared, supplied);
+    return new ReadyRoute(declared, supplied, maxProblems);
   } catch (thrown) {
     return thrown instanceof Error ? thrown.message : String(thrown);
   }
@@ -39,12 +43,14 @@ class ReadyRoute implements CompiledRoute {
   #plan: Plan | undefined = undefined;
   #codes: ReadonlySet<string> | undefined = undefined;
 
-  constructor(declared: Declared, supplied: ReadonlyMap<string, unknown>) {
+  constructor(declared: Declared, supplied: ReadonlyMap<string, unknown>, maxProblems: number) {
     const { route, nodes } = declared;
     const { node } = route.returns;
     const write = node.compile();
     this.route = route;
-    this.answerOf = (returned) => (returned instanceof Refusal ? refusalAnswer(returned) : write(returned));
+    this.answerOf = (returned) => {
+      return returned instanceof Refusal ? refusalAnswer(listing(maxProblems, returned)) : write(returned);
+    };
     this.statuses = node.several ? new Set(node.statuses.map(([status]) => status)) : undefined;
     this.opens = node.opens;
     // An answer of the route's own may be a takeover.

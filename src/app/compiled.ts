@@ -67,6 +67,7 @@ export interface CompiledApp {
   /** Resources, by name. */
   readonly supplied: ReadonlyMap<string, unknown>;
   readonly maxBody: number;
+  readonly maxProblems: number;
   readonly budget: BodyBudget;
   /** Undefined where none is trusted. */
   readonly proxies: TrustedProxies | undefined;

@@ -14,7 +14,7 @@ import { headOf } from "./head.ts";
 import { measureRequest } from "./request-metrics.ts";
 import { endSpan } from "./request-span.ts";
 import { logAccess, logFault, logRaise, logRefusal, logReplaced, logUndeclared } from "./request-log.ts";
-import { Refusal } from "../refusals/refusal.ts";
+import { Refusal, listing } from "../refusals/refusal.ts";
 import { SentSocket } from "./sent-socket.ts";
 import { SentStream } from "./sent-stream.ts";
 
@@ -47,7 +47,8 @@ export function failureAnswer(asked: AskedExchange, thrown: unknown): Answer {
   logRaise(asked, refusal, thrown);
   try {
     // Its detail is told with the raise.
-    return refusalAnswer(refusal.detail === undefined || refusal === thrown ? refusal : withoutDetail(refusal));
+    const told = refusal.detail === undefined || refusal === thrown ? refusal : withoutDetail(refusal);
+    return refusalAnswer(listing(asked.maxProblems, told));
   } catch (unwritten) {
     // A refusal of the application's own, with members that are none: of no code, or that JSON cannot write.
     const internal = internalRefusal(undefined);
@@ -56,8 +57,8 @@ export function failureAnswer(asked: AskedExchange, thrown: unknown): Answer {
   }
 }
 
-function withoutDetail({ code, message, headers, problems }: Refusal): Refusal {
-  return new Refusal(code, message, { headers, problems });
+function withoutDetail({ code, message, headers, problems, more }: Refusal): Refusal {
+  return new Refusal(code, message, { headers, problems, more });
 }
 
 /** The answer with its sealed cookies as they are sent, stamped now. */

@@ -28,6 +28,8 @@ export interface Refused<Name, Problems = readonly []> {
   readonly message: string;
   /** Of `invalid` each input that is not what it should be; of any other code none. */
   readonly problems: Problems;
+  /** How many problems there are beside those listed, where there are any. */
+  readonly more?: number;
 }
 
 /** A refusal for each code: `switch (outcome.error)` tells them apart. */

@@ -12,6 +12,7 @@ interface RefusalBody {
   readonly error?: unknown;
   readonly message?: unknown;
   readonly problems?: readonly Problem[];
+  readonly more?: number;
 }
 
 /** What comes of a request, which its form is not in yet. More than JSON few calls need: a bundler leaves it until one does. */
@@ -23,8 +24,10 @@ export async function outcomeOf(request: Request, ask: Ask = fetch, form?: Field
     response = await ask(form ? (await import("./beyond-json.ts")).formed(request, pairsOf(form)) : request);
     const type = response.headers.get("content-type") ?? "";
     if (!response.ok) {
-      const { error, message, problems = [] } = (await response.json()) as RefusalBody;
-      if (typeof error === "string" && typeof message === "string") came = { error, message, problems };
+      const { error, message, problems = [], more } = (await response.json()) as RefusalBody;
+      if (typeof error === "string" && typeof message === "string") {
+        came = { error, message, problems, ...(more === undefined ? {} : { more }) };
+      }
     } else if (/[/+]json\b/i.test(type)) came = { value: await response.json() };
     else if (type === "") came = { value: (await response.text()) || undefined };
     else came = { value: await (await import("./beyond-json.ts")).valueOf(response, request, ask, outcomeOf) };

@@ -36,6 +36,8 @@ export interface Asked {
   openBody<Reader extends { close(): void }>(
     make: (source: BodySource | undefined, holder: BodyHolder) => Reader,
   ): Reader;
+  /** How many problems an answer lists. */
+  readonly maxProblems: number;
   readonly bytes: Uint8Array;
   /** `bytes` as UTF-8; undefined where they are none. */
   readonly text: string | undefined;

@@ -124,6 +124,8 @@ class InputReading implements Reading {
   #bodyRead = false;
   /** By what they say, so that each is told once. */
   #problems: Map<string, Problem> | undefined = undefined;
+  /** How many there are beside them. */
+  #more = 0;
   /** What the log is told beside them. */
   #detail: string | undefined = undefined;
   #waiting: Step[] | undefined = undefined;
@@ -160,10 +162,10 @@ class InputReading implements Reading {
     return undefined;
   }
 
-  /** Every problem so far, as the one answer that tells them. */
+  /** The problems so far, as the one answer that tells them. */
   refusal(): Outcome {
     if (this.#problems === undefined) return undefined;
-    return invalidRefusal([...this.#problems.values()], this.#detail);
+    return invalidRefusal([...this.#problems.values()], this.#detail, this.#more);
   }
 
   inputs(): InputValues {
@@ -240,6 +242,7 @@ class InputReading implements Reading {
     if (read instanceof Problem) return this.#note([read]);
     if (read instanceof Refusal && read.code.name === invalid.name && read.problems.length > 0) {
       this.#detail ??= read.detail;
+      this.#more += read.more;
       return this.#note(read.problems);
     }
     return read;
@@ -249,7 +252,9 @@ class InputReading implements Reading {
     this.#problems ??= new Map();
     for (const problem of problems) {
       const said = `${problem.at}\n${problem.code}\n${problem.message}`;
-      if (!this.#problems.has(said)) this.#problems.set(said, problem);
+      if (this.#problems.has(said)) continue;
+      if (this.#problems.size < this.asked.maxProblems) this.#problems.set(said, problem);
+      else this.#more++;
     }
     return failed;
   }

@@ -1,6 +1,6 @@
 import type { Code } from "../refusals/code.ts";
 import { unsupportedMediaType } from "../refusals/framework-codes.ts";
-import type { Problem } from "../refusals/problem.ts";
+import { inOneLine } from "../refusals/problem.ts";
 import { Refusal, invalidRefusal } from "../refusals/refusal.ts";
 import { compileReader } from "../shapes/reader.ts";
 import type { JsonOf, Shape, ValueOf } from "../shapes/shape.ts";
@@ -8,11 +8,13 @@ import type { Asked } from "./asked.ts";
 import type { Dep, DepNode } from "./dep.ts";
 import { mediaTypeOf, unsupported } from "./content-type.ts";
 
+const at = "body";
+
 /**
- * The whole body as JSON, read by a shape. What does not fit is a 400 with every problem; a `Content-Type` that is
+ * The whole body as JSON, read by a shape. What does not fit is a 400 with its problems, up to the app's `maxProblems`; a `Content-Type` that is
  * no JSON is a 415 before the body is read. No body reads as `{}`.
  *
- * @param options `refusal` is answered for a body that does not fit, in place of the problems, which then go to the log.
+ * @param options `refusal` is answered for a body that does not fit, in place of the problems, of which the first 100 go to the log.
  * `examples` are bodies for the API document, as they are sent.
  */
 export function json<S extends Shape>(
@@ -37,18 +39,17 @@ export function json(
       const reader = compileReader(shape);
       return (asked) => {
         const { text } = asked;
-        const read = text === undefined ? reader.read(asked.bytes) : reader.readText(text);
+        const most = asked.maxProblems;
+        const read = text === undefined ? reader.read(asked.bytes, at, most) : reader.readText(text, at, most);
         if (read.ok) return read.value;
-        return refusal === undefined ? invalidRefusal(read.error) : ownRefusal(refusal, read.error);
+        const { error, more } = read;
+        if (refusal === undefined) return invalidRefusal(error, undefined, more);
+        const [code, sentence] = refusal;
+        return new Refusal(code, sentence, { detail: inOneLine(error, more) });
       };
     },
   };
   return { node };
-}
-
-function ownRefusal([code, sentence]: readonly [Code, string], problems: readonly Problem[]): Refusal {
-  const detail = problems.map(({ at, code, message }) => `${at}: ${message} (${code})`).join("; ");
-  return new Refusal(code, sentence, { detail });
 }
 
 // An absent Content-Type passes: a client that sends none has said nothing against JSON.

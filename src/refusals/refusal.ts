@@ -27,6 +27,8 @@ export class Refusal<out Name extends string = string> {
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Listed in the body when there are any; only `invalid` has them. */
   readonly problems: readonly Problem[];
+  /** How many problems there are beside those listed. */
+  readonly more: number;
 
   constructor(code: Code<Name>, message: string, options: RefusalOptions) {
     this.code = code;
@@ -34,6 +36,7 @@ export class Refusal<out Name extends string = string> {
     if (options.detail !== undefined) this.detail = options.detail;
     this.headers = options.headers ?? none;
     this.problems = options.problems ?? none;
+    this.more = options.more ?? 0;
   }
 }
 
@@ -57,6 +60,7 @@ export interface RefusalOptions {
   readonly detail?: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly problems?: readonly Problem[];
+  readonly more?: number;
 }
 
 const none: readonly never[] = [];
@@ -79,8 +83,16 @@ export function refuse<const Name extends string>(
   return new Refusal(code, said, code.name === codes.busy.name ? { ...options, headers: comeAgain } : (options ?? {}));
 }
 
-/** The one answer that tells every problem of a request. */
-export function invalidRefusal(problems: readonly Problem[], detail?: string): Refusal<"invalid"> {
-  const options = detail === undefined ? { problems } : { problems, detail };
+/** The one answer that tells the problems of a request: those listed, and how many more there are. */
+export function invalidRefusal(problems: readonly Problem[], detail?: string, more = 0): Refusal<"invalid"> {
+  const options = detail === undefined ? { problems, more } : { problems, more, detail };
   return new Refusal(codes.invalid, codes.sentences.get("invalid") as string, options);
+}
+
+/** A refusal with no more problems listed than may be. */
+export function listing(most: number, refusal: Refusal): Refusal {
+  const { code, message, detail, headers, problems, more } = refusal;
+  if (problems.length <= most) return refusal;
+  const listed = { headers, problems: problems.slice(0, most), more: more + problems.length - most };
+  return new Refusal(code, message, detail === undefined ? listed : { ...listed, detail });
 }

@@ -1,6 +1,5 @@
 import { Problem } from "../refusals/problem.ts";
-import { error, ok } from "../result.ts";
-import type { Result } from "../result.ts";
+import { ok } from "../result.ts";
 import { holdsInt64 } from "./int64-within.ts";
 import { kindOf } from "./kind.ts";
 import { isDeepValue, parseJson } from "./parse-json.ts";
@@ -9,14 +8,19 @@ import { Reading } from "./read/reading.ts";
 import { notJson, tooDeep } from "./sentences.ts";
 import type { Shape } from "./shape.ts";
 
-/** Reads JSON into the values of a shape, or tells everything that is wrong with it. */
+/** What was read, or what is wrong with it: as many problems as may be listed, and how many more there are where there are. */
+export type ReadJson<A> =
+  | { readonly ok: true; readonly value: A }
+  | { readonly ok: false; readonly error: readonly Problem[]; readonly more?: number };
+
+/** Reads JSON into the values of a shape, or tells what is wrong with it: `most` problems, 1,000 unless given. */
 export interface JsonReader<out A> {
   /** Reads the bytes of a body; a body with nothing in it is an empty object. */
-  readonly read: (body: Uint8Array, at?: string) => Result<A, readonly Problem[]>;
+  readonly read: (body: Uint8Array, at?: string, most?: number) => ReadJson<A>;
   /** Reads the text of a body, as {@link read} does. */
-  readonly readText: (text: string, at?: string) => Result<A, readonly Problem[]>;
+  readonly readText: (text: string, at?: string, most?: number) => ReadJson<A>;
   /** Reads what was parsed already. Parts that read as they are become parts of the value: they belong to it now. */
-  readonly readValue: (value: unknown, at: string) => Result<A, readonly Problem[]>;
+  readonly readValue: (value: unknown, at: string) => ReadJson<A>;
 }
 
 // The byte order mark is no part of JSON (RFC 8259 §8.1): left in, the parser refuses it.
@@ -33,30 +37,32 @@ export function compileReader<A, Json>(shape: Shape<A, Json>): JsonReader<A> {
   // Asked at the first text: a recursive shape may name schemas that are made after this one.
   let exact: boolean | undefined;
 
-  const readJson = (value: unknown, at: string): Result<A, readonly Problem[]> => {
-    const reading = new Reading(at);
+  const readJson = (value: unknown, at: string, most?: number): ReadJson<A> => {
+    const reading = new Reading(at, most);
     const result = read(value, reading);
-    return reading.count === 0 ? ok(result as A) : error(reading.problems);
+    if (reading.count === 0) return ok(result as A);
+    const { problems, more } = reading;
+    return more === 0 ? { ok: false, error: problems } : { ok: false, error: problems, more };
   };
-  const readText = (text: string, at = "body"): Result<A, readonly Problem[]> => {
+  const readText = (text: string, at = "body", most?: number): ReadJson<A> => {
     const parsed = parseJson(text, (exact ??= holdsInt64(kind)));
-    return parsed.ok ? readJson(parsed.value, at) : refused(parsed.error, at);
+    return parsed.ok ? readJson(parsed.value, at, most) : refused(parsed.error, at);
   };
   return {
     readText,
     readValue: (value, at) => (isDeepValue(value) ? refused("too_deep", at) : readJson(value, at)),
-    read: (body, at = "body") => {
+    read: (body, at = "body", most) => {
       let text: string;
       try {
         text = utf8.decode(body);
       } catch {
         return refused("malformed", at);
       }
-      return readText(text, at);
+      return readText(text, at, most);
     },
   };
 }
 
-function refused(code: "malformed" | "too_deep", at: string): Result<never, readonly Problem[]> {
-  return error([new Problem(at, code, code === "malformed" ? notJson : tooDeep)]);
+function refused(code: "malformed" | "too_deep", at: string): ReadJson<never> {
+  return { ok: false, error: [new Problem(at, code, code === "malformed" ? notJson : tooDeep)] };
 }

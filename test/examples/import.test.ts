@@ -116,10 +116,11 @@ describe("importing orders", () => {
     expect(line.status).toBe(one.status);
   });
 
-  it("tells ten thousand problems, and that there are more", async () => {
+  it("tells a thousand problems, the last that there are more", async () => {
     const problems = problemsOf(await imported(`item,quantity\n${"pen,0\n".repeat(10_001)}`));
+    expect(problems).toHaveLength(1000);
     expect(problems.slice(-2)).toEqual([
-      `form.orders[10001].quantity ${tooSmall}`,
+      `form.orders[1000].quantity ${tooSmall}`,
       "form.orders too_many This has more problems than are told.",
     ]);
   });

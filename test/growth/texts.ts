@@ -635,6 +635,7 @@ export const rows: readonly Row[] = [
     read: sending({ body: json(everyKind) }, jsonType),
     texts: {
       ...unread,
+      ...lists(...Object.keys(everyKind.entries)),
       ...longTexts("text", "keyed", "any"),
       ...objects("record", "keyed", "any"),
       ...numbers("list", "any"),

@@ -173,6 +173,12 @@ describe("unions", () => {
     ]);
   });
 
+  test("words of which some have a fallback read as it", () => {
+    const word = v.fallback(v.picklist(["a", "b"]), "b");
+    expect(valueOf(v.union([word, v.literal("c")]), '"x"')).toBe("b");
+    expect(valueOf(v.union([v.literal("c"), word]), '"c"')).toBe("c");
+  });
+
   test("nested unions read each value once, however deep", () => {
     let calls = 0;
     const counted = v.pipe(

@@ -1,4 +1,4 @@
-import { Problem } from "../../refusals/problem.ts";
+import { Problem, mostListed } from "../../refusals/problem.ts";
 import { placeOf } from "../place.ts";
 import type { Step } from "../place.ts";
 import type { Sort } from "../sentences.ts";
@@ -28,8 +28,8 @@ export interface Outcome {
   readonly found: Reading;
 }
 
-// A body of 1 MiB can hold a wrong value in every second byte, each at a place as long as the body's longest name:
-// after this many characters of places and sentences, problems are counted and no longer listed.
+// A body of 1 MiB can hold a wrong value in every second byte, each at a place as long as the body's longest name: after so
+// many problems, and so many characters of places and sentences, they are counted and no longer listed.
 const longestReport = 1024 * 1024;
 
 /** One body being read: where the reader stands, and what was found wrong so far. */
@@ -42,12 +42,17 @@ export class Reading {
   readonly root: string;
   readonly path: Step[];
   readonly problems: Problem[] = [];
+  /** How many problems were found and not listed. */
+  more = 0;
   /** What came of values that may be read again: only a trial keeps any. */
   readonly outcomes: Outcomes | undefined;
+  readonly #most: number;
   #length = 0;
 
-  constructor(root: string, trialOf?: Reading) {
+  /** @param most How many problems are listed. */
+  constructor(root: string, most: number = mostListed, trialOf?: Reading) {
     this.root = root;
+    this.#most = most;
     this.path = trialOf?.path ?? [];
     this.depth = trialOf?.depth ?? 0;
     this.outcomes = trialOf === undefined ? undefined : (trialOf.outcomes ?? new Map());
@@ -56,7 +61,8 @@ export class Reading {
   /** The value broke a rule and is still a value of its sort. */
   breaks(code: string, message: string): void {
     this.count++;
-    if (this.#length < longestReport) this.#list(new Problem(placeOf(this.root, this.path, this.depth), code, message));
+    if (this.#isFull) this.more++;
+    else this.#list(new Problem(placeOf(this.root, this.path, this.depth), code, message));
   }
 
   /** There is no value to go on with. */
@@ -67,15 +73,16 @@ export class Reading {
 
   /** Reads from the same place without a word to the caller, until {@link take} brings it over. */
   aside(): Reading {
-    return new Reading(this.root, this);
+    return new Reading(this.root, this.#most, this);
   }
 
   take(other: Reading): void {
     this.count += other.count;
     this.valueless += other.valueless;
+    this.more += other.more;
     for (const problem of other.problems) {
-      if (this.#length >= longestReport) return;
-      this.#list(problem);
+      if (this.#isFull) this.more++;
+      else this.#list(problem);
     }
   }
 
@@ -88,6 +95,10 @@ export class Reading {
     });
     other.problems.splice(0, other.problems.length, ...distinct);
     this.take(other);
+  }
+
+  get #isFull(): boolean {
+    return this.problems.length >= this.#most || this.#length >= longestReport;
   }
 
   #list(problem: Problem): void {

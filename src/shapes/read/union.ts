@@ -42,7 +42,7 @@ function wordsOf(shape: Choice): readonly unknown[] | undefined {
   if (shape.options.length === 0) return undefined;
   const words: unknown[] = [];
   for (const option of shape.options) {
-    if (option.pipe !== undefined) return undefined;
+    if (option.pipe !== undefined || option.fallback !== undefined) return undefined;
     if (option.type === "literal") words.push(option.literal);
     else if (option.type === "picklist" || option.type === "enum") words.push(...option.options);
     else return undefined;

@@ -1,3 +1,4 @@
+import { inOneLine } from "../../refusals/problem.ts";
 import { compileReader } from "../../shapes/reader.ts";
 import type { Shape, ValueOf } from "../../shapes/shape.ts";
 import { compileWriter } from "../../shapes/writer.ts";
@@ -50,7 +51,7 @@ export function json<S extends Shape>(shape: S): Message<ValueOf<S>> {
     read: (data) => {
       const read = reader.readText(data as string);
       if (read.ok) return read;
-      return error(read.error.map(({ at, code }) => `${at} ${code}`).join("; "));
+      return error(inOneLine(read.error, read.more, ({ code }, at) => `${at} ${code}`));
     },
     write: (value: never) => writer.write(value),
   };
