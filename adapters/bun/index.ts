@@ -53,6 +53,7 @@ class Listener implements Server {
   readonly app: App;
   readonly sweep: Sweep;
   readonly pieceBytes = 16_384;
+  unread = 0;
   readonly socket: string | undefined;
   readonly idleSeconds: number;
   readonly sendSeconds: number;

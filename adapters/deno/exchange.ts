@@ -83,6 +83,11 @@ export class DenoExchange implements Exchange {
     return this.#request;
   }
 
+  /** Calls it once the client has taken the answer whole, or has gone. Asked for before the answer is handed over. */
+  whenTaken(act: () => void): void {
+    this.#info.completed.then(act, act);
+  }
+
   /** There is an answer; only who sends it knows from now on whether the client takes it. */
   answered(): void {
     if (this.#state === "awaited") this.#state = "answered";

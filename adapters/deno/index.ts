@@ -13,7 +13,7 @@ import type { Limits, ServeOptions, Server } from "../../src/app/listening.ts";
 import { refuse, refusedLength, refusedTarget } from "../../src/app/refused-head.ts";
 import type { RefusedHead } from "../../src/app/refused-head.ts";
 import { cut } from "../../src/app/streaming.ts";
-import { Sweep } from "../../src/app/sweep.ts";
+import { Sweep, holdsNothing } from "../../src/app/sweep.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routes/route.ts";
 import { DenoExchange } from "./exchange.ts";
@@ -23,7 +23,9 @@ import { unkept } from "./limits.ts";
 import { listen } from "./listen.ts";
 import { Pending } from "./pending.ts";
 import { respond } from "./respond.ts";
-import type { DenoRuntime, DenoServeOptions, DenoServer, ServeInfo } from "./runtime.ts";
+import type { Untaken } from "./respond.ts";
+import type { DenoRuntime, DenoServeOptions, ServeInfo } from "./runtime.ts";
+import { Serving } from "./serving.ts";
 import { StopSignals } from "./signals.ts";
 import { stderrSink } from "./stderr.ts";
 import { targetOf } from "./target.ts";
@@ -58,17 +60,23 @@ class Listener implements Server {
   // Up to 2.9.5 what is asked for of a body that is given up is held on to for ever: in one piece the bytes that came
   // and 6 KB, of a stream 70 KB.
   readonly pieceBytes = 16_384;
+  unread = 0;
   readonly socket: string | undefined;
   readonly sendTimeoutMs: number;
   readonly feeds: InFlight<Cuttable> = new InFlight();
   readonly streams: InFlight<Cuttable> = new InFlight();
   readonly open: OpenSockets = new OpenSockets();
+  readonly untaken: InFlight<Untaken> = new InFlight();
   readonly #pending: InFlight<Pending> = new InFlight();
   readonly #limits: Limits;
   /** Where the application has one of its own. */
   readonly #maxHeaderBytes: number | undefined;
-  readonly #signals = new StopSignals(() => inBackground(this.stop()));
-  #servers: readonly DenoServer[] = [];
+  readonly #signals = new StopSignals(() => {
+    this.#isSignalled = true;
+    inBackground(this.stop());
+  });
+  #isSignalled = false;
+  #servers: readonly Serving[] = [];
   readonly #stopping = new Stopping(() => this.#stop());
   stopping = false;
   port = 0;
@@ -84,7 +92,7 @@ class Listener implements Server {
   }
 
   async start(unkept: readonly string[]): Promise<void> {
-    const serveAt = (where: Partial<DenoServeOptions>) => Deno.serve({ ...where, ...hooks }, this.#answer);
+    const serveAt = (where: Partial<DenoServeOptions>) => new Serving({ ...where, ...hooks }, this.#answer);
     const { servers, port, url, bound } = await listen(this.#limits, serveAt);
     this.#servers = servers;
     this.port = port;
@@ -104,7 +112,7 @@ class Listener implements Server {
   }
 
   readonly #answer = (request: Request, info: ServeInfo): Response | Promise<Response> => {
-    const target = this.#refused(request) ?? targetOf(request);
+    const target = this.stopping ? stops : (this.#refused(request) ?? targetOf(request));
     if (typeof target !== "string") return refuse(target);
     const exchange = new DenoExchange(request, target, info, this);
     const sent = this.app.answer(exchange);
@@ -139,20 +147,47 @@ class Listener implements Server {
     say("info", `stopping, with ${this.#pending.size} requests in flight`);
     this.feeds.cutAll();
     inBackground(this.open.stop());
-    // Deno drops a body that still arrives at the very moment it is told to refuse new connections.
-    const arrived = await until(() => !this.#pending.some((pending) => pending.isReading), drainMs);
-    // And closes every socket, with a reason of its own.
-    await until(() => this.open.size === 0, end - performance.now());
-    const cut = arrived ? 0 : this.#cut();
-    let closed = false;
-    inBackground(Promise.all(this.#servers.map((server) => server.shutdown())).then(() => (closed = true)));
-    await until(() => closed, end - performance.now());
-    const unanswered = cut + this.#cut();
+    const isFree = await until(() => !this.#isHeld, drainMs);
+    if (isFree) for (const server of this.#servers) server.shutdown();
+    const isOver = (): boolean => this.#servers.every((server) => server.isOver);
+    await until(isOver, end - performance.now());
+    const unanswered = this.#cut();
+    // What they are answered with goes out first, where there is anybody to take it.
+    await until(isOver, partingMs);
+    for (const server of this.#servers) server.abort();
+    await until(isOver, partingMs);
     for (const server of this.#servers) server.unref();
     this.sweep.stop();
     await this.app.flush?.();
     sayStopped(unanswered, drainMs);
+    if (!isOver() || this.unread > 0) this.#letGo();
     return unanswered;
+  }
+
+  /**
+   * Whether something is in flight that has to end before Deno is told to refuse new connections. Then it drops a body that
+   * still arrives, closes every socket with a reason of its own, and lets nobody close the connection of a client that takes
+   * nothing of its answer.
+   */
+  get #isHeld(): boolean {
+    return (
+      this.open.size > 0 ||
+      this.#pending.some((pending) => pending.isReading) ||
+      this.untaken.some((answer) => !answer.isQuiet)
+    );
+  }
+
+  /** Has the process end though a client holds a connection: Deno ends no read of its body, and keeps the process for it. */
+  #letGo(): void {
+    const { drainMs } = this.#limits;
+    if (!this.#isSignalled) {
+      say("warn", `${held}: the process ends once they go, or by Deno.exit()`);
+      return;
+    }
+    const exitMs = Math.max(drainMs, leastExitMs);
+    say("warn", `${held}: the process ends in ${exitMs / 1000}s`);
+    // Where nobody holds it any more it ends before.
+    holdsNothing(setTimeout(() => Deno.exit(), exitMs));
   }
 
   /** Ends whatever there is, and says how many were to come to an end of their own. */
@@ -164,6 +199,14 @@ class Listener implements Server {
     return size;
   }
 }
+
+// Until nothing is held Deno takes new connections.
+const stops: RefusedHead = { status: 503, why: "the server stops" };
+const held = "clients hold connections that Deno lets nobody close";
+/** How long an answer that is no more than a head has to go out, and a connection to be closed. */
+const partingMs = 100;
+/** What the application does once it has stopped has as much time, at least. */
+const leastExitMs = 1000;
 
 const hooks: Pick<DenoServeOptions, "onListen" | "onError"> = {
   onListen: () => {},

@@ -1,19 +1,20 @@
 import { isTaken, listenAt } from "../../src/app/addresses.ts";
 import type { Limits } from "../../src/app/listening.ts";
-import type { DenoRuntime, DenoServeOptions, DenoServer } from "./runtime.ts";
+import type { DenoRuntime, DenoServeOptions } from "./runtime.ts";
+import type { Serving } from "./serving.ts";
 
 declare const Deno: DenoRuntime;
 
 /** What came of listening: a server for each address, and where that is in words. */
 export interface Servers {
-  readonly servers: readonly DenoServer[];
+  readonly servers: readonly Serving[];
   readonly port: number;
   readonly url: string;
   readonly bound: string;
 }
 
 type Where = Pick<DenoServeOptions, "hostname" | "port" | "path">;
-type Serve = (where: Where) => DenoServer;
+type Serve = (where: Where) => Serving;
 
 export async function listen({ host, port, socket }: Limits, serve: Serve): Promise<Servers> {
   if (socket !== undefined) {
@@ -22,7 +23,7 @@ export async function listen({ host, port, socket }: Limits, serve: Serve): Prom
   }
   const listenerAt = (hostname: string, port: number) => {
     const server = serve({ hostname, port });
-    return { server, port: server.addr.port as number, close: () => void server.shutdown() };
+    return { server, port: server.addr.port as number, close: () => server.shutdown() };
   };
   const { listeners, port: taken, bound } = listenAt(host, port, listenerAt);
   const servers = listeners.map(({ server }) => server);
@@ -30,7 +31,7 @@ export async function listen({ host, port, socket }: Limits, serve: Serve): Prom
 }
 
 // A socket left behind by a server that died is in the way; a living server's, or a file that is none, stays.
-async function listenOn(path: string, serve: () => DenoServer): Promise<DenoServer> {
+async function listenOn(path: string, serve: () => Serving): Promise<Serving> {
   try {
     return serve();
   } catch (error) {

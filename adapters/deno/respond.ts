@@ -20,7 +20,46 @@ export interface Responding {
   readonly feeds: InFlight<Cuttable>;
   /** The other streams. */
   readonly streams: InFlight<Cuttable>;
+  /** What the system may not have had room for yet: streams, and answers that are long. */
+  readonly untaken: InFlight<Untaken>;
   readonly open: OpenSockets;
+}
+
+/**
+ * Bytes of an answer that a system has room for though its client takes none of them, nearly always. What is longer goes out
+ * as a stream, for of that alone Deno tells when it is out.
+ */
+const roomBytes = 262_144;
+
+/** How long nothing is made of a stream before its client counts as one that takes what there is. */
+const quietMs = 100;
+
+/** An answer that is handed over, until the client has taken it whole or has gone. */
+export class Untaken implements Cuttable {
+  /** Since when its next part is made, and all before it taken. */
+  #madeSince = Number.POSITIVE_INFINITY;
+
+  making(): void {
+    this.#madeSince = performance.now();
+  }
+
+  /** Its client has a part to take, or all that is left. */
+  made(): void {
+    this.#madeSince = Number.POSITIVE_INFINITY;
+  }
+
+  get isQuiet(): boolean {
+    return performance.now() - this.#madeSince >= quietMs;
+  }
+
+  cut(): void {}
+}
+
+function untaken(exchange: DenoExchange, responding: Responding): Untaken {
+  const answer = new Untaken();
+  const entry = responding.untaken.add(answer);
+  exchange.whenTaken(() => responding.untaken.remove(entry));
+  return answer;
 }
 
 /** An answer as Deno takes it. */
@@ -31,7 +70,12 @@ export function respond(exchange: DenoExchange, sent: Sent, responding: Respondi
   if (sent.socket !== undefined) return upgrade(exchange, sent, sent.socket, responding);
   const answer = toSend(sent, responding);
   const { body } = answer;
-  if (!isStream(body)) return isHeadOfStream(exchange, answer) ? responseOf(answer, emptyStream()) : whole(answer);
+  if (!isStream(body)) {
+    if (isHeadOfStream(exchange, answer)) return responseOf(answer, emptyStream());
+    if (body === undefined || body.length <= roomBytes) return whole(answer);
+    untaken(exchange, responding);
+    return responseOf(answer, streamOf(body));
+  }
   const among = isFeed(answer) ? responding.feeds : responding.streams;
   return responseOf(answer, new Sender(exchange, body, responding, among).readable);
 }
@@ -61,6 +105,17 @@ function isHeadOfStream({ method }: DenoExchange, { status, head }: Sent): boole
   return method === "HEAD" && status !== 204 && status !== 304 && head.at(-2) !== "content-length";
 }
 
+function streamOf(body: string | Uint8Array): ReadableStream<Uint8Array> {
+  const bytes = typeof body === "string" ? encoder.encode(body) : body;
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    controller.enqueue(bytes);
+    controller.close();
+  };
+  return new ReadableStream({ pull }, { highWaterMark: 0 });
+}
+
+const encoder: TextEncoder = new TextEncoder();
+
 function emptyStream(): ReadableStream<Uint8Array> {
   return new ReadableStream({ pull: (controller) => controller.close() }, { highWaterMark: 0 });
 }
@@ -77,6 +132,7 @@ class Sender implements Sending, Cuttable {
   readonly #streaming: Streaming;
   readonly #among: InFlight<Cuttable>;
   readonly #entry: Entry<Cuttable>;
+  readonly #untaken: Untaken;
   #deadline: Deadline | undefined = undefined;
 
   constructor(exchange: DenoExchange, body: StreamBody, responding: Responding, among: InFlight<Cuttable>) {
@@ -85,6 +141,7 @@ class Sender implements Sending, Cuttable {
     this.#streaming = new Streaming(body, this);
     this.#among = among;
     this.#entry = among.add(this);
+    this.#untaken = untaken(exchange, responding);
   }
 
   get readable(): ReadableStream<Uint8Array> {
@@ -93,6 +150,7 @@ class Sender implements Sending, Cuttable {
 
   making(): void {
     this.#deadline?.clear();
+    this.#untaken.making();
     const { stopping, feeds } = this.#responding;
     // It was asked for while the server ran, and is answered when it does not any more.
     if (stopping && this.#among === feeds) this.cut();
@@ -100,6 +158,7 @@ class Sender implements Sending, Cuttable {
 
   made(): void {
     const { sweep, sendTimeoutMs } = this.#responding;
+    this.#untaken.made();
     this.#deadline = sweep.time(sendTimeoutMs, this);
   }
 
@@ -114,6 +173,7 @@ class Sender implements Sending, Cuttable {
 
   ended(how: StreamEnd): void {
     this.#deadline?.clear();
+    this.#untaken.made();
     this.#among.remove(this.#entry);
     if (how !== "finished") this.#exchange.left();
   }

@@ -6,7 +6,11 @@ export interface Address {
   readonly port?: number;
 }
 
+export type Handler = (request: Request, info: ServeInfo) => Response | Promise<Response>;
+
 export interface ServeInfo {
+  /** Settles once the answer was taken whole, or will not be. */
+  readonly completed: Promise<void>;
   /** Raises once the request is answered. */
   readonly remoteAddr: Address;
 }
@@ -15,7 +19,8 @@ export interface DenoServer {
   readonly addr: Address;
   /** Refuses new connections, closes those with no request on them, and resolves once the last has gone. */
   shutdown(): Promise<void>;
-  /** Lets the process end while it listens. */
+  /** Settles once it is over, whatever ended it. */
+  readonly finished: Promise<void>;
   unref(): void;
 }
 
@@ -40,6 +45,8 @@ export interface DenoServeOptions {
   readonly path?: string;
   readonly onListen: () => void;
   readonly onError: (error: unknown) => Response;
+  /** Ends the server and every connection at once. */
+  readonly signal: AbortSignal;
 }
 
 export type Signal = "SIGTERM" | "SIGINT";
@@ -47,10 +54,8 @@ export type Signal = "SIGTERM" | "SIGINT";
 export interface DenoRuntime {
   readonly build: { readonly os: string };
   readonly stderr: { isTerminal(): boolean; writeSync(bytes: Uint8Array): number };
-  serve(
-    options: DenoServeOptions,
-    handler: (request: Request, info: ServeInfo) => Response | Promise<Response>,
-  ): DenoServer;
+  serve(options: DenoServeOptions, handler: Handler): DenoServer;
+  exit(): void;
   /**
    * The answer must be what its handler returns: for any other, Deno stops to listen. Quiet for half of `idleTimeout`
    * seconds, the socket is pinged, and for as long again, it is lost.

@@ -24,7 +24,10 @@ export interface ListenOptions {
   readonly maxConnections?: number;
   /** How long a stopping server waits for requests in flight: 10 s. */
   readonly drainMs?: number;
-  /** Whether SIGTERM and SIGINT stop the server: true. A second one ends the process at once. */
+  /**
+   * Whether SIGTERM and SIGINT stop the server: true. A second one ends the process at once. On Deno, so does a client that
+   * holds a connection which Deno lets nobody close, `drainMs` and at least 1 s after the server has stopped.
+   */
   readonly signals?: boolean;
 }
 

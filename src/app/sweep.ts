@@ -1,7 +1,7 @@
 import { httpDate } from "./http-date.ts";
 
 /** Lets the process end while a timer runs; a runtime whose timers hold no process has no need of it. */
-function holdsNothing(timer: unknown): void {
+export function holdsNothing(timer: unknown): void {
   if (typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function")
     timer.unref();
 }

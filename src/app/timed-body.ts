@@ -17,6 +17,8 @@ export interface Reading {
    * it has come nobody can tell meanwhile: it is one that comes at the least rate within the time it may stand still.
    */
   readonly pieceBytes: number;
+  /** Reads that the runtime has not come back from, also of bodies that were given up meanwhile. */
+  unread: number;
 }
 
 /** The body a request's head announces; undefined where it has none, or where the runtime shows none. */
@@ -104,7 +106,11 @@ export class TimedBody implements BodySource {
     };
     this.#asked = asked;
     this.#deadline = sweep.body(this);
-    this.#request.bytes().then((bytes) => this.#end(bytes), this.#broken);
+    this.#reading.unread++;
+    this.#request.bytes().then((bytes) => {
+      this.#reading.unread--;
+      this.#end(bytes);
+    }, this.#broken);
   }
 
   /** Takes what is left of it off the wire, as far as that is `limit` bytes and comes within `ms`. */
@@ -135,13 +141,15 @@ export class TimedBody implements BodySource {
 
   #ask(reader: ReadableStreamDefaultReader<Uint8Array>): void {
     this.#isAsking = true;
+    this.#reading.unread++;
     this.#deadline?.goOn();
     reader.read().then((read) => this.#arrived(reader, partOf(read)), this.#broken);
   }
 
   #arrived(reader: ReadableStreamDefaultReader<Uint8Array>, part: Read): void {
     this.#isAsking = false;
-    if (this.#state === "over") return;
+    this.#reading.unread--;
+    if (this.#state === "over") return this.#drop();
     if (part === undefined) return this.#end(undefined);
     if (isFailure(part)) return this.#fail(part);
     this.#received += part.byteLength;
@@ -159,7 +167,11 @@ export class TimedBody implements BodySource {
   }
 
   // What a runtime says of a broken body differs on each, and tells a client nothing.
-  readonly #broken = (): void => this.#fail(endedEarly);
+  readonly #broken = (): void => {
+    this.#isAsking = false;
+    this.#reading.unread--;
+    this.#fail(endedEarly);
+  };
 
   // Not at once: what comes of it may end other waits, and whoever looks at them is on the way from one to the next.
   expire(): void {
@@ -175,9 +187,10 @@ export class TimedBody implements BodySource {
     this.#end(failure);
   }
 
-  // One that nobody reads any more would stand in the way of what comes behind it.
+  // One that nobody reads any more would stand in the way of what comes behind it. A read that is under way is waited for:
+  // Deno does not end it, whoever cancels it, and it holds the process.
   #drop(): void {
-    this.#reader?.cancel().catch(() => {});
+    if (!this.#isAsking) this.#reader?.cancel().catch(() => {});
   }
 }
 
