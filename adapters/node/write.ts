@@ -25,10 +25,17 @@ const phrases: { readonly [status: number]: string } = {
 /** Writes an answer: for an ordinary one, one `writeHead` and one `end`. */
 export function write(exchange: NodeExchange, sent: Sent, writing: Writing): void {
   // No more than a parser that takes what asks for a WebSocket for what does not.
-  if (sent.socket !== undefined) return void exchange.request.socket.destroy();
+  if (sent.socket !== undefined) return hangUpWhenIdle(exchange);
   const left = exchange.request.complete ? undefined : exchange.incoming;
   if (left === undefined) send(exchange, sent, writing, endsAfter(exchange, sent, writing));
   else writeUnread(exchange, left, sent, writing);
+}
+
+/** Closes a connection that cannot become a socket, once what is ahead of it is answered. */
+function hangUpWhenIdle({ request: { socket } }: NodeExchange): void {
+  const connection = connectionOf(socket);
+  connection.closing = true;
+  connection.whenIdle(() => socket.destroySoon());
 }
 
 /**

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ServeOptions } from "usher-http/node";
 import { describeBearing } from "../../support/spawned/bearing.ts";
-import { RawClient, header } from "../../support/raw-client.ts";
+import { RawClient, header, turns } from "../../support/raw-client.ts";
 import { runtimes } from "../../support/runtimes.ts";
 import { SpawnedServer } from "../../support/spawned/server.ts";
 import type { Command, Start } from "../../support/spawned/server.ts";
@@ -71,6 +71,31 @@ const cases: { readonly [what: string]: (start: Start) => Promise<void> } = {
     const bodies = [];
     for (let i = 0; i < 4; i++) bodies.push((await client.answer()).body);
     expect(bodies).toEqual(["held", "hi", "4 bytes", "hi, later"]);
+  },
+  "what is ahead of a CONNECT or an Upgrade is answered, and the server goes on": async (start) => {
+    const server = await start();
+    const handshake = [
+      "connection: upgrade",
+      "upgrade: websocket",
+      "sec-websocket-version: 13",
+      "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+    ];
+    const clients = [];
+    for (const behind of [
+      ["CONNECT h:80 HTTP/1.1", "host: h:80", "", ""],
+      ["CONNECT /x HTTP/1.1", "host: h", "", ""],
+      ["GET /socket HTTP/1.1", "host: h", ...handshake, "", ""],
+      ["GET /socket HTTP/1.1", "host: h", ...handshake, "content-length: 3", "", "abc"],
+      ["GET /hello HTTP/1.1", "host: h", "connection: upgrade", "upgrade: h2c", "", ""],
+      ["POST /size HTTP/1.1", "host: h", "connection: upgrade", "upgrade: h2c", "content-length: 4", "", "four"],
+    ]) {
+      const client = await server.client();
+      clients.push(client.ask("GET /held").send(...behind));
+      await turns(server.port);
+    }
+    await server.open();
+    for (const client of clients) expect((await client.answer()).body).toBe("held");
+    expect(await server.asks("GET /hello")).toBe("hi");
   },
   "HTTP/1.0 is closed after its answer": async (start) => {
     const client = await (await start()).client();
