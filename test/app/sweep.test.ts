@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Sweep } from "../../src/app/sweep.ts";
 import type { Deadline } from "../../src/app/sweep.ts";
+import { lines } from "../support/logs.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -13,6 +14,23 @@ const swept = (): Sweep => {
 };
 
 describe("a wait", () => {
+  it("that raises at its end keeps no other from its own", () => {
+    const sweep = swept();
+    const expired = vi.fn();
+    sweep.time(500, {
+      expire: () => {
+        throw new TypeError("a secret");
+      },
+    });
+    sweep.time(500, { expire: expired });
+    vi.advanceTimersByTime(1000);
+    expect(expired).toHaveBeenCalledTimes(1);
+    const errors = lines().filter(({ level }) => level === "error");
+    expect(errors).toEqual([expect.objectContaining({ "error.kind": "TypeError" })]);
+    expect(JSON.stringify(errors)).not.toContain("secret");
+    sweep.stop();
+  });
+
   it("is over in its time, and not before", () => {
     const sweep = swept();
     const expired = vi.fn();
