@@ -123,7 +123,11 @@ export class Taken {
   #write(part: Uint8Array): Promise<void> {
     const socket = this.#socket;
     return new Promise((resolve, reject) => {
-      const failed = (): void => reject(new Error(`the connection is closed: ${this.#why ?? "client gone"}`));
+      const failed = (): void => {
+        // Its `close` may still be to come.
+        this.#why ??= "client gone";
+        reject(new Error(`the connection is closed: ${this.#why}`));
+      };
       if (socket.destroyed) return failed();
       const written = (): void => {
         if (isTurnDue()) inBackground(nextTurn().then(resolve));

@@ -2,10 +2,12 @@
  * What clients do wrong on a connection that speaks something else than HTTP, many of them and again and again (issue 5):
  * behind each, no handler speaks any more, and the server's connections and its memory are back where they were.
  */
-import { describe, expect, it, vi } from "vitest";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { Socket as NetSocket } from "node:net";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Answer, Path, Returns, Socket, get } from "usher-http";
 import type { Route } from "usher-http";
-import { logWith } from "../../support/logs.ts";
+import { logWith, messages } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
 import { RawClient, leaveAll } from "../../support/raw-client.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -162,4 +164,21 @@ describe("what clients do wrong leaves nothing behind", () => {
     };
     await keepsNothing(round);
   });
+});
+
+it("a write to a client that is gone, and is not told of yet, is no bug of the handler's", async () => {
+  const sockets: NetSocket[] = [];
+  const taken = (message: unknown): void => void sockets.push((message as { readonly socket: NetSocket }).socket);
+  subscribe("net.server.socket", taken);
+  onTestFinished(() => void unsubscribe("net.server.socket", taken));
+  const leaving = get(Path.of("leaving"), { returns: Returns.response }, () =>
+    Answer.takeover("echo", async ({ writable }) => {
+      sockets[0]?.destroy();
+      await writable.getWriter().write(new Uint8Array(1));
+    }),
+  );
+  const { port } = await start([leaving]);
+  await (await RawClient.to(port)).ask("GET /leaving", offer).closed();
+  await eventually(() => expect(messages("info")).toContain("takeover on /leaving ended: client gone"));
+  expect(messages("error")).toEqual([]);
 });
