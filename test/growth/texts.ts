@@ -35,7 +35,10 @@ import { readHead } from "../../adapters/node/head.ts";
 import { WorkerExchange } from "../../adapters/workers/exchange.ts";
 import { isHost } from "../../src/app/authority.ts";
 import { networkOf } from "../../src/codecs/network.ts";
+import { elementsOf } from "../../src/database/array-text.ts";
+import * as Type from "../../src/database/types.ts";
 import { untold } from "../../src/database/untold.ts";
+import { jsonLine, prettyLine } from "../../src/logging/line.ts";
 import { EventReader } from "../../src/streams/event-reader.ts";
 import { joinTrace } from "../../src/tracing/trace-context.ts";
 
@@ -205,6 +208,76 @@ const numbers = (...names: readonly string[]): Texts =>
       [`${name}: nested lists`, member(name, (times) => "[".repeat(times) + "]".repeat(times))] as const,
     ]),
   );
+
+/** Each of Valibot's formats, and ours: what reads a text by a pattern. */
+const formats = v.object(
+  Object.fromEntries(
+    Object.entries({
+      base64: v.base64(),
+      bic: v.bic(),
+      creditCard: v.creditCard(),
+      cuid2: v.cuid2(),
+      decimal: v.decimal(),
+      digits: v.digits(),
+      email: v.email(),
+      emoji: v.emoji(),
+      hash: v.hash(["md5", "sha256"]),
+      hexColor: v.hexColor(),
+      hexadecimal: v.hexadecimal(),
+      imei: v.imei(),
+      ip: v.ip(),
+      isoDateTime: v.isoDateTime(),
+      isoTimestamp: v.isoTimestamp(),
+      isoWeek: v.isoWeek(),
+      mac: v.mac(),
+      nanoid: v.nanoid(),
+      octal: v.octal(),
+      rfcEmail: v.rfcEmail(),
+      slug: v.slug(),
+      ulid: v.ulid(),
+      url: v.url(),
+      bytes: v.maxBytes(5),
+      graphemes: v.maxGraphemes(5),
+      words: v.maxWords("en", 5),
+      startsWith: v.startsWith("a"),
+      normalize: v.normalize(),
+      toLowerCase: v.toLowerCase(),
+    }).map(([name, action]) => [name, v.optional(v.pipe(v.string(), action))]),
+  ),
+);
+
+const formatTexts: Texts = {
+  ...longTexts(...Object.keys(formats.entries)),
+  ...Object.fromEntries(
+    Object.keys(formats.entries).flatMap((name) =>
+      [
+        ["a@", "a."],
+        ["a@a", ".a"],
+        ["", "a-"],
+        ["", "1 "],
+        ["http://", "a."],
+        ["", "1:"],
+        ["", "a:"],
+        ["", "😀"],
+        ["", "👩‍💻"],
+        ["2026-09-30T12:00:00.", "0"],
+        ["", "+"],
+        ["", "0x"],
+        ["#", "f"],
+      ].map(([before, piece]) => [
+        `${name}: ${before}${piece}…`,
+        member(name, (times) => JSON.stringify(`${before}${piece?.repeat(times)}`)),
+      ]),
+    ),
+  ),
+};
+
+const readyMade = v.object({
+  uuid: v.optional(Shape.uuid),
+  date: v.optional(Shape.date),
+  instant: v.optional(Shape.instant),
+  int64: v.optional(Shape.int64),
+});
 
 const unread: Texts = {
   ...again(" ", "[", '"', "\\", '\\"', "{", "[]", "1", "1,", '{"":', '"a"', "\\u", '[{"":['),
@@ -645,6 +718,59 @@ export const rows: readonly Row[] = [
     reader: "JSON with 64-bit numbers",
     read: sending({ body: json(v.object({ i: v.optional(Shape.int64), x: v.optional(v.unknown()) })) }, jsonType),
     texts: { ...unread, ...lists("i", "x"), ...longTexts("i", "x"), ...objects("x"), ...numbers("i", "x") },
+  },
+  { reader: "texts of JSON by a format", read: sending({ body: json(formats) }, jsonType), texts: formatTexts },
+  {
+    reader: "texts of JSON by a ready-made shape",
+    read: sending({ body: json(readyMade) }, jsonType),
+    texts: {
+      ...longTexts(...Object.keys(readyMade.entries)),
+      ...Object.fromEntries(
+        ["0", "+00:00", "-"].map((piece) => [
+          `an instant with ${piece}…`,
+          member("instant", (times) => `"2026-09-30T12:00:00.${piece.repeat(times)}Z"`),
+        ]),
+      ),
+    },
+  },
+  {
+    reader: "a signed cookie, and an encrypted one",
+    read: asking(
+      {
+        signed: Cookie.optional(Cookie.signed(keys, "signed", Codec.string)),
+        sealed: Cookie.optional(Cookie.encrypted(keys, "sealed", Codec.string)),
+      },
+      (app, text) => Test.call(app, "GET", "/", { headers: { cookie: `signed=${text}; sealed=${text}` } }),
+    ),
+    texts: again("A", "QUJD", "-", "=", ".", "A.", "~", "%"),
+  },
+  {
+    reader: "a line of the log for a person",
+    read: (text) =>
+      prettyLine({ level: "info", source: text, message: text, fields: { "url.path": text }, context: undefined }, 0),
+    texts: again("\n", "\u0000", "a", "\u2028", '"', "é"),
+  },
+  {
+    reader: "a line of the log for a program",
+    read: (text) =>
+      jsonLine({ level: "info", source: "s", message: text, fields: { "url.path": text }, context: undefined }, 0),
+    texts: again("\n", "\u0000", "a", "\u2028", '"', "é", "\\"),
+  },
+  {
+    reader: "an array of the database's",
+    read: (text) => {
+      try {
+        return elementsOf(text, Type.text);
+      } catch {
+        // It is no array.
+        return undefined;
+      }
+    },
+    texts: {
+      ...again("{", ",", '"', "\\", "a", "}", "{},"),
+      ...around("{", ["a,", '"a",', '"\\\\",', "{", '"\\"",', "NULL,"], "a}"),
+      ...around('{"', ["a", "\\\\", '\\"', "{"], '"}'),
+    },
   },
   {
     reader: "a sentence of the database's that quotes a value",
