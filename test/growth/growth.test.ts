@@ -7,10 +7,10 @@ const { rows, ofFields } = await import("./texts.ts");
 await import("../support/logs.ts");
 
 // Past the lengths at which what is long is told from what is not, such as a body that may nest deep.
-const times = 1100;
+const long = 1100;
 
 describe("twice the text is at most twice the steps", () => {
-  it.each(rows.map((row) => [row.reader, row] as const))("%s", async (_reader, { read, texts }) => {
+  it.each(rows.map((row) => [row.reader, row] as const))("%s", async (_reader, { read, texts, times = long }) => {
     const grown: string[] = [];
     const all = Object.entries(texts);
     for (const [name, text] of all) {

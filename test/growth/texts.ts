@@ -47,6 +47,8 @@ export interface Row {
   readonly reader: string;
   readonly read: (text: string) => unknown;
   readonly texts: Texts;
+  /** How often each piece stands in the shorter of two texts, where 1,100 times is long. */
+  readonly times?: number;
 }
 
 /** By what stands in them again and again. */
@@ -247,10 +249,10 @@ const formats = v.object(
 );
 
 const formatTexts: Texts = {
-  ...longTexts(...Object.keys(formats.entries)),
   ...Object.fromEntries(
     Object.keys(formats.entries).flatMap((name) =>
       [
+        ...[" ", "a", "9", "@", ".", "a.", "-", "é", "\u00a0", "="].map((piece) => ["", piece]),
         ["a@", "a."],
         ["a@a", ".a"],
         ["", "a-"],
@@ -544,6 +546,7 @@ export const rows: readonly Row[] = [
       ofType["content-type"],
     ),
     texts: multiparts,
+    times: 300,
   },
   {
     reader: "the parts of a multipart body",
@@ -557,6 +560,7 @@ export const rows: readonly Row[] = [
       return (body: string) => Test.call(app, "POST", "/", { body, headers: ofType });
     })(),
     texts: multiparts,
+    times: 300,
   },
   { reader: "a path", read: (target) => Test.call(segments, "GET", target), texts: targets },
   {
