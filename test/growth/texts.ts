@@ -248,31 +248,29 @@ const formats = v.object(
   ),
 );
 
-const formatTexts: Texts = {
-  ...Object.fromEntries(
-    Object.keys(formats.entries).flatMap((name) =>
-      [
-        ...[" ", "a", "9", "@", ".", "a.", "-", "é", "\u00a0", "="].map((piece) => ["", piece]),
-        ["a@", "a."],
-        ["a@a", ".a"],
-        ["", "a-"],
-        ["", "1 "],
-        ["http://", "a."],
-        ["", "1:"],
-        ["", "a:"],
-        ["", "😀"],
-        ["", "👩‍💻"],
-        ["2026-09-30T12:00:00.", "0"],
-        ["", "+"],
-        ["", "0x"],
-        ["#", "f"],
-      ].map(([before, piece]) => [
-        `${name}: ${before}${piece}…`,
-        member(name, (times) => JSON.stringify(`${before}${piece?.repeat(times)}`)),
-      ]),
-    ),
+const formatTexts: Texts = Object.fromEntries(
+  Object.keys(formats.entries).flatMap((name) =>
+    [
+      ...[" ", "a", "9", "@", ".", "a.", "-", "é", "\u00a0", "="].map((piece) => ["", piece]),
+      ["a@", "a."],
+      ["a@a", ".a"],
+      ["", "a-"],
+      ["", "1 "],
+      ["http://", "a."],
+      ["", "1:"],
+      ["", "a:"],
+      ["", "😀"],
+      ["", "👩‍💻"],
+      ["2026-09-30T12:00:00.", "0"],
+      ["", "+"],
+      ["", "0x"],
+      ["#", "f"],
+    ].map(([before, piece]) => [
+      `${name}: ${before}${piece}…`,
+      member(name, (times) => JSON.stringify(`${before}${piece?.repeat(times)}`)),
+    ]),
   ),
-};
+);
 
 const readyMade = v.object({
   uuid: v.optional(Shape.uuid),
