@@ -29,11 +29,6 @@ export const refusalSchemas: { readonly [name: string]: Schema } = {
         items: { $ref: "#/components/schemas/Problem" },
         description: "For invalid: each input that is not what it should be.",
       },
-      more: {
-        type: "integer",
-        minimum: 1,
-        description: "For invalid: how many problems there are beside those listed, where there are any.",
-      },
     },
     required: ["error", "message"],
   },

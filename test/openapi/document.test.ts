@@ -624,7 +624,7 @@ describe("refusals", () => {
     const { schemas } = described([plain]).components;
     expect(Object.keys(schemas)).toEqual(["Problem", "Refusal"]);
     expect(JSON.stringify(schemas["Refusal"])).toBe(
-      '{"description":"A refusal: the code a client branches on, and a sentence for a person.","type":"object","properties":{"error":{"type":"string","description":"The code."},"message":{"type":"string","description":"A sentence."},"problems":{"type":"array","items":{"$ref":"#/components/schemas/Problem"},"description":"For invalid: each input that is not what it should be."},"more":{"type":"integer","minimum":1,"description":"For invalid: how many problems there are beside those listed, where there are any."}},"required":["error","message"]}',
+      '{"description":"A refusal: the code a client branches on, and a sentence for a person.","type":"object","properties":{"error":{"type":"string","description":"The code."},"message":{"type":"string","description":"A sentence."},"problems":{"type":"array","items":{"$ref":"#/components/schemas/Problem"},"description":"For invalid: each input that is not what it should be."}},"required":["error","message"]}',
     );
   });
 });
