@@ -165,7 +165,7 @@ class Listener implements Server {
     // Each resolves once its last connection is closed, which one that never asked anything puts off.
     for (const server of this.#servers) inBackground(server.stop());
     this.feeds.end();
-    inBackground(this.open.stop());
+    this.open.stop();
     const isQuiet = () => this.#inFlight === 0 && this.open.size === 0;
     const isOver = () => isQuiet() && this.#servers.every(({ pendingRequests }) => pendingRequests === 0);
     await until(isOver, this.#limits.drainMs);

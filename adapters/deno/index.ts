@@ -146,7 +146,7 @@ class Listener implements Server {
     this.#signals.forget();
     say("info", `stopping, with ${this.#pending.size} requests in flight`);
     this.feeds.cutAll();
-    inBackground(this.open.stop());
+    this.open.stop();
     const isFree = await until(() => !this.#isHeld, drainMs);
     if (isFree) for (const server of this.#servers) server.shutdown();
     const isOver = (): boolean => this.#servers.every((server) => server.isOver);

@@ -201,7 +201,11 @@ class Listener implements Server {
     this.#connections.closeIdle();
     answering.endFeeds();
     const { open, taken } = this.#upgrades ?? {};
-    const ended = Promise.all([answering.answered(), open?.stop(), taken?.stop(), closed]);
+    open?.stop();
+    taken?.stop();
+    // A request that is answered meanwhile may be one that opens another connection of these.
+    const spoken = answering.answered().then(() => Promise.all([open?.ended(), taken?.ended()]));
+    const ended = Promise.all([spoken, closed]);
     const drained = await Promise.race([ended.then(() => true), after(drainMs)]);
     const upgraded = (open?.size ?? 0) + (taken?.size ?? 0);
     const cut = drained ? 0 : answering.inFlight + this.#connections.unsent + upgraded;

@@ -185,10 +185,14 @@ export class TakenConnections {
     }
   }
 
-  /** Tells each handler that the server stops; resolves once all are done. */
-  stop(): Promise<void> {
+  /** Tells each handler that the server stops, one that is yet to speak included. */
+  stop(): void {
     this.#isStopping = true;
     for (const taken of this.#open) taken.stop();
+  }
+
+  /** Resolves once all are done. */
+  ended(): Promise<void> {
     if (this.#open.size === 0) return Promise.resolve();
     return new Promise((resolve) => (this.#whenNone = resolve));
   }

@@ -22,10 +22,14 @@ export class OpenSockets {
     if (this.#open.size === 0) this.#whenNone?.();
   }
 
-  /** Tells every socket that the server stops; resolves once no handler speaks on one any more. */
-  stop(): Promise<void> {
+  /** Tells every socket that the server stops, one that is yet to open included. */
+  stop(): void {
     this.#isStopping = true;
     for (const link of this.#open) link.heard?.stopping();
+  }
+
+  /** Resolves once no handler speaks on one any more. */
+  ended(): Promise<void> {
     if (this.#open.size === 0) return Promise.resolve();
     return new Promise((resolve) => (this.#whenNone = resolve));
   }

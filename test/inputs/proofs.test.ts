@@ -94,6 +94,10 @@ describe("a secret", () => {
       ["aa", "a"],
       ["abab", "ab"],
       ["\u0000", ""],
+      // One character differs, at each place there is.
+      ["xbc", "abc"],
+      ["axc", "abc"],
+      ["abx", "abc"],
     ] as const) {
       expect(isSameSecret(given, secret)).toBe(false);
     }

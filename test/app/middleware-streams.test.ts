@@ -1,0 +1,47 @@
+/** Streams of answers that middleware keeps: they are sent whole, and only what another body takes the place of is let go. */
+import { describe, expect, it } from "vitest";
+import { Answer, Path, Returns, Test, get } from "usher-http";
+import type { Middleware } from "usher-http";
+import "../support/logs.ts";
+
+const passing: Middleware = (_request, next) => next();
+
+/** A stream of these parts, a route that answers with it, and whether it was cancelled. */
+function streaming(parts: readonly string[]) {
+  const left = [...parts];
+  const told = { isCancelled: false };
+  const stream = () =>
+    new ReadableStream<Uint8Array>({
+      pull(controller) {
+        const part = left.shift();
+        if (part === undefined) controller.close();
+        else controller.enqueue(new TextEncoder().encode(part));
+      },
+      cancel: () => void (told.isCancelled = true),
+    });
+  return { stream, told, route: get(Path.root, { returns: Returns.response }, () => Answer.stream(stream())) };
+}
+
+describe("a stream behind middleware", () => {
+  it.each<[what: string, keeping: Middleware]>([
+    ["the answer as it came", passing],
+    ["a copy of the answer", async (_request, next) => ({ ...(await next()) })],
+    ["another status", async (_request, next) => ({ ...(await next()), status: 203 })],
+    ["a header more", async (_request, next) => ({ ...(await next()), headers: [["x-more", "1"]] })],
+  ])("is sent whole where middleware answers with %s", async (_what, keeping) => {
+    const { route, told } = streaming(["one ", "two ", "three"]);
+    const app = Test.app([route], { middleware: [passing, keeping, passing] });
+    const { body } = await Test.call(app, "GET", "/");
+    expect([body, told]).toEqual(["one two three", { isCancelled: false }]);
+  });
+
+  it("is let go where middleware answers with another stream, which is sent whole", async () => {
+    const [one, other] = [streaming(["one"]), streaming(["an", "other"])];
+    const instead: Middleware = async (_request, next) => {
+      await next();
+      return Answer.stream(other.stream());
+    };
+    const { body } = await Test.call(Test.app([one.route], { middleware: [instead] }), "GET", "/");
+    expect([body, one.told, other.told]).toEqual(["another", { isCancelled: true }, { isCancelled: false }]);
+  });
+});
