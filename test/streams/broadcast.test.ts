@@ -1,4 +1,5 @@
 /** The broadcast hub (contract 2.9, 3, 6.8; facts 6.3; rows BC, ST-39). */
+import { getEventListeners } from "node:events";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { Broadcast, Event, Path, Returns, Test, post } from "usher-http";
@@ -143,6 +144,25 @@ describe("a hub", () => {
     }
     expect(listeners).toBe(1);
     subscription.unsubscribe();
+  });
+
+  it.each<[string, (subscription: Subscription<Kind>, hub: Hub<Kind, string>, going: AbortController) => void]>([
+    ["left", (subscription) => subscription.unsubscribe()],
+    ["dropped", (_, hub) => Array.from({ length: 20 }, (_, i) => hub.publish("t", event(i)))],
+    ["closed with its hub", (_, hub) => hub.close()],
+    ["ended by one of its signals", (_subscription, _hub, going) => going.abort()],
+  ])("leaves nothing at its signals once it is %s", async (_, end) => {
+    const hub = hubOf();
+    const going = [new AbortController(), new AbortController(), new AbortController()];
+    const subscription = hub.subscribe("t", "a");
+    const waiting = going.map(({ signal }) => subscription.next({ until: signal }));
+    expect(going.map(({ signal }) => getEventListeners(signal, "abort").length)).toEqual([1, 1, 1]);
+    end(subscription, hub, going[1] as AbortController);
+    await Promise.all(waiting);
+    expect(hub.topics()).toEqual([]);
+    await Promise.all(going.map(({ signal }) => subscription.next({ until: signal })));
+    const left = going.filter(({ signal }) => !signal.aborted);
+    expect(left.map(({ signal }) => getEventListeners(signal, "abort").length)).toEqual(left.map(() => 0));
   });
 
   it.each([0, -1, 1.5, Number.NaN])("ST-39 has no depth of %d", (depth) => {

@@ -1,74 +1,10 @@
 /** A relay over an engine that a test holds: what is missed is said, what is dead is noticed (contract 2.9; issue 5). */
-import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { Broadcast, Event } from "usher-http";
-import type { Engine, EngineLine, LineListener } from "../../src/streams/relays/engine.ts";
+import type { EngineLine, LineListener } from "../../src/streams/relays/engine.ts";
 import { relayOver } from "../../src/streams/relays/engine-relay.ts";
-import { Numbered } from "../../src/streams/relays/numbered.ts";
+import { gate } from "../support/node-server.ts";
 import { lines, messages } from "../support/logs.ts";
-
-/** An engine in memory, with a clock that stands. */
-class HeldEngine implements Engine {
-  readonly source = "framework.held";
-  /** Who listens now. */
-  readonly lines = new Set<LineListener>();
-  isAway = false;
-  /** Takes what it is sent and tells nobody, as half a connection does. */
-  isDeaf = false;
-  destroyed = 0;
-  /** What waits for the engine to take it. */
-  held: (() => void)[] | undefined = undefined;
-  readonly #due: { readonly at: number; readonly act: () => void }[] = [];
-  #now = 0;
-
-  async open(listener: LineListener): Promise<EngineLine> {
-    if (this.isAway) throw new TypeError("secret");
-    this.lines.add(listener);
-    return {
-      send: async (message) => {
-        if (this.held !== undefined) await new Promise<void>((resolve) => this.held?.push(resolve));
-        if (!this.lines.has(listener)) throw new Error("it ended");
-        if (!this.isDeaf) for (const { heard } of this.lines) heard(message);
-      },
-      close: async () => void this.lines.delete(listener),
-      destroy: () => {
-        this.destroyed++;
-        this.lines.delete(listener);
-      },
-    };
-  }
-
-  after(ms: number, act: () => void): () => void {
-    const due = { at: this.#now + ms, act };
-    this.#due.push(due);
-    return () => void this.#due.splice(0, Infinity, ...this.#due.filter((other) => other !== due));
-  }
-
-  get waits(): number {
-    return this.#due.length;
-  }
-
-  /** Lets time pass. */
-  async pass(ms: number): Promise<void> {
-    for (const end = this.#now + ms; ;) {
-      const [next] = this.#due.toSorted((a, b) => a.at - b.at);
-      if (next === undefined || next.at > end) {
-        this.#now = end;
-        return;
-      }
-      this.#now = next.at;
-      this.#due.splice(this.#due.indexOf(next), 1);
-      next.act();
-      await new Promise(setImmediate);
-    }
-  }
-
-  dies(): void {
-    const all = [...this.lines];
-    this.lines.clear();
-    for (const { died } of all) died(new RangeError("secret"));
-  }
-}
+import { HeldEngine } from "../support/relays/held-engine.ts";
 
 let engine: HeldEngine;
 beforeEach(() => {
@@ -85,75 +21,6 @@ async function opened(on: HeldEngine = engine) {
   );
   return { relay, told };
 }
-
-describe("numbered messages", () => {
-  const pair = () => [new Numbered(), new Numbered()] as const;
-
-  it("come out as they went in, whatever is in them", () => {
-    const text = fc.string({ unit: "binary" });
-    fc.assert(
-      fc.property(text, text, (topic, wire) => {
-        const [here, there] = pair();
-        expect(there.read(here.event(topic, wire))).toEqual({ event: { topic, wire }, isBehindGap: false });
-      }),
-    );
-  });
-
-  it("are each told once, in their order, and a gap wherever one is lost", () => {
-    const fates = fc.array(fc.constantFrom("comes", "is lost", "comes twice"), { maxLength: 40 });
-    fc.assert(
-      fc.property(fates, (fates) => {
-        const [here, there] = pair();
-        there.read(here.mark());
-        let isLost = false;
-        for (const [i, fate] of fates.entries()) {
-          const message = here.event("t", `${i}`);
-          if (fate === "is lost") {
-            isLost = true;
-            continue;
-          }
-          expect(there.read(message)).toEqual({ event: { topic: "t", wire: `${i}` }, isBehindGap: isLost });
-          isLost = false;
-          if (fate === "comes twice") expect(there.read(message)).toBeUndefined();
-        }
-        expect(there.read(here.mark())).toEqual({ event: undefined, isBehindGap: isLost });
-      }),
-    );
-  });
-
-  it("are known where they are one's own, and passed over where they are none", () => {
-    const [here, there] = pair();
-    expect([here.read(here.event("t", "w")), here.read(here.mark())]).toEqual(["own", "own"]);
-    fc.assert(fc.property(fc.string(), (text) => there.read(text) === undefined));
-    for (const text of [
-      "0123456789abcdef",
-      "0123456789abcdef 1 x",
-      "0123456789abcdef 12345678901234567 1 t",
-      "0123456789abcdef 1 9 t",
-    ]) {
-      expect(there.read(text)).toBeUndefined();
-    }
-  });
-
-  it("of a sender that was not heard of are no gap, nor after a break", () => {
-    const [here, there] = pair();
-    here.event("t", "lost");
-    expect(there.read(here.event("t", "2"))?.valueOf()).toMatchObject({ isBehindGap: false });
-    here.event("t", "lost");
-    there.forget();
-    expect(there.read(here.event("t", "4"))?.valueOf()).toMatchObject({ isBehindGap: false });
-  });
-
-  it("take no more room for senders that come and go", () => {
-    const there = new Numbered();
-    const first = new Numbered();
-    there.read(first.event("t", "1"));
-    for (let i = 0; i < 1000; i++) there.read(new Numbered().mark());
-    first.event("t", "lost");
-    // Forgotten, and so no gap.
-    expect(there.read(first.event("t", "3"))).toEqual({ event: { topic: "t", wire: "3" }, isBehindGap: false });
-  });
-});
 
 describe("a relay over an engine", () => {
   it("tells each process what the others publish, once", async () => {
@@ -203,6 +70,22 @@ describe("a relay over an engine", () => {
     expect(other.told).toEqual(["t 1", "missed"]);
   });
 
+  it("tells nothing more to what left it, and all the more to the others", async () => {
+    const [one, other] = [await opened(), await opened()];
+    const heard: string[] = [];
+    const leave = await other.relay.subscribe(
+      (_, wire) => heard.push(wire),
+      () => heard.push("missed"),
+    );
+    await one.relay.publish("t", "1");
+    await leave();
+    await leave();
+    await one.relay.publish("t", "2");
+    engine.dies();
+    await engine.pass(500);
+    expect([heard, other.told]).toEqual([["1"], ["t 1", "t 2", "missed"]]);
+  });
+
   it("takes a line on which nothing is heard any more for dead", async () => {
     const { told } = await opened();
     await engine.pass(60_000);
@@ -236,25 +119,67 @@ describe("a relay over an engine", () => {
     expect(dropped).toBeLessThan(13);
   });
 
-  it("holds back no more than so much for an engine that is slow, and says what it refuses", async () => {
+  it("waits no longer after a second loss than after the first, where it was connected in between", async () => {
+    await opened();
+    for (let loss = 0; loss < 3; loss++) {
+      engine.isAway = true;
+      engine.dies();
+      // It has come to wait the longest by then.
+      await engine.pass(30_000);
+      engine.isAway = false;
+      await engine.pass(2500);
+      expect(engine.lines.size).toBe(1);
+      // What is heard says that it is connected.
+      await engine.pass(11_000);
+      engine.dies();
+      await engine.pass(125);
+      expect(engine.lines.size).toBe(1);
+      await engine.pass(11_000);
+    }
+  });
+});
+
+describe("a relay over an engine that is slow, or held up", () => {
+  it("holds back no more than so much for an engine that is slow, and as much again once that has it", async () => {
     const { relay } = await opened();
-    engine.held = [];
     const megabyte = "x".repeat(1_048_576);
-    const results = await Promise.all(
-      Array.from({ length: 20 }, async (_, i) => {
-        const sending = relay.publish("t", megabyte);
-        // The last ones are refused at once, and let the others go.
-        if (i === 19) for (const go of engine.held?.splice(0) ?? []) go();
-        return sending.then(
-          () => "sent",
-          (error: Error) => error.message,
-        );
-      }),
-    );
-    expect(results.filter((result) => result === "sent")).toHaveLength(15);
-    expect(results.filter((result) => result === "too much waits to be sent")).toHaveLength(5);
-    engine.held = undefined;
-    await relay.publish("t", "small again");
+    const publish = (wire: string): Promise<string> =>
+      relay.publish("t", wire).then(
+        () => "sent",
+        (error: Error) => error.message,
+      );
+    // A second engineful is the one that shows whether what the first took up was given back, however that ended.
+    for (const end of ["takes", "fails", "takes"] as const) {
+      engine.held = [];
+      const sending = Array.from({ length: 20 }, () => publish(megabyte));
+      await new Promise(setImmediate);
+      expect(engine.held).toHaveLength(15);
+      if (end === "fails") engine.dies();
+      for (const go of engine.held.splice(0)) go();
+      const refused = Array.from({ length: 5 }, () => "too much waits to be sent");
+      const ended = Array.from({ length: 15 }, () => (end === "takes" ? "sent" : "it ended"));
+      expect(await Promise.all(sending)).toEqual([...ended, ...refused]);
+      engine.held = undefined;
+      await engine.pass(1000);
+      expect(await publish("small again")).toBe("sent");
+    }
+    // All of it at once: nothing else is counted by now.
+    expect(await publish("x".repeat(16 * 1_048_576 - 100))).toBe("sent");
+    expect(await publish("x".repeat(16 * 1_048_576))).toBe("too much waits to be sent");
+  });
+
+  it("measures what is heard on a new line by nothing that was heard on the one before", async () => {
+    const [one, other] = [await opened(), await opened()];
+    await other.relay.publish("t", "1");
+    const [first] = engine.lines;
+    engine.lines.delete(first as LineListener);
+    first?.died(new Error("cut"));
+    await other.relay.publish("t", "2");
+    await engine.pass(500);
+    // What was missed is told once, with the connection, and not again with the next message.
+    expect(one.told).toEqual(["t 1", "missed"]);
+    await other.relay.publish("t", "3");
+    expect(one.told).toEqual(["t 1", "missed", "t 3"]);
   });
 
   it("goes on where what receives raises, and keeps its words", async () => {
@@ -284,8 +209,10 @@ describe("a relay over an engine", () => {
     await engine.pass(9000);
     expect([engine.destroyed, told, messages("warn")]).toEqual([0, [], []]);
   });
+});
 
-  it("closed, publishes nothing, connects to nothing and waits for nothing", async () => {
+describe("a relay over an engine, closed,", () => {
+  it("publishes nothing, connects to nothing and waits for nothing", async () => {
     const { relay } = await opened();
     await relay.close();
     await relay.close();
@@ -293,7 +220,7 @@ describe("a relay over an engine", () => {
     expect([engine.lines.size, engine.waits]).toEqual([0, 0]);
   });
 
-  it("closed while it is away, stays so", async () => {
+  it("while it is away, stays so", async () => {
     const { relay } = await opened();
     engine.isAway = true;
     engine.dies();
@@ -304,7 +231,7 @@ describe("a relay over an engine", () => {
     expect([engine.lines.size, engine.waits]).toEqual([0, 0]);
   });
 
-  it("closed while it connects, ends that connection too", async () => {
+  it("while it connects, ends that connection too", async () => {
     const { relay } = await opened();
     let go = (): void => {};
     const { open } = engine;
@@ -320,62 +247,52 @@ describe("a relay over an engine", () => {
     expect([engine.lines.size, engine.waits, engine.destroyed]).toEqual([0, 0, 1]);
   });
 
-  it("whose close is not answered is ended without it", async () => {
+  /** Has the engine's lines close so. */
+  function closesBy(close: (line: EngineLine) => Promise<void>): void {
     const { open } = engine;
     engine.open = async (listener) => {
       const line = await open.call(engine, listener);
-      let gone = (): void => {};
-      return {
-        ...line,
-        close: () => new Promise((_, reject) => (gone = () => reject(new Error("destroyed")))),
-        destroy: () => {
-          line.destroy();
-          gone();
-        },
-      };
+      return { ...line, close: () => close(line) };
     };
+  }
+
+  it("destroys its line five seconds later where the engine does not answer", async () => {
+    let destroyed = (): void => {};
+    closesBy(() => new Promise((_, reject) => (destroyed = () => reject(new Error("destroyed")))));
     const { relay } = await opened();
     const closing = relay.close();
-    await engine.pass(5000);
+    await engine.pass(4999);
+    expect(engine.destroyed).toBe(0);
+    await engine.pass(1);
+    expect(engine.destroyed).toBe(1);
+    destroyed();
     await closing;
     expect([engine.lines.size, engine.waits]).toEqual([0, 0]);
   });
-});
 
-describe("a hub over it", () => {
-  const text = Event.text("text");
-
-  it("ends its subscriptions where something was missed, with what was queued told", async () => {
-    const far = await opened();
-    const hub = Broadcast.create<typeof text>({ relay: await relayOver(engine) });
-    const subscription = hub.subscribe("t");
-    await far.relay.publish("t", Event.make(text, "1").wire);
-    engine.dies();
-    hub.publish("t", Event.make(text, "here"));
-    await engine.pass(500);
-    const heard: (string | undefined)[] = [];
-    for await (const { wire } of subscription) heard.push(/data: (.*)/.exec(wire)?.[1]);
-    expect(heard).toEqual(["1", "here"]);
-    expect(hub.topics()).toEqual([]);
-    const again = hub.subscribe("t");
-    await far.relay.publish("t", Event.make(text, "2").wire);
-    expect((await again.next())?.wire).toBe(Event.make(text, "2").wire);
-    expect(messages("warn")).toContain(
-      "a broadcast may have missed events of the other processes, so its subscriptions are ended",
-    );
+  it("destroys its line at once where that cannot be closed", async () => {
+    closesBy(() => Promise.reject(new Error("secret")));
+    const { relay } = await opened();
+    await relay.close();
+    expect([engine.destroyed, engine.lines.size, engine.waits]).toEqual([1, 0, 0]);
   });
 
-  it("says once that it cannot publish, and how much it could not once it can", async () => {
-    const hub = Broadcast.create<typeof text>({ relay: await relayOver(engine) });
-    engine.dies();
-    for (let i = 0; i < 100; i++) hub.publish("t", Event.make(text, "lost"));
-    await engine.pass(500);
-    hub.publish("t", Event.make(text, "sent"));
-    await new Promise(setImmediate);
-    expect(messages("error")).toEqual(["a broadcast could not publish to the other processes"]);
-    expect(messages("info").at(-1)).toBe(
-      "a broadcast publishes to the other processes again; 100 events may not have reached them",
-    );
-    hub.close();
+  it("neither tells nor sends nor connects while the engine takes its time", async () => {
+    const answered = gate();
+    closesBy(async (line) => {
+      await answered.passed;
+      await line.close();
+    });
+    const { relay, told } = await opened();
+    const [listener] = engine.lines;
+    const closing = relay.close();
+    await expect(relay.publish("t", "1")).rejects.toThrow("there is no connection");
+    listener?.heard("0123456789abcdef 1 1 tlate");
+    listener?.died(new Error("cut"));
+    await engine.pass(4000);
+    expect([told, messages("warn"), engine.lines.size]).toEqual([[], [], 1]);
+    answered.open();
+    await closing;
+    expect([engine.lines.size, engine.waits]).toEqual([0, 0]);
   });
 });

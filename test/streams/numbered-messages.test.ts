@@ -1,0 +1,73 @@
+/** The messages of one process among others: what is missed is seen (contract 2.9). */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Numbered } from "../../src/streams/relays/numbered.ts";
+
+describe("numbered messages", () => {
+  const pair = () => [new Numbered(), new Numbered()] as const;
+
+  it("come out as they went in, whatever is in them", () => {
+    const text = fc.string({ unit: "binary" });
+    fc.assert(
+      fc.property(text, text, (topic, wire) => {
+        const [here, there] = pair();
+        expect(there.read(here.event(topic, wire))).toEqual({ event: { topic, wire }, isBehindGap: false });
+      }),
+    );
+  });
+
+  it("are each told once, in their order, and a gap wherever one is lost", () => {
+    const fates = fc.array(fc.constantFrom("comes", "is lost", "comes twice"), { maxLength: 40 });
+    fc.assert(
+      fc.property(fates, (fates) => {
+        const [here, there] = pair();
+        there.read(here.mark());
+        let isLost = false;
+        for (const [i, fate] of fates.entries()) {
+          const message = here.event("t", `${i}`);
+          if (fate === "is lost") {
+            isLost = true;
+            continue;
+          }
+          expect(there.read(message)).toEqual({ event: { topic: "t", wire: `${i}` }, isBehindGap: isLost });
+          isLost = false;
+          if (fate === "comes twice") expect(there.read(message)).toBeUndefined();
+        }
+        expect(there.read(here.mark())).toEqual({ event: undefined, isBehindGap: isLost });
+      }),
+    );
+  });
+
+  it("are known where they are one's own, and passed over where they are none", () => {
+    const [here, there] = pair();
+    expect([here.read(here.event("t", "w")), here.read(here.mark())]).toEqual(["own", "own"]);
+    fc.assert(fc.property(fc.string(), (text) => there.read(text) === undefined));
+    for (const text of [
+      "0123456789abcdef",
+      "0123456789abcdef 1 x",
+      "0123456789abcdef 12345678901234567 1 t",
+      "0123456789abcdef 1 9 t",
+    ]) {
+      expect(there.read(text)).toBeUndefined();
+    }
+  });
+
+  it("of a sender that was not heard of are no gap, nor after a break", () => {
+    const [here, there] = pair();
+    here.event("t", "lost");
+    expect(there.read(here.event("t", "2"))?.valueOf()).toMatchObject({ isBehindGap: false });
+    here.event("t", "lost");
+    there.forget();
+    expect(there.read(here.event("t", "4"))?.valueOf()).toMatchObject({ isBehindGap: false });
+  });
+
+  it("take no more room for senders that come and go", () => {
+    const there = new Numbered();
+    const first = new Numbered();
+    there.read(first.event("t", "1"));
+    for (let i = 0; i < 1000; i++) there.read(new Numbered().mark());
+    first.event("t", "lost");
+    // Forgotten, and so no gap.
+    expect(there.read(first.event("t", "3"))).toEqual({ event: { topic: "t", wire: "3" }, isBehindGap: false });
+  });
+});

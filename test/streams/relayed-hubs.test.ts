@@ -1,0 +1,79 @@
+/** A hub over a relay (contract 2.9): what is missed ends its subscriptions, and what cannot be sent is counted. */
+import { beforeEach, expect, it } from "vitest";
+import { Broadcast, Event } from "usher-http";
+import type { Relay } from "usher-http";
+import { relayOver } from "../../src/streams/relays/engine-relay.ts";
+import { messages } from "../support/logs.ts";
+import { HeldEngine } from "../support/relays/held-engine.ts";
+
+let engine: HeldEngine;
+beforeEach(() => {
+  engine = new HeldEngine();
+});
+
+const text = Event.text("text");
+const turn = () => new Promise(setImmediate);
+
+it("ends its subscriptions where something was missed, with what was queued told", async () => {
+  const far = await relayOver(engine);
+  const hub = Broadcast.create<typeof text>({ relay: await relayOver(engine) });
+  const subscription = hub.subscribe("t");
+  await far.publish("t", Event.make(text, "1").wire);
+  engine.dies();
+  hub.publish("t", Event.make(text, "here"));
+  await engine.pass(500);
+  const heard: (string | undefined)[] = [];
+  for await (const { wire } of subscription) heard.push(/data: (.*)/.exec(wire)?.[1]);
+  expect(heard).toEqual(["1", "here"]);
+  expect(hub.topics()).toEqual([]);
+  const again = hub.subscribe("t");
+  await far.publish("t", Event.make(text, "2").wire);
+  expect((await again.next())?.wire).toBe(Event.make(text, "2").wire);
+  expect(messages("warn")).toContain(
+    "a broadcast may have missed events of the other processes, so its subscriptions are ended",
+  );
+});
+
+it("says once that it cannot publish, and how much it could not once it can, each time", async () => {
+  const hub = Broadcast.create<typeof text>({ relay: await relayOver(engine) });
+  for (const lost of [100, 3]) {
+    engine.dies();
+    for (let i = 0; i < lost; i++) hub.publish("t", Event.make(text, "lost"));
+    await engine.pass(500);
+    for (let i = 0; i < 2; i++) hub.publish("t", Event.make(text, "sent"));
+    await turn();
+  }
+  const cannot = "a broadcast could not publish to the other processes";
+  expect(messages("error")).toEqual([cannot, cannot]);
+  const again = "a broadcast publishes to the other processes again;";
+  expect(messages("info").filter((message) => String(message).startsWith(again))).toEqual([
+    `${again} 100 events may not have reached them`,
+    `${again} 3 events may not have reached them`,
+  ]);
+  hub.close();
+});
+
+it("hears nothing more of its relay once it is closed, however often", async () => {
+  const far = await relayOver(engine);
+  const hub = Broadcast.create<typeof text>({ relay: await relayOver(engine) });
+  hub.close();
+  hub.close();
+  await turn();
+  const late = hub.subscribe("t");
+  await far.publish("t", Event.make(text, "far").wire);
+  hub.publish("t", Event.make(text, "near"));
+  expect((await late.next())?.wire).toBe(Event.make(text, "near").wire);
+});
+
+it("says why it could not leave a relay that does not let it, and ends its subscriptions all the same", async () => {
+  const clinging: Relay = {
+    publish: async () => {},
+    subscribe: async () => () => Promise.reject(new TypeError("secret")),
+  };
+  const hub = Broadcast.create<typeof text>({ relay: clinging });
+  const subscription = hub.subscribe("t");
+  hub.close();
+  expect(await subscription.next()).toBeUndefined();
+  await turn();
+  expect(messages("error")).toEqual(["a broadcast could not leave the other processes"]);
+});
