@@ -4,15 +4,17 @@ import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
 import { Stopping, until } from "../../src/app/draining.ts";
 import type { Sent } from "../../src/app/exchange.ts";
+import { unmade } from "../../src/app/fetch.ts";
 import { Feeds } from "../../src/app/feeds.ts";
 import { OpenSockets } from "../../src/app/open-sockets.ts";
-import { say, sayReported, sayStopped } from "../../src/app/listener-log.ts";
+import { say, sayStopped } from "../../src/app/listener-log.ts";
 import { isToCome } from "../../src/inputs/later.ts";
 import { limitsOf } from "../../src/app/listening.ts";
 import type { Limits, ServeOptions, Server } from "../../src/app/listening.ts";
 import { refuse, refusedLength, refusedTarget } from "../../src/app/refused-head.ts";
 import type { RefusedHead } from "../../src/app/refused-head.ts";
 import { Sweep } from "../../src/app/sweep.ts";
+import { guarded } from "../../src/logging/last-net.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routes/route.ts";
 import { BunExchange } from "./exchange.ts";
@@ -106,11 +108,11 @@ class Listener implements Server {
     return this.#stopping.begin();
   }
 
-  readonly #onSignal = (): void => {
+  readonly #onSignal = guarded(undefined, () => {
     // The next one finds no listener, and does what it does to any process.
     this.#forgetSignals();
     inBackground(this.stop());
-  };
+  });
 
   #forgetSignals(): void {
     process.off("SIGTERM", this.#onSignal).off("SIGINT", this.#onSignal);
@@ -127,10 +129,7 @@ class Listener implements Server {
       // Bun would show whoever asks the source of what failed.
       development: false,
       fetch: this.#answer,
-      error: (error) => {
-        sayReported(error);
-        return new Response(null, { status: 500 });
-      },
+      error: unmade,
     };
   }
 
@@ -143,7 +142,12 @@ class Listener implements Server {
     // However long a handler takes, its client has nothing to send meanwhile; and a body has a bound of its own.
     server.timeout(request, 0);
     this.#inFlight++;
-    return sent.then((sent) => this.#answerLate(exchange, sent));
+    return sent.then((sent) => this.#answerLate(exchange, sent), this.#failed);
+  };
+
+  readonly #failed = (thrown: unknown): Response => {
+    this.#inFlight--;
+    return unmade(thrown);
   };
 
   #refused(request: Request): RefusedHead | undefined {

@@ -1,7 +1,7 @@
-import { inBackground } from "../../src/logging/background.ts";
 import type { OpenedSocket } from "../../src/app/exchange.ts";
 import type { OpenSockets } from "../../src/app/open-sockets.ts";
 import type { Deadline, Sweep } from "../../src/app/sweep.ts";
+import { attempt, caught } from "../../src/logging/last-net.ts";
 import type { HeardLink, SocketHeard } from "../../src/streams/sockets/link.ts";
 import type { Route } from "../../src/routes/route.ts";
 import type { BunSocket, BunSocketHandlers } from "./runtime.ts";
@@ -41,17 +41,26 @@ export function socketHandlers(
     backpressureLimit: neverDropped,
     closeOnBackpressureLimit: false,
     perMessageDeflate: false,
-    open(socket) {
+    open: closing((socket) => {
       const { data } = socket;
       data.link = new BunLink(socket, speaking);
-      inBackground(speaking.open.speak(data.opened, data.link));
-    },
-    message: ({ data }, message) => data.link?.heard?.message(message),
-    ping: ({ data }) => data.link?.heard?.frame(),
-    pong: ({ data }) => data.link?.heard?.frame(),
-    drain: ({ data }) => data.link?.drained(),
-    close: ({ data }, code, reason) => data.link?.ended(code, reason),
+      speaking.open.speak(data.opened, data.link).catch((thrown: unknown) => caught(thrown, socket));
+    }),
+    message: closing(({ data }, message: string | Uint8Array) => data.link?.heard?.message(message)),
+    ping: closing(({ data }) => data.link?.heard?.frame()),
+    pong: closing(({ data }) => data.link?.heard?.frame()),
+    drain: closing(({ data }) => data.link?.drained()),
+    close: closing(({ data }, code: number, reason: string) => data.link?.ended(code, reason)),
   };
+}
+
+type OpenBunSocket = BunSocket<SocketData>;
+
+/** A handler that closes its socket where it raises. */
+function closing<Given extends readonly unknown[]>(
+  handle: (socket: OpenBunSocket, ...given: Given) => void,
+): (socket: OpenBunSocket, ...given: Given) => void {
+  return (socket, ...given) => attempt(socket, handle, socket, ...given);
 }
 
 /** A socket of Bun's own. */

@@ -3,6 +3,8 @@ import type { Exchange } from "../../src/app/exchange.ts";
 import { announcesBody } from "../../src/app/fetch.ts";
 import { bodyOf } from "../../src/app/timed-body.ts";
 import type { Reading, TimedBody } from "../../src/app/timed-body.ts";
+import { inBackground } from "../../src/logging/background.ts";
+import { guarded } from "../../src/logging/last-net.ts";
 import { hushAborts } from "./hush.ts";
 import type { ServeInfo } from "./runtime.ts";
 import { hostOf } from "./target.ts";
@@ -75,7 +77,7 @@ export class DenoExchange implements Exchange {
       if (this.#state === "awaited") this.left();
     };
     if (signal.aborted) left();
-    else signal.addEventListener("abort", left);
+    else signal.addEventListener("abort", guarded(undefined, left));
     return controller.signal;
   }
 
@@ -85,7 +87,7 @@ export class DenoExchange implements Exchange {
 
   /** Calls it once the client has taken the answer whole, or has gone. Asked for before the answer is handed over. */
   whenTaken(act: () => void): void {
-    this.#info.completed.then(act, act);
+    inBackground(this.#info.completed.then(act, act));
   }
 
   /** There is an answer; only who sends it knows from now on whether the client takes it. */

@@ -6,14 +6,14 @@ import { Stopping, until } from "../../src/app/draining.ts";
 import type { Sent } from "../../src/app/exchange.ts";
 import { OpenSockets } from "../../src/app/open-sockets.ts";
 import { say, sayReported, sayStopped } from "../../src/app/listener-log.ts";
-import { isToCome, whenThere } from "../../src/inputs/later.ts";
-import type { Soon } from "../../src/inputs/later.ts";
+import { Later, isToCome } from "../../src/inputs/later.ts";
 import { limitsOf } from "../../src/app/listening.ts";
 import type { Limits, ServeOptions, Server } from "../../src/app/listening.ts";
 import { refuse, refusedLength, refusedTarget } from "../../src/app/refused-head.ts";
 import type { RefusedHead } from "../../src/app/refused-head.ts";
 import { cut } from "../../src/app/streaming.ts";
 import { Sweep, holdsNothing } from "../../src/app/sweep.ts";
+import { guarded } from "../../src/logging/last-net.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routes/route.ts";
 import { DenoExchange } from "./exchange.ts";
@@ -71,10 +71,12 @@ class Listener implements Server {
   readonly #limits: Limits;
   /** Where the application has one of its own. */
   readonly #maxHeaderBytes: number | undefined;
-  readonly #signals = new StopSignals(() => {
-    this.#isSignalled = true;
-    inBackground(this.stop());
-  });
+  readonly #signals = new StopSignals(
+    guarded(undefined, () => {
+      this.#isSignalled = true;
+      inBackground(this.stop());
+    }),
+  );
   #isSignalled = false;
   #servers: readonly Serving[] = [];
   readonly #stopping = new Stopping(() => this.#stop());
@@ -120,15 +122,25 @@ class Listener implements Server {
     return this.#answerLate(exchange, sent);
   };
 
-  #answerLate(exchange: DenoExchange, sent: Soon<Sent>): Promise<Response> {
+  #answerLate(exchange: DenoExchange, sent: Promise<Sent> | Later<Sent>): Promise<Response> {
     // Deno keeps for ever a connection that is to become a socket, and whose client has gone by then.
     if (exchange.method === "GET" && exchange.lines("upgrade").length > 0) void exchange.gone;
     const pending = new Pending(exchange);
     const entry = this.#pending.add(pending);
-    whenThere(sent, (sent) => {
-      this.#pending.remove(entry);
-      pending.answer(sent, this);
-    });
+    const answer = (sent: Sent): void => {
+      try {
+        this.#pending.remove(entry);
+        pending.answer(sent, this);
+      } catch (thrown) {
+        pending.fail(thrown);
+      }
+    };
+    if (sent instanceof Later) sent.hear(answer);
+    else
+      sent.then(answer, (thrown: unknown) => {
+        this.#pending.remove(entry);
+        pending.fail(thrown);
+      });
     return pending.response;
   }
 

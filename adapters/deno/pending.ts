@@ -31,6 +31,11 @@ export class Pending implements Cuttable {
     else if (isStream(sent.body)) inBackground(readParts(sent.body).cancel());
   }
 
+  /** There will be no answer: that is a bug of ours. */
+  fail(thrown: unknown): void {
+    this.#resolve(unmade(thrown));
+  }
+
   #made(sent: Sent, responding: Responding): Response {
     try {
       return respond(this.#exchange, sent, responding);

@@ -6,6 +6,7 @@ import { lengthAt, responseOf, tellsTypeAndId } from "../../src/app/fetch.ts";
 import { Streaming, isFeed } from "../../src/app/streaming.ts";
 import type { Sending } from "../../src/app/streaming.ts";
 import type { Deadline, Sweep } from "../../src/app/sweep.ts";
+import { guarded } from "../../src/logging/last-net.ts";
 import type { DenoExchange } from "./exchange.ts";
 import type { Cuttable, Entry, InFlight } from "./in-flight.ts";
 import { upgrade } from "./socket-link.ts";
@@ -164,7 +165,7 @@ class Sender implements Sending, Cuttable {
 
   // Not at once: what comes of it may end other waits, and whoever looks at them is on the way from one to the next.
   expire(): void {
-    queueMicrotask(() => this.#streaming.end("client stopped reading"));
+    queueMicrotask(guarded(undefined, () => this.#streaming.end("client stopped reading")));
   }
 
   cancelled(): StreamEnd {

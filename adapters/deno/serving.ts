@@ -1,3 +1,4 @@
+import { inBackground } from "../../src/logging/background.ts";
 import type { Address, DenoRuntime, DenoServeOptions, DenoServer, Handler } from "./runtime.ts";
 
 declare const Deno: DenoRuntime;
@@ -12,8 +13,10 @@ export class Serving {
 
   constructor(options: Omit<DenoServeOptions, "signal">, handler: Handler) {
     this.#server = Deno.serve({ ...options, signal: this.#aborting.signal }, handler);
-    const over = (): void => void (this.isOver = true);
-    this.#server.finished.then(over, over);
+    const over = (): void => {
+      this.isOver = true;
+    };
+    inBackground(this.#server.finished.then(over, over));
   }
 
   get addr(): Address {

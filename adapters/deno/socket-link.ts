@@ -1,3 +1,4 @@
+import { caught, guarded } from "../../src/logging/last-net.ts";
 import type { OpenedSocket, Sent } from "../../src/app/exchange.ts";
 import type { OpenSockets } from "../../src/app/open-sockets.ts";
 import type { HeardLink, SocketHeard } from "../../src/streams/sockets/link.ts";
@@ -27,8 +28,14 @@ export function upgrade(exchange: DenoExchange, { head }: Sent, opened: OpenedSo
   for (let i = 0; i < head.length; i += 2) response.headers.append(head[i] as string, head[i + 1] as string);
   socket.binaryType = "arraybuffer";
   const link = new DenoLink(socket, keepAliveMs, speaking.sendTimeoutMs);
-  socket.addEventListener("open", () => void speaking.open.speak(opened, link));
-  socket.addEventListener("close", () => exchange.left());
+  const open = (): void => {
+    speaking.open.speak(opened, link).catch((thrown: unknown) => caught(thrown, link));
+  };
+  socket.addEventListener("open", guarded(link, open));
+  socket.addEventListener(
+    "close",
+    guarded(link, () => exchange.left()),
+  );
   return response;
 }
 
@@ -48,15 +55,18 @@ class DenoLink implements HeardLink {
   start(heard: SocketHeard): void {
     this.heard = heard;
     const socket = this.#socket;
-    socket.addEventListener("message", ({ data }) => {
+    const message = ({ data }: { readonly data: string | ArrayBuffer }): void => {
       heard.message(typeof data === "string" ? data : new Uint8Array(data));
-    });
-    // Before the close, which then has 0 for its code, or for want of a pong 1001.
-    socket.addEventListener("error", ({ message }) => heard.lost(this.#faultOf(message)));
-    socket.addEventListener("close", ({ code, reason }) => {
+    };
+    const failed = ({ message }: { readonly message: string }): void => heard.lost(this.#faultOf(message));
+    const closed = ({ code, reason }: { readonly code: number; readonly reason: string }): void => {
       if (code === 0) heard.lost("the connection ended without a close");
       else heard.closed(code, reason);
-    });
+    };
+    socket.addEventListener("message", guarded(this, message));
+    // Before the close, which then has 0 for its code, or for want of a pong 1001.
+    socket.addEventListener("error", guarded(this, failed));
+    socket.addEventListener("close", guarded(this, closed));
   }
 
   send(data: string | Uint8Array): boolean | Promise<boolean> {

@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import type { BodyFailure } from "../../src/inputs/body-source.ts";
 import { connectionOf, tooSlow } from "./connection.ts";
 import type { Reading } from "./connection.ts";
-import { guarded } from "./guarded.ts";
 import type { Deadline, Sweep } from "../../src/app/sweep.ts";
+import { guarded } from "../../src/logging/last-net.ts";
 
 type Read = Uint8Array | BodyFailure | undefined;
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { BodyFailure } from "../../src/inputs/body-source.ts";
-import { guarded } from "./guarded.ts";
+import { guarded } from "../../src/logging/last-net.ts";
 import { isBun } from "./node-version.ts";
 
 const key: unique symbol = Symbol("connection");

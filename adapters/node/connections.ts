@@ -1,6 +1,6 @@
+import { caught } from "../../src/logging/last-net.ts";
 import { Connection, connectionOf, keepBySocket } from "./connection.ts";
 import type { WatchedSocket } from "./connection.ts";
-import { caught } from "./guarded.ts";
 import { waitOnEnded } from "./half-closed.ts";
 
 /** What is done with every open connection of a server. */

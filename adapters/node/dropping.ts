@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { connectionOf } from "./connection.ts";
 import type { Reading } from "./connection.ts";
-import { guarded } from "./guarded.ts";
 import type { Deadline, Waiting } from "../../src/app/sweep.ts";
+import { guarded } from "../../src/logging/last-net.ts";
 
 /** Takes what is left of a body off the wire, and drops it. */
 export class Dropping implements Reading {

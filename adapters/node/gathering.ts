@@ -2,9 +2,9 @@ import type { IncomingMessage } from "node:http";
 import { joined, noRoom, tooLarge } from "../../src/inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver } from "../../src/inputs/body-source.ts";
 import type { Deadline, Sweep, Waiting } from "../../src/app/sweep.ts";
+import { guarded } from "../../src/logging/last-net.ts";
 import { connectionOf, tooSlow } from "./connection.ts";
 import type { Reading, Taking } from "./connection.ts";
-import { guarded } from "./guarded.ts";
 import { leaveToStream, takePushed } from "./spared-stream.ts";
 
 const noBytes = new Uint8Array();

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
+import { guarded } from "../../src/logging/last-net.ts";
 import type { Connection } from "./connection.ts";
-import { guarded } from "./guarded.ts";
 
 /** How long a stream may have nothing to write for a client that may be gone, and how often that is looked at. */
 const quietMs = 500;

@@ -6,9 +6,9 @@ import { sayRefused } from "../../src/app/listener-log.ts";
 import type { RefusedHead } from "../../src/app/refused-head.ts";
 import type { Sweep } from "../../src/app/sweep.ts";
 import type { BodyFailure } from "../../src/inputs/body-source.ts";
+import { guarded } from "../../src/logging/last-net.ts";
 import { connectionOf, endedEarly } from "./connection.ts";
 import type { Connection } from "./connection.ts";
-import { guarded } from "./guarded.ts";
 import { discardLimit, linger, lingerAtEnd, lingerMs } from "./linger.ts";
 
 /** A fault as Node tells it, with what its parser was reading and how far it got. */

@@ -2,8 +2,8 @@ import { ServerResponse } from "node:http";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Sweep } from "../../src/app/sweep.ts";
+import { guarded } from "../../src/logging/last-net.ts";
 import type { Connection } from "./connection.ts";
-import { guarded } from "./guarded.ts";
 import { linger } from "./linger.ts";
 import { timedOut } from "./sending.ts";
 
@@ -29,7 +29,9 @@ export function inTurn(connection: Connection, head: Buffer, sendTimeoutMs: numb
     if (!socket.destroyed && !connection.closing) act(held);
   });
   // A response that was written at once gives the socket back at the end of the turn.
-  const takeNext = (): void => void setImmediate(take);
+  const takeNext = (): void => {
+    setImmediate(take);
+  };
   const release = holdBytes(socket, head);
   if (connection.isIdle) takeNext();
   else connection.whenIdle(takeNext);

@@ -14,13 +14,13 @@ import { measureConnections } from "../../src/measuring/figures.ts";
 import { inBackground } from "../../src/logging/background.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routes/route.ts";
+import { attempt } from "../../src/logging/last-net.ts";
 import { Answering } from "./answering.ts";
 import { Connections } from "./connections.ts";
 import { isWatched } from "./connection.ts";
 import { Crowd } from "./crowd.ts";
 import { awaitsContinue } from "./expectation.ts";
 import { refuseHead, refuseRequest } from "./head-refusal.ts";
-import { attempt } from "./guarded.ts";
 import { inTurn, lastResponse } from "./in-turn.ts";
 import { listen } from "./listen.ts";
 import { timedOut } from "./sending.ts";
@@ -171,9 +171,11 @@ class Listener implements Server {
   #connect(socket: Socket): void {
     // One that was handed over, and goes on, is known.
     if (isWatched(socket)) return;
-    if (this.#connections.size < this.#limits.maxConnections) return void this.#connections.watch(socket);
-    this.#crowd.closed();
-    socket.destroy();
+    if (this.#connections.size < this.#limits.maxConnections) this.#connections.watch(socket);
+    else {
+      this.#crowd.closed();
+      socket.destroy();
+    }
   }
 
   // Node hands over the bare connection: without an answer to it, the client would only see it close.

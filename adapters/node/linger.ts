@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { connectionOf } from "./connection.ts";
-import { guarded } from "./guarded.ts";
 import type { Sweep } from "../../src/app/sweep.ts";
+import { guarded } from "../../src/logging/last-net.ts";
 
 /** Bytes of what nobody reads that are taken off the wire. */
 export const discardLimit = 65_536;

@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { say } from "../../src/app/listener-log.ts";
+import { guarded } from "../../src/logging/last-net.ts";
 import { connectionOf } from "./connection.ts";
-import { guarded } from "./guarded.ts";
 import type { Writing } from "./writing.ts";
 
 /**
@@ -22,7 +22,10 @@ export function sendWithin(response: ServerResponse, { sendTimeoutMs, isMounted 
 }
 
 function sendWithinMounted(response: ServerResponse, socket: Socket, sendTimeoutMs: number): void {
-  if (response.listenerCount("timeout") > 0) return void socket.setTimeout(sendTimeoutMs);
+  if (response.listenerCount("timeout") > 0) {
+    socket.setTimeout(sendTimeoutMs);
+    return;
+  }
   const before = socket.timeout ?? 0;
   response.on(
     "timeout",
@@ -31,7 +34,9 @@ function sendWithinMounted(response: ServerResponse, socket: Socket, sendTimeout
   // Ahead of Node's own listener, which sets how long the connection may then be idle.
   response.prependOnceListener(
     "finish",
-    guarded(socket, () => void socket.setTimeout(before)),
+    guarded(socket, () => {
+      socket.setTimeout(before);
+    }),
   );
   socket.setTimeout(sendTimeoutMs);
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
+import { caught } from "../../src/logging/last-net.ts";
 import { connectionOf } from "./connection.ts";
 import type { Taking } from "./connection.ts";
-import { caught } from "./guarded.ts";
 import { isKnownNode, nodeMajor } from "./node-version.ts";
 
 const dumped = "_dumped";

@@ -4,7 +4,7 @@ import type { TakenConnection } from "../../src/answers/answer.ts";
 import type { HandedOver } from "../../src/app/exchange.ts";
 import type { Sweep } from "../../src/app/sweep.ts";
 import { isTurnDue, nextTurn } from "../../src/streams/turn.ts";
-import { guarded } from "./guarded.ts";
+import { guarded } from "../../src/logging/last-net.ts";
 import { linger } from "./linger.ts";
 
 /** How often the system looks whether a quiet client is still there. */
@@ -74,7 +74,9 @@ export class Taken {
     return {
       readable: new ReadableStream<Uint8Array>(
         {
-          start: (controller) => void (this.#controller = controller),
+          start: (controller) => {
+            this.#controller = controller;
+          },
           pull: (controller) => this.#pull(controller),
           // What comes is nobody's any more, and a client that is not read from would never be seen to go.
           cancel: () => this.#forget(),
@@ -83,8 +85,12 @@ export class Taken {
       ),
       writable: new WritableStream<Uint8Array>({
         write: (part) => this.#write(part),
-        close: () => void this.#socket.end(),
-        abort: () => void this.#socket.destroy(),
+        close: () => {
+          this.#socket.end();
+        },
+        abort: () => {
+          this.#socket.destroy();
+        },
       }),
       stopping: this.#stopping.signal,
     };

@@ -2,11 +2,11 @@ import type { Socket } from "node:net";
 import type { RawData, WebSocket } from "ws";
 import type { Sweep } from "../../src/app/sweep.ts";
 import { writeShort } from "./frame.ts";
-import { guarded } from "./guarded.ts";
 import { lingerMs } from "./linger.ts";
 import { isBun } from "./node-version.ts";
 import type { HeardLink, SocketHeard } from "../../src/streams/sockets/link.ts";
 import { hadTurn } from "../../src/streams/turn.ts";
+import { guarded } from "../../src/logging/last-net.ts";
 
 /** What a client may have been sent and not have taken before a `send` waits for it. */
 const mostWaiting = 65_536;

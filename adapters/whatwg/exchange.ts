@@ -1,5 +1,6 @@
 import type { Exchange } from "../../src/app/exchange.ts";
 import { FetchExchange } from "../../src/app/fetch.ts";
+import { guarded } from "../../src/logging/last-net.ts";
 import { CountedBody } from "./counted-body.ts";
 import type { Node } from "./node.ts";
 
@@ -34,7 +35,7 @@ export class NodeExchange extends FetchExchange implements Exchange {
       if (!res.writableFinished) controller.abort();
     };
     if (res.closed) whenClosed();
-    else res.once("close", whenClosed);
+    else res.once("close", guarded(res, whenClosed));
     return controller.signal;
   }
 

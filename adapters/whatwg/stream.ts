@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { StreamBody } from "../../src/answers/answer.ts";
 import type { Feeds } from "../../src/app/feeds.ts";
 import { Streaming } from "../../src/app/streaming.ts";
+import { guarded } from "../../src/logging/last-net.ts";
 
 const nothing = (): void => {};
 
@@ -27,6 +28,9 @@ export function watched(
     ended: () => feeds?.remove(streaming),
   });
   feeds?.add(streaming);
-  response.once("close", () => streaming.end("client gone"));
+  response.once(
+    "close",
+    guarded(response, () => streaming.end("client gone")),
+  );
   return streaming.readable;
 }

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { guarded } from "../../src/logging/last-net.ts";
 import type { NodeExchange } from "./exchange.ts";
 
 /** Bytes of what nobody reads that are taken off the wire: of itself, `node:http` takes any number. */
@@ -33,20 +34,21 @@ async function dropped(body: NonNullable<NodeExchange["body"]>): Promise<boolean
  * the client could lose the answer.
  */
 export function lingerAtEnd(socket: Socket): void {
-  const destroySoon = (): void => {
+  const destroySoon = guarded(socket, () => {
     let left = discardLimit;
-    const close = (): void => {
+    const close = guarded(socket, () => {
       clearTimeout(timer);
       socket.destroy();
-    };
+    });
     const timer = setTimeout(close, lingerMs).unref();
     socket.end();
     // Node's parser is to see none of it: it would find requests there.
-    socket.removeAllListeners("data").on("data", (part: Buffer) => {
+    const drop = guarded(socket, (part: Buffer) => {
       left -= part.byteLength;
       if (left < 0) close();
     });
+    socket.removeAllListeners("data").on("data", drop);
     socket.once("end", close).once("close", close).resume();
-  };
+  });
   socket.destroySoon = destroySoon;
 }

@@ -1,4 +1,5 @@
 import type { Exchange } from "../../src/app/exchange.ts";
+import { caught } from "../../src/logging/last-net.ts";
 import { FetchExchange, announcesBody } from "../../src/app/fetch.ts";
 
 /** What a Worker's `fetch` is given beside its request and its bindings, as far as it is used. */
@@ -43,6 +44,10 @@ export class WorkerExchange extends FetchExchange implements Exchange {
   keepAlive(work: Promise<unknown>): void {
     const timer = setInterval(() => {}, keepingMs);
     const stop = (): void => clearInterval(timer);
-    this.#context.waitUntil(work.then(stop, stop));
+    const failed = (thrown: unknown): void => {
+      stop();
+      caught(thrown, undefined);
+    };
+    this.#context.waitUntil(work.then(stop, failed));
   }
 }

@@ -54,19 +54,27 @@ export function worker<Env = unknown>(
   let made = typeof options === "function" ? undefined : madeWith(routes, options);
   return {
     fetch(request, env, ctx) {
-      made ??= madeOrRefusing(routes, () => optionsOf(env));
-      const { app, behindCloudflare } = made;
-      const host = request.headers.get("host");
-      if (host !== null && !hosts.isHost(host)) return refuse(badHost);
-      const peer = behindCloudflare ? (request.headers.get("cf-connecting-ip") ?? "") : "";
-      const exchange = new WorkerExchange(request, peer, ctx);
-      const sent = app.answer(exchange);
-      if (!isToCome(sent)) return respondSafely(exchange, sent, app);
-      const response = sent.then((sent) => respondSafely(exchange, sent, app));
-      exchange.keepAlive(response);
-      return response;
+      try {
+        made ??= madeOrRefusing(routes, () => optionsOf(env));
+        return answer(made, request, ctx);
+      } catch (thrown) {
+        // A runtime would show a page of its own, with the reason.
+        return unmade(thrown);
+      }
     },
   };
+}
+
+function answer({ app, behindCloudflare }: Made, request: Request, ctx: WorkerContext): Response | Promise<Response> {
+  const host = request.headers.get("host");
+  if (host !== null && !hosts.isHost(host)) return refuse(badHost);
+  const peer = behindCloudflare ? (request.headers.get("cf-connecting-ip") ?? "") : "";
+  const exchange = new WorkerExchange(request, peer, ctx);
+  const sent = app.answer(exchange);
+  if (!isToCome(sent)) return respond(exchange, sent, app);
+  const response = sent.then((sent) => respond(exchange, sent, app)).catch(unmade);
+  exchange.keepAlive(response);
+  return response;
 }
 
 const badHost: RefusedHead = { status: 400, why: "a Host that is none" };
@@ -92,14 +100,6 @@ function madeOrRefusing(routes: readonly Route[], optionsOf: () => WorkerOptions
       throw reason;
     };
     return madeWith([], { notFound });
-  }
-}
-
-function respondSafely(exchange: WorkerExchange, sent: Sent, app: App): Response {
-  try {
-    return respond(exchange, sent, app);
-  } catch (thrown) {
-    return unmade(thrown);
   }
 }
 

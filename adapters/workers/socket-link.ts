@@ -1,4 +1,5 @@
 import type { OpenedSocket, Sent } from "../../src/app/exchange.ts";
+import { guarded } from "../../src/logging/last-net.ts";
 import type { SocketHeard, SocketLink } from "../../src/streams/sockets/link.ts";
 import type { WorkerExchange } from "./exchange.ts";
 
@@ -68,22 +69,25 @@ export class WorkerLink implements SocketLink {
   start(heard: SocketHeard): void {
     this.#heard = heard;
     const socket = this.#socket;
-    socket.addEventListener("message", ({ data }) => {
+    const message = ({ data }: { readonly data: string | ArrayBuffer }): void => {
       this.#unheard = 0;
       this.#wake?.(true);
       heard.message(typeof data === "string" ? data : new Uint8Array(data));
-    });
-    socket.addEventListener("close", ({ code, reason }) => {
+    };
+    const closed = ({ code, reason }: { readonly code: number; readonly reason: string }): void => {
       this.#wake?.(false);
       // 1006 is no code of a close: there was none (RFC 6455 §7.1.5).
       if (code === 1006) return heard.lost("the connection ended without a close");
       this.#answerClose(code);
       heard.closed(code, reason);
-    });
-    socket.addEventListener("error", () => {
+    };
+    const failed = (): void => {
       this.#wake?.(false);
       heard.lost("what came on it was no WebSocket");
-    });
+    };
+    socket.addEventListener("message", guarded(this, message));
+    socket.addEventListener("close", guarded(this, closed));
+    socket.addEventListener("error", guarded(this, failed));
   }
 
   send(data: string | Uint8Array): boolean | Promise<boolean> {
@@ -113,7 +117,8 @@ export class WorkerLink implements SocketLink {
   /** Waits for the client to say something, however many sends do; false where it did not, and is lost. */
   #word(): Promise<boolean> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#silent(), wordMs);
+      const silent = guarded(this, () => this.#silent());
+      const timer = setTimeout(silent, wordMs);
       this.#wake = (hasRoom) => {
         clearTimeout(timer);
         this.#wake = undefined;
@@ -124,8 +129,8 @@ export class WorkerLink implements SocketLink {
   }
 
   #silent(): void {
-    this.#heard?.lost(`nothing heard for ${wordMs / 1000}s, with ${this.#unheard} bytes sent meanwhile`);
     this.#wake?.(false);
+    this.#heard?.lost(`nothing heard for ${wordMs / 1000}s, with ${this.#unheard} bytes sent meanwhile`);
     this.terminate();
   }
 

@@ -105,7 +105,9 @@ function writing(body: StreamBody, writable: Path["writable"], gone: AbortSignal
       const parts = (made = readParts(body));
       const writer = writable.getWriter();
       // A part may be long in coming, or never come: what makes it is told of a client that left meanwhile.
-      const closed = new Promise<Ended>((resolve) => void writer.closed.catch(() => resolve(clientLeft)));
+      const closed = new Promise<Ended>((resolve) => {
+        writer.closed.catch(() => resolve(clientLeft));
+      });
       const written = writeParts(parts, writer, body.length).then((how): Ended => ({ how }));
       try {
         return await Promise.race([written, closed, leaving(gone)]);

@@ -1,7 +1,7 @@
 import type { Level } from "../logging/level.ts";
 import type { Fields } from "../logging/entry.ts";
+import { logRaised } from "../logging/last-net.ts";
 import { log } from "../logging/writer.ts";
-import { raisedOf } from "./failure.ts";
 
 const nothing: Fields = {};
 
@@ -22,6 +22,5 @@ export function sayStopped(cut: number, drainMs: number): void {
 
 /** What a runtime reports as gone wrong in a request of its own accord: a bug, of it or of ours. */
 export function sayReported(error: unknown): void {
-  const raised = raisedOf(error);
-  say("error", "the runtime reported an error", { "error.kind": raised?.kind, "error.stack": raised?.stack });
+  logRaised("the runtime reported an error", error);
 }

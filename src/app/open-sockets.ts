@@ -1,3 +1,4 @@
+import { attempt } from "../logging/last-net.ts";
 import type { HeardLink } from "../streams/sockets/link.ts";
 import type { OpenedSocket } from "./exchange.ts";
 
@@ -11,21 +12,24 @@ export class OpenSockets {
     return this.#open.size;
   }
 
-  /** Has a socket's handler speak on a link, to the end of both. Never rejects. */
+  /** Has a socket's handler speak on a link, to the end of both. */
   async speak(opened: OpenedSocket, link: HeardLink): Promise<void> {
     this.#open.add(link);
-    const spoken = opened.open(link);
-    // Asked for while the server ran, and opened when it did not any more.
-    if (this.#isStopping) link.heard?.stopping();
-    await spoken;
-    this.#open.delete(link);
-    if (this.#open.size === 0) this.#whenNone?.();
+    try {
+      const spoken = opened.open(link);
+      // Asked for while the server ran, and opened when it did not any more.
+      if (this.#isStopping) link.heard?.stopping();
+      await spoken;
+    } finally {
+      this.#open.delete(link);
+      if (this.#open.size === 0) this.#whenNone?.();
+    }
   }
 
   /** Tells every socket that the server stops, one that is yet to open included. */
   stop(): void {
     this.#isStopping = true;
-    for (const link of this.#open) link.heard?.stopping();
+    for (const link of this.#open) attempt(link, () => link.heard?.stopping());
   }
 
   /** Resolves once no handler speaks on one any more. */
@@ -36,6 +40,6 @@ export class OpenSockets {
 
   /** Ends every connection there still is, whoever speaks on it. */
   cut(): void {
-    for (const link of this.#open) link.terminate();
+    for (const link of this.#open) attempt(undefined, () => link.terminate());
   }
 }

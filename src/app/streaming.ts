@@ -1,4 +1,5 @@
 import { inBackground } from "../logging/background.ts";
+import { attempt } from "../logging/last-net.ts";
 import type { StreamBody, StreamEnd } from "../answers/answer.ts";
 import { readParts } from "../answers/parts.ts";
 import type { Parts } from "../answers/parts.ts";
@@ -60,9 +61,9 @@ export class Streaming {
   async pull(controller: Controller): Promise<void> {
     const opening = this.#opening;
     this.#opening = undefined;
-    this.#sending.making();
-    if (this.#isOver) return;
     try {
+      this.#sending.making();
+      if (this.#isOver) return;
       const next = this.#first ?? this.#next();
       this.#first = undefined;
       if (opening !== undefined && !(await isAtHand(next))) {
@@ -78,14 +79,14 @@ export class Streaming {
 
   cancel(): void {
     if (this.#left === 0 && this.#sending.stopsAtLength) inBackground(this.#rest());
-    else this.end(this.#sending.cancelled());
+    else attempt(undefined, () => this.end(this.#sending.cancelled()));
   }
 
   /** Ends it where it stands. */
   end(how: StreamEnd, thrown?: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#sending.ended(how);
+    attempt(undefined, () => this.#sending.ended(how));
     if (how !== "finished") inBackground(this.#parts.cancel());
     try {
       // What goes past its length is cut there, and its client has all that it was told of.

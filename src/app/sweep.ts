@@ -1,5 +1,5 @@
+import { attempt } from "../logging/last-net.ts";
 import { httpDate } from "./http-date.ts";
-import { sayReported } from "./listener-log.ts";
 
 /** Lets the process end while a timer runs; a runtime whose timers hold no process has no need of it. */
 export function holdsNothing(timer: unknown): void {
@@ -110,14 +110,8 @@ export class Sweep {
     // All of them before the first: what is done at the end of one may put others in and take others out.
     const due: Wait[] = [];
     for (let wait = this.#ring.next; wait !== this.#ring; wait = wait.next) if (wait.isDue) due.push(wait);
-    for (const wait of due) {
-      // A timer's callback that raises ends the process, and the waits behind it would never be over.
-      try {
-        wait.expire();
-      } catch (thrown) {
-        sayReported(thrown);
-      }
-    }
+    // Where one raises, the waits behind it are over none the less.
+    for (const wait of due) attempt(undefined, () => wait.expire());
   }
 }
 

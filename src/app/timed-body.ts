@@ -1,5 +1,6 @@
 import { endedEarly, gather, isFailure, noRoom, partOf } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
+import { guarded } from "../logging/last-net.ts";
 import type { Deadline, Sweep } from "./sweep.ts";
 
 type Read = Uint8Array | BodyFailure | undefined;
@@ -175,10 +176,11 @@ export class TimedBody implements BodySource {
 
   // Not at once: what comes of it may end other waits, and whoever looks at them is on the way from one to the next.
   expire(): void {
-    queueMicrotask(() => {
+    const end = (): void => {
       this.#fail(tooSlow);
       this.#drop();
-    });
+    };
+    queueMicrotask(guarded(undefined, end));
   }
 
   #fail(failure: BodyFailure): void {

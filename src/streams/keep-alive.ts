@@ -1,3 +1,5 @@
+import { attempt } from "../logging/last-net.ts";
+
 /** A bound to how long something stays quiet, until it is ended. */
 export interface KeptAlive {
   /** It was heard of just now. */
@@ -44,6 +46,6 @@ class Wait implements KeptAlive {
     }
     this.heard();
     this.#timer = setTimeout(this.#look, this.#ms);
-    this.#onQuiet();
+    attempt(undefined, this.#onQuiet);
   };
 }

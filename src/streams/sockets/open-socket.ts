@@ -1,4 +1,5 @@
 import { inBackground } from "../../logging/background.ts";
+import { guarded } from "../../logging/last-net.ts";
 import { byteLength } from "../../codecs/utf8.ts";
 import { error, ok } from "../../result.ts";
 import type { Result } from "../../result.ts";
@@ -103,7 +104,8 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     // Only once it is out: a client that is slow to take what was sent before it has the time of any send.
     await this.#link.close(this.#closing.code, this.#closing.reason);
     if (this.#end !== undefined) return;
-    const timer = setTimeout(() => this.#lateClose(), closingMs);
+    const late = guarded(this.#link, () => this.#lateClose());
+    const timer = setTimeout(late, closingMs);
     await this.ended;
     clearTimeout(timer);
   }

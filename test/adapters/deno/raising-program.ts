@@ -1,0 +1,13 @@
+/** Run by Deno: serves what the tests of the last net break. */
+import { InFlight } from "../../../adapters/deno/in-flight.ts";
+import { serve } from "../../../adapters/deno/index.ts";
+import { raising } from "../../support/spawned/raising.ts";
+
+await raising(
+  serve,
+  {},
+  {
+    "the end of a stream": [InFlight.prototype, "remove"],
+    "the end of an answer": [InFlight.prototype, "remove"],
+  },
+);
