@@ -20,7 +20,9 @@ function makeSink(): Sink {
     room: (bytes) => new Uint8Array(bytes),
     encode: (text, into, at) => encoder.encodeInto(text, into.subarray(at)).written,
     write: (bytes) => writeSync(fd, bytes),
-    pause: (ms) => void Atomics.wait(asleep, 0, 0, ms),
+    pause: (ms) => {
+      Atomics.wait(asleep, 0, 0, ms);
+    },
   });
   process.once("exit", made.finish);
   return made;

@@ -22,7 +22,9 @@ function makeSink(): Sink {
     encode: (text, into, at) => encoder.encodeInto(text, into.subarray(at)).written,
     // Deno has no write that does not wait for a pipe's reader, and gives no right to open one anew.
     write: (bytes) => Deno.stderr.writeSync(bytes),
-    pause: (ms) => void Atomics.wait(asleep, 0, 0, ms),
+    pause: (ms) => {
+      Atomics.wait(asleep, 0, 0, ms);
+    },
   });
   addEventListener("unload", made.finish);
   // What nobody catches ends a process without an `unload`.

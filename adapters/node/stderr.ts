@@ -19,7 +19,9 @@ function makeSink(): Sink {
     room: (bytes) => Buffer.allocUnsafeSlow(bytes),
     encode: (text, into, at) => (into as Buffer).write(text, at),
     write: (bytes) => writeSync(fd, bytes),
-    pause: (ms) => void Atomics.wait(asleep, 0, 0, ms),
+    pause: (ms) => {
+      Atomics.wait(asleep, 0, 0, ms);
+    },
   });
   process.once("exit", made.finish);
   return made;

@@ -87,7 +87,9 @@ async function* eventsOfOne(
   left: AbortSignal,
 ): AsyncGenerator<ReadEvent, boolean> {
   const bytes = body?.getReader();
-  const cancel = () => void bytes?.cancel().catch(() => {});
+  const cancel = (): void => {
+    bytes?.cancel().catch(() => {});
+  };
   left.addEventListener("abort", cancel);
   if (left.aborted) cancel();
   try {

@@ -101,7 +101,7 @@ export class BodyReader implements Body {
     return new Promise((resolve) => {
       const stop = (): void => resolve(undefined);
       this.#stopWaiting = stop;
-      void source.read().then(resolve, () => resolve(endedEarly));
+      source.read().then(resolve, () => resolve(endedEarly));
     });
   }
 

@@ -26,7 +26,9 @@ const pools = /* @__PURE__ */ new Map<string, Set<Read>>();
 export function measurePool(name: string, read: Read): () => void {
   const named = pools.get(name) ?? new Set();
   pools.set(name, named.add(read));
-  return () => void named.delete(read);
+  return () => {
+    named.delete(read);
+  };
 }
 
 /** The pools' figures now, by their names. */
@@ -49,7 +51,9 @@ const listeners = /* @__PURE__ */ new Set<() => number>();
 export function measureConnections(read: () => number): () => void {
   knowsConnections = true;
   listeners.add(read);
-  return () => void listeners.delete(read);
+  return () => {
+    listeners.delete(read);
+  };
 }
 
 /** Connections that are open now; undefined where no listener ever knew. */

@@ -1,3 +1,4 @@
+import { inBackground } from "../logging/background.ts";
 import { isStream } from "../answers/answer.ts";
 import { readParts } from "../answers/parts.ts";
 import type { Parts } from "../answers/parts.ts";
@@ -35,7 +36,7 @@ export async function events(
   if (!isStream(sent.body) || !isEventStream(sent.head)) return error(await answeredBy(sent));
 
   const parts = readParts(sent.body);
-  going.signal.addEventListener("abort", () => void parts.cancel(), { once: true });
+  going.signal.addEventListener("abort", () => inBackground(parts.cancel()), { once: true });
   let isWhole = false;
   try {
     isWhole = !(await readEvents(parts, receive, exchange)) && !going.signal.aborted;

@@ -56,7 +56,9 @@ class EngineRelay implements OpenRelay {
   async subscribe(receive: Receiver["receive"], missed: Receiver["missed"] = () => {}): Promise<() => Promise<void>> {
     const receiver = { receive, missed };
     this.#receivers.add(receiver);
-    return async () => void this.#receivers.delete(receiver);
+    return async () => {
+      this.#receivers.delete(receiver);
+    };
   }
 
   async open(): Promise<void> {
