@@ -15,6 +15,7 @@ export default defineConfig({
   },
   test: {
     include: ["test/**/*.test.ts"],
+    reporters: ["default", here("./test/support/not-run.ts")],
     // Most of what a test does is to wait for other processes.
     maxWorkers: Math.max(3, availableParallelism()),
     // No more than the end of what would go on for ever: a slow machine fails no test.

@@ -28,7 +28,15 @@ const results = checks.map((name) => run(name, []));
 
 const folder = mkdtempSync(join(tmpdir(), "usher-tests-"));
 const counted = join(folder, "tests.json");
-if (withTests) results.push(run("test", ["--reporter=default", "--reporter=json", `--outputFile=${counted}`]));
+if (withTests)
+  results.push(
+    run("test", [
+      "--reporter=default",
+      "--reporter=./test/support/not-run.ts",
+      "--reporter=json",
+      `--outputFile=${counted}`,
+    ]),
+  );
 
 console.log("\n━━ all checks");
 for (const { name, ok, seconds } of results) {
@@ -36,7 +44,7 @@ for (const { name, ok, seconds } of results) {
 }
 const failed = results.filter(({ ok }) => !ok).map(({ name }) => name);
 console.log(failed.length === 0 ? "\neverything passed" : `\nfailed: ${failed.join(", ")}`);
-if (withTests) console.log(closingLine());
+if (withTests) console.log(closingLines());
 rmSync(folder, { recursive: true });
 if (failed.length > 0) process.exitCode = 1;
 
@@ -51,12 +59,15 @@ function run(name, args) {
   return { name, ok: status === 0, seconds: (performance.now() - start) / 1000 };
 }
 
-/** Of the tests alone, in the form that every tool knows. */
-function closingLine() {
-  const { numPassedTests = 0, numFailedTests = 0 } = existsSync(counted)
-    ? JSON.parse(readFileSync(counted, "utf8"))
-    : {};
+/** Of the tests alone, in the form that every tool knows; what was skipped is named at the end of their output. */
+function closingLines() {
+  const {
+    numPassedTests = 0,
+    numFailedTests = 0,
+    numPendingTests = 0,
+  } = existsSync(counted) ? JSON.parse(readFileSync(counted, "utf8")) : {};
   const ok = results.find(({ name }) => name === "test")?.ok === true;
   // A file that does not load has no test to fail.
-  return `${numPassedTests} passed, ${ok ? 0 : Math.max(1, numFailedTests)} failed`;
+  const skipped = numPendingTests === 0 ? "" : `${numPendingTests} tests were not run: "not run" above names them\n`;
+  return `${skipped}${numPassedTests} passed, ${ok ? 0 : Math.max(1, numFailedTests)} failed`;
 }

@@ -1,10 +1,11 @@
 /**
  * Clients whose machine is gone: no FIN, no RST, and nobody who says that what is sent is not taken. It takes a network whose
- * cable can be pulled, which Linux has for root; elsewhere these tests are skipped.
+ * cable can be pulled, which Linux has for root.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { need } from "../support/needs.ts";
 import { runtimes } from "../support/runtimes.ts";
 import { SpawnedServer } from "../support/spawned/server.ts";
 import type { Command } from "../support/spawned/server.ts";
@@ -15,7 +16,7 @@ const ip = (...args: readonly string[]): string => execFileSync("ip", args, { en
 const inside = (namespace: string): readonly [string, ...string[]] => ["ip", "netns", "exec", namespace];
 
 const canPull = process.platform === "linux" && spawnSync("ip", ["netns", "add", servers]).status === 0;
-if (!canPull) console.warn("skipped: vanished clients take Linux, root and ip netns");
+const namespaces = need("network namespace, which takes Linux, root and `ip netns`", canPull);
 
 const deno = ["run", "--no-lock", "--node-modules-dir=manual", "--cached-only", "--no-prompt", "-A"];
 const listeners: { readonly [name: string]: readonly [folder: string, command: () => Command] } = {
@@ -24,8 +25,9 @@ const listeners: { readonly [name: string]: readonly [folder: string, command: (
   "usher-http/deno": ["deno", () => [runtimes.deno(), ...deno]],
 };
 
-describe.skipIf(!canPull)("a client that vanished", { timeout: 60_000 }, () => {
+describe.skipIf(namespaces.isSkipped)(`a client that vanished${namespaces.why}`, { timeout: 60_000 }, () => {
   beforeAll(() => {
+    if (!canPull) throw new Error("no network namespace, which takes Linux, root and `ip netns`");
     ip("netns", "add", clients);
     ip("link", "add", "s0", "netns", servers, "type", "veth", "peer", "name", "c0", "netns", clients);
     for (const [namespace, end, address] of [

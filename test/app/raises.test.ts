@@ -255,7 +255,7 @@ describe.each(failures)("a failure of the database that nobody handles: %j", (fa
         fail();
       }),
     ]);
-    await expect((await app.fetch(new Request("http://localhost/x"))).text()).rejects.toThrow();
+    await expect((await app.fetch(new Request("http://localhost/x"))).text()).rejects.toThrow("the stream failed");
     expect(loud()).toMatchObject([
       { ...told, message: `stream on /x failed, so its connection is closed: ${detail}`, "url.path": "/x" },
     ]);
@@ -278,7 +278,7 @@ it("a refusal that is thrown where nobody is answered any more is told by its de
     throw refuse(gone, "It went.", { detail: "row 7" });
   }
   const app = App.make([get(Path.of("x"), { returns: Returns.response }, () => Answer.stream(parts()))]);
-  await expect((await app.fetch(new Request("http://localhost/x"))).text()).rejects.toThrow();
+  await expect((await app.fetch(new Request("http://localhost/x"))).text()).rejects.toThrow("the stream failed");
   expect(lines().filter((line) => line["level"] !== "info")).toMatchObject([
     {
       level: "warn",

@@ -19,7 +19,7 @@ import {
 import type { AppOptions, Route } from "usher-http";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import * as v from "valibot";
-import { chromiumPath, startBrowser } from "../support/browser.ts";
+import { browser as chromium, startBrowser } from "../support/browser.ts";
 import { start } from "../support/node-server.ts";
 import "../support/logs.ts";
 
@@ -78,7 +78,7 @@ function shop() {
 const form = (action: string): string => `<!doctype html>
 <form action="${action}" method="post"><input name="item" value="pen"><button>Buy</button></form>`;
 
-describe.skipIf(chromiumPath === undefined)("in Chromium", { timeout: 60_000 }, () => {
+describe.skipIf(chromium.isSkipped)(`in Chromium${chromium.why}`, { timeout: 60_000 }, () => {
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;

@@ -103,7 +103,9 @@ function together<C extends WireCase>(cases: readonly C[], run: (one: C) => Prom
   it.each(named(cases))("%s", async (name) => {
     // What went wrong is each test's own to tell.
     begun ??= new Map(cases.map((one) => [one.name, run(one).catch((error: unknown) => error)]));
-    const wrong = await begun.get(name);
+    const outcome = begun.get(name);
+    expect(outcome).toBeInstanceOf(Promise);
+    const wrong = await outcome;
     if (wrong !== undefined) throw wrong;
   });
 }
@@ -172,7 +174,7 @@ function insteadOf(listed: Deviations, name: string): string | undefined {
 function judge(listed: Deviations, name: string, wrong: readonly string[], server?: Running): void {
   const instead = insteadOf(listed, name);
   if (instead === undefined) {
-    if (wrong.length > 0) expect.fail([...wrong, server?.lastWords() ?? ""].join("\n"));
+    expect(wrong, [...wrong, server?.lastWords() ?? ""].join("\n")).toEqual([]);
     return;
   }
   if (wrong.length === 0) expect.fail("deviations/ lists it, and it went right");

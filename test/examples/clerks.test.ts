@@ -10,7 +10,7 @@ import { pageScript } from "../../examples/orders/page-script.ts";
 import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
 import { startExample } from "../package/start-example.ts";
-import { chromiumPath, startBrowser } from "../support/browser.ts";
+import { browser as chromium, startBrowser } from "../support/browser.ts";
 import { logged } from "../support/logs.ts";
 import { start } from "../support/node-server.ts";
 
@@ -135,7 +135,7 @@ describe("a change of keys, and of the process", { timeout: 90_000 }, () => {
   });
 });
 
-describe.skipIf(chromiumPath === undefined)("in a browser", { timeout: 60_000 }, () => {
+describe.skipIf(chromium.isSkipped)(`in a browser${chromium.why}`, { timeout: 60_000 }, () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await startBrowser();

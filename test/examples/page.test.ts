@@ -8,7 +8,7 @@ import { sessionStore } from "../../examples/orders/clerks.ts";
 import { pageScript } from "../../examples/orders/page-script.ts";
 import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
-import { chromiumPath, startBrowser } from "../support/browser.ts";
+import { browser as chromium, startBrowser } from "../support/browser.ts";
 import { start } from "../support/node-server.ts";
 import { Wire } from "../support/wire.ts";
 import { eventually } from "../support/eventually.ts";
@@ -36,7 +36,7 @@ describe("the page's script", () => {
   });
 });
 
-describe.skipIf(chromiumPath === undefined)("the page", { timeout: 60_000 }, () => {
+describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 60_000 }, () => {
   let browser: Browser;
   let port: number;
   let url: string;

@@ -10,6 +10,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { need } from "../support/needs.ts";
 import { runtimes } from "../support/runtimes.ts";
 
 const commands = {
@@ -131,7 +132,8 @@ describe.each(["node", "bun", "deno"] as const)("on %s", (runtime) => {
 });
 
 // Root alone mounts a disk that is soon full.
-describe.runIf(process.platform === "linux" && canMount())("a disk that is full", () => {
+const disks = need("right to mount a disk, which root has", process.platform === "linux" && canMount());
+describe.skipIf(disks.isSkipped)(`a disk that is full${disks.why}`, () => {
   it.each(["node", "bun", "deno"] as const)(
     "on %s fails no request, and has every line once there is room",
     async (runtime) => {

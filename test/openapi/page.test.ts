@@ -5,11 +5,11 @@ import type { Browser, Page } from "playwright-core";
 import { sessionStore } from "../../examples/orders/clerks.ts";
 import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
-import { chromiumPath, startBrowser } from "../support/browser.ts";
+import { browser as chromium, startBrowser } from "../support/browser.ts";
 import { start } from "../support/node-server.ts";
 import "../support/logs.ts";
 
-describe.skipIf(chromiumPath === undefined)("the page of the API document", { timeout: 120_000 }, () => {
+describe.skipIf(chromium.isSkipped)(`the page of the API document${chromium.why}`, { timeout: 120_000 }, () => {
   let browser: Browser;
   let url: string;
   beforeAll(async () => {

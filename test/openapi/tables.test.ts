@@ -2,8 +2,25 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { Openapi } from "usher-http";
+import type { Route } from "usher-http";
 import { wrongWith } from "./official.ts";
 import { anyRoutes } from "./random-routes.ts";
+
+/** Each sentence of a refusal, with the routes that it names. */
+const sentences = [
+  /^(.+) and (.+) are at one path, which gives its parameter one name$/,
+  /^(.+) and (.+) are both the operation .+$/,
+  /^(.+) and (.+) differ only by a parameter's type, so they are one operation: it (?:gives the parameter one name|answers one way|reads one body)$/,
+  /^two shapes are named (?:Thing|OtherThing|Item1|Item2) and are not alike$/,
+];
+
+/** What is not of a table whose routes cannot be in one document: no route of it, or no sentence of a refusal. */
+function unknownTo(routes: readonly Route[], problem: string): readonly string[] {
+  const [, ...named] = sentences.map((sentence) => sentence.exec(problem)).find((match) => match !== null) ?? [];
+  const isSaid = sentences.some((sentence) => sentence.test(problem));
+  const names = new Set(routes.map(({ method, pattern }) => `${method} ${pattern}`));
+  return isSaid ? named.filter((name) => !names.has(name)) : [problem];
+}
 
 it("any table of routes is one valid document, in either version, or is refused by name", async () => {
   let documents = 0;
@@ -14,7 +31,10 @@ it("any table of routes is one valid document, in either version, or is refused 
         try {
           document = Openapi.document(routes, { openapi });
         } catch (error) {
-          expect(String(error)).toMatch(/^DescriptionError: Openapi:[\s\S]* (and|is) /);
+          const { name, problems } = error as { readonly name: string; readonly problems?: readonly string[] };
+          expect([name, problems?.length], String(error)).toEqual(["DescriptionError", expect.any(Number)]);
+          expect(problems?.length).toBeGreaterThan(0);
+          expect(problems?.flatMap((problem) => unknownTo(routes, problem))).toEqual([]);
           continue;
         }
         documents++;
@@ -25,6 +45,6 @@ it("any table of routes is one valid document, in either version, or is refused 
     }),
     { numRuns: 80 },
   );
-  // Most tables have a document.
-  expect(documents).toBeGreaterThan(40);
+  // 94 of 100 tables have a document (of 2000 seen): fewer than 120 of 160 come about once in a billion runs.
+  expect(documents).toBeGreaterThanOrEqual(120);
 }, 120_000);

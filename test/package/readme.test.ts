@@ -4,12 +4,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { need } from "../support/needs.ts";
 import { startExample } from "./start-example.ts";
 import type { RunningExample } from "./start-example.ts";
 
 const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8");
 const run = promisify(execFile);
-const hasCurl = spawnSync("curl", ["--version"]).status === 0;
+const curl = need("curl", spawnSync("curl", ["--version"]).status === 0);
 
 /** The table's rows: a command and what it prints. */
 const rows = [...readme.matchAll(/^\| `(curl [^`]+)` \| `([^`]+)` \|$/gm)].map(([, command, printed]) => [
@@ -37,24 +38,24 @@ describe("the README's curl lines", { timeout: 30_000 }, () => {
     expect([first, placed]).toEqual([expect.stringContaining("curl"), expect.stringContaining('"id":1')]);
   });
 
-  it.skipIf(!hasCurl)("place an order", async () => {
+  it.skipIf(curl.isSkipped)(`place an order${curl.why}`, async () => {
     const untimed = (text: string | undefined) => text?.replace(/"placed_at":"[^"]+"/, "");
     expect(untimed(await printedBy(first as string))).toBe(untimed(placed));
   });
 
-  it.skipIf(!hasCurl)("follow what was placed", async () => {
-    const curl = spawn("sh", ["-c", `exec ${follow?.replace("localhost:8080", new URL(example.url).host)}`]);
+  it.skipIf(curl.isSkipped)(`follow what was placed${curl.why}`, async () => {
+    const following = spawn("sh", ["-c", `exec ${follow?.replace("localhost:8080", new URL(example.url).host)}`]);
     let printed = "";
-    for await (const part of curl.stdout) {
+    for await (const part of following.stdout) {
       printed += part;
       if (/^data: .*$/m.test(printed)) break;
     }
-    curl.kill();
+    following.kill();
     const untimed = (text = "") => text.replace(/"placed_at":"[^"]+"/, "").replace(/^id: \d+$/m, "id");
     expect(untimed(printed.trim())).toBe(untimed(followed));
   });
 
-  it.skipIf(!hasCurl).each(rows)("%s", async (command, printed) => {
+  it.skipIf(curl.isSkipped).each(rows)(`%s${curl.why}`, async (command, printed) => {
     expect(await printedBy(command)).toBe(printed);
   });
 });

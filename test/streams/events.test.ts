@@ -262,7 +262,7 @@ describe("an event stream", () => {
       throw new TypeError("secret");
     });
     const answer = await failing.app.fetch(new Request("http://localhost/stream"));
-    await expect(answer.text()).rejects.toThrow();
+    await expect(answer.text()).rejects.toThrow("the stream failed");
     const line = lines().find(({ level }) => level === "error");
     expect(line).toMatchObject({
       message: "stream on /stream failed, so its connection is closed",

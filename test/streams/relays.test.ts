@@ -65,7 +65,7 @@ describe("a relay over an engine", () => {
     const [first] = engine.lines;
     engine.lines.delete(first as LineListener);
     first?.died(new Error("cut"));
-    await expect(one.relay.publish("t", "2")).rejects.toThrow();
+    await expect(one.relay.publish("t", "2")).rejects.toThrow("there is no connection");
     await engine.pass(500);
     expect(other.told).toEqual(["t 1", "missed"]);
   });
@@ -216,7 +216,7 @@ describe("a relay over an engine, closed,", () => {
     const { relay } = await opened();
     await relay.close();
     await relay.close();
-    await expect(relay.publish("t", "1")).rejects.toThrow();
+    await expect(relay.publish("t", "1")).rejects.toThrow("there is no connection");
     expect([engine.lines.size, engine.waits]).toEqual([0, 0]);
   });
 

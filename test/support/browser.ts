@@ -1,8 +1,10 @@
-/** Chromium, where this machine has it: what is tried in it is skipped where it has none. */
+/** Chromium, where this machine has it. */
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { chromium } from "playwright-core";
 import type { Browser } from "playwright-core";
+import { need } from "./needs.ts";
+import type { Need } from "./needs.ts";
 
 declare global {
   // The DOM's names that Playwright's types mention; the tests are compiled without the DOM.
@@ -21,9 +23,9 @@ declare global {
 }
 
 /** Where Chromium is; undefined where there is none. */
-export const chromiumPath: string | undefined = process.env["CHROMIUM_PATH"] || onPath();
+const chromiumPath: string | undefined = process.env["CHROMIUM_PATH"] || onPath();
 
-if (chromiumPath === undefined) console.warn("skipped: no Chromium on this machine; .ci/run installs it");
+export const browser: Need = need("Chromium; .ci/run installs it", chromiumPath !== undefined);
 
 export async function startBrowser(more: readonly string[] = []): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error("no Chromium on this machine");

@@ -3,14 +3,16 @@ import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, expect } from "vitest";
+import { need } from "./needs.ts";
+import type { Need } from "./needs.ts";
 
 export const count = 10_000;
 
 // Node takes all the descriptors that it may, and what it starts has as many.
 const descriptors = Number(spawnSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" }).stdout);
-export const tooFew: boolean = descriptors < count + 1000;
-/** Why they are not opened, in words for a test's name. */
-export const why: string = tooFew ? ` (skipped: \`ulimit -n\` is ${descriptors}, and ${count + 1000} are needed)` : "";
+const isEnough = descriptors >= count + 1000;
+const wanted = `${count + 1000} descriptors; \`ulimit -n\` is ${descriptors}`;
+export const manyDescriptors: Need = need(wanted, isEnough);
 
 const opens = `
 const { connect } = require("node:net");
@@ -42,6 +44,7 @@ afterEach(() => {
 
 /** Opens them all. They are closed when the process is sent anything, and it says so when the last is, whoever closed it. */
 export async function connectAll(port: number, path: string): Promise<ChildProcess> {
+  if (!isEnough) throw new Error(`no ${wanted}`);
   const child = spawn(process.execPath, ["-e", opens, String(port), path], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });

@@ -4,6 +4,8 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterAll } from "vitest";
 import { accepts, freePort } from "../../examples/orders/postgres-server.ts";
+import { need } from "./needs.ts";
+import type { Need } from "./needs.ts";
 
 // It is ready within a tenth of a second; on a busy machine it may not be.
 const startBoundMs = 30_000;
@@ -11,14 +13,17 @@ const startBoundMs = 30_000;
 const names = ["redis-server", "valkey-server"];
 
 /** The binary's name; undefined where there is none. */
-export const redisBinary: string | undefined = names.find((name) => spawnSync(name, ["--version"]).status === 0);
+const redisBinary: string | undefined = names.find((name) => spawnSync(name, ["--version"]).status === 0);
 
 /** Where a server runs already. */
 export const redisUrl: string | undefined = process.env["REDIS_URL"] || undefined;
 
-if (redisBinary === undefined && redisUrl === undefined) {
-  console.warn("skipped: no redis-server or valkey-server on this machine, and no REDIS_URL; .ci/run installs one");
-}
+/** A server to speak with, and one of the test's own, which it may stop. */
+export const redis: Need = need(
+  "redis-server or valkey-server, and no REDIS_URL; .ci/run installs one",
+  redisBinary !== undefined || redisUrl !== undefined,
+);
+export const ownRedis: Need = need("redis-server or valkey-server; .ci/run installs one", redisBinary !== undefined);
 
 // Ends the server with whoever started it, however that ends: the end of its input is the end of them.
 const supervisor = '"$@" </dev/null >/dev/null & server=$!; cat >/dev/null; kill -KILL $server; wait $server';
@@ -39,6 +44,7 @@ export class RedisServer {
 
   /** A server on a free port, gone with the test file. */
   static async start(): Promise<RedisServer> {
+    if (redisBinary === undefined) throw new Error("no redis-server or valkey-server on this machine");
     const server = new RedisServer(await freePort());
     started.push(server);
     await server.start();

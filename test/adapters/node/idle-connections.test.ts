@@ -6,13 +6,13 @@ import { Path, Returns, get } from "usher-http";
 import { logWith } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
 import { RawClient } from "../../support/raw-client.ts";
-import { connectAll, count, tooFew, why } from "../../support/connections.ts";
+import { connectAll, count, manyDescriptors } from "../../support/connections.ts";
 import { eventually } from "../../support/eventually.ts";
 import { memory, sockets } from "../../support/memory.ts";
 
 const ok = get(Path.of("ok"), { returns: Returns.text }, () => "ok");
 
-describe.skipIf(tooFew)(`${count} idle connections${why}`, () => {
+describe.skipIf(manyDescriptors.isSkipped)(`${count} idle connections${manyDescriptors.why}`, () => {
   it.each([
     ["their clients close them", (child: ChildProcess) => void child.send("close")],
     ["the server stops", undefined],

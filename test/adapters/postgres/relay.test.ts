@@ -144,7 +144,7 @@ describe("the relay over PostgreSQL", { timeout: 60_000 }, () => {
     await eventually(() => expect(told).toEqual(["t 1", "t 2"]));
     // Fetched while its table is empty, as after a crash of the server.
     await sql.unsafe("alter table usher_relay rename to usher_relay_away");
-    await expect(here.publish("t", "x".repeat(9000))).rejects.toThrow();
+    await expect(here.publish("t", "x".repeat(9000))).rejects.toThrow("refused");
     await here.publish("t", "4");
     await sql.unsafe("alter table usher_relay_away rename to usher_relay");
     await eventually(() => expect(told.slice(2)).toEqual(["missed", "t 4"]));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createClient } from "redis";
 import { beforeAll, describe, expect, it } from "vitest";
 import { relay } from "usher-http/redis";
-import { RedisServer, redisBinary, redisUrl } from "../../support/redis.ts";
+import { RedisServer, ownRedis, redis, redisUrl } from "../../support/redis.ts";
 import { describeRelay } from "../../support/relays/describe.ts";
 import { RelayProcess } from "../../support/relays/process.ts";
 import { Wire } from "../../support/wire.ts";
@@ -14,10 +14,10 @@ const program = join(import.meta.dirname, "program.ts");
 let channels = 0;
 const freshChannel = (): string => `usher-test-${process.pid}-${channels++}`;
 
-describe.skipIf(redisBinary === undefined && redisUrl === undefined)("the relay over Redis", () => {
+describe.skipIf(redis.isSkipped)(`the relay over Redis${redis.why}`, () => {
   let url: string;
   beforeAll(async () => {
-    url = redisBinary === undefined ? (redisUrl as string) : (await RedisServer.start()).url;
+    url = ownRedis.isSkipped && redisUrl !== undefined ? redisUrl : (await RedisServer.start()).url;
   });
 
   describeRelay({
@@ -33,7 +33,8 @@ describe.skipIf(redisBinary === undefined && redisUrl === undefined)("the relay 
       await client.sendCommand(["CLIENT", "KILL", "TYPE", "PUBSUB"]);
       await client.close();
     },
-    endings: redisBinary === undefined ? {} : { "as a crash does": () => RedisServer.start() },
+    ownServer: ownRedis,
+    endings: { "as a crash does": () => RedisServer.start() },
   });
 
   it("passes over what is none of its messages", async () => {
@@ -52,10 +53,14 @@ describe.skipIf(redisBinary === undefined && redisUrl === undefined)("the relay 
 
   it("is not opened where there is no server, nor where there is no answer", async () => {
     const wire = await Wire.to(1);
-    await expect(relay(`redis://127.0.0.1:${wire.port}`, { channel: "c" })).rejects.toThrow();
+    await expect(relay(`redis://127.0.0.1:${wire.port}`, { channel: "c" })).rejects.toThrow(
+      "Socket closed unexpectedly",
+    );
     wire.cut();
-    await expect(relay(`redis://127.0.0.1:${wire.port}`, { channel: "c" })).rejects.toThrow();
-    await expect(relay(url.replace("redis://", "redis://nobody:wrong@"), { channel: "c" })).rejects.toThrow();
-    await expect(relay("http://127.0.0.1", { channel: "c" })).rejects.toThrow();
+    await expect(relay(`redis://127.0.0.1:${wire.port}`, { channel: "c" })).rejects.toThrow(/ECONNRE|Socket closed/);
+    await expect(relay(url.replace("redis://", "redis://nobody:wrong@"), { channel: "c" })).rejects.toThrow(
+      "WRONGPASS",
+    );
+    await expect(relay("http://127.0.0.1", { channel: "c" })).rejects.toThrow("not a valid Redis protocol");
   });
 });

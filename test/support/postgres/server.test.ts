@@ -25,11 +25,13 @@ test("a server goes with the program that started it, killed", async () => {
 
 // Whoever runs as root tries what an ordinary user does as `nobody`, where that one may read these files.
 const nobody = { uid: 65534, gid: 65534 };
-test.runIf(process.getuid?.() === 0 && canRead(nobody))("an ordinary user's server does as well", async () => {
+const isRoot = process.getuid?.() === 0 && canRead(nobody);
+const why = isRoot ? "" : " (skipped: takes root, and files that nobody may read)";
+test.runIf(isRoot)(`an ordinary user's server does as well${why}`, async () => {
   await startsAndGoes(nobody);
 });
 
-test.runIf(process.getuid?.() === 0 && canRead(nobody))("a folder that its user may not make holds no data", () => {
+test.runIf(isRoot)(`a folder that its user may not make holds no data${why}`, () => {
   const module = JSON.stringify(join(import.meta.dirname, "../../../examples/orders/postgres-server.ts"));
   const ask = (folder: string): string => {
     const program = `import { canKeepDataIn } from ${module}; console.log(canKeepDataIn(${JSON.stringify(folder)}))`;

@@ -1,5 +1,6 @@
 /** What every relay does, over a real server and between real processes of three runtimes (issue 5; contract 2.9, 6.8). */
 import { describe, expect, it } from "vitest";
+import type { Need } from "../needs.ts";
 import { Wire } from "../wire.ts";
 import { RelayProcess } from "./process.ts";
 import type { Runtime } from "./process.ts";
@@ -20,7 +21,9 @@ export interface RelayEngine {
   freshChannel(): string;
   /** Ends the sessions of every relay, as an administrator does. */
   endSessions(): Promise<void>;
-  /** How a server can end, and one that ends so; none where there is no server of a test's own. */
+  /** A server of a test's own, where it takes something of the machine. */
+  readonly ownServer?: Need;
+  /** How a server can end, and one that ends so. */
   readonly endings: { readonly [how: string]: () => Promise<OwnServer> };
 }
 
@@ -133,39 +136,44 @@ export function describeRelay(engine: RelayEngine): void {
       expect(of("last", there)).toEqual(numbered("last", 2));
     });
 
-    it.each(Object.entries(engine.endings))("outlives a server that is stopped, %s, and started", async (_how, own) => {
-      const channel = engine.freshChannel();
-      const server = await own();
-      const both = await Promise.all([start("node", channel, server.url), start("bun", channel, server.url)]);
-      const [here, there] = both;
-      for (let round = 0; round < 2; round++) {
-        here.do(`publish before${round} 3`);
-        await there.hears(`before${round} 2`);
-        await server.stop();
-        for (const process of both) await process.logs("a relay lost its connection", round + 1);
-        here.do(`publish while${round} 3`);
-        await here.hears(`while${round} 2`);
-        await server.start();
-        for (const process of both) {
-          await process.logs("a relay has a connection again", round + 1);
-          await process.until(() => process.ends > round);
+    const { isSkipped = false, why = "" } = engine.ownServer ?? {};
+    const endings = Object.entries(engine.endings);
+    it.skipIf(isSkipped).each(endings)(
+      `outlives a server that is stopped, %s, and started${why}`,
+      async (_how, own) => {
+        const channel = engine.freshChannel();
+        const server = await own();
+        const both = await Promise.all([start("node", channel, server.url), start("bun", channel, server.url)]);
+        const [here, there] = both;
+        for (let round = 0; round < 2; round++) {
+          here.do(`publish before${round} 3`);
+          await there.hears(`before${round} 2`);
+          await server.stop();
+          for (const process of both) await process.logs("a relay lost its connection", round + 1);
+          here.do(`publish while${round} 3`);
+          await here.hears(`while${round} 2`);
+          await server.start();
+          for (const process of both) {
+            await process.logs("a relay has a connection again", round + 1);
+            await process.until(() => process.ends > round);
+          }
+          here.do(`publish after${round} 3`);
+          here.do(`large ${round} 20000`);
+          await there.hears(String(round).repeat(100));
         }
-        here.do(`publish after${round} 3`);
-        here.do(`large ${round} 20000`);
-        await there.hears(String(round).repeat(100));
-      }
-      const all = [0, 1].flatMap((round) => [
-        ...["before", "while", "after"].flatMap((what) => numbered(`${what}${round}`, 3)),
-        String(round).repeat(100),
-      ]);
-      expect(here.heard.toSorted()).toEqual(all.toSorted());
-      // What was published meanwhile is not brought later, and nothing comes twice.
-      expect(there.heard).toEqual(all.filter((text) => !text.startsWith("while")));
-      for (const process of both) {
-        process.do("close");
-        expect(await process.ended).toBe(0);
-      }
-    });
+        const all = [0, 1].flatMap((round) => [
+          ...["before", "while", "after"].flatMap((what) => numbered(`${what}${round}`, 3)),
+          String(round).repeat(100),
+        ]);
+        expect(here.heard.toSorted()).toEqual(all.toSorted());
+        // What was published meanwhile is not brought later, and nothing comes twice.
+        expect(there.heard).toEqual(all.filter((text) => !text.startsWith("while")));
+        for (const process of both) {
+          process.do("close");
+          expect(await process.ended).toBe(0);
+        }
+      },
+    );
 
     it("is closed with what was published sent, and leaves its process to end", async () => {
       const channel = engine.freshChannel();

@@ -128,6 +128,7 @@ export function describeAnswers(start: Start): void {
   describe("what a request says never gets to a header as it is", () => {
     const inside = Array.from({ length: 256 }, (_, code) => code).filter((code) => code < 0x20 || code > 0x7e);
     const ways = ["added", "name", "answer", "type", "location", "cookie", "stream"];
+    const setsValue = new Set(["added", "answer", "stream"]);
     it.each(ways)("by way of %s", async (way) => {
       const client = await (await start()).client();
       for (const code of inside) {
@@ -136,7 +137,8 @@ export function describeAnswers(start: Start): void {
         const value = encodeURIComponent(`a${String.fromCodePoint(code)}b`);
         const { status, head } = await client.ask(`GET /in/${way}?value=${value}`).answer();
         expect([code, status]).toEqual([code, isFine ? expect.any(Number) : 500]);
-        expect(head.map(([name]) => name.toLowerCase())).not.toContain("x-value".slice(isFine ? 8 : 0));
+        const names = head.map(([name]) => name.toLowerCase());
+        expect([code, names.includes("x-value")]).toEqual([code, isFine && setsValue.has(way)]);
       }
       expect((await client.ask("GET /hello").answer()).body).toBe("hi");
     });
