@@ -274,6 +274,10 @@ describe("Expect: 100-continue", () => {
     [['expect: "100-continue"'], false],
     [["expect: y=100-continue"], false],
     [["expect: 100-continue;q=1"], false],
+    // No white space of HTTP: it is part of the member (RFC 9110 §5.6.3).
+    [["expect: \xa0100-continue"], false],
+    [["expect: 100-continue\xa0"], false],
+    [["expect: \t100-continue\t"], true],
     [["expect: y"], false],
     [["expect:"], false],
   ];

@@ -147,6 +147,17 @@ export const connections: readonly WireCase[] = [
     name: "WR-07 Expect, where a stream reads it",
     steps: [expects("/reading/expected"), goOn, sends("four"), answers(text("four")), asks("GET /ok"), answers(ok)],
   },
+  {
+    // U+00A0 is no white space of HTTP (RFC 9110 §5.6.3), so this is not 100-continue, and is passed over (§10.1.1).
+    name: "WR-07 an expectation with a no-break space before it is another",
+    steps: [
+      post("/size", "expect: \xa0100-continue", "content-length: 4"),
+      sends("four"),
+      answers(text("4 bytes")),
+      asks("GET /ok"),
+      answers(ok),
+    ],
+  },
   { name: "WR-07 Expect, where nobody reads it", steps: [expects("/ignored"), answers(text("ignored", last)), closed] },
   {
     name: "WR-07 Expect, where there is no route",

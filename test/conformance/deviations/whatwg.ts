@@ -80,6 +80,7 @@ export const whatwg: Deviations = {
       cases: {
         "WR-09 Expect with no body": "status 100, not 200",
         "WR-07 Expect, where the body is too long": "status 100, not 413",
+        "WR-07 an expectation with a no-break space before it is another": "status 100, not 200",
         "WR-07 Expect, where nobody reads it": "status 100, not 200",
         "WR-07 Expect, where there is no route": "status 100, not 404",
         "WR-07 Expect, where the type is refused": "status 100, not 415",
