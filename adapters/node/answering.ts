@@ -59,6 +59,10 @@ export class Answering implements Writing {
     const exchange = this.exchange(request, response, framing, expectsContinue);
     const sent = this.app.answer(exchange);
     if (!isToCome(sent)) return write(exchange, sent, this);
+    // Where a route reads it late, it waits.
+    if (framing !== 0 && exchange.isUntouched && !this.app.readsBody(exchange.method, exchange.target)) {
+      exchange.incoming?.drain();
+    }
     connection.makes();
     this.inFlight++;
     whenAnswered(sent, request.socket, (sent) => {

@@ -70,6 +70,11 @@ export class NodeExchange implements Exchange {
     return this.incoming;
   }
 
+  /** Whether nobody has asked for the body, nor read of the request as a stream. */
+  get isUntouched(): boolean {
+    return this.#body === undefined && this.request.readableFlowing === null;
+  }
+
   /** The body as it comes on the connection; undefined where the head announces none. */
   get incoming(): IncomingBody | undefined {
     if (this.#body !== undefined) return this.#body;

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { tooLarge } from "../../src/inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
 import { BodyParts } from "./body-parts.ts";
+import { Draining } from "./dropping.ts";
 import { Gathering } from "./gathering.ts";
 import type { Sweep } from "../../src/app/sweep.ts";
 
@@ -14,6 +15,7 @@ export class IncomingBody implements BodySource {
   #sendContinue: (() => void) | undefined;
   #whole: Gathering | undefined = undefined;
   #parts: BodyParts | undefined = undefined;
+  #draining: Draining | undefined = undefined;
 
   constructor(
     request: IncomingMessage,
@@ -45,7 +47,12 @@ export class IncomingBody implements BodySource {
   get left(): number | undefined {
     if (this.length === undefined) return undefined;
     const taken = this.#whole?.received ?? this.#parts?.received ?? 0;
-    return this.length - taken - this.#request.readableLength;
+    return this.length - taken - this.dropped - this.#request.readableLength;
+  }
+
+  /** Bytes that came, and that nobody read. */
+  get dropped(): number {
+    return this.#draining?.dropped ?? 0;
   }
 
   /** Whether the rest is not to be waited for: the client was never told to send it, or stopped, or sent what is no body. */
@@ -57,6 +64,13 @@ export class IncomingBody implements BodySource {
   /** The request is answered: the rest is the writer's to drop. */
   release(): void {
     this.#parts?.release();
+    this.#draining?.stop();
+  }
+
+  /** Nobody reads it, or the rest of it. The client is not told to send it. */
+  drain(): void {
+    this.#draining ??= new Draining(this.#request, this.#sweep);
+    this.#draining.start();
   }
 
   #begin(): void {

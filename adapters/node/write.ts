@@ -45,23 +45,23 @@ function hangUpWhenIdle({ request: { socket } }: NodeExchange): void {
  */
 function writeUnread(exchange: NodeExchange, body: IncomingBody, sent: Sent, writing: Writing): void {
   body.release();
-  const { left } = body;
-  const isTooMuch = left !== undefined && left > discardLimit;
+  const { left, dropped } = body;
+  const isTooMuch = dropped + (left ?? 0) > discardLimit;
   const isLost = body.isLost || connectionOf(exchange.request.socket).fault !== undefined;
-  if (isTooMuch || isLost || endsAfter(exchange, sent, writing)) sendAndLinger(exchange, sent, writing);
-  else if (left === undefined) sendWhenDropped(exchange, sent, writing);
+  if (isTooMuch || isLost || endsAfter(exchange, sent, writing)) sendLast(exchange, body, sent, writing);
+  else if (left === undefined) sendWhenDropped(exchange, body, sent, writing);
   else sendAndDrop(exchange, sent, writing);
 }
 
-function sendWhenDropped(exchange: NodeExchange, sent: Sent, writing: Writing): void {
+function sendWhenDropped(exchange: NodeExchange, body: IncomingBody, sent: Sent, writing: Writing): void {
   const { request, response } = exchange;
   connectionOf(request.socket).sends(response);
   const done = (): void => {
     if (response.destroyed) return;
     if (request.complete) send(exchange, sent, writing, endsAfter(exchange, sent, writing));
-    else sendAndLinger(exchange, sent, writing);
+    else sendLast(exchange, body, sent, writing);
   };
-  new Dropping(request, discardLimit, (waiting) => writing.sweep.time(lingerMs, waiting), done).start();
+  new Dropping(request, discardLimit - body.dropped, (waiting) => writing.sweep.time(lingerMs, waiting), done).start();
 }
 
 function sendAndDrop(exchange: NodeExchange, sent: Sent, writing: Writing): void {
@@ -92,8 +92,10 @@ function asksForEnd(exchange: NodeExchange): boolean {
   return lists(exchange.lines("connection"), "close");
 }
 
-function sendAndLinger(exchange: NodeExchange, sent: Sent, writing: Writing): void {
+function sendLast(exchange: NodeExchange, body: IncomingBody, sent: Sent, writing: Writing): void {
   lingerAtEnd(exchange.request.socket, writing.sweep);
+  // A stream may be quiet for hours: only a socket that is read tells that its client has gone.
+  if (isStream(sent.body)) body.drain();
   send(exchange, sent, writing, true);
 }
 

@@ -102,6 +102,8 @@ export interface App {
   readonly answer: (exchange: Exchange) => Soon<Sent>;
   /** For listeners: what the route of a request says that it answers; undefined where it has none. */
   readonly kindOf: (method: string, target: string) => AnswerKind | undefined;
+  /** For listeners: whether the body of a request may be read; where no route reads it, a listener can drop it at once. */
+  readonly readsBody: (method: string, target: string) => boolean;
   /**
    * The app is stopping: from now on it is not ready (`Health.routes`). In a server that is not its own its streams of events
    * end, which that server would wait for; where `serve` listens, `server.stop()` does all of it. Not named `stop`: Bun takes a
@@ -175,10 +177,9 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     app.isStopping = true;
     for (const act of whenStopping.splice(0)) act();
   };
-  const kindOf = (method: string, target: string) => kindAt(table, method, target);
   const { trace } = options;
   const flush = trace && (() => inTime(trace.flush(), flushMs));
-  return { fetch, routes, answer, kindOf, drain, onDrain, flush };
+  return { fetch, routes, answer, ...lookUpsOf(table), drain, onDrain, flush };
 }
 
 function compileCors(
@@ -212,9 +213,16 @@ function bodyLimits(options: AppOptions, problems: string[]): Pick<CompiledApp, 
   return { maxBody, budget: new BodyBudget(bodyBudget, share) };
 }
 
-function kindAt(table: Table<CompiledRoute>, method: string, target: string): AnswerKind | undefined {
+function lookUpsOf(table: Table<CompiledRoute>): Pick<App, "kindOf" | "readsBody"> {
+  return {
+    kindOf: (method, target) => routeAt(table, method, target)?.route.returns.node.kind,
+    readsBody: (method, target) => routeAt(table, method, target)?.readsBody ?? false,
+  };
+}
+
+function routeAt(table: Table<CompiledRoute>, method: string, target: string): CompiledRoute | undefined {
   try {
-    return table.find(method === "HEAD" ? "GET" : method, pathOf(target))?.route.route.returns.node.kind;
+    return table.find(method === "HEAD" ? "GET" : method, pathOf(target))?.route;
   } catch {
     // A codec of the application's own raised, as it will once more where the request is answered.
     return undefined;

@@ -33,6 +33,7 @@ export function compile(
 class ReadyRoute implements CompiledRoute {
   readonly route: Route;
   readonly answerOf: (returned: unknown) => Answer;
+  readonly readsBody: boolean;
   readonly statuses: ReadonlySet<number> | undefined;
   readonly opens: CompiledRoute["opens"];
   readonly sockets: CompiledRoute["sockets"];
@@ -58,7 +59,9 @@ class ReadyRoute implements CompiledRoute {
     this.accessLevel = route.meta.find(access) ?? "info";
     this.#declared = declared;
     this.#supplied = supplied;
-    if (nodes.some(({ body }) => body !== undefined)) this.#plan = this.#makePlan();
+    const hasBody = nodes.some(({ body }) => body !== undefined);
+    this.readsBody = hasBody || nodes.some(({ binds }) => binds === true);
+    if (hasBody) this.#plan = this.#makePlan();
   }
 
   get plan(): Plan {

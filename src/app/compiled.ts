@@ -32,6 +32,8 @@ export interface CompiledRoute {
   readonly answerOf: (returned: unknown) => Answer;
   /** Names of the codes it or its inputs declare. */
   readonly codes: ReadonlySet<string>;
+  /** Whether its inputs may read the request's body. */
+  readonly readsBody: boolean;
   /** The statuses it lists; undefined where its handler cannot choose one. */
   readonly statuses: ReadonlySet<number> | undefined;
   /** What keeps a request from opening the route's socket; undefined for a route that opens none. */

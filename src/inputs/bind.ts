@@ -12,5 +12,5 @@ export function bind<A, B, R extends string, Q extends string, W, X>(
     const asker = {};
     return (_asked, values, reading) => reading.late(asker, () => next(values[slot] as A));
   };
-  return { node: { from: [dep], opaque: true, compile } };
+  return { node: { from: [dep], opaque: true, binds: true, compile } };
 }

@@ -83,6 +83,8 @@ export interface DepNode {
   readonly credential?: { readonly scheme: string; readonly doc?: string };
   /** Reads what cannot be known before: the API document says less than is read. */
   readonly opaque?: boolean;
+  /** Which inputs it reads besides, a body's among them, is known only when the request comes. */
+  readonly binds?: boolean;
   /** Read at every use. */
   readonly uncached?: boolean;
   readonly resource?: string;

@@ -1,0 +1,255 @@
+/**
+ * Clients that leave behind a body that nobody reads. Node reads nothing more of a socket while a body waits to be read, so
+ * neither a FIN nor a RST is seen behind it.
+ */
+import { createServer } from "node:http";
+import type { Server as HttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { Answer, App, Dep, Path, Returns, body, bodyStream, clientGone, get, post } from "usher-http";
+import type { Route } from "usher-http";
+import { listener } from "usher-http/node";
+import type { ServeOptions } from "usher-http/node";
+import { gate, holdClock, start } from "../../support/node-server.ts";
+import { RawClient, header, turns } from "../../support/raw-client.ts";
+
+/** What is dropped of a body on a connection that is kept. */
+const most = 65_536;
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve());
+  });
+const byLength = (bytes: number) => `content-length: ${bytes}\r\n\r\n${"x".repeat(bytes)}`;
+const inChunks = (bytes: number) =>
+  `transfer-encoding: chunked\r\n\r\n${bytes.toString(16)}\r\n${"x".repeat(bytes)}\r\n0\r\n\r\n`;
+const unfinished = (bytes: number) => `content-length: ${bytes + 7}\r\n\r\n${"x".repeat(bytes)}`;
+const unasked = (bytes: number) => `expect: 100-continue\r\n${byLength(bytes)}`;
+const framings: readonly (readonly [name: string, sent: (bytes: number) => string])[] = [
+  ["by length", byLength],
+  ["in chunks", inChunks],
+  ["and not all of it", unfinished],
+  ["though it was to wait for 100 Continue", unasked],
+];
+const sizes = [10, most, 4 * most, 64 * most];
+const departures: readonly (readonly [name: string, leave: (client: RawClient) => void])[] = [
+  ["resets the connection", (client) => client.leave()],
+  ["closes it", (client) => client.close()],
+  ["ends its side", (client) => void client.halfClose()],
+];
+const rows = framings.flatMap(([framing, sent]) =>
+  departures.flatMap(([departure, leave]) => sizes.map((bytes) => [bytes, framing, departure, sent, leave] as const)),
+);
+
+// The sweep looks every 5 ms.
+const quick = { bodyTimeoutMs: 100, sendTimeoutMs: 600_000 };
+const ok = get(Path.of("ok"), { returns: Returns.text }, () => "ok");
+
+/** A route of which nobody reads the body, and what it notes. */
+function waits() {
+  const asked = gate();
+  const gone = gate();
+  const told = async (clientGone: AbortSignal): Promise<void> => {
+    asked.open();
+    await aborted(clientGone);
+    gone.open();
+  };
+  return { asked: asked.passed, gone: gone.passed, told };
+}
+
+describe.each(rows)("a client that sends %i bytes %s, and %s", (bytes, _framing, _departure, sent, leave) => {
+  const leaves = async (route: Route, asked: Promise<void>, gone: Promise<void>) => {
+    const { port } = await start([route, ok], quick);
+    const client = await RawClient.to(port);
+    client.send(`POST /w HTTP/1.1\r\nhost: h\r\n${sent(bytes)}`);
+    await asked;
+    leave(client);
+    await gone;
+  };
+
+  it("is gone to the handler that waits for it and reads no body", async () => {
+    const { asked, gone, told } = waits();
+    const inputs = { clientGone };
+    const route = post(Path.of("w"), { inputs, returns: Returns.text }, async ({ clientGone }) => {
+      await told(clientGone);
+      return "gone";
+    });
+    await leaves(route, asked, gone);
+  });
+
+  it("is gone to a quiet stream", async () => {
+    const { asked, gone, told } = waits();
+    async function* quiet(clientGone: AbortSignal) {
+      yield Buffer.from("one");
+      await told(clientGone);
+    }
+    const inputs = { clientGone };
+    const route = post(Path.of("w"), { inputs, returns: Returns.response }, ({ clientGone }) =>
+      Answer.stream(quiet(clientGone)),
+    );
+    await leaves(route, asked, gone);
+  });
+});
+
+describe("a server that the app is mounted in", () => {
+  const open: HttpServer[] = [];
+  afterEach(() => {
+    for (const server of open.splice(0)) server.close().closeAllConnections();
+  });
+
+  it.each(departures)("is told of a client, too, that %s behind a body that nobody reads", async (_how, leave) => {
+    const { asked, gone, told } = waits();
+    const inputs = { clientGone };
+    const route = post(Path.of("w"), { inputs, returns: Returns.text }, async ({ clientGone }) => {
+      await told(clientGone);
+      return "gone";
+    });
+    const server = createServer(listener(App.make([route]), quick));
+    open.push(server);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const client = await RawClient.to((server.address() as AddressInfo).port);
+    client.send(`POST /w HTTP/1.1\r\nhost: h\r\n${byLength(16 * most)}`);
+    await asked;
+    leave(client);
+    await gone;
+  });
+});
+
+describe("a body that is dropped while a handler waits", () => {
+  /** A handler that reads no body, and answers when it is let to. */
+  function held() {
+    const asked = gate();
+    const letGo = gate();
+    const inputs = { clientGone };
+    const route = post(Path.of("w"), { inputs, returns: Returns.text }, async ({ clientGone }) => {
+      asked.open();
+      await letGo.passed;
+      return clientGone.aborted ? "gone" : "there";
+    });
+    return { route, asked: asked.passed, letGo: letGo.open };
+  }
+
+  it.each(framings.filter(([framing]) => framing === "by length" || framing === "in chunks"))(
+    "%s keeps its connection, and what is behind it is answered behind it",
+    async (_framing, sent) => {
+      const { route, asked, letGo } = held();
+      const { port } = await start([route, ok]);
+      const client = await RawClient.to(port);
+      client.send(`POST /w HTTP/1.1\r\nhost: h\r\n${sent(most)}`).ask("GET /ok");
+      await asked;
+      for (let i = 0; i < 5; i++) await turns(port);
+      letGo();
+      const answered = await client.answer();
+      expect([answered.body, header(answered, "connection")]).toEqual(["there", undefined]);
+      expect((await client.answer()).body).toBe("ok");
+      expect((await client.ask("GET /ok").answer()).body).toBe("ok");
+    },
+  );
+
+  it.each([
+    ["by length", byLength],
+    ["in chunks", inChunks],
+  ])("%s, past 64 KiB and not whole, closes its connection behind the answer", async (_framing, sent) => {
+    const { route, asked, letGo } = held();
+    const { port } = await start([route, ok]);
+    const client = await RawClient.to(port);
+    const bytes = `POST /w HTTP/1.1\r\nhost: h\r\n${sent(2 * most)}`;
+    // All but the last 100 bytes: less than 64 KiB are left.
+    client.send(bytes.slice(0, -100));
+    await asked;
+    for (let i = 0; i < 5; i++) await turns(port);
+    letGo();
+    const answered = await client.answer();
+    expect([answered.body, header(answered, "connection")]).toEqual(["there", "close"]);
+    await client.closed();
+  });
+
+  it("is read slowly past 64 KiB: the rest waits with its client", async () => {
+    holdClock();
+    const { route, asked, letGo } = held();
+    const { port } = await start([route, ok], { drainMs: 0 });
+    const client = await RawClient.to(port);
+    // More than a system keeps for a connection.
+    client.send(`POST /w HTTP/1.1\r\nhost: h\r\n${byLength(1024 * most)}`);
+    await asked;
+    for (let i = 0; i < 20; i++) await turns(port);
+    expect(client.socket.writableLength).toBeGreaterThan(0);
+    letGo();
+    expect((await client.answer()).body).toBe("there");
+  });
+
+  it("is not asked for with 100 Continue", async () => {
+    const { route, asked, letGo } = held();
+    const { port } = await start([route, ok]);
+    const client = await RawClient.to(port);
+    client.send("POST /w HTTP/1.1\r\nhost: h\r\nexpect: 100-continue\r\ncontent-length: 4\r\n\r\n");
+    await asked;
+    await turns(port);
+    letGo();
+    const answered = await client.answer();
+    expect([answered.status, answered.body, header(answered, "connection")]).toEqual([200, "there", "close"]);
+  });
+});
+
+describe("a body that is read late", () => {
+  type Late = (waited: Promise<void>) => { readonly route: Route; readonly options?: ServeOptions };
+  const upload = bodyStream({ max: 1 << 30 });
+  const sized = (inputs: { readonly body: Dep<Uint8Array> }): Route =>
+    post(Path.of("w"), { inputs, returns: Returns.text }, ({ body }) => String(body.byteLength));
+  const rows: readonly (readonly [how: string, late: Late])[] = [
+    [
+      "behind an input that waits",
+      (waited) => ({
+        route: sized({ body: Dep.join({ late: Dep.ofRequest(() => waited), body }, ({ body }) => body) }),
+      }),
+    ],
+    [
+      "by an input that is found only then",
+      (waited) => ({
+        route: sized({
+          body: Dep.bind(
+            Dep.ofRequest(() => waited),
+            () => body,
+          ),
+        }),
+      }),
+    ],
+    [
+      "as a stream",
+      (waited) => ({
+        route: post(Path.of("w"), { inputs: { upload }, returns: Returns.text }, async ({ upload }) => {
+          await waited;
+          let bytes = 0;
+          for await (const part of upload) bytes += part.byteLength;
+          return String(bytes);
+        }),
+      }),
+    ],
+    [
+      "behind middleware that waits",
+      (waited) => ({
+        route: sized({ body }),
+        options: {
+          middleware: [
+            async ({ path }, next) => {
+              if (path === "/w") await waited;
+              return next();
+            },
+          ],
+        },
+      }),
+    ],
+  ];
+
+  it.each(rows)("%s is there whole", async (_how, late) => {
+    const waited = gate();
+    const { route, options } = late(waited.passed);
+    const { port } = await start([route, ok], options);
+    const sent = [byLength, inChunks].map((body) => body(8 * most));
+    const clients = await Promise.all(sent.map(() => RawClient.to(port)));
+    for (const [i, client] of clients.entries()) client.send(`POST /w HTTP/1.1\r\nhost: h\r\n${sent[i]}`);
+    for (let i = 0; i < 5; i++) await turns(port);
+    waited.open();
+    for (const client of clients) expect((await client.answer()).body).toBe(String(8 * most));
+  });
+});
