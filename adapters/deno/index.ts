@@ -7,6 +7,7 @@ import type { Sent } from "../../src/app/exchange.ts";
 import { OpenSockets } from "../../src/app/open-sockets.ts";
 import { say, sayReported, sayStopped } from "../../src/app/listener-log.ts";
 import { Later, isToCome } from "../../src/inputs/later.ts";
+import type { Soon } from "../../src/inputs/later.ts";
 import { limitsOf } from "../../src/app/listening.ts";
 import type { Limits, ServeOptions, Server } from "../../src/app/listening.ts";
 import { refuse, refusedLength, refusedTarget } from "../../src/app/refused-head.ts";
@@ -27,6 +28,7 @@ import type { Untaken } from "./respond.ts";
 import type { DenoRuntime, DenoServeOptions, ServeInfo } from "./runtime.ts";
 import { Serving } from "./serving.ts";
 import { StopSignals } from "./signals.ts";
+import { afterLooks } from "./socket-link.ts";
 import { stderrSink } from "./stderr.ts";
 import { targetOf } from "./target.ts";
 
@@ -118,16 +120,20 @@ class Listener implements Server {
     if (typeof target !== "string") return refuse(target);
     const exchange = new DenoExchange(request, target, info, this);
     const sent = this.app.answer(exchange);
-    if (!isToCome(sent)) return respond(exchange, sent, this);
+    if (!isToCome(sent) && sent.socket === undefined) return respond(exchange, sent, this);
     return this.#answerLate(exchange, sent);
   };
 
-  #answerLate(exchange: DenoExchange, sent: Promise<Sent> | Later<Sent>): Promise<Response> {
-    // Deno keeps for ever a connection that is to become a socket, and whose client has gone by then.
+  #answerLate(exchange: DenoExchange, sent: Soon<Sent>): Promise<Response> {
+    // So that `afterLooks` finds whether the client has gone.
     if (exchange.method === "GET" && exchange.lines("upgrade").length > 0) void exchange.gone;
     const pending = new Pending(exchange);
     const entry = this.#pending.add(pending);
     const answer = (sent: Sent): void => {
+      if (sent.socket === undefined) go(sent);
+      else afterLooks(() => go(sent));
+    };
+    const go = (sent: Sent): void => {
       try {
         this.#pending.remove(entry);
         pending.answer(sent, this);
@@ -136,6 +142,7 @@ class Listener implements Server {
       }
     };
     if (sent instanceof Later) sent.hear(answer);
+    else if (!(sent instanceof Promise)) answer(sent);
     else
       sent.then(answer, (thrown: unknown) => {
         this.#pending.remove(entry);

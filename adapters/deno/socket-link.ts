@@ -18,6 +18,17 @@ export interface Speaking {
   readonly sendTimeoutMs: number;
 }
 
+/**
+ * Calls back once Deno has looked whether the client of a handshake is still there. Of a client that resets before the 101 is
+ * written, Deno keeps the descriptor for ever, and tells nothing (seen with 2.9.5). A timer may have its turn before the
+ * connections have theirs, so it takes more than one: of 3,000 clients that reset within 2 ms, 1,409 left a descriptor without a
+ * look, 22 with two, and 1 with three.
+ */
+export function afterLooks(act: () => void, looks = 3): void {
+  if (looks === 0) act();
+  else setTimeout(afterLooks, 0, act, looks - 1);
+}
+
 /** The 101 of Deno's own making, with the head of ours. It must be what the request's handler returns. */
 export function upgrade(exchange: DenoExchange, { head }: Sent, opened: OpenedSocket, speaking: Speaking): Response {
   const { request } = exchange;
