@@ -1,4 +1,4 @@
-import { caught } from "../../src/logging/last-net.ts";
+import { attempt } from "../../src/logging/last-net.ts";
 import { Connection, connectionOf, keepBySocket } from "./connection.ts";
 import type { WatchedSocket } from "./connection.ts";
 import { waitOnEnded } from "./half-closed.ts";
@@ -33,21 +33,15 @@ export class Connections {
     socket.on("error", ignore);
     // Neither comes twice, and `once` would keep two more objects for as long as the connection is open.
     socket.on("end", () => {
-      try {
+      attempt(socket, () => {
         // Node has told of it as of a fault, Deno has not.
         connection.ended();
         waitOnEnded(connection, sendTimeoutMs);
-      } catch (thrown) {
-        caught(thrown, socket);
-      }
+      });
     });
     socket.on("close", () => {
       this.#open.delete(connection);
-      try {
-        connection.closed();
-      } catch (thrown) {
-        caught(thrown, socket);
-      }
+      attempt(socket, () => connection.closed());
     });
     this.#open.add(connection);
     return connection;

@@ -1,4 +1,5 @@
 import { say } from "../../src/app/listener-log.ts";
+import { guarded } from "../../src/logging/last-net.ts";
 
 const lineEveryMs = 60_000;
 
@@ -24,9 +25,10 @@ export class Crowd {
   #say(): void {
     say("warn", `connections closed past maxConnections (${this.#maxConnections}): ${this.#closed}`);
     this.#closed = 0;
-    this.#timer = setTimeout(() => {
+    const sayMore = guarded(undefined, () => {
       this.#timer = undefined;
       if (this.#closed > 0) this.#say();
-    }, lineEveryMs).unref();
+    });
+    this.#timer = setTimeout(sayMore, lineEveryMs).unref();
   }
 }

@@ -14,7 +14,7 @@ import { measureConnections } from "../../src/measuring/figures.ts";
 import { inBackground } from "../../src/logging/background.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routes/route.ts";
-import { attempt } from "../../src/logging/last-net.ts";
+import { attempt, guarded } from "../../src/logging/last-net.ts";
 import { Answering } from "./answering.ts";
 import { Connections } from "./connections.ts";
 import { isWatched } from "./connection.ts";
@@ -103,11 +103,11 @@ class Listener implements Server {
     return this.#stopping.begin();
   }
 
-  readonly #onSignal = (): void => {
+  readonly #onSignal: () => void = guarded(undefined, () => {
     // The next one finds no listener, and does what it does to any process.
     process.off("SIGTERM", this.#onSignal).off("SIGINT", this.#onSignal);
     inBackground(this.stop());
-  };
+  });
 
   #server(): HttpServer {
     const { maxHeaderBytes, headTimeoutMs, idleTimeoutMs, maxConnections } = this.#limits;
@@ -145,7 +145,10 @@ class Listener implements Server {
     const upgrades = this.#upgrades;
     const { sendTimeoutMs } = this.#limits;
     // Past its own share of the limit Node closes a connection before it has made a socket of it.
-    server.on("drop", () => this.#crowd.closed());
+    server.on(
+      "drop",
+      guarded(undefined, () => this.#crowd.closed()),
+    );
     server.on("connection", (socket) => attempt(socket, () => this.#connect(socket)));
     server.on("request", (request, response) => answering.answer(request, response, false));
     server.on("checkContinue", (request, response) => {

@@ -175,12 +175,12 @@ class Streaming implements StreamSink, OpenStream {
     const socket = this.#socket;
     if (socket.destroyed) return Promise.resolve();
     this.#draining ??= new Promise((resolve) => {
-      const settle = (): void => {
+      const settle = guarded(socket, () => {
         response.off("drain", settle);
         socket.off("close", settle).off("drain", look);
         this.#draining = undefined;
         resolve();
-      };
+      });
       // Node tells a response of its socket's `drain`, but for a socket that it handed over to a request behind it.
       const look = guarded(socket, () => {
         if (response.writableLength === 0) settle();

@@ -8,6 +8,7 @@ import { WebSocketServer } from "ws";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Answer, Path, Returns, Socket, body, get, post } from "usher-http";
 import { OpenSocket } from "../../../src/streams/sockets/open-socket.ts";
+import { Crowd } from "../../../adapters/node/crowd.ts";
 import { Connection } from "../../../adapters/node/connection.ts";
 import { lines } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
@@ -80,6 +81,13 @@ describe("what raises on an event", () => {
   it("of its listening socket ends nothing", async () => {
     const { port, server } = await startWatched();
     server.emit("error", new TypeError("a secret"));
+    await isTold(port);
+  });
+
+  it("of a connection past maxConnections ends nothing", async () => {
+    const { port, server } = await startWatched();
+    vi.spyOn(Crowd.prototype, "closed").mockImplementationOnce(raises);
+    server.emit("drop");
     await isTold(port);
   });
 

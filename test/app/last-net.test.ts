@@ -1,0 +1,138 @@
+/** What every listener's own work stands on: what raises in it becomes one error line, and nothing goes back to the runtime. */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { abortingWith } from "../../src/app/gone.ts";
+import { OpenSockets } from "../../src/app/open-sockets.ts";
+import { Streaming } from "../../src/app/streaming.ts";
+import type { Sending } from "../../src/app/streaming.ts";
+import type { Deadline, Sweep } from "../../src/app/sweep.ts";
+import { bodyOf } from "../../src/app/timed-body.ts";
+import { attempt, guarded } from "../../src/logging/last-net.ts";
+import { keepAlive } from "../../src/streams/keep-alive.ts";
+import type { HeardLink, SocketHeard } from "../../src/streams/sockets/link.ts";
+import { eventually } from "../support/eventually.ts";
+import { lines } from "../support/logs.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+const raise = (): never => {
+  throw new TypeError("a secret");
+};
+const nothing = (): void => {};
+
+const errors = () => lines().filter(({ level }) => level === "error");
+async function isTold(count = 1): Promise<void> {
+  await eventually(() => expect(errors()).toHaveLength(count));
+  for (const line of errors()) {
+    expect(line).toMatchObject({ "error.kind": "TypeError", "error.stack": expect.stringMatching(/^at /) });
+  }
+  expect(JSON.stringify(errors())).not.toContain("secret");
+}
+
+describe("what raises on an event", () => {
+  it("ends the connection that the event is of", async () => {
+    const ended: string[] = [];
+    guarded({ destroy: () => ended.push("destroyed") }, raise)();
+    guarded({ terminate: () => ended.push("terminated") }, raise)();
+    expect(ended).toEqual(["destroyed", "terminated"]);
+    await isTold(2);
+  });
+
+  it("raises nothing either where the connection cannot be ended", async () => {
+    attempt({ destroy: raise }, raise);
+    await isTold(2);
+  });
+
+  it("is given what the event tells, where nothing raises", () => {
+    const heard: unknown[] = [];
+    guarded(undefined, (...given: readonly number[]) => heard.push(...given))(1, 2);
+    attempt(undefined, (text: string) => heard.push(text), "three");
+    expect([heard, lines()]).toEqual([[1, 2, "three"], []]);
+  });
+});
+
+describe("what raises goes no further", () => {
+  it("than the wait for a body", async () => {
+    const deadline: Deadline = { arrived: nothing, rest: nothing, goOn: nothing, clear: raise };
+    const sweep = { body: () => deadline } as unknown as Sweep;
+    const init = {
+      method: "POST",
+      body: new ReadableStream(),
+      duplex: "half" as const,
+      headers: { "content-length": "4" },
+    };
+    const body = bodyOf(new Request("http://h/", init), "POST", { sweep, pieceBytes: 0, unread: 0 });
+    void body?.read();
+    body?.expire();
+    await isTold();
+  });
+
+  it("than a runtime's signal", async () => {
+    const runtime = new AbortController();
+    const { signal } = abortingWith(runtime.signal);
+    vi.spyOn(AbortController.prototype, "abort").mockImplementationOnce(raise);
+    runtime.signal.dispatchEvent(new Event("abort"));
+    expect(signal.aborted).toBe(false);
+    await isTold();
+  });
+
+  it("than a timer that keeps a connection alive", async () => {
+    const kept = keepAlive(1, () => {
+      kept.end();
+      raise();
+    });
+    await isTold();
+  });
+
+  it("than one socket of those that are told to stop", async () => {
+    const told: string[] = [];
+    const link = (stopping: () => void): HeardLink => {
+      const heard: SocketHeard = { message: nothing, frame: nothing, closed: nothing, lost: nothing, stopping };
+      return { heard, start: nothing, send: () => true, close: nothing, terminate: () => told.push("terminated") };
+    };
+    const open = new OpenSockets();
+    const never = { open: () => new Promise<void>(() => {}) };
+    for (const stopping of [raise, () => told.push("stopping")]) void open.speak(never as never, link(stopping));
+    open.stop();
+    expect(told).toEqual(["terminated", "stopping"]);
+    await isTold();
+  });
+
+  it("than the socket that opens, which is in flight no more", async () => {
+    const open = new OpenSockets();
+    const link = { terminate: nothing } as HeardLink;
+    await expect(open.speak({ open: raise } as never, link)).rejects.toThrow(TypeError);
+    expect(open.size).toBe(0);
+  });
+});
+
+describe("what raises in the sending of a stream cuts it, and is told", () => {
+  const sendings: { readonly [method: string]: (stream: ReadableStream<Uint8Array>) => Promise<unknown> } = {
+    making: (stream) => stream.getReader().read(),
+    made: (stream) => stream.getReader().read(),
+    cancelled: (stream) => stream.cancel(),
+    ended: (stream) => stream.cancel(),
+  };
+  it.each(Object.keys(sendings))("%s", async (method) => {
+    const sending: Sending = {
+      stopsAtLength: false,
+      making: nothing,
+      made: nothing,
+      cancelled: () => "client gone",
+      ended: nothing,
+      [method]: raise,
+    };
+    let failed: unknown;
+    const request = {
+      run: <A>(work: () => A): A => work(),
+      undeclared: nothing,
+      ended: (_how: string, thrown?: unknown) => (failed = thrown),
+    };
+    const parts = (async function* () {
+      yield new Uint8Array(1);
+    })();
+    const { readable } = new Streaming({ parts, request }, sending);
+    await sendings[method]?.(readable).catch(nothing);
+    if (method === "making" || method === "made") expect(failed).toBeInstanceOf(TypeError);
+    else await isTold();
+  });
+});
