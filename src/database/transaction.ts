@@ -52,7 +52,11 @@ export async function transact<A>(
     const isConflict = thrown instanceof DatabaseError && thrown.failure.kind === "not_serializable";
     if (!isConflict || left <= 0 || options.signal?.aborted) throw thrown;
     info(`a transaction is run again: ${thrown.message}`);
-    await slot.run(begin, []).catch((failure: unknown) => Promise.reject(notBegun(failure)));
+    await slot.run(begin, []).catch((failure: unknown) => {
+      // As where the first one fails: it is not what the next borrower should get.
+      slot.link.cut();
+      throw notBegun(failure);
+    });
   }
 }
 

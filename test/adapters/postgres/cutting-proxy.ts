@@ -7,11 +7,15 @@ export class CuttingProxy {
   readonly #server: Server;
   readonly #clients = new Set<Socket>();
   readonly #armed = new Set<Socket>();
+  readonly #carried = new Set<Socket>();
   #hushed: (() => void) | undefined = undefined;
   #hushAt: string | undefined = undefined;
+  #refuseAt: string | undefined = undefined;
+  /** Those that are not carried yet; undefined where each is at once. */
+  #held: (() => void)[] | undefined = undefined;
 
   private constructor(target: number) {
-    this.#server = createServer((client) => this.#carry(client, target));
+    this.#server = createServer((client) => this.#join(client, target));
   }
 
   static async to(target: number): Promise<CuttingProxy> {
@@ -31,6 +35,43 @@ export class CuttingProxy {
     const client = clients[Math.floor(Math.random() * clients.length)];
     if (client !== undefined) this.#armed.add(client);
     return client !== undefined;
+  }
+
+  /** As {@link cut}, every connection there is. */
+  cutAll(): void {
+    for (const client of this.#clients) this.#armed.add(client);
+  }
+
+  /** Answers by itself the next message that holds a text, with an error of the server's: that never hears of it. */
+  refuse(text: string): void {
+    this.#refuseAt = text;
+  }
+
+  /** Carries no connection that is made from now on, until {@link letIn}. */
+  hold(): void {
+    this.#held = [];
+  }
+
+  /** How many connections are held. */
+  get held(): number {
+    return this.#held?.length ?? 0;
+  }
+
+  letIn(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const carry of held) carry();
+  }
+
+  /** Ends the connections that are held, and holds those to come. */
+  turnAway(): void {
+    this.#held = [];
+    for (const client of this.#clients) if (!this.#carried.has(client)) client.destroy();
+  }
+
+  /** How many clients are connected. */
+  get connections(): number {
+    return this.#clients.size;
   }
 
   /**
@@ -56,13 +97,28 @@ export class CuttingProxy {
     for (const client of this.#clients) client.destroy();
   }
 
-  #carry(client: Socket, target: number): void {
-    const server = connect(target, "127.0.0.1");
+  #join(client: Socket, target: number): void {
     this.#clients.add(client);
-    for (const socket of [client, server]) socket.setNoDelay(true).on("error", () => {});
+    client.setNoDelay(true).on("error", () => {});
+    client.on("close", () => {
+      for (const set of [this.#clients, this.#armed, this.#carried]) set.delete(client);
+    });
+    const carry = (): void => this.#carry(client, target);
+    if (this.#held === undefined) carry();
+    else this.#held.push(carry);
+  }
+
+  #carry(client: Socket, target: number): void {
+    if (client.destroyed) return;
+    this.#carried.add(client);
+    const server = connect(target, "127.0.0.1");
+    server.setNoDelay(true).on("error", () => {});
     client.on("data", (bytes) => {
       if (this.#hushAt !== undefined && bytes.includes(this.#hushAt)) void this.hush();
-      server.write(bytes);
+      const isRefused = this.#refuseAt !== undefined && bytes.includes(this.#refuseAt);
+      if (isRefused) this.#refuseAt = undefined;
+      if (isRefused) client.write(refusal);
+      else server.write(bytes);
     });
     server.on("data", (bytes) => {
       if (this.#hushed !== undefined) return this.#hushed();
@@ -70,10 +126,15 @@ export class CuttingProxy {
       else client.write(bytes);
     });
     server.on("close", () => client.destroy());
-    client.on("close", () => {
-      this.#clients.delete(client);
-      this.#armed.delete(client);
-      server.end();
-    });
+    client.on("close", () => server.end());
   }
 }
+
+// An ErrorResponse, and a ReadyForQuery in a transaction that failed (PostgreSQL §54.7).
+const fields = "SERROR\0VERROR\0CXX000\0Mnot today\0\0";
+const refusal = Buffer.concat([
+  Buffer.from("E"),
+  Buffer.from([0, 0, 0, fields.length + 4]),
+  Buffer.from(fields),
+  Buffer.from("Z\0\0\0\x05E"),
+]);

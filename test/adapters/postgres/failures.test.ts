@@ -131,13 +131,6 @@ describe("the server", () => {
     await expectWhole(some);
   });
 
-  it("ends a connection as a transaction begins: it begins on another", async () => {
-    const some = await pool({ size: 1 });
-    await some.exec(endSelf).catch(() => {});
-    expect(await some.transaction((db) => db.exec(one))).toEqual({ one: 1 });
-    await expectWhole(some);
-  });
-
   it("crashes: what ran is lost, and the pool finds it again", async () => {
     const some = await pool();
     const lost = failure(some.exec(sleep, 60));

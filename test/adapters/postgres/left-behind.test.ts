@@ -1,0 +1,130 @@
+/** What a borrower, a failure or the pool's housekeeping leaves behind is nobody else's affair: each time somebody comes second. */
+import { getEventListeners } from "node:events";
+import { describe, expect, it } from "vitest";
+import { Statement, Type } from "usher-http/postgres";
+import type { PoolOptions } from "usher-http/postgres";
+import "../../support/logs.ts";
+import { gate } from "../../support/node-server.ts";
+import { observer, startPostgres } from "../../support/postgres/database.ts";
+import { eventually, pools } from "./pools.ts";
+import { behindProxy, failure, one, pid, watching } from "./whole.ts";
+
+const server = await startPostgres();
+const watch = observer(server);
+const pool = pools(server);
+await watch`create table kept (name text)`;
+
+const { expectWhole } = watching(watch);
+const behind = (options: PoolOptions) => behindProxy(server, options);
+const add = Statement.exec("insert into kept values ($1)", { params: [Type.text] });
+const lock = Statement.exec("select pg_advisory_lock(7)");
+
+describe("a transaction that is not begun", () => {
+  it("for a connection that was lost begins on another", async () => {
+    const { proxy, some } = await behind({ size: 1 });
+    for (let turn = 1; turn < 4; turn++) {
+      proxy.cutAll();
+      expect(await some.transaction((db) => db.exec(one))).toEqual({ one: 1 });
+      expect(some.stats()).toEqual({ size: 1, idle: 1, waiting: 0, replaced: turn });
+    }
+    await expectWhole(some);
+  });
+
+  it("for two that were lost is unsent, and gives both places back", async () => {
+    const { proxy, some } = await behind({ size: 2 });
+    for (let turn = 1; turn < 4; turn++) {
+      proxy.cutAll();
+      let ran = 0;
+      expect(await failure(some.transaction(async () => ran++))).toMatchObject({ kind: "unsent" });
+      expect(ran).toBe(0);
+      await expectWhole(some);
+      expect(some.stats().replaced).toBe(2 * turn);
+    }
+  });
+
+  it("for a refusal of the server's leaves that connection to nobody", async () => {
+    const { proxy, some } = await behind({ size: 1, statementCache: 0 });
+    const { pid: before } = await some.exec(pid);
+    proxy.refuse("begin");
+    const { pid: after } = await some.transaction((db) => db.exec(pid));
+    expect(after).not.toBe(before);
+    await expectWhole(some);
+  });
+
+  it("again after a conflict is unsent, and leaves that connection to nobody", async () => {
+    const { proxy, some } = await behind({ size: 1, statementCache: 0 });
+    const { pid: before } = await some.exec(pid);
+    const conflict = Statement.exec("do $$ begin raise exception 'again' using errcode = '40001'; end $$");
+    let runs = 0;
+    const work = some.transaction(
+      (db) => {
+        runs++;
+        proxy.refuse("begin isolation");
+        return db.exec(conflict);
+      },
+      { retries: 5, isolation: "serializable" },
+    );
+    expect([await failure(work), runs]).toEqual([{ kind: "unsent", detail: expect.any(String) }, 1]);
+    expect((await some.exec(pid)).pid).not.toBe(before);
+    await expectWhole(some);
+  });
+});
+
+it("a transaction that the server does not roll back takes its connection with it", async () => {
+  const { proxy, some } = await behind({ size: 1, statementCache: 0 });
+  const bug = new TypeError("a bug");
+  for (const name of ["first", "second"]) {
+    const thrown = some.transaction(async (db) => {
+      await db.exec(add, `${name} rolled back`);
+      proxy.refuse("rollback");
+      throw bug;
+    });
+    expect(await failure(thrown)).toBe(bug);
+    await some.transaction((db) => db.exec(add, name));
+    await expectWhole(some);
+  }
+  expect((await watch`select name from kept order by name`).map(({ name }) => String(name))).toEqual([
+    "first",
+    "second",
+  ]);
+});
+
+it.each(["use", "transaction"] as const)(
+  "the signal of a %s that is over ends no statement of the next one's",
+  async (way) => {
+    const some = await pool({ size: 1 });
+    const leaving = new AbortController();
+    expect(await some[way]((db) => db.exec(one), { signal: leaving.signal })).toEqual({ one: 1 });
+    expect(getEventListeners(leaving.signal, "abort")).toEqual([]);
+    await watch`select pg_advisory_lock(7)`;
+    const waiting = failure(some.exec(lock));
+    await eventually(
+      async () => (await watch`select 1 from pg_stat_activity where wait_event = 'advisory'`).length,
+    ).toBe(1);
+    leaving.abort();
+    expect(await failure(some.use((db) => db.exec(one), { signal: leaving.signal, waitMs: 1 }))).toMatchObject({
+      kind: "unsent",
+    });
+    await watch`select pg_advisory_unlock(7)`;
+    expect(await waiting).toBe("nothing was thrown");
+    await some.use((db) => db.exec(Statement.exec("select pg_advisory_unlock_all()")));
+  },
+);
+
+it("who waited for a connection leaves nothing at its signal, however the wait ended", async () => {
+  const some = await pool({ size: 1 });
+  const held = gate();
+  const holder = some.use(() => held.passed);
+  const signals = Array.from({ length: 3 }, () => new AbortController());
+  const [served, late, left] = signals.map(({ signal }, at) =>
+    failure(some.use((db) => db.exec(one), { signal, waitMs: at === 1 ? 1 : 60_000 })),
+  );
+  expect(signals.map(({ signal }) => getEventListeners(signal, "abort").length)).toEqual([1, 1, 1]);
+  expect(await late).toEqual({ kind: "pool_busy", waitedMs: 1 });
+  signals[2]?.abort();
+  expect(await left).toMatchObject({ kind: "unsent" });
+  held.open();
+  expect([await holder, await served]).toEqual([undefined, "nothing was thrown"]);
+  expect(signals.map(({ signal }) => getEventListeners(signal, "abort").length)).toEqual([0, 0, 0]);
+  expect(some.stats()).toMatchObject({ idle: 1, waiting: 0 });
+});
