@@ -42,6 +42,31 @@ describe("a wait", () => {
     sweep.stop();
   });
 
+  it.each([
+    ["is first started", 0],
+    ["is started again", 1],
+  ])("has its whole time where the sweep %s long after it was made", (_when, stops) => {
+    const sweep = new Sweep({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000 });
+    for (let i = 0; i < stops; i++) {
+      sweep.start();
+      sweep.stop();
+    }
+    vi.advanceTimersByTime(60_000);
+    sweep.start();
+    const [expired, body] = [vi.fn(), vi.fn()];
+    sweep.time(500, { expire: expired });
+    sweep.body({ expire: body });
+    vi.advanceTimersByTime(500);
+    expect(expired).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(100);
+    expect(expired).toHaveBeenCalledTimes(1);
+    vi.advanceTimersByTime(400);
+    expect(body).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(100);
+    expect(body).toHaveBeenCalledTimes(1);
+    sweep.stop();
+  });
+
   it("is longer for what arrives, and rests while nobody waits", () => {
     const sweep = swept();
     const expired = vi.fn();

@@ -1,0 +1,119 @@
+/**
+ * Bodies that a handler begins to read when nothing more of them comes: behind bytes that are no chunk, or when its
+ * connection has ended. The clock is held, so that no time-out ends a read in the place of what is looked for.
+ */
+import { describe, expect, it, vi } from "vitest";
+import { Dep, Path, Returns, body, bodyStream, clientGone, get, multipart, post } from "usher-http";
+import type { Route } from "usher-http";
+import { eventually } from "../../support/eventually.ts";
+import { lines } from "../../support/logs.ts";
+import { gate, holdClock, start } from "../../support/node-server.ts";
+import type { Gate } from "../../support/node-server.ts";
+import { RawClient, header, turns } from "../../support/raw-client.ts";
+
+const text = { returns: Returns.text };
+const ok = get(Path.of("ok"), text, () => "ok");
+const upload = bodyStream({ max: 1 << 20 });
+const path = Path.of("late");
+
+/** Ways to read a body late; each says that it is asked before it waits. */
+const readers: readonly (readonly [how: string, route: (asked: Gate, waited: Promise<void>) => Route])[] = [
+  [
+    "whole",
+    (asked, waited) => {
+      const late = Dep.ofRequest(() => (asked.open(), waited));
+      return post(path, { inputs: { late, body }, ...text }, ({ body }) => String(body.byteLength));
+    },
+  ],
+  [
+    "as a stream",
+    (asked, waited) =>
+      post(path, { inputs: { upload }, ...text }, async ({ upload }) => {
+        asked.open();
+        await waited;
+        let bytes = 0;
+        for await (const part of upload) bytes += part.byteLength;
+        return String(bytes);
+      }),
+  ],
+  [
+    "by its parts",
+    (asked, waited) =>
+      post(path, { inputs: { parts: multipart({ max: 1 << 20 }) }, ...text }, async ({ parts }) => {
+        asked.open();
+        await waited;
+        let count = 0;
+        for await (const part of parts) if (part.name !== "") count++;
+        return String(count);
+      }),
+  ],
+];
+
+const faults = [
+  ["no chunk size", "zz\r\n"],
+  ["no line end behind a chunk", "3\r\nabcdef"],
+  ["a trailer past the limit", `3\r\nabc\r\n0\r\nx: ${"y".repeat(20_000)}\r\n`],
+  ["chunk extensions past the limit", `1;x=${"y".repeat(20_000)}\r\n`],
+] as const;
+
+describe.each(readers)("a body that is read late, %s", (_how, route) => {
+  it.each(faults)("behind %s: the read fails at once, and the connection ends", async (_what, wire) => {
+    holdClock();
+    const [asked, waited] = [gate(), gate()];
+    const { port } = await start([route(asked, waited.passed), ok]);
+    const client = await RawClient.to(port);
+    const type = "content-type: multipart/form-data; boundary=b";
+    client.send("POST /late HTTP/1.1", "host: h", type, "transfer-encoding: chunked", "", "3\r\n--b\r\n", wire);
+    await asked.passed;
+    await turns(port);
+    waited.open();
+    const answered = await client.answer();
+    expect([answered.status < 500, answered.status >= 400, header(answered, "connection")]).toEqual([
+      true,
+      true,
+      "close",
+    ]);
+    expect(await client.rest()).toBe("");
+    expect((await (await RawClient.to(port)).ask("GET /ok").answer()).body).toBe("ok");
+  });
+});
+
+describe("a body that is read while the one ahead of it is", () => {
+  const second = Path.of("second");
+  const departures: readonly (readonly [how: string, leave: (client: RawClient) => void])[] = [
+    ["resets the connection", (client) => client.leave()],
+    ["ends its side", (client) => void client.halfClose()],
+  ];
+
+  it.each(departures)("fails where the client %s, whichever of them is not whole", async (_how, leave) => {
+    holdClock();
+    const [first, waits] = [gate(), gate()];
+    const read = vi.fn();
+    const { port } = await start([
+      // Has the first part of a body that came whole, and not its end.
+      post(path, { inputs: { upload }, ...text }, async ({ upload }) => {
+        await upload.read();
+        first.open();
+        await waits.passed;
+        return "first";
+      }),
+      post(second, { inputs: { upload, clientGone }, ...text }, async ({ upload }) => {
+        for (let part = await upload.read(); ; part = await upload.read()) {
+          read(part.ok ? part.value?.byteLength : part.error.kind);
+          if (!part.ok || part.value === undefined) return "second";
+        }
+      }),
+      ok,
+    ]);
+    const client = await RawClient.to(port);
+    client.ask("POST /late", [], "abc").send("POST /second HTTP/1.1", "host: h", "content-length: 10", "", "abc");
+    await first.passed;
+    await eventually(() => expect(read).toHaveBeenCalledWith(3));
+    leave(client);
+    await eventually(() => expect(read.mock.calls).toEqual([[3], ["unreadable"]]));
+    waits.open();
+    // Another is answered as ever.
+    expect((await (await RawClient.to(port)).ask("POST /second", [], "abc").answer()).body).toBe("second");
+    expect(lines().filter(({ level }) => level === "error")).toEqual([]);
+  });
+});

@@ -1,0 +1,130 @@
+/** The body of a standard `Request` as Bun's and Deno's listeners read it: each wait for it is bounded, and so is what is dropped. */
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Sweep } from "../../src/app/sweep.ts";
+import { bodyOf } from "../../src/app/timed-body.ts";
+import type { TimedBody } from "../../src/app/timed-body.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+let sweep: Sweep;
+afterEach(() => {
+  sweep.stop();
+  vi.useRealTimers();
+});
+
+/** A body of a request, and what its client sends of it. */
+function sent(length: number | undefined) {
+  sweep = new Sweep({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000 });
+  sweep.start();
+  let wire: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const cancelled = vi.fn();
+  const stream = new ReadableStream<Uint8Array>({ start: (to) => void (wire = to), cancel: cancelled });
+  const framing = length === undefined ? ["transfer-encoding", "chunked"] : ["content-length", String(length)];
+  const headers = new Headers([framing as [string, string]]);
+  const request = new Request("http://h/", { method: "POST", headers, body: stream, duplex: "half" });
+  const reading = { sweep, pieceBytes: 0, unread: 0 };
+  const body = bodyOf(request, "POST", reading) as TimedBody;
+  return {
+    body,
+    reading,
+    cancelled,
+    send: (bytes: number) => wire?.enqueue(new Uint8Array(bytes)),
+    end: () => wire?.close(),
+  };
+}
+
+/** What a read answers, in a number or a word. */
+const told = (read: Awaited<ReturnType<TimedBody["read"]>>) =>
+  read === undefined ? "end" : "kind" in read ? read.detail : read.byteLength;
+
+describe("a body that comes slowly", () => {
+  it.each([
+    ["at its rate", 100, 60, "end"],
+    ["below its rate", 80, 60, "the body stopped arriving"],
+  ])("%s: read for as long as it comes so", async (_how, bytes, seconds, ended) => {
+    const { body, reading, send, end } = sent(undefined);
+    let last: unknown = 0;
+    for (let second = 0; second < seconds && typeof last === "number"; second++) {
+      const read = body.read();
+      await vi.advanceTimersByTimeAsync(1000);
+      send(bytes);
+      last = told(await read);
+    }
+    if (last === bytes) end();
+    expect(told(await body.read())).toBe(ended);
+    // Nothing waits for it any more.
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([reading.unread, body.isReading]).toEqual([0, false]);
+  });
+
+  it("is not timed while nobody asks for it", async () => {
+    const { body, send, end } = sent(undefined);
+    send(10);
+    expect(told(await body.read())).toBe(10);
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    send(10);
+    expect(told(await body.read())).toBe(10);
+    end();
+    expect(told(await body.read())).toBe("end");
+  });
+});
+
+describe("what is left of a body", () => {
+  it.each([
+    ["nothing was read of it", 0, 1000],
+    ["a part was", 1, 900],
+    ["three were", 3, 700],
+  ])("where %s", async (_what, parts, left) => {
+    const { body, send } = sent(1000);
+    for (let i = 0; i < parts; i++) {
+      send(100);
+      await body.read();
+    }
+    expect(body.left).toBe(left);
+  });
+
+  it("is nothing once it came whole, and has no number where no length says it", async () => {
+    const whole = sent(100);
+    whole.send(100);
+    whole.end();
+    for (let i = 0; i < 2; i++) await whole.body.read();
+    expect(whole.body.left).toBe(0);
+    expect(sent(undefined).body.left).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it.each([
+    ["is dropped up to its limit", 0],
+    ["is dropped up to its limit behind what was read", 5],
+  ])("%s", async (_what, parts) => {
+    const { body, send } = sent(undefined);
+    for (let i = 0; i < parts; i++) {
+      send(100);
+      await body.read();
+    }
+    const dropped = vi.fn();
+    void body.drop(250, 1000).then(dropped);
+    for (let i = 0; i < 2; i++) {
+      send(100);
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    expect(dropped).not.toHaveBeenCalled();
+    send(100);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(dropped).toHaveBeenCalledTimes(1);
+  });
+
+  it("is dropped for its time at most", async () => {
+    const { body, send, cancelled, reading } = sent(undefined);
+    const dropped = vi.fn();
+    void body.drop(250, 500).then(dropped);
+    send(100);
+    await vi.advanceTimersByTimeAsync(400);
+    expect(dropped).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(300);
+    expect(dropped).toHaveBeenCalledTimes(1);
+    // The read that is under way is waited for, and what it brings is dropped as well.
+    expect([cancelled.mock.calls.length, reading.unread]).toEqual([0, 1]);
+    send(100);
+    await vi.advanceTimersByTimeAsync(0);
+    expect([cancelled.mock.calls.length, reading.unread]).toEqual([1, 0]);
+  });
+});
