@@ -190,11 +190,10 @@ class KeptSessions<A> implements Sessions<A> {
       await store.delete(digest);
       return undefined;
     }
-    const seen = this.#entry(entry.data, entry.createdAt, now);
     // Written now and then: a session that is used all the time would otherwise be written with every request.
     const isStale = now.getTime() - entry.seenAt.getTime() > this.#idleMs / 10;
-    if (isStale) await store.save(digest, seen, "seen");
-    return new KeptSession(this, store, digest, isStale ? seen : entry, read.value, now);
+    if (isStale) await store.save(digest, this.#entry(entry.data, entry.createdAt, now), "seen");
+    return new KeptSession(this, store, digest, entry, read.value, now);
   }
 
   /** Moves what is kept under a digest to a new id; throws the refusal where nothing is kept there any more. */

@@ -1,9 +1,14 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SessionEntry } from "usher-http";
 import { SessionTable } from "usher-http/postgres";
 import type { PoolOptions } from "usher-http/postgres";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
+import { logWith } from "../../support/logs.ts";
+import { runs } from "../../support/runs.ts";
 import { itHoldsInEveryOrder } from "../../support/session-orders.ts";
+import { Play } from "../../support/sessions/play.ts";
+import { script } from "../../support/sessions/script.ts";
 import { eventually, pools } from "./pools.ts";
 
 const server = await startPostgres();
@@ -134,6 +139,22 @@ describe("store", () => {
 
 describe("requests that have one session's cookie at once", () => {
   itHoldsInEveryOrder(async () => (await table()).store);
+});
+
+it("SE sessions in a table do what their model says, whatever requests there are at once", async () => {
+  logWith({ level: undefined });
+  const { name } = await table();
+  const store = SessionTable.store(await pool({ size: 3 }), { table: name });
+  await fc.assert(
+    fc
+      .asyncProperty(script, async (script) => {
+        await new Play(store, Number.POSITIVE_INFINITY).play(script);
+        expect(await outside`select 1 from ${outside(name)}`).toHaveLength(0);
+      })
+      // What a script that failed has left is not the next one's.
+      .afterEach(async () => void (await outside`delete from ${outside(name)}`)),
+    runs(40),
+  );
 });
 
 it("lists its statements, each of which fits its table", async () => {

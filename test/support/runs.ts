@@ -1,0 +1,10 @@
+/**
+ * How often a property is tried, and from which seed: `USHER_FUZZ_ROUNDS=5000 USHER_FUZZ_SEED=7 npx vitest run test/…` tries
+ * it with more, and with others.
+ */
+export function runs(usual: number): { readonly numRuns: number; readonly seed: number } {
+  return {
+    numRuns: Number(process.env["USHER_FUZZ_ROUNDS"] ?? usual),
+    seed: Number(process.env["USHER_FUZZ_SEED"] ?? 20_261_122),
+  };
+}
