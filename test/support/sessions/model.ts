@@ -289,8 +289,8 @@ export class RequestModel {
 }
 
 // eslint-disable-next-line require-yield
-function* read({ data }: SessionModel): Flow<string> {
-  return data;
+function* read(session: SessionModel): Flow<string> {
+  return session.data;
 }
 
 function valueOf<A>(step: IteratorResult<A, unknown>): A | undefined {
