@@ -49,7 +49,7 @@ export class CuttingProxy {
 
   /** Carries no connection that is made from now on, until {@link letIn}. */
   hold(): void {
-    this.#held = [];
+    this.#held ??= [];
   }
 
   /** How many connections are held. */

@@ -25,14 +25,21 @@ export async function allAtOnce(some: Pool): Promise<ReadonlySet<number>> {
   const { size } = some.stats();
   const all = gate();
   let here = 0;
-  const uses = Array.from({ length: size }, () =>
-    some.use(async (db) => {
-      const mine = await db.exec(pid);
-      if (++here === size) all.open();
-      await all.passed;
-      return mine.pid;
-    }),
-  );
+  const uses = Array.from({ length: size }, async () => {
+    try {
+      return await some.use(async (db) => {
+        const mine = await db.exec(pid);
+        if (++here === size) all.open();
+        await all.passed;
+        return mine.pid;
+      });
+    } catch (error) {
+      // The others would wait for it.
+      all.open();
+      throw error;
+    }
+  });
+  await Promise.allSettled(uses);
   return new Set(await Promise.all(uses));
 }
 
