@@ -18,7 +18,7 @@ describe("sessions in memory do what their model says", () => {
   ])("%s", { timeout: 600_000 }, async (_what, most) => {
     await fc.assert(
       fc.asyncProperty(script, async (script) => new Play(Sessions.memory({ most }), most).play(script)),
-      runs(200),
+      runs(400),
     );
   });
 });

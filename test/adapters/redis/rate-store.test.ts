@@ -1,9 +1,12 @@
 /** Rates that processes share, over a real Redis or Valkey (facts 14; rows RL). */
+import fc from "fast-check";
 import { createClient } from "redis";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Path, Rate, Returns, Test, client, get } from "usher-http";
 import { rateStore } from "usher-http/redis";
+import { eventually } from "../../support/eventually.ts";
 import { lines, messages } from "../../support/logs.ts";
+import { runs } from "../../support/runs.ts";
 import { RedisServer, ownRedis, redis, redisUrl } from "../../support/redis.ts";
 
 const now = new Date();
@@ -53,6 +56,55 @@ describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, { timeout: 60_0
     expect(left).toBeLessThanOrEqual(5000);
     await looking.close();
     await store.close();
+  });
+
+  it("RL are what their model says, used up and given back again and again, and nothing once all are over", async () => {
+    const prefix = `${freshKey()}:`;
+    const store = await rateStore(url, { prefix, waitMs: 60_000 });
+    const looking = await createClient({ url }).connect();
+    // The server's clock goes on: what it may have been when a key was counted is between two looks at it.
+    const clock = async (): Promise<number> => {
+      const [seconds, micros] = (await looking.sendCommand(["TIME"])) as unknown as readonly [string, string];
+      return Number(seconds) * 1000 + Number(micros) / 1000;
+    };
+    const rule = { intervalMs: 20, burst: 3 };
+    const ahead = rule.intervalMs * (rule.burst - 1);
+    const usedUp = new Map<string, readonly [least: number, most: number]>();
+    const step = fc.record({
+      key: fc.constantFrom("a", "b", "c"),
+      times: fc.integer({ min: 1, max: 5 }),
+      pauseMs: fc.constantFrom(0, 0, 0, 10, 30, 70),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 20 }), async (steps) => {
+        for (const { key, times, pauseMs } of steps) {
+          for (let i = 0; i < times; i++) {
+            const before = await clock();
+            const wait = await store.take(key, rule, now);
+            const after = await clock();
+            const [least, most] = usedUp.get(key) ?? [0, 0];
+            // Within 0.01 ms: it is kept in thousandths.
+            const waits = [
+              Math.max(least - after, 0) - ahead - 0.01,
+              Math.max(most - before, 0) - ahead + 0.01,
+            ] as const;
+            if (wait === 0) {
+              expect(waits[0]).toBeLessThanOrEqual(0);
+              usedUp.set(key, [Math.max(least, before) + rule.intervalMs, Math.max(most, after) + rule.intervalMs]);
+            } else {
+              expect(wait).toBeGreaterThanOrEqual(waits[0]);
+              expect(wait).toBeLessThanOrEqual(waits[1]);
+            }
+          }
+          if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        }
+      }),
+      runs(15),
+    );
+    await eventually(async () => expect(await looking.keys(`${prefix}*`)).toEqual([]));
+    await looking.close();
+    await store.close();
+    expect(messages("warn")).toEqual([]);
   });
 
   it("RL refuse a route's eleventh", async () => {

@@ -1,0 +1,110 @@
+/** Rates beside a model of them: many keys, used up, given back by time and used up again, in a table that is full or not. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Codec, Header, Path, Rate, Returns, Test, get } from "usher-http";
+import type { RateRule } from "usher-http";
+import "../support/logs.ts";
+import { memory } from "../support/memory.ts";
+import { runs } from "../support/runs.ts";
+
+const begin = Date.parse("2026-11-22T12:00:00.000Z");
+
+/** The generic cell rate algorithm as a table that is simple and slow (ITU-T I.371). */
+class TableModel {
+  readonly #most: number;
+  /** When what passed of a key is used up; the key that passed longest ago first. */
+  readonly #usedUp = new Map<string, number>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** How long a request waits: 0 where it passes. */
+  take(key: string, { intervalMs, burst }: RateRule, now: number): number {
+    // A clock that was set back keeps nobody waiting for longer than a burst takes.
+    const usedUp = Math.min(Math.max(this.#usedUp.get(key) ?? now, now), now + intervalMs * burst);
+    const ahead = usedUp - now - intervalMs * (burst - 1);
+    if (ahead > 0) return ahead;
+    this.#usedUp.delete(key);
+    this.#usedUp.set(key, usedUp + intervalMs);
+    for (const oldest of this.#usedUp.keys()) {
+      const characters = [...this.#usedUp.keys()].join("").length;
+      if (this.#usedUp.size <= this.#most && characters <= 64 * this.#most) break;
+      this.#usedUp.delete(oldest);
+    }
+    return 0;
+  }
+}
+
+const keys = ["a", "b", "c", "d", "e", "kim", "x".repeat(70), "y".repeat(140), "z".repeat(500)];
+const step = fc.oneof(
+  // So often that a key is used up.
+  { weight: 4, arbitrary: fc.record({ key: fc.constantFrom(...keys), times: fc.integer({ min: 1, max: 6 }) }) },
+  { weight: 2, arbitrary: fc.constantFrom(1, 499, 500, 501, 999, 1000, 2500, 60_000).map((ms) => ({ ms })) },
+  { weight: 1, arbitrary: fc.constantFrom(-1, -1000, -3_600_000).map((ms) => ({ ms })) },
+);
+const limits = fc.record({ perMs: fc.constantFrom(500, 1000, 2000), burst: fc.integer({ min: 1, max: 4 }) });
+
+describe("rates in memory do what their model says", () => {
+  it.each([
+    ["with room for all", 1000],
+    ["full of keys that are not over", 3],
+  ])("%s", { timeout: 600_000 }, async (_what, most) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60, size: "max" }), limits, async (steps, { perMs, burst }) => {
+        const rate = Rate.create({ limit: 1, perMs, burst, store: Rate.memory({ most }) });
+        const slowly = Rate.limit(rate, { key: Header.required("x-key", Codec.string) });
+        const app = Test.app([get(Path.root, { inputs: { slowly }, returns: Returns.empty() }, () => {})]);
+        const model = new TableModel(most);
+        let now = begin;
+        for (const step of steps) {
+          if ("ms" in step) {
+            now += step.ms;
+            continue;
+          }
+          for (let i = 0; i < step.times; i++) {
+            const asked = { headers: { "x-key": step.key }, now: new Date(now) };
+            const { status, headers } = await Test.call(app, "GET", "/", asked);
+            const wait = model.take(step.key, { intervalMs: perMs, burst }, now);
+            const told = wait === 0 ? [204, null] : [429, String(Math.ceil(wait / 1000))];
+            expect([status, headers.get("retry-after")]).toEqual(told);
+          }
+        }
+      }),
+      runs(200),
+    );
+  });
+});
+
+describe("a table of rates", () => {
+  const rule = { intervalMs: 1000, burst: 1 };
+  /** A text of its own, of so many characters: a slice would keep what it is a slice of. */
+  const key = (name: string, length: number): string => Buffer.from(name.padEnd(length, "x")).toString("latin1");
+
+  it("holds as much as it may, and nothing once its keys are over: filled, emptied and filled again", async () => {
+    const store = Rate.memory({ most: 40_000 });
+    const take = (name: string, length: number, ms: number) =>
+      store.take(key(name, length), rule, new Date(begin + ms));
+    take("first", 64, 0);
+    const before = await memory();
+    const held: number[] = [];
+    for (let round = 1; round <= 3; round++) {
+      const at = round * 100_000;
+      // Five times as many as it holds, each longer than the average that it has room for.
+      let passed = 0;
+      for (let i = 0; i < 100_000; i++) if (take(`key ${i}`, 200, at) === 0) passed++;
+      expect(passed).toBe(100_000);
+      // The last of them are known, and the first were given up for them.
+      expect([take("key 99999", 200, at), take("key 90000", 200, at)]).toEqual([1000, 1000]);
+      expect([take("key 0", 200, at), take("key 80000", 200, at)]).toEqual([0, 0]);
+      held.push((await memory()) - before);
+      // When all of them are over, another passes again and again.
+      const often = { intervalMs: 0.01, burst: 1 };
+      for (let i = 0; i < 40_000; i++) store.take("another", often, new Date(at + begin + 2000 + i));
+      held.push((await memory()) - before);
+    }
+    for (const [i, bytes] of held.entries()) {
+      expect(bytes, `after ${i + 1} halves of a round`).toBeLessThan(i % 2 === 0 ? 8_000_000 : 1_000_000);
+    }
+  });
+});
