@@ -54,6 +54,26 @@ describe("an answer", () => {
     expect(told.more).toBe(more);
   });
 
+  it("lists as many again to the next, and to one beside it", async () => {
+    const app = Test.app([listed], { maxProblems: 3 });
+    const told = async (count: number) => {
+      const { json } = await Test.call(app, "POST", "/listed", {
+        body: wrong(count),
+        headers: { "content-type": "application/json" },
+      });
+      const { problems, more } = json() as Told;
+      return [problems.length, more];
+    };
+    for (let round = 0; round < 3; round++) {
+      expect(await Promise.all([told(5), told(3), told(4)])).toEqual([
+        [3, 2],
+        [3, undefined],
+        [3, 1],
+      ]);
+      expect(await told(1)).toEqual([1, undefined]);
+    }
+  });
+
   it("is no longer than a body, whatever names its members have", async () => {
     const name = "n".repeat(100_000);
     const records = post(

@@ -32,6 +32,27 @@ describe("maxConnections", () => {
     await closed(port);
   });
 
+  it("is there whole again each time that all have gone, however they went", async () => {
+    const { port } = await start([ok], { maxConnections: 3 });
+    const fill = () =>
+      eventually(async () => {
+        const clients = await Promise.all([0, 1, 2].map(() => RawClient.to(port)));
+        try {
+          for (const client of clients) await client.ask("GET /ok").answer();
+        } catch (error) {
+          // Those that left are not all seen to have gone: none of these stays in the way of the next.
+          for (const client of clients) client.leave();
+          throw error;
+        }
+        return clients;
+      });
+    for (const leave of ["leave", "close", "halfClose", "leave"] as const) {
+      const clients = await fill();
+      for (let i = 0; i < 2; i++) await closed(port);
+      for (const client of clients) client[leave]();
+    }
+  });
+
   it("counts every address together", async () => {
     const { port } = await start([ok], { host: "localhost", maxConnections: 2 });
     await kept(port, "127.0.0.1");
