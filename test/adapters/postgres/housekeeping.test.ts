@@ -1,6 +1,7 @@
 /** What a pool does of its own, by a clock that the test holds: asks what was idle, renews what is old, connects again. */
 import { describe, expect, it, vi } from "vitest";
-import type { Pool, PoolOptions } from "usher-http/postgres";
+import { Pool } from "usher-http/postgres";
+import type { PoolOptions } from "usher-http/postgres";
 import "../../support/logs.ts";
 import { gate } from "../../support/node-server.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
@@ -105,6 +106,16 @@ describe("a connection that is old", () => {
     await until(() => proxy.held === 1);
     proxy.letIn();
     await until(async () => (await sessions()) === 2 || some.stats().replaced === 1);
+    // What is lent has one that takes its place, and needs no other.
+    if (state === "lent") {
+      for (let i = 0; i < 3; i++) {
+        vi.advanceTimersByTime(1000);
+        // Whatever is opened with it is open by then.
+        const another = await Pool.create(`postgres://postgres@127.0.0.1:${proxy.port}/postgres`, { size: 1 });
+        await another.close();
+      }
+      await until(() => proxy.connections === 2);
+    }
     back.open();
     await holder;
     await until(() => some.stats().replaced === 1);
@@ -112,30 +123,69 @@ describe("a connection that is old", () => {
     await expectWhole(some);
   });
 
-  it.each(["idle", "lent", "dead"])(
-    "and is %s while its pool closes leaves nothing behind, nor its other",
-    async (state) => {
-      const { proxy, some } = await held(bounds);
-      const { pid: old } = await some.exec(pid);
-      const back = gate();
-      const holder = state === "lent" ? some.use(() => back.passed) : undefined;
-      proxy.hold();
-      vi.advanceTimersByTime(1500);
-      await until(() => proxy.held === 1);
-      if (state === "dead") await watch`select pg_terminate_backend(${old})`;
-      const closing = some.close();
-      back.open();
-      await holder;
-      let isClosed = false;
-      void closing.then(() => (isClosed = true));
-      await until(async () => (await sessions()) === 0);
-      expect(isClosed).toBe(false);
-      proxy.letIn();
-      await closing;
-      await eventually(sessions).toBe(0);
-      expect(vi.getTimerCount()).toBe(0);
-    },
-  );
+  it.each([
+    ["idle", "let in"],
+    ["lent", "let in"],
+    ["dead", "let in"],
+    ["idle", "turned away"],
+    ["lent", "turned away"],
+  ])("and is %s while its pool closes leaves nothing behind, nor does its other, %s", async (state, other) => {
+    const { proxy, some } = await held(bounds);
+    const { pid: old } = await some.exec(pid);
+    const back = gate();
+    const holder = state === "lent" ? some.use(() => back.passed) : undefined;
+    proxy.hold();
+    vi.advanceTimersByTime(1500);
+    await until(() => proxy.held === 1);
+    if (state === "dead") await watch`select pg_terminate_backend(${old})`;
+    const closing = some.close();
+    back.open();
+    await holder;
+    let isClosed = false;
+    const closed = closing.then(() => (isClosed = true));
+    await until(async () => (await sessions()) === 0);
+    expect(isClosed).toBe(false);
+    if (other === "let in") proxy.letIn();
+    else proxy.turnAway();
+    await closed;
+    await eventually(sessions).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+it("who waits is told in time, again and again, and nothing of the waits outlives the pool", async () => {
+  const { some } = await held({ size: 1, waitMs: 5000 });
+  const back = gate();
+  const holder = some.use(() => back.passed);
+  for (let turn = 0; turn < 3; turn++) {
+    const busy = failure(some.exec(one));
+    const short = failure(some.use((db) => db.exec(one), { waitMs: 10 }));
+    vi.advanceTimersByTime(10);
+    expect(await short).toEqual({ kind: "pool_busy", waitedMs: 10 });
+    vi.advanceTimersByTime(4990);
+    expect(await busy).toEqual({ kind: "pool_busy", waitedMs: 5000 });
+    expect(some.stats().waiting).toBe(0);
+  }
+  const left = [5000, 100, 10].map((waitMs) => failure(some.use((db) => db.exec(one), { waitMs })));
+  const closing = some.close();
+  expect(await Promise.all(left)).toEqual(left.map(() => ({ kind: "pool_closed" })));
+  back.open();
+  await Promise.all([holder, closing]);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it("a pool that is closed while its server is away looks for it no more", async () => {
+  const { proxy, some } = await held({ size: 1 });
+  proxy.hold();
+  proxy.cutAll();
+  expect(await failure(some.exec(one))).toMatchObject({ kind: "lost" });
+  await until(() => proxy.held === 1);
+  proxy.turnAway();
+  expect(await failure(some.exec(one))).toMatchObject({ kind: "unsent" });
+  await some.close();
+  expect(vi.getTimerCount()).toBe(0);
+  vi.advanceTimersByTime(10_000);
+  await until(() => proxy.connections === 0);
 });
 
 it("a server that is away is looked for by every place at once, and then by one now and then, each time anew", async () => {

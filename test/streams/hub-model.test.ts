@@ -1,0 +1,94 @@
+/** Random sequences of everything that happens to hubs over an engine in memory, on a clock that stands. */
+import fc from "fast-check";
+import { describe, it } from "vitest";
+import { relayOver } from "../../src/streams/relays/engine-relay.ts";
+import type { LineListener } from "../../src/streams/relays/engine.ts";
+import type { OpenRelay } from "usher-http/postgres";
+import "../support/logs.ts";
+import { HeldEngine } from "../support/relays/held-engine.ts";
+import { HubModel, acts } from "../support/relays/hub-model.ts";
+import type { World } from "../support/relays/hub-model.ts";
+
+/** How many sequences are played, and from which seed: others by `USHER_MODEL_ROUNDS` and `USHER_MODEL_SEED`. */
+const rounds = Number(process.env["USHER_MODEL_ROUNDS"] ?? 40);
+const seed = Number(process.env["USHER_MODEL_SEED"] ?? 20_261_122);
+
+/** An engine of this process alone. */
+class MemoryWorld implements World {
+  readonly patience = 20;
+  readonly #engine = new HeldEngine();
+  readonly #listeners: (LineListener | undefined)[] = [];
+  readonly #away = new Set<number>();
+  readonly #stalled = new Map<number, (() => void)[]>();
+
+  open(member: number): Promise<OpenRelay> {
+    return relayOver({
+      source: "framework.held",
+      after: (ms, act) => this.#engine.after(ms, act),
+      open: async (listener) => {
+        if (this.#away.has(member)) throw new Error("away");
+        const line = await this.#engine.open(listener);
+        this.#listeners[member] = listener;
+        return {
+          ...line,
+          send: async (message) => {
+            const stalled = this.#stalled.get(member);
+            if (stalled !== undefined) await new Promise<void>((resolve) => stalled.push(resolve));
+            await line.send(message);
+          },
+        };
+      },
+    });
+  }
+
+  cut(member: number): void {
+    this.#away.add(member);
+    const listener = this.#listeners[member];
+    this.#goOn(member);
+    if (listener !== undefined && this.#engine.lines.delete(listener)) listener.died(new Error("cut"));
+  }
+
+  mend(member: number): void {
+    this.#away.delete(member);
+  }
+
+  stall(member: number): void {
+    if (!this.#stalled.has(member)) this.#stalled.set(member, []);
+  }
+
+  #goOn(member: number): void {
+    const stalled = this.#stalled.get(member);
+    this.#stalled.delete(member);
+    for (const go of stalled ?? []) go();
+  }
+
+  async pass(): Promise<void> {
+    for (const member of this.#stalled.keys()) this.#goOn(member);
+    await new Promise(setImmediate);
+    await this.#engine.pass(3000);
+  }
+
+  async until(what: string, isSo: () => boolean): Promise<void> {
+    for (let i = 0; !isSo(); i++) {
+      if (i === 100) throw new Error(`it never was: ${what}`);
+      await this.pass();
+    }
+  }
+
+  async isEmpty(): Promise<boolean> {
+    return this.#engine.lines.size + this.#engine.waits === 0;
+  }
+}
+
+describe("hubs over an engine in memory", () => {
+  it(`leave nobody with a gap, and nothing behind, in ${rounds} sequences`, { timeout: 60_000 + rounds * 1000 }, () =>
+    fc.assert(
+      fc.asyncProperty(acts(4), async (acts) => {
+        const model = await HubModel.open(new MemoryWorld());
+        for (const act of acts) await model.act(act);
+        await model.ends();
+      }),
+      { seed, numRuns: rounds },
+    ),
+  );
+});
