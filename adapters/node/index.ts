@@ -211,7 +211,7 @@ class Listener implements Server {
     // A request that is answered meanwhile may be one that opens another connection of these.
     const spoken = answering.answered().then(() => Promise.all([open?.ended(), taken?.ended()]));
     const ended = Promise.all([spoken, closed]);
-    const drained = await Promise.race([ended.then(() => true), after(drainMs)]);
+    const drained = await isOverIn(drainMs, ended);
     const upgraded = (open?.size ?? 0) + (taken?.size ?? 0);
     const cut = drained ? 0 : answering.inFlight + this.#connections.unsent + upgraded;
     answering.endStreams();
@@ -239,6 +239,15 @@ function closeServer(server: HttpServer): Promise<void> {
   });
 }
 
-function after(ms: number): Promise<false> {
-  return new Promise((resolve) => setTimeout(resolve, ms, false).unref());
+/** Whether some work is over in that time. What is over before leaves no timer behind. */
+async function isOverIn(ms: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, ms, false).unref();
+  });
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,0 +1,20 @@
+/** WebSockets and takeovers beside a model of them: whatever their clients, their handlers and the server's stop do. */
+import fc from "fast-check";
+import { describe, it } from "vitest";
+import { keepsNothing } from "../../support/memory.ts";
+import { runs } from "../../support/runs.ts";
+import { play } from "../../support/taken-over/play.ts";
+import { script } from "../../support/taken-over/script.ts";
+
+describe("connections that speak another protocol", { timeout: 600_000 }, () => {
+  it("do what their model says, and leave nothing open", async () => {
+    await fc.assert(fc.asyncProperty(script, play), runs(60));
+  });
+
+  it("leave nothing in memory", async () => {
+    const scripts = fc.sample(script, { seed: runs(1).seed, numRuns: 10 });
+    await keepsNothing(async () => {
+      for (const script of scripts) await play(script);
+    });
+  });
+});
