@@ -16,11 +16,14 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     reporters: ["default", here("./test/support/not-run.ts")],
+    // With `--coverage`; `scripts/check-coverage.mjs` judges it.
+    coverage: { provider: "v8", include: ["src/**/*.ts", "adapters/**/*.ts"], reporter: ["json"] },
     // Most of what a test does is to wait for other processes.
     maxWorkers: Math.max(3, availableParallelism()),
     // No more than the end of what would go on for ever: a slow machine fails no test.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    expect: { poll: { timeout: 30_000 } },
+    // A test that asserts nothing passes whatever the code does.
+    expect: { requireAssertions: true, poll: { timeout: 30_000 } },
   },
 });

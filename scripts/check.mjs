@@ -28,15 +28,10 @@ const results = checks.map((name) => run(name, []));
 
 const folder = mkdtempSync(join(tmpdir(), "usher-tests-"));
 const counted = join(folder, "tests.json");
-if (withTests)
-  results.push(
-    run("test", [
-      "--reporter=default",
-      "--reporter=./test/support/not-run.ts",
-      "--reporter=json",
-      `--outputFile=${counted}`,
-    ]),
-  );
+if (withTests) {
+  const reporters = ["--reporter=default", "--reporter=./test/support/not-run.ts", "--reporter=json"];
+  results.push(run("test", [...reporters, `--outputFile=${counted}`]));
+}
 
 console.log("\n━━ all checks");
 for (const { name, ok, seconds } of results) {

@@ -41,7 +41,7 @@ async function isTold(server: SpawnedServer): Promise<void> {
     "error.stack": expect.stringMatching(/^at /),
   });
   expect(await server.asks("GET /ok")).toBe("ok");
-  expect(server.logged.join("\n")).not.toContain("secret");
+  expect(server.written.join("\n")).not.toContain("secret");
 }
 
 async function opened(server: SpawnedServer): Promise<RawClient> {
@@ -111,7 +111,7 @@ describe.each(Object.keys(listeners) as Runtime[])("what raises on an event, on 
     await breaks(server, "the stop of sockets");
     server.child.kill("SIGTERM");
     await server.logs('"error.kind":"TypeError"');
-    expect(server.logged.join("\n")).not.toContain("secret");
+    expect(server.written.join("\n")).not.toContain("secret");
   });
 });
 

@@ -154,12 +154,12 @@ describe("a status that is not final", () => {
 });
 
 it("a platform stream of an answer that is not sent is let go", async () => {
-  const cancelled = new Promise<void>((resolve) => {
-    const body = new ReadableStream({ cancel: () => resolve() });
+  const cancelled = new Promise<string>((resolve) => {
+    const body = new ReadableStream({ cancel: () => resolve("cancelled") });
     const route = get(Path.of("x"), { returns: Returns.response }, () =>
       Answer.stream(body, { headers: [["te", value]] }),
     );
     void Test.call(Test.app([route]), "GET", "/x");
   });
-  await cancelled;
+  expect(await cancelled).toBe("cancelled");
 });

@@ -54,6 +54,7 @@ describe("a wrong answer is a 500, and the log says so once", () => {
   it.each(names)("of middleware: %s", async (name) => {
     const response = await around.fetch(new Request(`http://h${at("around", name)}`));
     expect([response.status, await response.text()]).toEqual([500, internal]);
+    expect(lines().at(-1)).toMatchObject({ "http.response.status_code": 500 });
     expect(logged().join("\n")).not.toContain(secret);
   });
 

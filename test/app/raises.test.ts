@@ -98,6 +98,7 @@ describe("RF-07 a raise tells the client nothing, and the log neither its messag
     const routes = Health.routes([Health.check("db", raise), Health.check("cache", () => Result.error("no"))]);
     const { status, body } = await Test.call(Test.app(routes), "GET", "/readyz");
     expect([status, body]).toEqual([500, internal]);
+    expect(messages("error")).toHaveLength(1);
     expect(logged().join("\n")).not.toContain(secret);
   });
 
@@ -117,6 +118,7 @@ describe("RF-07 a raise tells the client nothing, and the log neither its messag
     });
     const { body } = await Test.call(Test.app([throws]), "GET", "/x");
     expect(body).toBe(internal);
+    expect(messages("error")).toHaveLength(1);
     expect(logged().join("\n")).not.toContain(secret);
   });
 });

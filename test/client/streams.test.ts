@@ -340,14 +340,15 @@ describe("whoever leaves an event stream", () => {
   });
 
   it("before its first event ends it too", async () => {
-    await new Promise<void>((resolve) => {
-      const body = new ReadableStream({ cancel: () => resolve() });
+    const ended = new Promise<string>((resolve) => {
+      const body = new ReadableStream({ cancel: () => resolve("cancelled") });
       const fetch = async () => new Response(body, { headers: { "content-type": "text/event-stream" } });
       const api = Client.of<typeof routes>({ baseUrl: "http://localhost", fetch });
       void api["GET /feed"]().then((stream) =>
         stream.ok ? stream.value[Symbol.asyncIterator]().return?.() : undefined,
       );
     });
+    expect(await ended).toBe("cancelled");
   });
 
   it("by its signal ends the iteration, and the connection", async () => {

@@ -24,6 +24,12 @@ describe("the cases", () => {
     expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
   });
 
+  it("expect something of the server", () => {
+    const acts = new Set(["send", "half-close", "leave", "discard", "stop-reading", "open", "signal"]);
+    const stepped = [...wireCases, ...socketCases, ...takeoverCases, ...stoppingCases, ...stoppedTakeoverCases];
+    expect(stepped.filter(({ steps }) => steps.every(({ does }) => acts.has(does)))).toEqual([]);
+  });
+
   it("begin with the row that they are, or with its prefix", () => {
     expect(names.filter((name) => !/^[A-Z]{2}(?:-\d{2,3}(?:, (?:[A-Z]{2}-)?\d{2})*)? \S/.test(name))).toEqual([]);
   });

@@ -130,7 +130,16 @@ describe("a session", () => {
         },
       ],
     ]);
+    expect(client.store.told.length).toBeGreaterThan(0);
     expect(client.store.told.join()).not.toContain(client.cookie);
+  });
+
+  it("SE starts beside a cookie that is no id, of which the store is told nothing", async () => {
+    for (const cookie of ["x", "a".repeat(23), "b".repeat(21)]) {
+      client.cookie = cookie;
+      expect(await client.call("POST", "/start/kim")).toBe("kim");
+    }
+    expect(client.store.told.map((call) => call.split(" ")[0])).toEqual(["started", "started", "started"]);
   });
 
   it("SE-01 each with an id of its own, whatever the request came with", async () => {

@@ -16,7 +16,7 @@ afterAll(() => pool.close());
 const outside = observer(server);
 
 it("every statement fits the database that the migrations make", async () => {
-  await Statement.verify(pool, Object.values(statements));
+  await expect(Statement.verify(pool, Object.values(statements))).resolves.toBeUndefined();
 });
 
 const emptied = async (): Promise<Store> => {

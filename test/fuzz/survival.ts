@@ -1,6 +1,6 @@
 /** Random clients against a real server of one target. */
 import fc from "fast-check";
-import { describe, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Target } from "../conformance/targets/target.ts";
 import { Server } from "./round.ts";
 import { script } from "./script.ts";
@@ -44,6 +44,7 @@ export function survives(target: Target): void {
           }),
           { seed, numRuns: rounds },
         );
+        expect(failures).toBe(0);
       } finally {
         await server?.end();
       }

@@ -34,3 +34,14 @@ it("TC-07 an answer of JSON that is read as events is handed back as the answer"
   expect(read.ok).toBe(false);
   if (!read.ok) expect([read.error.status, read.error.json()]).toEqual([200, { name: "pen" }]);
 });
+
+it("TC-07 a stream of another type that is read as events is handed back whole", async () => {
+  async function* parts() {
+    yield new TextEncoder().encode("data: no event\n\n");
+  }
+  const route = get(Path.of("stream"), { returns: Returns.response }, () =>
+    Answer.stream(parts(), { contentType: "text/plain" }),
+  );
+  const read = await Test.events(Test.app([route]), "/stream", () => expect.fail("there is no event"));
+  expect(read).toMatchObject({ ok: false, error: { status: 200, body: "data: no event\n\n" } });
+});

@@ -98,8 +98,8 @@ describe("an option", () => {
     clients[3]?.ask("GET /held");
     for (const client of clients.slice(0, 3)) await client.closed();
     await server.open();
-    await clients[3]?.answer();
-    await clients[3]?.closed();
+    expect((await clients[3]?.answer())?.body).toBe("held");
+    expect(await clients[3]?.rest()).toBe("");
   }, 20_000);
 
   it("idleTimeoutMs ends no stream that is quiet, nor what waits for its handler or for its body", async () => {

@@ -81,7 +81,7 @@ describe("a handshake that offers HTTP/2 first is a 426, and the process lives",
     }
     const client = await server.client();
     expect((await client.ask("GET /socket", ["upgrade: websocket", ...handshake]).answer()).status).toBe(101);
-    expect(server.logged.filter((line) => line.includes("error"))).toEqual([]);
+    expect(server.errors).toEqual([]);
   });
 });
 

@@ -236,12 +236,14 @@ describe("the server", () => {
 
     it("is waited for where its borrower set a bound of its own", async () => {
       const { some } = await behind(bounds);
-      await some.transaction(async (db) => {
+      const waited = await some.transaction(async (db) => {
         await db.exec(Statement.exec("set local statement_timeout = '1min'"));
         const slept = db.exec(sleep, 0.05);
         vi.advanceTimersByTime(30_000);
         await slept;
+        return "slept";
       });
+      expect(waited).toBe("slept");
       await some.close();
     });
   });

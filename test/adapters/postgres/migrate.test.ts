@@ -140,7 +140,7 @@ describe("migrate", () => {
     const { url } = await database();
     const name = new URL(url).pathname.slice(1);
     await migrate(url, { directory: folder({ "1_orders.sql": orders }) });
-    await migrate(url, { directory: folder({ "1_orders.sql": "another" }) }).catch(() => {});
+    await expect(migrate(url, { directory: folder({ "1_orders.sql": "another" }) })).rejects.toThrow("1_orders.sql");
     const open = () => outside<{ n: number }[]>`select count(*)::int as n from pg_stat_activity where datname = ${name}
       and application_name = 'usher migrate'`;
     await expect.poll(async () => (await open())[0]?.n).toBe(0);

@@ -1,7 +1,7 @@
 /** Random sequences of everything that happens to a pool, after each of which everything is back. */
 import fc from "fast-check";
 import postgres from "postgres";
-import { afterAll, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import "../../support/logs.ts";
 import { startPostgres } from "../../support/postgres/database.ts";
 import { options, sequence } from "./pool-acts.ts";
@@ -34,7 +34,7 @@ it(
   `a pool is whole, true and empty after each of ${rounds} sequences`,
   async () => {
     holdTheClock();
-    await fc.assert(
+    const played = fc.assert(
       fc.asyncProperty(options, sequence, async (options, sequence) => {
         await watch`truncate model`;
         const model = await PoolModel.open(server, watch, options);
@@ -43,6 +43,7 @@ it(
       }),
       { seed, numRuns: rounds },
     );
+    await expect(played).resolves.toBeUndefined();
   },
   60_000 + rounds * 10_000,
 );

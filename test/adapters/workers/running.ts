@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { build } from "esbuild";
 import { afterAll, afterEach } from "vitest";
+import { came } from "../../support/eventually.ts";
 import type { Line } from "../../support/logs.ts";
 import { RawClient, leaveAll } from "../../support/raw-client.ts";
 import { runtimes } from "../../support/runtimes.ts";
@@ -147,6 +148,7 @@ class Said {
         const line = JSON.parse(text) as Line;
         if (line["message"] !== message || (of !== undefined && line["request_id"] !== of)) continue;
         this.#waitedFor.add(i);
+        came(line["message"] === message);
         return line;
       }
       await new Promise<void>((resolve) => (this.#wake = resolve));

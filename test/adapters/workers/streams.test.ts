@@ -207,6 +207,21 @@ describe("a client that leaves a stream", () => {
     }
   });
 
+  it("leaves no timer once what was kept alive is over, however it ended", async () => {
+    vi.useFakeTimers();
+    try {
+      const kept: Promise<unknown>[] = [];
+      const exchange = new WorkerExchange(new Request("http://h/"), "", { waitUntil: (work) => kept.push(work) });
+      exchange.keepAlive(Promise.resolve());
+      exchange.keepAlive(Promise.reject(new Error("a bug")));
+      expect(vi.getTimerCount()).toBe(2);
+      await Promise.all(kept);
+      expect([kept.length, vi.getTimerCount()]).toEqual([2, 0]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it.each([
     ["with enable_request_signal", ["nodejs_als", "enable_request_signal"]],
     ["without it", ["nodejs_als"]],

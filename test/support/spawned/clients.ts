@@ -105,7 +105,7 @@ export function describeClients(start: Start): void {
         expect(await server.logs(said)).toContain(`stream on ${path} `);
         await expect(client.answer()).rejects.toThrow("the connection ended");
       }
-      expect(server.logged.join("\n")).not.toContain("a secret");
+      expect(server.written.join("\n")).not.toContain("a secret");
     });
 
     it.each(["/long", "/crossing"])(

@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { afterEach } from "vitest";
 import type { ServeOptions } from "../../../src/app/listening.ts";
+import { came } from "../eventually.ts";
 import { RawClient, leaveAll } from "../raw-client.ts";
 
 const running: SpawnedServer[] = [];
@@ -72,6 +73,16 @@ export class SpawnedServer {
     });
   }
 
+  /** The same as it was written, every field of it. */
+  get written(): readonly string[] {
+    return this.#logged;
+  }
+
+  /** The lines at `error` so far, as they were written. */
+  get errors(): readonly string[] {
+    return this.#logged.filter((line) => line.includes('"level":"error"'));
+  }
+
   client(host?: string): Promise<RawClient> {
     return RawClient.to(this.port, host);
   }
@@ -102,7 +113,10 @@ export class SpawnedServer {
   async #finds(lines: readonly string[], isIt: (line: string) => boolean): Promise<string> {
     for (;;) {
       const found = lines.find(isIt);
-      if (found !== undefined) return found;
+      if (found !== undefined) {
+        came(isIt(found));
+        return found;
+      }
       if (this.#isOver) throw new Error(`it ended first; it said\n${[...this.#told, ...this.#logged].join("\n")}`);
       await new Promise<void>((resolve) => {
         this.#waiting.push(resolve);

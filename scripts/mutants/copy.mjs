@@ -1,0 +1,54 @@
+/** A copy of the working tree in a folder of its own, with every mutant in its sources and in its `dist`. */
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { mutantsOf, withMutants } from "./find.mjs";
+
+/** @import { Mutant } from "./find.mjs" */
+
+const switchFile = "mutant-switch.mjs";
+
+/** The working tree's files: those that git knows, and new ones. @param {string} root */
+export function filesOf(root) {
+  const { stdout } = spawnSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" });
+  return stdout.split("\n").filter((file) => file !== "" && !file.startsWith("bench/results/"));
+}
+
+/** Every mutant there is, its id its place in the list. @param {string} root @param {readonly string[]} files */
+export function allMutants(root, files) {
+  const sources = files.filter((file) => /^(?:src|adapters)\/.*\.ts$/.test(file));
+  return sources.flatMap((file) => mutantsOf(file, readFileSync(join(root, file), "utf8")));
+}
+
+/** @param {string} root @param {readonly string[]} files @param {readonly Mutant[]} mutants */
+export function makeCopy(root, files, mutants) {
+  const copy = mkdtempSync(join(tmpdir(), "usher-mutants-"));
+  for (const file of files) cpSync(join(root, file), join(copy, file), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+  for (const file of new Set(mutants.map(({ file }) => file))) {
+    const from = relative(dirname(file), switchFile);
+    const wraps = mutants.flatMap((mutant, id) => (mutant.file === file ? [mutant.wrap(id)] : []));
+    const text = readFileSync(join(root, file), "utf8");
+    writeFileSync(join(copy, file), withMutants(text, wraps, from.startsWith(".") ? from : `./${from}`));
+  }
+  mkdirSync(join(copy, "dist"));
+  putOn(copy, 0);
+  const tsc = join(dirname(createRequire(join(root, "package.json")).resolve("typescript/package.json")), "bin/tsc");
+  for (const project of ["tsconfig.build.json", "examples"]) {
+    // A statement that may be left out narrows no type: nothing is checked.
+    const args = [tsc, "-p", project, "--noCheck"];
+    const { status } = spawnSync(process.execPath, args, { cwd: copy, stdio: "inherit" });
+    if (status !== 0) throw new Error(`${project} of the copy does not compile`);
+  }
+  return copy;
+}
+
+/** Puts a mutant on in the text of the copy, for a process without an environment. @param {string} copy @param {number} id */
+export function putOn(copy, id) {
+  const text = readFileSync(new URL("switch.mjs", import.meta.url), "utf8");
+  for (const folder of [copy, join(copy, "dist")]) {
+    writeFileSync(join(folder, switchFile), text.replace("const inText = 0;", `const inText = ${id};`));
+  }
+}

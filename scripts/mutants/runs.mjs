@@ -1,0 +1,57 @@
+/** The process that runs tests in a copy. It is ended with all that it started where it takes too long. */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+
+/** @import { ChildProcess } from "node:child_process" */
+/** @import { Job, Ran } from "./runner.mjs" */
+
+export class Runs {
+  /** @type {ChildProcess | undefined} */
+  #child = undefined;
+  #copy;
+  #workers;
+
+  /** @param {string} copy @param {number} workers Test files at once. */
+  constructor(copy, workers) {
+    this.#copy = copy;
+    this.#workers = workers;
+  }
+
+  /** What came of a job; undefined where it took longer than it may. @param {Job} job @param {number} limitMs @returns {Promise<readonly Ran[] | undefined>} */
+  async run(job, limitMs) {
+    const child = (this.#child ??= await this.#start());
+    child.send(job);
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), limitMs);
+    try {
+      const [{ ran, error }] = await once(child, "message", { signal: late.signal });
+      if (error !== undefined) throw new Error(error);
+      return ran;
+    } catch (error) {
+      this.end();
+      if (late.signal.aborted) return undefined;
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  end() {
+    const child = this.#child;
+    this.#child = undefined;
+    // The group: servers that a test started are ended too.
+    if (child?.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+  }
+
+  async #start() {
+    const program = join(this.#copy, "scripts/mutants/runner.mjs");
+    const child = fork(program, [String(this.#workers)], {
+      cwd: this.#copy,
+      detached: true,
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+    });
+    await once(child, "message");
+    return child;
+  }
+}

@@ -1,0 +1,95 @@
+/** A connection that is kept is after each answer as it was before: nothing of a request stays on its socket. */
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { Socket } from "node:net";
+import { expect, it, onTestFinished } from "vitest";
+import { Answer, Codec, Event, Header, Path, Returns, body, bodyStream, get, post } from "usher-http";
+import { start } from "../../support/node-server.ts";
+import { RawClient } from "../../support/raw-client.ts";
+import type { RawAnswer } from "../../support/raw-client.ts";
+
+const part = new Uint8Array(64 * 1024);
+async function* parts(count: number): AsyncGenerator<Uint8Array> {
+  for (let i = 0; i < count; i++) yield part;
+}
+const platform = (count: number): ReadableStream<Uint8Array> => {
+  let left = count;
+  return new ReadableStream<Uint8Array>({
+    pull: (to) => (left-- > 0 ? to.enqueue(part) : to.close()),
+  });
+};
+const text = Event.text("text");
+const upload = bodyStream({ max: 1_000_000 });
+
+const routes = [
+  get(Path.of("ok"), { returns: Returns.text }, () => "ok"),
+  get(Path.of("later"), { returns: Returns.text }, async () => "later"),
+  get(Path.of("parts"), { returns: Returns.response }, () => Answer.stream(parts(2))),
+  get(Path.of("many"), { returns: Returns.response }, () => Answer.stream(parts(100))),
+  get(Path.of("exact"), { returns: Returns.response }, () => Answer.stream(parts(2), { length: 2 * part.length })),
+  get(Path.of("platform"), { returns: Returns.response }, () => Answer.stream(platform(2))),
+  get(Path.of("events"), { returns: Returns.events([text]) }, () => async (send) => {
+    await send(Event.make(text, "one"));
+  }),
+  post(Path.of("size"), { inputs: { body }, returns: Returns.text }, ({ body }) => `${body.byteLength}`),
+  post(Path.of("reads"), { inputs: { upload }, returns: Returns.text }, async ({ upload }) => {
+    let size = 0;
+    for (;;) {
+      const read = await upload.read();
+      if (!read.ok) return "failed";
+      if (read.value === undefined) return `${size}`;
+      size += read.value.byteLength;
+    }
+  }),
+  post(Path.of("unread"), { returns: Returns.text }, () => "unread"),
+];
+
+/** How many listeners a server's socket has. */
+function listeners(socket: Socket): number {
+  return socket.eventNames().reduce((count, event) => count + socket.listenerCount(event), 0);
+}
+
+it.each<readonly [what: string, ask: (client: RawClient) => Promise<RawAnswer>, size: number]>([
+  ["an answer", (client) => client.ask("GET /ok").answer(), 2],
+  ["an answer to HEAD", (client) => client.ask("HEAD /parts").answer({ toHead: true }), 0],
+  ["an answer that is made later", (client) => client.ask("GET /later").answer(), 5],
+  ["a stream", (client) => client.ask("GET /parts").answer(), 131_072],
+  ["a stream that waits for its client", (client) => client.ask("GET /many").answer(), 6_553_600],
+  ["a stream of a length", (client) => client.ask("GET /exact").answer(), 131_072],
+  ["a stream of the platform's", (client) => client.ask("GET /platform").answer(), 131_072],
+  ["events", (client) => client.ask("GET /events").answer(), 23],
+  ["a body that is read whole", (client) => client.ask("POST /size", [], "x".repeat(70_000)).answer(), 5],
+  ["a body that is read in parts", (client) => client.ask("POST /reads", [], "x".repeat(70_000)).answer(), 5],
+  ["a body that nobody reads", (client) => client.ask("POST /unread", [], "x".repeat(9000)).answer(), 6],
+])("%s leaves no listener", async (_what, ask, size) => {
+  const sockets: Socket[] = [];
+  const taken = (message: unknown): void => void sockets.push((message as { readonly socket: Socket }).socket);
+  subscribe("net.server.socket", taken);
+  onTestFinished(() => void unsubscribe("net.server.socket", taken));
+  const { port } = await start(routes);
+  const client = await RawClient.to(port);
+  const counts: number[] = [];
+  for (let i = 0; i < 6; i++) {
+    const { status, body } = await ask(client);
+    expect([status, body.length]).toEqual([200, size]);
+    expect((await client.ask("GET /ok").answer()).body).toBe("ok");
+    counts.push(listeners(sockets[0] as Socket));
+  }
+  expect(sockets).toHaveLength(1);
+  expect(counts.slice(1)).toEqual(counts.slice(1).map(() => counts[1]));
+});
+
+it("a head has as many lines as its bytes allow", async () => {
+  const counts = get(
+    Path.of("counts"),
+    {
+      inputs: { all: Header.optional("x-all", Codec.string), last: Header.optional("x-last", Codec.string) },
+      returns: Returns.text,
+    },
+    ({ all, last }) => `${all} ${last}`,
+  );
+  const client = await RawClient.to((await start([counts], { maxHeaderBytes: 65_536 })).port);
+  // Node drops those past 2000 by itself.
+  const many = Array.from({ length: 3000 }, (_, i) => `a${i}: b`);
+  const answered = await client.ask("GET /counts", ["x-all: first", ...many, "x-last: last"]).answer();
+  expect([answered.status, answered.body]).toEqual([200, "first last"]);
+});

@@ -1,0 +1,23 @@
+/** A pool whose server goes and comes back, and goes again: the second time is as the first. */
+import { expect, it } from "vitest";
+import { Statement, Type } from "usher-http/postgres";
+import { messages } from "../../support/logs.ts";
+import { startPostgres } from "../../support/postgres/database.ts";
+import { eventually, pools } from "./pools.ts";
+
+const server = await startPostgres();
+const pool = pools(server);
+const one = Statement.find("select 1 as one", { row: { one: Type.int } });
+
+it("each outage is told once, and ended by the first connection that opens", async () => {
+  const some = await pool({ size: 1 });
+  const told = () => messages("warn").filter((line) => String(line).startsWith("the database is not reached: "));
+  for (let outage = 1; outage <= 2; outage++) {
+    expect(await some.exec(one)).toEqual({ one: 1 });
+    await server.stop("immediate");
+    await eventually(() => told().length).toBe(outage);
+    await server.start();
+    await eventually(() => some.exec(one).catch(() => undefined)).toEqual({ one: 1 });
+  }
+  expect(told()).toHaveLength(2);
+});
