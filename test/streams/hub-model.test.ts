@@ -1,6 +1,7 @@
 /** Random sequences of everything that happens to hubs over an engine in memory, on a clock that stands. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
+import { held } from "../support/eventually.ts";
 import { relayOver } from "../../src/streams/relays/engine-relay.ts";
 import type { LineListener } from "../../src/streams/relays/engine.ts";
 import type { OpenRelay } from "usher-http/postgres";
@@ -82,13 +83,15 @@ class MemoryWorld implements World {
 
 describe("hubs over an engine in memory", () => {
   it(`leave nobody with a gap, and nothing behind, in ${rounds} sequences`, { timeout: 60_000 + rounds * 1000 }, () =>
-    fc.assert(
-      fc.asyncProperty(acts(4), async (acts) => {
-        const model = await HubModel.open(new MemoryWorld());
-        for (const act of acts) await model.act(act);
-        await model.ends();
-      }),
-      { seed, numRuns: rounds },
+    held(
+      fc.assert(
+        fc.asyncProperty(acts(4), async (acts) => {
+          const model = await HubModel.open(new MemoryWorld());
+          for (const act of acts) await model.act(act);
+          await model.ends();
+        }),
+        { seed, numRuns: rounds },
+      ),
     ),
   );
 });

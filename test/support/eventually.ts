@@ -9,3 +9,8 @@ export function eventually<A>(check: () => A | Promise<A>): Promise<A> {
 export function came(isThere: boolean): void {
   expect(isThere).toBe(true);
 }
+
+/** Counts a property of fast-check as the assertion that it is. */
+export async function held(property: Promise<void> | void): Promise<void> {
+  await expect(Promise.resolve(property)).resolves.toBeUndefined();
+}

@@ -1,6 +1,7 @@
 /** WebSockets and takeovers beside a model of them: whatever their clients, their handlers and the server's stop do. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
+import { held } from "../../support/eventually.ts";
 import { keepsNothing } from "../../support/memory.ts";
 import { runs } from "../../support/runs.ts";
 import { play } from "../../support/taken-over/play.ts";
@@ -8,7 +9,7 @@ import { script } from "../../support/taken-over/script.ts";
 
 describe("connections that speak another protocol", { timeout: 600_000 }, () => {
   it("do what their model says, and leave nothing open", async () => {
-    await fc.assert(fc.asyncProperty(script, play), runs(60));
+    await held(fc.assert(fc.asyncProperty(script, play), runs(60)));
   });
 
   it("leave nothing in memory", async () => {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { it } from "vitest";
 import { relay } from "usher-http/postgres";
 import "../../support/logs.ts";
+import { held } from "../../support/eventually.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { HubModel, acts } from "../../support/relays/hub-model.ts";
 import { WiredWorld } from "../../support/relays/wired-world.ts";
@@ -21,13 +22,15 @@ it(
     const subscribed = async (): Promise<number> =>
       (await watch`select 1 from pg_stat_activity where application_name = 'usher relay'`).length;
     const open = (port: number) => relay(`postgres://postgres@127.0.0.1:${port}/postgres`, { channel: "model" });
-    await fc.assert(
-      fc.asyncProperty(acts(2), async (acts) => {
-        const model = await HubModel.open(new WiredWorld(server.port, open, subscribed));
-        for (const act of acts) await model.act(act);
-        await model.ends();
-      }),
-      { seed, numRuns: rounds, endOnFailure: true },
+    await held(
+      fc.assert(
+        fc.asyncProperty(acts(2), async (acts) => {
+          const model = await HubModel.open(new WiredWorld(server.port, open, subscribed));
+          for (const act of acts) await model.act(act);
+          await model.ends();
+        }),
+        { seed, numRuns: rounds, endOnFailure: true },
+      ),
     );
   },
 );

@@ -4,6 +4,7 @@ import { createClient } from "redis";
 import { describe, it, onTestFinished } from "vitest";
 import { relay } from "usher-http/redis";
 import "../../support/logs.ts";
+import { held } from "../../support/eventually.ts";
 import { RedisServer, ownRedis, redis, redisUrl } from "../../support/redis.ts";
 import { HubModel, acts } from "../../support/relays/hub-model.ts";
 import { WiredWorld } from "../../support/relays/wired-world.ts";
@@ -27,13 +28,15 @@ describe.skipIf(redis.isSkipped)(`hubs over Redis${redis.why}`, () => {
         by.port = String(port);
         return relay(by.href, { channel });
       };
-      await fc.assert(
-        fc.asyncProperty(acts(2), async (acts) => {
-          const model = await HubModel.open(new WiredWorld(Number(url.port || 6379), open, subscribed));
-          for (const act of acts) await model.act(act);
-          await model.ends();
-        }),
-        { seed, numRuns: rounds, endOnFailure: true },
+      await held(
+        fc.assert(
+          fc.asyncProperty(acts(2), async (acts) => {
+            const model = await HubModel.open(new WiredWorld(Number(url.port || 6379), open, subscribed));
+            for (const act of acts) await model.act(act);
+            await model.ends();
+          }),
+          { seed, numRuns: rounds, endOnFailure: true },
+        ),
       );
     },
   );
