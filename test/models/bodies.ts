@@ -293,6 +293,10 @@ export async function play(world: World, steps: readonly Step[]): Promise<void> 
   }
   for (const asked of model.all) {
     if (!asked.isOpen) await take(world, model, { does: "open", of: asked.key });
+  }
+  // What a handler has yet to read of a body is lost when that is cut.
+  await world.settle();
+  for (const asked of model.all) {
     await take(world, model, { does: "cut", of: asked.key });
   }
   await world.settle();

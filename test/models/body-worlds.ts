@@ -3,6 +3,7 @@ import { getEventListeners } from "node:events";
 import { expect, vi } from "vitest";
 import { App, Body, Path, Returns, body, bodyStream, clientGone, get, param, post } from "usher-http";
 import type { App as UsherApp, Route } from "usher-http";
+import type { Server } from "usher-http/node";
 import { gate, holdClock, start } from "../support/node-server.ts";
 import type { Gate } from "../support/node-server.ts";
 import { RawClient } from "../support/raw-client.ts";
@@ -166,13 +167,17 @@ export class NodeWorld extends Gated implements World {
   readonly dropsFirst = true;
   readonly seesCut = false;
   readonly bodyShare = bodyBudget;
-  #port = 0;
+  #server: Server | undefined = undefined;
   #other: RawClient | undefined = undefined;
   readonly #clients = new Map<number, { readonly client: RawClient; answered: Answered | undefined }>();
 
+  get #port(): number {
+    return this.#server?.port ?? 0;
+  }
+
   async begin(): Promise<void> {
     holdClock();
-    this.#port = (await start(this.routes, { ...options(this.bodyShare), bodyTimeoutMs })).port;
+    this.#server = await start(this.routes, { ...options(this.bodyShare), bodyTimeoutMs, drainMs: 10_000 });
   }
 
   async ask({ key, kind, chunked, length }: Asked): Promise<void> {
@@ -221,13 +226,13 @@ export class NodeWorld extends Gated implements World {
     return (this.#clients.get(key) as { readonly client: RawClient }).client;
   }
 
-  /** Another is answered once all have gone. */
+  /** Another is answered once all have gone, and a stop finds nothing to wait for. */
   async isAtRest(): Promise<boolean> {
     for (const { client } of this.#clients.values()) client.leave();
     await this.settle();
     const other = await RawClient.to(this.#port);
     const { body } = await other.ask("GET /ok", ["connection: close"]).answer();
-    return body === "ok";
+    return body === "ok" && (await this.#server?.stop()) === 0;
   }
 }
 
