@@ -91,7 +91,7 @@ export class Pool implements Database {
 
   /** What the database makes of a statement that it does not run. */
   describe(sql: string): Promise<Description> {
-    return this.#once(({ link }, sql) => link.describe(sql), sql, []);
+    return this.#once((slot, sql) => slot.describe(sql), sql, []);
   }
 
   /**

@@ -1,6 +1,6 @@
 import { openStatement } from "../tracing/current-span.ts";
 import type { OpenSpan } from "../tracing/span.ts";
-import type { Answer, Link, LinkFailure, LinkTrouble, Values } from "./link.ts";
+import type { Answer, Description, Link, LinkFailure, LinkTrouble, Values } from "./link.ts";
 
 /** One connection of a pool, and what the pool's housekeeping knows of it. */
 export class Slot {
@@ -26,6 +26,20 @@ export class Slot {
     this.runningMs = 0;
     this.isEnding = false;
     return this.#run(sql, values);
+  }
+
+  /** Has the server describe a statement, which it does not run. */
+  describe(sql: string): Promise<Description> {
+    this.runningMs = 0;
+    this.isEnding = false;
+    return this.link.describe(sql);
+  }
+
+  /** Asks whether the server is there. */
+  ask(): Promise<Answer> {
+    this.runningMs = 0;
+    this.isEnding = false;
+    return this.link.run("select 1", []);
   }
 
   /** Commits, or rolls back. */

@@ -104,7 +104,6 @@ export class Slots {
 
   /** Takes a connection back, for whoever has waited longest. */
   give(slot: Slot): void {
-    slot.isUnbounded = false;
     if (slot.successor !== undefined) this.#replace(slot, slot.successor);
     else if (this.#isClosed) {
       this.#lent.delete(slot);
@@ -267,7 +266,7 @@ export class Slots {
   async #ask(slot: Slot): Promise<void> {
     this.#borrowIdle(slot);
     const timer = setTimeout(() => slot.link.cut(), askMs);
-    await slot.link.run("select 1", []).catch(() => slot.link.cut());
+    await slot.ask().catch(() => slot.link.cut());
     clearTimeout(timer);
     this.give(slot);
   }

@@ -1,6 +1,6 @@
 /** What a pool does of its own, by a clock that the test holds: asks what was idle, renews what is old, connects again. */
-import { describe, expect, it, vi } from "vitest";
-import { Pool } from "usher-http/postgres";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { Pool, Statement, Type } from "usher-http/postgres";
 import type { PoolOptions } from "usher-http/postgres";
 import "../../support/logs.ts";
 import { gate } from "../../support/node-server.ts";
@@ -47,6 +47,16 @@ describe("a connection that was long idle", () => {
     expect(seen.size).toBe(5);
     expect(await allAtOnce(some)).toEqual(before);
     expect(some.stats()).toEqual({ size: 2, idle: 2, waiting: 0, replaced: 0 });
+  });
+
+  it("is not asked where it was used meanwhile", async () => {
+    const { some } = await held(bounds);
+    for (let i = 0; i < 4; i++) {
+      vi.advanceTimersByTime(750);
+      // Who is asked is lent as it is asked.
+      expect(some.stats().idle).toBe(2);
+      await allAtOnce(some);
+    }
   });
 
   it("is given up five seconds later where it says nothing, and its place comes back", async () => {
@@ -174,18 +184,84 @@ it("who waits is told in time, again and again, and nothing of the waits outlive
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it("a pool that is closed while its server is away looks for it no more", async () => {
-  const { proxy, some } = await held({ size: 1 });
-  proxy.hold();
-  proxy.cutAll();
-  expect(await failure(some.exec(one))).toMatchObject({ kind: "lost" });
-  await until(() => proxy.held === 1);
-  proxy.turnAway();
-  expect(await failure(some.exec(one))).toMatchObject({ kind: "unsent" });
+it.each(["that is looked for", "that is not reached"])(
+  "a pool is closed while its server is away, %s",
+  async (state) => {
+    const { proxy, some } = await held({ size: 1 });
+    proxy.hold();
+    proxy.cutAll();
+    expect(await failure(some.exec(one))).toMatchObject({ kind: "lost" });
+    await until(() => proxy.held === 1);
+    const closing = state === "that is looked for" ? some.close() : undefined;
+    proxy.turnAway();
+    if (closing === undefined) expect(await failure(some.exec(one))).toMatchObject({ kind: "unsent" });
+    await (closing ?? some.close());
+    expect(vi.getTimerCount()).toBe(0);
+    vi.advanceTimersByTime(10_000);
+    await until(() => proxy.connections === 0);
+  },
+);
+
+it("a place that is lost while another is looked for is opened as soon as that one is there", async () => {
+  const { proxy, some } = await held({ size: 2 });
+  const [first, second] = await allAtOnce(some);
+  for (let turn = 1; turn < 3; turn++) {
+    const pids = turn === 1 ? [first, second] : [...(await allAtOnce(some))];
+    proxy.hold();
+    await watch`select pg_terminate_backend(${pids[0] ?? 0})`;
+    await until(() => proxy.held === 1);
+    proxy.turnAway();
+    await until(() => proxy.connections === 1);
+    // It is looked for again, and meanwhile the other goes.
+    vi.advanceTimersByTime(125);
+    await until(() => proxy.held === 1);
+    await watch`select pg_terminate_backend(${pids[1] ?? 0})`;
+    await until(() => proxy.connections === 1);
+    proxy.letIn();
+    await until(() => some.stats().replaced === 2 * turn);
+    await expectWhole(some);
+  }
   await some.close();
   expect(vi.getTimerCount()).toBe(0);
-  vi.advanceTimersByTime(10_000);
-  await until(() => proxy.connections === 0);
+});
+
+describe("a statement's bound", () => {
+  const listed = Statement.list("select id from described", { row: { id: Type.int } });
+  beforeAll(() => watch.unsafe("create table described (id int)"));
+
+  /** Has what is asked wait for a lock, for so long by the pool's clock. */
+  async function waits(asked: () => Promise<unknown>, ms: number): Promise<void> {
+    let answer: Promise<unknown> = Promise.resolve();
+    await watch.begin(async (sql) => {
+      await sql`lock table described in access exclusive mode`;
+      answer = asked();
+      answer.catch(() => {});
+      await until(async () => (await sql`select 1 from pg_locks where not granted`).length > 0);
+      vi.advanceTimersByTime(ms);
+    });
+    await answer;
+  }
+
+  it("begins anew with each, whatever it is and what ran before", async () => {
+    const { some } = await held({ size: 1, statementTimeoutMs: 1000 });
+    // Five seconds past the server's own bound: any two of these would be past it.
+    for (let turn = 0; turn < 2; turn++) {
+      await waits(() => some.exec(listed), 4000);
+      await waits(() => Statement.verify(some, [listed]), 4000);
+      await waits(() => some.transaction((db) => db.exec(listed)), 4000);
+    }
+    expect(some.stats()).toMatchObject({ idle: 1, replaced: 0 });
+  });
+
+  it.each<[string, (some: Pool) => Promise<unknown>]>([
+    ["run", (some) => some.exec(listed)],
+    ["described", (some) => Statement.verify(some, [listed])],
+  ])("is not that of the commit before it, in a pool that has none: %s", async (_, asked) => {
+    const { some } = await held({ size: 1, statementTimeoutMs: 0 });
+    await some.transaction((db) => db.exec(one));
+    await waits(() => asked(some), 120_000);
+    expect(some.stats()).toMatchObject({ idle: 1, replaced: 0 });
+  });
 });
 
 it("a server that is away is looked for by every place at once, and then by one now and then, each time anew", async () => {

@@ -89,6 +89,20 @@ it("a transaction that the server does not roll back takes its connection with i
   ]);
 });
 
+it("a session that the server does not make new takes its connection with it", async () => {
+  const { proxy, some } = await behind({ size: 1 });
+  const setting = Statement.find("select current_setting('search_path') as value", { row: { value: Type.text } });
+  for (let turn = 1; turn < 3; turn++) {
+    await some.use(async (db) => {
+      await db.exec(Statement.exec("set search_path to nowhere"));
+      proxy.refuse("reset all");
+    });
+    expect(await some.exec(setting)).toEqual({ value: '"$user", public' });
+    expect(some.stats().replaced).toBe(turn);
+    await expectWhole(some);
+  }
+});
+
 it.each(["use", "transaction"] as const)(
   "the signal of a %s that is over ends no statement of the next one's",
   async (way) => {

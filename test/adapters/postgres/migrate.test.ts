@@ -140,9 +140,12 @@ describe("migrate", () => {
     const { url } = await database();
     const name = new URL(url).pathname.slice(1);
     await migrate(url, { directory: folder({ "1_orders.sql": orders }) });
-    await expect(migrate(url, { directory: folder({ "1_orders.sql": "another" }) })).rejects.toThrow("1_orders.sql");
-    const open = () => outside<{ n: number }[]>`select count(*)::int as n from pg_stat_activity where datname = ${name}
-      and application_name = 'usher migrate'`;
+    await expect(migrate(url, { directory: folder({ "1_orders.sql": "another" }) })).rejects.toThrow(MigrationError);
+    const failing = folder({ "1_orders.sql": orders, "2_bad.sql": "selekt" });
+    await expect(migrate(url, { directory: failing })).rejects.toThrow("2_bad.sql:1: ERROR 42601");
+    // Of the whole database, whatever they call themselves: nobody else has a connection to it.
+    const open = () =>
+      outside<{ n: number }[]>`select count(*)::int as n from pg_stat_activity where datname = ${name}`;
     await expect.poll(async () => (await open())[0]?.n).toBe(0);
   });
 });

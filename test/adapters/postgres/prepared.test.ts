@@ -24,22 +24,22 @@ const failure = (promise: Promise<unknown>): Promise<unknown> =>
   );
 
 describe("a statement answers alike however often it ran", () => {
-  it.each([
-    "select n, null as nothing, repeat('x', n) as long from generate_series(1, 3) n",
-    "select 1 where false",
-    "insert into item select n from generate_series(7, 11) n",
-    "update item set name = 'new' where id > 7",
-    "delete from item",
-    "create temporary table if not exists mine (id int)",
-    "begin",
-    "commit",
-    "select from item",
-    "",
-    "select 1/0",
-    "select * from nowhere",
-    "do $$ begin raise notice 'a notice'; perform pg_notify('somewhere', ''); end $$",
-    "set application_name = 'other'",
-  ])("%s", async (sql) => {
+  it.each<[sql: string, code: string | undefined]>([
+    ["select n, null as nothing, repeat('x', n) as long from generate_series(1, 3) n", undefined],
+    ["select 1 where false", undefined],
+    ["insert into item select n from generate_series(7, 11) n", undefined],
+    ["update item set name = 'new' where id > 7", undefined],
+    ["delete from item", undefined],
+    ["create temporary table if not exists mine (id int)", undefined],
+    ["begin", undefined],
+    ["commit", undefined],
+    ["select from item", undefined],
+    ["", undefined],
+    ["select 1/0", "22012"],
+    ["select * from nowhere", "42P01"],
+    ["do $$ begin raise notice 'a notice'; perform pg_notify('somewhere', ''); end $$", undefined],
+    ["set application_name = 'other'", undefined],
+  ])("%s", async (sql, code) => {
     const link = await openLink(parse(server.url()), { parameters: {}, statementCache: 8 }, { closed: () => {} });
     const runs: unknown[] = [];
     for (let run = 0; run < 3; run++) {
@@ -49,6 +49,8 @@ describe("a statement answers alike however often it ran", () => {
       runs.push(await link.run(sql, []).then(shown, (failed: unknown) => (failed as LinkFailure).trouble));
     }
     await link.shut();
+    // Three answers that are alike as there was none would say nothing.
+    expect(runs[0]).toMatchObject(code === undefined ? { rows: expect.any(Array) } : { kind: "refused", code });
     expect(runs[1]).toEqual(runs[0]);
     expect(runs[2]).toEqual(runs[0]);
   });

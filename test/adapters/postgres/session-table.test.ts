@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SessionEntry } from "usher-http";
-import { SessionTable } from "usher-http/postgres";
-import type { PoolOptions } from "usher-http/postgres";
+import { SessionTable, Statement } from "usher-http/postgres";
+import type { DatabaseError, PoolOptions } from "usher-http/postgres";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { logWith } from "../../support/logs.ts";
 import { runs } from "../../support/runs.ts";
@@ -133,7 +133,22 @@ describe("store", () => {
 
   it("raises what the database refuses, with nothing of the session in it", async () => {
     const store = SessionTable.store(await pool(), { table: "missing" });
-    await expect(store.save("a", entry, "started")).rejects.toMatchObject({ failure: { kind: "db", code: "42P01" } });
+    const digest = "d1gest0fCookie";
+    for (const call of [
+      () => store.find(digest),
+      () => store.save(digest, entry, "started"),
+      () => store.save(digest, entry, "updated"),
+      () => store.replace(digest, `${digest} next`, entry),
+      () => store.delete(digest),
+    ]) {
+      const thrown = await call().then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      expect(thrown).toMatchObject({ failure: { kind: "db", code: "42P01" } });
+      const { message, stack, failure, refusal } = thrown as DatabaseError;
+      expect(JSON.stringify([message, stack, failure, refusal])).not.toMatch(/d1gest|Kim|2026-01-01/);
+    }
   });
 });
 
@@ -159,8 +174,11 @@ it("SE sessions in a table do what their model says, whatever requests there are
 
 it("lists its statements, each of which fits its table", async () => {
   const { name } = await table();
-  for (const { sql } of SessionTable.statements({ table: name })) {
-    const described = await outside.unsafe(sql).describe();
-    expect(described.string).toBe(sql);
-  }
+  const some = await pool();
+  const statements = SessionTable.statements({ table: name });
+  // One for each thing that a store is asked: find, start, update, see, replace, remove, sweep.
+  expect(new Set(statements.map(({ sql }) => sql)).size).toBe(7);
+  await Statement.verify(some, statements);
+  await outside.unsafe(`alter table ${name} alter data type int using 0`);
+  await expect(Statement.verify(some, statements)).rejects.toThrow("column data is of a type that is no text");
 });
