@@ -1,0 +1,49 @@
+/** The lines that a reader who takes nothing has wait: as many each time that it is so, and the rest is counted. */
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { batch } from "../../src/logging/batch.ts";
+import { messages } from "../support/logs.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+it("is filled, emptied, and filled again with as many", () => {
+  const encoder = new TextEncoder();
+  let isOpen = true;
+  let taken = 0;
+  const sink = batch({
+    format: "json",
+    room: (bytes) => new Uint8Array(bytes),
+    encode: (text, into, at) => encoder.encodeInto(text, into.subarray(at)).written,
+    write: (bytes) => {
+      if (!isOpen) return 0;
+      for (const byte of bytes) if (byte === 0x0a) taken++;
+      return bytes.byteLength;
+    },
+    pause: () => {},
+  });
+  const line = "x".repeat(9999);
+  const kept: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    isOpen = false;
+    for (let i = 0; i < 2000; i++) sink.write(line);
+    vi.advanceTimersByTime(100);
+    isOpen = true;
+    taken = 0;
+    vi.advanceTimersByTime(100);
+    kept.push(taken);
+    expect(messages("warn").map(String).at(-1)).toMatch(new RegExp(`^dropped ${2000 - taken} lines`));
+    expect(messages("warn")).toHaveLength(round + 1);
+    // With room it drops none.
+    for (let i = 0; i < 2000; i++) {
+      sink.write(line);
+      if (i % 10 === 0) vi.advanceTimersByTime(10);
+    }
+    vi.advanceTimersByTime(100);
+    expect(taken).toBe((kept[round] as number) + 2000);
+    expect(vi.getTimerCount()).toBe(0);
+  }
+  // 16 MiB, and the piece that the newest lines go to.
+  expect(kept[0]).toBeGreaterThan(16_777_216 / 10_000);
+  expect(kept[0]).toBeLessThan(16_777_216 / 10_000 + 20);
+  expect(new Set(kept).size).toBe(1);
+});

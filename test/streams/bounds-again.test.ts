@@ -1,0 +1,60 @@
+/** Bounds of what is sent to others: used up, given back, and used up again. */
+import { expect, it } from "vitest";
+import { Broadcast, Event } from "usher-http";
+import { WorkerLink } from "../../adapters/workers/socket-link.ts";
+import type { WorkerSocket } from "../../adapters/workers/socket-link.ts";
+import { turn } from "../support/memory.ts";
+
+const Tick = Event.text("tick");
+
+it("a subscription is behind by its hub's depth again and again, and is dropped past it each time that there is one", async () => {
+  const hub = Broadcast.create<typeof Tick>({ depth: 3 });
+  const event = Event.make(Tick, "x");
+  for (let round = 0; round < 3; round++) {
+    const subscription = hub.subscribe("t");
+    for (let again = 0; again < 3; again++) {
+      for (let i = 0; i < 3; i++) hub.publish("t", event);
+      expect(hub.subscribers("t")).toHaveLength(1);
+      for (let i = 0; i < 3; i++) expect(await subscription.next()).toBe(event);
+    }
+    for (let i = 0; i < 4; i++) hub.publish("t", event);
+    expect(hub.topics()).toEqual([]);
+    for (let i = 0; i < 3; i++) expect(await subscription.next()).toBe(event);
+    expect(await subscription.next()).toBeUndefined();
+  }
+});
+
+it("a Worker's socket waits after so many bytes that nothing was heard for, each time, and for a word alone", async () => {
+  const listeners = new Map<string, (event: never) => void>();
+  const socket: WorkerSocket = {
+    binaryType: "arraybuffer",
+    readyState: 1,
+    accept: () => {},
+    send: () => {},
+    close: () => {},
+    addEventListener: (type: string, listener: (event: never) => void) => void listeners.set(type, listener),
+  };
+  const link = new WorkerLink(socket, 1000);
+  const heard: unknown[] = [];
+  link.start({
+    message: (data) => void heard.push(data),
+    frame: () => {},
+    closed: () => {},
+    lost: (detail) => void heard.push(`lost: ${detail}`),
+    stopping: () => {},
+  });
+  const say = (): void => listeners.get("message")?.({ data: "word" } as never);
+  for (let round = 0; round < 3; round++) {
+    for (let i = 0; i < 9; i++) expect(link.send("x".repeat(100))).toBe(true);
+    const [one, other] = [link.send("x".repeat(100)), link.send("x")];
+    expect([one instanceof Promise, other]).toEqual([true, one]);
+    let hasRoom: unknown = "it waits";
+    const waited = Promise.resolve(one).then((room) => (hasRoom = room));
+    await turn();
+    expect(hasRoom).toBe("it waits");
+    say();
+    await waited;
+    expect(hasRoom).toBe(true);
+  }
+  expect(heard).toEqual(["word", "word", "word"]);
+});
