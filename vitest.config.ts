@@ -16,8 +16,6 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     reporters: ["default", here("./test/support/not-run.ts")],
-    // With `--coverage`; `scripts/check-coverage.mjs` judges it.
-    coverage: { provider: "v8", include: ["src/**/*.ts", "adapters/**/*.ts"], reporter: ["json"] },
     // Most of what a test does is to wait for other processes.
     maxWorkers: Math.max(3, availableParallelism()),
     // No more than the end of what would go on for ever: a slow machine fails no test.
