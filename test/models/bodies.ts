@@ -134,7 +134,7 @@ export class Asked {
 }
 
 /** The answers that a sequence of steps should come to, and the budget between them. */
-export class Model {
+class Model {
   readonly all: Asked[] = [];
   readonly #share: number;
   readonly #dropsFirst: boolean;

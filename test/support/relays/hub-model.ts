@@ -23,7 +23,7 @@ export interface World {
   isEmpty(): Promise<boolean>;
 }
 
-export const members = 3;
+const members = 3;
 const topics = ["a", "b"] as const;
 const depth = 16;
 const megabyte = 1_048_576;

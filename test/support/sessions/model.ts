@@ -297,7 +297,7 @@ function valueOf<A>(step: IteratorResult<A, unknown>): A | undefined {
   return step.done === true ? undefined : step.value;
 }
 
-export function dataOf(name: string): string {
+function dataOf(name: string): string {
   return JSON.stringify({ name });
 }
 

@@ -1,7 +1,7 @@
 /** What clients do on connections that become a WebSocket or are taken over, and when the server stops. */
 import fc from "fast-check";
 
-export const connections = 3;
+const connections = 3;
 
 /** How a handler speaks: the routes of `routes.ts`, each as a WebSocket and as a takeover. */
 export type Handler = "echo" | "deaf" | "floods" | "raises" | "leaves";
