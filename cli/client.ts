@@ -1,9 +1,369 @@
-import { clientModule } from "./client/module.ts";
-import { moduleAnd } from "./arguments.ts";
+import { readFileSync } from "node:fs";
+import type { TextShape } from "../src/codecs/codec.ts";
+import type { TextNeed } from "../src/inputs/dep.ts";
+import { Components } from "../src/openapi/components.ts";
+import { readsOf } from "../src/openapi/inputs.ts";
+import type { ReadNeed, Reads } from "../src/openapi/inputs.ts";
+import { codesOf } from "../src/openapi/responses.ts";
+import type { Direction, Schema } from "../src/openapi/schema.ts";
+import type { Route } from "../src/routing/route.ts";
+import { kindOf } from "../src/schema/valibot.ts";
+import type { Shape } from "../src/schema/valibot.ts";
+import { Failure, moduleAnd } from "./command.ts";
 import type { Command } from "./command.ts";
-import { textDifference } from "./difference.ts";
-import { loadRoutes } from "./load-routes.ts";
-import { deliver } from "./made.ts";
+import { loadRoutes, packageFile } from "./load-routes.ts";
+import { deliver, textDifference } from "./write-or-check.ts";
+
+/** A JSON Schema of the document as a TypeScript type; `nameOf` answers the name of a component's. */
+function typeOf(schema: Schema, nameOf: (component: string) => string): string {
+  const type = (schema: unknown): string => typeOf(schema as Schema, nameOf);
+  if (typeof schema["$ref"] === "string") return nameOf(schema["$ref"].slice(schema["$ref"].lastIndexOf("/") + 1));
+  if ("const" in schema) return JSON.stringify(schema["const"]);
+  const { enum: words, not } = schema;
+  if (Array.isArray(words)) return unionOf(words.map((word) => JSON.stringify(word)));
+  if (typeof not === "object" && Object.keys(not as object).length === 0) return "never";
+  const choice = schema["anyOf"] ?? schema["oneOf"];
+  if (Array.isArray(choice)) return unionOf(choice.map(type));
+  if (Array.isArray(schema["allOf"])) return schema["allOf"].map((part) => `(${type(part)})`).join(" & ");
+  if (Array.isArray(schema["type"])) return unionOf(schema["type"].map((one) => type({ ...schema, type: one })));
+  switch (schema["type"]) {
+    case "integer":
+    case "number":
+      return "number";
+    case "string":
+    case "boolean":
+    case "null":
+      return schema["type"];
+    case "array":
+      return listOf(schema, type);
+    case "object":
+      return objectOf(schema, type);
+    default:
+      return "unknown";
+  }
+}
+
+/** A union, each of its types once. */
+function unionOf(types: readonly string[]): string {
+  const each = [...new Set(types)];
+  return each.length === 0 ? "never" : each.join(" | ");
+}
+
+function listOf({ prefixItems, items, minItems = 0, maxItems }: Schema, type: (schema: unknown) => string): string {
+  if (!Array.isArray(prefixItems)) return `${inList(type(items ?? {}))}[]`;
+  const places = prefixItems.map((item, index) => inTuple(type(item), index < Number(minItems)));
+  const isClosed = items === undefined && maxItems !== undefined;
+  return `[${[...places, ...(isClosed ? [] : [`...${inList(type(items ?? {}))}[]`])].join(", ")}]`;
+}
+
+function inList(type: string): string {
+  return /[ |&]/.test(type) ? `(${type})` : type;
+}
+
+function inTuple(type: string, isThere: boolean): string {
+  return isThere ? type : `${inList(type)}?`;
+}
+
+function objectOf(schema: Schema, type: (schema: unknown) => string): string {
+  const { properties = {}, additionalProperties: others } = schema;
+  const required = new Set((schema["required"] ?? []) as readonly string[]);
+  const members = Object.entries(properties as { readonly [name: string]: Schema }).map(
+    ([name, member]) => `${docOf(member)}${memberName(name)}${required.has(name) ? "" : "?"}: ${type(member)};`,
+  );
+  if (members.length === 0 && others === false) return "{ [name: string]: never }";
+  const open = others === undefined || others === false ? [] : [`[name: string]: ${openTo(others, members, type)};`];
+  const all = [...members, ...open];
+  if (all.length === 0) return "{}";
+  const inLine = `{ ${all.join(" ").replace(/;$/, "")} }`;
+  return inLine.length > 80 || inLine.includes("\n") ? `{\n${all.join("\n")}\n}` : inLine;
+}
+
+// A member that is named may be of another type than those that are not.
+function openTo(others: unknown, members: readonly string[], type: (schema: unknown) => string): string {
+  return members.length > 0 || others === true ? "unknown" : type(others);
+}
+
+function memberName(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
+}
+
+/** What is said of a member or of a route, as its comment. */
+function docOf({ description }: { readonly description?: unknown }): string {
+  return typeof description === "string" ? `${comment(description)}\n` : "";
+}
+
+function comment(text: string): string {
+  const lines = text.replaceAll("*/", "*\\/").split(/\r\n|\r|\n/);
+  return lines.length === 1 ? `/** ${lines[0]} */` : `/**\n${lines.map((line) => ` * ${line}`).join("\n")}\n */`;
+}
+
+/** Lines indented by the braces that are open before them. */
+function indented(text: string): string {
+  let depth = 0;
+  const lines = text.split("\n").map((line) => {
+    const code = line.replaceAll(/"(?:[^"\\]|\\.)*"/g, "").replace(/^ ?\*.*|\/\*.*/, "");
+    const closes = /^[}\]]/.test(code) ? 1 : 0;
+    const indent = "  ".repeat(depth - closes);
+    depth += (code.match(/\{/g) ?? []).length - (code.match(/\}/g) ?? []).length;
+    return `${indent}${line}`.trimEnd();
+  });
+  return lines.join("\n");
+}
+
+/** The type of a shape as a caller sends it, or gets it. */
+type TypeOf = (shape: Shape, direction: Direction) => string;
+
+/** The codes that every call has, and so none lists. */
+const ofEveryCall = new Set([
+  "invalid",
+  "unreadable",
+  "too_large",
+  "busy",
+  "internal",
+  "cross_origin",
+  "unsupported_media_type",
+]);
+
+/** A route as a member of the interface of all calls. */
+function callOf(route: Route, typeOf: TypeOf): string {
+  const reads = readsOf(route.inputs);
+  const codes = codesOf(route, reads).filter(({ name }) => !ofEveryCall.has(name));
+  const given = [...sentBy(route, reads, typeOf), "CallOptions"].join(" & ");
+  const optional = isAllOptional(route, reads) ? "?" : "";
+  const refused = unionOf([...codes.map(({ name }) => JSON.stringify(name)), "ClientCode"]);
+  const outcome = unionOf([...answersOf(route, typeOf), `RefusedAs<${refused}>`]);
+  const said = [
+    ...[route.summary, route.description].filter((text) => text !== undefined),
+    ...codes.map(({ name, status, doc }) => `\`${name}\` (${status}): ${doc}`),
+  ];
+  const doc = said.length === 0 ? "" : `${comment(said.join("\n\n"))}\n`;
+  const key = JSON.stringify(`${route.method} ${route.pattern}`);
+  return `${doc}readonly ${key}: (\n  given${optional}: ${given},\n) => Promise<\n  ${outcome}\n>;`;
+}
+
+function sentBy(route: Route, reads: Reads, typeOf: TypeOf): readonly string[] {
+  const values = [...reads.values, ...reads.credentials.flatMap(({ reads }) => reads)];
+  const headers = values.filter((need) => need.in === "header").map((need) => ({ ...memberOf(need), type: "string" }));
+  if (reads.body !== undefined && takesType(reads.body.as))
+    headers.push({ name: "content-type", required: false, type: "string" });
+  return [
+    group("path", pathOf(route)),
+    group("query", values.filter((need) => need.in === "query").map(memberOf)),
+    group("headers", headers),
+    group("form", reads.body?.as === "form" ? reads.fields.map(fieldOf) : []),
+    bodyOf(reads, typeOf),
+  ].filter((text) => text !== "");
+}
+
+interface Member {
+  readonly name: string;
+  readonly required: boolean;
+  readonly type: string;
+}
+
+/** What is read twice is one member. */
+function group(name: string, members: readonly Member[]): string {
+  if (members.length === 0) return "";
+  const byName = new Map<string, Member>();
+  for (const member of members) {
+    const required = member.required || byName.get(member.name)?.required === true;
+    byName.set(member.name, { ...member, required });
+  }
+  const all = [...byName.values()].map(
+    ({ name, required, type }) => `${memberName(name)}${required ? "" : "?"}: ${type}`,
+  );
+  const isRequired = [...byName.values()].some(({ required }) => required);
+  return `{ ${name}${isRequired ? "" : "?"}: { ${all.join("; ")} } }`;
+}
+
+function pathOf({ path }: Route): readonly Member[] {
+  return path.segments.flatMap((segment) => {
+    if (typeof segment === "string") return [];
+    const type = segment.kind === "rest" ? "readonly string[]" : textTypeOf(segment.codec.text);
+    return [{ name: segment.name, required: true, type }];
+  });
+}
+
+function memberOf(need: ReadNeed): Member {
+  const { name, required = false } = need;
+  return { name, required, type: "codec" in need ? valueTypeOf(need) : "string" };
+}
+
+function fieldOf(need: Reads["fields"][number]): Member {
+  const { name, required } = need;
+  if (need.in !== "file") return { name, required, type: need.checked === true ? "true" : valueTypeOf(need) };
+  return { name, required, type: need.repeated ? "readonly Blob[]" : "Blob" };
+}
+
+function valueTypeOf({ codec, repeated }: TextNeed): string {
+  const type = textTypeOf(codec.text);
+  return repeated ? `readonly (${type})[]` : type;
+}
+
+/** What a caller gives for a codec's value: the value where the platform's own text of it is the codec's. */
+function textTypeOf(text: TextShape | undefined): string {
+  if (text?.enum !== undefined) return unionOf(text.enum.map((word) => JSON.stringify(word)));
+  if (text?.type === "integer") return text.format === "int64" ? "number | bigint" : "number";
+  if (text?.type === "number" || text?.type === "boolean") return text.type;
+  return text?.format === "date-time" ? "Date | string" : "string";
+}
+
+function takesType(as: NonNullable<Reads["body"]>["as"]): boolean {
+  return as === "bytes" || as === "stream";
+}
+
+function bodyOf({ body }: Reads, typeOf: TypeOf): string {
+  if (body === undefined || body.as === "form") return "";
+  if (body.as === "json") return `{ json: ${typeOf(body.shape, "input")} }`;
+  return `{ body: ${body.as === "multipart" ? "FormData" : "BodyToSend"} }`;
+}
+
+function isAllOptional(route: Route, reads: Reads): boolean {
+  const values = [...reads.values, ...reads.credentials.flatMap(({ reads }) => reads), ...reads.fields];
+  const needsBody = reads.body !== undefined && reads.body.as !== "form";
+  const isSent = ({ in: place }: { readonly in: string }) => place !== "cookie";
+  return pathOf(route).length === 0 && !needsBody && !values.some((need) => isSent(need) && need.required === true);
+}
+
+function answersOf({ returns: { node } }: Route, typeOf: TypeOf): readonly string[] {
+  switch (node.kind) {
+    case "html":
+    case "text":
+      return ["Succeeded<200, string>"];
+    case "empty":
+      return node.statuses.map(([status]) => `Succeeded<${status}, undefined>`);
+    case "json": {
+      const type = node.shape === undefined ? "unknown" : typeOf(node.shape, "output");
+      return node.statuses.map(([status]) => `Succeeded<${status}, ${type}>`);
+    }
+    case "events": {
+      const events = (node.events ?? []).map(({ name, payload: { shape } }) => {
+        const type = shape === undefined ? "string" : typeOf(shape, "output");
+        return `{ name: ${JSON.stringify(name)}; id: string | undefined; value: ${type} }`;
+      });
+      return [`Succeeded<200, AsyncIterable<\n${unionOf(events).replaceAll("} | {", "} |\n{")}>>`];
+    }
+    case "response":
+      return ["Succeeded<number, unknown>"];
+    default:
+      // A WebSocket's address, which is not called.
+      return [];
+  }
+}
+
+/** What the typed client runs, and of other files the types that it speaks of. */
+const files: readonly (readonly [file: string, names?: readonly string[]])[] = [
+  ["inputs/body-inputs", ["BodyToSend"]],
+  ["refusals", ["FrameworkCode"]],
+  ["answers/returned", ["Succeeded"]],
+  ["client/calls", ["ClientOptions", "ClientCode", "CallOptions", "Refused", "RefusedAs"]],
+  ["events/event-reader"],
+  ["client/received"],
+  ["events/text-kinds", ["askingForTextKinds"]],
+  ["client/of"],
+];
+
+/** One declaration, or a few that stand together. */
+interface Declarations {
+  readonly names: readonly string[];
+  readonly text: string;
+}
+
+/** The declarations that some names need, in an order that has what is used before what uses it. */
+function sourcesOf(roots: readonly string[]): readonly string[] {
+  const all = files.flatMap(([file, names]) => {
+    const found = declarationsOf(readFileSync(packageFile(`src/${file}.ts`), "utf8"));
+    return names === undefined ? found : found.filter((one) => one.names.some((name) => names.includes(name)));
+  });
+  const needed = new Set<Declarations>();
+  const need = (name: string): void => {
+    for (const declarations of all) {
+      if (needed.has(declarations) || !declarations.names.includes(name)) continue;
+      needed.add(declarations);
+      wordsOf(declarations.text).forEach(need);
+    }
+  };
+  roots.forEach(need);
+  return all.filter((declarations) => needed.has(declarations)).map(({ text }) => text);
+}
+
+// Only between declarations is an empty line followed by one that begins at the margin.
+function declarationsOf(source: string): readonly Declarations[] {
+  const inOneModule = source.replaceAll(/^import [^;]*;\n/gm, "").replaceAll(/\(await import\([^)]*\)\)\./g, "");
+  return inOneModule.split(/\n\n(?=\S)/).map((text) => ({ names: namesIn(text), text: text.trim() }));
+}
+
+function namesIn(text: string): readonly string[] {
+  const declared = /^(?:export )?(?:declare )?(?:async )?(?:const|function\*?|class|interface|type) (\w+)/gm;
+  return [...text.matchAll(declared)].map(([, name]) => name ?? "");
+}
+
+/** What is neither said in a comment nor in a text. */
+function wordsOf(text: string): readonly string[] {
+  const code = text.replaceAll(/\/\*[^]*?\*\/|\/\/[^\n]*|"[^"\n]*"/g, "");
+  return [...code.matchAll(/[A-Za-z_]\w*/g)].map(([word]) => word);
+}
+
+const header = `// Generated by \`usher client\` from the routes of the server. Do not edit: change the routes, and generate it again.`;
+
+const problem = `/** One input that is not what it should be. */
+export interface Problem {
+  /** Where: path.x, query.x, body.x. */
+  readonly at: string;
+  readonly code: string;
+  /** A sentence for a person. */
+  readonly message: string;
+}`;
+
+const make = `/** The calls of the API. None rejects for what comes back: its outcome is the answer, or the refusal by its code. */
+export function client(options: ClientOptions): Calls {
+  return callsOf(options) as Calls;
+}`;
+
+const roots = ["callsOf", "ClientOptions", "ClientCode", "CallOptions", "Succeeded", "RefusedAs", "BodyToSend"];
+
+const ignored = (): void => {};
+
+/** A client of the routes as one TypeScript module that imports nothing. A WebSocket's address is not called. */
+export function clientModule(all: readonly Route[]): string {
+  const routes = all.filter(({ returns }) => returns.node.kind !== "websocket");
+  const components = new Components({});
+  const describe = (...[shape, direction]: Parameters<TypeOf>) =>
+    components.describe(kindOf(shape), direction, "", ignored);
+
+  // What a named shape is called is known when all of them are.
+  const tree: Schema[] = [];
+  for (const route of routes) callOf(route, (...shape) => `${tree.push(describe(...shape))}`);
+  const { schemas, problems } = components.finish(tree);
+  if (problems.length > 0) throw new Failure(problems.join("\n"));
+
+  const sources = sourcesOf(roots);
+  const nameOf = namesBeside(sources.join("\n"));
+  const types = Object.entries(schemas).map(
+    ([name, schema]) => `${docOf(schema)}export type ${nameOf(name)} = ${typeOf(schema, nameOf)};`,
+  );
+  const calls = routes.map((route) =>
+    callOf(route, (...shape) => typeOf(components.resolve(describe(...shape)) as Schema, nameOf)),
+  );
+  const api = `/** A call for each route, by its method and path. */\nexport interface Calls {\n${calls.join("\n")}\n}`;
+  return `${[header, ...[...types, api].map(indented), make, problem, ...sources].join("\n\n")}\n`;
+}
+
+/** Names for components, none of which the text means something else by. */
+function namesBeside(text: string): (component: string) => string {
+  const said = ["Calls", "Problem", "FormData", "Blob", "Date", "Promise", "AsyncIterable"];
+  const taken = new Set([...(text.match(/\b[A-Z]\w*/g) ?? []), ...said]);
+  const names = new Map<string, string>();
+  return (component) => {
+    const known = names.get(component);
+    if (known !== undefined) return known;
+    let name = component;
+    while (taken.has(name)) name += "_";
+    taken.add(name);
+    names.set(component, name);
+    return name;
+  };
+}
 
 const help = `usher client <module> [options]
 

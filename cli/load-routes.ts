@@ -4,9 +4,14 @@ import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { Route } from "../src/routes/route.ts";
+import type { Route } from "../src/routing/route.ts";
 import { Failure } from "./command.ts";
-import { packageFile } from "./package-file.ts";
+
+/** A file of the package, whether this runs from its source or from what was built of it. */
+export function packageFile(path: string): URL {
+  const inSource = new URL(`../${path}`, import.meta.url);
+  return existsSync(inSource) ? inSource : new URL(`../../${path}`, import.meta.url);
+}
 
 /** The routes a module exports under the name `routes`. */
 export async function loadRoutes(file: string): Promise<readonly Route[]> {

@@ -1,13 +1,11 @@
 import { DescriptionError } from "../src/openapi/document.ts";
 import { document, report } from "../src/openapi/index.ts";
 import type { Document, DocumentOptions } from "../src/openapi/index.ts";
-import type { Route } from "../src/routes/route.ts";
-import { moduleAnd } from "./arguments.ts";
-import { Failure, UsageError } from "./command.ts";
+import type { Route } from "../src/routing/route.ts";
+import { Failure, UsageError, moduleAnd } from "./command.ts";
 import type { Command } from "./command.ts";
-import { jsonDifference } from "./difference.ts";
+import { deliver, jsonDifference } from "./write-or-check.ts";
 import { loadRoutes } from "./load-routes.ts";
-import { deliver } from "./made.ts";
 
 const help = `usher openapi <module> [options]
 

@@ -1,10 +1,10 @@
 import { readsOf } from "../src/openapi/inputs.ts";
 import type { Reads } from "../src/openapi/inputs.ts";
-import { codesOf } from "../src/openapi/refusals.ts";
-import type { Route } from "../src/routes/route.ts";
-import { nameOf } from "../src/shapes/named.ts";
-import type { Shape } from "../src/shapes/shape.ts";
-import { moduleAnd } from "./arguments.ts";
+import { codesOf } from "../src/openapi/responses.ts";
+import type { Route } from "../src/routing/route.ts";
+import { nameOf } from "../src/schema/valibot.ts";
+import type { Shape } from "../src/schema/valibot.ts";
+import { moduleAnd } from "./command.ts";
 import type { Command } from "./command.ts";
 import { loadRoutes } from "./load-routes.ts";
 

@@ -1,8 +1,14 @@
 import { readFileSync } from "node:fs";
+import { client } from "./client.ts";
 import { Failure, UsageError } from "./command.ts";
 import type { Command, Terminal } from "./command.ts";
-import { commands } from "./commands.ts";
-import { packageFile } from "./package-file.ts";
+import { packageFile } from "./load-routes.ts";
+import { migrate } from "./migrate.ts";
+import { openapi } from "./openapi.ts";
+import { routes } from "./routes.ts";
+
+/** Every command, in the order they are listed. */
+const commands: readonly Command[] = [routes, openapi, client, migrate];
 
 /** Does what a command line says. Answers the exit code: 0, 1 where it could not be done, 2 where it says nothing known. */
 export async function run([name, ...args]: readonly string[], terminal: Terminal): Promise<number> {

@@ -7,11 +7,18 @@ import { parseSync } from "oxc-parser";
 
 /** What src is made of, from low to high: a line may import what is on it and below it. */
 const lines = [
-  ["oldest-first.ts", "result.ts", "thenable.ts"],
-  ["codecs", "shapes", "refusals", "cookies", "logging", "tracing", "measuring", "database"],
-  ["routes", "inputs", "answers", "streams", "openapi", "probes", "metrics"],
-  ["app"],
-  ["testing", "client"],
+  ["async.ts", "oldest-first.ts", "result.ts"],
+  ["http"],
+  ["codecs", "logging", "refusals.ts"],
+  ["deferred.ts", "schema", "telemetry"],
+  ["events", "inputs"],
+  ["sockets"],
+  ["answers"],
+  ["routing"],
+  ["security"],
+  ["health.ts", "metrics.ts", "openapi"],
+  ["app", "client", "database"],
+  ["server", "testing"],
   ["index.ts"],
 ];
 const packagesOfSrc = ["valibot", "node:async_hooks"];
@@ -19,16 +26,15 @@ const packagesOfSrc = ["valibot", "node:async_hooks"];
 /** Of which a folder of src takes types: whoever runs them brings them. */
 /** @type {{ readonly [folder: string]: readonly string[] }} */
 const typesOfSrc = {
-  tracing: ["@opentelemetry/api", "@opentelemetry/sdk-trace-base", "@opentelemetry/exporter-trace-otlp-http"],
-  measuring: ["@opentelemetry/api"],
-  metrics: ["@opentelemetry/api", "@opentelemetry/sdk-metrics", "@opentelemetry/exporter-prometheus"],
+  telemetry: ["@opentelemetry/api", "@opentelemetry/sdk-trace-base", "@opentelemetry/exporter-trace-otlp-http"],
+  "metrics.ts": ["@opentelemetry/api", "@opentelemetry/sdk-metrics", "@opentelemetry/exporter-prometheus"],
 };
 
 /** What a folder of src loads when it is asked to; each is an optional peer dependency. */
 /** @type {{ readonly [folder: string]: readonly string[] }} */
 const loadedBySrc = {
-  tracing: ["@opentelemetry/sdk-trace-base", "@opentelemetry/exporter-trace-otlp-http"],
-  metrics: ["@opentelemetry/sdk-metrics", "@opentelemetry/exporter-prometheus"],
+  telemetry: ["@opentelemetry/sdk-trace-base", "@opentelemetry/exporter-trace-otlp-http"],
+  "metrics.ts": ["@opentelemetry/sdk-metrics", "@opentelemetry/exporter-prometheus"],
 };
 
 /** What an adapter needs beside its runtime; each is a peer dependency, and only for who uses what it is for. */
@@ -46,7 +52,7 @@ const loadedModule = { file: "cli/load-routes.ts", specifier: "url.href" };
 
 /** What an adapter may run of src. Of the rest, `index.ts` aside, it may import types. */
 const portsOfSrc =
-  /^src\/(app|database|logging|measuring|streams\/relays)\/|^src\/streams\/turn\.ts$|^src\/inputs\/(body-source|later|rate-store)\.ts$|^src\/codecs\/(tokens|white-space)\.ts$|^src\/answers\/(answer|parts)\.ts$/;
+  /^src\/(app|database|http|logging|server)\/|^src\/(async|deferred)\.ts$|^src\/(answers\/answer|events\/(relay|stream)|inputs\/body-source|security\/rate-store|telemetry\/measure)\.ts$/;
 
 const wrong = [];
 for (const folder of ["src", "adapters", "cli", "examples"]) {

@@ -1,6 +1,6 @@
 /**
  * Holds that a field of HTTP loses SP and HTAB at its ends and nothing else (RFC 9110 §5.6.3): names each `trim` of the language
- * and each `\s` of a pattern, which take U+00A0 and others too. `stripped` of src/codecs/white-space.ts takes the two.
+ * and each `\s` of a pattern, which take U+00A0 and others too. `stripped` of src/http/fields.ts takes the two.
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const others = {
   "adapters/postgres/": "SQL, and connection strings",
   "src/database/": "SQL, and what its server says",
   "src/logging/": "settings of the application's, and stacks",
-  "src/shapes/transformations.ts": "Valibot's own `trim`, of a member of JSON",
+  "src/schema/valibot.ts": "Valibot's own `trim`, of a member of JSON",
 };
 const trims = new Set(["trim", "trimStart", "trimEnd", "trimLeft", "trimRight"]);
 
@@ -47,7 +47,7 @@ function foundIn(file) {
   /** @param {number} at @param {string} what */
   const add = (at, what) => {
     const line = text.slice(0, at).split("\n").length;
-    found.push(`${file}:${line} ${what}, which takes more than SP and HTAB: see src/codecs/white-space.ts`);
+    found.push(`${file}:${line} ${what}, which takes more than SP and HTAB: see src/http/fields.ts`);
   };
   const { program } = parseSync(file, text);
   new Visitor({

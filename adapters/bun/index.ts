@@ -1,32 +1,25 @@
 /** `usher-http/bun`: serves on `Bun.serve`. */
-import { inBackground } from "../../src/logging/background.ts";
+import { guarded, inBackground } from "../../src/logging/raised.ts";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
-import { Stopping, until } from "../../src/app/draining.ts";
+import { Feeds, OpenSockets, Stopping, until } from "../../src/server/lifecycle.ts";
 import type { Sent } from "../../src/app/exchange.ts";
-import { unmade } from "../../src/app/fetch.ts";
-import { Feeds } from "../../src/app/feeds.ts";
-import { OpenSockets } from "../../src/app/open-sockets.ts";
-import { say, sayStopped } from "../../src/app/listener-log.ts";
-import { isToCome } from "../../src/inputs/later.ts";
-import { limitsOf } from "../../src/app/listening.ts";
-import type { Limits, ServeOptions, Server } from "../../src/app/listening.ts";
-import { refuse, refusedLength, refusedTarget } from "../../src/app/refused-head.ts";
-import type { RefusedHead } from "../../src/app/refused-head.ts";
-import { Sweep } from "../../src/app/sweep.ts";
-import { guarded } from "../../src/logging/last-net.ts";
+import { unmade } from "../../src/app/web.ts";
+import { say, sayStopped } from "../../src/app/failures.ts";
+import { isToCome } from "../../src/deferred.ts";
+import { limitsOf } from "../../src/server/options.ts";
+import type { Limits, ServeOptions, Server } from "../../src/server/options.ts";
+import { refuse, refusedLength, refusedTarget } from "../../src/server/bad-request.ts";
+import type { RefusedHead } from "../../src/server/bad-request.ts";
+import { Sweep } from "../../src/server/deadlines.ts";
 import { useSink } from "../../src/logging/writer.ts";
-import type { Route } from "../../src/routes/route.ts";
-import { BunExchange } from "./exchange.ts";
-import { listen } from "./listen.ts";
-import { inSeconds, makeRoom, unkept } from "./limits.ts";
-import { respond } from "./respond.ts";
-import type { BunRuntime, BunServeOptions, BunServer } from "./runtime.ts";
-import { socketHandlers } from "./socket-link.ts";
-import { stderrSink } from "./stderr.ts";
-import { targetOf } from "./target.ts";
+import type { Route } from "../../src/routing/route.ts";
+import { BunExchange, respond, targetOf } from "./respond.ts";
+import { inSeconds, listen, makeRoom, stderrSink, unkept } from "./listen.ts";
+import type { BunRuntime, BunServeOptions, BunServer } from "./listen.ts";
+import { socketHandlers } from "./socket.ts";
 
-export type { ListenOptions, ServeOptions, Server } from "../../src/app/listening.ts";
+export type { ListenOptions, ServeOptions, Server } from "../../src/server/options.ts";
 
 declare const Bun: BunRuntime;
 

@@ -1,15 +1,128 @@
 import { isStream } from "../../src/answers/answer.ts";
-import type { StreamEnd } from "../../src/answers/answer.ts";
-import type { OpenedSocket, Sent } from "../../src/app/exchange.ts";
-import { lengthAt, ownLengthResponseOf, responseOf, tellsTypeAndId } from "../../src/app/fetch.ts";
-import type { Feeds } from "../../src/app/feeds.ts";
-import { Streaming, isFeed } from "../../src/app/streaming.ts";
-import type { Sending } from "../../src/app/streaming.ts";
-import type { BunExchange } from "./exchange.ts";
-import type { SocketData } from "./socket-link.ts";
+import type { Exchange, OpenedSocket, Sent } from "../../src/app/exchange.ts";
+import { abortingWith } from "../../src/app/request.ts";
+import { announcesBody, lengthAt, ownLengthResponseOf, responseOf, tellsTypeAndId } from "../../src/app/web.ts";
+import type { StreamEnd } from "../../src/events/stream.ts";
+import { HostCheck, refusedConnect } from "../../src/server/bad-request.ts";
+import type { RefusedHead } from "../../src/server/bad-request.ts";
+import type { Feeds } from "../../src/server/lifecycle.ts";
+import { Streaming, isFeed } from "../../src/server/stream.ts";
+import type { Sending } from "../../src/server/stream.ts";
+import { bodyOf } from "../../src/server/timed-body.ts";
+import type { Reading, TimedBody } from "../../src/server/timed-body.ts";
+import type { BunServer } from "./listen.ts";
+import type { SocketData } from "./socket.ts";
+
+const badHost: RefusedHead = { status: 400, why: "a Host that is none" };
+const hosts: HostCheck = new HostCheck();
+const scheme = "http://";
+/** What came before the path last: that nearly every request has the same spares it the reading. */
+let lastOrigin = "http:///";
+
+/** The request target, cut from the URL that Bun makes of it and of `Host`, where it can make one. */
+export function targetOf(request: Request): string | RefusedHead {
+  const { method, url } = request;
+  if (url.startsWith(lastOrigin) && method !== "CONNECT") return url.slice(lastOrigin.length - 1);
+  if (method === "CONNECT" || !url.startsWith(scheme)) return withoutHost(request);
+  const path = url.indexOf("/", scheme.length);
+  if (!hosts.isHost(url.slice(scheme.length, path))) return badHost;
+  lastOrigin = url.slice(0, path + 1);
+  return url.slice(path);
+}
+
+// Where `Host` is none that a URL can have, and for HTTP/1.0 without one, Bun tells the path alone, and for `CONNECT`
+// the authority alone.
+function withoutHost({ method, url, headers }: Request): string | RefusedHead {
+  if (method === "CONNECT") return refusedConnect(url) ?? url;
+  return hosts.isHost(headers.get("host") ?? "") ? url : badHost;
+}
+
+/** What an exchange needs to know of its listener. */
+interface Listening extends Reading {
+  /** The path of the Unix socket it listens on. */
+  readonly socket: string | undefined;
+}
+
+/** An exchange over a request of `Bun.serve`, which shows a repeated header as one joined line. */
+export class BunExchange implements Exchange {
+  readonly method: string;
+  readonly target: string;
+  readonly request: Request;
+  readonly server: BunServer;
+  readonly listener = "Bun.serve";
+  readonly #listening: Listening;
+  /** Null once it is known that there is none. */
+  #body: TimedBody | undefined | null = undefined;
+  #controller: AbortController | undefined = undefined;
+
+  constructor(request: Request, target: string, server: BunServer, listening: Listening) {
+    const { method } = request;
+    this.method = method;
+    this.target = target;
+    this.request = request;
+    this.server = server;
+    this.#listening = listening;
+  }
+
+  /** Of HTTP/1.0 too: Bun does not tell the version. */
+  get canUpgrade(): boolean {
+    return this.method === "GET" && !announcesBody(this.request);
+  }
+
+  get peer(): string {
+    const { socket } = this.#listening;
+    if (socket !== undefined) return `unix:${socket}`;
+    const address = this.server.requestIP(this.request)?.address ?? "";
+    // An IPv4 peer of a socket that takes both families.
+    return address.startsWith("::ffff:") ? address.slice(7) : address;
+  }
+
+  /** Bun tells it of itself, but to `HEAD`. */
+  get date(): string {
+    return this.method === "HEAD" ? this.#listening.sweep.date : "";
+  }
+
+  get body(): TimedBody | undefined {
+    if (this.#body === undefined) this.#body = bodyOf(this.request, this.method, this.#listening) ?? null;
+    return this.#body ?? undefined;
+  }
+
+  get gone(): AbortSignal {
+    return (this.#controller ??= abortingWith(this.request.signal)).signal;
+  }
+
+  /** The connection has ended; of an end that this side made, Bun tells nothing. */
+  left(): void {
+    this.#controller?.abort();
+  }
+
+  lines(name: string): readonly string[] {
+    const value = this.request.headers.get(name);
+    return value === null ? nothing : [value];
+  }
+
+  headers(): Iterable<readonly [name: string, value: string]> {
+    return this.request.headers;
+  }
+
+  byteLength(text: string): number {
+    return Buffer.byteLength(text);
+  }
+
+  decode(bytes: Uint8Array): string | undefined {
+    try {
+      return decoder.decode(bytes);
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+const nothing: readonly string[] = [];
+const decoder: TextDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** What the sending of an answer needs to know of its server. Seconds are whole, 255 at the most. */
-export interface Responding {
+interface Responding {
   readonly idleSeconds: number;
   readonly sendSeconds: number;
   /** No further request is taken: every answer says so. */

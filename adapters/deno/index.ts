@@ -1,38 +1,28 @@
 /** `usher-http/deno`: serves on `Deno.serve`. */
-import { inBackground } from "../../src/logging/background.ts";
+import { guarded, inBackground } from "../../src/logging/raised.ts";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
-import { Stopping, until } from "../../src/app/draining.ts";
+import { OpenSockets, Stopping, until } from "../../src/server/lifecycle.ts";
 import type { Sent } from "../../src/app/exchange.ts";
-import { OpenSockets } from "../../src/app/open-sockets.ts";
-import { say, sayReported, sayStopped } from "../../src/app/listener-log.ts";
-import { Later, isToCome } from "../../src/inputs/later.ts";
-import type { Soon } from "../../src/inputs/later.ts";
-import { limitsOf } from "../../src/app/listening.ts";
-import type { Limits, ServeOptions, Server } from "../../src/app/listening.ts";
-import { refuse, refusedLength, refusedTarget } from "../../src/app/refused-head.ts";
-import type { RefusedHead } from "../../src/app/refused-head.ts";
-import { cut } from "../../src/app/streaming.ts";
-import { Sweep, holdsNothing } from "../../src/app/sweep.ts";
-import { guarded } from "../../src/logging/last-net.ts";
+import { say, sayReported, sayStopped } from "../../src/app/failures.ts";
+import { Later, isToCome } from "../../src/deferred.ts";
+import type { Soon } from "../../src/deferred.ts";
+import { limitsOf } from "../../src/server/options.ts";
+import type { Limits, ServeOptions, Server } from "../../src/server/options.ts";
+import { refuse, refusedLength, refusedTarget } from "../../src/server/bad-request.ts";
+import type { RefusedHead } from "../../src/server/bad-request.ts";
+import { cut } from "../../src/server/stream.ts";
+import { Sweep, holdsNothing } from "../../src/server/deadlines.ts";
 import { useSink } from "../../src/logging/writer.ts";
-import type { Route } from "../../src/routes/route.ts";
-import { DenoExchange } from "./exchange.ts";
-import { InFlight } from "./in-flight.ts";
-import type { Cuttable } from "./in-flight.ts";
-import { unkept } from "./limits.ts";
-import { listen } from "./listen.ts";
-import { Pending } from "./pending.ts";
-import { respond } from "./respond.ts";
-import type { Untaken } from "./respond.ts";
+import type { Route } from "../../src/routing/route.ts";
+import { DenoExchange, targetOf } from "./exchange.ts";
+import { InFlight, Pending, Serving, respond } from "./respond.ts";
+import type { Cuttable, Untaken } from "./respond.ts";
+import { StopSignals, listen, stderrSink, unkept } from "./listen.ts";
 import type { DenoRuntime, DenoServeOptions, ServeInfo } from "./runtime.ts";
-import { Serving } from "./serving.ts";
-import { StopSignals } from "./signals.ts";
-import { afterLooks } from "./socket-link.ts";
-import { stderrSink } from "./stderr.ts";
-import { targetOf } from "./target.ts";
+import { afterLooks } from "./socket.ts";
 
-export type { ListenOptions, ServeOptions, Server } from "../../src/app/listening.ts";
+export type { ListenOptions, ServeOptions, Server } from "../../src/server/options.ts";
 
 declare const Deno: DenoRuntime;
 

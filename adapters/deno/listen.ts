@@ -1,12 +1,14 @@
-import { isTaken, listenAt } from "../../src/app/addresses.ts";
-import type { Limits } from "../../src/app/listening.ts";
-import type { DenoRuntime, DenoServeOptions } from "./runtime.ts";
-import type { Serving } from "./serving.ts";
+import { batch } from "../../src/logging/writer.ts";
+import type { Sink } from "../../src/logging/writer.ts";
+import { isTaken, listenAt } from "../../src/server/options.ts";
+import type { Limits, ServeOptions } from "../../src/server/options.ts";
+import type { Serving } from "./respond.ts";
+import type { DenoRuntime, DenoServeOptions, Signal } from "./runtime.ts";
 
 declare const Deno: DenoRuntime;
 
 /** What came of listening: a server for each address, and where that is in words. */
-export interface Servers {
+interface Servers {
   readonly servers: readonly Serving[];
   readonly port: number;
   readonly url: string;
@@ -49,4 +51,76 @@ async function isLeftBehind(path: string): Promise<boolean> {
   } catch (error) {
     return (error as { readonly code?: string }).code === "ECONNREFUSED";
   }
+}
+
+/** Bytes of a head that Deno takes, whatever it is asked for. */
+const mostHeaderBytes = 65_536;
+
+/** What was asked for and cannot be had, in words for the log. */
+export function unkept(options: ServeOptions): readonly string[] {
+  const { headTimeoutMs, idleTimeoutMs, maxConnections, maxHeaderBytes = 0 } = options;
+  const why: string[] = [];
+  if (headTimeoutMs !== undefined) why.push("headTimeoutMs is not kept on Deno, which waits for a head for ever");
+  if (idleTimeoutMs !== undefined) why.push("idleTimeoutMs is not kept on Deno, which keeps a connection for ever");
+  if (maxConnections !== undefined) why.push("maxConnections is not kept on Deno, which takes every connection");
+  if (maxHeaderBytes > mostHeaderBytes) why.push(`maxHeaderBytes is at most ${mostHeaderBytes} on Deno`);
+  return why;
+}
+
+/** Has a stop signal do something, once: the next one does what it does to any process. */
+export class StopSignals {
+  // Windows has no other that Deno could hear.
+  readonly #signals: readonly Signal[] = Deno.build.os === "windows" ? ["SIGINT"] : ["SIGTERM", "SIGINT"];
+  readonly #act: () => void;
+  #heard = false;
+
+  constructor(act: () => void) {
+    this.#act = act;
+  }
+
+  hear(): void {
+    this.#heard = true;
+    for (const signal of this.#signals) Deno.addSignalListener(signal, this.#on);
+  }
+
+  forget(): void {
+    if (!this.#heard) return;
+    this.#heard = false;
+    for (const signal of this.#signals) Deno.removeSignalListener(signal, this.#on);
+  }
+
+  readonly #on = (): void => {
+    this.forget();
+    this.#act();
+  };
+}
+
+declare function addEventListener(type: "unload" | "error" | "unhandledrejection", listener: () => void): void;
+
+/** Standard error, many lines to a write, the last of them when the process exits. */
+export function stderrSink(): Sink {
+  return (sink ??= makeSink());
+}
+
+// One for the process, however many servers it has: they write to one place.
+let sink: Sink | undefined;
+
+function makeSink(): Sink {
+  const encoder = new TextEncoder();
+  const asleep = new Int32Array(new SharedArrayBuffer(4));
+  const made = batch({
+    format: Deno.stderr.isTerminal() ? "pretty" : "json",
+    room: (bytes) => new Uint8Array(bytes),
+    encode: (text, into, at) => encoder.encodeInto(text, into.subarray(at)).written,
+    // Deno has no write that does not wait for a pipe's reader, and gives no right to open one anew.
+    write: (bytes) => Deno.stderr.writeSync(bytes),
+    pause: (ms) => {
+      Atomics.wait(asleep, 0, 0, ms);
+    },
+  });
+  addEventListener("unload", made.finish);
+  // What nobody catches ends a process without an `unload`.
+  addEventListener("error", made.finish);
+  addEventListener("unhandledrejection", made.finish);
+  return made;
 }

@@ -1,18 +1,19 @@
 import { isStream } from "../../src/answers/answer.ts";
-import type { StreamBody, StreamEnd } from "../../src/answers/answer.ts";
 import type { Sent } from "../../src/app/exchange.ts";
-import type { OpenSockets } from "../../src/app/open-sockets.ts";
-import { lengthAt, responseOf, tellsTypeAndId } from "../../src/app/fetch.ts";
-import { Streaming, isFeed } from "../../src/app/streaming.ts";
-import type { Sending } from "../../src/app/streaming.ts";
-import type { Deadline, Sweep } from "../../src/app/sweep.ts";
-import { guarded } from "../../src/logging/last-net.ts";
+import { lengthAt, responseOf, tellsTypeAndId, unmade } from "../../src/app/web.ts";
+import { readParts } from "../../src/events/stream.ts";
+import type { StreamBody, StreamEnd } from "../../src/events/stream.ts";
+import { guarded, inBackground } from "../../src/logging/raised.ts";
+import type { Deadline, Sweep } from "../../src/server/deadlines.ts";
+import type { OpenSockets } from "../../src/server/lifecycle.ts";
+import { Streaming, isFeed } from "../../src/server/stream.ts";
+import type { Sending } from "../../src/server/stream.ts";
 import type { DenoExchange } from "./exchange.ts";
-import type { Cuttable, Entry, InFlight } from "./in-flight.ts";
-import { upgrade } from "./socket-link.ts";
+import type { Address, DenoRuntime, DenoServeOptions, DenoServer, Handler } from "./runtime.ts";
+import { upgrade } from "./socket.ts";
 
 /** What the sending of an answer needs to know of its server. */
-export interface Responding {
+interface Responding {
   readonly sweep: Sweep;
   readonly sendTimeoutMs: number;
   /** No further request is taken: every answer says so. */
@@ -181,5 +182,155 @@ class Sender implements Sending, Cuttable {
 
   cut(): void {
     this.#streaming.end("connection closed");
+  }
+}
+
+/** An answer that is still being made. */
+export class Pending implements Cuttable {
+  readonly response: Promise<Response>;
+  readonly #exchange: DenoExchange;
+  #resolve: (response: Response) => void = () => {};
+  #isCut = false;
+
+  constructor(exchange: DenoExchange) {
+    this.#exchange = exchange;
+    this.response = new Promise((resolve) => (this.#resolve = resolve));
+  }
+
+  /** The client is still sending what it is waiting for. */
+  get isReading(): boolean {
+    return this.#exchange.begun?.isReading === true;
+  }
+
+  answer(sent: Sent, responding: Responding): void {
+    if (!this.#isCut) this.#resolve(this.#made(sent, responding));
+    // Nobody will read it.
+    else if (isStream(sent.body)) inBackground(readParts(sent.body).cancel());
+  }
+
+  /** There will be no answer: that is a bug of ours. */
+  fail(thrown: unknown): void {
+    this.#resolve(unmade(thrown));
+  }
+
+  #made(sent: Sent, responding: Responding): Response {
+    try {
+      return respond(this.#exchange, sent, responding);
+    } catch (thrown) {
+      return unmade(thrown);
+    }
+  }
+
+  /** Answers for the application that this will not be answered: Deno lets nobody close a connection. */
+  cut(): void {
+    this.#isCut = true;
+    this.#exchange.left();
+    this.#exchange.begun?.release();
+    this.#resolve(new Response(null, { status: 503, headers: { connection: "close" } }));
+  }
+}
+
+/** Something that a stopping server may have to end. */
+export interface Cuttable {
+  cut(): void;
+}
+
+/** What is under way: a ring, from which one is taken as quickly as it is put in, and which keeps nothing of it. */
+export class InFlight<C extends Cuttable> {
+  readonly #ends: Entry<C> = new Entry<C>(undefined);
+  size = 0;
+
+  add(cuttable: C): Entry<C> {
+    const entry = new Entry<C>(cuttable);
+    entry.putBefore(this.#ends);
+    this.size++;
+    return entry;
+  }
+
+  remove(entry: Entry<C>): void {
+    if (entry.takeOut()) this.size--;
+  }
+
+  some(isIt: (cuttable: C) => boolean): boolean {
+    for (let at = this.#ends.next; at.cuttable !== undefined; at = at.next) if (isIt(at.cuttable)) return true;
+    return false;
+  }
+
+  cutAll(): void {
+    for (let at = this.#ends.next; at.cuttable !== undefined; at = this.#ends.next) {
+      this.remove(at);
+      at.cuttable.cut();
+    }
+  }
+}
+
+/** One that is under way; without anything, the place where the ring begins and ends. */
+class Entry<C> {
+  readonly cuttable: C | undefined;
+  next: Entry<C> = this;
+  #before: Entry<C> = this;
+
+  constructor(cuttable: C | undefined) {
+    this.cuttable = cuttable;
+  }
+
+  putBefore(next: Entry<C>): void {
+    this.next = next;
+    this.#before = next.#before;
+    next.#before.next = this;
+    next.#before = this;
+  }
+
+  /** Whether it was in a ring. */
+  takeOut(): boolean {
+    if (this.next === this) return false;
+    this.#before.next = this.next;
+    this.next.#before = this.#before;
+    this.next = this;
+    this.#before = this;
+    return true;
+  }
+}
+
+declare const Deno: DenoRuntime;
+
+/** A server of Deno's, which is ended in one of two ways. */
+export class Serving {
+  readonly #server: DenoServer;
+  readonly #aborting = new AbortController();
+  /** Its last connection has gone. */
+  isOver = false;
+  #isEnding = false;
+
+  constructor(options: Omit<DenoServeOptions, "signal">, handler: Handler) {
+    this.#server = Deno.serve({ ...options, signal: this.#aborting.signal }, handler);
+    const over = (): void => {
+      this.isOver = true;
+    };
+    inBackground(this.#server.finished.then(over, over));
+  }
+
+  get addr(): Address {
+    return this.#server.addr;
+  }
+
+  /** Refuses new connections, and lets what is on the others come to its end. Nobody can close those any more. */
+  shutdown(): void {
+    if (this.#isEnding || this.isOver) return;
+    this.#isEnding = true;
+    // What it rejects with is told by `finished`, too.
+    this.#server.shutdown().catch(() => {});
+  }
+
+  /** Closes every connection. Behind `shutdown`, or a second time, Deno would raise where nobody can catch it. */
+  abort(): void {
+    if (this.#isEnding || this.isOver) return;
+    this.#isEnding = true;
+    this.#aborting.abort();
+  }
+
+  /** Lets the process end while it listens. */
+  unref(): void {
+    this.#server.unref();
   }
 }

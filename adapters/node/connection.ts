@@ -1,8 +1,61 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { say } from "../../src/app/failures.ts";
 import type { BodyFailure } from "../../src/inputs/body-source.ts";
-import { guarded } from "../../src/logging/last-net.ts";
-import { isBun } from "./node-version.ts";
+import { attempt, guarded } from "../../src/logging/raised.ts";
+import { isBun } from "./listen.ts";
+
+/** How long a stream may have nothing to write for a client that may be gone, and how often that is looked at. */
+const quietMs = 500;
+const everyMs = 250;
+
+/**
+ * Waits on a client that ended its side of a connection on which it is owed an answer. It listens on, as `nc -N` does, or
+ * it is gone, as the client of a closed tab: a FIN is all there is to see of either, until something is written, which
+ * the one takes and the other resets. So what is owed is made and written all the same. But a stream with nothing to
+ * write is not kept for a client that could not be told from one that is gone, and no answer is made for one for longer
+ * than `sendTimeoutMs`.
+ */
+function waitOnEnded(connection: Connection, sendTimeoutMs: number): void {
+  const { socket } = connection;
+  if (connection.isIdle || socket.destroyed) return;
+  // An answer that takes the header of it away takes from Node, too, that the connection ends behind it.
+  connection.whenIdle(() => socket.end());
+  let written = socket.bytesWritten;
+  let quietSince = performance.now();
+  const look = guarded(socket, () => {
+    const isQuiet = socket.bytesWritten === written && socket.writableLength === 0;
+    written = socket.bytesWritten;
+    if (!isQuiet) quietSince = performance.now();
+    const longest = connection.streams > 0 ? quietMs : sendTimeoutMs;
+    if (performance.now() - quietSince >= longest) socket.destroy();
+  });
+  const timer = setInterval(look, everyMs).unref();
+  socket.once("close", () => clearInterval(timer));
+}
+
+/**
+ * Calls back once the client has gone with its answer unfinished: when the connection closes, or when the client ends its
+ * side while the answer is still made. What a half-closed client would rather have, nobody can know; a handler that asks
+ * whether its client has gone is one that would not work for nobody.
+ */
+export function whenGone(response: ServerResponse, act: () => void): void {
+  const { socket } = response.req;
+  if (response.writableFinished && !socket.destroyed) return;
+  const isGone = (): boolean => socket.destroyed || (socket.readableEnded && !response.headersSent);
+  if (isGone()) return act();
+  // One listener for all three, and no `once`, which costs another two objects: a subscriber to events has it for hours.
+  const look = guarded(socket, () => {
+    // Node calls an answer finished, too, whose connection is gone from under it.
+    const gone = isGone();
+    if (!gone && !response.writableFinished) return;
+    socket.off("close", look).off("end", look);
+    response.off("finish", look);
+    if (gone) act();
+  });
+  socket.on("close", look).on("end", look);
+  response.on("finish", look);
+}
 
 const key: unique symbol = Symbol("connection");
 
@@ -10,7 +63,7 @@ export const endedEarly: BodyFailure = { kind: "unreadable", detail: "the body e
 export const tooSlow: BodyFailure = { kind: "unreadable", detail: "the body stopped arriving" };
 
 /** A socket that a server of `node:http` took. */
-export interface WatchedSocket extends Socket {
+interface WatchedSocket extends Socket {
   [key]?: Connection;
 }
 
@@ -171,7 +224,121 @@ export function connectionOf(socket: WatchedSocket): Connection {
 }
 
 /** Has it found by its socket. */
-export function keepBySocket(connection: Connection): void {
+function keepBySocket(connection: Connection): void {
   const socket: WatchedSocket = connection.socket;
   socket[key] = connection;
+}
+
+/** What is done with every open connection of a server. */
+interface Watching {
+  readonly sendTimeoutMs: number;
+  /** How long one may stay that never sent a byte; undefined where the server that took it sees to that. */
+  readonly idleTimeoutMs?: number;
+  /** The Unix socket they come in by. */
+  readonly unixPath?: string | undefined;
+}
+
+/** The open connections of a server. */
+export class Connections {
+  readonly #open = new Set<Connection>();
+  readonly #watching: Watching;
+
+  constructor(watching: Watching) {
+    this.#watching = watching;
+  }
+
+  /** Watches a connection to its end: listeners for each, where a request's own would cost each of them 0.9 µs. */
+  watch(socket: WatchedSocket): Connection {
+    const { sendTimeoutMs, idleTimeoutMs, unixPath } = this.#watching;
+    const connection = new Connection(socket, unixPath ?? pathOf(socket));
+    keepBySocket(connection);
+    // Every answer that waits on it may listen for its end.
+    socket.setMaxListeners(0);
+    if (idleTimeoutMs !== undefined) socket.setTimeout(idleTimeoutMs);
+    // Node takes its own off a connection that it hands over, and an `error` that nobody hears ends the process.
+    socket.on("error", ignore);
+    // Neither comes twice, and `once` would keep two more objects for as long as the connection is open.
+    socket.on("end", () => {
+      attempt(socket, () => {
+        // Node has told of it as of a fault, Deno has not.
+        connection.ended();
+        waitOnEnded(connection, sendTimeoutMs);
+      });
+    });
+    socket.on("close", () => {
+      this.#open.delete(connection);
+      attempt(socket, () => connection.closed());
+    });
+    this.#open.add(connection);
+    return connection;
+  }
+
+  /** A request's connection, watched from now on where it is seen for the first time. */
+  of(socket: WatchedSocket): Connection {
+    return connectionOf(socket) ?? this.watch(socket);
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** How many answers with an end are not taken whole. */
+  get unsent(): number {
+    let unsent = 0;
+    for (const connection of this.#open) unsent += connection.unsent;
+    return unsent;
+  }
+
+  /** Closes each once nobody waits on it, also one that never sent a whole head: Node 20 would wait for it. */
+  closeIdle(): void {
+    for (const connection of this.#open) {
+      if (!connection.closing) connection.whenIdle(() => connection.socket.destroySoon());
+    }
+  }
+
+  closeAll(): void {
+    for (const { socket } of this.#open) socket.destroy();
+  }
+}
+
+// Its `close` follows, and tells everybody.
+function ignore(): void {}
+
+/** The Unix path a connection came in by, where another's server took it. */
+function pathOf({ remoteAddress, server }: WatchedSocket): string | undefined {
+  if (remoteAddress !== undefined) return undefined;
+  const address = server?.address();
+  return typeof address === "string" ? address : undefined;
+}
+
+const lineEveryMs = 60_000;
+
+/** The connections that are closed since there are `maxConnections` already: a warn line counts them, one a minute at the most. */
+export class Crowd {
+  readonly #maxConnections: number;
+  #closed = 0;
+  #timer: NodeJS.Timeout | undefined = undefined;
+
+  constructor(maxConnections: number) {
+    this.#maxConnections = maxConnections;
+  }
+
+  closed(): void {
+    this.#closed++;
+    if (this.#timer === undefined) this.#say();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #say(): void {
+    say("warn", `connections closed past maxConnections (${this.#maxConnections}): ${this.#closed}`);
+    this.#closed = 0;
+    const sayMore = guarded(undefined, () => {
+      this.#timer = undefined;
+      if (this.#closed > 0) this.#say();
+    });
+    this.#timer = setTimeout(sayMore, lineEveryMs).unref();
+  }
 }

@@ -1,13 +1,14 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Exchange } from "../../src/app/exchange.ts";
-import type { Sweep } from "../../src/app/sweep.ts";
+import { lists } from "../../src/http/fields.ts";
 import type { BodySource } from "../../src/inputs/body-source.ts";
-import { connectionOf } from "./connection.ts";
-import { whenGone } from "./half-closed.ts";
+import type { Sweep } from "../../src/server/deadlines.ts";
+import { connectionOf, whenGone } from "./connection.ts";
+import { readHead } from "./head.ts";
 import type { Framing } from "./head.ts";
-import { IncomingBody } from "./incoming-body.ts";
-import { nodeMajor } from "./node-version.ts";
+import { nodeMajor } from "./listen.ts";
+import { IncomingBody } from "./request-body.ts";
 
 /**
  * An exchange over `node:http`. Headers are read from the raw lines: Node's own parse of them costs a request more
@@ -119,7 +120,7 @@ const copiesContexts = nodeMajor >= 24;
 const nothing: readonly string[] = [];
 
 /** The values of a header, one for each line of it. */
-export function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
+function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
   let lines: string[] | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const given = rawHeaders[i] as string;
@@ -129,4 +130,30 @@ export function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly
     else lines.push(rawHeaders[i + 1] as string);
   }
   return lines ?? nothing;
+}
+
+/** What Node keeps with a response to a request in whose `Expect` it found `100-continue`. */
+interface ExpectingResponse {
+  readonly _expect_continue?: boolean;
+  readonly _sent100?: boolean;
+}
+
+/**
+ * Whether a client waits for `100 Continue` before it sends its body. Node finds the word anywhere in the field, and closes
+ * the connection of a client that it has not said it to; `Expect` is a list, of which other members ask for nothing that
+ * a server has to know (RFC 9110 §10.1.1).
+ */
+export function awaitsContinue(request: IncomingMessage, response: ServerResponse): boolean {
+  const { _sent100 } = response as ExpectingResponse;
+  if (_sent100 === true) return false;
+  if (readHead(request) !== 0 && lists(linesOf(request, "expect"), "100-continue")) return true;
+  // There is nothing to go on with, and the connection is kept.
+  Object.assign(response, { _expect_continue: false } satisfies ExpectingResponse);
+  return false;
+}
+
+/** Whether Node left it to the application to say `100 Continue`: a server that listens for `checkContinue`. */
+export function isLeftToUs(response: ServerResponse): boolean {
+  const { _expect_continue } = response as ExpectingResponse;
+  return _expect_continue === true;
 }

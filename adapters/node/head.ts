@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { isHost } from "../../src/app/authority.ts";
-import type { RefusedHead } from "../../src/app/refused-head.ts";
+import { isHost } from "../../src/http/target.ts";
+import type { RefusedHead } from "../../src/server/bad-request.ts";
 
 /** How a body's end is told: by its length, 0 where there is none, or by its chunks. */
 export type Framing = number | "chunked";

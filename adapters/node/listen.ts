@@ -1,11 +1,14 @@
-import { lstatSync, unlinkSync } from "node:fs";
+import { constants, fstatSync, lstatSync, openSync, unlinkSync, writeSync } from "node:fs";
 import type { Server } from "node:http";
 import { connect } from "node:net";
 import type { AddressInfo, ListenOptions } from "node:net";
-import type { Limits } from "../../src/app/listening.ts";
+import { isatty } from "node:tty";
+import { batch } from "../../src/logging/writer.ts";
+import type { Sink } from "../../src/logging/writer.ts";
+import type { Limits } from "../../src/server/options.ts";
 
 /** What came of listening: a server for each address, and where that is in words. */
-export interface Listening {
+interface Listening {
   readonly servers: readonly Server[];
   readonly port: number;
   readonly url: string;
@@ -114,3 +117,55 @@ function isCode(error: unknown, code: string): boolean {
 function bracketed(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
+
+/** Standard error, many lines to a write, the last of them when the process exits. */
+export function stderrSink(): Sink {
+  return (sink ??= makeSink());
+}
+
+// One for the process, however many servers it has: they write to one place.
+let sink: Sink | undefined;
+
+function makeSink(): Sink {
+  const fd = ownDescriptor();
+  const asleep = new Int32Array(new SharedArrayBuffer(4));
+  const made = batch({
+    format: isatty(2) ? "pretty" : "json",
+    room: (bytes) => Buffer.allocUnsafeSlow(bytes),
+    encode: (text, into, at) => (into as Buffer).write(text, at),
+    write: (bytes) => writeSync(fd, bytes),
+    pause: (ms) => {
+      Atomics.wait(asleep, 0, 0, ms);
+    },
+  });
+  process.once("exit", made.finish);
+  return made;
+}
+
+/**
+ * A descriptor that never waits for whoever reads it. A pipe and a terminal are opened anew, as only Linux can: descriptor 2
+ * is shared with whoever started this process, and `process.stderr`, touched once, would have all of them fail where it
+ * is full. A socket is this process's own, and that is what makes it not wait. A file never does.
+ */
+function ownDescriptor(): number {
+  try {
+    const stat = fstatSync(2);
+    if (stat.isSocket()) void process.stderr;
+    if (!isatty(2) && !stat.isFIFO()) return 2;
+    return openSync("/proc/self/fd/2", constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  } catch {
+    return 2;
+  }
+}
+
+export const isBun: boolean = "bun" in process.versions;
+const isNode = !isBun && !("deno" in process.versions);
+
+/** Node's own version; 0 on Bun and Deno, which tell one too and have none of what is Node's own. */
+export const nodeMajor: number = isNode ? Number.parseInt(process.versions.node, 10) : 0;
+
+/**
+ * Whether this is a Node whose members without documentation are known to be what they are taken for: the tests saw it.
+ * A newer one is asked for all of it by what is documented, which costs a request more.
+ */
+export const isKnownNode: boolean = nodeMajor >= 20 && nodeMajor <= 26;

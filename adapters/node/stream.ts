@@ -1,14 +1,99 @@
-import { inBackground } from "../../src/logging/background.ts";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { StreamBody, StreamEnd, StreamSink, StreamWriting } from "../../src/answers/answer.ts";
-import { readParts } from "../../src/answers/parts.ts";
-import type { Parts } from "../../src/answers/parts.ts";
-import { caught, guarded } from "../../src/logging/last-net.ts";
+import { say } from "../../src/app/failures.ts";
+import { readParts } from "../../src/events/stream.ts";
+import type { Parts, StreamBody, StreamEnd, StreamSink, StreamWriting } from "../../src/events/stream.ts";
+import { caught, guarded, inBackground } from "../../src/logging/raised.ts";
+import type { Sweep } from "../../src/server/deadlines.ts";
+import { lingerMs } from "./closing.ts";
 import { connectionOf } from "./connection.ts";
-import { lingerMs } from "./linger.ts";
-import { hangUp, sendWithin } from "./sending.ts";
-import type { OpenStream, Writing } from "./writing.ts";
+
+/** A stream that a stopping server may have to end. */
+export interface OpenStream {
+  readonly isFeed: boolean;
+  cut(): void;
+}
+
+/** What the writing of an answer needs to know of its server. */
+export interface Writing {
+  readonly sweep: Sweep;
+  readonly sendTimeoutMs: number;
+  /** No further request is taken: every answer says so. */
+  readonly stopping: boolean;
+  /** Another's server listens, whose middleware may have set headers, and which has time-outs of its own. */
+  readonly isMounted: boolean;
+  /** The streams that are being sent. */
+  readonly streams: Set<OpenStream>;
+  /** The server stops, and a stream of events that begins now ends at once. */
+  readonly endsFeeds: boolean;
+}
+
+/**
+ * Bounds how long a client may take nothing of an answer. Node's own socket time-out knows whether any byte was taken
+ * since it last looked; `timedOut` is what it then does.
+ */
+export function sendWithin(response: ServerResponse, { sendTimeoutMs, isMounted }: Writing): void {
+  const { socket } = response.req;
+  if (!isMounted) socket.setTimeout(sendTimeoutMs);
+  // Another's server does what it will when a connection times out, but where the answer whose turn it is hears of it.
+  else if (response.socket === null)
+    response.once(
+      "socket",
+      guarded(socket, () => sendWithinMounted(response, socket, sendTimeoutMs)),
+    );
+  else sendWithinMounted(response, socket, sendTimeoutMs);
+}
+
+function sendWithinMounted(response: ServerResponse, socket: Socket, sendTimeoutMs: number): void {
+  if (response.listenerCount("timeout") > 0) {
+    socket.setTimeout(sendTimeoutMs);
+    return;
+  }
+  const before = socket.timeout ?? 0;
+  response.on(
+    "timeout",
+    guarded(socket, () => timedOut(socket, sendTimeoutMs)),
+  );
+  // Ahead of Node's own listener, which sets how long the connection may then be idle.
+  response.prependOnceListener(
+    "finish",
+    guarded(socket, () => {
+      socket.setTimeout(before);
+    }),
+  );
+  socket.setTimeout(sendTimeoutMs);
+}
+
+/** A connection on which nothing went either way for a time: closed where its client is what kept it. */
+export function timedOut(socket: Socket, sendTimeoutMs: number): void {
+  const connection = connectionOf(socket);
+  if (unsentBytes(socket) > 0) {
+    say("info", `closed a connection whose client stopped reading for ${sendTimeoutMs / 1000}s`);
+    connection.stoppedReading = true;
+    socket.destroy();
+  } else if (connection.isIdle && !(connection.isFresh && connection.mayHaveBegun)) {
+    // Half of its first head has a time of its own.
+    socket.destroy();
+  }
+}
+
+// Bun's sockets know of nothing that waits in them, its answers do; Node's own name for the one whose turn it is.
+function unsentBytes(socket: Socket): number {
+  const answer = Reflect.get(socket, "_httpMessage") as ServerResponse | null | undefined;
+  return socket.writableLength || (answer?.writableLength ?? 0);
+}
+
+/** Closes the connection with the answer unfinished, once what was written of it is out. */
+function hangUp(response: ServerResponse, writing: Writing): void {
+  const { socket } = response.req;
+  if (socket.destroyed) return;
+  sendWithin(response, writing);
+  // Called once everything before it is with the socket: Node holds it back, and behind the answers before it.
+  response.write(
+    "",
+    guarded(socket, () => socket.destroySoon()),
+  );
+}
 
 /** Writes a body as it is made, never further ahead of the client than a part. */
 export function stream(response: ServerResponse, body: StreamBody, isFeed: boolean, writing: Writing): void {

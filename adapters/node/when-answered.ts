@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { Sent } from "../../src/app/exchange.ts";
-import { Later } from "../../src/inputs/later.ts";
-import { caught } from "../../src/logging/last-net.ts";
+import { Later } from "../../src/deferred.ts";
+import { caught } from "../../src/logging/raised.ts";
 
 /** Calls back with an answer when it is there, or with undefined where it never will be. `take` is not to raise. */
 export function whenAnswered(

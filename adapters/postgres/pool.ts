@@ -2,12 +2,12 @@
 import process from "node:process";
 import { DatabaseError } from "../../src/database/failure.ts";
 import { Pool as PoolOf } from "../../src/database/pool.ts";
-import { error } from "../../src/database/pool-log.ts";
-import { parse } from "./conninfo.ts";
-import type { Conninfo } from "./conninfo.ts";
-import type { PoolOptions } from "./options.ts";
-import { openLink } from "./open.ts";
-import { parametersOf } from "./parameters.ts";
+import { error } from "../../src/database/acquire-queue.ts";
+import { parse } from "./connection-string.ts";
+import type { Conninfo } from "./connection-string.ts";
+import { parametersOf } from "./dial.ts";
+import type { PoolOptions } from "./dial.ts";
+import { openLink } from "./connection.ts";
 
 export type Pool = PoolOf;
 

@@ -1,7 +1,7 @@
 /** `SessionTable`: sign-in sessions in a table. */
 import * as Statement from "../../src/database/statement.ts";
 import * as Type from "../../src/database/types.ts";
-import type { SessionEntry, SessionStore } from "../../src/cookies/session-store.ts";
+import type { SessionEntry, SessionStore } from "../../src/security/session-store.ts";
 import type { Pool } from "./pool.ts";
 
 export interface SessionTableOptions {

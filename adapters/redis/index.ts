@@ -1,11 +1,11 @@
 /** `usher-http/redis`: broadcasts and rates that processes share through Redis or Valkey. It takes the package `redis`. */
-import { relayOver } from "../../src/streams/relays/engine-relay.ts";
-import type { OpenRelay } from "../../src/streams/relays/engine-relay.ts";
-import { redisEngine } from "./line.ts";
+import { relayOver } from "../../src/events/relay.ts";
+import type { OpenRelay } from "../../src/events/relay.ts";
+import { redisEngine } from "./relay.ts";
 
 export { rateStore } from "./rate-store.ts";
 export type { OpenRateStore, RateStoreOptions } from "./rate-store.ts";
-export type { OpenRelay } from "../../src/streams/relays/engine-relay.ts";
+export type { OpenRelay } from "../../src/events/relay.ts";
 
 /**
  * A relay over Redis 6 or newer, or Valkey, by its publish/subscribe, on one connection of its own, which does not keep the

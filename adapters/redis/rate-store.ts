@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { clearTimeout, setTimeout } from "node:timers";
 import { createClient } from "redis";
-import { memory } from "../../src/inputs/rate-store.ts";
-import type { RateRule, RateStore } from "../../src/inputs/rate-store.ts";
-import { raisedOf } from "../../src/app/failure.ts";
+import { memory } from "../../src/security/rate-store.ts";
+import type { RateRule, RateStore } from "../../src/security/rate-store.ts";
+import { raisedOf } from "../../src/app/failures.ts";
 import { current } from "../../src/logging/context.ts";
 import { log } from "../../src/logging/writer.ts";
 

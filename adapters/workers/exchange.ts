@@ -1,6 +1,6 @@
 import type { Exchange } from "../../src/app/exchange.ts";
-import { caught } from "../../src/logging/last-net.ts";
-import { FetchExchange, announcesBody } from "../../src/app/fetch.ts";
+import { caught } from "../../src/logging/raised.ts";
+import { FetchExchange, announcesBody } from "../../src/app/web.ts";
 
 /** What a Worker's `fetch` is given beside its request and its bindings, as far as it is used. */
 export interface WorkerContext {

@@ -2,17 +2,17 @@
 import { isStream } from "../../src/answers/answer.ts";
 import { make } from "../../src/app/app.ts";
 import type { App, AppOptions } from "../../src/app/app.ts";
-import { DeclarationError } from "../../src/app/check.ts";
+import { DeclarationError } from "../../src/app/checks.ts";
 import type { Sent } from "../../src/app/exchange.ts";
-import { internalRefusal } from "../../src/app/failure.ts";
-import { responseOf, unmade } from "../../src/app/fetch.ts";
-import { isToCome } from "../../src/inputs/later.ts";
-import { HostCheck, refuse } from "../../src/app/refused-head.ts";
-import type { RefusedHead } from "../../src/app/refused-head.ts";
-import type { Route } from "../../src/routes/route.ts";
+import { internalRefusal } from "../../src/app/failures.ts";
+import { responseOf, unmade } from "../../src/app/web.ts";
+import { isToCome } from "../../src/deferred.ts";
+import { HostCheck, refuse } from "../../src/server/bad-request.ts";
+import type { RefusedHead } from "../../src/server/bad-request.ts";
+import type { Route } from "../../src/routing/route.ts";
 import { WorkerExchange } from "./exchange.ts";
 import type { WorkerContext } from "./exchange.ts";
-import { upgrade } from "./socket-link.ts";
+import { upgrade } from "./socket.ts";
 import { pathFor, stream } from "./stream.ts";
 
 export type { WorkerContext } from "./exchange.ts";

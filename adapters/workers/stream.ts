@@ -1,6 +1,5 @@
-import type { StreamBody, StreamEnd } from "../../src/answers/answer.ts";
-import { readParts } from "../../src/answers/parts.ts";
-import type { Parts } from "../../src/answers/parts.ts";
+import { readParts } from "../../src/events/stream.ts";
+import type { Parts, StreamBody, StreamEnd } from "../../src/events/stream.ts";
 import type { WorkerExchange } from "./exchange.ts";
 
 type Path = TransformStream<Uint8Array, Uint8Array>;

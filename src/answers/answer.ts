@@ -1,7 +1,8 @@
-import type { SetCookie } from "../cookies/cookie.ts";
-import type { Refusal } from "../refusals/refusal.ts";
-import type { SocketLink } from "../streams/sockets/link.ts";
-import type { SocketRequest } from "../streams/sockets/speak.ts";
+import type { SetCookie } from "../codecs/cookie.ts";
+import type { StreamBody } from "../events/stream.ts";
+import type { Refusal } from "../refusals.ts";
+import type { SocketRequest } from "../sockets/open-socket.ts";
+import type { SocketLink } from "../sockets/socket.ts";
 
 /** What an answer's body is. */
 export type AnswerBody = undefined | string | Uint8Array | StreamBody | SocketBody | TakeoverBody;
@@ -47,70 +48,6 @@ export interface SocketBody {
   readonly speak: (link: SocketLink, request: SocketRequest) => Promise<void>;
 }
 
-/** The parts of a body, one by one. */
-export interface StreamParts extends AsyncIterable<Uint8Array> {
-  /** Of parts whose iterator returns before what makes them has: settles once that has ended. Never rejects. */
-  readonly produced?: Promise<void> | undefined;
-}
-
-/** A body made while it is sent. */
-export interface StreamBody {
-  readonly parts: StreamParts;
-  /** Bytes, where it is known before: then the answer is framed by it, and never a byte longer. */
-  readonly length?: number;
-  /** Its content type for a client that asks which of its events are text. */
-  readonly typeWithTextKinds?: string;
-  /** What makes the parts of an async iterable, from when the answer is made ready to be sent. */
-  readonly iterator?: AsyncIterator<Uint8Array> | undefined;
-  /** The request it answers, from when the answer is made ready to be sent. */
-  readonly request?: StreamRequest;
-  /** Told of the request before its first part is asked for. Throws for a second request. */
-  readonly begin?: (request: StreamRequest) => void;
-  /** Has it write its parts itself as it makes them, where whoever sends it has a sink; `parts` is then not read. */
-  readonly writeTo?: (sink: StreamSink) => StreamWriting;
-}
-
-/** What a body writes itself to: the parts are sent in the order they are written. */
-export interface StreamSink {
-  /** False where the client has to take some of it before there is room for more. */
-  write(part: Uint8Array): boolean;
-  /** Whether there came to be room again; false where the client went, or takes nothing. */
-  room(): Promise<boolean>;
-  /** All of it is written. */
-  end(): void;
-  /** What makes it raised. */
-  fail(thrown: unknown): void;
-}
-
-/** A body that writes itself. */
-export interface StreamWriting {
-  /** Nobody reads any further. */
-  cancel(): void;
-}
-
-/** How the sending of a streamed body ended. */
-export type StreamEnd =
-  | "finished"
-  | "client gone"
-  | "client stopped reading"
-  /** The server stopped. */
-  | "connection closed"
-  /** Less, or more, than the length it was given. */
-  | "short"
-  | "long"
-  /** What makes it raised. */
-  | "failed";
-
-/** What a streamed body, and whoever sends it, has of its request. */
-export interface StreamRequest {
-  /** Runs work as part of the request: what it logs carries the request's id. */
-  run<A>(work: () => A): A;
-  /** The application did what its route had not declared. */
-  undeclared(did: string): void;
-  /** Said once, by whoever sends it; with what was raised, where it failed. */
-  ended(how: StreamEnd, thrown?: unknown): void;
-}
-
 /** A built response, the contract's `Response` (renamed so that the platform's own stays in reach). */
 export interface Answer {
   readonly status: number;
@@ -137,3 +74,7 @@ export function isSocket(body: AnswerBody): body is SocketBody {
 export function isTakeover(body: AnswerBody): body is TakeoverBody {
   return typeof body === "object" && "handle" in body;
 }
+
+export const htmlType = "text/html; charset=utf-8";
+export const textType = "text/plain; charset=utf-8";
+export const jsonType = "application/json";

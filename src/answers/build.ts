@@ -1,14 +1,11 @@
-import type { SetCookie } from "../cookies/cookie.ts";
-import type { Refusal } from "../refusals/refusal.ts";
-import type { Shape, ValueOf } from "../shapes/shape.ts";
-import type { Producer } from "../streams/event-stream.ts";
-import { none } from "./answer.ts";
+import type { SetCookie } from "../codecs/cookie.ts";
+import { Unwritable } from "../refusals.ts";
+import type { Refusal } from "../refusals.ts";
+import type { Shape, ValueOf } from "../schema/valibot.ts";
+import type { Producer } from "../events/event-stream.ts";
+import { htmlType, jsonType, none, textType } from "./answer.ts";
 import type { Answer, AnswerBody, TakenConnection } from "./answer.ts";
-import { htmlType, jsonType, textType } from "./content-types.ts";
-import { checkKeepAlive, eventsAnswer } from "./events.ts";
-import { writerOf } from "./json.ts";
-import { takeoverBody } from "./takeover.ts";
-import { Unwritable } from "./unwritable.ts";
+import { checkKeepAlive, eventsAnswer, takeoverBody, writerOf } from "./kinds.ts";
 
 /** What any built answer may carry. */
 export interface AnswerOptions {

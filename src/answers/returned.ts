@@ -1,8 +1,8 @@
-import type { Asked } from "../inputs/asked.ts";
-import type { Refusal } from "../refusals/refusal.ts";
-import type { Shape } from "../shapes/shape.ts";
-import type { AnyEventKind } from "../streams/event.ts";
-import type { AnyProtocol } from "../streams/sockets/message.ts";
+import type { Asked } from "../inputs/request.ts";
+import type { Refusal } from "../refusals.ts";
+import type { Shape } from "../schema/valibot.ts";
+import type { AnyEventKind } from "../events/event.ts";
+import type { AnyProtocol } from "../sockets/message.ts";
 import type { Answer } from "./answer.ts";
 
 declare const takes: unique symbol;

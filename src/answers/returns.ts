@@ -1,21 +1,26 @@
-import type { JsonOf, Shape, ValueOf } from "../shapes/shape.ts";
-import type { AnyEventKind, EventKind } from "../streams/event.ts";
-import type { Producer } from "../streams/event-stream.ts";
-import { typeWithTextKinds } from "../streams/text-kinds.ts";
-import { handshakeRefusal } from "../streams/sockets/handshake.ts";
-import type { Protocol } from "../streams/sockets/message.ts";
-import type { Socket, SocketHandler } from "../streams/sockets/socket.ts";
+import type { JsonOf, Shape, ValueOf } from "../schema/valibot.ts";
+import type { AnyEventKind, EventKind } from "../events/event.ts";
+import type { Producer } from "../events/event-stream.ts";
+import { typeWithTextKinds } from "../events/text-kinds.ts";
+import { handshakeRefusal } from "../sockets/socket.ts";
+import type { Socket, SocketHandler } from "../sockets/socket.ts";
+import type { Protocol } from "../sockets/message.ts";
+import { htmlType, jsonType, textType } from "./answer.ts";
 import type { Answer } from "./answer.ts";
-import { builtAnswer } from "./built.ts";
-import { isContentType } from "../inputs/content-type.ts";
-import { htmlType, jsonType, textType } from "./content-types.ts";
-import { checkKeepAlive, eventsAnswer } from "./events.ts";
-import { writerOf } from "./json.ts";
-import { plain } from "./plain.ts";
-import { defaultMaxMessage, defaultMaxUnheard, socketAnswer } from "./websocket.ts";
-import type { SocketOptions } from "./websocket.ts";
+import {
+  builtAnswer,
+  checkKeepAlive,
+  defaultMaxMessage,
+  defaultMaxUnheard,
+  eventsAnswer,
+  plain,
+  socketAnswer,
+  writerOf,
+} from "./kinds.ts";
+import type { SocketOptions } from "./kinds.ts";
+import { isContentType } from "../inputs/body-inputs.ts";
 import type { Answered, ResponseDoc, Returns, ReturnsNode } from "./returned.ts";
-import { Unwritable } from "./unwritable.ts";
+import { Unwritable } from "../refusals.ts";
 
 /** What is only written need not be its writer's to change. */
 type Written<A> = A extends readonly unknown[] ? Readonly<A> : A;

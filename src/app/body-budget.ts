@@ -1,4 +1,4 @@
-import { figures } from "../measuring/figures.ts";
+import { figures } from "../telemetry/measure.ts";
 
 /** A request that holds bytes of its body. */
 export interface BodyHolding {

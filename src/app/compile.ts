@@ -1,16 +1,122 @@
 import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
-import type { Place } from "../inputs/dep.ts";
-import { checksOf } from "../inputs/param.ts";
+import type { Awaitable, Place } from "../inputs/dep.ts";
 import { makePlan } from "../inputs/plan.ts";
 import type { Plan } from "../inputs/plan.ts";
-import { FieldNames } from "../inputs/query-text.ts";
-import type { Level } from "../logging/level.ts";
-import { Refusal, listing } from "../refusals/refusal.ts";
-import { access } from "../routes/meta.ts";
-import type { Route } from "../routes/route.ts";
-import type { Declared } from "./check.ts";
-import type { CompiledRoute } from "./compiled.ts";
+import type { Asked, RequestRecord } from "../inputs/request.ts";
+import { FieldNames } from "../inputs/text.ts";
+import type { Level, Tracer } from "../logging/entry.ts";
+import { Refusal, listing } from "../refusals.ts";
+import { access } from "../routing/meta.ts";
+import { checksOf } from "../routing/param.ts";
+import type { Route } from "../routing/route.ts";
+import type { Table } from "../routing/router.ts";
+import type { CorsPolicy } from "../security/cors.ts";
+import type { SecureHeaders } from "../security/secure-headers.ts";
+import type { BodyBudget } from "./body-budget.ts";
+import type { Declared } from "./checks.ts";
+import type { Sent } from "./exchange.ts";
+import type { TrustedProxies } from "./proxies.ts";
+
+/** A request as middleware sees it: its head, and the route that will answer it, if one does. */
+export interface MiddlewareRequest extends RequestRecord {
+  /** Undefined for what is no route's: a 404, a 405, a redirect. */
+  readonly route: Route | undefined;
+}
+
+/**
+ * What stands around every answer of an app. `next` answers with what is inside: the routes, the cross-origin check, and
+ * what is no route; it never rejects, since what raises inside is a 500, and it is called once at most. Middleware may
+ * answer in its place or make another answer of it; it has no body to read, and nothing it does leads to another route.
+ */
+export type Middleware = (request: MiddlewareRequest, next: () => Promise<Answer>) => Awaitable<Answer | Response>;
+
+/** What was made inside of the middleware, in the place of what would be sent. */
+export interface Inside {
+  readonly made: Answer | undefined;
+  /** Every refusal that was made on the way out, the innermost first: middleware may have answered something else. */
+  readonly refused: readonly Refusal[];
+  take(answer: Answer): Sent;
+}
+
+/** The code that a line and a span tell: the answer's, or of what was refused where middleware answered with no refusal. */
+export function codeOf(inside: Inside | undefined, refused: Refusal | undefined): string | undefined {
+  return (refused ?? inside?.refused[0])?.code.name;
+}
+
+/** The code of what was refused where middleware answered with another refusal. */
+export function replacedCode(inside: Inside | undefined, refused: Refusal | undefined): string | undefined {
+  if (refused === undefined || inside === undefined) return undefined;
+  return inside.refused.find((other) => other !== refused && other.code.name !== refused.code.name)?.code.name;
+}
+
+/** What access lines have in common that tell of one route and one status: the pieces between what differs. */
+export interface AccessTexts {
+  /** The status that they are for. */
+  readonly for: number;
+  readonly level: string;
+  readonly status: string;
+  readonly method: string;
+  readonly code: string;
+  readonly route: string;
+}
+
+/** A route with all that can be known before a request comes. */
+export interface CompiledRoute {
+  readonly route: Route;
+  readonly plan: Plan;
+  /** The answer that what the handler returned stands for: a refusal's, or what the route's `Returns` makes of it. */
+  readonly answerOf: (returned: unknown) => Answer;
+  /** Names of the codes it or its inputs declare. */
+  readonly codes: ReadonlySet<string>;
+  /** Whether its inputs may read the request's body. */
+  readonly readsBody: boolean;
+  /** The statuses it lists; undefined where its handler cannot choose one. */
+  readonly statuses: ReadonlySet<number> | undefined;
+  /** What keeps a request from opening the route's socket; undefined for a route that opens none. */
+  readonly opens: ((asked: Asked, canUpgrade: boolean) => Refusal | undefined) | undefined;
+  /** Whether it makes a socket of a connection: always, where the request asks for an upgrade, or never. */
+  readonly sockets: "always" | "upgrade" | "never";
+  readonly accessLevel: Level;
+  /** What its access lines were put together from last. */
+  accessTexts: AccessTexts | undefined;
+}
+
+/** A policy of sharing with other sites, among an app's routes. */
+export interface CompiledCors {
+  readonly policy: CorsPolicy;
+  /** The routes it is for. */
+  readonly table: Table<unknown>;
+  readonly covers: (route: Route | undefined) => boolean;
+}
+
+/** An app with all that can be known before a request comes. */
+export interface CompiledApp {
+  readonly table: Table<CompiledRoute>;
+  /** Names of the codes of the application's that what is no route may answer with. */
+  readonly codes: ReadonlySet<string>;
+  readonly notFound: ((request: RequestRecord) => Awaitable<Answer | Response>) | undefined;
+  readonly redirectsSlash: boolean;
+  /** Those believed beside its own host; undefined where origins are not checked. */
+  readonly trustedOrigins: ReadonlySet<string> | undefined;
+  readonly cors: CompiledCors | undefined;
+  /** Outermost first; undefined where there is none. */
+  readonly middleware: readonly Middleware[] | undefined;
+  readonly secureHeaders: SecureHeaders | undefined;
+  /** Resources, by name. */
+  readonly supplied: ReadonlyMap<string, unknown>;
+  readonly maxBody: number;
+  readonly maxProblems: number;
+  readonly budget: BodyBudget;
+  /** Undefined where none is trusted. */
+  readonly proxies: TrustedProxies | undefined;
+  /** Where spans go, if the app says so itself. */
+  readonly tracer: Tracer | undefined;
+  /** The application's clock, where it brings one. */
+  readonly now: (() => Date) | undefined;
+  /** Set once, by its listener. */
+  isStopping: boolean;
+}
 
 /** A route ready for requests, or what its shapes cannot be read or written as. */
 export function compile(

@@ -1,6 +1,7 @@
-import type { StreamBody, TakeoverBody, TakingOver } from "../answers/answer.ts";
-import type { SocketLink } from "../streams/sockets/link.ts";
-import type { SocketRequest } from "../streams/sockets/speak.ts";
+import type { TakeoverBody, TakingOver } from "../answers/answer.ts";
+import type { StreamBody } from "../events/stream.ts";
+import type { SocketLink } from "../sockets/socket.ts";
+import type { SocketRequest } from "../sockets/open-socket.ts";
 import type { BodySource } from "../inputs/body-source.ts";
 
 /**

@@ -1,7 +1,6 @@
 export type { Succeeded } from "../answers/returned.ts";
-import type { FrameworkCode } from "../refusals/framework-codes.ts";
-import type { Problem } from "../refusals/problem.ts";
-import type { Route, names, sent, wire } from "../routes/route.ts";
+import type { FrameworkCode, Problem } from "../refusals.ts";
+import type { Route, names, sent, wire } from "../routing/route.ts";
 
 /**
  * What a typed client is given. `fetch` is the platform's unless set: an app's own `app.fetch` in a test, or one that adds

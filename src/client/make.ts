@@ -1,13 +1,40 @@
+import { knownMethods } from "../http/target.ts";
 import { current, passOn } from "../logging/context.ts";
+import type { OpenSpan } from "../logging/entry.ts";
 import { log } from "../logging/writer.ts";
-import { isMeasured, measure } from "../measuring/measure.ts";
-import { knownMethods } from "../routes/known-methods.ts";
-import { inSpan, openSpan } from "../tracing/current-span.ts";
-import { registered } from "../tracing/registry.ts";
-import { freshHex } from "../tracing/random.ts";
-import type { OpenSpan } from "../tracing/span.ts";
-import { bounded } from "./bounded-body.ts";
-import { send } from "./send.ts";
+import { isMeasured, measure } from "../telemetry/measure.ts";
+import { inSpan, openSpan, registered } from "../telemetry/span.ts";
+import { freshHex } from "../telemetry/trace-context.ts";
+import { send } from "./of.ts";
+
+/** A body is longer than the client reads. */
+export class TooLarge extends Error {
+  override readonly name = "TooLarge";
+
+  constructor(maxBody: number) {
+    super(`the answer's body is longer than ${maxBody} bytes`);
+  }
+}
+
+/** The same answer, of whose body so many bytes can be read and no more. */
+function bounded(response: Response, maxBody: number): Response {
+  const { body, status, statusText, headers } = response;
+  if (body === null) return response;
+  let left = maxBody;
+  const counted = body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(part, controller) {
+        left -= part.byteLength;
+        if (left < 0) throw new TooLarge(maxBody);
+        controller.enqueue(part);
+      },
+    }),
+  );
+  const made = new Response(counted, { status, statusText, headers });
+  // What a `Response` that is made says of neither.
+  const { url, redirected } = response;
+  return Object.defineProperties(made, { url: { value: url }, redirected: { value: redirected } });
+}
 
 /** A `fetch` for calls to other servers; a resource of the application's, made once where it starts. */
 export interface Client {
@@ -215,5 +242,3 @@ class Call {
     log({ level: "debug", source: "framework.client", message, fields, context: current() });
   }
 }
-
-export { TooLarge } from "./bounded-body.ts";

@@ -1,5 +1,6 @@
 /** The `Client` namespace: calls to other servers, and to this framework's own by their routes' types. */
-export { TooLarge, make } from "./make.ts";
+export { TooLarge } from "./make.ts";
+export { make } from "./make.ts";
 export type { ClientInit, MakeOptions } from "./make.ts";
 export { of } from "./of.ts";
 export type { CallOptions, Calls, ClientCode, ClientOptions, Outcome, Refused, Succeeded } from "./calls.ts";

@@ -1,7 +1,35 @@
-import { EventReader } from "../streams/event-reader.ts";
-import type { ReadEvent } from "../streams/event-reader.ts";
-import type { Ask, outcomeOf } from "./outcome.ts";
-import { wait, waitMs } from "./waiting.ts";
+import { EventReader } from "../events/event-reader.ts";
+import type { ReadEvent } from "../events/event-reader.ts";
+import type { Ask, outcomeOf } from "./of.ts";
+
+const firstMs = 1000;
+const maxWaitMs = 30_000;
+// No timer takes a longer time: it would end at once.
+const mostOfTimerMs = 2 ** 31 - 1;
+
+/**
+ * How long to wait before a stream is asked for again: what the server asked for, or a second; after each failure twice as
+ * long, up to 30 seconds, and not all clients of a server at once.
+ */
+function waitMs(retryMs: number | undefined, failures: number): number {
+  const asked = Math.min(retryMs ?? firstMs, mostOfTimerMs);
+  if (failures === 0) return asked;
+  const longer = Math.min((asked || firstMs) * 2 ** failures, maxWaitMs);
+  return Math.max(asked, longer * (1 - Math.random() / 2));
+}
+
+/** Waits, unless the signal aborts before. */
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done);
+    function done(): void {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    }
+  });
+}
 
 /** An event as it is handed on. */
 interface ReceivedEvent {
@@ -21,7 +49,7 @@ interface Opening {
  * The events of a stream, over as many connections as it takes. It ends when its reader leaves, when its signal aborts,
  * and where the server ended it without a word on how to go on: no id, and no `retry`.
  */
-export function received(
+function received(
   first: Response,
   request: Request,
   ask: Ask,
@@ -130,7 +158,7 @@ async function goneOn(
   }
 }
 
-export function isEventStream(response: Response): boolean {
+function isEventStream(response: Response): boolean {
   return /^text\/event-stream\b/i.test(typeOf(response));
 }
 
@@ -149,10 +177,32 @@ function parsed(data: string): unknown {
 }
 
 /** The content type; empty where there is none. */
-export function typeOf({ headers }: Response): string {
+function typeOf({ headers }: Response): string {
   return headers.get("content-type") ?? "";
 }
 
 function drop({ body }: Response): void {
   body?.cancel().catch(() => {});
+}
+
+/** What a call sends and gets that is no JSON. A bundler makes a chunk of this: what every call runs is handed to it. */
+
+/** A request with a form: in parts where a file is in it, and otherwise as a form without an `enctype` is sent. */
+export function formed(request: Request, fields: [name: string, value: string | Blob][]): Request {
+  if (!fields.some(([, value]) => value instanceof Blob))
+    return new Request(request, { body: new URLSearchParams(fields as [string, string][]) });
+  const body = new FormData();
+  for (const [name, value] of fields) body.append(name, value);
+  return new Request(request, { body });
+}
+
+/** What a body is by its type. */
+export async function valueOf(
+  response: Response,
+  request: Request,
+  ask: Ask,
+  outcome: typeof outcomeOf,
+): Promise<unknown> {
+  if (isEventStream(response)) return received(response, request, ask, outcome);
+  return /^text\//i.test(typeOf(response)) ? response.text() : response;
 }

@@ -1,10 +1,8 @@
+import { isNode } from "../http/addresses.ts";
+import { Pairs, printPairs, readWord, token } from "../http/fields.ts";
+import type { FieldScanner } from "../http/fields.ts";
+import { elements } from "./codec.ts";
 import type { Codec } from "./codec.ts";
-import { elements } from "./elements.ts";
-import type { FieldScanner } from "./field-scanner.ts";
-import { token } from "./field-scanner.ts";
-import { isNode } from "./forwarded-node.ts";
-import { Pairs, printPairs } from "./parameters.ts";
-import { readWord } from "./word.ts";
 
 /** What one proxy says of the request it passed on. */
 export interface ForwardedElement {

@@ -1,30 +1,30 @@
-export { accept } from "./accept.ts";
-export { bool } from "./bool.ts";
-export { cacheControl } from "./cache-control.ts";
+export { accept } from "./negotiation.ts";
+export { bool } from "./scalars.ts";
+export { cacheControl } from "./negotiation.ts";
 export { credentials } from "./credentials.ts";
-export { custom } from "./custom.ts";
-export { date } from "./date.ts";
-export { enumeration as enum } from "./enumeration.ts";
-export { float } from "./float.ts";
+export { custom } from "./codec.ts";
+export { date } from "./time.ts";
+export { enumeration as enum } from "./scalars.ts";
+export { float } from "./scalars.ts";
 export { forwarded } from "./forwarded.ts";
-export { instant } from "./instant.ts";
-export { int } from "./int.ts";
-export { int64 } from "./int64.ts";
-export { mediaType } from "./media-type.ts";
-export { basicLogin, bearerToken } from "./proof.ts";
-export { string } from "./string.ts";
+export { instant } from "./time.ts";
+export { int } from "./scalars.ts";
+export { int64 } from "./scalars.ts";
+export { mediaType } from "./negotiation.ts";
+export { basicLogin, bearerToken } from "./credentials.ts";
+export { string } from "./scalars.ts";
 export { structuredDictionary, structuredItem, structuredList } from "./structured.ts";
-export { uuid } from "./uuid.ts";
-export { weighted } from "./weighted.ts";
+export { uuid } from "./scalars.ts";
+export { weighted } from "./negotiation.ts";
 
-export type { MediaRange } from "./accept.ts";
-export type { CacheDirective } from "./cache-control.ts";
-export type { CalendarDate } from "./calendar.ts";
+export type { MediaRange } from "./negotiation.ts";
+export type { CacheDirective } from "./negotiation.ts";
+export type { CalendarDate } from "./time.ts";
 export type { AnyCodec, Codec, TextShape } from "./codec.ts";
-export type { BasicLogin } from "./proof.ts";
+export type { BasicLogin } from "./credentials.ts";
 export type { Credentials } from "./credentials.ts";
 export type { ForwardedElement } from "./forwarded.ts";
-export type { MediaType } from "./media-type.ts";
+export type { MediaType } from "./negotiation.ts";
 export type {
   StructuredDictionary,
   StructuredInnerList,
@@ -33,5 +33,5 @@ export type {
   StructuredMember,
   StructuredParameters,
   StructuredValue,
-} from "./structured-types.ts";
-export type { Weighted } from "./weighted.ts";
+} from "../http/structured-fields.ts";
+export type { Weighted } from "./negotiation.ts";

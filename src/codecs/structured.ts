@@ -1,10 +1,16 @@
+import { FieldScanner } from "../http/fields.ts";
+import {
+  printDictionary,
+  printItem,
+  printList,
+  readDictionary,
+  readItem,
+  readList,
+} from "../http/structured-fields.ts";
+import type { StructuredDictionary, StructuredItem, StructuredList } from "../http/structured-fields.ts";
 import { ok } from "../result.ts";
+import { malformed } from "./codec.ts";
 import type { Codec } from "./codec.ts";
-import { FieldScanner } from "./field-scanner.ts";
-import { malformed } from "./malformed.ts";
-import { printDictionary, printItem, printList } from "./print-structured-field.ts";
-import { readDictionary, readItem, readList } from "./read-structured-field.ts";
-import type { StructuredDictionary, StructuredItem, StructuredList } from "./structured-types.ts";
 
 const spaces = / */y;
 

@@ -1,7 +1,5 @@
-import { Refusal } from "../refusals/refusal.ts";
-import { refuse } from "../refusals/refusal.ts";
-import { RefusingError } from "../refusals/refusing.ts";
-import type { LinkTrouble, Values } from "./link.ts";
+import { Refusal, RefusingError, refuse } from "../refusals.ts";
+import type { LinkTrouble, Values } from "./connection.ts";
 import { untold } from "./untold.ts";
 
 /** What went wrong with the database, told apart by what was done. */

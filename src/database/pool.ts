@@ -1,21 +1,17 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { current } from "../logging/context.ts";
-import { measurePool } from "../measuring/figures.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
+import { measurePool } from "../telemetry/measure.ts";
+import { warn } from "./acquire-queue.ts";
+import type { Slot } from "./acquire-queue.ts";
+import { Slots } from "./connection-pool.ts";
+import type { Borrow, SlotsOptions } from "./connection-pool.ts";
+import type { Answer, Description, LinkFailure, OpenLink, Values } from "./connection.ts";
 import { DatabaseError, failureOf } from "./failure.ts";
-import { Lease } from "./lease.ts";
-import type { Database } from "./lease.ts";
-import type { LinkFailure } from "./link.ts";
-import type { Answer, Description, OpenLink, Values } from "./link.ts";
-import { warn } from "./pool-log.ts";
-import { Slots } from "./slots.ts";
-import type { Borrow, SlotsOptions } from "./slots.ts";
-import type { Slot } from "./slot.ts";
 import type { Statement } from "./statement.ts";
-import { controlsTransaction } from "./transaction-control.ts";
-import { transact } from "./transaction.ts";
-import type { TransactionOptions } from "./transaction.ts";
+import { Lease, controlsTransaction, transact } from "./transaction.ts";
+import type { Database, TransactionOptions } from "./transaction.ts";
 
 /** A readiness check, as `Health.routes` takes it. */
 export interface PoolCheck {

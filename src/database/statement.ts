@@ -1,8 +1,8 @@
 /** `Statement`: statements as values. */
 import { DatabaseError, clipped } from "./failure.ts";
-import type { Answer, Column, Values } from "./link.ts";
-import { includes } from "./type.ts";
-import type { Type } from "./type.ts";
+import type { Answer, Column, Values } from "./connection.ts";
+import { includes } from "./type-text.ts";
+import type { Type } from "./type-text.ts";
 
 /** A statement is a value: its SQL, the types of its parameters, and what its answer is read as. */
 export interface Statement<in P extends readonly unknown[], out A> {

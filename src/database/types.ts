@@ -1,12 +1,10 @@
 /** `Type`: the column types. */
-import { digitsAt, isCalendarDate } from "../codecs/calendar.ts";
-import { compileReader } from "../shapes/reader.ts";
-import type { Shape } from "../shapes/shape.ts";
-import { compileWriter } from "../shapes/writer.ts";
-import { elementsOf, listText } from "./array-text.ts";
-import { instantOf, instantText } from "./instant-text.ts";
-import { Misfit, made } from "./type.ts";
-import type { Type } from "./type.ts";
+import { digitsAt, isCalendarDate } from "../codecs/time.ts";
+import { compileReader } from "../schema/read.ts";
+import type { Shape } from "../schema/valibot.ts";
+import { compileWriter } from "../schema/write.ts";
+import { Misfit, elementsOf, instantOf, instantText, listText, made } from "./type-text.ts";
+import type { Type } from "./type-text.ts";
 
 const integers = [21, 23];
 const texts = [25, 1043, 1042, 19, made];
@@ -204,4 +202,4 @@ function bytesOf(text: string): Uint8Array {
   return bytes;
 }
 
-export type { Type } from "./type.ts";
+export type { Type } from "./type-text.ts";

@@ -1,4 +1,4 @@
-import type { Values } from "./link.ts";
+import type { Values } from "./connection.ts";
 
 /** A sentence of the server's that is longer ends here: only what quotes a value is. */
 const mostRead = 500;

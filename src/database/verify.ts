@@ -1,8 +1,8 @@
 import { DatabaseError, clipped } from "./failure.ts";
-import type { Description } from "./link.ts";
+import type { Description } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 import type { Statement } from "./statement.ts";
-import { includes, made } from "./type.ts";
+import { includes, made } from "./type-text.ts";
 
 /**
  * Has the database describe every statement, and runs none: at start-up, so that a column that was renamed is found

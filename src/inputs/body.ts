@@ -1,2 +1,2 @@
 /** The `Body` namespace: a body read as it arrives. */
-export { bodyRefusal as refusal } from "./body-refusal.ts";
+export { bodyRefusal as refusal } from "./body-source.ts";

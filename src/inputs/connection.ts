@@ -1,6 +1,6 @@
-import type { SetCookie } from "../cookies/cookie.ts";
+import type { SetCookie } from "../codecs/cookie.ts";
 import { carried } from "../logging/context.ts";
-import type { Asked } from "./asked.ts";
+import type { Asked } from "./request.ts";
 import type { Dep } from "./dep.ts";
 
 /** The instant the request is answered at: one for the whole request. */

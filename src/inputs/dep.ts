@@ -1,9 +1,30 @@
-import type { AnyCodec } from "../codecs/codec.ts";
-import type { Code } from "../refusals/code.ts";
-import type { AnyParam, Rest } from "../routes/path.ts";
-import type { Shape } from "../shapes/shape.ts";
-import type { Asked, Need } from "./asked.ts";
-import type { FieldNames } from "./query-text.ts";
+import type { AnyCodec, Codec } from "../codecs/codec.ts";
+import { Problem, invalidRefusal } from "../refusals.ts";
+import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
+import type { Shape } from "../schema/valibot.ts";
+import { recordOf } from "./request.ts";
+import type { Asked, Need, RequestRecord } from "./request.ts";
+import type { FieldNames } from "./text.ts";
+
+/** A parameter of a path, whatever it reads. */
+export interface AnyParam<out Name extends string = string> {
+  readonly kind: "param";
+  readonly name: Name;
+  readonly codec: AnyCodec;
+  /** A segment that does not parse means "not this route", where otherwise it is a 400. */
+  readonly declines: boolean;
+}
+
+/** A segment read by a codec. Made once, and used in every path and route that has it. */
+export interface Param<out Name extends string, in out A, out Sent = unknown> extends AnyParam<Name> {
+  readonly codec: Codec<A, Sent>;
+}
+
+/** Every segment that is left. */
+export interface Rest<out Name extends string = string> {
+  readonly kind: "rest";
+  readonly name: Name;
+}
 
 /** A value, or a promise of it. */
 export type Awaitable<A> = A | Promise<A>;
@@ -120,3 +141,158 @@ export interface Reading {
 /** Answers a value, a `Refusal`, a `Problem`, or a promise of one of them. `values` holds what was read before. */
 export type Read = (asked: Asked, values: readonly unknown[], reading: Reading) => unknown;
 export type Check = (asked: Asked) => unknown;
+
+/** Several inputs as one: a record of their values. */
+export function all<const I extends Inputs>(inputs: I): Dep<Values<I>, RefusesOf<I>, WireOf<I>> {
+  return { node: { from: Object.values(inputs), compile: (_place, from) => record(Object.keys(inputs), from) } };
+}
+
+/** The record of several inputs' values. */
+function record(
+  names: readonly string[],
+  from: readonly number[],
+): (asked: Asked, values: readonly unknown[]) => Record<string, unknown> {
+  return (_asked, values) => {
+    const answer: Record<string, unknown> = {};
+    for (let i = 0; i < names.length; i++) answer[names[i] as string] = values[from[i] as number];
+    return answer;
+  };
+}
+
+/** The value given, always. */
+export function constant<A>(value: A): Dep<A> {
+  return { node: { from: [], constant: () => value } };
+}
+
+/** A value derived from another, where nothing can be wrong with it. */
+export function map<A, B, R extends string, W>(dep: Dep<A, R, W>, f: (value: A) => B): Dep<B, R, W> {
+  return { node: { from: [dep], compile: (_place, from) => reading(from, (value) => f(value as A)) } };
+}
+
+/**
+ * A checked value: the block answers a value, a refusal from a code in `refuses`, or a {@link problem} (or {@link problems}),
+ * told with every other problem of the request. A refusal ends the request at once.
+ *
+ * @example
+ * ```ts
+ * const page = Dep.join({ page: Query.default("page", Codec.int, 1) }, ({ page }) =>
+ *   page < 1 ? Dep.problem({ at: "query.page", code: "too_small", message: "This must be at least 1." }) : page);
+ * ```
+ */
+export function join<const I extends Inputs, B = never, const Codes extends readonly Code[] = readonly []>(
+  inputs: I,
+  block: (values: Values<I>) => Awaitable<B | Refusal<Names<Codes> | FrameworkCode> | Problem>,
+  options?: { readonly refuses?: Codes },
+): Dep<Exclude<B, Problem>, Names<Codes> | RefusesOf<I>, WireOf<I>> {
+  return {
+    node: {
+      from: Object.values(inputs),
+      ...(options?.refuses === undefined ? {} : { codes: options.refuses }),
+      compile: (_place, from) => {
+        const values = record(Object.keys(inputs), from);
+        return (asked, read) => block(values(asked, read) as Values<I>);
+      },
+    },
+  };
+}
+
+/** An input that is not what it should be, for a `Dep.join` to answer. The message goes to the client as it is. */
+export function problem(problem: { readonly at: string; readonly code: string; readonly message: string }): Problem {
+  return new Problem(problem.at, problem.code, problem.message);
+}
+
+/** Several inputs that are not what they should be, told together; at least one. */
+export function problems(problems: readonly Problem[]): Refusal<"invalid"> {
+  if (problems.length === 0) throw new Error("Dep.problems: there is no problem to tell");
+  return invalidRefusal(problems);
+}
+
+/** Always refuses: a route switched off. */
+export function refuse<const Name extends string>(refusal: Refusal<Name>): Dep<never, Name> {
+  return { node: { from: [], codes: [refusal.code], compile: () => () => refusal } };
+}
+
+/**
+ * Marks an input as proving who asks, for the API document: its scheme is listed there in place of what it reads. One
+ * that reads `authorization` is of the HTTP scheme of that name (`"bearer"`), any other a key where it is read.
+ *
+ * @param options `doc` is what the document says of the scheme.
+ */
+export function credential<A, R extends string, W>(
+  scheme: string,
+  dep: Dep<A, R, W>,
+  options: { readonly doc?: string } = {},
+): Dep<A, R, W> {
+  const credential = { scheme, ...options };
+  return { node: { from: [dep], credential, compile: (_place, from) => reading(from, (value) => value) } };
+}
+
+/** Runs at every use, where any other dependency runs once a request. What it is made from is shared as ever. */
+export function uncached<A, R extends string, W>(dep: Dep<A, R, W>): Dep<A, R, W> {
+  const node: DepNode = { ...dep.node, uncached: true };
+  return { node };
+}
+
+function reading(from: readonly number[], f: (value: unknown) => unknown): Read {
+  const [slot = 0] = from;
+  return (_asked, values) => f(values[slot]);
+}
+
+/**
+ * Needs one value to decide what to read next. What that is cannot be known before, so it is opaque to the API
+ * document, and a path parameter it reads is checked only when the request comes.
+ */
+export function bind<A, B, R extends string, Q extends string, W, X>(
+  dep: Dep<A, R, W>,
+  next: (value: A) => Dep<B, Q, X>,
+): Dep<B, R | Q, W> {
+  const compile = (_place: Place, [slot = 0]: readonly number[]): Read => {
+    const asker = {};
+    return (_asked, values, reading) => reading.late(asker, () => next(values[slot] as A));
+  };
+  return { node: { from: [dep], opaque: true, binds: true, compile } };
+}
+
+/** Something the application holds, made once where the program starts: a pool, a client, a hub. */
+export interface Resource<in out A> extends Dep<A> {
+  readonly name: string;
+  /** Only a type. */
+  readonly holds?: (value: A) => A;
+}
+
+/** A resource with its value, for `App.make`. */
+export interface Supplied {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+/** Declares a resource. A route that reads one is refused when the app is made without it. */
+export function ofResource<A>(name: string): Resource<A> {
+  return { name, node: { from: [], resource: name, constant: (place) => place.resource(name) } };
+}
+
+/** Supplies a resource: `App.make(routes, { resources: [Dep.resource(store, new Store())] })`. */
+export function resource<A>(resource: Resource<A>, value: A): Supplied {
+  return { name: resource.name, value };
+}
+
+/**
+ * Reads what no built-in reads. It is opaque to the API document unless `needs` says what it reads; `refuses` lists
+ * the codes it may answer with.
+ */
+export function ofRequest<A = never, const Codes extends readonly Code[] = readonly []>(
+  read: (request: RequestRecord) => Awaitable<A | Refusal<Names<Codes> | FrameworkCode> | Problem>,
+  options: { readonly needs?: readonly Need[]; readonly refuses?: Codes } = {},
+): Dep<Exclude<A, Problem>, Names<Codes>> {
+  return {
+    node: {
+      from: [],
+      ...(options.needs === undefined ? { opaque: true } : { needs: options.needs }),
+      ...(options.refuses === undefined ? {} : { codes: options.refuses }),
+      compile: () => (asked) => read(recordOf(asked)),
+    },
+  };
+}
+
+/** The whole request record. Opaque to the API document. */
+export const request: Dep<RequestRecord> = { node: { from: [], opaque: true, compile: () => recordOf } };

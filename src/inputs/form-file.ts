@@ -1,8 +1,8 @@
 /** The `Form.File` namespace: files of a multipart form, held whole up to the app's `maxBody`. */
 import type { Dep } from "./dep.ts";
-import { fromForm } from "./form-input.ts";
+import { fromForm } from "./form-body.ts";
 import type { UploadedFile } from "./form-body.ts";
-import { required as missing } from "./read-text.ts";
+import { required as missing } from "./text.ts";
 
 /** A file that must be sent: a 400 problem `required` at `form.<name>` where it is not. */
 export function required<const Name extends string>(

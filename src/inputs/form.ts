@@ -1,10 +1,10 @@
 /** The `Form` namespace: fields and files of a form, urlencoded or multipart by its content type. */
 import type { AnyCodec, Codec, SentAs } from "../codecs/codec.ts";
 import { bool } from "../codecs/index.ts";
-import { Problem } from "../refusals/problem.ts";
+import { Problem } from "../refusals.ts";
 import type { Dep } from "./dep.ts";
-import { fromForm } from "./form-input.ts";
-import { readGiven, required as missing } from "./read-text.ts";
+import { fromForm } from "./form-body.ts";
+import { readGiven, required as missing } from "./text.ts";
 
 export * as File from "./form-file.ts";
 

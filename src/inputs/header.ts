@@ -1,9 +1,9 @@
 import type { AnyCodec, Codec } from "../codecs/codec.ts";
-import { stripped } from "../codecs/white-space.ts";
-import { Problem } from "../refusals/problem.ts";
-import type { Asked } from "./asked.ts";
+import { stripped } from "../http/fields.ts";
+import { Problem } from "../refusals.ts";
+import type { Asked } from "./request.ts";
 import type { Dep, TextNeed } from "./dep.ts";
-import { readText, required as missing } from "./read-text.ts";
+import { readText, required as missing } from "./text.ts";
 
 /** A header that must be sent; its name is matched without case. */
 export function required<const Name extends string, A>(

@@ -1,13 +1,144 @@
-import { unsupportedMediaType } from "../refusals/framework-codes.ts";
-import type { Problem } from "../refusals/problem.ts";
-import type { Refusal } from "../refusals/refusal.ts";
-import type { Asked } from "./asked.ts";
-import { BodyReader, wrongMax } from "./body-reader.ts";
-import { contentTypeOf, isMultipart, noBoundary, unsupported } from "./content-type.ts";
+import { mediaType } from "../codecs/index.ts";
+import type { MediaType } from "../codecs/negotiation.ts";
+import { stripped } from "../http/fields.ts";
+import { unsupportedMediaType } from "../refusals.ts";
+import type { Problem, Refusal } from "../refusals.ts";
+import { error, ok } from "../result.ts";
+import type { Result } from "../result.ts";
+import { contentTypeOf, isMultipart, noBoundary, unsupported } from "./body-inputs.ts";
+import { BodyReader, everyRead, wrongMax } from "./body-source.ts";
+import type { MultipartFailure } from "./body-source.ts";
 import type { Dep } from "./dep.ts";
-import { boundaryOf } from "./multipart/boundary.ts";
-import { PartsReader } from "./multipart/parts.ts";
-import type { Multipart } from "./multipart/parts.ts";
+import { MultipartReader } from "./multipart-parser.ts";
+import type { MultipartEvent } from "./multipart-parser.ts";
+import type { PartHead } from "./multipart-part.ts";
+import type { Asked } from "./request.ts";
+
+/** RFC 2046 §5.1.1: 1 to 70 characters of `bchars`, the last no space. */
+const legal = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
+
+/** The boundary a `Content-Type` names; undefined where it is no `multipart/form-data` or has no legal one. */
+export function boundaryOf(contentType: string): string | undefined {
+  const read = mediaType.parse(stripped(contentType));
+  if (!read.ok || read.value.type !== "multipart" || read.value.subtype !== "form-data") return undefined;
+  const boundary = read.value.parameters.get("boundary");
+  return boundary !== undefined && legal.test(boundary) ? boundary : undefined;
+}
+
+/** One part of a multipart body. Iterated, it throws the refusal of a failure, which is answered as it stands. */
+export interface Part extends AsyncIterable<Uint8Array> {
+  readonly name: string;
+  /** A text a person chose: never a path to trust. Undefined for a field. */
+  readonly filename?: string;
+  /** As the client says: `text/plain` where it says nothing, `application/octet-stream` where it cannot be read. */
+  readonly contentType: MediaType;
+  /** Its next bytes, or undefined at its end; a part is at its end, too, once the one behind it was asked for. */
+  read(): Promise<Result<Uint8Array | undefined, MultipartFailure>>;
+}
+
+/** A multipart body as it arrives. */
+export interface Multipart extends AsyncIterable<Part> {
+  /** The next part, or undefined behind the last. What is unread of the part before is passed over. */
+  next(): Promise<Result<Part | undefined, MultipartFailure>>;
+}
+
+const end = ok(undefined);
+
+/** The failure a reader's own stands for. */
+export function failureOf({ reason, detail }: Extract<MultipartEvent, { kind: "failed" }>): MultipartFailure {
+  return { kind: reason === "head_too_large" ? "too_large" : "malformed", detail };
+}
+
+/** Splits a body into its parts. */
+class PartsReader implements Multipart {
+  readonly #body: BodyReader;
+  readonly #reader: MultipartReader;
+  #turn: Promise<unknown> = Promise.resolve();
+  /** The part whose content comes next; undefined between two. */
+  #open: ReadPart | undefined = undefined;
+  #isOver = false;
+
+  constructor(body: BodyReader, boundary: string, maxHead: number) {
+    this.#body = body;
+    this.#reader = new MultipartReader(boundary, { maxHead });
+  }
+
+  next(): Promise<Result<Part | undefined, MultipartFailure>> {
+    return this.#inTurn(() => this.#nextPart());
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<Part, void, undefined> {
+    return everyRead(() => this.next());
+  }
+
+  /** The next bytes of a part. */
+  contentOf(part: ReadPart): Promise<Result<Uint8Array | undefined, MultipartFailure>> {
+    return this.#inTurn(() => this.#nextContent(part));
+  }
+
+  // One after the other, however many are asked for at once.
+  #inTurn<A>(read: () => Promise<A>): Promise<A> {
+    const reading = this.#turn.then(read);
+    this.#turn = reading;
+    return reading;
+  }
+
+  async #nextPart(): Promise<Result<Part | undefined, MultipartFailure>> {
+    this.#open = undefined;
+    while (!this.#isOver) {
+      const event = await this.#event();
+      if (!event.ok) return event;
+      if (event.value === undefined || event.value.kind === "end") this.#isOver = true;
+      else if (event.value.kind === "head") return ok((this.#open = new ReadPart(this, event.value.head)));
+    }
+    return end;
+  }
+
+  async #nextContent(part: ReadPart): Promise<Result<Uint8Array | undefined, MultipartFailure>> {
+    if (this.#open !== part) return end;
+    const event = await this.#event();
+    if (!event.ok) return event;
+    if (event.value?.kind === "content") return ok(event.value.bytes);
+    this.#open = undefined;
+    return end;
+  }
+
+  /** What the body says next. Undefined once the request is answered, when its body is at its end. */
+  async #event(): Promise<Result<Exclude<MultipartEvent, { kind: "failed" }> | undefined, MultipartFailure>> {
+    for (;;) {
+      const event = this.#reader.next();
+      if (event?.kind === "failed") return error(failureOf(event));
+      if (event !== undefined) return ok(event);
+      const read = await this.#body.read();
+      if (!read.ok) return read;
+      if (this.#body.isAnswered) return end;
+      if (read.value !== undefined) this.#reader.feed(read.value);
+      else this.#reader.end();
+    }
+  }
+}
+
+class ReadPart implements Part {
+  readonly name: string;
+  readonly filename?: string;
+  readonly contentType: MediaType;
+  readonly #parts: PartsReader;
+
+  constructor(parts: PartsReader, { name, filename, contentType }: PartHead) {
+    this.name = name;
+    if (filename !== undefined) this.filename = filename;
+    this.contentType = contentType;
+    this.#parts = parts;
+  }
+
+  read(): Promise<Result<Uint8Array | undefined, MultipartFailure>> {
+    return this.#parts.contentOf(this);
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    return everyRead(() => this.read());
+  }
+}
 
 export interface MultipartOptions {
   /** Bytes the whole body may have; the app's `maxBody` does not bound it. */

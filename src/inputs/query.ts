@@ -1,8 +1,8 @@
 import type { AnyCodec, Codec, SentAs } from "../codecs/codec.ts";
-import type { Asked } from "./asked.ts";
+import type { Asked } from "./request.ts";
 import type { Dep, Place, TextNeed } from "./dep.ts";
-import { readGiven, required as missing } from "./read-text.ts";
-import { Problem } from "../refusals/problem.ts";
+import { readGiven, required as missing } from "./text.ts";
+import { Problem } from "../refusals.ts";
 
 /** A query value that must be given: a 400 problem `required` at `query.<name>` where it is not. */
 export function required<const Name extends string, A, S = unknown>(

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { OpenSpan } from "../tracing/span.ts";
-import type { Fields, LogContext } from "./entry.ts";
+import type { Fields, LogContext, OpenSpan } from "./entry.ts";
 import { isAnyOn } from "./writer.ts";
 
 const storage = new AsyncLocalStorage<LogContext | undefined>();

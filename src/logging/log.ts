@@ -1,12 +1,9 @@
 import { ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { carried, current, tagged } from "./context.ts";
-import type { Level } from "./level.ts";
-import type { Fields } from "./entry.ts";
-import { readSettings } from "./read-settings.ts";
-import type { SettingTexts } from "./read-settings.ts";
-import { log, useLevels, useSettings } from "./writer.ts";
-import type { LogOptions } from "./writer.ts";
+import type { Fields, Level } from "./entry.ts";
+import { log, readSettings, useLevels, useSettings } from "./writer.ts";
+import type { LogOptions, SettingTexts } from "./writer.ts";
 
 /** What logs under one name. */
 export interface Source {
@@ -90,7 +87,7 @@ export function carry<Args extends readonly unknown[], A>(f: (...args: Args) => 
   return carried(f);
 }
 
-export type { SettingTexts } from "./read-settings.ts";
-export type { Level } from "./level.ts";
+export type { SettingTexts } from "./writer.ts";
+export type { Level } from "./entry.ts";
 export type { Fields, Format } from "./entry.ts";
 export type { LogOptions } from "./writer.ts";

@@ -1,15 +1,183 @@
-import type { Awaitable } from "../inputs/dep.ts";
-import { internal } from "../refusals/framework-codes.ts";
-import { refuse } from "../refusals/refusal.ts";
-import { encodeSegment } from "../routes/segment.ts";
-import { of } from "../routes/path.ts";
-import type { Path } from "../routes/path.ts";
-import type { Route } from "../routes/route.ts";
-import { serveAsset } from "./asset.ts";
-import type { AssetRoute } from "./asset.ts";
+import type { Answer as BuiltAnswer } from "../answers/answer.ts";
+import * as Answer from "../answers/build.ts";
+import type { Succeeded } from "../answers/returned.ts";
+import * as Returns from "../answers/returns.ts";
+import { custom } from "../codecs/codec.ts";
+import { weighted } from "../codecs/negotiation.ts";
+import { stripped } from "../http/fields.ts";
+import { encodeSegment } from "../http/target.ts";
+import type { Awaitable, Dep } from "../inputs/dep.ts";
+import { optional } from "../inputs/header.ts";
+import { internal, refuse } from "../refusals.ts";
+import { ok } from "../result.ts";
+import { of } from "../routing/path.ts";
+import type { Path } from "../routing/path.ts";
+import { get } from "../routing/route.ts";
+import type { Route } from "../routing/route.ts";
 import { document as documentOf } from "./document.ts";
 import type { DocumentOptions } from "./document.ts";
-import { pageHeaders, pageOf, scriptHeaders, start } from "./page.ts";
+
+/**
+ * What the page may load and run: its own scripts and no other host's. The reference styles itself by elements it
+ * makes, which is what the one `'unsafe-inline'` is for; no script is inline, and none is made of text.
+ */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
+].join("; ");
+
+type Fields = readonly (readonly [name: string, value: string])[];
+
+/** The fields of the page. */
+const pageHeaders: Fields = [
+  ["content-security-policy", policy],
+  ["referrer-policy", "no-referrer"],
+  ["x-content-type-options", "nosniff"],
+];
+
+/** The fields of its scripts. */
+const scriptHeaders: Fields = [["x-content-type-options", "nosniff"]];
+
+/** The page, which says where the document is, and where what draws it. */
+function pageOf(title: string, urls: { readonly document: string; readonly page: string }): string {
+  const below = urls.page === "/" ? "" : urls.page;
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>${escaped(title)}</title>
+    <link rel="icon" href="data:,">
+  </head>
+  <body>
+    <div id="app" data-url="${escaped(urls.document)}"></div>
+    <script src="${escaped(below)}/scalar.js"></script>
+    <script src="${escaped(below)}/start.js"></script>
+  </body>
+</html>
+`;
+}
+
+/** Starts the reference, with all that would ask another host for something turned off. */
+const start = `Scalar.createApiReference("#app", {
+  url: document.querySelector("#app").dataset.url,
+  agent: { disabled: true },
+  hideClientButton: true,
+  persistAuth: false,
+  showDeveloperTools: "never",
+  telemetry: false,
+  withDefaultFonts: false,
+});
+`;
+
+function escaped(text: string): string {
+  const names: { readonly [character: string]: string } = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+  return text.replace(/[&<>"]/g, (character) => names[character] as string);
+}
+
+/** Bytes that stay as they are while the app runs. */
+interface Asset {
+  readonly summary: string;
+  readonly contentType: string;
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  /** What keeps it from being served as it is declared, said behind the route's name when the app is made. */
+  readonly check?: () => readonly string[];
+  /** Called when it is first asked for; called again where it threw. */
+  readonly load: () => Awaitable<string | Uint8Array>;
+}
+
+/** The route of an asset, as its caller knows it. */
+type AssetRoute<P extends string> = Route<
+  "GET",
+  P,
+  { headers?: { "accept-encoding"?: string } & { "if-none-match"?: string } },
+  Succeeded<number, unknown>,
+  never
+>;
+
+/** What is sent, made once. */
+interface Loaded {
+  readonly plain: Uint8Array;
+  readonly gzip: Uint8Array | undefined;
+  readonly tag: string;
+}
+
+// Less than this a packet holds anyway.
+const leastCompressed = 1024;
+
+// A client that writes these fields in a way nobody knows gets the bytes as they are, and no problem.
+const field = custom({ kind: "list", parse: ok<string>, print: (text) => text, list: true });
+const inputs = { accepted: optional("accept-encoding", field), known: optional("if-none-match", field) };
+
+/** A route that serves an asset: compressed where the client takes it, and not again to a client that has it. */
+function serveAsset<P extends string>(path: Path<{}, P>, asset: Asset): AssetRoute<P> {
+  let loading: Promise<Loaded> | undefined;
+  const loaded = async (): Promise<Loaded> => {
+    try {
+      return await (loading ??= load(asset));
+    } catch (error) {
+      loading = undefined;
+      throw error;
+    }
+  };
+  const { summary, check = () => [] } = asset;
+  const checked: Dep<undefined> = { node: { from: [], constant: () => undefined, check } };
+  return get(
+    path,
+    { summary, inputs: { ...inputs, checked }, returns: Returns.response },
+    async ({ accepted, known }) => answer(asset, await loaded(), accepted, known),
+  );
+}
+
+function answer(asset: Asset, loaded: Loaded, accepted: string | undefined, known: string | undefined): BuiltAnswer {
+  const zipped = loaded.gzip !== undefined && takesGzip(accepted) ? loaded.gzip : undefined;
+  // RFC 9110 §8.8.3: what is encoded otherwise is another representation, with a tag of its own.
+  const tag = zipped === undefined ? `"${loaded.tag}"` : `"${loaded.tag}-gzip"`;
+  const headers: (readonly [string, string])[] = [
+    ["cache-control", "no-cache"],
+    ["etag", tag],
+    ...(loaded.gzip === undefined ? [] : [["vary", "accept-encoding"] as const]),
+    ...(asset.headers ?? []),
+  ];
+  if (known !== undefined && matches(known, tag)) return Answer.empty({ status: 304, headers });
+  if (zipped !== undefined) headers.push(["content-encoding", "gzip"]);
+  return Answer.make(zipped ?? loaded.plain, { contentType: asset.contentType, headers });
+}
+
+async function load({ load }: Asset): Promise<Loaded> {
+  const given = await load();
+  const plain = typeof given === "string" ? new TextEncoder().encode(given) : given;
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", plain as Uint8Array<ArrayBuffer>));
+  const tag = [...digest.subarray(0, 12)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return { plain, gzip: plain.length < leastCompressed ? undefined : await gzipped(plain), tag };
+}
+
+async function gzipped(bytes: Uint8Array): Promise<Uint8Array> {
+  const compressed = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream().pipeThrough(new CompressionStream("gzip"));
+  return new Uint8Array(await new Response(compressed).arrayBuffer());
+}
+
+function takesGzip(accepted: string | undefined): boolean {
+  const read = accepted === undefined ? undefined : weighted.parse(accepted);
+  if (read?.ok !== true) return false;
+  const codings = read.value.filter(({ token }) => token === "*" || token.toLowerCase() === "gzip");
+  const named = codings.find(({ token }) => token !== "*") ?? codings[0];
+  return named !== undefined && named.weight > 0;
+}
+
+/** RFC 9110 §13.1.2: compared without regard to how strong the tags are. */
+function matches(known: string, tag: string): boolean {
+  return known.split(",").some((one) => {
+    const its = stripped(one);
+    return its === "*" || its.replace(/^W\//, "") === tag;
+  });
+}
 
 /** Where the document and its page are, beside what the document says of the API. */
 export interface DocsOptions<Document extends string = string, At extends string = string> extends DocumentOptions {
@@ -26,7 +194,7 @@ export interface DocsOptions<Document extends string = string, At extends string
 }
 
 /** The document, the page and its two scripts. */
-export type DocsRoutes<Document extends string, At extends string> = readonly [
+type DocsRoutes<Document extends string, At extends string> = readonly [
   AssetRoute<Document>,
   AssetRoute<At>,
   AssetRoute<Below<At, "scalar.js">>,

@@ -1,15 +1,145 @@
-import type { Route } from "../routes/route.ts";
-import { encodeSegment } from "../routes/segment.ts";
-import { placeOf, together } from "./alike.ts";
-import { describeRoute, operationOf } from "./operation.ts";
-import type { Described } from "./operation.ts";
-import { refusalSchemas } from "./refusals.ts";
-import { Components } from "./schemas/components.ts";
-import type { Schema } from "./schemas/schema.ts";
-import { schemeOf } from "./security.ts";
-import type { SecurityScheme } from "./security.ts";
-import type { Sharing } from "./sharing.ts";
-import type { OpenapiVersion, Telling } from "./telling.ts";
+import { encodeSegment } from "../http/target.ts";
+import type { Code } from "../refusals.ts";
+import type { Route } from "../routing/route.ts";
+import type { Sharing } from "../security/cross-origin.ts";
+import { Components } from "./components.ts";
+import { parametersOf, readsOf, requestBodyOf, schemeOf, securityOf } from "./inputs.ts";
+import type { Credential, Parameter, SecurityRequirement, SecurityScheme } from "./inputs.ts";
+import { answersOf, codesOf, eitherOf, refusalSchemas, refusalsOf, sharingOf } from "./responses.ts";
+import type { Responses } from "./responses.ts";
+import type { OpenapiVersion, Schema, Telling } from "./schema.ts";
+
+/**
+ * Puts two routes together that differ only by their parameters' types (contract 4.2): one operation, whose parameter
+ * is of either type. Answers why they cannot be one, if so.
+ */
+function together(one: Described, other: Described): Described | string {
+  if (one.route.pattern !== other.route.pattern) {
+    return "differ only by a parameter's type, so they are one operation: it gives the parameter one name";
+  }
+  if (!declines(one)) return `are both the operation ${one.id}`;
+  if (!same(one.answers, other.answers)) {
+    return "differ only by a parameter's type, so they are one operation: it answers one way";
+  }
+  if (!same(one.requestBody, other.requestBody)) {
+    return "differ only by a parameter's type, so they are one operation: it reads one body";
+  }
+  const codes = [...one.codes, ...other.codes];
+  return {
+    ...one,
+    parameters: eitherParameters(one.parameters, other.parameters),
+    codes: codes.filter(({ name }, index) => codes.findIndex((code) => code.name === name) === index),
+    credentials: [...one.credentials, ...other.credentials],
+    security: eitherSecurity(one.security, other.security),
+    alsoReads: [...new Set([...one.alsoReads, ...other.alsoReads])],
+    isOpaque: one.isOpaque || other.isOpaque,
+  };
+}
+
+/** The path without its parameters' names: routes of one such path are at one place. */
+function placeOf({ route }: Described): string {
+  return route.path.segments.map((segment) => `/${typeof segment === "string" ? `=${segment}` : "?"}`).join("");
+}
+
+function declines({ route }: Described): boolean {
+  return route.path.segments.some(
+    (segment) => typeof segment === "object" && segment.kind === "param" && segment.declines,
+  );
+}
+
+function same(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** What only one of them reads is no requirement of both. */
+function eitherParameters(ones: readonly Parameter[], others: readonly Parameter[]): readonly Parameter[] {
+  const find = (list: readonly Parameter[], like: Parameter) =>
+    list.find((parameter) => parameter.in === like.in && parameter.name === like.name);
+  const both = ones.map((one): Parameter => {
+    const other = find(others, one);
+    if (other === undefined) return { ...one, required: false };
+    return { ...one, required: one.required && other.required, schema: eitherSchema(one.schema, other.schema) };
+  });
+  const more = others.filter((other) => find(ones, other) === undefined);
+  return [...both, ...more.map((other) => ({ ...other, required: false }))];
+}
+
+function eitherSchema(one: Parameter["schema"], other: Parameter["schema"]): Parameter["schema"] {
+  const schemas = (one["anyOf"] as readonly unknown[] | undefined) ?? [one];
+  return schemas.some((schema) => same(schema, other)) ? one : { anyOf: [...schemas, other] };
+}
+
+function eitherSecurity(
+  one: readonly SecurityRequirement[] | undefined,
+  other: readonly SecurityRequirement[] | undefined,
+): readonly SecurityRequirement[] | undefined {
+  if (one === undefined && other === undefined) return undefined;
+  const all = [...(one ?? [{}]), ...(other ?? [{}])];
+  return all.filter((requirement, index) => all.findIndex((earlier) => same(earlier, requirement)) === index);
+}
+
+/** A route as the document has it, in parts that can still be put together with those of another. */
+interface Described {
+  readonly route: Route;
+  /** `GET /orders/{order_id}`. */
+  readonly name: string;
+  readonly id: string;
+  readonly parameters: readonly Parameter[];
+  readonly requestBody: object | undefined;
+  readonly answers: Responses;
+  readonly codes: readonly Code[];
+  readonly credentials: readonly Credential[];
+  readonly security: readonly SecurityRequirement[] | undefined;
+  /** What it reads beside, in its author's words. */
+  readonly alsoReads: readonly string[];
+  /** Whose pages may read its answers, where others may. */
+  readonly sharing: object | undefined;
+  readonly isOpaque: boolean;
+}
+
+function describeRoute(route: Route, telling: Telling): Described {
+  const reads = readsOf(route.inputs);
+  const codes = codesOf(route, reads);
+  const answers = answersOf(route.returns.node, telling);
+  return {
+    route,
+    name: `${route.method} ${route.pattern}`,
+    id: operationId(route),
+    parameters: parametersOf(route, reads.values),
+    answers,
+    requestBody: requestBodyOf(reads, telling),
+    codes,
+    credentials: reads.credentials,
+    security: securityOf(reads.credentials, codes),
+    alsoReads: reads.alsoReads,
+    sharing: sharingOf(telling.sharing, route),
+    isOpaque: reads.isOpaque,
+  };
+}
+
+/** `POST /orders/{order_id}/items` is `post_orders_order_id_items`. */
+function operationId({ method, pattern }: Route): string {
+  const words = pattern.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== "");
+  return [method.toLowerCase(), ...(words.length === 0 ? ["root"] : words)].join("_");
+}
+
+/** The operation object of a route. */
+function operationOf(described: Described): object {
+  const { route, id, parameters, requestBody, answers, codes, security, alsoReads, sharing } = described;
+  const { summary, description, tags } = route;
+  return {
+    operationId: id,
+    ...(summary === undefined ? {} : { summary }),
+    ...(description === undefined ? {} : { description }),
+    ...(tags.length === 0 ? {} : { tags }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(requestBody === undefined ? {} : { requestBody }),
+    responses: eitherOf(answers, refusalsOf(codes)),
+    ...(security === undefined ? {} : { security }),
+    ...(alsoReads.length === 0 ? {} : { "x-reads": alsoReads }),
+    ...(sharing === undefined ? {} : { "x-cors": sharing }),
+  };
+}
 
 /** What a document says of the API as a whole. */
 export interface DocumentOptions {

@@ -1,4 +1,31 @@
-import type { Schema } from "./schemas/schema.ts";
+import type { ReturnsNode } from "../answers/returned.ts";
+import type { AnyEventKind } from "../events/event.ts";
+import {
+  busy,
+  crossOrigin,
+  internal,
+  invalid,
+  rateLimited,
+  tooLarge,
+  unreadable,
+  upgradeRequired,
+} from "../refusals.ts";
+import type { Code } from "../refusals.ts";
+import type { Route } from "../routing/route.ts";
+import { kindOf } from "../schema/valibot.ts";
+import { compileWriter } from "../schema/write.ts";
+import type { Sharing } from "../security/cross-origin.ts";
+import type { AnyMessage, AnyProtocol } from "../sockets/message.ts";
+import { keyed } from "./inputs.ts";
+import type { Reads } from "./inputs.ts";
+import type { Direction, Schema, Telling } from "./schema.ts";
+
+/** What an operation says of the policy, which OpenAPI has no word for; undefined for a route it does not cover. */
+export function sharingOf(sharing: Sharing | undefined, route: Route): object | undefined {
+  if (sharing === undefined || sharing.routes?.includes(route) === false) return undefined;
+  const { origins, credentials, headers, expose, maxAgeMs } = sharing;
+  return { origins, credentials, headers, expose, maxAge: Math.floor(maxAgeMs / 1000) };
+}
 
 /** Answers by their status. */
 export interface Responses {
@@ -11,25 +38,25 @@ export interface Responses {
 }
 
 /** The headers of an answer that say something of it, by name. */
-export interface HeaderDocs {
+interface HeaderDocs {
   readonly [name: string]: { readonly description: string; readonly required?: true; readonly schema: Schema };
 }
 
 type Response = Responses[string];
 
 /** `WWW-Authenticate` (RFC 9110 §11.6.1). */
-export function howToProve(challenges: readonly string[], always: boolean): HeaderDocs {
+function howToProve(challenges: readonly string[], always: boolean): HeaderDocs {
   const schema = { type: "string", enum: [...new Set(challenges)] };
   return { "WWW-Authenticate": { description: "How to prove who asks.", ...required(always), schema } };
 }
 
 /** `Retry-After` in seconds, as `busy` and `rate_limited` have it; other codes of their status have none. */
-export const comeAgain: HeaderDocs = {
+const comeAgain: HeaderDocs = {
   "Retry-After": { description: "After how many seconds to ask again.", schema: { type: "integer", minimum: 0 } },
 };
 
 /** `Upgrade` of an address that is a WebSocket. */
-export function whatToSpeak(always: boolean): HeaderDocs {
+function whatToSpeak(always: boolean): HeaderDocs {
   return {
     Upgrade: { description: "What to speak.", ...required(always), schema: { type: "string", enum: ["websocket"] } },
   };
@@ -42,16 +69,206 @@ const whereTo: HeaderDocs = {
 const redirects: ReadonlySet<number> = /* @__PURE__ */ new Set([301, 302, 303, 307, 308]);
 
 /** Where a redirect leads (RFC 9110 §15.4). */
-export function leadingSomewhere(status: number): HeaderDocs {
+function leadingSomewhere(status: number): HeaderDocs {
   return redirects.has(status) ? whereTo : {};
 }
 
 /** An answer that has these headers too. */
-export function withHeaders({ description, headers, ...others }: Response, more: HeaderDocs): Response {
+function withHeaders({ description, headers, ...others }: Response, more: HeaderDocs): Response {
   const all = { ...headers, ...more };
   return { description, ...(Object.keys(all).length === 0 ? {} : { headers: all }), ...others };
 }
 
 function required(always: boolean): { readonly required?: true } {
   return always ? { required: true } : {};
+}
+
+/** The schemas every document has: what a refusal is on the wire. */
+export const refusalSchemas: { readonly [name: string]: Schema } = {
+  Problem: {
+    description: "One input that is not what it should be.",
+    type: "object",
+    properties: {
+      at: { type: "string", description: "Where: path.x, query.x, body.x." },
+      code: { type: "string", description: "The code." },
+      message: { type: "string", description: "A sentence." },
+    },
+    required: ["at", "code", "message"],
+  },
+  Refusal: {
+    description: "A refusal: the code a client branches on, and a sentence for a person.",
+    type: "object",
+    properties: {
+      error: { type: "string", description: "The code." },
+      message: { type: "string", description: "A sentence." },
+      problems: {
+        type: "array",
+        items: { $ref: "#/components/schemas/Problem" },
+        description: "For invalid: each input that is not what it should be.",
+      },
+    },
+    required: ["error", "message"],
+  },
+};
+
+/** Each code a route may refuse with: its own, its inputs', and those the framework adds (contract 7.2). */
+export function codesOf(route: Route, reads: Reads): readonly Code[] {
+  const isSocket = route.returns.node.kind === "websocket";
+  // Read or not, it is checked; one that declines has parsed where its route answers.
+  const checksPath = route.path.segments.some((segment) => {
+    return typeof segment !== "string" && !(segment.kind === "param" && segment.declines);
+  });
+  const added: Code[] = [];
+  if (checksPath || reads.isAny || isSocket) added.push(invalid);
+  if (isSocket) added.push(upgradeRequired);
+  if (reads.body !== undefined) added.push(unreadable, tooLarge);
+  if (isSocket || changesSomething(route.method)) added.push(crossOrigin);
+  added.push(busy, internal);
+  const all = [...route.refuses, ...reads.codes, ...added];
+  return all.filter(({ name }, index) => all.findIndex((other) => other.name === name) === index);
+}
+
+function changesSomething(method: string): boolean {
+  return method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
+}
+
+/** One answer for each status, which says what every code of it means. */
+export function refusalsOf(all: readonly Code[]): Responses {
+  const responses: Responses = {};
+  const schema = { $ref: "#/components/schemas/Refusal" };
+  for (const status of [...new Set(all.map(({ status }) => status))].toSorted((a, b) => a - b)) {
+    const ofStatus = all.filter((code) => code.status === status);
+    const description = ofStatus.map(({ name, doc }) => `${name}: ${doc}`).join(" ");
+    responses[status] = withHeaders({ description, content: { "application/json": { schema } } }, headersOf(ofStatus));
+  }
+  return responses;
+}
+
+/** What refusals of one status say in their headers. */
+function headersOf(ofStatus: readonly Code[]): HeaderDocs {
+  const challenges = ofStatus.flatMap(({ challenge }) => challenge ?? []);
+  const names = new Set(ofStatus.map(({ name }) => name));
+  return {
+    ...(challenges.length === 0 ? {} : howToProve(challenges, challenges.length === ofStatus.length)),
+    ...(names.has(busy.name) || names.has(rateLimited.name) ? comeAgain : {}),
+    ...(names.has(upgradeRequired.name) ? whatToSpeak(ofStatus.length === 1) : {}),
+  };
+}
+
+/** What a route answers when it does not refuse. */
+export function answersOf(returns: ReturnsNode, telling: Telling): Responses {
+  switch (returns.kind) {
+    case "json":
+      return jsonAnswers(returns, telling);
+    case "html":
+    case "text": {
+      const content = { [`text/${returns.kind === "html" ? "html" : "plain"}`]: { schema: { type: "string" } } };
+      return { 200: { description: "The answer.", content } };
+    }
+    case "empty":
+      return Object.fromEntries(
+        returns.statuses.map(([status, sentence]) => [status, { description: sentence || "No content." }]),
+      );
+    case "response":
+      return ownAnswers(returns);
+    case "events":
+      return { 200: eventsAnswer(returns.events ?? [], telling) };
+    default:
+      return { 101: socketAnswer(returns.protocol as AnyProtocol, telling) };
+  }
+}
+
+function jsonAnswers({ statuses, shape, examples = [] }: ReturnsNode, telling: Telling): Responses {
+  if (shape === undefined) return {};
+  const schema = telling.shape(kindOf(shape), "output", "answer");
+  const { write } = compileWriter(shape);
+  const values: unknown[] = [];
+  for (const example of examples) {
+    const written = write(example);
+    if (written.ok) values.push(JSON.parse(written.value));
+    else telling.problem(`has an example of its answer that it could not write: ${written.error}`);
+  }
+  const content = { "application/json": { schema, ...(values.length === 0 ? {} : { examples: keyed(values) }) } };
+  return Object.fromEntries(
+    statuses.map(([status, sentence]) => [status, { description: sentence || "The answer.", content }]),
+  );
+}
+
+function ownAnswers({ statuses, several, contentTypes }: ReturnsNode): Responses {
+  if (!several) {
+    return { default: { description: "A response of the route's own: a page, a redirect, a file, or nothing." } };
+  }
+  return Object.fromEntries(
+    statuses.map(([status, sentence]) => {
+      const types = contentTypes?.get(status) ?? [];
+      // JSON of any kind; what is not JSON is text, or bytes.
+      const content = types.map((type) => [type, { schema: /[/+]json$/.test(type) ? {} : { type: "string" } }]);
+      const answer = { description: sentence, ...(types.length === 0 ? {} : { content: Object.fromEntries(content) }) };
+      return [status, withHeaders(answer, leadingSomewhere(status))];
+    }),
+  );
+}
+
+/** Answers and refusals, put together where they have one status: it is of the types of either. */
+export function eitherOf(answers: Responses, refusals: Responses): Responses {
+  const all = { ...answers, ...refusals };
+  for (const [status, answer] of Object.entries(answers)) {
+    const refusal = refusals[status];
+    if (refusal === undefined) continue;
+    const content = { ...answer.content, ...refusal.content };
+    const both = { description: `${answer.description} ${refusal.description}`, content };
+    all[status] = withHeaders(both, { ...answer.headers, ...onlySome(refusal.headers) });
+  }
+  return all;
+}
+
+/** Headers that the route's own answer under the same status need not have. */
+function onlySome(headers: HeaderDocs = {}): HeaderDocs {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, { description, schema }]) => [name, { description, schema }]),
+  );
+}
+
+function eventsAnswer(kinds: readonly AnyEventKind[], telling: Telling): Responses[string] {
+  const names = kinds.map(({ name }) => name).join(", ");
+  const description = `Server-Sent Events: ${names}.`;
+  const item: Schema = {
+    type: "object",
+    required: ["event", "data"],
+    properties: {
+      event: { type: "string" },
+      data: { type: "string" },
+      id: { type: "string" },
+      retry: { type: "integer", minimum: 0 },
+    },
+    oneOf: kinds.map((kind) => eventSchema(kind, telling)),
+  };
+  if (telling.version === "3.2") return { description, content: { "text/event-stream": { itemSchema: item } } };
+  // 3.1 has a schema for the whole of an answer alone, and the whole of a stream is text.
+  const said = `${description} Each event is as x-item-schema says.`;
+  return { description: said, content: { "text/event-stream": { schema: { type: "string" }, "x-item-schema": item } } };
+}
+
+function eventSchema({ name, payload }: AnyEventKind, telling: Telling): Schema {
+  const event = { const: name };
+  if (payload.shape === undefined) return { properties: { event } };
+  const contentSchema = telling.shape(kindOf(payload.shape), "output", `event ${name}`);
+  return { properties: { event, data: { contentMediaType: "application/json", contentSchema } } };
+}
+
+function socketAnswer({ subprotocol, client, server }: AnyProtocol, telling: Telling): Responses[string] {
+  const speaking = subprotocol === undefined ? "" : `, speaking ${subprotocol}`;
+  return {
+    description: `A WebSocket${speaking}. What each side sends is x-websocket's client and server.`,
+    "x-websocket": {
+      ...(subprotocol === undefined ? {} : { subprotocol }),
+      client: messageSchema(client, "input", "client message", telling),
+      server: messageSchema(server, "output", "server message", telling),
+    },
+  };
+}
+
+function messageSchema({ frame, shape }: AnyMessage, direction: Direction, at: string, telling: Telling): Schema {
+  if (shape !== undefined) return telling.shape(kindOf(shape), direction, at);
+  return frame === "text" ? { type: "string" } : { type: "string", contentMediaType: "application/octet-stream" };
 }

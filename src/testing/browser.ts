@@ -1,7 +1,6 @@
-import { stripped } from "../codecs/white-space.ts";
-import type { Answered, TestApp } from "./answered.ts";
+import { stripped } from "../http/fields.ts";
 import { call } from "./call.ts";
-import type { CallOptions } from "./call-options.ts";
+import type { Answered, CallOptions, TestApp } from "./call.ts";
 
 /** A client that keeps cookies from one call to the next, as a browser does (RFC 6265 §5). */
 export interface TestBrowser {

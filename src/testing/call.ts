@@ -1,11 +1,175 @@
+import { isStream } from "../answers/answer.ts";
 import { make } from "../app/app.ts";
-import type { AppOptions } from "../app/app.ts";
-import type { Route } from "../routes/route.ts";
-import { answeredBy, failOnUndeclared } from "./answered.ts";
-import type { Answered, TestApp } from "./answered.ts";
-import { encodeBody } from "./call-body.ts";
-import { CallExchange } from "./call-exchange.ts";
-import type { CallOptions } from "./call-options.ts";
+import type { App, AppOptions } from "../app/app.ts";
+import type { Exchange, Sent } from "../app/exchange.ts";
+import { readParts } from "../events/stream.ts";
+import { byteLength, decode } from "../http/bytes.ts";
+import { bodyTooLarge, noRoom } from "../inputs/body-source.ts";
+import type { BodyReceiver, BodySource } from "../inputs/body-source.ts";
+import type { Route } from "../routing/route.ts";
+
+/** An app with no socket: requests in, answers out. */
+export interface TestApp {
+  readonly app: App;
+  /** The app's own clock, where it was made with one. */
+  readonly now?: (() => Date) | undefined;
+}
+
+/** An answer, its body read to the end. */
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+  /** The body, parsed. */
+  json(): unknown;
+}
+
+/** An answer, its body read to the end. */
+export async function answeredBy(sent: Sent): Promise<Answered> {
+  const headers = new Headers();
+  for (let i = 0; i < sent.head.length; i += 2) headers.append(sent.head[i] as string, sent.head[i + 1] as string);
+  const text = await textOf(sent.body);
+  return { status: sent.status, headers, body: text, json: () => JSON.parse(text) as unknown };
+}
+
+/** Throws for what the application did and had not declared. */
+export function failOnUndeclared(deed: string | undefined): void {
+  if (deed !== undefined) throw new Error(`Test.call: ${deed}`);
+}
+
+async function textOf(body: Sent["body"]): Promise<string> {
+  if (body === undefined) return "";
+  if (typeof body === "string") return body;
+  const decoder = new TextDecoder();
+  if (!isStream(body)) return decoder.decode(body);
+  let text = "";
+  const parts = readParts(body);
+  for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
+    text += decoder.decode(part, { stream: true });
+  }
+  body.request?.ended("finished");
+  return text + decoder.decode();
+}
+
+/** A body as a test gives it. */
+type CallBody = string | Uint8Array | FormData | URLSearchParams | object;
+
+/** A body as it goes on the wire. */
+interface EncodedBody {
+  readonly bytes: Uint8Array;
+  readonly contentType: string | undefined;
+}
+
+/** Encodes a body with the type a client would give it; text and bytes name none. */
+async function encodeBody(body: CallBody | undefined): Promise<EncodedBody | undefined> {
+  if (body === undefined) return undefined;
+  if (typeof body === "string") return { bytes: new TextEncoder().encode(body), contentType: undefined };
+  if (body instanceof Uint8Array) return { bytes: body, contentType: undefined };
+  if (body instanceof FormData || body instanceof URLSearchParams) return encodeForm(body);
+  return { bytes: new TextEncoder().encode(JSON.stringify(body)), contentType: "application/json" };
+}
+
+async function encodeForm(form: FormData | URLSearchParams): Promise<EncodedBody> {
+  const encoded = new Response(form);
+  const contentType = encoded.headers.get("content-type") ?? undefined;
+  return { bytes: new Uint8Array(await encoded.arrayBuffer()), contentType };
+}
+
+/** What a call may send. */
+export interface CallOptions {
+  /** A list keeps a header's lines apart. */
+  readonly headers?: Iterable<readonly [name: string, value: string]> | { readonly [name: string]: string };
+  /** Text and bytes go as they are, `URLSearchParams` and `FormData` as forms, anything else as JSON. */
+  readonly body?: CallBody;
+  /** The address it comes from: `127.0.0.1` unless set. */
+  readonly peer?: string;
+  /** The instant it is answered at, in place of the app's clock. */
+  readonly now?: Date;
+  /** Aborted, the client has gone. */
+  readonly gone?: AbortSignal;
+}
+
+/** An exchange of a test's own: header lines and target stand as they were given. */
+export class CallExchange implements Exchange {
+  readonly method: string;
+  readonly target: string;
+  readonly peer: string;
+  readonly gone: AbortSignal;
+  readonly now?: Date;
+  readonly body: BodySource | undefined;
+  readonly canUpgrade = true;
+  readonly canTakeOver = true;
+  /** The first thing the application did, while its answer was sent, that it had not declared. */
+  undeclaredDeed: string | undefined = undefined;
+  readonly #lines: readonly (readonly [name: string, value: string])[];
+
+  constructor(method: string, target: string, options: CallOptions, body: EncodedBody | undefined) {
+    this.method = method;
+    this.target = target;
+    this.peer = options.peer ?? "127.0.0.1";
+    if (options.now !== undefined) this.now = options.now;
+    this.gone = options.gone ?? new AbortController().signal;
+    this.body = body === undefined ? undefined : new GivenBody(body.bytes);
+    this.#lines = linesOf(options.headers ?? [], body);
+  }
+
+  undeclared(deed: string): void {
+    this.undeclaredDeed ??= deed;
+  }
+
+  lines(name: string): readonly string[] {
+    return this.#lines.filter(([given]) => given === name).map(([, value]) => value);
+  }
+
+  headers(): Iterable<readonly [name: string, value: string]> {
+    return this.#lines;
+  }
+
+  byteLength(text: string): number {
+    return byteLength(text);
+  }
+
+  decode(bytes: Uint8Array): string | undefined {
+    return decode(bytes);
+  }
+}
+
+function linesOf(
+  given: NonNullable<CallOptions["headers"]>,
+  body: EncodedBody | undefined,
+): readonly (readonly [name: string, value: string])[] {
+  const pairs = Symbol.iterator in given ? [...given] : Object.entries(given);
+  const lines = pairs.map(([name, value]) => [name.toLowerCase(), value] as const);
+  const has = (name: string): boolean => lines.some(([given]) => given === name);
+  if (!has("host")) lines.push(["host", "localhost"]);
+  if (body?.contentType !== undefined && !has("content-type")) lines.push(["content-type", body.contentType]);
+  return lines;
+}
+
+class GivenBody implements BodySource {
+  readonly length: number;
+  readonly #bytes: Uint8Array;
+  #read = false;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.length = bytes.byteLength;
+  }
+
+  async read(): Promise<Uint8Array | undefined> {
+    if (this.#read || this.length === 0) return undefined;
+    this.#read = true;
+    return this.#bytes;
+  }
+
+  whole(limit: number, receiver: BodyReceiver): void {
+    // Later, as a body on a wire comes.
+    queueMicrotask(() => {
+      if (this.length > limit) receiver.done(bodyTooLarge);
+      else receiver.done(receiver.take(this.length) ? this.#bytes : noRoom);
+    });
+  }
+}
 
 /** Makes an app to be called. Throws what `App.make` throws. */
 export function app(routes: readonly Route[], options?: AppOptions): TestApp {

@@ -1,16 +1,14 @@
-import { inBackground } from "../logging/background.ts";
 import { isStream } from "../answers/answer.ts";
-import { readParts } from "../answers/parts.ts";
-import type { Parts } from "../answers/parts.ts";
+import { EventReader } from "../events/event-reader.ts";
+import type { ReadEvent } from "../events/event-reader.ts";
+import { readParts } from "../events/stream.ts";
+import type { Parts } from "../events/stream.ts";
 import type { Awaitable } from "../inputs/dep.ts";
+import { inBackground } from "../logging/raised.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
-import { EventReader } from "../streams/event-reader.ts";
-import type { ReadEvent } from "../streams/event-reader.ts";
-import { CallExchange } from "./call-exchange.ts";
-import type { CallOptions } from "./call-options.ts";
-import { answeredBy, failOnUndeclared } from "./answered.ts";
-import type { Answered, TestApp } from "./answered.ts";
+import { CallExchange, answeredBy, failOnUndeclared } from "./call.ts";
+import type { Answered, CallOptions, TestApp } from "./call.ts";
 
 /** Hears of each event; the answer `"stop"` is a client that goes. */
 export type Receive = (event: Omit<ReadEvent, "retryMs">) => Awaitable<void | "stop">;

@@ -1,14 +1,14 @@
 /** What every listener's own work stands on: what raises in it becomes one error line, and nothing goes back to the runtime. */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { abortingWith } from "../../src/app/gone.ts";
-import { OpenSockets } from "../../src/app/open-sockets.ts";
-import { Streaming } from "../../src/app/streaming.ts";
-import type { Sending } from "../../src/app/streaming.ts";
-import type { Deadline, Sweep } from "../../src/app/sweep.ts";
-import { bodyOf } from "../../src/app/timed-body.ts";
-import { attempt, guarded } from "../../src/logging/last-net.ts";
-import { keepAlive } from "../../src/streams/keep-alive.ts";
-import type { HeardLink, SocketHeard } from "../../src/streams/sockets/link.ts";
+import { abortingWith } from "../../src/app/request.ts";
+import { OpenSockets } from "../../src/server/lifecycle.ts";
+import { Streaming } from "../../src/server/stream.ts";
+import type { Sending } from "../../src/server/stream.ts";
+import type { Deadline, Sweep } from "../../src/server/deadlines.ts";
+import { bodyOf } from "../../src/server/timed-body.ts";
+import { attempt, guarded } from "../../src/logging/raised.ts";
+import { keepAlive } from "../../src/events/event-stream.ts";
+import type { HeardLink, SocketHeard } from "../../src/sockets/socket.ts";
 import { eventually } from "../support/eventually.ts";
 import { lines } from "../support/logs.ts";
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { App, Dep, Path, Query, Codec, Refusal, Returns, Socket, Test, get, json, post, refuse } from "usher-http";
 import type { AppOptions, Problem, Route } from "usher-http";
 import * as v from "valibot";
-import { Reading } from "../../src/shapes/read/reading.ts";
+import { Reading } from "../../src/schema/reading.ts";
 import { lines } from "../support/logs.ts";
 
 const unfit = Refusal.code("unfit", { status: 422, doc: "Does not fit." });

@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { App, Dep, Path, Returns, Test, client, get, peer, request } from "usher-http";
 import type { AppOptions } from "usher-http";
-import { addressBytes } from "../../src/app/proxies/address.ts";
-import { TrustedProxies } from "../../src/app/proxies/trusted-proxies.ts";
+import { addressBytes } from "../../src/http/addresses.ts";
+import { TrustedProxies } from "../../src/app/proxies.ts";
 import "../support/logs.ts";
 
 const seen = get(Path.root, { inputs: { client, peer, request }, returns: Returns.text }, ({ client, peer, request }) =>

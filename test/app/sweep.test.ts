@@ -1,7 +1,7 @@
 /** Waits on clients, looked at by one timer. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Sweep } from "../../src/app/sweep.ts";
-import type { Deadline } from "../../src/app/sweep.ts";
+import { Sweep } from "../../src/server/deadlines.ts";
+import type { Deadline } from "../../src/server/deadlines.ts";
 import { lines } from "../support/logs.ts";
 
 beforeEach(() => void vi.useFakeTimers());

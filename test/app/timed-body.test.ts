@@ -1,8 +1,8 @@
 /** The body of a standard `Request` as Bun's and Deno's listeners read it: each wait for it is bounded, and so is what is dropped. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Sweep } from "../../src/app/sweep.ts";
-import { bodyOf } from "../../src/app/timed-body.ts";
-import type { TimedBody } from "../../src/app/timed-body.ts";
+import { Sweep } from "../../src/server/deadlines.ts";
+import { bodyOf } from "../../src/server/timed-body.ts";
+import type { TimedBody } from "../../src/server/timed-body.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 let sweep: Sweep;

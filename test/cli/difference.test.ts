@@ -1,7 +1,7 @@
 /** Two texts and two JSON values, and where they differ. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { jsonDifference, textDifference } from "../../cli/difference.ts";
+import { jsonDifference, textDifference } from "../../cli/write-or-check.ts";
 
 describe("the difference of two texts", () => {
   it.each([

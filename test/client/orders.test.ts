@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { Client, Dep, Sessions } from "usher-http";
 import type { Calls } from "usher-http";
-import { clientModule } from "../../cli/client/module.ts";
+import { clientModule } from "../../cli/client.ts";
 import { sessionStore } from "../../examples/orders/clerks.ts";
 import { maxBody } from "../../examples/orders/import.ts";
 import { routes } from "../../examples/orders/routes.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { encoded } from "../../src/codecs/base64url-text.ts";
-import { decodeBase64url, encodeBase64url } from "../../src/codecs/base64url.ts";
+import { encoded } from "../../src/codecs/scalars.ts";
+import { decodeBase64url, encodeBase64url } from "../../src/http/bytes.ts";
 import { expectRefuses, valueOf } from "./expectations.ts";
 
 describe("base64url of bytes", () => {

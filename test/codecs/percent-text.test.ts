@@ -1,7 +1,7 @@
 /** The decoder of form text beside the platform's own: strict UTF-8, whatever stands before, behind and between. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeFormText, decodePercent } from "../../src/codecs/percent-text.ts";
+import { decodeFormText, decodePercent } from "../../src/http/target.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Answer, Codec, Cookie, Path, Returns, Test, get, post, setCookie } from "usher-http";
 import * as v from "valibot";
-import { findCookie } from "../../src/cookies/cookie.ts";
+import { findCookie } from "../../src/codecs/cookie.ts";
 import { logged, messages } from "../support/logs.ts";
 import { clientOf } from "../support/node-server.ts";
 import { header } from "../support/raw-client.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { countSource, countWork, startCounting } from "./steps.ts";
 
 startCounting();
-const { firstValue } = await import("../../src/inputs/query-text.ts");
+const { firstValue } = await import("../../src/inputs/text.ts");
 
 describe("the count of steps", () => {
   const natives = async (run: () => unknown): Promise<number> => (await countWork(run)).units;

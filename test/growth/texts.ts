@@ -29,18 +29,18 @@ import {
   post,
 } from "usher-http";
 import type { Inputs } from "usher-http";
-import { targetOf as bunTarget } from "../../adapters/bun/target.ts";
-import { targetOf as denoTarget } from "../../adapters/deno/target.ts";
+import { targetOf as bunTarget } from "../../adapters/bun/respond.ts";
+import { targetOf as denoTarget } from "../../adapters/deno/exchange.ts";
 import { readHead } from "../../adapters/node/head.ts";
 import { WorkerExchange } from "../../adapters/workers/exchange.ts";
-import { isHost } from "../../src/app/authority.ts";
-import { networkOf } from "../../src/codecs/network.ts";
-import { elementsOf } from "../../src/database/array-text.ts";
+import { isHost } from "../../src/http/target.ts";
+import { networkOf } from "../../src/http/addresses.ts";
+import { elementsOf } from "../../src/database/type-text.ts";
 import * as Type from "../../src/database/types.ts";
 import { untold } from "../../src/database/untold.ts";
 import { jsonLine, prettyLine } from "../../src/logging/line.ts";
-import { EventReader } from "../../src/streams/event-reader.ts";
-import { joinTrace } from "../../src/tracing/trace-context.ts";
+import { EventReader } from "../../src/events/event-reader.ts";
+import { joinTrace } from "../../src/telemetry/trace-context.ts";
 
 /** One reader, and the texts it is given. */
 export interface Row {

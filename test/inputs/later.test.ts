@@ -1,7 +1,7 @@
 /** What comes later, and is heard of at once. */
 import { describe, expect, it, vi } from "vitest";
-import { Later, isToCome, whenThere } from "../../src/inputs/later.ts";
-import type { Soon } from "../../src/inputs/later.ts";
+import { Later, isToCome, whenThere } from "../../src/deferred.ts";
+import type { Soon } from "../../src/deferred.ts";
 
 class Coming extends Later<string> {
   override come(came: Soon<string>): void {

@@ -5,7 +5,7 @@ import { App, Codec, Form, Path, Returns, body, bodyStream, json, multipart, pos
 import { whatwg } from "../../adapters/whatwg/index.ts";
 import type { Exchange } from "../../src/app/exchange.ts";
 import type { BodySource } from "../../src/inputs/body-source.ts";
-import { CallExchange } from "../../src/testing/call-exchange.ts";
+import { CallExchange } from "../../src/testing/call.ts";
 import { logged } from "../support/logs.ts";
 import { internal, unreadable } from "../support/refusals.ts";
 

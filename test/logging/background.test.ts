@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { Log } from "usher-http";
-import { inBackground } from "../../src/logging/background.ts";
+import { inBackground } from "../../src/logging/raised.ts";
 import { eventually } from "../support/eventually.ts";
 
 afterEach(() => Log.setup());

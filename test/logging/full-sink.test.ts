@@ -1,6 +1,6 @@
 /** The lines that a reader who takes nothing has wait: as many each time that it is so, and the rest is counted. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { batch } from "../../src/logging/batch.ts";
+import { batch } from "../../src/logging/writer.ts";
 import { messages } from "../support/logs.ts";
 
 beforeEach(() => void vi.useFakeTimers());

@@ -21,7 +21,7 @@ import {
   requestId,
 } from "usher-http";
 import * as v from "valibot";
-import { FetchExchange } from "../../src/app/fetch.ts";
+import { FetchExchange } from "../../src/app/web.ts";
 import { eventually } from "../support/eventually.ts";
 import { lines, logWith, logged } from "../support/logs.ts";
 import { memory } from "../support/memory.ts";

@@ -35,7 +35,7 @@ import {
   setCookie,
 } from "usher-http";
 import type { Route } from "usher-http";
-import { openStatement } from "../../src/tracing/current-span.ts";
+import { openStatement } from "../../src/telemetry/span.ts";
 import { logWith, logged } from "../support/logs.ts";
 import { start } from "../support/node-server.ts";
 import { RawClient } from "../support/raw-client.ts";

@@ -24,7 +24,7 @@ import {
   refuse,
   route,
 } from "usher-http";
-import { measurePool } from "../../src/measuring/figures.ts";
+import { measurePool } from "../../src/telemetry/measure.ts";
 import { lines, logWith } from "../support/logs.ts";
 import { gate, start } from "../support/node-server.ts";
 import { RawClient } from "../support/raw-client.ts";

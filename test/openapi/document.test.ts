@@ -35,8 +35,8 @@ import {
 } from "usher-http";
 import type { Route } from "usher-http";
 import * as v from "valibot";
-import * as frameworkCodes from "../../src/refusals/framework-codes.ts";
-import type { Code } from "../../src/refusals/code.ts";
+import * as refusals from "../../src/refusals.ts";
+import type { Code } from "../../src/refusals.ts";
 import "../support/logs.ts";
 import { Item, add } from "./add.ts";
 import { described, jsonSchema, memberOf, operation } from "./described.ts";
@@ -565,7 +565,9 @@ describe("refusals", () => {
     ["unreadable", 400, "The body could not be read as sent: cut short, malformed, or too slow to arrive."],
     ["invalid", 400, "Inputs are not what the route reads; each problem says where."],
   ])("OA-21 the framework's own %s, as a route that declares it says", (name, status, meaning) => {
-    const own = Object.values(frameworkCodes).filter((code) => "name" in code && code.name === name) as Code[];
+    const own = Object.values(refusals).filter(
+      (one) => typeof one === "object" && "name" in one && one.name === name,
+    ) as Code[];
     const refusing = get(Path.root, { returns: Returns.text, refuses: own }, () => "");
     expect(operation(refusing).responses[status]?.description).toMatch(`${name}: ${meaning}`);
   });

@@ -1,7 +1,7 @@
 /** What finds a literal segment beside a plain map: what it looks at first may keep it from looking, never from finding. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { Literals } from "../../src/routes/literals.ts";
+import { Literals } from "../../src/routing/router.ts";
 
 const text = fc.oneof(
   fc.string({ minLength: 1, maxLength: 80 }),

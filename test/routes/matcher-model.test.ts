@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { Codec, Path, Result } from "usher-http";
-import type { Segment } from "../../src/routes/path.ts";
-import { decodeSegment } from "../../src/routes/segment.ts";
-import { Table } from "../../src/routes/table.ts";
+import type { Segment } from "../../src/routing/path.ts";
+import { decodeSegment } from "../../src/http/target.ts";
+import { Table } from "../../src/routing/router.ts";
 
 interface Row {
   readonly method: string;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as v from "valibot";
-import { compileReader } from "../../src/shapes/reader.ts";
+import { compileReader } from "../../src/schema/read.ts";
 import { accepted, decidedToAccept, decidedToRefuse, refused } from "./json-test-suite.ts";
 
 const anyJson = compileReader(v.unknown());

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as v from "valibot";
-import { compileReader } from "../../src/shapes/reader.ts";
-import type { Shape } from "../../src/shapes/shape.ts";
+import { compileReader } from "../../src/schema/read.ts";
+import type { Shape } from "../../src/schema/valibot.ts";
 import { problemsOf, valueOf } from "./reading.ts";
 import type { Told } from "./reading.ts";
 

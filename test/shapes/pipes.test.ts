@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as v from "valibot";
-import type { Shape } from "../../src/shapes/shape.ts";
+import type { Shape } from "../../src/schema/valibot.ts";
 import { problemsOf, valueOf } from "./reading.ts";
 
 const text = v.string();

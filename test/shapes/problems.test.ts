@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as v from "valibot";
-import * as Shape from "../../src/shapes/index.ts";
+import * as Shape from "../../src/schema/index.ts";
 import { problemsOf, valueOf } from "./reading.ts";
 import type { Told } from "./reading.ts";
 

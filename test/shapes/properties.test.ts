@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import fc from "fast-check";
 import * as v from "valibot";
-import { compileReader } from "../../src/shapes/reader.ts";
-import { compileWriter } from "../../src/shapes/writer.ts";
+import { compileReader } from "../../src/schema/read.ts";
+import { compileWriter } from "../../src/schema/write.ts";
 import { anyJson, cases, namesEverything, nearly, roundTrips, spelled } from "./random-shapes.ts";
 import type { Case } from "./random-shapes.ts";
 

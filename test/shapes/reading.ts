@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import type { Shape } from "../../src/shapes/shape.ts";
-import { compileReader } from "../../src/shapes/reader.ts";
+import type { Shape } from "../../src/schema/valibot.ts";
+import { compileReader } from "../../src/schema/read.ts";
 
 /** A problem in the order a table reads best: place, code, sentence. */
 export type Told = readonly [at: string, code: string, message: string];

@@ -1,10 +1,10 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import fc from "fast-check";
 import * as v from "valibot";
-import * as Shape from "../../src/shapes/index.ts";
-import { nameOf } from "../../src/shapes/named.ts";
-import { compileReader } from "../../src/shapes/reader.ts";
-import { compileWriter } from "../../src/shapes/writer.ts";
+import * as Shape from "../../src/schema/index.ts";
+import { nameOf } from "../../src/schema/valibot.ts";
+import { compileReader } from "../../src/schema/read.ts";
+import { compileWriter } from "../../src/schema/write.ts";
 import { problemsOf, valueOf } from "./reading.ts";
 
 const uuid = "01890a5d-ac96-7a3b-9e5a-5f1c2a7b8c9d";

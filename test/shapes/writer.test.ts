@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as v from "valibot";
-import * as Shape from "../../src/shapes/index.ts";
-import { compileWriter } from "../../src/shapes/writer.ts";
+import * as Shape from "../../src/schema/index.ts";
+import { compileWriter } from "../../src/schema/write.ts";
 
 const text = v.string();
 const whole = v.pipe(v.number(), v.integer());

@@ -1,8 +1,8 @@
 /** Bounds of what is sent to others: used up, given back, and used up again. */
 import { expect, it } from "vitest";
 import { Broadcast, Event } from "usher-http";
-import { WorkerLink } from "../../adapters/workers/socket-link.ts";
-import type { WorkerSocket } from "../../adapters/workers/socket-link.ts";
+import { WorkerLink } from "../../adapters/workers/socket.ts";
+import type { WorkerSocket } from "../../adapters/workers/socket.ts";
 import { turn } from "../support/memory.ts";
 
 const Tick = Event.text("tick");

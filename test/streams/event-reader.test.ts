@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Event } from "usher-http";
-import { EventReader } from "../../src/streams/event-reader.ts";
-import type { ReadEvent } from "../../src/streams/event-reader.ts";
+import { EventReader } from "../../src/events/event-reader.ts";
+import type { ReadEvent } from "../../src/events/event-reader.ts";
 import "../support/logs.ts";
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -1,7 +1,7 @@
 /** An event stream that writes itself to a listener's sink (contract 6.7; facts 6.2). */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { StreamSink } from "../../src/answers/answer.ts";
-import { EventStream } from "../../src/streams/event-stream.ts";
+import type { StreamSink } from "../../src/events/stream.ts";
+import { EventStream } from "../../src/events/event-stream.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import { held } from "../support/eventually.ts";
-import { relayOver } from "../../src/streams/relays/engine-relay.ts";
-import type { LineListener } from "../../src/streams/relays/engine.ts";
+import { relayOver } from "../../src/events/relay.ts";
+import type { LineListener } from "../../src/events/relay.ts";
 import type { OpenRelay } from "usher-http/postgres";
 import "../support/logs.ts";
 import { HeldEngine } from "../support/relays/held-engine.ts";

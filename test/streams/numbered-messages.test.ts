@@ -1,7 +1,7 @@
 /** The messages of one process among others: what is missed is seen (contract 2.9). */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Numbered } from "../../src/streams/relays/numbered.ts";
+import { Numbered } from "../../src/events/relay.ts";
 
 describe("numbered messages", () => {
   const pair = () => [new Numbered(), new Numbered()] as const;

@@ -2,7 +2,7 @@
 import { beforeEach, expect, it } from "vitest";
 import { Broadcast, Event } from "usher-http";
 import type { Relay } from "usher-http";
-import { relayOver } from "../../src/streams/relays/engine-relay.ts";
+import { relayOver } from "../../src/events/relay.ts";
 import { messages } from "../support/logs.ts";
 import { HeldEngine } from "../support/relays/held-engine.ts";
 

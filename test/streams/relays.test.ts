@@ -1,7 +1,7 @@
 /** A relay over an engine that a test holds: what is missed is said, what is dead is noticed (contract 2.9; issue 5). */
 import { beforeEach, describe, expect, it } from "vitest";
-import type { EngineLine, LineListener } from "../../src/streams/relays/engine.ts";
-import { relayOver } from "../../src/streams/relays/engine-relay.ts";
+import { relayOver } from "../../src/events/relay.ts";
+import type { EngineLine, LineListener } from "../../src/events/relay.ts";
 import { gate } from "../support/node-server.ts";
 import { lines, messages } from "../support/logs.ts";
 import { HeldEngine } from "../support/relays/held-engine.ts";

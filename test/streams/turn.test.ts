@@ -1,15 +1,15 @@
 /** What is sent on and on, and never waited for, lets others have their turn (issue 5; every runtime's own: conformance). */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { readParts } from "../../src/answers/parts.ts";
-import type { StreamSink } from "../../src/answers/answer.ts";
-import { EventStream } from "../../src/streams/event-stream.ts";
-import type { Producer } from "../../src/streams/event-stream.ts";
-import { comment } from "../../src/streams/event.ts";
-import { text } from "../../src/streams/sockets/message.ts";
-import { OpenSocket } from "../../src/streams/sockets/open-socket.ts";
-import type { SocketLink } from "../../src/streams/sockets/link.ts";
-import { hadTurn, isTurnDue } from "../../src/streams/turn.ts";
-import { Streaming } from "../../src/app/streaming.ts";
+import { readParts } from "../../src/events/stream.ts";
+import type { StreamSink } from "../../src/events/stream.ts";
+import { EventStream } from "../../src/events/event-stream.ts";
+import type { Producer } from "../../src/events/event-stream.ts";
+import { comment } from "../../src/events/event.ts";
+import { text } from "../../src/sockets/message.ts";
+import { OpenSocket } from "../../src/sockets/open-socket.ts";
+import type { SocketLink } from "../../src/sockets/socket.ts";
+import { hadTurn, isTurnDue } from "../../src/async.ts";
+import { Streaming } from "../../src/server/stream.ts";
 
 afterEach(() => void vi.useRealTimers());
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { Path, Returns, Test, Trace, get } from "usher-http";
-import { Collector as SpanCollector, batchLimits } from "../../src/tracing/collector.ts";
+import { Collector as SpanCollector, batchLimits } from "../../src/telemetry/exporter.ts";
 import { lines, logWith } from "../support/logs.ts";
 import { gate, start } from "../support/node-server.ts";
 import { Collector } from "./collector.ts";

@@ -6,7 +6,7 @@ import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { describe, expect, it } from "vitest";
 import { Answer, Log, Path, Query, Codec, Refusal, Returns, Test, Trace, get, param, refuse, route } from "usher-http";
 import type { AppOptions } from "../../src/app/app.ts";
-import { openStatement } from "../../src/tracing/current-span.ts";
+import { openStatement } from "../../src/telemetry/span.ts";
 import { lines, logWith } from "../support/logs.ts";
 import { kept, named, registered } from "./kept-spans.ts";
 

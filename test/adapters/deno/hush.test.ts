@@ -16,7 +16,7 @@ afterEach(() => {
 
 /** Hushes it as a fresh process would. */
 async function hushed(): Promise<void> {
-  const { hushAborts } = await import("../../../adapters/deno/hush.ts");
+  const { hushAborts } = await import("../../../adapters/deno/private.ts");
   hushAborts();
 }
 
@@ -31,7 +31,7 @@ describe("console.warn", () => {
   });
 
   it("is hushed once, whoever asks", async () => {
-    const { hushAborts } = await import("../../../adapters/deno/hush.ts");
+    const { hushAborts } = await import("../../../adapters/deno/private.ts");
     hushAborts();
     const { warn } = console;
     hushAborts();

@@ -1,5 +1,5 @@
 /** Run by Deno: serves what the tests of the last net break. */
-import { InFlight } from "../../../adapters/deno/in-flight.ts";
+import { InFlight } from "../../../adapters/deno/respond.ts";
 import { serve } from "../../../adapters/deno/index.ts";
 import { raising } from "../../support/spawned/raising.ts";
 

@@ -5,7 +5,7 @@
 import process from "node:process";
 import { DatabaseError, Pool, Statement, Type } from "../../../adapters/postgres/index.ts";
 import * as Log from "../../../src/logging/log.ts";
-import { Refusal, refuse } from "../../../src/refusals/refusal.ts";
+import { Refusal, refuse } from "../../../src/refusals.ts";
 
 const size = 8;
 const writers = 48;

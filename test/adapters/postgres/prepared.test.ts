@@ -4,11 +4,10 @@ import type { Socket } from "node:net";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DatabaseError, Statement, Type } from "usher-http/postgres";
-import type { Answer, LinkFailure } from "../../../src/database/link.ts";
-import { parse } from "../../../adapters/postgres/conninfo.ts";
-import { openLink } from "../../../adapters/postgres/open.ts";
-import { PreparedRun } from "../../../adapters/postgres/prepared-run.ts";
-import { Wire } from "../../../adapters/postgres/wire.ts";
+import type { Answer, LinkFailure } from "../../../src/database/connection.ts";
+import { parse } from "../../../adapters/postgres/connection-string.ts";
+import { openLink } from "../../../adapters/postgres/connection.ts";
+import { PreparedRun, Wire } from "../../../adapters/postgres/protocol.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { pools } from "./pools.ts";
 

@@ -5,9 +5,9 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Answer, Path, Returns, get } from "usher-http";
 import { worker } from "usher-http/workers";
-import { WorkerLink } from "../../../adapters/workers/socket-link.ts";
-import type { WorkerSocket } from "../../../adapters/workers/socket-link.ts";
-import type { SocketHeard } from "../../../src/streams/sockets/link.ts";
+import { WorkerLink } from "../../../adapters/workers/socket.ts";
+import type { WorkerSocket } from "../../../adapters/workers/socket.ts";
+import type { SocketHeard } from "../../../src/sockets/socket.ts";
 import { eventually } from "../../support/eventually.ts";
 import { lines } from "../../support/logs.ts";
 

@@ -1,9 +1,9 @@
 /** Sockets of a Worker, which are not told how much their client has taken (issue 5). */
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { WorkerLink } from "../../../adapters/workers/socket-link.ts";
-import type { WorkerSocket } from "../../../adapters/workers/socket-link.ts";
-import type { SocketHeard } from "../../../src/streams/sockets/link.ts";
+import { WorkerLink } from "../../../adapters/workers/socket.ts";
+import type { WorkerSocket } from "../../../adapters/workers/socket.ts";
+import type { SocketHeard } from "../../../src/sockets/socket.ts";
 import { eventually } from "../../support/eventually.ts";
 import { bundle, start } from "./running.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { boundaryOf } from "../../../src/inputs/multipart/boundary.ts";
+import { boundaryOf } from "../../../src/inputs/multipart.ts";
 
 const seventy = "b".repeat(70);
 

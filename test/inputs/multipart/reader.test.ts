@@ -1,7 +1,7 @@
 /** The cases of a multipart body (MP, FM-10), each at once and cut. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MultipartReader } from "../../../src/inputs/multipart/reader.ts";
+import { MultipartReader } from "../../../src/inputs/multipart-parser.ts";
 import { cut, eventsOf, latin1, readBody, shown, singly, utf8 } from "./reading.ts";
 import { rows } from "./rows.ts";
 

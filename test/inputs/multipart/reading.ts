@@ -1,6 +1,6 @@
-import type { PartHead } from "../../../src/inputs/multipart/part-head.ts";
-import type { MultipartEvent, MultipartFailed } from "../../../src/inputs/multipart/reader.ts";
-import { MultipartReader } from "../../../src/inputs/multipart/reader.ts";
+import type { PartHead } from "../../../src/inputs/multipart-part.ts";
+import { MultipartReader } from "../../../src/inputs/multipart-parser.ts";
+import type { MultipartEvent, MultipartFailed } from "../../../src/inputs/multipart-parser.ts";
 
 /** A part as it was read, its content joined. */
 export interface ReadPart {

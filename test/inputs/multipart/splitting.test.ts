@@ -1,7 +1,7 @@
 /** What is written is read, and no cut changes what any bytes are read as. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { boundaryOf } from "../../../src/inputs/multipart/boundary.ts";
+import { boundaryOf } from "../../../src/inputs/multipart.ts";
 import { bodyOf, concatenated, cut, eventsOf, readBody, singly, utf8 } from "./reading.ts";
 
 interface Written {

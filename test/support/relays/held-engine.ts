@@ -1,4 +1,4 @@
-import type { Engine, EngineLine, LineListener } from "../../../src/streams/relays/engine.ts";
+import type { Engine, EngineLine, LineListener } from "../../../src/events/relay.ts";
 
 /** An engine in memory, with a clock that stands. */
 export class HeldEngine implements Engine {

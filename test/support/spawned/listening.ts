@@ -4,7 +4,7 @@ import type { AddressInfo, Server as Listening } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ServeOptions } from "../../../src/app/listening.ts";
+import type { ServeOptions } from "../../../src/server/options.ts";
 import { RawClient } from "../raw-client.ts";
 import type { Start } from "./server.ts";
 

@@ -1,9 +1,9 @@
 /** Run in another runtime: a server in which one method raises, once, when a request asks for it. No input is known to do so. */
-import { OpenSockets } from "../../../src/app/open-sockets.ts";
-import type { ServeOptions, Server } from "../../../src/app/listening.ts";
+import { OpenSockets } from "../../../src/server/lifecycle.ts";
+import type { ServeOptions, Server } from "../../../src/server/options.ts";
 import { Answer, Codec, Path, Query, Returns, Socket, clientGone, get, post } from "../../../src/index.ts";
 import type { Route } from "../../../src/index.ts";
-import { OpenSocket } from "../../../src/streams/sockets/open-socket.ts";
+import { OpenSocket } from "../../../src/sockets/open-socket.ts";
 
 /** An object and the name of one of its methods. */
 export type Place = readonly [of: object, method: string];

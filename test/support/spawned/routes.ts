@@ -21,7 +21,7 @@ import {
   setCookie,
 } from "../../../src/index.ts";
 import type { RequestRecord, Route } from "../../../src/index.ts";
-import type { ServeOptions, Server } from "../../../src/app/listening.ts";
+import type { ServeOptions, Server } from "../../../src/server/options.ts";
 
 export type Serve = (routes: readonly Route[], options: ServeOptions) => Promise<Server>;
 

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { afterEach } from "vitest";
-import type { ServeOptions } from "../../../src/app/listening.ts";
+import type { ServeOptions } from "../../../src/server/options.ts";
 import { came } from "../eventually.ts";
 import { RawClient, leaveAll } from "../raw-client.ts";
 

@@ -1,0 +1,157 @@
+import { METHODS } from "node:http";
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { sayRefused } from "../../src/app/failures.ts";
+import { httpDate } from "../../src/http/fields.ts";
+import type { BodyFailure } from "../../src/inputs/body-source.ts";
+import { guarded } from "../../src/logging/raised.ts";
+import type { RefusedHead } from "../../src/server/bad-request.ts";
+import type { Sweep } from "../../src/server/deadlines.ts";
+import { discardLimit, linger, lingerAtEnd, lingerMs } from "./closing.ts";
+import { connectionOf, endedEarly } from "./connection.ts";
+import type { Connection } from "./connection.ts";
+
+/** A fault as Node tells it, with what its parser was reading and how far it got. */
+export interface ParserFault extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer;
+  readonly bytesParsed?: number;
+}
+
+const phrases: { readonly [status: number]: string } = {
+  400: "Bad Request",
+  408: "Request Timeout",
+  414: "URI Too Long",
+  431: "Request Header Fields Too Large",
+  501: "Not Implemented",
+  505: "HTTP Version Not Supported",
+};
+
+const bodyFaults: { readonly [code: string]: BodyFailure } = {
+  HPE_INVALID_EOF_STATE: endedEarly,
+  HPE_HEADER_OVERFLOW: { kind: "unreadable", detail: "a trailer past its limit" },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: { kind: "too_large", detail: "the body's chunk extensions are past their limit" },
+};
+
+/**
+ * Answers what is no request, and closes: what comes behind it on the wire could be anything. Where it is the body of
+ * a request that waits, that request's own answer says so; and an answer still being made is never overtaken.
+ */
+export function refuseHead(fault: ParserFault, socket: Socket, sweep: Sweep): void {
+  const connection = connectionOf(socket);
+  if (connection.closing || cutShort.has(connection)) return;
+  const code = fault.code ?? "malformed";
+  // Nothing of a head has come: how long it may stay so is the connection's own time.
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT" && !connection.mayHaveBegun) return;
+  connection.fault ??= bodyFaults[code] ?? { kind: "unreadable", detail: `a malformed chunked body: ${code}` };
+  if (!socket.writable || code === "ECONNRESET") socket.destroy();
+  else if (connection.unfinished !== undefined) connection.unfinished.fail(connection.fault);
+  else if (code === "HPE_HEADER_OVERFLOW" && isCut(fault, socket)) {
+    cutShort.add(connection);
+    whenLineEnds(fault, socket, sweep, (isRequestLine) => {
+      connection.whenIdle(() => refuse(isRequestLine ? 414 : 431, code, socket, sweep));
+    });
+  } else connection.whenIdle(() => refuse(statusOf(fault), code, socket, sweep));
+}
+
+/** Refuses a head that Node's parser let pass, in its place among the answers of its connection. */
+export function refuseRequest({ status, why }: RefusedHead, response: ServerResponse, sweep: Sweep): void {
+  const { socket } = response.req;
+  const connection = connectionOf(socket);
+  connection.closing = true;
+  // Behind others, and to a client that has ended its side, the connection is kept for it too.
+  connection.sends(response);
+  lingerAtEnd(socket, sweep);
+  sayRefused(status, why);
+  // What a server it is mounted in would have every answer say, this one does not.
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  response.sendDate = false;
+  response.writeHead(status, phrases[status], headOf(status)).end();
+}
+
+function refuse(status: number, why: string, socket: Socket, sweep: Sweep): void {
+  if (connectionOf(socket).closing) return;
+  sayRefused(status, why);
+  let head = `HTTP/1.1 ${status} ${phrases[status]}\r\n`;
+  const fields = headOf(status);
+  for (let i = 0; i < fields.length; i += 2) head += `${fields[i]}: ${fields[i + 1]}\r\n`;
+  socket.write(`${head}\r\n`);
+  linger(socket, sweep);
+}
+
+function headOf(status: number): string[] {
+  const head = ["content-length", "0", "connection", "close"];
+  // A server that failed may have no trustworthy clock (RFC 9110 §6.6.1).
+  if (status < 500) head.push("date", httpDate(Date.now()));
+  return head;
+}
+
+function statusOf(fault: ParserFault): number {
+  if (fault.code === "ERR_HTTP_REQUEST_TIMEOUT") return 408;
+  const [method = "", , version] = lineAt(fault).split(" ");
+  if (fault.code === "HPE_HEADER_OVERFLOW") return version === undefined && METHODS.includes(method) ? 414 : 431;
+  return /^HTTP\/[02-9]\.\d$/.test(version ?? "") ? 505 : 400;
+}
+
+/** The line a fault was found in, up to there; of one that came in pieces, the last. */
+function lineAt(fault: ParserFault): string {
+  const { rawPacket } = fault;
+  const end = endOf(fault);
+  if (rawPacket === undefined || end < 1) return "";
+  return rawPacket.toString("latin1", rawPacket.lastIndexOf("\n", end - 1) + 1, end);
+}
+
+/** How far the parser got in its packet. Bun does not say how far it got with a version. */
+function endOf({ rawPacket, bytesParsed }: ParserFault): number {
+  return bytesParsed ?? rawPacket?.indexOf("\r\n") ?? 0;
+}
+
+/** Connections of which a line past the limit has not come to its end. */
+const cutShort = new WeakSet<Connection>();
+
+/**
+ * Whether a line may have begun in a packet before. Node gives out the last packet alone, as its parser takes them off the
+ * wire; Deno does not count the bytes of those before.
+ */
+function isCut(fault: ParserFault, socket: Socket): boolean {
+  const { rawPacket } = fault;
+  const end = endOf(fault);
+  if (rawPacket === undefined || end < 1 || rawPacket.lastIndexOf("\n", end - 1) !== -1) return false;
+  return socket.bytesRead > rawPacket.byteLength || !METHODS.includes(lineAt(fault).split(" ", 1).join());
+}
+
+/** What a request line ends with, its line break apart. */
+const version = / HTTP\/\d\.\d\r?$/;
+/** As many characters as that may be. */
+const versionLength = 10;
+
+/**
+ * Tells by a line's end whether it is the request line, where its beginning is lost. It need not come: then it is not known,
+ * and after a second, or so many bytes, nobody waits for it any more.
+ */
+function whenLineEnds(fault: ParserFault, socket: Socket, sweep: Sweep, act: (isRequestLine: boolean) => void): void {
+  let last = "";
+  let dropped = 0;
+  const decide = (isRequestLine: boolean): void => {
+    deadline.clear();
+    socket.off("data", look).off("end", giveUp).off("close", giveUp);
+    // Whatever follows, Node's parser sees none of it.
+    socket.on("data", ignore);
+    act(isRequestLine);
+  };
+  const giveUp = guarded(socket, () => decide(false));
+  const look = guarded(socket, (part: Buffer) => {
+    dropped += part.byteLength;
+    const end = part.indexOf("\n");
+    const line = end === -1 ? part : part.subarray(0, end);
+    last = (last + line.subarray(-versionLength).toString("latin1")).slice(-versionLength);
+    if (end !== -1) decide(version.test(last));
+    else if (dropped > discardLimit) decide(false);
+  });
+  const deadline = sweep.time(lingerMs, { expire: giveUp });
+  // Ahead of Node's own, which would end this side too.
+  socket.prependOnceListener("end", giveUp).once("close", giveUp);
+  socket.removeAllListeners("data").on("data", look);
+  look((fault.rawPacket as Buffer).subarray(endOf(fault)));
+}
+
+function ignore(): void {}

@@ -1,0 +1,193 @@
+import { EventStream } from "../events/event-stream.ts";
+import type { Producer } from "../events/event-stream.ts";
+import type { StreamBody } from "../events/stream.ts";
+import { lists } from "../http/fields.ts";
+import { Unwritable } from "../refusals.ts";
+import type { Shape } from "../schema/valibot.ts";
+import { compileWriter } from "../schema/write.ts";
+import type { JsonWriter } from "../schema/write.ts";
+import type { Protocol } from "../sockets/message.ts";
+import { speak } from "../sockets/open-socket.ts";
+import type { SocketHandler } from "../sockets/socket.ts";
+import { none } from "./answer.ts";
+import type { Answer, AnswerBody, SocketBody, TakeoverBody, TakingOver } from "./answer.ts";
+
+/** A standard `Response` as an answer. Its headers are a handler's own: the framework's are refused as anywhere. */
+function fromResponse(response: Response): Answer {
+  if (response.bodyUsed) throw new Unwritable("a Response whose body is read already");
+  const headers: (readonly [string, string])[] = [];
+  let contentType: string | undefined;
+  for (const [name, value] of response.headers) {
+    if (name === "content-type") contentType = value;
+    else headers.push([name, value]);
+  }
+  return {
+    status: response.status,
+    ...(contentType === undefined ? {} : { contentType }),
+    headers,
+    cookies: [],
+    body: response.body === null ? undefined : { parts: response.body as AsyncIterable<Uint8Array> },
+    closes: false,
+  };
+}
+
+/** An answer of the application's own making. */
+export function builtAnswer(returned: unknown): Answer {
+  if (returned instanceof Response) return fromResponse(returned);
+  if (
+    typeof returned === "object" &&
+    returned !== null &&
+    "status" in returned &&
+    Array.isArray((returned as Partial<Answer>).headers) &&
+    Array.isArray((returned as Partial<Answer>).cookies)
+  ) {
+    return copyOf(returned as Answer);
+  }
+  throw new Unwritable("an answer that is neither built with Answer nor a Response");
+}
+
+// One written by hand may have members that throw where they are read, or say something else each time: each is read once.
+function copyOf({ status, contentType, headers, cookies, body, closes, refused }: Answer): Answer {
+  // Every member in one literal: an object that begins with a spread takes V8 seven times as long.
+  return { status, contentType, headers, cookies, body, closes, refused } as Answer;
+}
+
+/** An answer with nothing beside its body. */
+export function plain(status: number, contentType: string | undefined, body: AnswerBody): Answer {
+  return new PlainAnswer(status, contentType, body);
+}
+
+// One class, so that every ordinary answer has one hidden class and two stores less than an object with a spread.
+class PlainAnswer implements Answer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly headers: readonly never[] = none;
+  readonly cookies: readonly never[] = none;
+  readonly body: AnswerBody;
+  readonly closes = false;
+
+  constructor(status: number, contentType: string | undefined, body: AnswerBody) {
+    this.status = status;
+    this.contentType = contentType as string;
+    this.body = body;
+  }
+}
+
+const writers = /* @__PURE__ */ new WeakMap<Shape, JsonWriter<unknown>>();
+
+/** What writes a value by its shape, compiled once for each shape. */
+export function writerOf(shape: Shape): (value: unknown) => string {
+  let writer = writers.get(shape);
+  if (writer === undefined) {
+    writer = compileWriter(shape);
+    writers.set(shape, writer);
+  }
+  const { write } = writer;
+  return (value) => {
+    const written = write(value);
+    if (!written.ok) throw new Unwritable(`an answer its shape cannot write: ${written.error}`);
+    return written.value;
+  };
+}
+
+const defaultKeepAliveMs = 15_000;
+// What stands between would otherwise keep the events, or hold them back until there are many.
+const eventHeaders = [
+  ["cache-control", "no-cache"],
+  ["x-accel-buffering", "no"],
+] as const;
+
+/** The answer of an event stream (HTML, "Server-sent events"): 200, its events made once its head is sent. */
+export function eventsAnswer(
+  producer: unknown,
+  declared: ReadonlySet<string> | undefined,
+  keepAliveMs: number = defaultKeepAliveMs,
+  typeWithTextKinds?: string,
+): Answer {
+  if (typeof producer !== "function") throw new Unwritable("an event stream without a function that makes its events");
+  const parts = new EventStream(producer as Producer<unknown>, declared, keepAliveMs);
+  const body: StreamBody = {
+    parts,
+    begin: (request) => {
+      if (parts.request !== undefined) throw new Unwritable("an event stream that is sent already");
+      parts.request = request;
+    },
+    writeTo: (sink) => parts.writeTo(sink),
+    ...(typeWithTextKinds === undefined ? {} : { typeWithTextKinds }),
+  };
+  return { status: 200, contentType: "text/event-stream", headers: eventHeaders, cookies: none, body, closes: false };
+}
+
+// Of a longer time every runtime's timer is over at once.
+const longestMs = 2 ** 31 - 1;
+
+/** Throws where a time is none that can be waited. */
+export function checkKeepAlive(keepAliveMs: number | undefined): void {
+  if (keepAliveMs === undefined) return;
+  if (typeof keepAliveMs === "number" && keepAliveMs > 0 && keepAliveMs <= longestMs) return;
+  const given = typeof keepAliveMs === "number" ? String(keepAliveMs) : `a value of type ${typeof keepAliveMs}`;
+  throw new RangeError(`keepAliveMs cannot be ${given}: it is a time in milliseconds, at most ${longestMs}`);
+}
+
+/** Bytes. */
+export const defaultMaxMessage = 1_048_576;
+/** Bytes. */
+export const defaultMaxUnheard = 16_777_216;
+
+/** How a socket is kept. */
+export interface SocketOptions {
+  /** Quiet for that long, it is pinged, and quiet for as long again, it is lost: 15,000 unless set. */
+  readonly keepAliveMs?: number;
+  /** Bytes of a message: 1 MiB unless set. A longer one closes the socket with 1009. */
+  readonly maxMessage?: number;
+  /**
+   * Bytes that are sent while the client says nothing, where the runtime tells nobody how much it takes (Workers): 16 MiB
+   * unless set. Then `send` waits for a message of the client's, and after 30 s the socket is lost.
+   */
+  readonly maxUnheard?: number;
+}
+
+/** The answer that opens a WebSocket, and has the handler speak on it. */
+export function socketAnswer<Client, Server>(
+  handler: unknown,
+  { client, server, subprotocol }: Protocol<Client, Server>,
+  { keepAliveMs = 15_000, maxMessage = defaultMaxMessage, maxUnheard = defaultMaxUnheard }: SocketOptions,
+): Answer {
+  if (typeof handler !== "function") throw new Unwritable("a WebSocket without a function that speaks on it");
+  const body: SocketBody = {
+    subprotocol,
+    maxMessage,
+    keepAliveMs,
+    maxUnheard,
+    speak: (link, request) =>
+      speak(link, handler as SocketHandler<Client, Server>, { client, server, keepAliveMs, maxMessage }, request),
+  };
+  return { status: 101, headers: none, cookies: none, body, closes: false };
+}
+
+const name = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+";
+/** RFC 9110 §7.8: a name, and a version where it has one. */
+const protocolForm: RegExp = /* @__PURE__ */ new RegExp(`^${name}(?:/${name})?$`);
+
+/** Throws where the protocol is none. */
+export function takeoverBody(protocol: string, handle: TakeoverBody["handle"]): TakeoverBody {
+  if (typeof protocol !== "string" || !protocolForm.test(protocol)) {
+    const given = typeof protocol === "string" ? JSON.stringify(protocol) : `a value of type ${typeof protocol}`;
+    throw new RangeError(`Answer.takeover: ${given} is no protocol's name`);
+  }
+  if (typeof handle !== "function") throw new TypeError("Answer.takeover: there is no function that speaks it");
+  return {
+    protocol,
+    handle,
+    refusedBy: (exchange) => refusedBy(exchange, `a takeover to ${JSON.stringify(protocol)}`, protocol),
+  };
+}
+
+function refusedBy(exchange: TakingOver, what: string, protocol: string): string | undefined {
+  if (exchange.canTakeOver === undefined) {
+    return `${what}, for which ${exchange.listener ?? "app.fetch"} hands over no connection: usher-http/node does`;
+  }
+  const isOffered = lists(exchange.lines("upgrade"), protocol) && lists(exchange.lines("connection"), "upgrade");
+  if (!isOffered) return `${what}, which the client did not offer`;
+  return exchange.canTakeOver ? undefined : `${what}, by a request that is no GET of HTTP/1.1 without a body`;
+}

@@ -1,0 +1,248 @@
+import { isFieldValue } from "../answers/invalid-answer.ts";
+import { isToken } from "../http/fields.ts";
+import type { AnyDep, BodyNeed, DepNode, Supplied, TextNeed } from "../inputs/dep.ts";
+import { frameworkCodes } from "../refusals.ts";
+import type { Code } from "../refusals.ts";
+import type { Segment } from "../routing/path.ts";
+import type { Route } from "../routing/route.ts";
+
+/** What keeps an app from being made: each sentence names the route and the thing. */
+export class DeclarationError extends Error {
+  override readonly name: string = "DeclarationError";
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(
+      problems.length === 1 ? `App.make: ${problems[0]}` : `App.make:\n${problems.map((p) => `- ${p}`).join("\n")}`,
+    );
+    this.problems = problems;
+  }
+}
+
+/** A route with what its inputs are made of, which is walked once. */
+export interface Declared {
+  readonly route: Route;
+  /** `GET /orders/{order_id}`. */
+  readonly name: string;
+  readonly nodes: readonly DepNode[];
+  /** The codes it may refuse with: its own, then its inputs'. */
+  readonly codes: readonly Code[];
+}
+
+export function declared(route: Route): Declared {
+  const nodes = nodesOf(route);
+  const codes = route.refuses.slice();
+  for (const node of nodes) if (node.codes !== undefined) codes.push(...node.codes);
+  return { route, name: `${route.method} ${route.pattern}`, nodes, codes };
+}
+
+/** The rules of declaration that one route breaks by itself. */
+export function checkRoute(declared: Declared, resources: ReadonlyMap<string, unknown>): readonly string[] {
+  const problems: string[] = [];
+  checkMethod(declared, problems);
+  checkPath(declared, problems);
+  checkInputs(declared, resources, problems);
+  checkAnswer(declared, problems);
+  return problems;
+}
+
+/** The rules that routes break together. */
+export function checkTogether(
+  routes: readonly Declared[],
+  resources: readonly Supplied[],
+  codes: readonly Code[],
+): readonly string[] {
+  return [...checkClashes(routes), ...checkSupplied(resources), ...checkCodes(routes, codes)];
+}
+
+/** Every node of a route's inputs, each once, what it is made from before it. */
+function nodesOf({ inputs }: Route): readonly DepNode[] {
+  const nodes: DepNode[] = [];
+  for (const name in inputs) addNodes(inputs[name] as AnyDep, nodes);
+  return nodes;
+}
+
+// A route's nodes are so few that a list is searched sooner than a set is made.
+function addNodes({ node }: AnyDep, nodes: DepNode[]): void {
+  if (nodes.includes(node)) return;
+  for (const dep of node.from) addNodes(dep, nodes);
+  nodes.push(node);
+}
+
+const ordinary: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"]);
+
+function checkMethod({ route, name }: Declared, problems: string[]): void {
+  if (ordinary.has(route.method)) return;
+  if (route.method === "HEAD") problems.push(`${name}: a HEAD is answered by the GET route, so declare that instead`);
+  else if (!isToken(route.method)) problems.push(`${name}: ${JSON.stringify(route.method)} is no method`);
+}
+
+function checkPath({ route, name }: Declared, problems: string[]): void {
+  const { segments } = route.path;
+  for (let i = 0; i < segments.length; i++) {
+    const segment = segments[i] as Segment;
+    if (typeof segment === "string") {
+      if (segment === "" || segment.includes("/")) {
+        problems.push(`${name} has the literal segment ${JSON.stringify(segment)}, which no URL can match`);
+      }
+      continue;
+    }
+    if (takerOf(segments, segment.name) < i) problems.push(`${name} names the parameter ${segment.name} twice`);
+    if (segment.kind === "rest" && i < segments.length - 1) {
+      problems.push(
+        `${name} has the rest of its path, ${segment.name}, before its end, where nothing after it could be matched`,
+      );
+    }
+  }
+}
+
+/** Where the first parameter of a name stands; -1 where there is none. */
+function takerOf(segments: readonly Segment[], name: string): number {
+  return segments.findIndex((segment) => typeof segment === "object" && segment.name === name);
+}
+
+function checkInputs(
+  { route, name, nodes }: Declared,
+  resources: ReadonlyMap<string, unknown>,
+  problems: string[],
+): void {
+  const bodies: BodyNeed["as"][] = [];
+  for (const { need, resource, body, check } of nodes) {
+    if (need?.in === "path") checkParameter(name, route.path.segments, need, problems);
+    if (need?.in === "header" && !isToken(need.name)) {
+      problems.push(`${name} reads the header ${JSON.stringify(need.name)}, which is no header's name`);
+    }
+    if (resource !== undefined && !resources.has(resource)) {
+      problems.push(`${name} reads the resource ${resource}, which is not supplied`);
+    }
+    if (body !== undefined) bodies.push(body.as);
+    if (check !== undefined) for (const problem of check()) problems.push(`${name} ${problem}`);
+  }
+  if (bodies.length > 1) problems.push(`${name} ${severalBodies(bodies)}`);
+}
+
+function severalBodies(bodies: readonly BodyNeed["as"][]): string {
+  if (bodies.every((as) => as === "json")) {
+    const instead = "make one json of the whole shape, and take its parts by Dep.map";
+    return `reads its body by ${bodies.length} json inputs, where a body is read one way: ${instead}`;
+  }
+  return "reads its body as a form or as it arrives and reads it another way too, where a body is read one way";
+}
+
+function checkParameter(
+  route: string,
+  segments: readonly Segment[],
+  { name, parameter }: TextNeed,
+  problems: string[],
+): void {
+  const at = takerOf(segments, name);
+  const own = segments[at];
+  if (typeof own !== "object") {
+    problems.push(`${route} reads the path parameter ${name}, which its path does not have`);
+  } else if (parameter !== undefined && !segments.includes(parameter)) {
+    const both = `${name} (${kindOf(parameter)}), and its path has another of that name (${kindOf(own)})`;
+    problems.push(`${route} reads the path parameter ${both}: make it once, and use that one in both`);
+  }
+}
+
+/** What a parameter reads, in a word. */
+function kindOf(parameter: Exclude<Segment, string>): string {
+  if (parameter.kind === "rest") return "rest";
+  const { kind, format, type } = parameter.codec.text ?? { type: "string" };
+  return `${kind ?? format ?? type}${parameter.declines ? ", next-route" : ""}`;
+}
+
+function checkAnswer({ route, name }: Declared, problems: string[]): void {
+  const { kind, statuses, several } = route.returns.node;
+  if (kind === "websocket") {
+    if (route.method !== "GET") problems.push(`${name}: a WebSocket is opened by a GET (RFC 6455 §4.1)`);
+    return;
+  }
+  if (several && statuses.length === 0) problems.push(`${name} lists no status to answer`);
+  for (let i = 0; i < statuses.length; i++) {
+    const [status] = statuses[i] as (typeof statuses)[number];
+    if (kind === "response") {
+      // 101 is a takeover's.
+      if (!Number.isInteger(status) || (status < 200 && status !== 101) || status > 599) {
+        problems.push(`${name} lists ${status}, which no answer has`);
+      }
+    } else if (!Number.isInteger(status) || status < 200 || status > 299) {
+      problems.push(`${name} lists ${status}, which is not a success: failing is a refusal`);
+    }
+    if (kind === "json" && (status === 204 || status === 205)) {
+      problems.push(`${name} answers JSON under ${status}, which HTTP sends without a body: use Returns.empty`);
+    }
+    if (several && statuses.findIndex(([other]) => other === status) < i) {
+      problems.push(`${name} lists a status twice`);
+    }
+  }
+}
+
+// Two routes of one method clash where every segment of theirs could be the same text with the same rank. A parameter
+// that declines never clashes: of two alike the first listed is asked first.
+function checkClashes(routes: readonly Declared[]): readonly string[] {
+  const problems: string[] = [];
+  const taken = new Map<string, Declared>();
+  for (const declared of routes) {
+    const key = clashKey(declared.route);
+    if (key === undefined) continue;
+    const other = taken.get(key);
+    if (other === undefined) taken.set(key, declared);
+    else problems.push(`${other.name} and ${declared.name} could both answer one URL`);
+  }
+  return problems;
+}
+
+function clashKey({ method, path }: Route): string | undefined {
+  let key = method;
+  for (const segment of path.segments) {
+    if (typeof segment === "string") key += `/=${segment}`;
+    else if (segment.kind === "rest") key += "/*";
+    else if (segment.declines) return undefined;
+    else key += "/?";
+  }
+  return key;
+}
+
+function checkSupplied(resources: readonly Supplied[]): readonly string[] {
+  const names = resources.map(({ name }) => name);
+  const twice = new Set(names.filter((name, i) => names.indexOf(name) < i));
+  return [...twice].map((name) => `the resource ${name} is supplied twice`);
+}
+
+function checkCodes(routes: readonly Declared[], codes: readonly Code[]): readonly string[] {
+  const problems = new Set<string>();
+  const meanings = new Map<string, { readonly code: Code; readonly where: string }>();
+  const check = (code: Code, where: string): void => {
+    const known = meanings.get(code.name);
+    // One value, however often it is declared, is looked at once.
+    if (known?.code === code) return;
+    for (const problem of codeProblems(code, where)) problems.add(problem);
+    if (known === undefined) meanings.set(code.name, { code, where });
+    else if (!sameMeaning(known.code, code)) {
+      const one = `${known.code.status} (${known.code.doc}) in ${known.where}`;
+      problems.add(`the code ${code.name} means two things: ${one}, and ${code.status} (${code.doc}) in ${where}`);
+    }
+  };
+  for (const code of frameworkCodes) check(code, "the framework");
+  for (const code of codes) check(code, "the application");
+  for (const { name, codes } of routes) for (const code of codes) check(code, name);
+  return [...problems];
+}
+
+function codeProblems(code: Code, where: string): readonly string[] {
+  if (!Number.isInteger(code.status) || code.status < 400 || code.status > 599) {
+    return [`the code ${code.name} in ${where} is a ${code.status}, where a refusal is 4xx or 5xx`];
+  }
+  if (code.status === 401 && (code.challenge ?? "") === "") {
+    return [`the code ${code.name} in ${where} is a 401 with no challenge, which its WWW-Authenticate must name`];
+  }
+  if (code.challenge !== undefined && !isFieldValue(code.challenge)) {
+    return [`the code ${code.name} in ${where} has a challenge that no header can hold`];
+  }
+  return [];
+}
+
+function sameMeaning(a: Code, b: Code): boolean {
+  return a.status === b.status && a.doc === b.doc && a.challenge === b.challenge;
+}

@@ -1,0 +1,354 @@
+import { findCookie } from "../codecs/cookie.ts";
+import type { SetCookie } from "../codecs/cookie.ts";
+import { Later } from "../deferred.ts";
+import type { Soon } from "../deferred.ts";
+import { networkOf } from "../http/addresses.ts";
+import { authorityOf, originForm } from "../http/target.ts";
+import { bodyRefusal, bodyTooLarge, isFailure, noRoom } from "../inputs/body-source.ts";
+import type { BodyFailure, BodyHolder, BodyReceiver, BodySource } from "../inputs/body-source.ts";
+import type { Asked } from "../inputs/request.ts";
+import { FieldValues } from "../inputs/text.ts";
+import type { FieldNames } from "../inputs/text.ts";
+import { within } from "../logging/context.ts";
+import type { Carrying } from "../logging/context.ts";
+import type { LogContext, OpenSpan, TraceContext } from "../logging/entry.ts";
+import { guarded } from "../logging/raised.ts";
+import { isAnyOn, log } from "../logging/writer.ts";
+import { frameworkCodes } from "../refusals.ts";
+import type { Code, Refusal } from "../refusals.ts";
+import type { Match } from "../routing/router.ts";
+import { figures, isMeasured } from "../telemetry/measure.ts";
+import { registered } from "../telemetry/span.ts";
+import type { Registered } from "../telemetry/span.ts";
+import { freshRequestId, joinTrace } from "../telemetry/trace-context.ts";
+import type { BodyHolding } from "./body-budget.ts";
+import type { CompiledApp, CompiledRoute, Inside } from "./compile.ts";
+import type { Exchange } from "./exchange.ts";
+import { internalRefusal } from "./failures.ts";
+import type { ProxyWord, TrustedProxies } from "./proxies.ts";
+
+/** A controller that aborts with a runtime's signal, and by whoever else learns that the client went. */
+export function abortingWith(signal: AbortSignal): AbortController {
+  const controller = new AbortController();
+  if (signal.aborted) controller.abort();
+  else
+    signal.addEventListener(
+      "abort",
+      guarded(undefined, () => controller.abort()),
+    );
+  return controller;
+}
+
+/**
+ * A request as its work carries it, and whatever outlives its answer. It holds nothing else of the request: Deno keeps
+ * the context of every work through the next collections, and with a whole request on each they took half of its time.
+ */
+class RequestContext implements LogContext {
+  readonly requestId: string;
+  /** The request's span, while it is open and where it is recorded. */
+  span: OpenSpan | undefined = undefined;
+  #exchange: Exchange | undefined;
+  #trace: TraceContext | undefined = undefined;
+
+  constructor(requestId: string, exchange: Exchange) {
+    this.requestId = requestId;
+    this.#exchange = exchange;
+  }
+
+  /** The trace it joined or began, whoever records it. */
+  get trace(): TraceContext {
+    if (this.#trace !== undefined) return this.#trace;
+    const exchange = this.#exchange as Exchange;
+    this.#exchange = undefined;
+    return (this.#trace = joinTrace((name) => exchange.lines(name)));
+  }
+  /** Reads the trace, if nobody has asked for it, and lets go of what it is read from. */
+  settle(): void {
+    void this.trace;
+  }
+  get traceId(): string {
+    return this.span?.traceId ?? this.trace.traceId;
+  }
+  get spanId(): string {
+    return this.span?.spanId ?? this.trace.spanId;
+  }
+  get isSampled(): boolean {
+    return this.span?.isSampled ?? this.trace.isSampled;
+  }
+  get traceState(): string | undefined {
+    return this.trace.state;
+  }
+}
+
+const noBytes = new Uint8Array();
+/** Bits of an IPv6 address that are one client's network. */
+const ipv6Prefix = 64;
+const nothing: readonly never[] = [];
+const noWord: ProxyWord = { client: undefined, host: undefined, proto: undefined };
+const frameworkNames: ReadonlySet<string> = new Set(frameworkCodes.map(({ name }) => name));
+
+/** One request: what it asked, read from its exchange, and what its handler set beside its answer. */
+export class AskedExchange implements Asked, Carrying, BodyHolder, BodyHolding {
+  readonly id: string;
+  readonly method: string;
+  readonly target: string;
+  readonly path: string;
+  readonly search: string;
+  captured: readonly string[] = nothing;
+  /** What its method and path lead to, where that is a route. */
+  match: Match<CompiledRoute> | undefined = undefined;
+  /** The route that answers, once nothing stands in its way. */
+  route: CompiledRoute | undefined = undefined;
+  /** Takes what is answered in the place of whoever sends it, where there is middleware. */
+  inside: Inside | undefined = undefined;
+  isSent = false;
+  bytes: Uint8Array = noBytes;
+  /** It is among the requests that have no answer yet. */
+  isCounted = true;
+  /** What the application has registered with `@opentelemetry/api`. */
+  readonly otel: Registered | undefined = registered();
+  readonly isMeasured: boolean = isMeasured(this.otel);
+  /** On the monotonic clock; 0 where nothing is logged or measured. */
+  readonly startedAt: number = this.isMeasured || isAnyOn() ? performance.now() : 0;
+  readonly exchange: Exchange;
+  readonly app: CompiledApp;
+  /** There was no room for its body: what of it is still to come is not waited for, and its connection ends. */
+  isOverBudget = false;
+  #query: FieldValues | undefined = undefined;
+  held = 0;
+  /** Asked for once: of a connection that has ended, a runtime tells no address any more. */
+  #network: string | null | undefined = undefined;
+  #word: ProxyWord | undefined = undefined;
+  #lateCodes: readonly Code[] = nothing;
+  #now: Date | undefined = undefined;
+  #context: RequestContext | undefined = undefined;
+  #headers: (readonly [name: string, value: string])[] | undefined = undefined;
+  #cookies: SetCookie[] | undefined = undefined;
+  /** The body as its handler reads it; `"whole"` once it was asked for whole. */
+  #reader: { close(): void } | "whole" | undefined = undefined;
+  #answered = false;
+
+  constructor(app: CompiledApp, exchange: Exchange) {
+    figures.requests++;
+    this.app = app;
+    this.exchange = exchange;
+    this.id = (app.proxies !== undefined && passedOnId(app.proxies, exchange)) || freshRequestId();
+    this.method = exchange.method;
+    this.target = exchange.target;
+    const form = originForm(exchange.target);
+    const question = form.indexOf("?");
+    this.path = question === -1 ? form : form.slice(0, question);
+    this.search = question === -1 ? "" : form.slice(question + 1);
+  }
+
+  get span(): OpenSpan | undefined {
+    return this.#context?.span;
+  }
+  /** Made when first asked for: where nothing is logged or traced, nobody does. */
+  get context(): RequestContext {
+    return (this.#context ??= new RequestContext(this.id, this.exchange));
+  }
+  get ownsTurn(): boolean {
+    return this.exchange.ownsTurn === true;
+  }
+  get scheme(): "http" | "https" {
+    const proto = this.#proxied()?.proto;
+    return (proto ?? this.exchange.scheme) === "https" ? "https" : "http";
+  }
+  get host(): string | undefined {
+    return (this.#proxied()?.host ?? authorityOf(this.target) ?? this.exchange.lines("host")[0])?.toLowerCase();
+  }
+  get peer(): string {
+    return this.exchange.peer;
+  }
+  get client(): string {
+    return this.#proxied()?.client ?? this.exchange.peer;
+  }
+  get network(): string | undefined {
+    if (this.#network === undefined) {
+      const { client } = this;
+      // A Unix socket says nothing of who came by it.
+      this.#network = client === "" || client.startsWith("unix:") ? null : networkOf(client, ipv6Prefix);
+    }
+    return this.#network ?? undefined;
+  }
+  /** A browser drops a `Secure` cookie of a plain loopback page, and of no other: those are its own machine. */
+  get secure(): boolean {
+    if (this.#proxied()?.proto === "https") return true;
+    return this.host === undefined || !/^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d*)?$/.test(this.host);
+  }
+  get now(): Date {
+    return (this.#now ??= this.exchange.now ?? this.app.now?.() ?? new Date());
+  }
+  get isStopping(): boolean {
+    return this.app.isStopping;
+  }
+  get gone(): AbortSignal {
+    return this.exchange.gone;
+  }
+  get text(): string | undefined {
+    return this.exchange.decode(this.bytes);
+  }
+  get maxProblems(): number {
+    return this.app.maxProblems;
+  }
+  get body(): BodySource | undefined {
+    return this.exchange.body;
+  }
+
+  lines(name: string): readonly string[] {
+    return this.exchange.lines(name);
+  }
+
+  headers(): Iterable<readonly [name: string, value: string]> {
+    return this.exchange.headers();
+  }
+
+  query(names: FieldNames): FieldValues {
+    if (this.#query?.isOf(names) !== true) this.#query = new FieldValues(this.search, names);
+    return this.#query;
+  }
+
+  cookie(name: string): string | undefined {
+    for (const line of this.exchange.lines("cookie")) {
+      const value = findCookie(line, name);
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  }
+
+  readWhole<A>(next: (refusal: Refusal | undefined) => Soon<A>): Soon<A> {
+    const { body } = this.exchange;
+    this.#reader = "whole";
+    if (body === undefined) return next(undefined);
+    const { maxBody, budget } = this.app;
+    if (body.length !== undefined && body.length > maxBody) return next(bodyRefusal(bodyTooLarge));
+    this.isOverBudget = body.length !== undefined && !budget.hasRoom(this, body.length);
+    if (this.isOverBudget) return next(bodyRefusal(noRoom));
+    const whole = new WholeBody(this, next);
+    body.whole(maxBody, whole);
+    return whole;
+  }
+
+  openBody<Reader extends { close(): void }>(
+    make: (source: BodySource | undefined, holder: BodyHolder) => Reader,
+  ): Reader {
+    if (this.#reader !== undefined) throw bodyReadTwice(this.route);
+    const reader = make(this.exchange.body, this);
+    this.#reader = reader;
+    return reader;
+  }
+
+  take(bytes: number): boolean {
+    this.isOverBudget = !this.app.budget.take(this, bytes);
+    return !this.isOverBudget;
+  }
+
+  give(bytes: number): void {
+    this.app.budget.give(this, bytes);
+  }
+
+  declare(codes: readonly Code[]): void {
+    this.#lateCodes = [...this.#lateCodes, ...codes];
+  }
+
+  /**
+   * Whether a refusal's code was declared: by the framework, by the route or one of its inputs, or, where the route did not
+   * make it, by the app.
+   */
+  declares(name: string, isRoutes: boolean): boolean {
+    const declared = (isRoutes ? this.route?.codes : undefined) ?? this.app.codes;
+    return frameworkNames.has(name) || declared.has(name) || this.#lateCodes.some((code) => code.name === name);
+  }
+
+  resource(name: string): unknown {
+    return this.app.supplied.get(name);
+  }
+
+  setCookie(cookie: SetCookie): void {
+    if (this.#late()) return;
+    (this.#cookies ??= []).push(cookie);
+  }
+
+  addHeader(name: string, value: string): void {
+    if (this.#late()) return;
+    (this.#headers ??= []).push([name, value]);
+  }
+
+  /** The answer is made: the handler can set and read nothing more, and no byte of the body is held. */
+  finish(): void {
+    if (this.#answered) return;
+    this.#answered = true;
+    if (typeof this.#reader === "object") this.#reader.close();
+    if (this.held > 0) this.app.budget.give(this, this.held);
+  }
+
+  /** It is logged and measured: what its work carries on from here is told now what could not be read later. */
+  settle(): void {
+    if (this.exchange.forgets === true) this.#context?.settle();
+  }
+
+  get setHeaders(): readonly (readonly [name: string, value: string])[] {
+    return this.#headers ?? nothing;
+  }
+  get setCookies(): readonly SetCookie[] {
+    return this.#cookies ?? nothing;
+  }
+
+  late(): void {
+    this.#warn("read its body after its answer had gone, which read nothing");
+  }
+
+  #late(): boolean {
+    if (this.#answered) this.#warn("set a cookie or a header after its answer had gone, which changed nothing");
+    return this.#answered;
+  }
+
+  #warn(did: string): void {
+    const message = `${this.route?.route.pattern} ${did}`;
+    log({ level: "warn", source: "framework.http", message, fields: {}, context: this.context });
+  }
+
+  /** What the proxy that passed the request on says of it; undefined where the peer is none that is trusted. */
+  #proxied(): ProxyWord | undefined {
+    const { proxies } = this.app;
+    if (proxies === undefined) return undefined;
+    return (this.#word ??= proxies.trusts(this.peer) ? proxies.word((name) => this.lines(name)) : noWord);
+  }
+}
+
+/** Takes a request's body for what comes next, and is what that comes to. */
+class WholeBody<A> extends Later<A> implements BodyReceiver {
+  readonly #asked: AskedExchange;
+  readonly #next: (refusal: Refusal | undefined) => Soon<A>;
+
+  constructor(asked: AskedExchange, next: (refusal: Refusal | undefined) => Soon<A>) {
+    super();
+    this.#asked = asked;
+    this.#next = next;
+  }
+
+  take(bytes: number): boolean {
+    return this.#asked.take(bytes);
+  }
+
+  done(read: Uint8Array | BodyFailure): void {
+    let refusal: Refusal | undefined;
+    if (isFailure(read)) refusal = bodyRefusal(read);
+    else this.#asked.bytes = read;
+    // A listener calls back from wherever its bytes came in, which is not this request's context.
+    this.come(within(this.#asked, () => this.#next(refusal)));
+  }
+}
+
+/** The id that a trusted proxy gave the request. */
+function passedOnId(proxies: TrustedProxies, exchange: Exchange): string | undefined {
+  const lines = exchange.lines("x-request-id");
+  const [id = ""] = lines;
+  return lines.length === 1 && /^[\w.-]{1,64}$/.test(id) && proxies.trusts(exchange.peer) ? id : undefined;
+}
+
+// Only a bind can bring it about: what the app is made of is looked at when it is made.
+function bodyReadTwice(route: CompiledRoute | undefined): Refusal {
+  return internalRefusal(`${route?.route.pattern} read its body in two ways, where a body is read one way`);
+}

@@ -1,0 +1,101 @@
+import type { StreamEnd, StreamRequest } from "../events/stream.ts";
+import { within } from "../logging/context.ts";
+import type { Fields, Level } from "../logging/entry.ts";
+import { log } from "../logging/writer.ts";
+import type { SocketRequest } from "../sockets/open-socket.ts";
+import { logUndeclared } from "./access-log.ts";
+import { failureOf } from "./failures.ts";
+import type { Failure } from "./failures.ts";
+import type { AskedExchange } from "./request.ts";
+
+const source = "framework.http";
+
+// What is wrong with a body is the application's bug, and its answer on the wire is not whole.
+const wrong: { readonly [End in StreamEnd]?: string } = {
+  short: "sent less than the length it was given, so its connection is closed",
+  long: "sent more than the length it was given, so its connection is closed",
+  failed: "failed, so its connection is closed",
+};
+
+const asItIs: Failure = { level: "error", why: "", fields: {} };
+
+/** A streamed body and its request: whose context it is made in, and how its sending ended. */
+export class SentStream implements StreamRequest {
+  readonly #asked: AskedExchange;
+  readonly #startedAt = performance.now();
+  #isOver = false;
+
+  constructor(asked: AskedExchange) {
+    this.#asked = asked;
+  }
+
+  run<A>(work: () => A): A {
+    return within(this.#asked, work);
+  }
+
+  undeclared(did: string): void {
+    const asked = this.#asked;
+    const what = `${asked.route?.route.pattern ?? asked.path} ${did}`;
+    asked.exchange.undeclared?.(what);
+    logUndeclared(asked, what);
+  }
+
+  ended(how: StreamEnd, thrown?: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const { path, context } = this.#asked;
+    const said = wrong[how];
+    if (said !== undefined) {
+      const { level, why, fields } = how === "failed" ? failureOf(thrown) : asItIs;
+      log({
+        level,
+        source,
+        message: `stream on ${path} ${said}${why}`,
+        fields: { "url.path": path, ...fields },
+        context,
+      });
+      return;
+    }
+    const duration = Math.round((performance.now() - this.#startedAt) * 1e6);
+    const fields = { "url.path": path, duration, "framework.stream.ended": how };
+    log({ level: "info", source, message: `stream on ${path} ended: ${how}`, fields, context });
+  }
+}
+
+/** What a connection became: its word in the log, and the field of how it ended. */
+const kinds = { socket: "framework.websocket.ended", takeover: "framework.takeover.ended" } as const;
+
+/** What a connection became, and the request that it did by: whose context it is spoken in, and how it ended. */
+export class SentSocket implements SocketRequest {
+  readonly #asked: AskedExchange;
+  readonly #kind: keyof typeof kinds;
+  readonly #startedAt = performance.now();
+
+  constructor(asked: AskedExchange, kind: keyof typeof kinds) {
+    this.#asked = asked;
+    this.#kind = kind;
+  }
+
+  run<A>(work: () => A): A {
+    return within(this.#asked, work);
+  }
+
+  warn(message: string): void {
+    this.#say("warn", `${this.#asked.route?.route.pattern} ${message}`, {});
+  }
+
+  raised(thrown: unknown): void {
+    const { level, why, fields } = failureOf(thrown);
+    this.#say(level, `${this.#kind} on ${this.#asked.path}: its handler raised${why}`, fields);
+  }
+
+  ended(how: string): void {
+    const duration = Math.round((performance.now() - this.#startedAt) * 1e6);
+    this.#say("info", `${this.#kind} on ${this.#asked.path} ended: ${how}`, { duration, [kinds[this.#kind]]: how });
+  }
+
+  #say(level: Level, message: string, fields: Fields): void {
+    const { path, context } = this.#asked;
+    log({ level, source: "framework.http", message, fields: { "url.path": path, ...fields }, context });
+  }
+}

@@ -1,0 +1,156 @@
+import { isToken, stripped } from "../http/fields.ts";
+import type { Codec } from "./codec.ts";
+
+/** A cookie, declared once: what reads it, sets it and removes it. */
+export interface Cookie<in out A> {
+  readonly name: string;
+  readonly codec: Codec<A>;
+  /** How its value is kept from being changed, where it is. */
+  readonly sealing?: Sealing;
+}
+
+/** What a signed or an encrypted cookie does to its value, made by `Cookie.signed` or `Cookie.encrypted`. */
+export interface Sealing {
+  /** How old a value may be. */
+  readonly maxAgeMs?: number;
+  /** The value as it stands in the cookie, stamped with the time. */
+  readonly close: (value: string, now: Date) => Promise<string>;
+  /** The value, or undefined for whatever this did not close, or closed too long ago. */
+  readonly open: (text: string, now: Date) => Promise<string | undefined>;
+}
+
+/** A cookie to be set, made by {@link make} or {@link clear}. */
+export interface SetCookie {
+  readonly name: string;
+  /** As it is sent; empty where `seal` is there, which answers it. */
+  readonly value: string;
+  /** Seals the value, when its answer is made. */
+  readonly seal?: (now: Date) => Promise<string>;
+  readonly path: string;
+  readonly httpOnly: boolean;
+  readonly sameSite: "strict" | "lax";
+  readonly maxAgeMs?: number;
+}
+
+/** What is said of a cookie beside its value. */
+export interface CookieOptions {
+  /** `/` by default. */
+  readonly path?: string;
+  /** How long the browser keeps it, in whole seconds rounded up; until it is closed when not given. */
+  readonly maxAgeMs?: number;
+  /** Hidden from scripts: true by default. */
+  readonly httpOnly?: boolean;
+  /** `"lax"` by default. */
+  readonly sameSite?: "strict" | "lax";
+}
+
+/** Declares a cookie (RFC 6265). Throws where the name is no token. */
+export function named<A>(name: string, codec: Codec<A>): Cookie<A> {
+  if (!isToken(name)) throw new Error(`Cookie.named: ${JSON.stringify(name)} is not a cookie name`);
+  return { name, codec };
+}
+
+/**
+ * A cookie to set.
+ *
+ * @throws Error where no cookie can hold the printed value or the path, or for an age that is none. `Cookie.encoded` holds
+ *   any text.
+ */
+export function make<A>(cookie: Cookie<A>, value: A, options: CookieOptions = {}): SetCookie {
+  const { name, codec, sealing } = cookie;
+  const printed = codec.print(value);
+  // What is sealed may be any text: it stands in the cookie as base64url.
+  const canHold = sealing === undefined ? isCookieValue(printed) : printed.isWellFormed();
+  if (!canHold) throw new Error(`Cookie.make: cookie ${name} has a value no cookie can hold`);
+  const maxAgeMs = shorter(options.maxAgeMs, sealing?.maxAgeMs);
+  if (maxAgeMs !== undefined && !isAge(maxAgeMs)) {
+    throw new Error(
+      `Cookie.make: maxAgeMs of cookie ${name} is milliseconds, from 0 to ${oldestMs}, and not ${maxAgeMs}`,
+    );
+  }
+  return {
+    name,
+    ...(sealing === undefined ? { value: printed } : { value: "", seal: (now) => sealing.close(printed, now) }),
+    path: cookiePath(name, options.path),
+    httpOnly: options.httpOnly ?? true,
+    sameSite: options.sameSite ?? "lax",
+    ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
+  };
+}
+
+/** Removes a cookie; the path is the one it was set with. */
+export function clear<A>(cookie: Cookie<A>, options: { readonly path?: string } = {}): SetCookie {
+  const path = cookiePath(cookie.name, options.path);
+  return { name: cookie.name, value: "", path, httpOnly: true, sameSite: "lax", maxAgeMs: 0 };
+}
+
+/** The value of a `Set-Cookie` line. `Secure` is left out only where the browser would then drop the cookie. */
+export function setCookieLine(cookie: SetCookie, secure: boolean): string {
+  let line = `${cookie.name}=${cookie.value}; Path=${cookie.path}`;
+  if (cookie.httpOnly) line += "; HttpOnly";
+  if (secure) line += "; Secure";
+  line += cookie.sameSite === "strict" ? "; SameSite=Strict" : "; SameSite=Lax";
+  if (cookie.maxAgeMs !== undefined) line += `; Max-Age=${Math.ceil(cookie.maxAgeMs / 1000)}`;
+  return line;
+}
+
+/** A cookie as JavaScript may write it down. No `Domain` is ever sent, and one that is given must be none that was forged. */
+type WrittenCookie = { readonly [part in keyof SetCookie | "domain"]?: unknown };
+
+/**
+ * What of a cookie cannot be sent, in words for the log; undefined where all of it can. A `;` in any part would begin
+ * another attribute, and a control character another header.
+ */
+export function wrongPart(cookie: WrittenCookie | null): string | undefined {
+  if (typeof cookie !== "object" || cookie === null) return "no cookie";
+  const { name, value, path, domain, maxAgeMs } = cookie;
+  if (typeof name !== "string" || !isToken(name)) return "the name of a cookie";
+  if (typeof value !== "string" || !isCookieValue(value)) return `the value of cookie ${name}`;
+  if (typeof path !== "string" || !isCookiePath(path)) return `the path of cookie ${name}`;
+  if (domain !== undefined && !(typeof domain === "string" && isDomain(domain))) return `the domain of cookie ${name}`;
+  return maxAgeMs === undefined || isAge(maxAgeMs) ? undefined : `maxAgeMs of cookie ${name}`;
+}
+
+/** The first cookie of a name in one `Cookie` line; the quotes of a quoted value are part of it. */
+export function findCookie(line: string, name: string): string | undefined {
+  // Looked for anew only behind the last one found: of a line of `;`, each would look to the line's end.
+  let equals = line.indexOf("=");
+  for (let start = 0; equals !== -1;) {
+    const semicolon = line.indexOf(";", start);
+    const end = semicolon === -1 ? line.length : semicolon;
+    if (equals < end && stripped(line, start, equals) === name) return stripped(line, equals + 1, end);
+    start = end + 1;
+    if (equals < start) equals = line.indexOf("=", start);
+  }
+  return undefined;
+}
+
+function shorter(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+}
+
+function cookiePath(name: string, path = "/"): string {
+  if (!isCookiePath(path)) throw new Error(`Cookie.make: cookie ${name} has a path no cookie can hold`);
+  return path;
+}
+
+// RFC 6265 §4.1.1: a path-value is any character but controls and ";".
+function isCookiePath(path: string): boolean {
+  return /^[\x20-\x3a\x3c-\x7e]*$/.test(path);
+}
+
+function isDomain(text: string): boolean {
+  return /^[A-Za-z0-9.-]+$/.test(text);
+}
+
+/** So many milliseconds from any day of ours there is still a `Date`: the last is 8.64e15 after 1970. */
+export const oldestMs = 8e15;
+
+function isAge(ms: unknown): boolean {
+  return typeof ms === "number" && ms >= 0 && ms <= oldestMs;
+}
+
+// RFC 6265 §4.1.1: cookie-octets, which double quotes may stand around.
+function isCookieValue(text: string): boolean {
+  return /^(?:[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*|"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")$/.test(text);
+}

@@ -1,0 +1,190 @@
+import {
+  FieldScanner,
+  isToken,
+  printParameters,
+  printQuoted,
+  printWord,
+  readParameters,
+  readWord,
+  token,
+} from "../http/fields.ts";
+import type { Pairs } from "../http/fields.ts";
+import { ok } from "../result.ts";
+import type { Result } from "../result.ts";
+import { elements, malformed } from "./codec.ts";
+import type { Codec } from "./codec.ts";
+
+/** What a body is: `text/html;charset=utf-8`. */
+export interface MediaType {
+  /** In lower case, as the subtype is. */
+  readonly type: string;
+  readonly subtype: string;
+  /** The names in lower case, in the order sent; what a quoted value says, not its quotes. */
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+const notMediaType = /* @__PURE__ */ malformed("a media type");
+
+interface ReadMediaType {
+  readonly type: string;
+  readonly subtype: string;
+  readonly pairs: Pairs;
+}
+
+/** Type, `/`, subtype and parameters. */
+function readMediaType(field: FieldScanner, parametersEnd?: RegExp): ReadMediaType | undefined {
+  const type = field.match(token)?.toLowerCase();
+  if (type === undefined || !field.take("/")) return undefined;
+  const subtype = field.match(token)?.toLowerCase();
+  if (subtype === undefined) return undefined;
+  const pairs = readParameters(field, parametersEnd);
+  return pairs && { type, subtype, pairs };
+}
+
+/** Undefined where it cannot be printed. */
+function printMediaType({ type, subtype, parameters }: MediaType): string | undefined {
+  const printed = printParameters(parameters);
+  if (!isToken(type) || !isToken(subtype) || printed === undefined) return undefined;
+  return `${type.toLowerCase()}/${subtype.toLowerCase()}${printed}`;
+}
+
+function parse(text: string): Result<MediaType, string> {
+  const field = new FieldScanner(text);
+  const mediaType = readMediaType(field);
+  if (mediaType === undefined || !field.done) return notMediaType;
+  const { type, subtype, pairs } = mediaType;
+  return ok({
+    type,
+    subtype,
+    get parameters() {
+      return pairs.map;
+    },
+  });
+}
+
+/** A media type, as `Content-Type` has it (RFC 9110 §8.3.1). A parameter given twice is malformed. */
+export const mediaType: Codec<MediaType> = {
+  parse,
+  print: (value) => printMediaType(value) ?? "",
+  text: { type: "string" },
+};
+
+/** How much one of several is wanted: `weight` counts thousandths, 0 (not at all) to 1000. */
+export type Weighted<A> = A & { readonly weight: number };
+
+/** Where a weight starts; the name is read in either case, and nothing may follow a weight. */
+const weightStart: RegExp = /[ \t]*;[ \t]*[qQ]=/y;
+const quality = /0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?/y;
+
+/** The weight that follows (RFC 9110 §12.4.2), 1000 where none does; undefined where it is malformed. */
+function readWeight(field: FieldScanner): number | undefined {
+  if (field.match(weightStart) === undefined) return 1000;
+  const text = field.match(quality);
+  if (text === undefined) return undefined;
+  return text.startsWith("1") ? 1000 : Number(text.slice(2).padEnd(3, "0"));
+}
+
+/** The weight with `;q=` before it, nothing for 1000; undefined where it is no count of thousandths. */
+function printWeight(weight: number): string | undefined {
+  if (!Number.isInteger(weight) || weight < 0 || weight > 1000) return undefined;
+  return weight === 1000 ? "" : `;q=${weight / 1000}`;
+}
+
+function readElement(field: FieldScanner): Weighted<{ token: string }> | undefined {
+  const name = field.match(token)?.toLowerCase();
+  const weight = readWeight(field);
+  return name === undefined || weight === undefined ? undefined : { token: name, weight };
+}
+
+function printElement(element: Weighted<{ token: string }>): string | undefined {
+  const weight = printWeight(element.weight);
+  return isToken(element.token) && weight !== undefined ? `${element.token.toLowerCase()}${weight}` : undefined;
+}
+
+/**
+ * Tokens with weights, as `Accept-Encoding` and `Accept-Language` have them (RFC 9110 §12.4.2), in the order sent; the
+ * tokens in lower case. Empty is a list of none.
+ */
+export const weighted: Codec<readonly Weighted<{ token: string }>[]> = /* @__PURE__ */ elements({
+  expects: "a list of weighted tokens",
+  least: 0,
+  read: readElement,
+  print: printElement,
+});
+
+/** A media type, every subtype of a type (`text/*`), or every type. */
+export interface MediaRange extends MediaType {}
+
+function readMediaRange(field: FieldScanner): Weighted<MediaRange> | undefined {
+  const range = readMediaType(field, weightStart);
+  if (range === undefined || !isRange(range)) return undefined;
+  const { type, subtype, pairs } = range;
+  const weight = readWeight(field);
+  if (weight === undefined) return undefined;
+  return {
+    type,
+    subtype,
+    get parameters() {
+      return pairs.map;
+    },
+    weight,
+  };
+}
+
+function printMediaRange(element: Weighted<MediaRange>): string | undefined {
+  // A parameter named q would be read as the weight.
+  if (!isRange(element) || element.parameters.has("q") || element.parameters.has("Q")) return undefined;
+  const range = printMediaType(element);
+  const weight = printWeight(element.weight);
+  return range === undefined || weight === undefined ? undefined : `${range}${weight}`;
+}
+
+// "*" is a token too, but says nothing before a subtype.
+function isRange({ type, subtype }: Pick<MediaRange, "type" | "subtype">): boolean {
+  return type !== "*" || subtype === "*";
+}
+
+/**
+ * The media ranges of `Accept` (RFC 9110 §12.5.1), in the order sent, each with the parameters before its weight.
+ * Empty is a list of none.
+ */
+export const accept: Codec<readonly Weighted<MediaRange>[]> = /* @__PURE__ */ elements({
+  expects: "an Accept value",
+  least: 0,
+  read: readMediaRange,
+  print: printMediaRange,
+});
+
+/** One word to a cache: `no-store`, or `max-age` with the argument `60`. */
+export interface CacheDirective {
+  /** In lower case. */
+  readonly directive: string;
+  /** What it says, whether it was sent quoted or not. */
+  readonly argument?: string;
+}
+
+function readDirective(field: FieldScanner): CacheDirective | undefined {
+  const directive = field.match(token)?.toLowerCase();
+  if (directive === undefined) return undefined;
+  if (!field.take("=")) return { directive };
+  const argument = readWord(field);
+  return argument === undefined ? undefined : { directive, argument };
+}
+
+function printDirective({ directive: given, argument }: CacheDirective): string | undefined {
+  const directive = given.toLowerCase();
+  if (!isToken(directive)) return undefined;
+  if (argument === undefined) return directive;
+  // RFC 9111 §5.2.2.4, §5.2.2.7: these two take field names, and a sender quotes even one of them.
+  const quotes = directive === "no-cache" || directive === "private";
+  const printed = quotes ? printQuoted(argument) : printWord(argument);
+  return printed === undefined ? undefined : `${directive}=${printed}`;
+}
+
+/** The directives of `Cache-Control` (RFC 9111 §5.2), in the order sent; one may be there twice. */
+export const cacheControl: Codec<readonly CacheDirective[]> = /* @__PURE__ */ elements({
+  expects: "a Cache-Control value",
+  least: 0,
+  read: readDirective,
+  print: printDirective,
+});

@@ -1,0 +1,63 @@
+import type { Event } from "./event.ts";
+import { Subscription } from "./hub.ts";
+import type { Hub } from "./hub.ts";
+import { relayed } from "./relay.ts";
+import type { Relay } from "./relay.ts";
+
+/**
+ * Makes a hub. A subscriber that is `depth` events behind when the next one comes is dropped, and never waited for: it is
+ * told what was queued and then the end. Send whole states, not changes.
+ *
+ * @param options `depth` is 16 unless set, and at least 1. A `relay` carries what is published to every other process; where
+ *   it missed what they published, every subscription ends, as if it had been dropped.
+ */
+export function create<K, Tag = void>(options: { readonly depth?: number; readonly relay?: Relay } = {}): Hub<K, Tag> {
+  const { depth = 16, relay } = options;
+  if (!Number.isSafeInteger(depth) || depth < 1) throw new RangeError(`Broadcast.create: depth cannot be ${depth}`);
+  const hub = new LocalHub<K, Tag>(depth);
+  return relay === undefined ? hub : relayed(hub, relay);
+}
+
+class LocalHub<K, Tag> implements Hub<K, Tag> {
+  readonly #depth: number;
+  /** In the order they were made. */
+  readonly #topics = new Map<string, Map<Subscription<K>, Tag>>();
+
+  constructor(depth: number) {
+    this.#depth = depth;
+  }
+
+  subscribe(topic: string, tag: Tag): Subscription<K> {
+    const subscription = new Subscription<K>(this.#depth, () => this.#leave(topic, subscription));
+    const known = this.#topics.get(topic);
+    if (known === undefined) this.#topics.set(topic, new Map([[subscription, tag]]));
+    else known.set(subscription, tag);
+    return subscription;
+  }
+
+  publish(topic: string, event: Event<K>): void {
+    const subscriptions = this.#topics.get(topic);
+    if (subscriptions === undefined) return;
+    for (const subscription of subscriptions.keys()) subscription.deliver(event);
+  }
+
+  subscribers(topic: string): readonly Tag[] {
+    return [...(this.#topics.get(topic)?.values() ?? [])].toReversed();
+  }
+
+  topics(): readonly string[] {
+    return [...this.#topics.keys()].toReversed();
+  }
+
+  close(): void {
+    for (const subscriptions of this.#topics.values()) {
+      for (const subscription of subscriptions.keys()) subscription.unsubscribe();
+    }
+  }
+
+  #leave(topic: string, subscription: Subscription<K>): void {
+    const subscriptions = this.#topics.get(topic);
+    subscriptions?.delete(subscription);
+    if (subscriptions?.size === 0) this.#topics.delete(topic);
+  }
+}

@@ -1,0 +1,123 @@
+import { current } from "../logging/context.ts";
+import { log } from "../logging/writer.ts";
+import { error, ok } from "../result.ts";
+import type { Result } from "../result.ts";
+import type { JsonOf, Shape, ValueOf } from "../schema/valibot.ts";
+import { compileWriter } from "../schema/write.ts";
+
+declare const value: unique symbol;
+declare const sent: unique symbol;
+declare const kind: unique symbol;
+
+/** A kind of event of any payload. */
+export interface AnyEventKind {
+  readonly name: string;
+  /** For the framework alone. */
+  readonly payload: Payload;
+}
+
+/** A kind of event a stream may send, declared on its route: its name, what its payload is, and what a client gets. */
+export interface EventKind<out Name extends string, in out A, out Sent = unknown> extends AnyEventKind {
+  readonly name: Name;
+  readonly [value]?: (a: A) => A;
+  readonly [sent]?: Sent;
+}
+
+/** What a kind's payload is, and how it is written: the text, or for the log why it cannot be. */
+export interface Payload {
+  /** Undefined where it is plain text. */
+  readonly shape: Shape | undefined;
+  readonly write: (value: never) => Result<string, string>;
+}
+
+/** An event as it goes out, encoded when it was made: once, however many streams it is sent to. `K` is its kind. */
+export interface Event<out K> {
+  /** Its kind's name; undefined for a retry and a comment. */
+  readonly name: string | undefined;
+  /** The lines of the event stream, the blank one included; empty where the event could not be made. */
+  readonly wire: string;
+  /** The same in UTF-8, made once, however many streams it is sent to. */
+  readonly bytes: Uint8Array;
+  readonly [kind]?: K;
+}
+
+/** An event of these lines. */
+export function eventOf(name: string | undefined, wire: string): Event<never> {
+  return new WireEvent(name, wire);
+}
+
+const encoder = /* @__PURE__ */ new TextEncoder();
+
+/** The one class of them, by which a socket tells one from a value. */
+export class WireEvent implements Event<never> {
+  readonly name: string | undefined;
+  readonly wire: string;
+  #bytes: Uint8Array | undefined = undefined;
+
+  constructor(name: string | undefined, wire: string) {
+    this.name = name;
+    this.wire = wire;
+  }
+
+  get bytes(): Uint8Array {
+    return (this.#bytes ??= encoder.encode(this.wire));
+  }
+}
+
+/** A kind whose payload is JSON, written by a shape. */
+export function json<const Name extends string, S extends Shape>(
+  name: Name,
+  shape: S,
+): EventKind<Name, ValueOf<S>, JsonOf<S>> {
+  const { write } = compileWriter(shape);
+  return { name, payload: { shape, write } };
+}
+
+/** A kind whose payload is plain text, of any number of lines. */
+export function text<const Name extends string>(name: Name): EventKind<Name, string, string> {
+  return { name, payload: { shape: undefined, write: (text: string) => ok(text) } };
+}
+
+/**
+ * An event of a kind. A value its shape cannot write, an id with a line break or NUL, or a kind whose name has a line
+ * break is a bug: it is logged as one, and the event sends nothing.
+ *
+ * @param options `id` is what a client that reconnects sends back as `Last-Event-ID`.
+ */
+export function make<Name extends string, A, Sent>(
+  kind: EventKind<Name, A, Sent>,
+  value: A,
+  options: { readonly id?: string } = {},
+): Event<EventKind<Name, A, Sent>> {
+  const { name } = kind;
+  const wire = encode(name, kind.payload.write(value as never), options.id);
+  if (wire.ok) return eventOf(name, wire.value);
+  const message = `the event ${JSON.stringify(name)} could not be made: ${wire.error}`;
+  log({ level: "error", source: "framework.http", message, fields: {}, context: current() });
+  return eventOf(name, "");
+}
+
+/** Tells the client how long to wait before it reconnects, in whole milliseconds; sends nothing for less than none. */
+export function retry({ ms }: { readonly ms: number }): Event<never> {
+  return eventOf(undefined, Number.isSafeInteger(ms) && ms >= 0 ? `retry: ${ms}\n\n` : "");
+}
+
+/** A comment, which a client passes over. */
+export function comment(text: string): Event<never> {
+  return eventOf(undefined, `${prefixed(": ", text)}\n`);
+}
+
+function encode(name: string, payload: Result<string, string>, id: string | undefined): Result<string, string> {
+  if (/[\r\n]/.test(name)) return error("its name has a line break");
+  if (id !== undefined && /[\r\n\0]/.test(id)) return error("its id has a line break or a NUL");
+  if (!payload.ok) return payload;
+  const head = id === undefined ? `event: ${name}\n` : `event: ${name}\nid: ${id}\n`;
+  return ok(`${head}${prefixed("data: ", payload.value)}\n`);
+}
+
+// HTML, "Server-sent events": a lone CR ends a line as LF and CRLF do.
+function prefixed(prefix: string, text: string): string {
+  if (!/[\r\n]/.test(text)) return `${prefix}${text}\n`;
+  const lines = text.split(/\r\n|\r|\n/);
+  return lines.map((line) => `${prefix}${line}\n`).join("");
+}

@@ -1,0 +1,76 @@
+import type { Succeeded } from "./answers/returned.ts";
+import * as Returns from "./answers/returns.ts";
+import type { Awaitable, Dep } from "./inputs/dep.ts";
+import { current } from "./logging/context.ts";
+import { log } from "./logging/writer.ts";
+import { notReady, refuse } from "./refusals.ts";
+import type { Refusal } from "./refusals.ts";
+import type { Result } from "./result.ts";
+import * as Meta from "./routing/meta.ts";
+import { of } from "./routing/path.ts";
+import type { Path } from "./routing/path.ts";
+import { get } from "./routing/route.ts";
+import type { Route } from "./routing/route.ts";
+
+/** Something the server needs to serve, and how to ask whether it is there. */
+export interface Check {
+  readonly name: string;
+  readonly probe: () => Awaitable<Result<void, string>>;
+}
+
+/** A check. The probe answers an error with the reason, which goes to the log; one that throws is a bug, a 500. */
+export function check(name: string, probe: () => Awaitable<Result<void, string>>): Check {
+  return { name, probe };
+}
+
+/**
+ * `GET /livez`, which answers `ok` while the process can answer at all, and `GET /readyz`, which runs every check side
+ * by side and answers 503 `not_ready` naming those that failed. No time is set on a check. A server that is stopping is
+ * not ready, whatever they say.
+ *
+ * @param options Other paths for the two.
+ */
+export function routes<Live extends string = "/livez", Ready extends string = "/readyz">(
+  checks: readonly Check[],
+  options: { readonly live?: Path<{}, Live>; readonly ready?: Path<{}, Ready> } = {},
+): readonly [
+  Route<"GET", Live, {}, Succeeded<200, string>, never>,
+  Route<"GET", Ready, {}, Succeeded<200, string>, "not_ready">,
+] {
+  // Where a path is not given, its type is the default's.
+  const { live = of("livez") as Path as Path<{}, Live>, ready = of("readyz") as Path as Path<{}, Ready> } = options;
+  const meta = Meta.empty.add(Meta.access, "debug");
+  return [
+    get(live, { summary: "Whether the process answers", returns: Returns.text, meta }, () => "ok"),
+    get(
+      ready,
+      {
+        summary: "Whether the server can serve",
+        inputs: { stopping },
+        returns: Returns.text,
+        refuses: [notReady],
+        meta,
+      },
+      ({ stopping }) => (stopping ? refuse(notReady, "Not ready: stopping.") : answerReady(checks)),
+    ),
+  ];
+}
+
+// Of the server and not of the request: the API document has nothing to say of it.
+const stopping: Dep<boolean> = { node: { from: [], compile: () => (asked) => asked.isStopping } };
+
+async function answerReady(checks: readonly Check[]): Promise<"ok" | Refusal<"not_ready">> {
+  const results = await Promise.all(checks.map(async ({ name, probe }) => ({ name, result: await probe() })));
+  const failed: string[] = [];
+  for (const { name, result } of results) {
+    if (result.ok) continue;
+    failed.push(name);
+    logFailure(name, result.error);
+  }
+  return failed.length === 0 ? "ok" : refuse(notReady, `Not ready: ${failed.join(", ")}.`);
+}
+
+function logFailure(name: string, why: string): void {
+  const message = `not ready: ${name}: ${why}`;
+  log({ level: "warn", source: "framework.http", message, fields: {}, context: current() });
+}

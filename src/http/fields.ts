@@ -1,0 +1,199 @@
+import { keyOf } from "./bytes.ts";
+
+let second = Number.NaN;
+let text = "";
+
+/** RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`; made once a second. */
+export function httpDate(at: number): string {
+  const now = Math.floor(at / 1000);
+  if (now !== second) {
+    second = now;
+    text = new Date(now * 1000).toUTCString();
+  }
+  return text;
+}
+
+/**
+ * What stands between two places of a field, without the SP and HTAB at its ends: white space in HTTP is these two alone
+ * (RFC 9110 §5.6.3). `String.prototype.trim` takes U+00A0 and others too, which are part of a name or a value: a browser sends
+ * a cookie named U+00A0 and `__Host-sid` for any sibling domain that set it.
+ */
+export function stripped(text: string, from = 0, to: number = text.length): string {
+  let start = from;
+  let end = to;
+  while (start < end && isBlank(text.charCodeAt(start))) start++;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+function isBlank(unit: number): boolean {
+  return unit === 0x20 || unit === 0x09;
+}
+
+/** Whether a header that lists tokens, on one line or several, has this one, in any case (RFC 9110 §5.6.1). */
+export function lists(lines: readonly string[], token: string): boolean {
+  const lower = token.toLowerCase();
+  return itemsOf(lines).some((item) => item.toLowerCase() === lower);
+}
+
+/** The items of a list, as they were written. */
+export function itemsOf(lines: readonly string[]): readonly string[] {
+  return lines
+    .join(",")
+    .split(",")
+    .map((item) => stripped(item));
+}
+
+/** RFC 9110 §5.6.2. Sticky: for {@link FieldScanner.match}. */
+export const token: RegExp = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+/y;
+
+/** A place in a field value, moved forward by what it reads. Nothing is read twice, so a value costs its length. */
+export class FieldScanner {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Whether nothing is left. */
+  get done(): boolean {
+    return this.#at === this.#text.length;
+  }
+
+  /** The next character; `""` at the end. */
+  get next(): string {
+    return this.#text.charAt(this.#at);
+  }
+
+  /** Reads one character, where it is the next. */
+  take(character: string): boolean {
+    if (this.next !== character) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  /** Whether a sticky pattern matches here; reads nothing. */
+  sees(pattern: RegExp): boolean {
+    pattern.lastIndex = this.#at;
+    return pattern.test(this.#text);
+  }
+
+  /** Reads what a sticky pattern matches here. */
+  match(pattern: RegExp): string | undefined {
+    if (!this.sees(pattern)) return undefined;
+    const start = this.#at;
+    this.#at = pattern.lastIndex;
+    return this.#text.slice(start, this.#at);
+  }
+
+  /** Optional white space: OWS, and BWS where it is bad (RFC 9110 §5.6.3). */
+  skipBlanks(): void {
+    while (this.next === " " || this.next === "\t") this.#at += 1;
+  }
+}
+
+const plain = /[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]+/y;
+const escaped = /\\[\t \x21-\x7e\x80-\xff]/y;
+
+/** Whether text is a token (RFC 9110 §5.6.2). */
+export function isToken(text: string): boolean {
+  token.lastIndex = 0;
+  return token.test(text) && token.lastIndex === text.length;
+}
+
+/** A token, or what a quoted string says. */
+export function readWord(field: FieldScanner): string | undefined {
+  return field.match(token) ?? readQuoted(field);
+}
+
+/** What a quoted string says (RFC 9110 §5.6.4). */
+function readQuoted(field: FieldScanner): string | undefined {
+  if (!field.take('"')) return undefined;
+  let says = "";
+  while (!field.take('"')) {
+    const part = field.match(plain) ?? field.match(escaped)?.slice(1);
+    if (part === undefined) return undefined;
+    says += part;
+  }
+  return says;
+}
+
+/** Text as a token where it is one, and quoted where it is not; undefined where it cannot be quoted either. */
+export function printWord(text: string): string | undefined {
+  return isToken(text) ? text : printQuoted(text);
+}
+
+/** Text as a quoted string; undefined where it has a character no field value holds. */
+export function printQuoted(text: string): string | undefined {
+  if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(text)) return undefined;
+  return `"${text.replace(/["\\]/g, "\\$&")}"`;
+}
+
+/** Parameters by name, the names in lower case, in the order they were sent. */
+type Parameters = ReadonlyMap<string, string>;
+
+/** Parameters as they are read. Their `Map` is made where the application asks for it: see {@link keyOf}. */
+export class Pairs {
+  readonly #keys = new Set<string>();
+  readonly #list: (readonly [name: string, value: string])[] = [];
+  #map: Parameters | undefined;
+
+  /** False for a name that is there. */
+  add(name: string, value: string): boolean {
+    const key = keyOf(name);
+    if (this.#keys.has(key)) return false;
+    this.#keys.add(key);
+    this.#list.push([name, value]);
+    return true;
+  }
+
+  get list(): readonly (readonly [name: string, value: string])[] {
+    return this.#list;
+  }
+
+  get map(): Parameters {
+    return (this.#map ??= new Map(this.#list));
+  }
+}
+
+const semicolon = /[ \t]*;[ \t]*/y;
+
+/**
+ * The parameters that follow (RFC 9110 §5.6.6), none or more; undefined where one is malformed or a name is there
+ * twice. No blanks stand around `=`.
+ *
+ * @param until a sticky pattern where they end.
+ */
+export function readParameters(field: FieldScanner, until?: RegExp): Pairs | undefined {
+  const pairs = new Pairs();
+  while (!(until !== undefined && field.sees(until)) && field.match(semicolon) !== undefined) {
+    const name = field.match(token)?.toLowerCase();
+    // The grammar lets a parameter be empty: "text/html;".
+    if (name === undefined) continue;
+    if (!field.take("=")) return undefined;
+    const value = readWord(field);
+    if (value === undefined || !pairs.add(name, value)) return undefined;
+  }
+  return pairs;
+}
+
+/** Parameters, each with a `;` before it; undefined where one cannot be printed. */
+export function printParameters(parameters: Parameters): string | undefined {
+  const pairs = printPairs(parameters);
+  return pairs?.map((pair) => `;${pair}`).join("");
+}
+
+/** Each parameter as `name=value`; undefined where one cannot be printed, or two names differ only in case. */
+export function printPairs(parameters: Parameters): readonly string[] | undefined {
+  const names = new Set<string>();
+  const pairs: string[] = [];
+  for (const [given, value] of parameters) {
+    const name = given.toLowerCase();
+    const word = printWord(value);
+    if (!isToken(name) || names.has(name) || word === undefined) return undefined;
+    names.add(name);
+    pairs.push(`${name}=${word}`);
+  }
+  return pairs;
+}

@@ -1,0 +1,203 @@
+import { mediaType } from "../codecs/index.ts";
+import { isToken, stripped } from "../http/fields.ts";
+import { Problem, Refusal, inOneLine, invalidRefusal, sentences, unsupportedMediaType } from "../refusals.ts";
+import type { Code, FrameworkCode } from "../refusals.ts";
+import { compileReader } from "../schema/read.ts";
+import type { JsonOf, Shape, ValueOf } from "../schema/valibot.ts";
+import { BodyReader, wrongMax } from "./body-source.ts";
+import type { Body } from "./body-source.ts";
+import type { Awaitable, Dep, DepNode, Names } from "./dep.ts";
+import type { Asked } from "./request.ts";
+
+/** The `type/subtype` of a `Content-Type`, in lower case; undefined where it is no media type. */
+export function mediaTypeOf(line: string): string | undefined {
+  const read = mediaType.parse(stripped(line));
+  return read.ok ? `${read.value.type}/${read.value.subtype}` : undefined;
+}
+
+/** Whether a `Content-Type` says multipart/form-data, whatever its parameters are. */
+export function isMultipart(line: string): boolean {
+  return /^multipart\/form-data[\t ]*(?:;|$)/i.test(stripped(line));
+}
+
+/** A multipart body that names no boundary it could be read by. */
+export const noBoundary: Problem = /* @__PURE__ */ new Problem(
+  "header.content-type",
+  "malformed",
+  "This names no boundary.",
+);
+
+/** The only `Content-Type` of a request; undefined where it has none, and where it has several. */
+export function contentTypeOf(asked: Asked): string | undefined {
+  const lines = asked.lines("content-type");
+  return lines.length === 1 ? lines[0] : undefined;
+}
+
+/** A 415 where the body's type is none of those accepted, or not named. */
+function checkContentType(asked: Asked, accepted: readonly string[]): Refusal | undefined {
+  const line = contentTypeOf(asked);
+  return line !== undefined && accepts(accepted, line) ? undefined : unsupported();
+}
+
+export function unsupported(): Refusal<"unsupported_media_type"> {
+  return new Refusal(unsupportedMediaType, sentences.get("unsupported_media_type") as string, {});
+}
+
+/** Whether a media type is one of `type/subtype`, `type/*` or `type/*+suffix`, compared without case or parameters. */
+function accepts(accepted: readonly string[], line: string): boolean {
+  const type = mediaTypeOf(line);
+  return type !== undefined && accepted.some((pattern) => matches(pattern.toLowerCase(), type));
+}
+
+/** What is wrong with the types a body may have, for the checks of an app being made. */
+function wrongContentTypes(types: readonly string[] = []): readonly string[] {
+  const wrong = types.filter((type) => !isContentType(type));
+  return wrong.map(
+    (type) =>
+      `accepts the content type ${JSON.stringify(type)}, which is neither type/subtype, type/* nor type/*+suffix`,
+  );
+}
+
+/** Whether it is `type/subtype`, `type/*` or `type/*+suffix`. */
+export function isContentType(text: string): boolean {
+  const [type = "", subtype = "", ...more] = text.split("/");
+  if (more.length > 0 || !isToken(type) || type.includes("*")) return false;
+  return isToken(subtype) && /^(?:[^*]+|\*|\*\+[^*]+)$/.test(subtype);
+}
+
+function matches(pattern: string, type: string): boolean {
+  const star = pattern.indexOf("/*");
+  if (star === -1) return pattern === type;
+  const suffix = pattern.slice(star + 2);
+  return type.startsWith(pattern.slice(0, star + 1)) && type.length > star + 1 + suffix.length && type.endsWith(suffix);
+}
+
+const at = "body";
+
+/**
+ * The whole body as JSON, read by a shape. What does not fit is a 400 with its problems, up to the app's `maxProblems`; a `Content-Type` that is
+ * no JSON is a 415 before the body is read. No body reads as `{}`.
+ *
+ * @param options `refusal` is answered for a body that does not fit, in place of the problems, of which the first 100 go to the log.
+ * `examples` are bodies for the API document, as they are sent.
+ */
+export function json<S extends Shape>(
+  shape: S,
+  options?: { readonly examples?: readonly NoInfer<JsonOf<S>>[] },
+): Dep<ValueOf<S>, never, { json: JsonOf<S> }>;
+export function json<S extends Shape, const Name extends string>(
+  shape: S,
+  options: { readonly refusal: readonly [Code<Name>, string]; readonly examples?: readonly NoInfer<JsonOf<S>>[] },
+): Dep<ValueOf<S>, Name, { json: JsonOf<S> }>;
+export function json(
+  shape: Shape,
+  options: { readonly refusal?: readonly [Code, string]; readonly examples?: readonly unknown[] } = {},
+): Dep<never, never, never> {
+  const { refusal, examples = [] } = options;
+  const node: DepNode = {
+    from: [],
+    codes: refusal === undefined ? [unsupportedMediaType] : [unsupportedMediaType, refusal[0]],
+    body: { as: "json", shape, examples },
+    before: () => checkJsonType,
+    compile: () => {
+      const reader = compileReader(shape);
+      return (asked) => {
+        const { text } = asked;
+        const most = asked.maxProblems;
+        const read = text === undefined ? reader.read(asked.bytes, at, most) : reader.readText(text, at, most);
+        if (read.ok) return read.value;
+        const { error, more } = read;
+        if (refusal === undefined) return invalidRefusal(error, undefined, more);
+        const [code, sentence] = refusal;
+        return new Refusal(code, sentence, { detail: inOneLine(error, more) });
+      };
+    },
+  };
+  return { node };
+}
+
+// An absent Content-Type passes: a client that sends none has said nothing against JSON.
+function checkJsonType(asked: Asked): Refusal | undefined {
+  const lines = asked.lines("content-type");
+  if (lines.length === 0) return undefined;
+  const [line = ""] = lines;
+  if (lines.length === 1 && (line === "application/json" || isJson(line))) return undefined;
+  return unsupported();
+}
+
+function isJson(line: string): boolean {
+  const type = mediaTypeOf(line);
+  return type !== undefined && (type === "application/json" || /^application\/.+\+json$/.test(type));
+}
+
+/** A body as it is sent with `fetch`. */
+export type BodyToSend = string | Uint8Array | Blob | FormData | URLSearchParams | ReadableStream<Uint8Array>;
+
+/** What a client sends for a body: the type is the body's own (a `Blob`, a form) or the header's. */
+interface BodySent {
+  body: BodyToSend;
+  headers?: { "content-type"?: string };
+}
+
+/** The whole body, up to the app's `maxBody`; empty where there is none. */
+export const body: Dep<Uint8Array, never, BodySent> = {
+  node: { from: [], body: { as: "bytes" }, compile: () => (asked) => asked.bytes },
+};
+
+/**
+ * Reads the whole body and parses it. `contentTypes` are `type/subtype`, `type/*` or `type/*+suffix`; another
+ * `Content-Type`, or none, is a 415 before a byte is read.
+ */
+export function ofBody<A = never, const Codes extends readonly Code[] = readonly []>(
+  options: { readonly contentTypes: readonly string[]; readonly refuses?: Codes },
+  parse: (body: Uint8Array) => Awaitable<A | Refusal<Names<Codes> | FrameworkCode> | Problem>,
+): Dep<Exclude<A, Problem>, Names<Codes>, BodySent> {
+  const { contentTypes } = options;
+  return {
+    node: {
+      from: [],
+      codes: [unsupportedMediaType, ...(options.refuses ?? [])],
+      body: { as: "bytes", contentTypes },
+      check: () => wrongContentTypes(contentTypes),
+      before: () => (asked) => checkContentType(asked, contentTypes),
+      compile: () => (asked) => parse(asked.bytes),
+    },
+  };
+}
+
+/** How a body is read as it arrives. */
+export interface BodyStreamOptions {
+  /** Bytes it may have; the app's `maxBody` does not bound it. */
+  readonly max: number;
+  /** `type/subtype`, `type/*` or `type/*+suffix`; any other, or none, is a 415 before a byte is read. */
+  readonly contentTypes?: readonly string[];
+}
+
+/**
+ * The body as it arrives, never held whole. It can be read only while the handler runs; what the handler leaves
+ * unread is dropped.
+ *
+ * @example
+ * ```ts
+ * const upload = bodyStream({ max: 1 << 30, contentTypes: ["image/*"] });
+ * const store = post(Path.of("images"), { inputs: { upload }, returns: Returns.text }, async ({ upload }) => {
+ *   let bytes = 0;
+ *   for await (const part of upload) bytes += part.byteLength;
+ *   return `${bytes} bytes`;
+ * });
+ * ```
+ */
+export function bodyStream(options: BodyStreamOptions): Dep<Body, never, BodySent> {
+  const { max, contentTypes } = options;
+  return {
+    node: {
+      from: [],
+      body: { as: "stream", max, ...(contentTypes === undefined ? {} : { contentTypes }) },
+      ...(contentTypes === undefined
+        ? {}
+        : { codes: [unsupportedMediaType], before: () => (asked) => checkContentType(asked, contentTypes) }),
+      check: () => [...wrongMax(max), ...wrongContentTypes(contentTypes)],
+      compile: () => (asked) => asked.openBody((source, holder) => new BodyReader(source, max, holder)),
+    },
+  };
+}

@@ -1,0 +1,185 @@
+import type { Attributes } from "@opentelemetry/api";
+import type * as prometheus from "@opentelemetry/exporter-prometheus";
+import type * as sdk from "@opentelemetry/sdk-metrics";
+import { make } from "./answers/build.ts";
+import type { Succeeded } from "./answers/returned.ts";
+import * as Returns from "./answers/returns.ts";
+import type { Dep } from "./inputs/dep.ts";
+import { internal, refuse } from "./refusals.ts";
+import * as Meta from "./routing/meta.ts";
+import { of } from "./routing/path.ts";
+import type { Path } from "./routing/path.ts";
+import { get } from "./routing/route.ts";
+import type { Route } from "./routing/route.ts";
+import { Instruments, bringInstruments, expectInstruments, giveUpInstruments } from "./telemetry/measure.ts";
+
+/** OpenTelemetry's metric reader, as far as it is used. */
+export interface MetricReader {
+  collect(): Promise<{ readonly resourceMetrics: object }>;
+}
+
+// By names that bundlers do not follow: they would have all of it, or fail for want of it, in a program that does not measure.
+const sdkPackage = "@opentelemetry/sdk-metrics";
+const prometheusPackage = "@opentelemetry/exporter-prometheus";
+
+/** The classes that `Metrics.routes` stands on. */
+export interface MetricsPackages {
+  /** Of `@opentelemetry/sdk-metrics`, as the next is. */
+  readonly MeterProvider: new (options: never) => object;
+  readonly MetricReader: abstract new (options?: never) => object;
+  /** Of `@opentelemetry/exporter-prometheus`. */
+  readonly PrometheusSerializer: new (...options: never) => object;
+}
+
+/** What was collected, as text. */
+type Serialize = (collected: object) => string;
+
+/** A provider of the framework's own, and what reads it. */
+async function ownReader(
+  packages: MetricsPackages | undefined,
+): Promise<{ readonly reader: MetricReader; readonly instruments: Instruments }> {
+  const { MeterProvider, MetricReader } = (packages ?? (await import(/* @vite-ignore */ sdkPackage))) as typeof sdk;
+  class OnDemand extends MetricReader {
+    protected override async onForceFlush(): Promise<void> {}
+    protected override async onShutdown(): Promise<void> {}
+  }
+  const reader = new OnDemand();
+  const provider = new MeterProvider({ readers: [reader] });
+  return { reader, instruments: new Instruments(provider) };
+}
+
+/** OpenTelemetry's own writer, given the names that its specification says: it leaves the unit out of them. */
+async function serializer(packages: MetricsPackages | undefined): Promise<Serialize> {
+  const { PrometheusSerializer } = (packages ??
+    (await import(/* @vite-ignore */ prometheusPackage))) as typeof prometheus;
+  const serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
+  return (collected) => serializer.serialize(named(collected as sdk.ResourceMetrics));
+}
+
+// Each name ends with its unit in words (OpenTelemetry's "Prometheus and OpenMetrics Compatibility"), and a count has none.
+const words: { readonly [unit: string]: string } = {
+  d: "days",
+  h: "hours",
+  min: "minutes",
+  s: "seconds",
+  ms: "milliseconds",
+  us: "microseconds",
+  ns: "nanoseconds",
+  By: "bytes",
+  KiBy: "kibibytes",
+  MiBy: "mebibytes",
+  GiBy: "gibibytes",
+  KBy: "kilobytes",
+  MBy: "megabytes",
+  GBy: "gigabytes",
+  Cel: "celsius",
+  Hz: "hertz",
+  "%": "percent",
+};
+
+function suffixOf(unit: string): string {
+  const word = Object.hasOwn(words, unit) ? words[unit] : /^[a-z]{2,}$/.test(unit) ? unit : undefined;
+  return word === undefined ? "" : `_${word}`;
+}
+
+function named(collected: sdk.ResourceMetrics): sdk.ResourceMetrics {
+  const scopeMetrics = collected.scopeMetrics.map(({ scope, metrics }) => ({
+    scope,
+    metrics: metrics.map((metric) => {
+      const { name, unit } = metric.descriptor;
+      const suffix = suffixOf(unit);
+      return {
+        ...metric,
+        dataPoints: metric.dataPoints.map((point) => ({ ...point, attributes: said(point.attributes) })),
+        descriptor: { ...metric.descriptor, unit: "", name: name.endsWith(suffix) ? name : name + suffix },
+      } as sdk.MetricData;
+    }),
+  }));
+  return { ...collected, scopeMetrics };
+}
+
+// An empty label is one that is not there (Prometheus's data model).
+function said(attributes: Attributes): Attributes {
+  const isSaid = ([, value]: [string, unknown]): boolean => value !== "";
+  const entries = Object.entries(attributes);
+  return entries.every(isSaid) ? attributes : Object.fromEntries(entries.filter(isSaid));
+}
+
+/** Where the figures are served, to whom, and whose they are. */
+export interface MetricsOptions<At extends string = string, Refuses extends string = string, Wire = unknown> {
+  /** `/metrics` unless set. */
+  readonly at?: Path<{}, At>;
+  /** An input that refuses whoever may not read them, as a `Dep.join` of a credential does; none unless set. */
+  readonly guard?: Dep<unknown, Refuses, Wire>;
+  /** A reader of the application's own `MeterProvider`, whose instruments are then served; the framework's own unless set. */
+  readonly reader?: MetricReader;
+  /** What is loaded otherwise: for a program that is bundled, as a Worker is. */
+  readonly packages?: MetricsPackages;
+}
+
+/**
+ * `GET /metrics`: the figures, in the text form that Prometheus reads. `http.server.request.duration` by method, route and
+ * status, `http.server.active_requests`, open connections, bytes of bodies held, `http.client.request.duration`, and each
+ * pool's connections. Its access line is at debug. Whoever can reach it reads it, unless a `guard` refuses them.
+ *
+ * It stands on the packages `@opentelemetry/sdk-metrics` and `@opentelemetry/exporter-prometheus`, and loads them when it is
+ * called, unless it is given them; of a provider registered with `@opentelemetry/api` the framework's instruments are too,
+ * with or without it.
+ *
+ * @example
+ * ```ts
+ * await serve([...routes, ...Metrics.routes()]);
+ * ```
+ */
+export function routes<At extends string = "/metrics", Refuses extends string = never, Wire = {}>(
+  options: MetricsOptions<At, Refuses, Wire> = {},
+): readonly [Route<"GET", At, Wire, Succeeded<number, unknown>, Refuses>] {
+  // Where no path is given, its type is the default's.
+  const { at = of("metrics") as Path as Path<{}, At>, guard, reader, packages } = options;
+  const source = reader === undefined ? ownSource(packages) : sourceOf(reader, packages);
+  // Whoever asks is told; until then nobody waits for it.
+  source.catch(() => {});
+  const meta = Meta.empty.add(Meta.access, "debug");
+  const summary = "What the server does, in figures";
+  const inputs = guard === undefined ? {} : { guard };
+  const route = get(at, { summary, inputs, returns: Returns.response, meta }, async () => {
+    const collect = await source.catch(() => undefined);
+    return collect === undefined
+      ? refuse(internal, undefined, { detail: missing })
+      : make(await collect(), { contentType });
+  });
+  return [route as Route<"GET", At, Wire, Succeeded<number, unknown>, Refuses>];
+}
+
+const contentType = "text/plain; version=0.0.4; charset=utf-8";
+const missing =
+  "Metrics.routes needs @opentelemetry/sdk-metrics and @opentelemetry/exporter-prometheus, or their classes in a bundle";
+
+type Collect = () => Promise<string>;
+
+// One for the process: its figures are the process's.
+let own: Promise<Collect> | undefined;
+
+function ownSource(packages: MetricsPackages | undefined): Promise<Collect> {
+  return (own ??= makeOwnSource(packages));
+}
+
+async function makeOwnSource(packages: MetricsPackages | undefined): Promise<Collect> {
+  expectInstruments();
+  try {
+    const [{ reader, instruments }, serialize] = await Promise.all([ownReader(packages), serializer(packages)]);
+    bringInstruments(instruments);
+    return collector(reader, serialize);
+  } catch (thrown) {
+    giveUpInstruments();
+    throw thrown;
+  }
+}
+
+async function sourceOf(reader: MetricReader, packages: MetricsPackages | undefined): Promise<Collect> {
+  return collector(reader, await serializer(packages));
+}
+
+function collector(reader: MetricReader, serialize: Serialize): Collect {
+  return async () => serialize((await reader.collect()).resourceMetrics);
+}

@@ -1,0 +1,213 @@
+import { tagsOf } from "../schema/read-choice.ts";
+import { compileRead } from "../schema/read.ts";
+import type { Choice, Kind, ListKind, ObjectKind, RecordKind, TupleKind, Variant, Wrapper } from "../schema/valibot.ts";
+import { isJson, orNull } from "./schema.ts";
+import type { Describer, Schema } from "./schema.ts";
+
+/** One word, and no other. */
+export function literal(word: unknown): Schema {
+  return { const: word };
+}
+
+/** One of some words, which may be of several types. */
+export function words(all: readonly unknown[]): Schema {
+  const distinct = [...new Set(all)];
+  const types = new Set(distinct.map(typeOf));
+  const [type] = types;
+  return { ...(types.size === 1 ? { type } : {}), enum: distinct };
+}
+
+function typeOf(word: unknown): string {
+  if (word === null) return "null";
+  return typeof word;
+}
+
+/** A value of several shapes. */
+export function union(shape: Choice, at: string, describer: Describer): Schema {
+  const known = wordsOf(shape.options);
+  if (known !== undefined) return words(known);
+  // What is absent is no JSON: whether it may be is said where the member is.
+  const options = shape.options.filter(({ type }) => !["never", "undefined", "void"].includes(type));
+  const schemas = options.map((option) => describer.describe(option, at));
+  const [only] = schemas;
+  if (only === undefined) return { not: {} };
+  return schemas.length === 1 ? only : { anyOf: schemas };
+}
+
+function wordsOf(options: readonly Kind[]): readonly unknown[] | undefined {
+  const all: unknown[] = [];
+  for (const option of options) {
+    if (option.pipe !== undefined) return undefined;
+    if (option.type === "literal") all.push(option.literal);
+    else if (option.type === "picklist" || option.type === "enum") all.push(...option.options);
+    else return undefined;
+  }
+  return all.length === 0 ? undefined : all;
+}
+
+/** A value of every one of several shapes. */
+export function intersection(shape: Choice, at: string, describer: Describer): Schema {
+  return { allOf: shape.options.map((option) => describer.describe(option, at)) };
+}
+
+/** A tagged union: one of its objects and no other, where each tag is of one object. */
+export function variant(shape: Variant, at: string, describer: Describer): Schema {
+  const schemas = shape.options.map((option) => describer.describe(option, at));
+  const tags = shape.options.map((option) => tagsOf(option, shape.key));
+  const known = tags.flat();
+  if (tags.includes("open") || new Set(known).size < known.length) return { anyOf: schemas };
+  return { oneOf: schemas, ...discriminator(shape.key, tags as readonly (readonly unknown[])[], schemas) };
+}
+
+/** OpenAPI's own word for a tag, which points at components and so has none for objects without a name. */
+function discriminator(key: string, tags: readonly (readonly unknown[])[], schemas: readonly Schema[]): Schema {
+  const mapping: [string, unknown][] = [];
+  for (const [index, schema] of schemas.entries()) {
+    const reference = schema["$ref"];
+    if (reference === undefined) return {};
+    for (const tag of tags[index] as readonly unknown[]) {
+      if (typeof tag !== "string") return {};
+      mapping.push([tag, reference]);
+    }
+  }
+  return { discriminator: { propertyName: key, mapping: Object.fromEntries(mapping) } };
+}
+
+/** Shapes that let a value be absent or null, or take that back. Whether it may be absent is its object's to say. */
+export function wrapped(shape: Wrapper, at: string, describer: Describer): Schema {
+  const { direction } = describer;
+  const inner = describer.describe(shape.wrapped, at);
+  switch (shape.type) {
+    case "optional":
+    case "exact_optional":
+      // A caller may say null for what is not there.
+      return direction === "input" ? withDefault(shape, nullable(shape.wrapped, inner)) : inner;
+    case "undefinedable":
+      return inner;
+    case "nullable":
+      // The default is written in the place of null.
+      if (direction === "output" && instead(shape)) return inner;
+      return nullable(shape.wrapped, inner);
+    case "nullish":
+      if (direction === "input") return withDefault(shape, nullable(shape.wrapped, inner));
+      return instead(shape) ? inner : nullable(shape.wrapped, inner);
+    case "non_optional":
+      return direction === "input" ? there(shape.wrapped, at, describer, inner) : inner;
+    default:
+      return there(shape.wrapped, at, describer, inner);
+  }
+}
+
+/** Whether an object of the shape may lack a member of this one. */
+function mayBeAbsent(shape: Kind, describer: Describer): boolean {
+  return describer.direction === "input" ? mayBeUnsent(shape) : mayBeUnwritten(shape);
+}
+
+/** As the reader has it. */
+function mayBeUnsent({ type, fallback }: Kind): boolean {
+  return fallback !== undefined || type === "optional" || type === "exact_optional" || type === "nullish";
+}
+
+/** Whether the writer may leave it out. */
+function mayBeUnwritten(shape: Kind): boolean {
+  const last = shape.pipe?.findLast((item) => item.kind === "schema");
+  if (last !== undefined && last !== shape) return mayBeUnwritten(last);
+  switch (shape.type) {
+    case "optional":
+    case "exact_optional":
+    case "undefinedable":
+    case "nullish":
+      return shape.default === undefined;
+    case "nullable":
+      return shape.default === undefined && mayBeUnwritten(shape.wrapped);
+    case "non_nullable":
+      return mayBeUnwritten(shape.wrapped);
+    case "union":
+      return shape.options.some(mayBeUnwritten);
+    case "lazy":
+      return shape.getter.length === 0 && mayBeUnwritten(shape.getter(undefined));
+    case "never":
+    case "undefined":
+    case "void":
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** The default of a member that may be absent, where JSON can say it. */
+function withDefault(shape: { readonly default?: unknown }, schema: Schema): Schema {
+  const given = shape.default;
+  return given === undefined || typeof given === "function" || !isJson(given) ? schema : { ...schema, default: given };
+}
+
+function instead(shape: Wrapper): boolean {
+  return shape.default !== undefined && shape.default !== null;
+}
+
+function nullable(inner: Kind, schema: Schema): Schema {
+  return takesNull(inner) ? schema : orNull(schema);
+}
+
+function takesNull(shape: Kind): boolean {
+  return shape.fallback === undefined && compileRead(shape).sorts().includes("null");
+}
+
+/** A value that is neither absent nor null. */
+function there(inner: Kind, at: string, describer: Describer, schema: Schema): Schema {
+  if (inner.pipe === undefined && "wrapped" in inner && !inner.type.startsWith("non_")) {
+    return there(inner.wrapped, at, describer, describer.describe(inner.wrapped, at));
+  }
+  return takesNull(inner) ? { allOf: [schema, { not: { type: "null" } }] } : schema;
+}
+
+export function object(shape: ObjectKind, at: string, describer: Describer): Schema {
+  const schema: Schema = { type: "object" };
+  const entries = Object.entries(shape.entries);
+  const properties = entries.map(([name, entry]) => [name, member(entry, `${at}.${name}`, describer)]);
+  if (entries.length > 0) schema["properties"] = Object.fromEntries(properties);
+  const required = entries.filter(([, entry]) => !mayBeAbsent(entry, describer)).map(([name]) => name);
+  if (required.length > 0) schema["required"] = required;
+  if (shape.type === "strict_object") schema["additionalProperties"] = false;
+  if (shape.type === "loose_object") schema["additionalProperties"] = true;
+  if (shape.rest !== undefined) schema["additionalProperties"] = describer.describe(shape.rest, `${at}.*`);
+  return schema;
+}
+
+function member(entry: Kind, at: string, describer: Describer): Schema {
+  const schema = describer.describe(entry, at);
+  return describer.direction === "input" ? withDefault({ default: entry.fallback }, schema) : schema;
+}
+
+/** An object of any names. */
+export function record(shape: RecordKind, at: string, describer: Describer): Schema {
+  const names = describer.describe(shape.key, `${at}[name]`);
+  const plain = Object.keys(names).length === 1 && names["type"] === "string";
+  return {
+    type: "object",
+    additionalProperties: describer.describe(shape.value, `${at}.*`),
+    ...(plain ? {} : { propertyNames: names }),
+  };
+}
+
+export function list(shape: ListKind, at: string, describer: Describer): Schema {
+  return { type: "array", items: item(shape.item, `${at}[]`, describer) };
+}
+
+export function tuple(shape: TupleKind, at: string, describer: Describer): Schema {
+  const { items, rest, type } = shape;
+  const least = items.findLastIndex((one) => !mayBeAbsent(one, describer)) + 1;
+  return {
+    type: "array",
+    ...(items.length === 0 ? {} : { prefixItems: items.map((one, index) => item(one, `${at}[${index}]`, describer)) }),
+    ...(rest === undefined ? {} : { items: item(rest, `${at}[]`, describer) }),
+    minItems: least,
+    ...(rest === undefined && type !== "loose_tuple" ? { maxItems: items.length } : {}),
+  };
+}
+
+/** A place in a list cannot be left out: what is absent there is written as null. */
+function item(shape: Kind, at: string, describer: Describer): Schema {
+  const schema = describer.describe(shape, at);
+  return describer.direction === "output" && mayBeAbsent(shape, describer) ? orNull(schema) : schema;
+}

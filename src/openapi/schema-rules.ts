@@ -1,0 +1,276 @@
+import { changesNothing, keepsSort, nameOf, readyMadeOf, textChanges } from "../schema/valibot.ts";
+import type { Action, Kind } from "../schema/valibot.ts";
+import { anyJson, isJson } from "./schema.ts";
+import type { Describer, Schema } from "./schema.ts";
+
+/** Valibot's formats that JSON Schema has a word for (2020-12 Validation §7.3, §8.3). */
+const words: ReadonlyMap<string, Schema> = new Map([
+  ["base64", { contentEncoding: "base64" }],
+  ["email", { format: "email" }],
+  ["ip", { anyOf: [{ format: "ipv4" }, { format: "ipv6" }] }],
+  ["ipv4", { format: "ipv4" }],
+  ["ipv6", { format: "ipv6" }],
+  ["iso_date", { format: "date" }],
+  ["iso_timestamp", { format: "date-time" }],
+  ["parse_json", { contentMediaType: "application/json" }],
+  ["rfc_email", { format: "email" }],
+  ["url", { format: "uri" }],
+  ["uuid", { format: "uuid" }],
+]);
+
+/** What a text's action asks of it; "loosely" where JSON Schema cannot say it, undefined where it asks nothing of a text. */
+function textRule(action: Action): Schema | "loosely" | undefined {
+  const { type, requirement } = action;
+  const word = words.get(type);
+  if (word !== undefined) return word;
+  if (requirement instanceof RegExp) return patternRule(requirement);
+  if (typeof requirement !== "string") return undefined;
+  const text = requirement.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+  switch (type) {
+    case "starts_with":
+      return { pattern: `^${text}` };
+    case "ends_with":
+      return { pattern: `${text}$` };
+    case "includes":
+      return { pattern: text };
+    case "excludes":
+      return { not: { pattern: text } };
+    default:
+      return undefined;
+  }
+}
+
+// JSON Schema's patterns are ECMA-262's with the flag "u" and no other (2020-12 Core §6.4).
+function patternRule({ source, flags }: RegExp): Schema | "loosely" {
+  if (/[^dgu]/.test(flags)) return "loosely";
+  try {
+    return { pattern: new RegExp(source, "u").source };
+  } catch {
+    return "loosely";
+  }
+}
+
+/**
+ * Adds to a schema what an action of its pipe asks of the value, which is of `base`. Checks of the author's own have no
+ * word here.
+ */
+function addRule(action: Action, base: Kind, schema: Schema, at: string, describer: Describer): void {
+  const { type, requirement } = action;
+  switch (type) {
+    case "integer":
+    case "safe_integer":
+      if (schema["type"] === undefined || schema["type"] === "number") schema["type"] = "integer";
+      return;
+    case "min_value":
+      return addBound("minimum", Math.max, requirement, schema, at, describer);
+    case "max_value":
+      return addBound("maximum", Math.min, requirement, schema, at, describer);
+    case "gt_value":
+      return addBound("exclusiveMinimum", Math.max, requirement, schema, at, describer);
+    case "lt_value":
+      return addBound("exclusiveMaximum", Math.min, requirement, schema, at, describer);
+    case "multiple_of":
+      return addMultiple(requirement, schema, at, describer);
+    case "value":
+      return add({ const: requirement }, schema);
+    case "not_value":
+      return add({ not: { const: requirement } }, schema);
+    case "values":
+      return add({ enum: requirement }, schema);
+    case "not_values":
+      return add({ not: { enum: requirement } }, schema);
+  }
+  if (addLength(type, requirement as number, base, schema)) return;
+  const rule = textRule(action);
+  if (rule === "loosely") describer.loose(at, "has a pattern that JSON Schema cannot write");
+  else if (rule !== undefined) add(rule, schema);
+}
+
+type Tightest = (...values: readonly number[]) => number;
+
+function addBound(
+  keyword: string,
+  tightest: Tightest,
+  bound: unknown,
+  schema: Schema,
+  at: string,
+  describer: Describer,
+): void {
+  const number = exact(bound, schema);
+  if (number === undefined) return describer.loose(at, "has a bound that JSON Schema cannot write");
+  tighten(keyword, tightest, number, schema);
+}
+
+function addMultiple(step: unknown, schema: Schema, at: string, describer: Describer): void {
+  const number = exact(step, schema);
+  if (number === undefined) return describer.loose(at, "has a bound that JSON Schema cannot write");
+  add({ multipleOf: Math.abs(number) }, schema);
+}
+
+/** A bound as JSON's readers understand it: a whole number past 2^53 is another one to many of them. */
+function exact(bound: unknown, schema: Schema): number | undefined {
+  if (typeof bound !== "number" && typeof bound !== "bigint") return undefined;
+  const number = Number(bound);
+  const whole = typeof bound === "bigint" || schema["type"] === "integer";
+  return Number.isFinite(number) && (!whole || Math.abs(number) <= Number.MAX_SAFE_INTEGER) ? number : undefined;
+}
+
+/** Which side a length bounds; lengths are counted in code points, as JSON Schema counts them. */
+function addLength(type: string, bound: number, base: Kind, schema: Schema): boolean {
+  switch (type) {
+    case "min_length":
+    case "min_code_points":
+    case "min_graphemes":
+      sized(["Length", "Items"], bound, undefined, base, schema);
+      return true;
+    case "max_length":
+    case "max_code_points":
+    case "max_bytes":
+      sized(["Length", "Items"], undefined, bound, base, schema);
+      return true;
+    case "length":
+    case "code_points":
+      sized(["Length", "Items"], bound, bound, base, schema);
+      return true;
+    case "non_empty":
+      sized(["Length", "Items"], 1, undefined, base, schema);
+      return true;
+    case "empty":
+      sized(["Length", "Items"], undefined, 0, base, schema);
+      return true;
+    case "min_entries":
+      sized(["Properties"], bound, undefined, base, schema);
+      return true;
+    case "max_entries":
+      sized(["Properties"], undefined, bound, base, schema);
+      return true;
+    case "entries":
+      sized(["Properties"], bound, bound, base, schema);
+      return true;
+    default:
+      return false;
+  }
+}
+
+const nounOf: { readonly [type: string]: string } = { string: "Length", array: "Items", object: "Properties" };
+
+/** Of a value that may be of several types each keyword binds its own type and no other. */
+function sized(
+  nouns: readonly string[],
+  least: number | undefined,
+  most: number | undefined,
+  base: Kind,
+  schema: Schema,
+): void {
+  const noun = nounOf[typeof schema["type"] === "string" ? schema["type"] : base.type];
+  for (const its of noun === undefined ? nouns : [noun]) {
+    if (least !== undefined) tighten(`min${its}`, Math.max, least, schema);
+    if (most !== undefined) tighten(`max${its}`, Math.min, most, schema);
+  }
+}
+
+function tighten(keyword: string, tightest: Tightest, bound: number, schema: Schema): void {
+  const before = schema[keyword];
+  schema[keyword] = typeof before === "number" ? tightest(before, bound) : bound;
+}
+
+/** Adds a rule beside those there are: where its keyword is taken, all of them hold. */
+function add(rule: Schema, schema: Schema): void {
+  const taken = Object.keys(rule).some((keyword) => keyword in schema && keyword !== "allOf");
+  const all = [
+    ...((schema["allOf"] as Schema[] | undefined) ?? []),
+    ...((rule["allOf"] as Schema[] | undefined) ?? []),
+  ];
+  if (taken) schema["allOf"] = [...((schema["allOf"] as Schema[] | undefined) ?? []), rule];
+  else Object.assign(schema, rule, all.length > 0 ? { allOf: all } : {});
+}
+
+type Part = Kind | Action;
+
+/** A schema and what is done behind it: read, it is what may be sent; written, what came out of it. */
+export function pipe(shape: Kind, at: string, describer: Describer): Schema {
+  const [first, ...behind] = partsOf(shape);
+  const rules = behind.filter((part) => part.kind !== "metadata" && !changesNothing.has(part.type));
+  const schema =
+    describer.direction === "input" ? sent(first, rules, at, describer) : written(first, rules, at, describer);
+  for (const part of behind) if (part.kind === "metadata") annotate(part, schema);
+  return schema;
+}
+
+/** The parts of nested pipes in one; a named shape stays whole, to be referred to. */
+function partsOf(shape: Kind): [Kind, ...Part[]] {
+  const [first, ...behind] = shape.pipe ?? [shape];
+  const whole = first.pipe === undefined || first.fallback !== undefined || nameOf(first) !== undefined;
+  if (whole || readyMadeOf(first) !== undefined) return [first, ...behind];
+  return [...partsOf(first), ...behind];
+}
+
+/**
+ * What may be sent: every rule up to the first change that makes another value of it. A change of a text's spelling, to
+ * trim it say, is none: who sends what it makes keeps the rules behind it.
+ */
+function sent(first: Kind, rules: readonly Part[], at: string, describer: Describer): Schema {
+  let base = first;
+  let schema = describer.describe(first, at);
+  for (const part of rules) {
+    if (part.kind === "schema") {
+      base = part;
+      schema = { allOf: [schema, describer.describe(part, at)] };
+    } else if (part.kind === "validation" || part.type === "parse_json") addRule(part, base, schema, at, describer);
+    if (part.kind === "transformation" && !keepsSpelling(part)) return schema;
+  }
+  return schema;
+}
+
+/** What comes out: the last schema or change, and the rules behind it. */
+function written(first: Kind, rules: readonly Part[], at: string, describer: Describer): Schema {
+  const start = rules.findLastIndex((part) => part.kind === "schema" || part.kind === "transformation");
+  const schema = madeBy(start, first, rules, at, describer);
+  const base = rules.slice(0, start + 1).findLast((part) => part.kind === "schema") ?? first;
+  for (const part of rules.slice(start + 1)) addRule(part as Action, base, schema, at, describer);
+  return schema;
+}
+
+/** What a change answers, by its type. */
+const makes: { readonly [type: string]: string } = {
+  parse_boolean: "boolean",
+  stringify_json: "string",
+  to_boolean: "boolean",
+  to_number: "number",
+  to_string: "string",
+};
+
+function madeBy(index: number, first: Kind, rules: readonly Part[], at: string, describer: Describer): Schema {
+  const part = rules[index];
+  if (part === undefined) return describer.describe(first, at);
+  if (part.kind === "schema") return describer.describe(part, at);
+  const type = makes[part.type];
+  if (type !== undefined) return { type };
+  if (keepsSort.has(part.type)) {
+    // Of the sort it was before; which rules it still keeps, nobody knows.
+    const before = madeBy(lastMaker(index, rules), first, rules, at, describer);
+    const whole = rules.slice(0, index).some(({ type }) => type === "integer" || type === "safe_integer");
+    return whole && before["type"] === "number" ? { type: "integer" } : before;
+  }
+  describer.loose(at, anyJson);
+  return {};
+}
+
+function lastMaker(before: number, rules: readonly Part[]): number {
+  return rules.slice(0, before).findLastIndex((part) => part.kind === "schema" || part.kind === "transformation");
+}
+
+function keepsSpelling({ type }: Part): boolean {
+  return textChanges.has(type) || type === "normalize" || type === "guard";
+}
+
+/** What an author says of a shape: `v.title`, `v.description`, `v.examples`, and these in `v.metadata`. */
+function annotate(part: Action, schema: Schema): void {
+  const said = part as unknown as { readonly [name: string]: unknown };
+  const all = part.type === "metadata" ? (said["metadata"] as typeof said) : said;
+  for (const name of ["title", "description"]) {
+    if (typeof all[name] === "string") schema[name] = all[name];
+  }
+  if (Array.isArray(all["examples"]) && all["examples"].every(isJson)) schema["examples"] = all["examples"];
+  if (all["deprecated"] === true) schema["deprecated"] = true;
+}

@@ -1,0 +1,58 @@
+import type { SentAs } from "../codecs/codec.ts";
+import { string } from "../codecs/index.ts";
+import { decodeSegment } from "../http/target.ts";
+import type { AnyDep, AnyParam, Dep, DepNode, Param, Place, Rest } from "../inputs/dep.ts";
+import type { Asked } from "../inputs/request.ts";
+import { notText, readText } from "../inputs/text.ts";
+import { Refusal, internal, sentences } from "../refusals.ts";
+import type { Segment } from "./path.ts";
+
+/**
+ * The value of a path parameter; a 400 at `path.<name>` where the segment does not parse, which is checked also where nobody
+ * reads it. It is the value that the path is made of: `App.make` refuses another parameter of the same name.
+ */
+export function param<Name extends string, A, S = unknown>(
+  parameter: Param<Name, A, S>,
+): Dep<A, never, { path: { [K in Name]: SentAs<S> } }>;
+export function param<Name extends string>(
+  parameter: Rest<Name>,
+): Dep<readonly string[], never, { path: { [K in Name]: readonly string[] } }>;
+export function param(parameter: AnyParam | Rest): Dep<never, never, never> {
+  const { name } = parameter;
+  const at = `path.${name}`;
+  const codec = parameter.kind === "param" ? parameter.codec : string;
+  const compile = (place: Place): ((asked: Asked) => unknown) => {
+    const index = place.captured(parameter);
+    if (typeof index !== "number") {
+      const why = index === "another" ? "does not have: it has another of that name" : "does not have";
+      const detail = `a dependency read the path parameter ${name}, which the path of ${place.route} ${why}`;
+      throw new Refusal(internal, sentences.get("internal") as string, { detail });
+    }
+    if (parameter.kind === "rest") return (asked) => readRest(asked.captured[index] as string, at);
+    return (asked) => {
+      const text = decodeSegment(asked.captured[index] as string);
+      return text === undefined ? notText(codec, at) : readText(codec, text, at);
+    };
+  };
+  return { node: { from: [], need: { in: "path", name, required: true, repeated: false, codec, parameter }, compile } };
+}
+
+/** What checks a path's parameters that a route does not read. One that declines has parsed where its route was found. */
+export function checksOf(segments: readonly Segment[], read: readonly DepNode[]): readonly AnyDep[] {
+  return segments.flatMap((segment) => {
+    if (typeof segment === "string" || (segment.kind === "param" && segment.declines)) return [];
+    const isRead = read.some(({ need }) => need?.in === "path" && need.parameter === segment);
+    return isRead ? [] : [param(segment as Rest)];
+  });
+}
+
+function readRest(captured: string, at: string): unknown {
+  if (captured === "") return [];
+  const texts: string[] = [];
+  for (const segment of captured.split("/")) {
+    const text = decodeSegment(segment);
+    if (text === undefined) return notText(string, at);
+    texts.push(text);
+  }
+  return texts;
+}

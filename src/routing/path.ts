@@ -1,0 +1,132 @@
+import type { Codec } from "../codecs/codec.ts";
+import { int as intCodec, int64 as int64Codec, string as stringCodec } from "../codecs/index.ts";
+import { encodeSegment } from "../http/target.ts";
+import type { AnyParam, Param, Rest } from "../inputs/dep.ts";
+import { error, ok } from "../result.ts";
+import type { Result } from "../result.ts";
+
+export type { AnyParam, Param, Rest } from "../inputs/dep.ts";
+
+/** One place of a path: the text of a literal, or what reads it. */
+export type Segment = string | AnyParam | Rest;
+
+/** Where a route answers. `Arguments` are the values its URL is made from. */
+export interface Path<out Arguments = {}, out Pattern extends string = string> {
+  /** As the API document writes it: `/orders/{order_id}`. */
+  readonly pattern: Pattern;
+  readonly segments: readonly Segment[];
+  /** Only a type. */
+  readonly arguments?: Arguments;
+}
+
+/** How a parameter treats a segment that does not parse: a 400 unless it says `"next-route"`. */
+export interface ParamOptions {
+  readonly unparsed?: "next-route";
+}
+
+type ArgumentsOf<Segments extends readonly Segment[]> = {
+  [P in Extract<Segments[number], AnyParam | Rest> as P["name"]]: P extends Param<infer _Name, infer A>
+    ? A
+    : readonly string[];
+};
+
+type PatternOf<Segments extends readonly unknown[], Before extends string = ""> = Segments extends readonly [
+  infer Head,
+  ...infer Tail,
+]
+  ? PatternOf<
+      Tail,
+      `${Before}/${Head extends string ? Head : Head extends Rest<infer N> ? `{${N}*}` : Head extends AnyParam<infer N> ? `{${N}}` : never}`
+    >
+  : Before;
+
+/** The path `/`. */
+export const root: Path<{}, "/"> = { pattern: "/", segments: [] };
+
+/**
+ * A path of its segments: a string is a literal, compared with the decoded segment.
+ *
+ * @example
+ * ```ts
+ * const orderId = Path.int("order_id");
+ * const order = Path.of("orders", orderId); // /orders/{order_id}
+ * ```
+ */
+export function of<const Segments extends readonly Segment[]>(
+  ...segments: Segments
+): Path<ArgumentsOf<Segments>, PatternOf<Segments>> {
+  return { pattern: patternOf(segments) as PatternOf<Segments>, segments };
+}
+
+/** Any segment, as text. */
+export function str<const Name extends string>(name: Name, options?: ParamOptions): Param<Name, string, string> {
+  return param(name, stringCodec, options);
+}
+
+/** A whole number, −(2^53−1) to 2^53−1. */
+export function int<const Name extends string>(name: Name, options?: ParamOptions): Param<Name, number, number> {
+  return param(name, intCodec, options);
+}
+
+/** A 64-bit whole number, exact. */
+export function int64<const Name extends string>(name: Name, options?: ParamOptions): Param<Name, bigint, bigint> {
+  return param(name, int64Codec, options);
+}
+
+/** A segment read by any codec. */
+export function param<const Name extends string, A, Sent = unknown>(
+  name: Name,
+  codec: Codec<A, Sent>,
+  options: ParamOptions = {},
+): Param<Name, A, Sent> {
+  return { kind: "param", name, codec, declines: options.unparsed === "next-route" };
+}
+
+/** Every segment that is left, as a list of texts; it stands last, and the API document leaves its routes out. */
+export function rest<const Name extends string>(name: Name): Rest<Name> {
+  return { kind: "rest", name };
+}
+
+/**
+ * The URL of a path: every byte of a segment but `A-Z a-z 0-9 - . _ ~` is percent-encoded, and so is a segment of
+ * `.` or `..`, which a URL parser would take away.
+ *
+ * @returns the path's text, or which argument is missing, unknown or cannot be printed.
+ */
+export function url<Arguments>(path: Path<Arguments>, args: Arguments): Result<string, string> {
+  const given = args as { readonly [name: string]: unknown };
+  const names = new Set(path.segments.flatMap((segment) => (typeof segment === "string" ? [] : [segment.name])));
+  for (const name of Object.keys(given)) {
+    if (!names.has(name)) return error(`${path.pattern} has no parameter ${name}`);
+  }
+  let text = "";
+  for (const segment of path.segments) {
+    if (typeof segment === "string") {
+      text += `/${encodeSegment(segment)}`;
+      continue;
+    }
+    const value = Object.hasOwn(given, segment.name) ? given[segment.name] : undefined;
+    if (value === undefined) return error(`${path.pattern}: no argument for ${segment.name}`);
+    const printed = segment.kind === "param" ? [segment.codec.print(value as never)] : (value as readonly string[]);
+    for (const part of printed) {
+      if (part === "") return error(`${path.pattern}: ${segment.name} ${emptySegment(segment)}, which no URL can hold`);
+      if (!part.isWellFormed())
+        return error(`${path.pattern}: ${segment.name} is not Unicode text, which no URL can hold`);
+      text += `/${encodeSegment(part)}`;
+    }
+  }
+  return ok(text === "" ? "/" : text);
+}
+
+function emptySegment(segment: AnyParam | Rest): string {
+  return segment.kind === "param" ? "printed as nothing" : "has an empty segment";
+}
+
+function patternOf(segments: readonly Segment[]): string {
+  return segments.map((segment) => `/${segmentPattern(segment)}`).join("") || "/";
+}
+
+function segmentPattern(segment: Segment): string {
+  if (typeof segment === "string") return segment;
+  return segment.kind === "rest" ? `{${segment.name}*}` : `{${segment.name}}`;
+}

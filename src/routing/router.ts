@@ -1,0 +1,296 @@
+import type { AnyCodec } from "../codecs/codec.ts";
+import { keyOf } from "../http/bytes.ts";
+import { decodeSegment } from "../http/target.ts";
+import type { Path, Segment } from "./path.ts";
+
+/** Values by their text, asked for with a part of a path. */
+export class Literals<A> {
+  readonly #values = new Map<string, A>();
+  // A bit for each length, first and last character that a text has. To cut a part out of a path, hash it and look it up
+  // takes 30 ns; a part that is none of the texts differs from all of them in one of these mostly, which takes 3 to see.
+  #lengths = 0;
+  #firsts = 0;
+  #lasts = 0;
+
+  get(text: string): A | undefined {
+    return this.#values.get(keyOf(text));
+  }
+
+  /** The value of the text that stands in a path from one place up to another. */
+  find(path: string, at: number, end: number): A | undefined {
+    const mayBe =
+      has(this.#lengths, end - at) &&
+      has(this.#firsts, path.charCodeAt(at)) &&
+      has(this.#lasts, path.charCodeAt(end - 1));
+    return mayBe ? this.#values.get(keyOf(path.slice(at, end))) : undefined;
+  }
+
+  set(text: string, value: A): void {
+    this.#values.set(keyOf(text), value);
+    this.#lengths |= bit(text.length);
+    this.#firsts |= bit(text.charCodeAt(0));
+    this.#lasts |= bit(text.charCodeAt(text.length - 1));
+  }
+}
+
+function has(bits: number, number: number): boolean {
+  return (bits & bit(number)) !== 0;
+}
+
+// One of 32, which many numbers share: no more than a hint.
+function bit(number: number): number {
+  return 1 << (number & 31);
+}
+
+/** A path's route for one method, with the segments its parameters took as sent; a rest's are joined with `/`. */
+export interface Match<R> {
+  readonly route: R;
+  readonly captured: readonly string[];
+}
+
+/** What is at a path for a method that has no route there. */
+type Elsewhere = "nothing" | { readonly allow: readonly string[] };
+
+/** A route in its place; by itself, its match with a path that has no parameter. */
+interface Listed<R> extends Match<R> {
+  readonly segments: readonly Segment[];
+  readonly order: number;
+}
+
+/** The routes that end at one place, by method. */
+type Endings<R> = Map<string, Listed<R>>;
+
+/** One position of every path that begins alike. */
+interface Place<R> {
+  literals: Literals<Place<R>> | undefined;
+  declining: Declining<R>[] | undefined;
+  plain: Place<R> | undefined;
+  end: Endings<R> | undefined;
+  rest: Endings<R> | undefined;
+}
+
+/** A parameter that declines what its codec does not parse, and the place below it. */
+interface Declining<R> {
+  readonly codec: AnyCodec;
+  readonly place: Place<R>;
+}
+
+interface Found<R> extends Match<R> {
+  readonly captured: string[];
+  readonly listed: Listed<R>;
+}
+
+const nothingCaptured: readonly string[] = [];
+
+/**
+ * The routes of an app, compiled once. A literal beats a parameter whatever the order of the list; a parameter that
+ * declines beats one that does not; a rest takes only what no other route names, under any method.
+ */
+export class Table<R> {
+  readonly #root: Place<R> = emptyPlace();
+  /** Paths without a parameter, which nothing can beat, by their text: found without a walk. */
+  readonly #literal = new Literals<Endings<R>>();
+  readonly #methods: string[] = [];
+  #order = 0;
+
+  add(method: string, path: Path<unknown>, route: R): void {
+    if (!this.#methods.includes(method)) this.#methods.push(method);
+    const { segments } = path;
+    const endings = endingsOf(this.#root, segments);
+    if (!endings.has(method)) endings.set(method, { route, captured: nothingCaptured, segments, order: this.#order++ });
+    if (segments.every((segment) => typeof segment === "string" && !segment.includes("%"))) {
+      this.#literal.set(path.pattern, endings);
+    }
+  }
+
+  /** Every method some route declares, in the order they first appear. */
+  get methods(): readonly string[] {
+    return this.#methods;
+  }
+
+  find(method: string, path: string): Match<R> | undefined {
+    const literal = this.#literal.find(path, 0, path.length)?.get(method);
+    if (literal !== undefined) return literal;
+    // What else a target may be (`*`, `host:port`) is no path.
+    if (!path.startsWith("/")) return undefined;
+    const walk = new Walk<R>(method, path);
+    return walk.find(this.#root, 1, 0) ?? walk.rest;
+  }
+
+  /** What a path that no route of this method answers has for others; `HEAD` is listed last, where `GET` is. */
+  elsewhere(path: string): Elsewhere {
+    if (!path.startsWith("/")) return "nothing";
+    // No route has this method, so that the walk leads everywhere.
+    const walk = new Walk<R>("", path);
+    walk.find(this.#root, 1, 0);
+    const answering = walk.ends ?? walk.rests;
+    if (answering === undefined) return "nothing";
+    const allow = this.#methods.filter((method) => answering.some((endings) => endings.has(method)));
+    return { allow: allow.includes("GET") ? [...allow, "HEAD"] : allow };
+  }
+}
+
+/** One search for the route of a method. */
+class Walk<R> {
+  readonly #method: string;
+  readonly #path: string;
+  readonly #encoded: boolean;
+  #rest: Listed<R> | undefined = undefined;
+  /** Where the path ends for other methods' routes, so that no rest may take it. */
+  ends: Endings<R>[] | undefined = undefined;
+  /** The rests that could take the path. */
+  rests: Endings<R>[] | undefined = undefined;
+
+  constructor(method: string, path: string) {
+    this.#method = method;
+    this.#path = path === "/" ? "" : path;
+    this.#encoded = path.includes("%");
+  }
+
+  /** The best rest; meaningful when `find` found nothing. */
+  get rest(): Match<R> | undefined {
+    if (this.#rest === undefined || this.ends !== undefined) return undefined;
+    return { route: this.#rest.route, captured: takenBy(this.#rest.segments, this.#path) };
+  }
+
+  /**
+   * The route below a place for what is left of the path.
+   *
+   * @param at Where its next segment begins; past the path's end, none is left.
+   * @param taken How many segments parameters took so far.
+   */
+  find(place: Place<R>, at: number, taken: number): Found<R> | undefined {
+    const path = this.#path;
+    if (at > path.length) return this.#ending(place, taken) ?? this.#noteRest(place, at);
+    const end = endOf(path, at);
+    // An empty segment is neither a literal nor a parameter's.
+    const found = end === at ? undefined : this.#below(place, at, end, taken);
+    return found ?? this.#noteRest(place, at);
+  }
+
+  #below(place: Place<R>, at: number, end: number, taken: number): Found<R> | undefined {
+    const literal = place.literals === undefined ? undefined : this.#literal(place.literals, at, end);
+    if (literal !== undefined) {
+      const found = this.find(literal, end + 1, taken);
+      if (found !== undefined) return found;
+    }
+    if (place.declining !== undefined) {
+      const found = this.#bestDeclining(place.declining, at, end, taken);
+      if (found !== undefined) return found;
+    }
+    return place.plain === undefined ? undefined : this.#take(place.plain, at, end, taken);
+  }
+
+  #literal(literals: Literals<Place<R>>, at: number, end: number): Place<R> | undefined {
+    if (!this.#encoded) return literals.find(this.#path, at, end);
+    const text = decodeSegment(this.#path.slice(at, end));
+    return text === undefined ? undefined : literals.get(text);
+  }
+
+  // What a parameter took is cut out on the way back from a route: a way that leads to none cuts nothing.
+  #take(place: Place<R>, at: number, end: number, taken: number): Found<R> | undefined {
+    const found = this.find(place, end + 1, taken + 1);
+    if (found !== undefined) found.captured[taken] = this.#path.slice(at, end);
+    return found;
+  }
+
+  // Of several declining parameters that parse, what follows decides, and then the listed order.
+  #bestDeclining(declining: readonly Declining<R>[], at: number, end: number, taken: number): Found<R> | undefined {
+    const text = decodeSegment(this.#path.slice(at, end));
+    if (text === undefined) return undefined;
+    let best: Found<R> | undefined;
+    for (const { codec, place } of declining) {
+      if (!codec.parse(text).ok) continue;
+      const found = this.#take(place, at, end, taken);
+      if (found !== undefined && (best === undefined || beats(found.listed, best.listed))) best = found;
+    }
+    return best;
+  }
+
+  #ending({ end }: Place<R>, taken: number): Found<R> | undefined {
+    if (end === undefined) return undefined;
+    const listed = end.get(this.#method);
+    // As long as it will be: with a first element to an empty array V8 makes room for seventeen.
+    if (listed !== undefined) return { route: listed.route, captured: Array<string>(taken), listed };
+    (this.ends ??= []).push(end);
+    return undefined;
+  }
+
+  // No empty segment is part of a rest.
+  #noteRest({ rest }: Place<R>, at: number): undefined {
+    if (rest === undefined || (at <= this.#path.length && `/${this.#path.slice(at)}/`.includes("//"))) return;
+    (this.rests ??= []).push(rest);
+    const listed = rest.get(this.#method);
+    if (listed !== undefined && (this.#rest === undefined || beats(listed, this.#rest))) this.#rest = listed;
+  }
+}
+
+/** Where the segment ends that begins at a place of a path. */
+function endOf(path: string, at: number): number {
+  const slash = path.indexOf("/", at);
+  return slash === -1 ? path.length : slash;
+}
+
+// Which rest takes a path is known only when the walk is over; a route's segments are those of its path, one by one.
+function takenBy(segments: readonly Segment[], path: string): readonly string[] {
+  const taken: string[] = [];
+  let at = 1;
+  for (const segment of segments) {
+    const end = typeof segment === "object" && segment.kind === "rest" ? path.length : endOf(path, at);
+    if (typeof segment === "object") taken.push(path.slice(at, end));
+    at = end + 1;
+  }
+  return taken;
+}
+
+// Two routes that answer one path are compared position by position: the more specific segment wins.
+function beats<R>(a: Listed<R>, b: Listed<R>): boolean {
+  const left = ranksOf(a.segments);
+  const right = ranksOf(b.segments);
+  return left === right ? a.order < b.order : left > right;
+}
+
+function ranksOf(segments: readonly Segment[]): string {
+  return segments.map(rankOf).join("");
+}
+
+function rankOf(segment: Segment): string {
+  if (typeof segment === "string") return "3";
+  if (segment.kind === "rest") return "0";
+  return segment.declines ? "2" : "1";
+}
+
+function emptyPlace<R>(): Place<R> {
+  return { literals: undefined, declining: undefined, plain: undefined, end: undefined, rest: undefined };
+}
+
+function endingsOf<R>(root: Place<R>, segments: readonly Segment[]): Endings<R> {
+  let place = root;
+  for (const segment of segments) {
+    if (typeof segment === "object" && segment.kind === "rest") return (place.rest ??= new Map());
+    place = below(place, segment);
+  }
+  return (place.end ??= new Map());
+}
+
+function below<R>(place: Place<R>, segment: Exclude<Segment, { kind: "rest" }>): Place<R> {
+  if (typeof segment === "string") return belowLiteral((place.literals ??= new Literals()), segment);
+  if (segment.declines) return belowDeclining((place.declining ??= []), segment.codec);
+  return (place.plain ??= emptyPlace());
+}
+
+function belowLiteral<R>(literals: Literals<Place<R>>, text: string): Place<R> {
+  const known = literals.get(text);
+  if (known !== undefined) return known;
+  const added = emptyPlace<R>();
+  literals.set(text, added);
+  return added;
+}
+
+function belowDeclining<R>(declining: Declining<R>[], codec: AnyCodec): Place<R> {
+  const known = declining.find((other) => other.codec === codec);
+  if (known !== undefined) return known.place;
+  const added = { codec, place: emptyPlace<R>() };
+  declining.push(added);
+  return added.place;
+}

@@ -1,0 +1,88 @@
+/** A sort of JSON value, in the words a caller is told. */
+export type Sort = "null" | "true or false" | "a number" | "text" | "a list" | "an object";
+
+/** All the sorts there are, for a shape that leaves it open. */
+export const everySort: readonly Sort[] = ["null", "true or false", "a number", "text", "a list", "an object"];
+
+/** The sort of a value, or `something else` for what JSON cannot say. */
+export function sortOf(value: unknown): Sort | "something else" {
+  switch (typeof value) {
+    case "string":
+      return "text";
+    case "number":
+    case "bigint":
+      return "a number";
+    case "boolean":
+      return "true or false";
+    case "object":
+      return value === null ? "null" : Array.isArray(value) ? "a list" : "an object";
+    default:
+      return "something else";
+  }
+}
+
+/** Joins words as a sentence does: `A, B or C`. */
+function joined(words: readonly string[]): string {
+  const last = words.at(-1);
+  if (last === undefined) return "nothing at all";
+  return words.length === 1 ? last : `${words.slice(0, -1).join(", ")} or ${last}`;
+}
+
+/** The words a value is chosen from: `one of "a", "b" or "c"`. */
+export function oneOf(words: readonly unknown[]): string {
+  const spelled = words.map((word) => spell(word));
+  if (spelled.length === 0) return "one of no words at all";
+  return spelled.length === 1 ? joined(spelled) : `one of ${joined(spelled)}`;
+}
+
+/** A bound or a word of the shape, never a value that was sent. */
+export function spell(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "another instant" : value.toISOString();
+  return String(value);
+}
+
+/** `1 item`, `2 items`. */
+export function counted(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
+}
+
+export function mustBe(expected: readonly string[], value: unknown): string {
+  return `This must be ${joined(expected)}, not ${sortOf(value)}.`;
+}
+
+export const required = "This is required.";
+export const unreadable = "This could not be read.";
+export const notJson = "This is not JSON.";
+export const tooDeep = "This is nested more than 512 deep.";
+export const fraction = "This must be a whole number, not a fraction.";
+export const unknownMember = "This is not a member this object has.";
+export const tooLargeToRead = "This number is too large to be read.";
+/** What a whole number that is kept as a JavaScript number is called where it does not fit. */
+export const wholeHere = "a whole number here";
+export const whole64 = "a 64-bit whole number";
+export const wholeWithFraction = "a whole number written with a fraction";
+
+/** Outside what the kind of number can hold at all, as against a bound its author set. */
+export function outside(kind: string, below: boolean): string {
+  return `This is ${below ? "smaller" : "larger"} than ${kind} can hold.`;
+}
+
+const plainName = /^[A-Za-z0-9_$\-\u{80}-\u{10ffff}]+$/u;
+
+/** A step to a member's name itself, where the name is what is wrong. */
+export const itsName: unique symbol = Symbol("name");
+
+export type Step = string | number | typeof itsName;
+
+/** Spells where a value stands: `body.items[2].count`, `body["odd name"]`. */
+export function placeOf(root: string, path: readonly Step[], depth: number): string {
+  let place = root;
+  for (let level = 0; level < depth; level++) {
+    const step = path[level];
+    if (typeof step === "number") place += `[${step}]`;
+    else if (step === itsName) place += "[name]";
+    else if (step !== undefined) place += plainName.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
+  }
+  return place;
+}

@@ -1,0 +1,221 @@
+import { error, ok } from "../result.ts";
+import type { Result } from "../result.ts";
+import { int64 } from "./built-in.ts";
+import { kindOf, readyMadeOf } from "./valibot.ts";
+import type { Kind } from "./valibot.ts";
+
+/** Where the string that began before `at` ends, or the end of the text. */
+function endOfString(text: string, at: number): number {
+  for (let quote = text.indexOf('"', at); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let before = quote;
+    while (text.charCodeAt(before - 1) === 0x5c) before--;
+    if ((quote - before) % 2 === 0) return quote;
+  }
+  return text.length;
+}
+
+/** Whether a text spells half of a surrogate pair with an escape; of one that is no JSON it may say either. */
+function escapesLoneSurrogate(text: string): boolean {
+  for (let at = text.indexOf("\\"); at !== -1; at = text.indexOf("\\", at)) {
+    const unit = escapedAt(text, at);
+    at += unit === undefined ? 2 : 6;
+    if (unit === undefined || !isHalf(unit)) continue;
+    const next = escapedAt(text, at) ?? 0;
+    if (unit > 0xdbff || !isHalf(next) || next < 0xdc00) return true;
+    at += 6;
+  }
+  return false;
+}
+
+/** False for NaN too: four characters that are no digits. */
+function isHalf(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdfff;
+}
+
+function escapedAt(text: string, at: number): number | undefined {
+  return text.startsWith("\\u", at) ? Number.parseInt(text.slice(at + 2, at + 6), 16) : undefined;
+}
+
+// Past 2^53 a number loses digits. Of 20 digits and more none is a 64-bit number, and making a bigint of a million
+// digits is slow: those stay numbers.
+const long = /[0-9]{16}/;
+const longInteger = /^-?[1-9][0-9]{15,18}$/;
+
+// Half of a surrogate pair: no text that is read or written may hold it alone, so what it marks is ours.
+const mark = "\udc00";
+
+/**
+ * Parses JSON text that spells no lone surrogate, a whole number of 16 to 19 digits as a bigint. Throws as `JSON.parse` does.
+ *
+ * The digits go through the parser as text in a list of one: a list is not a member's name, so what was not JSON
+ * before is not JSON after.
+ */
+function parseExactly(text: string): unknown {
+  if (!long.test(text)) return JSON.parse(text);
+  if (!text.isWellFormed()) throw new SyntaxError("This is not Unicode text.");
+  return withBigints(JSON.parse(marked(text)));
+}
+
+/** A whole number that `JSON.stringify` is given: it leaves its digits marked in the text. */
+export class LongInteger {
+  readonly #digits: string;
+
+  constructor(value: bigint) {
+    this.#digits = String(value);
+  }
+
+  toJSON(): string {
+    return mark + this.#digits;
+  }
+}
+
+/** The text with the digits of every {@link LongInteger} as a number. */
+export function withDigits(text: string): string {
+  return text.replace(/"\\udc00(-?[0-9]+)"/g, "$1");
+}
+
+function marked(text: string): string {
+  let out = "";
+  let copied = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === 0x22) at = endOfString(text, at + 1);
+    else if (isOfNumber(unit)) {
+      const start = at;
+      while (isOfNumber(text.charCodeAt(at + 1))) at++;
+      const token = text.slice(start, at + 1);
+      if (!longInteger.test(token)) continue;
+      out += `${text.slice(copied, start)}["${mark}${token}"]`;
+      copied = at + 1;
+    }
+  }
+  return out + text.slice(copied);
+}
+
+/** A digit, or `+ - . e E`. */
+function isOfNumber(unit: number): boolean {
+  return (unit >= 0x30 && unit <= 0x39) || unit === 0x2d || unit === 0x2e || unit === 0x2b || (unit | 0x20) === 0x65;
+}
+
+function withBigints(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    const [only] = value as unknown[];
+    if (value.length === 1 && typeof only === "string" && only.startsWith(mark)) return BigInt(only.slice(1));
+  }
+  const members = value as { [name: string]: unknown };
+  for (const name of Object.keys(members)) {
+    const member = members[name];
+    if (typeof member === "object") members[name] = withBigints(member);
+  }
+  return value;
+}
+
+const exact = /* @__PURE__ */ readyMadeOf(/* @__PURE__ */ kindOf(int64));
+const mostParts = 10_000;
+
+/** Whether a shape holds a 64-bit number anywhere. */
+export function holdsInt64(shape: Kind): boolean {
+  const seen = new Set<unknown>();
+  const waiting: unknown[] = [shape];
+  while (waiting.length > 0) {
+    const part = waiting.pop();
+    if (typeof part !== "object" || part === null || seen.has(part)) continue;
+    seen.add(part);
+    const kind = part as Kind;
+    if (exact !== undefined && readyMadeOf(kind) === exact) return true;
+    if (kind.type === "lazy" && !seen.has(kind.getter)) {
+      seen.add(kind.getter);
+      // A getter may look at the value, or make a new schema each time: then exact reading is never wrong, only slower.
+      if (kind.getter.length > 0 || seen.size > mostParts) return true;
+      waiting.push(kind.getter(undefined));
+    }
+    waiting.push(...partsOf(kind));
+  }
+  return false;
+}
+
+function partsOf(kind: Kind): unknown[] {
+  const { entries, rest, key, value, item, items, wrapped, options, pipe } = kind as unknown as {
+    [part: string]: unknown;
+  };
+  return [
+    rest,
+    key,
+    value,
+    item,
+    wrapped,
+    ...Object.values(entries ?? {}),
+    ...list(items),
+    ...list(options),
+    ...list(pipe),
+  ];
+}
+
+function list(parts: unknown): readonly unknown[] {
+  return Array.isArray(parts) ? parts : [];
+}
+
+const mostDeep = 512;
+const quote = 0x22;
+const backslash = 0x5c;
+const notJson = Object.freeze(error("malformed" as const));
+const tooDeep = Object.freeze(error("too_deep" as const));
+const blank = /^[ \t\n\r]*$/;
+
+/**
+ * Reads JSON text (RFC 8259) with the platform's own parser; text with nothing in it is an empty object.
+ *
+ * @param exact Reads whole numbers too long for a JavaScript number as bigints.
+ */
+export function parseJson(text: string, exact: boolean): Result<unknown, "malformed" | "too_deep"> {
+  if (isDeep(text)) return tooDeep;
+  // The parser takes the halves of a surrogate pair alone, which no UTF-8 can spell (RFC 7493 §2.1). One of them marks long
+  // numbers: a million digits behind it that a client sent would become a bigint, which takes 0.8 s.
+  if (text.includes("\\u") && escapesLoneSurrogate(text)) return notJson;
+  try {
+    return ok(exact ? parseExactly(text) : JSON.parse(text));
+  } catch {
+    return blank.test(text) ? ok({}) : notJson;
+  }
+}
+
+/** Whether a value that was parsed elsewhere nests as deep. */
+export function isDeepValue(value: unknown, level = 0): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (level >= mostDeep) return true;
+  if (Array.isArray(value)) return value.some((item) => isDeepValue(item, level + 1));
+  const members = value as { readonly [name: string]: unknown };
+  for (const name in members) {
+    if (isDeepValue(members[name], level + 1)) return true;
+  }
+  return false;
+}
+
+function isDeep(text: string): boolean {
+  // What is opened has to be closed: shorter text is shallow, or cut short and refused by the parser.
+  if (text.length < 2 * (mostDeep + 1) || !opensMany(text)) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === quote) {
+      for (at++; at < text.length && text.charCodeAt(at) !== quote; at++) {
+        if (text.charCodeAt(at) === backslash) at++;
+      }
+    } else if (unit === 0x5b || unit === 0x7b) {
+      if (++depth > mostDeep) return true;
+    } else if (unit === 0x5d || unit === 0x7d) depth--;
+  }
+  return false;
+}
+
+/** Looked up by the engine, brackets cost a hundredth of looking at each character, and most bodies have few. */
+function opensMany(text: string): boolean {
+  let opened = 0;
+  for (const bracket of "[{") {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      if (++opened > mostDeep) return true;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,231 @@
+import { everySort, mustBe, oneOf, required, sortOf, unreadable } from "./messages.ts";
+import type { Sort } from "./messages.ts";
+import { freeReader, object } from "./read-container.ts";
+import { keyOfWord, wordsReader } from "./read-scalar.ts";
+import { hasOwn, isObject } from "./reading.ts";
+import type { Compile, Outcome, Outcomes, Read, Reader, Reading } from "./reading.ts";
+import { said } from "./valibot.ts";
+import type { Choice, Kind, Lazy, Variant } from "./valibot.ts";
+
+/** The words a tag is one of, `undefined` among them where it may be absent; `open` if they cannot be listed. */
+type Tags = readonly unknown[] | "open";
+
+/** The tags by which one option of a tagged union goes. */
+export function tagsOf(option: Kind, key: string): Tags {
+  if (option.type === "variant") return all(option.options.map((inner) => tagsOf(inner, key)));
+  const entry = "entries" in option ? option.entries[key] : undefined;
+  return entry === undefined || option.type === "lazy" ? "open" : wordsOf(entry);
+}
+
+function wordsOf(entry: Kind): Tags {
+  const changes = entry.pipe?.some((item, index) => index > 0 && item.kind === "transformation") ?? false;
+  if (changes || entry.fallback !== undefined) return "open";
+  switch (entry.type) {
+    case "literal":
+      return [entry.literal];
+    case "picklist":
+    case "enum":
+      return entry.options;
+    case "null":
+      return [null];
+    case "union":
+      return all(entry.options.map(wordsOf));
+    case "optional":
+    case "exact_optional":
+    case "nullish":
+      return all([wordsOf(entry.wrapped), entry.type === "nullish" ? [undefined, null] : [undefined]]);
+    case "nullable":
+      return all([wordsOf(entry.wrapped), [null]]);
+    default:
+      return "open";
+  }
+}
+
+function all(lists: readonly Tags[]): Tags {
+  return lists.includes("open") ? "open" : lists.flatMap((tags) => tags as readonly unknown[]);
+}
+
+/** Adds to the second reading what there is to tell of trials that all went wrong. */
+type Tell = (trials: readonly Reading[], reading: Reading, value: unknown) => void;
+
+/**
+ * Reads a value by the first of several shapes that finds nothing wrong with it.
+ *
+ * Where trials nest, every level would read the inner value once for each shape of the outer one, and a body of some
+ * kilobytes would take years. So what comes of a value within a trial is kept until the body is read.
+ */
+function firstThatFits(options: readonly Read[], tell: Tell): Read {
+  return (value, reading) => {
+    const { outcomes } = reading;
+    if (outcomes === undefined || typeof value !== "object" || value === null) {
+      return attempt(options, tell, value, reading);
+    }
+    const known = outcomesOf(outcomes, options);
+    let outcome = known.get(value);
+    if (outcome === undefined) {
+      const found = reading.aside();
+      outcome = { value: attempt(options, tell, value, found), found };
+      known.set(value, outcome);
+    }
+    reading.take(outcome.found);
+    return outcome.value;
+  };
+}
+
+function outcomesOf(outcomes: Outcomes, options: object): WeakMap<object, Outcome> {
+  let known = outcomes.get(options);
+  if (known === undefined) outcomes.set(options, (known = new WeakMap()));
+  return known;
+}
+
+function attempt(options: readonly Read[], tell: Tell, value: unknown, reading: Reading): unknown {
+  const trials: Reading[] = [];
+  for (const read of options) {
+    const trial = reading.aside();
+    const result = read(value, trial);
+    if (trial.count === 0) return result;
+    trials.push(trial);
+  }
+  tell(trials, reading, value);
+  return undefined;
+}
+
+/** A value of several shapes: its sort leaves only some of them open. */
+export function unionReader(shape: Choice, compile: Compile<Kind>): Reader {
+  const words = enumOf(shape);
+  if (words !== undefined) return wordsReader(shape, words);
+  const options = shape.options.map((option) => compile(option));
+  const expected = (): readonly string[] => [...new Set(options.flatMap((option) => option.expected()))];
+  const tell = (trials: readonly Reading[], reading: Reading, value: unknown): void => {
+    const ofItsType = trials.filter((trial) => trial.valueless === 0);
+    if (ofItsType.length === 1) reading.take(ofItsType[0] as Reading);
+    else reading.wrong("malformed", said(shape, value, unreadable));
+  };
+  const bySort = new Map<string, Read>();
+  const readerFor = (sort: string): Read => {
+    const open = options.filter((option) => option.sorts().includes(sort as Sort)).map(({ read }) => read);
+    if (open.length > 1) return firstThatFits(open, tell);
+    return (
+      open[0] ?? ((value, reading) => reading.wrong("unexpected_type", said(shape, value, mustBe(expected(), value))))
+    );
+  };
+  return {
+    sorts: () => [...new Set(options.flatMap((option) => option.sorts()))],
+    expected,
+    read: (value, reading) => {
+      const sort = sortOf(value);
+      let read = bySort.get(sort);
+      if (read === undefined) bySort.set(sort, (read = readerFor(sort)));
+      return read(value, reading);
+    },
+  };
+}
+
+/** The words of a union of nothing but words. */
+function enumOf(shape: Choice): readonly unknown[] | undefined {
+  if (shape.options.length === 0) return undefined;
+  const words: unknown[] = [];
+  for (const option of shape.options) {
+    if (option.pipe !== undefined || option.fallback !== undefined) return undefined;
+    if (option.type === "literal") words.push(option.literal);
+    else if (option.type === "picklist" || option.type === "enum") words.push(...option.options);
+    else return undefined;
+  }
+  return words;
+}
+
+/** A tagged union: the tag says which object it is, wherever among the members it stands. */
+export function variantReader(shape: Variant, compile: Compile<Kind>): Reader {
+  const tags = shape.options.map((option) => tagsOf(option, shape.key));
+  // A tag that is any text of a form, say, decides nothing: then the objects are tried as in any union.
+  if (tags.includes("open")) return unionReader({ ...shape, type: "union" }, compile);
+
+  const byTag = new Map<unknown, Read[]>();
+  shape.options.forEach((option, index) => {
+    const { read } = compile(option);
+    for (const tag of tags[index] as readonly unknown[]) byTag.set(tag, [...(byTag.get(tag) ?? []), read]);
+  });
+  const readers = new Map([...byTag].map(([tag, options]) => [keyOfWord(tag), oneReader(options)]));
+  const words = [...byTag.keys()].filter((tag) => tag !== undefined);
+
+  return {
+    sorts: () => object,
+    expected: () => object,
+    read: (value, reading) => {
+      if (!isObject(value)) return reading.wrong("unexpected_type", said(shape, value, mustBe(object, value)));
+      const sent = hasOwn(value, shape.key) ? value[shape.key] : undefined;
+      const tag = typeof sent === "bigint" ? Number(sent) : sent;
+      const read = readers.get(keyOfWord(tag)) ?? (tag === null ? readers.get(undefined) : undefined);
+      if (read !== undefined) return read(value, reading);
+      reading.path[reading.depth++] = shape.key;
+      if (tag === undefined) reading.wrong("required", required);
+      else reading.wrong("unknown_word", said(shape, value, `This must be ${oneOf(words)}.`));
+      reading.depth--;
+      return undefined;
+    },
+  };
+}
+
+/** Several objects may go by one tag; what is wrong is told of the first of them. */
+function oneReader(options: readonly Read[]): Read {
+  if (options.length === 1) return options[0] as Read;
+  return firstThatFits(options, (trials, reading) => {
+    const told = trials.find((trial) => trial.valueless === 0) ?? trials[0];
+    if (told !== undefined) reading.take(told);
+  });
+}
+
+/** A value that is of every one of several shapes, as `v.intersect` puts it together again. */
+export function intersectReader(shape: Choice, compile: Compile<Kind>): Reader {
+  const options = shape.options.map((option) => compile(option));
+  const [first] = options;
+  if (first === undefined) throw new Error("v.intersect of no shapes is not a shape of JSON.");
+  return {
+    sorts: () => first.sorts().filter((sort) => options.every((option) => option.sorts().includes(sort))),
+    expected: first.expected,
+    read: (value, reading) => {
+      const all = reading.aside();
+      const parts = options.map((option) => option.read(value, all));
+      if (all.count > 0) reading.takeDistinct(all);
+      if (all.valueless > 0) return undefined;
+      const merged = parts.reduce(merge);
+      return merged === conflict ? reading.wrong("malformed", said(shape, value, unreadable)) : merged;
+    },
+  };
+}
+
+const conflict = Symbol("two shapes read one value as different things");
+
+function merge(one: unknown, other: unknown): unknown {
+  if (one === other) return one;
+  if (one instanceof Date && other instanceof Date) return one.getTime() === other.getTime() ? one : conflict;
+  if (Array.isArray(one) && Array.isArray(other)) {
+    if (one.length !== other.length) return conflict;
+    const items = one.map((item, index) => merge(item, other[index]));
+    return items.includes(conflict) ? conflict : items;
+  }
+  if (!isObject(one) || !isObject(other)) return conflict;
+  const both = { ...one, ...other };
+  for (const name of Object.keys(one)) {
+    if (Object.hasOwn(other, name)) both[name] = merge(one[name], other[name]);
+  }
+  return Object.values(both).includes(conflict) ? conflict : both;
+}
+
+/** A shape that refers to itself, compiled when a value first reaches it. */
+export function lazyReader(shape: Lazy, compile: Compile<Kind>): Reader {
+  // A getter that looks at the value may answer another shape for the next.
+  const looks = shape.getter.length > 0;
+  let fixed: Reader | undefined;
+  const reader = (value: unknown): Reader => {
+    if (fixed !== undefined) return fixed;
+    const made = compile(shape.getter(value));
+    if (!looks) fixed = made;
+    return made;
+  };
+  return {
+    sorts: () => (looks ? everySort : reader(undefined).sorts()),
+    expected: () => (looks ? freeReader : reader(undefined)).expected(),
+    read: (value, reading) => reader(value).read(value, reading),
+  };
+}

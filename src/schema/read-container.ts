@@ -1,0 +1,268 @@
+import { keyOf } from "../http/bytes.ts";
+import { counted, everySort, itsName, mustBe, required, tooLargeToRead, unknownMember } from "./messages.ts";
+import type { Sort } from "./messages.ts";
+import { hasOwn, isNeverRead, isObject } from "./reading.ts";
+import type { Compile, Members, Read, Reader, Reading } from "./reading.ts";
+import { said } from "./valibot.ts";
+import type { Kind, ListKind, ObjectKind, RecordKind, TupleKind } from "./valibot.ts";
+
+/** A copy of the lists and plain objects of a value, so that what a reader hands on belongs to one request. */
+export function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (!isObject(value) || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copyOf(member)]));
+}
+
+/** Reads any JSON: handed on as it was parsed, unless something in it has to change. */
+export const freeReader: Reader = { read, sorts: () => everySort, expected: () => ["any JSON"] };
+
+function read(value: unknown, reading: Reading): unknown {
+  if (typeof value === "number" && !Number.isFinite(value)) return reading.wrong("too_large", tooLargeToRead);
+  if (typeof value === "bigint") return Number(value);
+  if (Array.isArray(value)) return readList(value, reading);
+  return isObject(value) ? readObject(value, reading) : value;
+}
+
+function readList(list: readonly unknown[], reading: Reading): unknown {
+  const level = reading.depth++;
+  let out: unknown[] | undefined;
+  for (let index = 0; index < list.length; index++) {
+    reading.path[level] = index;
+    const item = read(list[index], reading);
+    if (out !== undefined) out.push(item);
+    else if (item !== list[index]) out = [...list.slice(0, index), item];
+  }
+  reading.depth = level;
+  return out ?? list;
+}
+
+function readObject(object: Members, reading: Reading): unknown {
+  const level = reading.depth++;
+  const names = Object.keys(object);
+  let out: Members | undefined;
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] as string;
+    reading.path[level] = name;
+    const skipped = isNeverRead(name);
+    const member = skipped ? undefined : read(object[name], reading);
+    if (out === undefined && (skipped || member !== object[name])) {
+      out = {};
+      for (const earlier of names.slice(0, index)) out[earlier] = object[earlier];
+    }
+    if (out !== undefined && !skipped) out[name] = member;
+  }
+  reading.depth = level;
+  return out ?? object;
+}
+
+const list: readonly Sort[] = ["a list"];
+
+export function listReader(shape: ListKind, compile: Compile<Kind>): Reader {
+  const item = compile(shape.item).read;
+  return {
+    sorts: () => list,
+    expected: () => list,
+    read: (value, reading) => {
+      if (!Array.isArray(value)) return reading.wrong("unexpected_type", said(shape, value, mustBe(list, value)));
+      const given: readonly unknown[] = value;
+      const level = reading.depth++;
+      const path = reading.path;
+      // Handed on as it was parsed until an item turns out to read as something else.
+      let out: unknown[] | undefined;
+      for (let index = 0; index < given.length; index++) {
+        path[level] = index;
+        const one = given[index];
+        const read = item(one, reading);
+        if (out !== undefined) out.push(read);
+        else if (read !== one) out = [...given.slice(0, index), read];
+      }
+      reading.depth = level;
+      return out ?? given;
+    },
+  };
+}
+
+export const object: readonly Sort[] = ["an object"];
+
+interface Member {
+  readonly name: string;
+  readonly index: number;
+  readonly read: Read;
+  readonly absent: Absent;
+}
+/** What an object without the member reads as there. */
+type Absent = "required" | "left out" | "default" | { readonly fallback: unknown };
+
+/** Reads the members in the order they were sent, which is the order problems are told in. */
+export function objectReader(shape: ObjectKind, compile: Compile<Kind>): Reader {
+  const members = Object.keys(shape.entries).map((name, index): Member => {
+    const entry = shape.entries[name] as Kind;
+    return { name, index, read: compile(entry).read, absent: whenAbsent(entry) };
+  });
+  const byName = new Map(members.map((member) => [keyOf(member.name), member]));
+  const readRest = restReader(shape, compile);
+
+  return {
+    sorts: () => object,
+    expected: () => object,
+    read: (value, reading) => {
+      if (!isObject(value)) return reading.wrong("unexpected_type", said(shape, value, mustBe(object, value)));
+      const level = reading.depth++;
+      const path = reading.path;
+      // What was parsed is handed on as it is, until something in it has to be another.
+      let out: Members | undefined;
+      let seen = 0;
+      let next = 0;
+      for (const name in value) {
+        const given = value[name];
+        if (given === undefined) continue;
+        path[level] = name;
+        // Most callers send members in the declared order.
+        let member = members[next];
+        if (member?.name !== name) member = byName.get(keyOf(name));
+        let result: unknown;
+        if (member === undefined) result = readRest?.(given, reading);
+        else {
+          next = member.index + 1;
+          seen++;
+          result = member.read(given, reading);
+        }
+        if (result !== given) out ??= membersBefore(name, value);
+        if (out !== undefined && result !== undefined) out[name] = result;
+      }
+      if (seen < members.length) out = withAbsent(members, value, out, level, reading);
+      reading.depth = level;
+      return out ?? value;
+    },
+  };
+}
+
+/** Reads a member the shape does not declare; without one, such members are skipped. */
+function restReader(shape: ObjectKind, compile: Compile<Kind>): Read | undefined {
+  if (shape.type === "strict_object") return (_value, reading) => reading.wrong("unknown_member", unknownMember);
+  const rest = shape.rest !== undefined ? compile(shape.rest) : shape.type === "loose_object" ? freeReader : undefined;
+  if (rest === undefined) return undefined;
+  return (value, reading) =>
+    isNeverRead(reading.path[reading.depth - 1] as string) ? undefined : rest.read(value, reading);
+}
+
+function whenAbsent(entry: Kind): Absent {
+  const mayBeAbsent = entry.type === "optional" || entry.type === "exact_optional" || entry.type === "nullish";
+  if (mayBeAbsent && entry.default !== undefined) return "default";
+  if (entry.fallback !== undefined) return { fallback: entry.fallback };
+  return mayBeAbsent ? "left out" : "required";
+}
+
+/** The members sent before one, which all read as what they were. */
+function membersBefore(last: string, value: Members): Members {
+  const out: Members = {};
+  for (const name in value) {
+    if (name === last) break;
+    out[name] = value[name];
+  }
+  return out;
+}
+
+/** What is missing is told when its object ends, in declared order. */
+function withAbsent(
+  members: readonly Member[],
+  value: Members,
+  out: Members | undefined,
+  level: number,
+  reading: Reading,
+): Members | undefined {
+  let all = out;
+  for (const { name, read, absent } of members) {
+    if (absent === "left out" || (value[name] !== undefined && hasOwn(value, name))) continue;
+    reading.path[level] = name;
+    if (absent === "required") {
+      reading.wrong("required", required);
+      continue;
+    }
+    const result = absent === "default" ? read(undefined, reading) : fallbackOf(absent.fallback);
+    all ??= { ...value };
+    if (result !== undefined) all[name] = result;
+  }
+  return all;
+}
+
+function fallbackOf(fallback: unknown): unknown {
+  return typeof fallback === "function" ? fallback() : copyOf(fallback);
+}
+
+export function recordReader(shape: RecordKind, compile: Compile<Kind>): Reader {
+  const readName = shape.key.type === "string" && shape.key.pipe === undefined ? undefined : compile(shape.key).read;
+  const readValue = compile(shape.value).read;
+  return {
+    sorts: () => object,
+    expected: () => object,
+    read: (value, reading) => {
+      if (!isObject(value)) return reading.wrong("unexpected_type", said(shape, value, mustBe(object, value)));
+      const level = reading.depth++;
+      const out: Members = {};
+      for (const name of Object.keys(value)) {
+        if (isNeverRead(name)) continue;
+        reading.path[level] = name;
+        const read = readName === undefined ? name : nameOf(name, readName, reading);
+        const member = readValue(value[name], reading);
+        if (!isNeverRead(read)) out[read] = member;
+      }
+      reading.depth = level;
+      return out;
+    },
+  };
+}
+
+/** A name's own problem stands at `[name]` behind its member's place. */
+function nameOf(name: string, read: Read, reading: Reading): string {
+  const { count } = reading;
+  reading.path[reading.depth++] = itsName;
+  const made = read(name, reading);
+  reading.depth--;
+  return reading.count === count ? String(made) : name;
+}
+
+export function tupleReader(shape: TupleKind, compile: Compile<Kind>): Reader {
+  const items = shape.items.map((item) => compile(item).read);
+  const rest =
+    shape.rest !== undefined ? compile(shape.rest).read : shape.type === "loose_tuple" ? freeReader.read : undefined;
+  const least = shape.items.findLastIndex((item) => !mayBeAbsent(item)) + 1;
+  return {
+    sorts: () => list,
+    expected: () => list,
+    read: (value, reading) => {
+      if (!Array.isArray(value)) return reading.wrong("unexpected_type", said(shape, value, mustBe(list, value)));
+      const level = reading.depth++;
+      const out: unknown[] = [];
+      const most = rest === undefined ? items.length : value.length;
+      for (let index = 0; index < Math.max(items.length, most); index++) {
+        if (index >= value.length && index < least) break;
+        reading.path[level] = index;
+        const read = items[index] ?? rest;
+        out.push(read?.(value[index], reading));
+      }
+      reading.depth = level;
+      if (value.length < least || (rest === undefined && value.length > items.length)) {
+        tellCount(shape, value, least, reading);
+      }
+      return out;
+    },
+  };
+}
+
+function tellCount(shape: TupleKind, value: readonly unknown[], least: number, reading: Reading): void {
+  const few = value.length < least;
+  const most = shape.rest === undefined && shape.type !== "loose_tuple" ? shape.items.length : Infinity;
+  const how = least === most ? "exactly" : few ? "at least" : "at most";
+  const sentence = `This must have ${how} ${counted(few ? least : most, "item")}.`;
+  reading.wrong(few ? "too_few" : "too_many", said(shape, value, sentence));
+}
+
+function mayBeAbsent(item: Kind): boolean {
+  return (
+    item.type === "optional" ||
+    item.type === "exact_optional" ||
+    item.type === "nullish" ||
+    item.type === "undefinedable"
+  );
+}

@@ -1,0 +1,217 @@
+import { getGlobalConfig } from "valibot";
+import { told } from "./formats.ts";
+import { everySort, itsName, mustBe, required, sortOf, unknownMember } from "./messages.ts";
+import { copyOf, freeReader } from "./read-container.ts";
+import { boundCheck, wholeReader } from "./read-scalar.ts";
+import type { Check, Compile, Read, Reader, Reading } from "./reading.ts";
+import { Wrong, authored, changesNothing, flattened, keepsSort, said, textChanges, wholeBy } from "./valibot.ts";
+import type { Action, Dataset, Issue, Kind, ReadyMade, Scalar, Wrapper } from "./valibot.ts";
+
+/** Shapes that let a value be absent or null, or take that back. */
+export function optionalReader(shape: Wrapper, compile: Compile<Kind>): Reader {
+  const wrapped = compile(shape.wrapped);
+  switch (shape.type) {
+    case "optional":
+    case "exact_optional":
+      return absentReader(shape, wrapped);
+    case "nullable":
+    case "nullish":
+      return nullableReader(shape, wrapped);
+    case "undefinedable":
+      return {
+        ...wrapped,
+        read: (value, reading) => wrapped.read(value === undefined ? defaultOf(shape, value) : value, reading),
+      };
+    default:
+      return requiredReader(shape, wrapped);
+  }
+}
+
+/** A caller may say null for what is not there, unless null is a value of the shape. */
+function absentReader(shape: Wrapper, wrapped: Reader): Reader {
+  let takesNull: boolean | undefined;
+  return {
+    sorts: () => [...new Set([...wrapped.sorts(), "null" as const])],
+    expected: wrapped.expected,
+    read: (value, reading) => {
+      if (value !== undefined && value !== null) return wrapped.read(value, reading);
+      if (value === null && (takesNull ??= wrapped.sorts().includes("null"))) return wrapped.read(null, reading);
+      const instead = defaultOf(shape, undefined);
+      return instead === undefined ? undefined : wrapped.read(instead, reading);
+    },
+  };
+}
+
+function nullableReader(shape: Wrapper, wrapped: Reader): Reader {
+  const expected = (): readonly string[] => [...wrapped.expected(), "null"];
+  let taken: readonly string[] | undefined;
+  return {
+    sorts: () => [...new Set([...wrapped.sorts(), "null" as const])],
+    expected,
+    read: (value, reading) => {
+      if (value !== null && value !== undefined) {
+        if ((taken ??= wrapped.sorts()).includes(sortOf(value))) return wrapped.read(value, reading);
+        return reading.wrong("unexpected_type", said(shape.wrapped, value, mustBe(expected(), value)));
+      }
+      const instead = defaultOf(shape, value);
+      return instead === null || instead === undefined ? instead : wrapped.read(instead, reading);
+    },
+  };
+}
+
+function requiredReader(shape: Wrapper, wrapped: Reader): Reader {
+  const refusesNull = shape.type !== "non_optional";
+  return {
+    sorts: () => wrapped.sorts().filter((sort) => !(refusesNull && sort === "null")),
+    expected: () => wrapped.expected().filter((word) => !(refusesNull && word === "null")),
+    read: (value, reading) => {
+      const count = reading.count;
+      const read = value === null && refusesNull ? null : wrapped.read(value, reading);
+      if (reading.count !== count) return read;
+      if (read === undefined && shape.type !== "non_nullable") return reading.wrong("required", required);
+      if (read !== null || !refusesNull) return read;
+      const words = wrapped.expected().filter((word) => word !== "null");
+      return reading.wrong("unexpected_type", said(shape, value, mustBe(words, null)));
+    },
+  };
+}
+
+/** What stands for an absent value, in its JSON form; a list or an object is a new one each time. */
+function defaultOf(shape: Wrapper, absent: null | undefined): unknown {
+  const given = shape.default;
+  if (given === undefined) return absent;
+  return typeof given === "function" ? given({ value: absent }, getGlobalConfig()) : copyOf(given);
+}
+
+/** `v.fallback`: what cannot be read is read as something else, and nobody is told. */
+export function fallbackReader(shape: Kind, compile: Compile<Kind>): Reader {
+  const { fallback, ...without } = shape;
+  const inner = compile(without);
+  return {
+    sorts: () => everySort,
+    expected: inner.expected,
+    read: (value, reading) => {
+      const trial = reading.aside();
+      const read = inner.read(value, trial);
+      if (trial.count === 0) return read;
+      return typeof fallback === "function" ? fallback({ value }, getGlobalConfig()) : copyOf(fallback);
+    },
+  };
+}
+
+/** A shape only Valibot can judge, read by Valibot's own run once it is known to be JSON that is safe to hand on. */
+export function foreignReader(shape: Kind): Reader {
+  return {
+    ...freeReader,
+    read: (value, reading) => {
+      const { count } = reading;
+      const json = freeReader.read(value, reading);
+      return reading.count === count ? run(shape, { value: json }, reading) : undefined;
+    },
+  };
+}
+
+/** Runs a part as Valibot does, and tells its issues as problems. */
+function run(part: Kind | Action, dataset: Dataset, reading: Reading): unknown {
+  const outcome = part["~run"](dataset, getGlobalConfig());
+  for (const issue of outcome.issues ?? []) report(issue, reading);
+  if (outcome.issues === undefined || outcome.typed === true) return outcome.value;
+  reading.valueless++;
+  return undefined;
+}
+
+/** Tells one issue at the place its path names, from where the reader stands. */
+function report(issue: Issue, reading: Reading): void {
+  const level = reading.depth;
+  for (const { key } of issue.path ?? []) reading.path[reading.depth++] = typeof key === "number" ? key : String(key);
+  const ofName = issue.path?.at(-1)?.origin === "key";
+  if (ofName && issue.received === "undefined") reading.breaks("required", required);
+  else if (ofName && issue.expected === "never") reading.breaks("unknown_member", unknownMember);
+  else {
+    if (ofName) reading.path[reading.depth++] = itsName;
+    const { code, sentence } = told(issue);
+    reading.breaks(code, authored(issue) ?? sentence);
+  }
+  reading.depth = level;
+}
+
+export function readyMadeReader(readyMade: ReadyMade): Reader {
+  return {
+    sorts: () => readyMade.sorts,
+    expected: () => readyMade.expected,
+    read: (sent, reading) => {
+      const value = readyMade.read(sent);
+      return value instanceof Wrong ? reading.wrong(value.code, value.message) : value;
+    },
+  };
+}
+
+/** One thing behind the first schema of a pipe. */
+type Step =
+  | { readonly kind: "bound"; readonly check: Check }
+  /** Wants a value of the type, however many bounds it broke. */
+  | { readonly kind: "check"; readonly action: Action }
+  /** Wants a value nothing is wrong with. */
+  | { readonly kind: "change"; readonly read: Read };
+
+export function pipeReader(shape: Kind, compile: Compile<Kind>): Reader {
+  const [first, ...behind] = flattened(shape);
+  const integer = wholeBy(first, behind);
+  const base = integer === undefined ? compile(first) : wholeReader(first as Scalar, integer);
+  const steps = stepsOf(
+    behind.filter((item) => item !== integer && item.kind !== "metadata" && !changesNothing.has(item.type)),
+    compile,
+  );
+  if (steps.length === 0) return base;
+
+  const partial = behind.some((item) => item.type === "partial_check" || item.type === "raw_check");
+  const read: Read = (value, reading) => {
+    const { count, valueless } = reading;
+    let result = base.read(value, reading);
+    for (const step of steps) {
+      if (step.kind === "bound") step.check(result, reading);
+      else if (step.kind === "check") {
+        if (reading.valueless === valueless) result = run(step.action, { typed: true, value: result }, reading);
+      } else if (reading.count === count) result = step.read(result, reading);
+      else {
+        reading.valueless++;
+        return undefined;
+      }
+    }
+    return result;
+  };
+  return { ...base, read: partial ? withPartialChecks(shape, read) : read };
+}
+
+function stepsOf(items: readonly (Kind | Action)[], compile: Compile<Kind>): Step[] {
+  let json = true;
+  return items.map((item): Step => {
+    if (item.kind === "schema") {
+      // Behind a transformation stands whatever it made, and not JSON any more.
+      const read: Read = json ? compile(item).read : (value, reading) => run(item, { value }, reading);
+      return { kind: "change", read };
+    }
+    if (item.kind === "transformation") {
+      json &&= keepsSort.has(item.type);
+      const change = textChanges.get(item.type);
+      if (change !== undefined) return { kind: "change", read: (value) => change(value as string) };
+      return { kind: "change", read: (value, reading) => run(item, { typed: true, value }, reading) };
+    }
+    const check = boundCheck(item);
+    return check === undefined ? { kind: "check", action: item } : { kind: "bound", check };
+  });
+}
+
+/** Checks that look at a part of the value run although another part went wrong; only Valibot knows which can. */
+function withPartialChecks(shape: Kind, read: Read): Read {
+  return (value, reading) => {
+    const { valueless } = reading;
+    const result = read(value, reading);
+    if (reading.valueless === valueless) return result;
+    const json = freeReader.read(value, reading.aside());
+    for (const issue of shape["~run"]({ value: json }, getGlobalConfig()).issues ?? []) {
+      if (issue.type === "partial_check" || issue.type === "raw_check") report(issue, reading);
+    }
+    return result;
+  };
+}

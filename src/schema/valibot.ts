@@ -1,0 +1,306 @@
+import { getGlobalConfig } from "valibot";
+import type { GenericSchema, InferInput, InferOutput } from "valibot";
+import type { Sort } from "./messages.ts";
+
+/** A JSON shape: a Valibot schema that reads, bounds, describes and writes one kind of value. */
+export type Shape<A = unknown, Json = unknown> = GenericSchema<Json, A>;
+
+/** The value a shape reads and writes. */
+export type ValueOf<S extends Shape> = InferOutput<S>;
+
+/** The value's form in JSON: what a caller sends and gets. */
+export type JsonOf<S extends Shape> = InferInput<S>;
+
+/** What a value is refused with. */
+export class Wrong {
+  readonly code: string;
+  readonly message: string;
+
+  constructor(code: string, message: string) {
+    this.code = code;
+    this.message = message;
+  }
+}
+
+/** A kind of value JSON has no word for: how it is read from JSON, written as JSON, and described. */
+export interface ReadyMade {
+  readonly sorts: readonly Sort[];
+  readonly expected: readonly string[];
+  readonly read: (value: unknown) => unknown;
+  /** The value as JSON can hold it, a 64-bit number as a bigint; `undefined` for what the kind cannot hold. */
+  readonly write: (value: unknown) => string | bigint | undefined;
+  /** The words for a value that cannot be written. */
+  readonly writes: string;
+  readonly type: "string" | "integer";
+  readonly format: string;
+}
+
+// Kept by the list of a pipe's parts, which is still the same one in a schema that Valibot's methods made from this.
+const table = new WeakMap<object, ReadyMade>();
+
+export function remember(shape: Kind, readyMade: ReadyMade): void {
+  if (shape.pipe !== undefined) table.set(shape.pipe, readyMade);
+}
+
+/** The ready-made kind a schema is, if it is one. */
+export function readyMadeOf(shape: Kind): ReadyMade | undefined {
+  return shape.pipe === undefined ? undefined : table.get(shape.pipe);
+}
+
+/** An author's own words for what is wrong: Valibot takes a text, or a function of its issue. */
+type Message = string | ((issue: never) => string) | undefined;
+
+/** What the compilers look at in a part of a Valibot schema; Valibot's own types say the same with more parameters. */
+interface Part {
+  readonly async: boolean;
+  readonly message?: Message;
+  readonly "~run": (dataset: Dataset, config: object) => Dataset;
+}
+export interface Dataset {
+  typed?: boolean;
+  value: unknown;
+  issues?: readonly Issue[];
+}
+export interface Issue {
+  readonly kind: string;
+  readonly type: string;
+  readonly expected: string | null;
+  readonly received: string;
+  readonly requirement?: unknown;
+  readonly message: string;
+  readonly path?: readonly { readonly key: unknown; readonly origin: string }[];
+}
+
+interface Schema<Type extends string> extends Part {
+  readonly kind: "schema";
+  readonly type: Type;
+  readonly expects: string;
+  readonly pipe?: readonly [Kind, ...(Kind | Action)[]];
+  readonly fallback?: unknown;
+}
+export interface Scalar extends Schema<"string" | "number" | "boolean" | "null"> {}
+export interface Words extends Schema<"picklist" | "enum"> {
+  readonly options: readonly unknown[];
+}
+export interface Literal extends Schema<"literal"> {
+  readonly literal: unknown;
+}
+export interface ObjectKind extends Schema<"object" | "loose_object" | "strict_object" | "object_with_rest"> {
+  readonly entries: { readonly [name: string]: Kind };
+  readonly rest?: Kind;
+}
+export interface RecordKind extends Schema<"record"> {
+  readonly key: Kind;
+  readonly value: Kind;
+}
+export interface ListKind extends Schema<"array"> {
+  readonly item: Kind;
+}
+export interface TupleKind extends Schema<"tuple" | "loose_tuple" | "strict_tuple" | "tuple_with_rest"> {
+  readonly items: readonly Kind[];
+  readonly rest?: Kind;
+}
+export interface Wrapper extends Schema<
+  | "optional"
+  | "exact_optional"
+  | "nullable"
+  | "nullish"
+  | "undefinedable"
+  | "non_optional"
+  | "non_nullable"
+  | "non_nullish"
+> {
+  readonly wrapped: Kind;
+  readonly default?: unknown;
+}
+export interface Choice extends Schema<"union" | "intersect"> {
+  readonly options: readonly Kind[];
+}
+export interface Variant extends Schema<"variant"> {
+  readonly key: string;
+  readonly options: readonly Kind[];
+}
+export interface Lazy extends Schema<"lazy"> {
+  readonly getter: (value: unknown) => Kind;
+}
+export interface Other extends Schema<
+  | "any"
+  | "unknown"
+  | "never"
+  | "undefined"
+  | "void"
+  | "custom"
+  | "promise"
+  | "function"
+  | "map"
+  | "set"
+  | "instance"
+  | "bigint"
+  | "date"
+  | "symbol"
+  | "nan"
+  | "blob"
+  | "file"
+> {}
+
+/** A Valibot schema, by its kind. */
+export type Kind =
+  | Scalar
+  | Words
+  | Literal
+  | ObjectKind
+  | RecordKind
+  | ListKind
+  | TupleKind
+  | Wrapper
+  | Choice
+  | Variant
+  | Lazy
+  | Other;
+
+/** What stands behind the first schema of a pipe. */
+export interface Action extends Part {
+  readonly kind: "validation" | "transformation" | "metadata";
+  readonly type: string;
+  readonly requirement?: unknown;
+}
+
+/** A shape as the compilers see it. */
+export function kindOf(shape: Shape): Kind {
+  return shape as unknown as Kind;
+}
+
+/** The parts of a pipe: `v.pipe(v.pipe(a, b), c)` is `v.pipe(a, b, c)`, where the inner pipe has no fallback of its own. */
+export function flattened(shape: Kind): [Kind, ...(Kind | Action)[]] {
+  const [first, ...behind] = shape.pipe ?? [shape];
+  if (first.pipe === undefined || first.fallback !== undefined || readyMadeOf(first) !== undefined) {
+    return [first, ...behind];
+  }
+  return [...flattened(first), ...behind];
+}
+
+/** The action that makes a number a whole one, if the pipe has it before the value changes. */
+export function wholeBy(first: Kind, behind: readonly (Kind | Action)[]): Action | undefined {
+  if (first.type !== "number" || first.pipe !== undefined || first.fallback !== undefined) return undefined;
+  for (const item of behind) {
+    if (item.kind === "schema" || item.kind === "transformation") return undefined;
+    if (item.type === "integer" || item.type === "safe_integer") return item;
+  }
+  return undefined;
+}
+
+const instead: { readonly [type: string]: string } = {
+  bigint: "use Shape.int64",
+  blob: "read it with Form.File, or from the body itself",
+  date: "use Shape.instant, or Shape.date for a day",
+  file: "read it with Form.File, or from the body itself",
+  function: "JSON has no functions",
+  instance: "JSON has no classes: give its members as v.object, and make the instance of them in the handler",
+  map: "use v.record",
+  nan: "JSON has no NaN",
+  promise: "await the value and give the shape of what it answers",
+  set: "use v.array",
+  symbol: "JSON has no symbols: use v.picklist or v.literal",
+};
+
+/** Refuses, when the app is made, a schema that no JSON can be. */
+export function refuseKind(shape: Kind): void {
+  // Of what is none, everything would be read and written as it comes.
+  if (typeof shape.type !== "string") throw new Error("A shape is a schema of Valibot, and this is none.");
+  if (shape.async)
+    throw new Error(
+      `v.${shape.type} is asynchronous here: a shape is read without waiting; check in the handler or in Dep.join.`,
+    );
+  const hint = instead[shape.type];
+  if (hint !== undefined && shape.pipe === undefined)
+    throw new Error(`v.${shape.type} is not a shape of JSON: ${hint}.`);
+  if ("entries" in shape && Object.keys(shape.entries).includes("__proto__")) {
+    throw new Error(
+      `v.${shape.type} declares a member named __proto__, which would change the object it is read into.`,
+    );
+  }
+  const words =
+    shape.type === "literal" ? [shape.literal] : "options" in shape && shape.type !== "variant" ? shape.options : [];
+  for (const word of words) {
+    if (typeof word === "bigint" || typeof word === "symbol") {
+      throw new Error(`v.${shape.type} holds a ${typeof word}, which is not a value of JSON: ${instead[typeof word]}.`);
+    }
+  }
+}
+
+/** Transformations that leave a value of the sort they were given, so that it is still JSON of the first schema's kind. */
+export const keepsSort: ReadonlySet<string> = new Set([
+  "brand",
+  "filter_items",
+  "flavor",
+  "guard",
+  "normalize",
+  "readonly",
+  "sort_items",
+  "to_camel_case",
+  "to_kebab_case",
+  "to_lower_case",
+  "to_max_value",
+  "to_min_value",
+  "to_pascal_case",
+  "to_snake_case",
+  "to_upper_case",
+  "trim",
+  "trim_end",
+  "trim_start",
+]);
+
+/** Transformations that leave the value as it is, and say something of its type alone. */
+export const changesNothing: ReadonlySet<string> = new Set(["brand", "flavor", "readonly"]);
+
+/** The common changes of a text, without Valibot's object for each. */
+export const textChanges: ReadonlyMap<string, (text: string) => string> = new Map([
+  ["to_lower_case", (text: string) => text.toLowerCase()],
+  ["to_upper_case", (text: string) => text.toUpperCase()],
+  ["trim", (text: string) => text.trim()],
+  ["trim_end", (text: string) => text.trimEnd()],
+  ["trim_start", (text: string) => text.trimStart()],
+]);
+
+/** The author's own words where the part carries any, else ours. */
+export function said(part: Kind | Action, value: unknown, sentence: string): string {
+  if (part.message === undefined) return sentence;
+  if (typeof part.message === "string") return part.message;
+  // A function of Valibot's issue: only Valibot can make the issue.
+  const [issue] = issuesOf(part, value);
+  return issue === undefined ? sentence : (authored(issue) ?? sentence);
+}
+
+/** Runs one part as Valibot would. */
+function issuesOf(part: Kind | Action, value: unknown): readonly Issue[] {
+  return part["~run"]({ typed: true, value }, getGlobalConfig()).issues ?? [];
+}
+
+/** The words of an issue if its author wrote them: Valibot's own quote what was received, so they must not be sent. */
+export function authored(issue: Issue): string | undefined {
+  const byValibot = issue.message.startsWith("Invalid ") && issue.message.endsWith(`eceived ${issue.received}`);
+  return byValibot ? undefined : issue.message;
+}
+
+const names = new WeakMap<object, string>();
+
+/**
+ * Names a shape as a component of the API document, and answers that same shape.
+ *
+ * @throws Error if the shape has another name already.
+ */
+export function named<S extends Shape>(name: string, shape: S): S {
+  const before = names.get(shape);
+  if (before !== undefined && before !== name) {
+    throw new Error(
+      `Shape.named: one shape cannot be both "${before}" and "${name}"; make a second one for the second name.`,
+    );
+  }
+  names.set(shape, name);
+  return shape;
+}
+
+/** The name a shape was given with {@link named}. */
+export function nameOf(shape: object): string | undefined {
+  return names.get(shape);
+}

@@ -1,0 +1,256 @@
+import { counted, oneOf } from "./messages.ts";
+import { tagsOf } from "./read-choice.ts";
+import { compileRead } from "./read.ts";
+import { Reading, isObject } from "./reading.ts";
+import type { Members } from "./reading.ts";
+import { flattened, keepsSort, wholeBy } from "./valibot.ts";
+import type { Action, Choice, Kind, ListKind, ObjectKind, RecordKind, TupleKind, Variant, Wrapper } from "./valibot.ts";
+import { writeBoolean, writeFree, writeMembers, writeNumber, writeText, writeWhole } from "./writing.ts";
+import type { CompileWrite, Outcome, Write, Writing } from "./writing.ts";
+
+export function listWriter(shape: ListKind, compile: CompileWrite<Kind>): Write {
+  const write = compile(shape.item);
+  return (value, writing) => {
+    if (!Array.isArray(value)) return writing.refuse("a list", value);
+    const level = writing.enter();
+    if (level === undefined) return undefined;
+    const out: unknown[] = [];
+    for (let index = 0; index < value.length && writing.failure === undefined; index++) {
+      writing.path[level] = index;
+      out.push(orNull(write(value[index], writing)));
+    }
+    writing.depth = level;
+    return out;
+  };
+}
+
+export function tupleWriter(shape: TupleKind, compile: CompileWrite<Kind>): Write {
+  const items = shape.items.map((item) => compile(item));
+  const rest = shape.rest !== undefined ? compile(shape.rest) : shape.type === "loose_tuple" ? writeFree : undefined;
+  return (value, writing) => {
+    if (!Array.isArray(value)) return writing.refuse("a list", value);
+    if (rest === undefined && value.length > items.length) {
+      return writing.fail(`must have ${counted(items.length, "item")}, and has more`);
+    }
+    const level = writing.enter();
+    if (level === undefined) return undefined;
+    const out: unknown[] = [];
+    for (let index = 0; index < Math.max(items.length, value.length) && writing.failure === undefined; index++) {
+      writing.path[level] = index;
+      const write = items[index] ?? rest;
+      const item = write?.(value[index], writing);
+      if (item !== undefined || index < value.length) out.push(orNull(item));
+    }
+    writing.depth = level;
+    return out;
+  };
+}
+
+/** A place in a list cannot be left out. */
+function orNull(item: unknown): unknown {
+  return item === undefined ? null : item;
+}
+
+/** Writes the members the shape declares, in its order; a getter of a class is as good as a member. */
+export function objectWriter(shape: ObjectKind, compile: CompileWrite<Kind>): Write {
+  const members = Object.keys(shape.entries).map((name) => ({
+    name,
+    write: compile(shape.entries[name] as Kind),
+    // What every object answers to (`toString`) is no member of the value.
+    inherited: (Object.prototype as Members)[name],
+  }));
+  const rest = shape.rest !== undefined ? compile(shape.rest) : shape.type === "loose_object" ? writeFree : undefined;
+  const declared = new Set(members.map(({ name }) => name));
+  return (value, writing) => {
+    if (!isObject(value)) return writing.refuse("an object", value);
+    const level = writing.enter();
+    if (level === undefined) return undefined;
+    const out: Members = {};
+    for (let index = 0; index < members.length; index++) {
+      const { name, write, inherited } = members[index] as (typeof members)[number];
+      writing.path[level] = name;
+      const given = value[name];
+      const written = write(given === inherited ? undefined : given, writing);
+      if (writing.failure !== undefined) return undefined;
+      if (written !== undefined) out[name] = written;
+    }
+    if (rest !== undefined) {
+      const names = Object.keys(value).filter((name) => !declared.has(name));
+      writeMembers(names, value, rest, out, writing);
+    }
+    writing.depth = level;
+    return out;
+  };
+}
+
+export function recordWriter(shape: RecordKind, compile: CompileWrite<Kind>): Write {
+  const writeName = compile(shape.key);
+  const write = compile(shape.value);
+  return (value, writing) => {
+    if (!isObject(value)) return writing.refuse("an object", value);
+    const level = writing.enter();
+    if (level === undefined) return undefined;
+    const names = Object.keys(value);
+    for (const name of names) {
+      writing.path[level] = name;
+      writeName(name, writing);
+    }
+    const out: Members = {};
+    writeMembers(names, value, write, out, writing);
+    writing.depth = level;
+    return out;
+  };
+}
+
+export function unionWriter(shape: Choice, compile: CompileWrite<Kind>): Write {
+  return firstThatFits(shape.options.map((option) => compile(option)));
+}
+
+export function variantWriter(shape: Variant, compile: CompileWrite<Kind>): Write {
+  const tags = shape.options.map((option) => tagsOf(option, shape.key));
+  if (tags.includes("open")) return firstThatFits(shape.options.map((option) => compile(option)));
+
+  const byTag = new Map<unknown, Write[]>();
+  shape.options.forEach((option, index) => {
+    const write = compile(option);
+    for (const tag of tags[index] as readonly unknown[]) byTag.set(tag, [...(byTag.get(tag) ?? []), write]);
+  });
+  const writers = new Map([...byTag].map(([tag, options]) => [tag, firstThatFits(options)]));
+  const expected = oneOf([...byTag.keys()].filter((tag) => tag !== undefined));
+  return (value, writing) => {
+    if (!isObject(value)) return writing.refuse("an object", value);
+    const write = writers.get(value[shape.key]);
+    if (write !== undefined) return write(value, writing);
+    writing.path[writing.depth++] = shape.key;
+    return writing.fail(`must be ${expected}`);
+  };
+}
+
+/** Writes by the first shape the value is of; nested trials remember, or each level would double the work. */
+function firstThatFits(options: readonly Write[]): Write {
+  const [only] = options;
+  if (only !== undefined && options.length === 1) return only;
+  return (value, writing) => {
+    if (writing.outcomes === undefined || typeof value !== "object" || value === null) {
+      return attempt(options, value, writing);
+    }
+    let known = writing.outcomes.get(options);
+    if (known === undefined) writing.outcomes.set(options, (known = new WeakMap()));
+    const before = known.get(value);
+    if (before !== undefined) {
+      writing.failure = before.failure;
+      return before.written;
+    }
+    const written = attempt(options, value, writing);
+    known.set(value, { written, failure: writing.failure });
+    return written;
+  };
+}
+
+/** The first shape that names every member of the value; failing that, the first that can be written at all. */
+function attempt(options: readonly Write[], value: unknown, writing: Writing): unknown {
+  const { depth, outcomes } = writing;
+  writing.outcomes ??= new Map();
+  let best: Outcome | undefined;
+  for (const write of options) {
+    const written = write(value, writing);
+    const { failure } = writing;
+    writing.depth = depth;
+    writing.failure = undefined;
+    if (failure !== undefined) continue;
+    best ??= { written, failure };
+    if (keepsAll(value, written)) {
+      best = { written, failure };
+      break;
+    }
+  }
+  writing.outcomes = outcomes;
+  return best === undefined ? writing.fail("is of none of the shapes it may have") : best.written;
+}
+
+function keepsAll(value: unknown, written: unknown): boolean {
+  if (!isObject(value) || !isObject(written)) return true;
+  return Object.keys(value).every((name) => value[name] === undefined || name in written);
+}
+
+/** Writes what any of several shapes names. */
+export function intersectWriter(shape: Choice, compile: CompileWrite<Kind>): Write {
+  const writers = shape.options.map((option) => compile(option));
+  return (value, writing) => {
+    const parts: unknown[] = [];
+    for (const write of writers) {
+      parts.push(write(value, writing));
+      if (writing.failure !== undefined) return undefined;
+    }
+    return parts.every(isObject) ? Object.assign(Object.create(null), ...parts) : parts[0];
+  };
+}
+
+/** Shapes that let a value be absent or null, or take that back. */
+export function optionalWriter(shape: Wrapper, compile: CompileWrite<Kind>): Write {
+  const write = compile(shape.wrapped);
+  const instead = shape.default === undefined ? undefined : defaultWriter(shape, write);
+  switch (shape.type) {
+    case "optional":
+    case "exact_optional":
+    case "undefinedable":
+      return (value, writing) => (value === undefined ? instead?.(writing) : write(value, writing));
+    case "nullable":
+      return (value, writing) => {
+        if (value === null || (value === undefined && instead !== undefined)) return instead?.(writing) ?? null;
+        return write(value, writing);
+      };
+    case "nullish":
+      return (value, writing) => {
+        if (value === null || value === undefined) return instead === undefined ? value : instead(writing);
+        return write(value, writing);
+      };
+    default:
+      return (value, writing) => {
+        const lacks =
+          value === undefined ? shape.type !== "non_nullable" : value === null && shape.type !== "non_optional";
+        return lacks ? writing.refuse("there", value) : write(value, writing);
+      };
+  }
+}
+
+/** A default is given in its JSON form: it is read, and written as any value is. */
+function defaultWriter(shape: Wrapper, write: Write): (writing: Writing) => unknown {
+  const { read } = compileRead(shape);
+  return (writing) => {
+    const reading = new Reading("default");
+    const value = read(shape.type === "nullable" ? null : undefined, reading);
+    if (reading.count > 0) return writing.fail("is missing, and its default is not of its shape");
+    return value === undefined || value === null ? value : write(value, writing);
+  };
+}
+
+/** Transformations whose value is of one sort, whatever they were given. */
+const makes: { readonly [type: string]: Write } = {
+  parse_boolean: writeBoolean,
+  stringify_json: writeText,
+  to_boolean: writeBoolean,
+  to_number: writeNumber,
+  to_string: writeText,
+};
+
+/** A pipe is written as what comes out of it: its last schema, or whatever a transformation of its author's made. */
+export function pipeWriter(shape: Kind, compile: CompileWrite<Kind>): Write {
+  const [first, ...behind] = flattened(shape);
+  const whole = wholeBy(first, behind) !== undefined;
+  let write = whole ? writeWhole : compile(first);
+  for (const item of behind) write = after(item, write, compile);
+  return write;
+}
+
+function after(item: Kind | Action, write: Write, compile: CompileWrite<Kind>): Write {
+  if (item.kind === "schema") return compile(item);
+  if (item.kind !== "transformation" || keepsSort.has(item.type)) {
+    const narrows = item.type === "integer" || item.type === "safe_integer";
+    return narrows && write === writeNumber ? writeWhole : write;
+  }
+  if (item.type === "to_date")
+    throw new Error("v.toDate makes a Date, which is not written as it was sent: use Shape.instant.");
+  if (item.type === "to_bigint") throw new Error("v.toBigint makes a bigint, which JSON cannot hold: use Shape.int64.");
+  return makes[item.type] ?? writeFree;
+}

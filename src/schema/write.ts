@@ -1,0 +1,135 @@
+import { error, ok } from "../result.ts";
+import type { Result } from "../result.ts";
+import { placeOf } from "./messages.ts";
+import { LongInteger, withDigits } from "./parse-json.ts";
+import { kindOf, readyMadeOf, refuseKind } from "./valibot.ts";
+import type { Kind, Lazy, Shape } from "./valibot.ts";
+import {
+  intersectWriter,
+  listWriter,
+  objectWriter,
+  optionalWriter,
+  pipeWriter,
+  recordWriter,
+  tupleWriter,
+  unionWriter,
+  variantWriter,
+} from "./write-container.ts";
+import {
+  Writing,
+  readyMadeWriter,
+  wordsWriter,
+  writeBoolean,
+  writeFree,
+  writeNothing,
+  writeNull,
+  writeNumber,
+  writeText,
+} from "./writing.ts";
+import type { Write } from "./writing.ts";
+
+const compiled = new WeakMap<Kind, Write>();
+
+/** The writer of a schema, made once for each. */
+function compileWrite(shape: Kind): Write {
+  let write = compiled.get(shape);
+  if (write === undefined) compiled.set(shape, (write = make(shape)));
+  return write;
+}
+
+function make(shape: Kind): Write {
+  refuseKind(shape);
+  const readyMade = readyMadeOf(shape);
+  if (readyMade !== undefined) return readyMadeWriter(readyMade);
+  if (shape.pipe !== undefined) return pipeWriter(shape, compileWrite);
+  if ("entries" in shape) return objectWriter(shape, compileWrite);
+  if ("items" in shape) return tupleWriter(shape, compileWrite);
+  if ("wrapped" in shape) return optionalWriter(shape, compileWrite);
+  switch (shape.type) {
+    case "string":
+      return writeText;
+    case "number":
+      return writeNumber;
+    case "boolean":
+      return writeBoolean;
+    case "null":
+      return writeNull;
+    case "literal":
+    case "picklist":
+    case "enum":
+      return wordsWriter(shape);
+    case "record":
+      return recordWriter(shape, compileWrite);
+    case "array":
+      return listWriter(shape, compileWrite);
+    case "union":
+      return unionWriter(shape, compileWrite);
+    case "intersect":
+      return intersectWriter(shape, compileWrite);
+    case "variant":
+      return variantWriter(shape, compileWrite);
+    case "lazy":
+      return lazyWriter(shape);
+    case "never":
+    case "undefined":
+    case "void":
+      return writeNothing;
+    default:
+      return writeFree;
+  }
+}
+
+/** A shape that refers to itself, compiled when a value first reaches it. */
+function lazyWriter(shape: Lazy): Write {
+  let fixed: Write | undefined;
+  return (value, writing) => {
+    if (fixed !== undefined) return fixed(value, writing);
+    const write = compileWrite(shape.getter(value));
+    // A getter that looks at the value may answer another shape for the next.
+    if (shape.getter.length === 0) fixed = write;
+    return write(value, writing);
+  };
+}
+
+/** Writes the values of a shape as JSON. */
+export interface JsonWriter<in A> {
+  /** The JSON text, or for the log what cannot be written and where: never the value itself. */
+  readonly write: (value: A) => Result<string, string>;
+}
+
+const surrogateEscape = "\\ud";
+
+/**
+ * Makes the writer of a shape, once, when the app is made. What the shape does not name is not written; bounds are
+ * the reader's to check.
+ *
+ * @throws Error for a schema no JSON can be; the caller says which route has it.
+ */
+export function compileWriter<A, Json>(shape: Shape<A, Json>): JsonWriter<A> {
+  const write = compileWrite(kindOf(shape));
+  return {
+    write: (value) => {
+      const writing = new Writing();
+      const copy = write(value, writing) ?? null;
+      if (writing.failure !== undefined) return error(writing.failure);
+      const text = JSON.stringify(copy);
+      if (!text.includes(surrogateEscape)) return ok(text);
+      const broken = brokenText(copy, [], 0);
+      return broken === undefined
+        ? ok(withDigits(text))
+        : error(`${broken} holds half of a surrogate pair, which is no text`);
+    },
+  };
+}
+
+/** Where a text or a name stands that no UTF-8 can spell. */
+function brokenText(copy: unknown, path: (string | number)[], depth: number): string | undefined {
+  if (typeof copy === "string") return copy.isWellFormed() ? undefined : placeOf("value", path, depth);
+  if (typeof copy !== "object" || copy === null || copy instanceof LongInteger) return undefined;
+  for (const [name, member] of Object.entries(copy)) {
+    path[depth] = Array.isArray(copy) ? Number(name) : name;
+    const broken = name.isWellFormed() ? brokenText(member, path, depth + 1) : placeOf("value", path, depth + 1);
+    if (broken !== undefined) return broken;
+  }
+  return undefined;
+}

@@ -1,0 +1,62 @@
+import type { Cookie, Sealing } from "../codecs/cookie.ts";
+import { string } from "../codecs/scalars.ts";
+import type { Dep, TextNeed } from "../inputs/dep.ts";
+import type { Asked } from "../inputs/request.ts";
+import { readText, required as missing } from "../inputs/text.ts";
+import { current } from "../logging/context.ts";
+import { log } from "../logging/writer.ts";
+
+/**
+ * A cookie that must be sent: a 400 problem `required` at `cookie.<name>` where it is not, or where it is a sealed one
+ * that does not open.
+ */
+export function required<A>(cookie: Cookie<A>): Dep<A> {
+  const absent = missing(`cookie.${cookie.name}`);
+  return read(cookie, true, () => absent);
+}
+
+/** A cookie's value, or undefined where it is not sent. */
+export function optional<A>(cookie: Cookie<A>): Dep<A | undefined> {
+  return read(cookie, false, () => undefined);
+}
+
+function read<A>(cookie: Cookie<A>, required: boolean, absent: () => unknown): Dep<never, never, never> {
+  const { name, codec, sealing } = cookie;
+  const at = `cookie.${name}`;
+  const compile = () => (asked: Asked) => {
+    const text = asked.cookie(name);
+    if (text === undefined) return absent();
+    return sealing === undefined ? readText(codec, text, at) : readSealed(cookie, sealing, text, asked.now, absent);
+  };
+  // A sealed value is nobody's to write but the server's.
+  const need: TextNeed = {
+    in: "cookie",
+    name,
+    codec: sealing === undefined ? codec : string,
+    required,
+    repeated: false,
+  };
+  return { node: { from: [], need, compile } };
+}
+
+/** Whatever is wrong with a sealed cookie, it is as if it had not been sent: whoever changed it is told nothing. */
+async function readSealed<A>(
+  { name, codec }: Cookie<A>,
+  sealing: Sealing,
+  text: string,
+  now: Date,
+  absent: () => unknown,
+): Promise<unknown> {
+  const opened = await sealing.open(text, now);
+  const read = opened === undefined ? undefined : codec.parse(opened);
+  if (read?.ok === true) return read.value;
+  const message = `the cookie ${name} did not open, and is read as absent`;
+  log({ level: "debug", source: "framework.http", message, fields: {}, context: current() });
+  return absent();
+}
+
+export { clear, make, named } from "../codecs/cookie.ts";
+export type { Cookie, CookieOptions, SetCookie } from "../codecs/cookie.ts";
+export { encrypted, signed } from "./sealing.ts";
+export type { SealedOptions } from "./sealing.ts";
+export { encoded } from "../codecs/scalars.ts";

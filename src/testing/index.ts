@@ -1,0 +1,9 @@
+/** The `Test` namespace: an app that is called with no socket. */
+export { app, call } from "./call.ts";
+export { browser } from "./browser.ts";
+export type { TestBrowser } from "./browser.ts";
+export { events } from "./events.ts";
+export { websocket } from "./sockets.ts";
+export type { Receive } from "./events.ts";
+export type { Answered, TestApp } from "./call.ts";
+export type { CallOptions } from "./call.ts";
