@@ -9,10 +9,10 @@ import type { Direction, Schema } from "../src/openapi/schema.ts";
 import type { Route } from "../src/routing/route.ts";
 import { kindOf } from "../src/schema/valibot.ts";
 import type { Shape } from "../src/schema/valibot.ts";
-import { Failure, moduleAnd } from "./command.ts";
+import { CommandFailure, moduleAnd } from "./command.ts";
 import type { Command } from "./command.ts";
 import { loadRoutes, packageFile } from "./load-routes.ts";
-import { deliver, textDifference } from "./write-or-check.ts";
+import { writeOrCheck, textDiff } from "./write-or-check.ts";
 
 /** A JSON Schema of the document as a TypeScript type; `nameOf` answers the name of a component's. */
 function typeOf(schema: Schema, nameOf: (component: string) => string): string {
@@ -155,16 +155,16 @@ function sentBy(route: Route, reads: Reads, typeOf: TypeOf): readonly string[] {
   ].filter((text) => text !== "");
 }
 
-interface Member {
+interface TypeMember {
   readonly name: string;
   readonly required: boolean;
   readonly type: string;
 }
 
 /** What is read twice is one member. */
-function group(name: string, members: readonly Member[]): string {
+function group(name: string, members: readonly TypeMember[]): string {
   if (members.length === 0) return "";
-  const byName = new Map<string, Member>();
+  const byName = new Map<string, TypeMember>();
   for (const member of members) {
     const required = member.required || byName.get(member.name)?.required === true;
     byName.set(member.name, { ...member, required });
@@ -176,7 +176,7 @@ function group(name: string, members: readonly Member[]): string {
   return `{ ${name}${isRequired ? "" : "?"}: { ${all.join("; ")} } }`;
 }
 
-function pathOf({ path }: Route): readonly Member[] {
+function pathOf({ path }: Route): readonly TypeMember[] {
   return path.segments.flatMap((segment) => {
     if (typeof segment === "string") return [];
     const type = segment.kind === "rest" ? "readonly string[]" : textTypeOf(segment.codec.text);
@@ -184,12 +184,12 @@ function pathOf({ path }: Route): readonly Member[] {
   });
 }
 
-function memberOf(need: ReadNeed): Member {
+function memberOf(need: ReadNeed): TypeMember {
   const { name, required = false } = need;
   return { name, required, type: "codec" in need ? valueTypeOf(need) : "string" };
 }
 
-function fieldOf(need: Reads["fields"][number]): Member {
+function fieldOf(need: Reads["fields"][number]): TypeMember {
   const { name, required } = need;
   if (need.in !== "file") return { name, required, type: need.checked === true ? "true" : valueTypeOf(need) };
   return { name, required, type: need.repeated ? "readonly Blob[]" : "Blob" };
@@ -335,7 +335,7 @@ export function clientModule(all: readonly Route[]): string {
   const tree: Schema[] = [];
   for (const route of routes) callOf(route, (...shape) => `${tree.push(describe(...shape))}`);
   const { schemas, problems } = components.finish(tree);
-  if (problems.length > 0) throw new Failure(problems.join("\n"));
+  if (problems.length > 0) throw new CommandFailure(problems.join("\n"));
 
   const sources = sourcesOf(roots);
   const nameOf = namesBeside(sources.join("\n"));
@@ -381,9 +381,9 @@ export const client: Command = {
   async run(args, terminal) {
     const { module, values } = moduleAnd(args, { output: { type: "string", short: "o" }, check: { type: "string" } });
     const text = clientModule(await loadRoutes(module));
-    return deliver(text, { output: values.output, check: values.check }, terminal, (before, after) =>
+    return writeOrCheck(text, { output: values.output, check: values.check }, terminal, (before, after) =>
       // A checkout may have given the lines other ends.
-      ends(before) === after ? [] : textDifference(ends(before), after),
+      ends(before) === after ? [] : textDiff(ends(before), after),
     );
   },
 };

@@ -26,7 +26,7 @@ export class UsageError extends Error {
 }
 
 /** The command could not do its work, and the message says why: nothing is wrong with the command itself. */
-export class Failure extends Error {
+export class CommandFailure extends Error {
   override readonly name: string = "Failure";
 }
 

@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Route } from "../src/routing/route.ts";
-import { Failure } from "./command.ts";
+import { CommandFailure } from "./command.ts";
 
 /** A file of the package, whether this runs from its source or from what was built of it. */
 export function packageFile(path: string): URL {
@@ -16,13 +16,14 @@ export function packageFile(path: string): URL {
 /** The routes a module exports under the name `routes`. */
 export async function loadRoutes(file: string): Promise<readonly Route[]> {
   const path = resolve(file);
-  if (!existsSync(path)) throw new Failure(`${file} is missing`);
-  if (statSync(path).isDirectory()) throw new Failure(`${file} is a folder, and no module`);
+  if (!existsSync(path)) throw new CommandFailure(`${file} is missing`);
+  if (statSync(path).isDirectory()) throw new CommandFailure(`${file} is a folder, and no module`);
   const module = await load(file, pathToFileURL(path));
   const { routes } = module;
-  if (!Array.isArray(routes)) throw new Failure(`${file} exports no list named routes: it exports ${namesOf(module)}`);
+  if (!Array.isArray(routes))
+    throw new CommandFailure(`${file} exports no list named routes: it exports ${namesOf(module)}`);
   const wrong = routes.findIndex((route) => !isRoute(route));
-  if (wrong !== -1) throw new Failure(`${file}: routes[${wrong}] is no route`);
+  if (wrong !== -1) throw new CommandFailure(`${file}: routes[${wrong}] is no route`);
   checkPackage(file, path);
   return routes as readonly Route[];
 }
@@ -32,8 +33,9 @@ async function load(file: string, url: URL): Promise<{ readonly routes?: unknown
     return (await import(url.href)) as object;
   } catch (thrown) {
     const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
-    if (code !== "ERR_UNKNOWN_FILE_EXTENSION") throw new Failure(`${file} cannot be loaded:\n${said(thrown, url)}`);
-    throw new Failure(
+    if (code !== "ERR_UNKNOWN_FILE_EXTENSION")
+      throw new CommandFailure(`${file} cannot be loaded:\n${said(thrown, url)}`);
+    throw new CommandFailure(
       `${file}: Node ${process.versions.node} does not run TypeScript. Name what was built from it, or run usher with ` +
         "Node 22.18 or newer (npx usher), Bun (bunx --bun usher) or Deno (deno run -A npm:usher-http/usher).",
     );
@@ -87,7 +89,9 @@ function checkPackage(file: string, path: string): void {
   const theirs = packageOf(path);
   const own = new URL(".", packageFile("package.json")).href;
   if (theirs !== undefined && theirs !== own) {
-    throw new Failure(`${file} is made with another usher-http than this: run the one of its project, with npx usher`);
+    throw new CommandFailure(
+      `${file} is made with another usher-http than this: run the one of its project, with npx usher`,
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import process from "node:process";
-import { Failure, UsageError } from "./command.ts";
+import { CommandFailure, UsageError } from "./command.ts";
 import type { Command } from "./command.ts";
 
 const help = `usher migrate <folder> [options]
@@ -41,7 +41,7 @@ async function migrated(database: string, options: { readonly directory: string;
     return await migrate(database, options);
   } catch (thrown) {
     const isExpected = thrown instanceof MigrationError || thrown instanceof DatabaseError;
-    throw isExpected ? new Failure(thrown.message) : thrown;
+    throw isExpected ? new CommandFailure(thrown.message) : thrown;
   }
 }
 
@@ -51,6 +51,6 @@ async function postgres() {
     return await import("../adapters/postgres/index.ts");
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw thrown;
-    throw new Failure("the package postgres is not installed: npm install postgres");
+    throw new CommandFailure("the package postgres is not installed: npm install postgres");
   }
 }

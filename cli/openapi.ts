@@ -2,9 +2,9 @@ import { DescriptionError } from "../src/openapi/document.ts";
 import { document, report } from "../src/openapi/index.ts";
 import type { Document, DocumentOptions } from "../src/openapi/index.ts";
 import type { Route } from "../src/routing/route.ts";
-import { Failure, UsageError, moduleAnd } from "./command.ts";
+import { CommandFailure, UsageError, moduleAnd } from "./command.ts";
 import type { Command } from "./command.ts";
-import { deliver, jsonDifference } from "./write-or-check.ts";
+import { writeOrCheck, jsonDiff } from "./write-or-check.ts";
 import { loadRoutes } from "./load-routes.ts";
 
 const help = `usher openapi <module> [options]
@@ -44,8 +44,8 @@ export const openapi: Command = {
     });
     const loose = strict || check !== undefined ? report(routes) : [];
     for (const place of loose) terminal.error(`loose: ${place}\n`);
-    const code = deliver(`${JSON.stringify(made, undefined, 2)}\n`, { output, check }, terminal, differenceOf);
-    if (strict && loose.length > 0) throw new Failure(`${counted(loose.length)} described loosely`);
+    const code = writeOrCheck(`${JSON.stringify(made, undefined, 2)}\n`, { output, check }, terminal, differenceOf);
+    if (strict && loose.length > 0) throw new CommandFailure(`${counted(loose.length)} described loosely`);
     return code;
   },
 };
@@ -54,12 +54,12 @@ function documentOf(routes: readonly Route[], options: DocumentOptions): Documen
   try {
     return document(routes, options);
   } catch (thrown) {
-    throw thrown instanceof DescriptionError ? new Failure(thrown.message.replace(/^Openapi: ?/, "")) : thrown;
+    throw thrown instanceof DescriptionError ? new CommandFailure(thrown.message.replace(/^Openapi: ?/, "")) : thrown;
   }
 }
 
 function differenceOf(before: string, after: string): readonly string[] {
-  return jsonDifference(jsonOf(before), JSON.parse(after));
+  return jsonDiff(jsonOf(before), JSON.parse(after));
 }
 
 function jsonOf(text: string): unknown {

@@ -2,7 +2,7 @@ import { readsOf } from "../src/openapi/inputs.ts";
 import type { Reads } from "../src/openapi/inputs.ts";
 import { codesOf } from "../src/openapi/responses.ts";
 import type { Route } from "../src/routing/route.ts";
-import { nameOf } from "../src/schema/valibot.ts";
+import { shapeName } from "../src/schema/valibot.ts";
 import type { Shape } from "../src/schema/valibot.ts";
 import { moduleAnd } from "./command.ts";
 import type { Command } from "./command.ts";
@@ -72,7 +72,7 @@ function answers({ returns: { node } }: Route): string {
 }
 
 function nameOr(shape: Shape, other: string): string {
-  return nameOf(shape) ?? other;
+  return shapeName(shape) ?? other;
 }
 
 /** Rows in columns, as wide as what is widest in each. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { client } from "./client.ts";
-import { Failure, UsageError } from "./command.ts";
+import { CommandFailure, UsageError } from "./command.ts";
 import type { Command, Terminal } from "./command.ts";
 import { packageFile } from "./load-routes.ts";
 import { migrate } from "./migrate.ts";
@@ -43,7 +43,8 @@ function failed({ name }: Command, thrown: unknown, terminal: Terminal): number 
     return 2;
   }
   // What is no failure of the command's own words has a stack that says where.
-  const said = thrown instanceof Failure ? thrown.message : thrown instanceof Error ? thrown.stack : String(thrown);
+  const said =
+    thrown instanceof CommandFailure ? thrown.message : thrown instanceof Error ? thrown.stack : String(thrown);
   terminal.error(`usher ${name}: ${said}\n`);
   return 1;
 }

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { Failure, UsageError } from "./command.ts";
+import { CommandFailure, UsageError } from "./command.ts";
 import type { Terminal } from "./command.ts";
 
 const mostLines = 40;
 
 /** Where two JSON values differ, a line for each place: `- ` what is missing, `+ ` what is new, `~ ` what changed. */
-export function jsonDifference(before: unknown, after: unknown): readonly string[] {
+export function jsonDiff(before: unknown, after: unknown): readonly string[] {
   return bounded([...differences("", before, after)]);
 }
 
@@ -33,7 +33,7 @@ function brief(value: unknown): string {
 }
 
 /** Where two texts differ: at which line of the first, what is missing, and what is new. */
-export function textDifference(before: string, after: string): readonly string[] {
+export function textDiff(before: string, after: string): readonly string[] {
   const [olds, news] = [before.split("\n"), after.split("\n")];
   const shorter = Math.min(olds.length, news.length);
   let start = 0;
@@ -88,7 +88,7 @@ interface Destination {
 }
 
 /** Writes what was made, or compares it. Answers the exit code: 1 where the file is not what is made. */
-export function deliver(
+export function writeOrCheck(
   text: string,
   { output, check }: Destination,
   terminal: Terminal,
@@ -110,12 +110,12 @@ function compare(
   terminal: Terminal,
   difference: (before: string, after: string) => readonly string[],
 ): number {
-  if (!existsSync(file)) throw new Failure(`${file} is missing: generate it`);
+  if (!existsSync(file)) throw new CommandFailure(`${file} is missing: generate it`);
   const before = orFail(`${file} cannot be read`, () => readFileSync(file, "utf8"));
   const lines = difference(before, text);
   if (lines.length === 0) return 0;
   for (const line of lines) terminal.out(`${line}\n`);
-  throw new Failure(`${file} is not what the routes make: generate it again`);
+  throw new CommandFailure(`${file} is not what the routes make: generate it again`);
 }
 
 /** The system's own word for why says enough. */
@@ -123,6 +123,6 @@ function orFail<A>(what: string, act: () => A): A {
   try {
     return act();
   } catch (thrown) {
-    throw new Failure(`${what}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    throw new CommandFailure(`${what}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * A small mutation run: `npm run mutants -- [--sample 80] [--seed 1] [--minutes 20] [--in src/streams] [--map] [--workers 2]`.
+ * A small mutation run: `npm run mutants -- [--sample 80] [--seed 1] [--minutes 20] [--in src/events] [--map] [--workers 2]`.
  * Leaves out statements that clean up, and turns the conditions beside them, one at a time, in a copy of the working tree,
  * and runs the tests that reach the place. Says which changes no test saw. `--map` learns anew which tests reach what.
  */

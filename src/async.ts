@@ -10,9 +10,9 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
 // Sends between two looks: a look costs a clock reading, and the first of a turn a timer.
 const lookEvery = 32;
 /** How long may be sent on and on while everybody else waits. */
-const mostMs = 10;
+const maxBusyMs = 10;
 /** How many sends may be, where the clock stands still: on Workers it does while nothing is waited for. */
-const mostSends = 1024;
+const maxSends = 1024;
 
 // Of whoever holds the clock in a test, these are not to be held: what waits for its turn would wait for the test.
 const { setTimeout } = globalThis;
@@ -29,7 +29,7 @@ const forget = (): void => (since = undefined);
  * Something came, which is a turn of somebody else's, by its adapter's word for it: whoever answers it, and so the next, needs
  * neither a look at the clock nor a timer, which cost a socket's echo a tenth. Where looks have begun, they go on.
  */
-export function hadTurn(): void {
+export function noteIo(): void {
   if (since === undefined) sends = 0;
 }
 
@@ -37,7 +37,7 @@ export function hadTurn(): void {
  * Whether something was sent on and on for so long, with nothing waited for but what is there at once, that others are to have
  * their turn: promises that settle one after the other let the runtime look at nothing else. Asked with every send.
  */
-export function isTurnDue(): boolean {
+export function shouldYield(): boolean {
   sends++;
   if (sends % lookEvery !== 0) return false;
   const now = performance.now();
@@ -46,11 +46,11 @@ export function isTurnDue(): boolean {
     setTimeout(forget, 0);
     return false;
   }
-  return now - since.at >= mostMs || (now === since.at && sends - since.sends >= mostSends);
+  return now - since.at >= maxBusyMs || (now === since.at && sends - since.sends >= maxSends);
 }
 
 /** Lets everybody else have a turn. */
-export function nextTurn(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(() => {
       forget();

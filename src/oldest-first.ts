@@ -4,11 +4,11 @@
  * `Map` of 100,000, and an iterator that is kept keeps every table that the `Map` has had.
  */
 export class OldestFirst<V> {
-  readonly #entries = new Map<string, Entry<V>>();
-  #oldest: Entry<V> | undefined;
-  #newest: Entry<V> | undefined;
+  readonly #entries = new Map<string, QueueEntry<V>>();
+  #oldest: QueueEntry<V> | undefined;
+  #newest: QueueEntry<V> | undefined;
   /** The entry that `sweep` looks at next; where there is none, it begins with the oldest. */
-  #next: Entry<V> | undefined;
+  #next: QueueEntry<V> | undefined;
 
   get size(): number {
     return this.#entries.size;
@@ -22,7 +22,7 @@ export class OldestFirst<V> {
   set(key: string, value: V): boolean {
     const known = this.#entries.get(key);
     if (known === undefined) {
-      const entry: Entry<V> = { key, value, older: undefined, newer: undefined };
+      const entry: QueueEntry<V> = { key, value, older: undefined, newer: undefined };
       this.#entries.set(key, entry);
       this.#append(entry);
       return true;
@@ -60,7 +60,7 @@ export class OldestFirst<V> {
   sweep(steps: number, hasExpired: (value: V) => boolean, onDelete?: (key: string) => void): number {
     let deleted = 0;
     for (let left = Math.min(steps, this.size); left > 0; left--) {
-      const entry: Entry<V> | undefined = this.#next ?? this.#oldest;
+      const entry: QueueEntry<V> | undefined = this.#next ?? this.#oldest;
       if (entry === undefined) break;
       this.#next = entry.newer;
       if (!hasExpired(entry.value)) continue;
@@ -71,7 +71,7 @@ export class OldestFirst<V> {
     return deleted;
   }
 
-  #append(entry: Entry<V>): void {
+  #append(entry: QueueEntry<V>): void {
     entry.older = this.#newest;
     entry.newer = undefined;
     if (this.#newest === undefined) this.#oldest = entry;
@@ -79,7 +79,7 @@ export class OldestFirst<V> {
     this.#newest = entry;
   }
 
-  #unlink(entry: Entry<V>): void {
+  #unlink(entry: QueueEntry<V>): void {
     const { older, newer } = entry;
     if (older === undefined) this.#oldest = newer;
     else older.newer = newer;
@@ -89,9 +89,9 @@ export class OldestFirst<V> {
   }
 }
 
-interface Entry<V> {
+interface QueueEntry<V> {
   readonly key: string;
   value: V;
-  older: Entry<V> | undefined;
-  newer: Entry<V> | undefined;
+  older: QueueEntry<V> | undefined;
+  newer: QueueEntry<V> | undefined;
 }

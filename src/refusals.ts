@@ -15,7 +15,7 @@ export class Problem {
 }
 
 /** So many problems are told of one request where nothing else is said. */
-export const mostListed = 1000;
+export const maxListedProblems = 1000;
 /** So many of them go into a line of the log, and so many characters of each one's place: a member's name is as long as a body. */
 const mostInLine = 100;
 const longestPlace = 100;

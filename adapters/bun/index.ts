@@ -2,16 +2,16 @@
 import { guarded, inBackground } from "../../src/logging/raised.ts";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
-import { Feeds, OpenSockets, Stopping, until } from "../../src/server/lifecycle.ts";
-import type { Sent } from "../../src/app/exchange.ts";
+import { EventStreams, OpenSockets, Stopping, until } from "../../src/server/lifecycle.ts";
+import type { WireResponse } from "../../src/app/exchange.ts";
 import { unmade } from "../../src/app/web.ts";
-import { say, sayStopped } from "../../src/app/failures.ts";
-import { isToCome } from "../../src/deferred.ts";
+import { logListener, logStopped } from "../../src/app/failures.ts";
+import { isPending } from "../../src/deferred.ts";
 import { limitsOf } from "../../src/server/options.ts";
 import type { Limits, ServeOptions, Server } from "../../src/server/options.ts";
 import { refuse, refusedLength, refusedTarget } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
-import { Sweep } from "../../src/server/deadlines.ts";
+import { Deadlines } from "../../src/server/deadlines.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { BunExchange, respond, targetOf } from "./respond.ts";
@@ -46,7 +46,7 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
 
 class Listener implements Server {
   readonly app: App;
-  readonly sweep: Sweep;
+  readonly sweep: Deadlines;
   readonly pieceBytes = 16_384;
   unread = 0;
   readonly socket: string | undefined;
@@ -54,7 +54,7 @@ class Listener implements Server {
   readonly sendSeconds: number;
   readonly sendTimeoutMs: number;
   readonly open: OpenSockets = new OpenSockets();
-  readonly feeds: Feeds = new Feeds();
+  readonly feeds: EventStreams = new EventStreams();
   streams = 0;
   readonly #limits: Limits;
   /** Where the application has one of its own. */
@@ -72,7 +72,7 @@ class Listener implements Server {
     this.app = app;
     this.#limits = limits;
     this.#maxHeaderBytes = maxHeaderBytes;
-    this.sweep = new Sweep(limits);
+    this.sweep = new Deadlines(limits);
     this.socket = limits.socket;
     this.idleSeconds = inSeconds("idleTimeoutMs", limits.idleTimeoutMs);
     this.sendTimeoutMs = limits.sendTimeoutMs;
@@ -89,8 +89,8 @@ class Listener implements Server {
       process.once("SIGINT", this.#onSignal);
     }
     this.sweep.start();
-    say("info", `listening on ${url} (${bound})`);
-    for (const why of unkept) say("warn", why);
+    logListener("info", `listening on ${url} (${bound})`);
+    for (const why of unkept) logListener("warn", why);
   }
 
   get stopped(): Promise<number> {
@@ -131,7 +131,7 @@ class Listener implements Server {
     if (typeof target !== "string") return refuse(target);
     const exchange = new BunExchange(request, target, server, this);
     const sent = this.app.answer(exchange);
-    if (!isToCome(sent)) return respond(exchange, sent, this);
+    if (!isPending(sent)) return respond(exchange, sent, this);
     // However long a handler takes, its client has nothing to send meanwhile; and a body has a bound of its own.
     server.timeout(request, 0);
     this.#inFlight++;
@@ -148,7 +148,7 @@ class Listener implements Server {
     return refusedTarget(request, this.#maxHeaderBytes) ?? refusedLength(request, this.#maxHeaderBytes);
   }
 
-  #answerLate(exchange: BunExchange, sent: Sent): Response | undefined | Promise<Response | undefined> {
+  #answerLate(exchange: BunExchange, sent: WireResponse): Response | undefined | Promise<Response | undefined> {
     this.#inFlight--;
     exchange.server.timeout(exchange.request, this.idleSeconds);
     return respond(exchange, sent, this);
@@ -158,7 +158,7 @@ class Listener implements Server {
     this.stopping = true;
     this.app.drain();
     this.#forgetSignals();
-    say("info", `stopping, with ${this.#inFlight} requests in flight`);
+    logListener("info", `stopping, with ${this.#inFlight} requests in flight`);
     // Each resolves once its last connection is closed, which one that never asked anything puts off.
     for (const server of this.#servers) inBackground(server.stop());
     this.feeds.end();
@@ -171,7 +171,7 @@ class Listener implements Server {
     await Promise.all(this.#servers.map((server) => server.stop(true)));
     this.sweep.stop();
     await this.app.flush?.();
-    sayStopped(cut, this.#limits.drainMs);
+    logStopped(cut, this.#limits.drainMs);
     return cut;
   }
 }

@@ -77,16 +77,16 @@ export interface BunRuntime {
 }
 
 /** What came of listening: a server for each address, and where that is in words. */
-interface Servers {
+interface BunServers {
   readonly servers: readonly BunServer[];
   readonly port: number;
   readonly url: string;
   readonly bound: string;
 }
 
-type Serve = (where: { readonly hostname: string; readonly port: number } | { readonly unix: string }) => BunServer;
+type BunServe = (where: { readonly hostname: string; readonly port: number } | { readonly unix: string }) => BunServer;
 
-export async function listen({ host, port, socket }: Limits, serve: Serve): Promise<Servers> {
+export async function listen({ host, port, socket }: Limits, serve: BunServe): Promise<BunServers> {
   if (socket !== undefined) {
     const server = await listenOn(socket, () => serve({ unix: socket }));
     return { servers: [server], port: 0, url: `unix:${socket}`, bound: socket };

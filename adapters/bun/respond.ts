@@ -1,15 +1,15 @@
 import { isStream } from "../../src/answers/answer.ts";
-import type { Exchange, OpenedSocket, Sent } from "../../src/app/exchange.ts";
+import type { Exchange, OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
 import { abortingWith } from "../../src/app/request.ts";
 import { announcesBody, lengthAt, ownLengthResponseOf, responseOf, tellsTypeAndId } from "../../src/app/web.ts";
 import type { StreamEnd } from "../../src/events/stream.ts";
 import { HostCheck, refusedConnect } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
-import type { Feeds } from "../../src/server/lifecycle.ts";
-import { Streaming, isFeed } from "../../src/server/stream.ts";
-import type { Sending } from "../../src/server/stream.ts";
+import type { EventStreams } from "../../src/server/lifecycle.ts";
+import { PulledStream, isEventStream } from "../../src/server/stream.ts";
+import type { StreamEvents } from "../../src/server/stream.ts";
 import { bodyOf } from "../../src/server/timed-body.ts";
-import type { Reading, TimedBody } from "../../src/server/timed-body.ts";
+import type { BodyReadingLimits, TimedBody } from "../../src/server/timed-body.ts";
 import type { BunServer } from "./listen.ts";
 import type { SocketData } from "./socket.ts";
 
@@ -38,7 +38,7 @@ function withoutHost({ method, url, headers }: Request): string | RefusedHead {
 }
 
 /** What an exchange needs to know of its listener. */
-interface Listening extends Reading {
+interface BunListener extends BodyReadingLimits {
   /** The path of the Unix socket it listens on. */
   readonly socket: string | undefined;
 }
@@ -50,12 +50,12 @@ export class BunExchange implements Exchange {
   readonly request: Request;
   readonly server: BunServer;
   readonly listener = "Bun.serve";
-  readonly #listening: Listening;
+  readonly #listening: BunListener;
   /** Null once it is known that there is none. */
   #body: TimedBody | undefined | null = undefined;
   #controller: AbortController | undefined = undefined;
 
-  constructor(request: Request, target: string, server: BunServer, listening: Listening) {
+  constructor(request: Request, target: string, server: BunServer, listening: BunListener) {
     const { method } = request;
     this.method = method;
     this.target = target;
@@ -122,7 +122,7 @@ const nothing: readonly string[] = [];
 const decoder: TextDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** What the sending of an answer needs to know of its server. Seconds are whole, 255 at the most. */
-interface Responding {
+interface BunServerState {
   readonly idleSeconds: number;
   readonly sendSeconds: number;
   /** No further request is taken: every answer says so. */
@@ -130,7 +130,7 @@ interface Responding {
   /** Connections are closed now whoever waits on them. */
   readonly cutting: boolean;
   /** The streams of events that are being sent, which end when the server stops. */
-  readonly feeds: Feeds;
+  readonly feeds: EventStreams;
   /** How many other streams are being sent. */
   streams: number;
 }
@@ -146,8 +146,8 @@ const lingerMs = 1000;
  */
 export function respond(
   exchange: BunExchange,
-  sent: Sent,
-  responding: Responding,
+  sent: WireResponse,
+  responding: BunServerState,
 ): Response | undefined | Promise<Response> {
   if (sent.socket !== undefined) return opened(exchange, sent, sent.socket);
   const { body } = exchange;
@@ -156,7 +156,7 @@ export function respond(
 }
 
 /** Has Bun answer the 101 itself. A client that has gone meanwhile is told nothing. */
-function opened({ server, request }: BunExchange, { head }: Sent, socket: OpenedSocket): Response | undefined {
+function opened({ server, request }: BunExchange, { head }: WireResponse, socket: OpenedSocket): Response | undefined {
   // With none of ours it would answer with the first that the client offers.
   const headers: [string, string][] = [["sec-websocket-protocol", socket.subprotocol ?? ""]];
   for (let i = 0; i < head.length; i += 2) headers.push([head[i] as string, head[i + 1] as string]);
@@ -164,7 +164,7 @@ function opened({ server, request }: BunExchange, { head }: Sent, socket: Opened
   return server.upgrade(request, { headers, data }) ? undefined : new Response(null, { status: 400 });
 }
 
-function responseTo(exchange: BunExchange, sent: Sent, responding: Responding): Response {
+function responseTo(exchange: BunExchange, sent: WireResponse, responding: BunServerState): Response {
   // Behind a CONNECT, Bun takes nothing for a request any more.
   const isLast = responding.stopping || exchange.method === "CONNECT" || leavesTooMuch(exchange);
   const answer = toSend(exchange, sent, sent.closes || isLast);
@@ -172,18 +172,18 @@ function responseTo(exchange: BunExchange, sent: Sent, responding: Responding): 
   const { body } = answer;
   if (!isStream(body)) return wholeResponse(answer, body);
   const watch = new Watch(exchange, responding);
-  if (!isFeed(answer)) {
+  if (!isEventStream(answer)) {
     responding.streams++;
-    return responseOf(answer, new Streaming(body, watch).readable);
+    return responseOf(answer, new PulledStream(body, watch).readable);
   }
-  const feed = new Streaming(body, watch, emptyComment);
+  const feed = new PulledStream(body, watch, emptyComment);
   watch.feed = feed;
   responding.feeds.add(feed);
   return responseOf(answer, feed.readable);
 }
 
 /** Of an object of its headers Bun makes a Response 0.2 µs sooner than it adds them to one. */
-function wholeResponse(sent: Sent, body: string | Uint8Array | undefined): Response {
+function wholeResponse(sent: WireResponse, body: string | Uint8Array | undefined): Response {
   const { status, head, closes } = sent;
   const end = lengthAt(sent);
   const bytes = (body as string | Uint8Array<ArrayBuffer> | undefined) ?? null;
@@ -218,7 +218,7 @@ function keptFor(type: string): { status: number; readonly headers: Headers } | 
   return made;
 }
 
-function toSend({ method }: BunExchange, sent: Sent, closes: boolean): Sent {
+function toSend({ method }: BunExchange, sent: WireResponse, closes: boolean): WireResponse {
   const { status, head } = sent;
   // To HEAD, Bun tells a length of 0 for an answer without a body, where GET has one of no length.
   if (method === "HEAD" && status !== 204 && status !== 304 && head.at(-2) !== "content-length") {
@@ -239,16 +239,16 @@ const emptyComment: Uint8Array = new TextEncoder().encode(":\n\n");
  * Has Bun's own time-out mind the client alone. It is set for the connection, and would otherwise end one whose stream
  * is quiet, or whose handler is slow.
  */
-class Watch implements Sending {
+class Watch implements StreamEvents {
   readonly stopsAtLength = false;
   readonly #exchange: BunExchange;
-  readonly #responding: Responding;
+  readonly #responding: BunServerState;
   /** What it watches, where that is a stream of events. */
-  feed: Streaming | undefined = undefined;
+  feed: PulledStream | undefined = undefined;
   /** Since when the client is waited for. */
   #since = Number.POSITIVE_INFINITY;
 
-  constructor(exchange: BunExchange, responding: Responding) {
+  constructor(exchange: BunExchange, responding: BunServerState) {
     this.#exchange = exchange;
     this.#responding = responding;
   }

@@ -1,9 +1,9 @@
 import type { OpenedSocket } from "../../src/app/exchange.ts";
 import { attempt, caught } from "../../src/logging/raised.ts";
 import type { Route } from "../../src/routing/route.ts";
-import type { Deadline, Sweep } from "../../src/server/deadlines.ts";
+import type { Deadline, Deadlines } from "../../src/server/deadlines.ts";
 import type { OpenSockets } from "../../src/server/lifecycle.ts";
-import type { HeardLink, SocketHeard } from "../../src/sockets/socket.ts";
+import type { ListenableTransport, SocketListener } from "../../src/sockets/socket.ts";
 import type { BunSocket, BunSocketHandlers } from "./listen.ts";
 
 /** What a client may have been sent and not have taken before a `send` waits for it. */
@@ -12,9 +12,9 @@ const mostWaiting = 65_536;
 const neverDropped = 2 ** 31 - 1;
 
 /** What a socket has of its server. */
-export interface Speaking {
+export interface BunSocketServer {
   readonly open: OpenSockets;
-  readonly sweep: Sweep;
+  readonly sweep: Deadlines;
   readonly sendTimeoutMs: number;
 }
 
@@ -28,7 +28,7 @@ export interface SocketData {
 /** What Bun calls for the sockets of an app; undefined for an app that opens none. */
 export function socketHandlers(
   routes: readonly Route[],
-  speaking: Speaking,
+  speaking: BunSocketServer,
 ): BunSocketHandlers<SocketData> | undefined {
   const longest = routes.flatMap(({ returns: { node } }) => (node.kind === "websocket" ? [node.maxMessage ?? 0] : []));
   if (longest.length === 0) return undefined;
@@ -44,7 +44,7 @@ export function socketHandlers(
     open: closing((socket) => {
       const { data } = socket;
       data.link = new BunLink(socket, speaking);
-      speaking.open.speak(data.opened, data.link).catch((thrown: unknown) => caught(thrown, socket));
+      speaking.open.track(data.opened, data.link).catch((thrown: unknown) => caught(thrown, socket));
     }),
     message: closing(({ data }, message: string | Uint8Array) => data.link?.heard?.message(message)),
     ping: closing(({ data }) => data.link?.heard?.frame()),
@@ -64,22 +64,22 @@ function closing<Given extends readonly unknown[]>(
 }
 
 /** A socket of Bun's own. */
-class BunLink implements HeardLink {
+class BunLink implements ListenableTransport {
   readonly #socket: BunSocket<SocketData>;
-  readonly #speaking: Speaking;
-  heard: SocketHeard | undefined = undefined;
+  readonly #speaking: BunSocketServer;
+  heard: SocketListener | undefined = undefined;
   /** What waits until the client has taken more. */
   #waiting: { readonly most: number; readonly go: (hasRoom: boolean) => void }[] = [];
   #deadline: Deadline | undefined = undefined;
   /** Why it ended, where that was not by a close. */
   #fault: string | undefined = undefined;
 
-  constructor(socket: BunSocket<SocketData>, speaking: Speaking) {
+  constructor(socket: BunSocket<SocketData>, speaking: BunSocketServer) {
     this.#socket = socket;
     this.#speaking = speaking;
   }
 
-  start(heard: SocketHeard): void {
+  start(heard: SocketListener): void {
     this.heard = heard;
   }
 

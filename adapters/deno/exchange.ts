@@ -5,7 +5,7 @@ import { guarded, inBackground } from "../../src/logging/raised.ts";
 import { HostCheck, refusedConnect } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
 import { bodyOf } from "../../src/server/timed-body.ts";
-import type { Reading, TimedBody } from "../../src/server/timed-body.ts";
+import type { BodyReadingLimits, TimedBody } from "../../src/server/timed-body.ts";
 import { hushAborts } from "./private.ts";
 import type { ServeInfo } from "./runtime.ts";
 
@@ -50,7 +50,7 @@ function endOfAuthority(url: string, start: number): number {
 }
 
 /** What an exchange needs to know of its listener. */
-interface Listening extends Reading {
+interface DenoListener extends BodyReadingLimits {
   /** The path of the Unix socket it listens on. */
   readonly socket: string | undefined;
 }
@@ -65,13 +65,13 @@ export class DenoExchange implements Exchange {
   readonly forgets = true;
   readonly #request: Request;
   readonly #info: ServeInfo;
-  readonly #listening: Listening;
+  readonly #listening: DenoListener;
   /** Null once it is known that there is none. */
   #body: TimedBody | undefined | null = undefined;
   #controller: AbortController | undefined = undefined;
   #state: "awaited" | "answered" | "gone" = "awaited";
 
-  constructor(request: Request, target: string, info: ServeInfo, listening: Listening) {
+  constructor(request: Request, target: string, info: ServeInfo, listening: DenoListener) {
     const { method } = request;
     this.method = method;
     this.target = target;

@@ -3,16 +3,16 @@ import { guarded, inBackground } from "../../src/logging/raised.ts";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
 import { OpenSockets, Stopping, until } from "../../src/server/lifecycle.ts";
-import type { Sent } from "../../src/app/exchange.ts";
-import { say, sayReported, sayStopped } from "../../src/app/failures.ts";
-import { Later, isToCome } from "../../src/deferred.ts";
-import type { Soon } from "../../src/deferred.ts";
+import type { WireResponse } from "../../src/app/exchange.ts";
+import { logListener, sayReported, logStopped } from "../../src/app/failures.ts";
+import { Deferred, isPending } from "../../src/deferred.ts";
+import type { MaybePromise } from "../../src/deferred.ts";
 import { limitsOf } from "../../src/server/options.ts";
 import type { Limits, ServeOptions, Server } from "../../src/server/options.ts";
 import { refuse, refusedLength, refusedTarget } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
 import { cut } from "../../src/server/stream.ts";
-import { Sweep, holdsNothing } from "../../src/server/deadlines.ts";
+import { Deadlines, holdsNothing } from "../../src/server/deadlines.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { DenoExchange, targetOf } from "./exchange.ts";
@@ -48,7 +48,7 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
 
 class Listener implements Server {
   readonly app: App;
-  readonly sweep: Sweep;
+  readonly sweep: Deadlines;
   // Up to 2.9.5 what is asked for of a body that is given up is held on to for ever: in one piece the bytes that came
   // and 6 KB, of a stream 70 KB.
   readonly pieceBytes = 16_384;
@@ -80,7 +80,7 @@ class Listener implements Server {
     this.app = app;
     this.#limits = limits;
     this.#maxHeaderBytes = maxHeaderBytes;
-    this.sweep = new Sweep(limits);
+    this.sweep = new Deadlines(limits);
     this.socket = limits.socket;
     this.sendTimeoutMs = limits.sendTimeoutMs;
   }
@@ -93,8 +93,8 @@ class Listener implements Server {
     this.url = url;
     if (this.#limits.signals) this.#signals.hear();
     this.sweep.start();
-    say("info", `listening on ${url} (${bound})`);
-    for (const why of unkept) say("warn", why);
+    logListener("info", `listening on ${url} (${bound})`);
+    for (const why of unkept) logListener("warn", why);
   }
 
   get stopped(): Promise<number> {
@@ -110,20 +110,20 @@ class Listener implements Server {
     if (typeof target !== "string") return refuse(target);
     const exchange = new DenoExchange(request, target, info, this);
     const sent = this.app.answer(exchange);
-    if (!isToCome(sent) && sent.socket === undefined) return respond(exchange, sent, this);
+    if (!isPending(sent) && sent.socket === undefined) return respond(exchange, sent, this);
     return this.#answerLate(exchange, sent);
   };
 
-  #answerLate(exchange: DenoExchange, sent: Soon<Sent>): Promise<Response> {
+  #answerLate(exchange: DenoExchange, sent: MaybePromise<WireResponse>): Promise<Response> {
     // So that `afterLooks` finds whether the client has gone.
     if (exchange.method === "GET" && exchange.lines("upgrade").length > 0) void exchange.gone;
     const pending = new Pending(exchange);
     const entry = this.#pending.add(pending);
-    const answer = (sent: Sent): void => {
+    const answer = (sent: WireResponse): void => {
       if (sent.socket === undefined) go(sent);
       else afterLooks(() => go(sent));
     };
-    const go = (sent: Sent): void => {
+    const go = (sent: WireResponse): void => {
       try {
         this.#pending.remove(entry);
         pending.answer(sent, this);
@@ -131,7 +131,7 @@ class Listener implements Server {
         pending.fail(thrown);
       }
     };
-    if (sent instanceof Later) sent.hear(answer);
+    if (sent instanceof Deferred) sent.onResolve(answer);
     else if (!(sent instanceof Promise)) answer(sent);
     else
       sent.then(answer, (thrown: unknown) => {
@@ -153,7 +153,7 @@ class Listener implements Server {
     this.stopping = true;
     this.app.drain();
     this.#signals.forget();
-    say("info", `stopping, with ${this.#pending.size} requests in flight`);
+    logListener("info", `stopping, with ${this.#pending.size} requests in flight`);
     this.feeds.cutAll();
     this.open.stop();
     const isFree = await until(() => !this.#isHeld, drainMs);
@@ -168,7 +168,7 @@ class Listener implements Server {
     for (const server of this.#servers) server.unref();
     this.sweep.stop();
     await this.app.flush?.();
-    sayStopped(unanswered, drainMs);
+    logStopped(unanswered, drainMs);
     if (!isOver() || this.unread > 0) this.#letGo();
     return unanswered;
   }
@@ -190,11 +190,11 @@ class Listener implements Server {
   #letGo(): void {
     const { drainMs } = this.#limits;
     if (!this.#isSignalled) {
-      say("warn", `${held}: the process ends once they go, or by Deno.exit()`);
+      logListener("warn", `${held}: the process ends once they go, or by Deno.exit()`);
       return;
     }
     const exitMs = Math.max(drainMs, leastExitMs);
-    say("warn", `${held}: the process ends in ${exitMs / 1000}s`);
+    logListener("warn", `${held}: the process ends in ${exitMs / 1000}s`);
     // Where nobody holds it any more it ends before.
     holdsNothing(setTimeout(() => Deno.exit(), exitMs));
   }

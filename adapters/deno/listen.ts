@@ -8,7 +8,7 @@ import type { DenoRuntime, DenoServeOptions, Signal } from "./runtime.ts";
 declare const Deno: DenoRuntime;
 
 /** What came of listening: a server for each address, and where that is in words. */
-interface Servers {
+interface DenoServers {
   readonly servers: readonly Serving[];
   readonly port: number;
   readonly url: string;
@@ -16,9 +16,9 @@ interface Servers {
 }
 
 type Where = Pick<DenoServeOptions, "hostname" | "port" | "path">;
-type Serve = (where: Where) => Serving;
+type DenoServe = (where: Where) => Serving;
 
-export async function listen({ host, port, socket }: Limits, serve: Serve): Promise<Servers> {
+export async function listen({ host, port, socket }: Limits, serve: DenoServe): Promise<DenoServers> {
   if (socket !== undefined) {
     const server = await listenOn(socket, () => serve({ path: socket }));
     return { servers: [server], port: 0, url: `unix:${socket}`, bound: socket };

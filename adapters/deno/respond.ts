@@ -1,20 +1,20 @@
 import { isStream } from "../../src/answers/answer.ts";
-import type { Sent } from "../../src/app/exchange.ts";
+import type { WireResponse } from "../../src/app/exchange.ts";
 import { lengthAt, responseOf, tellsTypeAndId, unmade } from "../../src/app/web.ts";
 import { readParts } from "../../src/events/stream.ts";
 import type { StreamBody, StreamEnd } from "../../src/events/stream.ts";
 import { guarded, inBackground } from "../../src/logging/raised.ts";
-import type { Deadline, Sweep } from "../../src/server/deadlines.ts";
+import type { Deadline, Deadlines } from "../../src/server/deadlines.ts";
 import type { OpenSockets } from "../../src/server/lifecycle.ts";
-import { Streaming, isFeed } from "../../src/server/stream.ts";
-import type { Sending } from "../../src/server/stream.ts";
+import { PulledStream, isEventStream } from "../../src/server/stream.ts";
+import type { StreamEvents } from "../../src/server/stream.ts";
 import type { DenoExchange } from "./exchange.ts";
-import type { Address, DenoRuntime, DenoServeOptions, DenoServer, Handler } from "./runtime.ts";
+import type { DenoAddress, DenoRuntime, DenoServeOptions, DenoServer, DenoHandler } from "./runtime.ts";
 import { upgrade } from "./socket.ts";
 
 /** What the sending of an answer needs to know of its server. */
-interface Responding {
-  readonly sweep: Sweep;
+interface DenoServerState {
+  readonly sweep: Deadlines;
   readonly sendTimeoutMs: number;
   /** No further request is taken: every answer says so. */
   readonly stopping: boolean;
@@ -57,7 +57,7 @@ export class Untaken implements Cuttable {
   cut(): void {}
 }
 
-function untaken(exchange: DenoExchange, responding: Responding): Untaken {
+function untaken(exchange: DenoExchange, responding: DenoServerState): Untaken {
   const answer = new Untaken();
   const entry = responding.untaken.add(answer);
   exchange.whenTaken(() => responding.untaken.remove(entry));
@@ -65,7 +65,7 @@ function untaken(exchange: DenoExchange, responding: Responding): Untaken {
 }
 
 /** An answer as Deno takes it. */
-export function respond(exchange: DenoExchange, sent: Sent, responding: Responding): Response {
+export function respond(exchange: DenoExchange, sent: WireResponse, responding: DenoServerState): Response {
   exchange.begun?.release();
   exchange.answered();
   if (sent.socket !== undefined && exchange.hasLeft) return new Response(null, { status: 400 });
@@ -78,11 +78,11 @@ export function respond(exchange: DenoExchange, sent: Sent, responding: Respondi
     untaken(exchange, responding);
     return responseOf(answer, streamOf(body));
   }
-  const among = isFeed(answer) ? responding.feeds : responding.streams;
-  return responseOf(answer, new Sender(exchange, body, responding, among).readable);
+  const among = isEventStream(answer) ? responding.feeds : responding.streams;
+  return responseOf(answer, new DenoSender(exchange, body, responding, among).readable);
 }
 
-function toSend(sent: Sent, { stopping }: Responding): Sent {
+function toSend(sent: WireResponse, { stopping }: DenoServerState): WireResponse {
   if (!stopping && sent.status !== 205) return sent;
   const closes = sent.closes || stopping;
   // A 205 would go out with nothing that tells its end, and its client wait for ever.
@@ -93,7 +93,7 @@ function toSend(sent: Sent, { stopping }: Responding): Sent {
  * A type and an id, as nearly every answer has, are told from the start: Deno makes a Response ready for the wire where it
  * is made, and anew where a header is added. More of them cost as much one way as the other.
  */
-function whole(answer: Sent): Response {
+function whole(answer: WireResponse): Response {
   const { status, head, body } = answer;
   const until = lengthAt(answer);
   if (!tellsTypeAndId(answer, until)) return responseOf(answer, undefined, until);
@@ -103,7 +103,7 @@ function whole(answer: Sent): Response {
 }
 
 // To HEAD, Deno tells a length of 0 for an answer without a body, where GET has one of no length.
-function isHeadOfStream({ method }: DenoExchange, { status, head }: Sent): boolean {
+function isHeadOfStream({ method }: DenoExchange, { status, head }: WireResponse): boolean {
   return method === "HEAD" && status !== 204 && status !== 304 && head.at(-2) !== "content-length";
 }
 
@@ -127,20 +127,20 @@ function unframed(head: readonly string[]): readonly string[] {
 }
 
 /** Minds the client of a stream: Deno itself would wait for it for ever. */
-class Sender implements Sending, Cuttable {
+class DenoSender implements StreamEvents, Cuttable {
   readonly stopsAtLength = true;
   readonly #exchange: DenoExchange;
-  readonly #responding: Responding;
-  readonly #streaming: Streaming;
+  readonly #responding: DenoServerState;
+  readonly #streaming: PulledStream;
   readonly #among: InFlight<Cuttable>;
-  readonly #entry: Entry<Cuttable>;
+  readonly #entry: PendingAnswer<Cuttable>;
   readonly #untaken: Untaken;
   #deadline: Deadline | undefined = undefined;
 
-  constructor(exchange: DenoExchange, body: StreamBody, responding: Responding, among: InFlight<Cuttable>) {
+  constructor(exchange: DenoExchange, body: StreamBody, responding: DenoServerState, among: InFlight<Cuttable>) {
     this.#exchange = exchange;
     this.#responding = responding;
-    this.#streaming = new Streaming(body, this);
+    this.#streaming = new PulledStream(body, this);
     this.#among = among;
     this.#entry = among.add(this);
     this.#untaken = untaken(exchange, responding);
@@ -202,7 +202,7 @@ export class Pending implements Cuttable {
     return this.#exchange.begun?.isReading === true;
   }
 
-  answer(sent: Sent, responding: Responding): void {
+  answer(sent: WireResponse, responding: DenoServerState): void {
     if (!this.#isCut) this.#resolve(this.#made(sent, responding));
     // Nobody will read it.
     else if (isStream(sent.body)) inBackground(readParts(sent.body).cancel());
@@ -213,7 +213,7 @@ export class Pending implements Cuttable {
     this.#resolve(unmade(thrown));
   }
 
-  #made(sent: Sent, responding: Responding): Response {
+  #made(sent: WireResponse, responding: DenoServerState): Response {
     try {
       return respond(this.#exchange, sent, responding);
     } catch (thrown) {
@@ -237,17 +237,17 @@ export interface Cuttable {
 
 /** What is under way: a ring, from which one is taken as quickly as it is put in, and which keeps nothing of it. */
 export class InFlight<C extends Cuttable> {
-  readonly #ends: Entry<C> = new Entry<C>(undefined);
+  readonly #ends: PendingAnswer<C> = new PendingAnswer<C>(undefined);
   size = 0;
 
-  add(cuttable: C): Entry<C> {
-    const entry = new Entry<C>(cuttable);
+  add(cuttable: C): PendingAnswer<C> {
+    const entry = new PendingAnswer<C>(cuttable);
     entry.putBefore(this.#ends);
     this.size++;
     return entry;
   }
 
-  remove(entry: Entry<C>): void {
+  remove(entry: PendingAnswer<C>): void {
     if (entry.takeOut()) this.size--;
   }
 
@@ -265,16 +265,16 @@ export class InFlight<C extends Cuttable> {
 }
 
 /** One that is under way; without anything, the place where the ring begins and ends. */
-class Entry<C> {
+class PendingAnswer<C> {
   readonly cuttable: C | undefined;
-  next: Entry<C> = this;
-  #before: Entry<C> = this;
+  next: PendingAnswer<C> = this;
+  #before: PendingAnswer<C> = this;
 
   constructor(cuttable: C | undefined) {
     this.cuttable = cuttable;
   }
 
-  putBefore(next: Entry<C>): void {
+  putBefore(next: PendingAnswer<C>): void {
     this.next = next;
     this.#before = next.#before;
     next.#before.next = this;
@@ -302,7 +302,7 @@ export class Serving {
   isOver = false;
   #isEnding = false;
 
-  constructor(options: Omit<DenoServeOptions, "signal">, handler: Handler) {
+  constructor(options: Omit<DenoServeOptions, "signal">, handler: DenoHandler) {
     this.#server = Deno.serve({ ...options, signal: this.#aborting.signal }, handler);
     const over = (): void => {
       this.isOver = true;
@@ -310,7 +310,7 @@ export class Serving {
     inBackground(this.#server.finished.then(over, over));
   }
 
-  get addr(): Address {
+  get addr(): DenoAddress {
     return this.#server.addr;
   }
 

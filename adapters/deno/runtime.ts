@@ -1,22 +1,22 @@
 // Of Deno's own types, what is used of them: they are to be had from Deno alone, and this is checked without it.
 
-export interface Address {
+export interface DenoAddress {
   readonly transport: string;
   readonly hostname?: string;
   readonly port?: number;
 }
 
-export type Handler = (request: Request, info: ServeInfo) => Response | Promise<Response>;
+export type DenoHandler = (request: Request, info: ServeInfo) => Response | Promise<Response>;
 
 export interface ServeInfo {
   /** Settles once the answer was taken whole, or will not be. */
   readonly completed: Promise<void>;
   /** Raises once the request is answered. */
-  readonly remoteAddr: Address;
+  readonly remoteAddr: DenoAddress;
 }
 
 export interface DenoServer {
-  readonly addr: Address;
+  readonly addr: DenoAddress;
   /** Refuses new connections, closes those with no request on them, and resolves once the last has gone. */
   shutdown(): Promise<void>;
   /** Settles once it is over, whatever ended it. */
@@ -54,7 +54,7 @@ export type Signal = "SIGTERM" | "SIGINT";
 export interface DenoRuntime {
   readonly build: { readonly os: string };
   readonly stderr: { isTerminal(): boolean; writeSync(bytes: Uint8Array): number };
-  serve(options: DenoServeOptions, handler: Handler): DenoServer;
+  serve(options: DenoServeOptions, handler: DenoHandler): DenoServer;
   exit(): void;
   /**
    * The answer must be what its handler returns: for any other, Deno stops to listen. Quiet for half of `idleTimeout`

@@ -1,7 +1,7 @@
-import type { OpenedSocket, Sent } from "../../src/app/exchange.ts";
+import type { OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
 import { caught, guarded } from "../../src/logging/raised.ts";
 import type { OpenSockets } from "../../src/server/lifecycle.ts";
-import type { HeardLink, SocketHeard } from "../../src/sockets/socket.ts";
+import type { ListenableTransport, SocketListener } from "../../src/sockets/socket.ts";
 import type { DenoExchange } from "./exchange.ts";
 import type { DenoRuntime, DenoSocket } from "./runtime.ts";
 
@@ -13,7 +13,7 @@ const mostWaiting = 65_536;
 const lookMs = 10;
 
 /** What a socket has of its server. */
-export interface Speaking {
+export interface DenoSocketServer {
   readonly open: OpenSockets;
   readonly sendTimeoutMs: number;
 }
@@ -30,7 +30,12 @@ export function afterLooks(act: () => void, looks = 3): void {
 }
 
 /** The 101 of Deno's own making, with the head of ours. It must be what the request's handler returns. */
-export function upgrade(exchange: DenoExchange, { head }: Sent, opened: OpenedSocket, speaking: Speaking): Response {
+export function upgrade(
+  exchange: DenoExchange,
+  { head }: WireResponse,
+  opened: OpenedSocket,
+  speaking: DenoSocketServer,
+): Response {
   const { request } = exchange;
   const { subprotocol, keepAliveMs } = opened;
   const { socket, response } = Deno.upgradeWebSocket(request, { idleTimeout: (2 * keepAliveMs) / 1000 });
@@ -40,7 +45,7 @@ export function upgrade(exchange: DenoExchange, { head }: Sent, opened: OpenedSo
   socket.binaryType = "arraybuffer";
   const link = new DenoLink(socket, keepAliveMs, speaking.sendTimeoutMs);
   const open = (): void => {
-    speaking.open.speak(opened, link).catch((thrown: unknown) => caught(thrown, link));
+    speaking.open.track(opened, link).catch((thrown: unknown) => caught(thrown, link));
   };
   socket.addEventListener("open", guarded(link, open));
   socket.addEventListener(
@@ -51,11 +56,11 @@ export function upgrade(exchange: DenoExchange, { head }: Sent, opened: OpenedSo
 }
 
 /** A socket of the platform's kind. It pings by itself, and lets nobody hold back what it reads. */
-class DenoLink implements HeardLink {
+class DenoLink implements ListenableTransport {
   readonly #socket: DenoSocket;
   readonly #keepAliveMs: number;
   readonly #sendTimeoutMs: number;
-  heard: SocketHeard | undefined = undefined;
+  heard: SocketListener | undefined = undefined;
 
   constructor(socket: DenoSocket, keepAliveMs: number, sendTimeoutMs: number) {
     this.#socket = socket;
@@ -63,7 +68,7 @@ class DenoLink implements HeardLink {
     this.#sendTimeoutMs = sendTimeoutMs;
   }
 
-  start(heard: SocketHeard): void {
+  start(heard: SocketListener): void {
     this.heard = heard;
     const socket = this.#socket;
     const message = ({ data }: { readonly data: string | ArrayBuffer }): void => {

@@ -1,15 +1,15 @@
 import { METHODS } from "node:http";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { sayRefused } from "../../src/app/failures.ts";
+import { logRefusedHead } from "../../src/app/failures.ts";
 import { httpDate } from "../../src/http/fields.ts";
 import type { BodyFailure } from "../../src/inputs/body-source.ts";
 import { guarded } from "../../src/logging/raised.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
-import type { Sweep } from "../../src/server/deadlines.ts";
+import type { Deadlines } from "../../src/server/deadlines.ts";
 import { discardLimit, linger, lingerAtEnd, lingerMs } from "./closing.ts";
 import { connectionOf, endedEarly } from "./connection.ts";
-import type { Connection } from "./connection.ts";
+import type { NodeConnection } from "./connection.ts";
 
 /** A fault as Node tells it, with what its parser was reading and how far it got. */
 export interface ParserFault extends NodeJS.ErrnoException {
@@ -36,7 +36,7 @@ const bodyFaults: { readonly [code: string]: BodyFailure } = {
  * Answers what is no request, and closes: what comes behind it on the wire could be anything. Where it is the body of
  * a request that waits, that request's own answer says so; and an answer still being made is never overtaken.
  */
-export function refuseHead(fault: ParserFault, socket: Socket, sweep: Sweep): void {
+export function refuseHead(fault: ParserFault, socket: Socket, sweep: Deadlines): void {
   const connection = connectionOf(socket);
   if (connection.closing || cutShort.has(connection)) return;
   const code = fault.code ?? "malformed";
@@ -54,23 +54,23 @@ export function refuseHead(fault: ParserFault, socket: Socket, sweep: Sweep): vo
 }
 
 /** Refuses a head that Node's parser let pass, in its place among the answers of its connection. */
-export function refuseRequest({ status, why }: RefusedHead, response: ServerResponse, sweep: Sweep): void {
+export function refuseRequest({ status, why }: RefusedHead, response: ServerResponse, sweep: Deadlines): void {
   const { socket } = response.req;
   const connection = connectionOf(socket);
   connection.closing = true;
   // Behind others, and to a client that has ended its side, the connection is kept for it too.
   connection.sends(response);
   lingerAtEnd(socket, sweep);
-  sayRefused(status, why);
+  logRefusedHead(status, why);
   // What a server it is mounted in would have every answer say, this one does not.
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   response.sendDate = false;
   response.writeHead(status, phrases[status], headOf(status)).end();
 }
 
-function refuse(status: number, why: string, socket: Socket, sweep: Sweep): void {
+function refuse(status: number, why: string, socket: Socket, sweep: Deadlines): void {
   if (connectionOf(socket).closing) return;
-  sayRefused(status, why);
+  logRefusedHead(status, why);
   let head = `HTTP/1.1 ${status} ${phrases[status]}\r\n`;
   const fields = headOf(status);
   for (let i = 0; i < fields.length; i += 2) head += `${fields[i]}: ${fields[i + 1]}\r\n`;
@@ -106,7 +106,7 @@ function endOf({ rawPacket, bytesParsed }: ParserFault): number {
 }
 
 /** Connections of which a line past the limit has not come to its end. */
-const cutShort = new WeakSet<Connection>();
+const cutShort = new WeakSet<NodeConnection>();
 
 /**
  * Whether a line may have begun in a packet before. Node gives out the last packet alone, as its parser takes them off the
@@ -128,7 +128,12 @@ const versionLength = 10;
  * Tells by a line's end whether it is the request line, where its beginning is lost. It need not come: then it is not known,
  * and after a second, or so many bytes, nobody waits for it any more.
  */
-function whenLineEnds(fault: ParserFault, socket: Socket, sweep: Sweep, act: (isRequestLine: boolean) => void): void {
+function whenLineEnds(
+  fault: ParserFault,
+  socket: Socket,
+  sweep: Deadlines,
+  act: (isRequestLine: boolean) => void,
+): void {
   let last = "";
   let dropped = 0;
   const decide = (isRequestLine: boolean): void => {

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { guarded } from "../../src/logging/raised.ts";
-import type { Sweep } from "../../src/server/deadlines.ts";
+import type { Deadlines } from "../../src/server/deadlines.ts";
 import { connectionOf } from "./connection.ts";
 
 /** Bytes of what nobody reads that are taken off the wire. */
@@ -12,7 +12,7 @@ export const lingerMs = 1000;
  * Ends a connection in two steps (RFC 9112 §9.6): tells that nothing more comes, and drops what the client still sends
  * until it ends its own side. A close with bytes unread would reset it, and the client could lose the answer.
  */
-export function linger(socket: Socket, sweep: Sweep): void {
+export function linger(socket: Socket, sweep: Deadlines): void {
   let dropped = 0;
   const close = guarded(socket, () => {
     deadline.clear();
@@ -37,7 +37,7 @@ function destroy(this: Socket): void {
 }
 
 /** Has a connection linger after its last answer, where Node would close it at once. */
-export function lingerAtEnd(socket: Socket, sweep: Sweep): void {
+export function lingerAtEnd(socket: Socket, sweep: Deadlines): void {
   // By a name, and not put straight in its place: V8 makes such a closure old at once.
   const destroySoon = (): void => linger(socket, sweep);
   socket.destroySoon = destroySoon;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { say } from "../../src/app/failures.ts";
+import { logListener } from "../../src/app/failures.ts";
 import type { BodyFailure } from "../../src/inputs/body-source.ts";
 import { attempt, guarded } from "../../src/logging/raised.ts";
 import { isBun } from "./listen.ts";
@@ -16,7 +16,7 @@ const everyMs = 250;
  * write is not kept for a client that could not be told from one that is gone, and no answer is made for one for longer
  * than `sendTimeoutMs`.
  */
-function waitOnEnded(connection: Connection, sendTimeoutMs: number): void {
+function waitOnEnded(connection: NodeConnection, sendTimeoutMs: number): void {
   const { socket } = connection;
   if (connection.isIdle || socket.destroyed) return;
   // An answer that takes the header of it away takes from Node, too, that the connection ends behind it.
@@ -64,11 +64,11 @@ export const tooSlow: BodyFailure = { kind: "unreadable", detail: "the body stop
 
 /** A socket that a server of `node:http` took. */
 interface WatchedSocket extends Socket {
-  [key]?: Connection;
+  [key]?: NodeConnection;
 }
 
 /** Whoever takes a request's body from its connection. */
-export interface Reading {
+export interface BodyReading {
   readonly request: IncomingMessage;
   /** No more of it will come. */
   fail(failure: BodyFailure): void;
@@ -81,7 +81,7 @@ export interface Taking {
 }
 
 /** What is known of one open connection beside what Node tells. */
-export class Connection {
+export class NodeConnection {
   readonly socket: Socket;
   readonly #unixPath: string | undefined;
   /** No request of it has come. */
@@ -93,9 +93,9 @@ export class Connection {
   /** Its client took nothing of an answer for too long, which ends it. */
   stoppedReading = false;
   #hasEnded = false;
-  #reading: Reading | undefined = undefined;
+  #reading: BodyReading | undefined = undefined;
   /** Who else takes a body: one that was read late, with others behind it. */
-  #others: Set<Reading> | undefined = undefined;
+  #others: Set<BodyReading> | undefined = undefined;
   /** Who takes the body that is coming, as the parser hands it over. */
   taking: Taking | undefined = undefined;
   /**
@@ -182,13 +182,13 @@ export class Connection {
   }
 
   /** The reading that a fault on the wire would be the end of: one whose body has not come whole. */
-  get unfinished(): Reading | undefined {
+  get unfinished(): BodyReading | undefined {
     if (this.#reading?.request.complete === false) return this.#reading;
     for (const reading of this.#others ?? []) if (!reading.request.complete) return reading;
     return undefined;
   }
 
-  reads(reading: Reading): void {
+  reads(reading: BodyReading): void {
     const { request } = reading;
     if (request.destroyed || (this.#hasEnded && !request.complete)) reading.fail(endedEarly);
     else if (this.fault !== undefined && !request.complete) reading.fail(this.fault);
@@ -196,7 +196,7 @@ export class Connection {
     else (this.#others ??= new Set()).add(reading);
   }
 
-  hasRead(reading: Reading): void {
+  hasRead(reading: BodyReading): void {
     if (this.#reading === reading) this.#reading = undefined;
     else this.#others?.delete(reading);
   }
@@ -219,12 +219,12 @@ export function isWatched(socket: WatchedSocket): boolean {
 }
 
 /** A watched socket's connection. */
-export function connectionOf(socket: WatchedSocket): Connection {
-  return socket[key] as Connection;
+export function connectionOf(socket: WatchedSocket): NodeConnection {
+  return socket[key] as NodeConnection;
 }
 
 /** Has it found by its socket. */
-function keepBySocket(connection: Connection): void {
+function keepBySocket(connection: NodeConnection): void {
   const socket: WatchedSocket = connection.socket;
   socket[key] = connection;
 }
@@ -240,7 +240,7 @@ interface Watching {
 
 /** The open connections of a server. */
 export class Connections {
-  readonly #open = new Set<Connection>();
+  readonly #open = new Set<NodeConnection>();
   readonly #watching: Watching;
 
   constructor(watching: Watching) {
@@ -248,9 +248,9 @@ export class Connections {
   }
 
   /** Watches a connection to its end: listeners for each, where a request's own would cost each of them 0.9 µs. */
-  watch(socket: WatchedSocket): Connection {
+  watch(socket: WatchedSocket): NodeConnection {
     const { sendTimeoutMs, idleTimeoutMs, unixPath } = this.#watching;
-    const connection = new Connection(socket, unixPath ?? pathOf(socket));
+    const connection = new NodeConnection(socket, unixPath ?? pathOf(socket));
     keepBySocket(connection);
     // Every answer that waits on it may listen for its end.
     socket.setMaxListeners(0);
@@ -274,7 +274,7 @@ export class Connections {
   }
 
   /** A request's connection, watched from now on where it is seen for the first time. */
-  of(socket: WatchedSocket): Connection {
+  of(socket: WatchedSocket): NodeConnection {
     return connectionOf(socket) ?? this.watch(socket);
   }
 
@@ -314,7 +314,7 @@ function pathOf({ remoteAddress, server }: WatchedSocket): string | undefined {
 const lineEveryMs = 60_000;
 
 /** The connections that are closed since there are `maxConnections` already: a warn line counts them, one a minute at the most. */
-export class Crowd {
+export class ConnectionLimitLog {
   readonly #maxConnections: number;
   #closed = 0;
   #timer: NodeJS.Timeout | undefined = undefined;
@@ -333,7 +333,7 @@ export class Crowd {
   }
 
   #say(): void {
-    say("warn", `connections closed past maxConnections (${this.#maxConnections}): ${this.#closed}`);
+    logListener("warn", `connections closed past maxConnections (${this.#maxConnections}): ${this.#closed}`);
     this.#closed = 0;
     const sayMore = guarded(undefined, () => {
       this.#timer = undefined;

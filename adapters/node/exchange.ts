@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Exchange } from "../../src/app/exchange.ts";
 import { lists } from "../../src/http/fields.ts";
 import type { BodySource } from "../../src/inputs/body-source.ts";
-import type { Sweep } from "../../src/server/deadlines.ts";
+import type { Deadlines } from "../../src/server/deadlines.ts";
 import { connectionOf, whenGone } from "./connection.ts";
 import { readHead } from "./head.ts";
 import type { Framing } from "./head.ts";
@@ -22,7 +22,7 @@ export class NodeExchange implements Exchange {
   readonly framing: Framing;
   readonly canUpgrade: boolean;
   canTakeOver: boolean | undefined = undefined;
-  readonly #sweep: Sweep;
+  readonly #sweep: Deadlines;
   /** The client waits for `100 Continue` before it sends the body. */
   readonly #expectsContinue: boolean;
   #body: IncomingBody | undefined = undefined;
@@ -31,7 +31,7 @@ export class NodeExchange implements Exchange {
     request: IncomingMessage,
     response: ServerResponse,
     framing: Framing,
-    sweep: Sweep,
+    sweep: Deadlines,
     expectsContinue: boolean,
     opensSockets: boolean = false,
   ) {

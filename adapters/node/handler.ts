@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { App } from "../../src/app/app.ts";
 import { internalRefusal } from "../../src/app/failures.ts";
-import { isToCome } from "../../src/deferred.ts";
+import { isPending } from "../../src/deferred.ts";
 import { bodyTooLarge, noRoom } from "../../src/inputs/body-source.ts";
 import type { BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
 import { caught } from "../../src/logging/raised.ts";
 import { useSink } from "../../src/logging/writer.ts";
-import { Sweep } from "../../src/server/deadlines.ts";
+import { Deadlines } from "../../src/server/deadlines.ts";
 import { limitsOf } from "../../src/server/options.ts";
 import type { ListenOptions } from "../../src/server/options.ts";
 import { refuseRequest } from "./bad-request.ts";
@@ -15,15 +15,15 @@ import { NodeExchange, awaitsContinue, isLeftToUs } from "./exchange.ts";
 import { readHead } from "./head.ts";
 import type { Framing } from "./head.ts";
 import { stderrSink } from "./listen.ts";
-import { endUnread } from "./parser-body.ts";
+import { skipEmptyBody } from "./parser-body.ts";
 import { write } from "./response.ts";
-import type { OpenStream, Writing } from "./stream.ts";
+import type { OpenStream, ServerState } from "./stream.ts";
 import { whenAnswered } from "./when-answered.ts";
 
 /** What answers the requests of a server, whoever listens. */
-export class Answering implements Writing {
+export class RequestHandler implements ServerState {
   readonly app: App;
-  readonly sweep: Sweep;
+  readonly sweep: Deadlines;
   readonly sendTimeoutMs: number;
   readonly streams: Set<OpenStream> = new Set();
   readonly connections: Connections;
@@ -39,7 +39,7 @@ export class Answering implements Writing {
   inFlight = 0;
   #whenAnswered: (() => void) | undefined = undefined;
 
-  constructor(app: App, sweep: Sweep, sendTimeoutMs: number, connections: Connections) {
+  constructor(app: App, sweep: Deadlines, sendTimeoutMs: number, connections: Connections) {
     this.app = app;
     this.sweep = sweep;
     this.sendTimeoutMs = sendTimeoutMs;
@@ -62,10 +62,10 @@ export class Answering implements Writing {
     const framing = readHead(request);
     if (typeof framing === "object") return refuseRequest(framing, response, this.sweep);
     // Under another's server, others may hear of it; and what asks for a connection has it.
-    if (framing === 0 && !this.isMounted && request.method !== "CONNECT") endUnread(request);
+    if (framing === 0 && !this.isMounted && request.method !== "CONNECT") skipEmptyBody(request);
     const exchange = this.exchange(request, response, framing, expectsContinue);
     const sent = this.app.answer(exchange);
-    if (!isToCome(sent)) return write(exchange, sent, this);
+    if (!isPending(sent)) return write(exchange, sent, this);
     // Where a route reads it late, it waits.
     if (framing !== 0 && exchange.isUntouched && !this.app.readsBody(exchange.method, exchange.target)) {
       exchange.incoming?.drain();
@@ -137,7 +137,7 @@ class MountedExchange extends NodeExchange {
     request: HostedRequest,
     response: ServerResponse,
     framing: Framing,
-    sweep: Sweep,
+    sweep: Deadlines,
     expectsContinue: boolean,
   ) {
     super(request, response, framing, sweep, expectsContinue);
@@ -222,7 +222,7 @@ export function listener(
   options: ListenerOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const { bodyTimeoutMs, minBodyRate, sendTimeoutMs } = limitsOf(options, "listener");
-  const sweep = new Sweep({ bodyTimeoutMs, minBodyRate, sendTimeoutMs });
+  const sweep = new Deadlines({ bodyTimeoutMs, minBodyRate, sendTimeoutMs });
   const connections = new Connections({ sendTimeoutMs });
   const answering = new MountedAnswering(app, sweep, sendTimeoutMs, connections);
   useSink(stderrSink());
@@ -233,7 +233,7 @@ export function listener(
   };
 }
 
-class MountedAnswering extends Answering {
+class MountedAnswering extends RequestHandler {
   override readonly isMounted = true;
 
   protected override exchange(

@@ -4,18 +4,18 @@ import type { IncomingMessage, Server as HttpServer } from "node:http";
 import type { Socket } from "node:net";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
-import { say, sayReported, sayStopped } from "../../src/app/failures.ts";
+import { logListener, sayReported, logStopped } from "../../src/app/failures.ts";
 import { Stopping } from "../../src/server/lifecycle.ts";
 import { limitsOf } from "../../src/server/options.ts";
 import type { Limits, ServeOptions, Server } from "../../src/server/options.ts";
 import { refusedConnect } from "../../src/server/bad-request.ts";
-import { Sweep } from "../../src/server/deadlines.ts";
+import { Deadlines } from "../../src/server/deadlines.ts";
 import { measureConnections } from "../../src/telemetry/measure.ts";
 import { attempt, guarded, inBackground } from "../../src/logging/raised.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routing/route.ts";
-import { Answering } from "./handler.ts";
-import { Connections, Crowd, isWatched } from "./connection.ts";
+import { RequestHandler } from "./handler.ts";
+import { Connections, ConnectionLimitLog, isWatched } from "./connection.ts";
 import { awaitsContinue } from "./exchange.ts";
 import { refuseHead, refuseRequest } from "./bad-request.ts";
 import { Upgrades, inTurn, lastResponse } from "./upgrade.ts";
@@ -49,10 +49,10 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
 class Listener implements Server {
   readonly app: App;
   readonly #limits: Limits;
-  readonly #sweep: Sweep;
+  readonly #sweep: Deadlines;
   readonly #connections: Connections;
-  readonly #answering: Answering;
-  readonly #crowd: Crowd;
+  readonly #answering: RequestHandler;
+  readonly #crowd: ConnectionLimitLog;
   #servers: readonly HttpServer[] = [];
   #endMeasuring: (() => void) | undefined = undefined;
   /** Undefined for an app that opens no sockets. */
@@ -63,13 +63,13 @@ class Listener implements Server {
 
   constructor(app: App, limits: Limits) {
     const { sendTimeoutMs, idleTimeoutMs, socket } = limits;
-    const sweep = new Sweep(limits);
+    const sweep = new Deadlines(limits);
     this.app = app;
     this.#limits = limits;
     this.#sweep = sweep;
     this.#connections = new Connections({ sendTimeoutMs, idleTimeoutMs, unixPath: socket });
-    this.#crowd = new Crowd(limits.maxConnections);
-    this.#answering = new Answering(app, sweep, sendTimeoutMs, this.#connections);
+    this.#crowd = new ConnectionLimitLog(limits.maxConnections);
+    this.#answering = new RequestHandler(app, sweep, sendTimeoutMs, this.#connections);
   }
 
   async start(): Promise<void> {
@@ -86,7 +86,7 @@ class Listener implements Server {
     }
     this.#sweep.start();
     this.#endMeasuring = measureConnections(() => this.#connections.size);
-    say("info", `listening on ${url} (${bound})`);
+    logListener("info", `listening on ${url} (${bound})`);
   }
 
   get stopped(): Promise<number> {
@@ -195,7 +195,7 @@ class Listener implements Server {
     answering.stopping = true;
     this.app.drain();
     process.off("SIGTERM", this.#onSignal).off("SIGINT", this.#onSignal);
-    say("info", `stopping, with ${answering.inFlight} requests in flight`);
+    logListener("info", `stopping, with ${answering.inFlight} requests in flight`);
     const closed = Promise.all(this.#servers.map(closeServer));
     this.#connections.closeIdle();
     answering.endFeeds();
@@ -216,7 +216,7 @@ class Listener implements Server {
     this.#sweep.stop();
     this.#crowd.stop();
     await this.app.flush?.();
-    sayStopped(cut, drainMs);
+    logStopped(cut, drainMs);
     return cut;
   }
 }

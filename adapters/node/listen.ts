@@ -15,7 +15,7 @@ interface Listening {
   readonly bound: string;
 }
 
-type Bound = Omit<Listening, "url">;
+type BoundAddress = Omit<Listening, "url">;
 
 /** Listens where the limits say. Nothing stays open where it fails. */
 export async function listen({ host, port, socket }: Limits, make: () => Server): Promise<Listening> {
@@ -57,7 +57,7 @@ function isDead(path: string): Promise<boolean> {
 }
 
 /** `localhost` is both loopback addresses, on one port; a machine without IPv6 has the one. */
-async function listenAtHost(host: string, port: number, make: () => Server): Promise<Bound> {
+async function listenAtHost(host: string, port: number, make: () => Server): Promise<BoundAddress> {
   if (host === "0.0.0.0" || host === "::") return everywhere(port, make);
   if (host !== "localhost") {
     const server = make();
@@ -79,7 +79,7 @@ async function listenAtHost(host: string, port: number, make: () => Server): Pro
 }
 
 // One IPv6 socket takes IPv4 too, but where the machine has no IPv6 at all.
-async function everywhere(port: number, make: () => Server): Promise<Bound> {
+async function everywhere(port: number, make: () => Server): Promise<BoundAddress> {
   const six = make();
   try {
     await listenOn(six, { host: "::", port });

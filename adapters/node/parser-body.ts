@@ -27,7 +27,7 @@ interface Pushed {
  * Spares a request without a body the life of a stream, of which nobody hears: it costs 0.5 µs. Node does it of itself
  * where it knows `optimizeEmptyRequests` (24.12), and this is what it does, for versions that change no more.
  */
-export function endUnread(request: IncomingMessage): void {
+export function skipEmptyBody(request: IncomingMessage): void {
   if (isKnownNode && nodeMajor < 24) endStream(request);
 }
 
@@ -35,7 +35,7 @@ export function endUnread(request: IncomingMessage): void {
  * Spares a request the life of a stream, too, whose body is had as the parser hands it over: of its events the last comes
  * five turns later, which costs a request 0.8 µs. False where it has begun to come to the stream.
  */
-export function takePushed(request: IncomingMessage, taking: Taking): boolean {
+export function readFromParser(request: IncomingMessage, taking: Taking): boolean {
   const hasBegun = request.complete || request.readableLength > 0 || request.readableFlowing !== null;
   if (!isKnownNode || hasBegun) return false;
   connectionOf(request.socket).taking = taking;

@@ -2,30 +2,30 @@ import type { IncomingMessage } from "node:http";
 import { bodyTooLarge, joined, noRoom } from "../../src/inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
 import { guarded } from "../../src/logging/raised.ts";
-import type { Deadline, Sweep, Waiting } from "../../src/server/deadlines.ts";
+import type { Deadline, Deadlines, DeadlineListener } from "../../src/server/deadlines.ts";
 import { discardLimit } from "./closing.ts";
 import { connectionOf, tooSlow } from "./connection.ts";
-import type { Reading, Taking } from "./connection.ts";
-import { leaveToStream, takePushed } from "./parser-body.ts";
+import type { BodyReading, Taking } from "./connection.ts";
+import { leaveToStream, readFromParser } from "./parser-body.ts";
 
-type Read = Uint8Array | BodyFailure | undefined;
+type ChunkRead = Uint8Array | BodyFailure | undefined;
 
 /**
  * A body read part by part: by its events, between two of which the request is paused. Its own iterator costs a part
  * more, and leaves a request that does not flow again for whoever drops the rest.
  */
-class BodyParts implements Reading {
+class BodyChunks implements BodyReading {
   readonly request: IncomingMessage;
   received = 0;
   readonly #deadline: Deadline;
-  #asked: ((read: Read) => void) | undefined = undefined;
+  #asked: ((read: ChunkRead) => void) | undefined = undefined;
   readonly #heardPart: (part: Buffer) => void;
   readonly #heardEnd: () => void;
   #isOver = false;
   /** What it came to, once it is over. */
   failure: BodyFailure | undefined = undefined;
 
-  constructor(request: IncomingMessage, sweep: Sweep) {
+  constructor(request: IncomingMessage, sweep: Deadlines) {
     this.request = request;
     this.#deadline = sweep.body(this);
     this.#deadline.rest();
@@ -36,7 +36,7 @@ class BodyParts implements Reading {
   }
 
   /** The next part. Time in which nobody asks for one is not the client's. */
-  read(): Promise<Read> {
+  read(): Promise<ChunkRead> {
     if (this.#isOver) return Promise.resolve(this.failure);
     return new Promise((resolve) => {
       this.#asked = resolve;
@@ -77,7 +77,7 @@ class BodyParts implements Reading {
     this.#answer(this.failure);
   }
 
-  #answer(read: Read): void {
+  #answer(read: ChunkRead): void {
     this.#asked?.(read);
     this.#asked = undefined;
   }
@@ -86,7 +86,7 @@ class BodyParts implements Reading {
 const noBytes = new Uint8Array();
 
 /** One body being read whole: as the parser hands its parts over or, where it does not, by the events of its stream. */
-class Gathering implements Reading, Taking, Waiting {
+class BodyBuffer implements BodyReading, Taking, DeadlineListener {
   readonly request: IncomingMessage;
   received = 0;
   failure: BodyFailure | undefined = undefined;
@@ -98,7 +98,7 @@ class Gathering implements Reading, Taking, Waiting {
   #others: Buffer[] | undefined = undefined;
   #isOver = false;
 
-  constructor(request: IncomingMessage, sweep: Sweep, limit: number, receiver: BodyReceiver) {
+  constructor(request: IncomingMessage, sweep: Deadlines, limit: number, receiver: BodyReceiver) {
     this.request = request;
     this.#limit = limit;
     this.#receiver = receiver;
@@ -108,7 +108,7 @@ class Gathering implements Reading, Taking, Waiting {
   /** @param isOurs Nobody else hears what the request tells as a stream. */
   start(isOurs: boolean): void {
     const { request } = this;
-    if (!isOurs || !takePushed(request, this)) {
+    if (!isOurs || !readFromParser(request, this)) {
       const { socket } = request;
       const take = guarded(socket, (part: Buffer) => this.take(part));
       const end = guarded(socket, () => this.end());
@@ -159,7 +159,7 @@ class Gathering implements Reading, Taking, Waiting {
 }
 
 /** Takes what is left of a body off the wire, and drops it. */
-export class Dropping implements Reading {
+export class DrainedBody implements BodyReading {
   readonly request: IncomingMessage;
   readonly #limit: number;
   readonly #done: () => void;
@@ -169,7 +169,12 @@ export class Dropping implements Reading {
   #dropped = 0;
 
   /** `done` is called once: at the body's end, past `limit` bytes of it, or where no more comes in the time for it. */
-  constructor(request: IncomingMessage, limit: number, wait: (waiting: Waiting) => Deadline, done: () => void) {
+  constructor(
+    request: IncomingMessage,
+    limit: number,
+    wait: (waiting: DeadlineListener) => Deadline,
+    done: () => void,
+  ) {
     this.request = request;
     this.#limit = limit;
     this.#done = done;
@@ -211,17 +216,17 @@ export class Dropping implements Reading {
  * hold the connection, for ever. Past `discardLimit` bytes as many again are read after each look of the sweep, so that who
  * sends on and on is read slowly.
  */
-class Draining implements Reading, Waiting {
+class Draining implements BodyReading, DeadlineListener {
   readonly request: IncomingMessage;
   dropped = 0;
-  readonly #sweep: Sweep;
+  readonly #sweep: Deadlines;
   /** Bytes to drop before the next look. */
   #allowed = discardLimit;
   #pause: Deadline | undefined = undefined;
   readonly #heardPart: (part: Buffer) => void;
   readonly #heardEnd: () => void;
 
-  constructor(request: IncomingMessage, sweep: Sweep) {
+  constructor(request: IncomingMessage, sweep: Deadlines) {
     this.request = request;
     this.#sweep = sweep;
     this.#heardPart = guarded(request.socket, (part: Buffer) => this.#drop(part));
@@ -265,17 +270,17 @@ class Draining implements Reading, Waiting {
 export class IncomingBody implements BodySource {
   readonly length: number | undefined;
   readonly #request: IncomingMessage;
-  readonly #sweep: Sweep;
+  readonly #sweep: Deadlines;
   readonly #isOurs: boolean;
   #sendContinue: (() => void) | undefined;
-  #whole: Gathering | undefined = undefined;
-  #parts: BodyParts | undefined = undefined;
+  #whole: BodyBuffer | undefined = undefined;
+  #parts: BodyChunks | undefined = undefined;
   #draining: Draining | undefined = undefined;
 
   constructor(
     request: IncomingMessage,
     length: number | undefined,
-    sweep: Sweep,
+    sweep: Deadlines,
     isOurs: boolean,
     sendContinue: (() => void) | undefined,
   ) {
@@ -288,13 +293,13 @@ export class IncomingBody implements BodySource {
 
   read(): Promise<Uint8Array | BodyFailure | undefined> {
     this.#begin();
-    this.#parts ??= new BodyParts(this.#request, this.#sweep);
+    this.#parts ??= new BodyChunks(this.#request, this.#sweep);
     return this.#parts.read();
   }
 
   whole(limit: number, receiver: BodyReceiver): void {
     this.#begin();
-    this.#whole = new Gathering(this.#request, this.#sweep, limit, receiver);
+    this.#whole = new BodyBuffer(this.#request, this.#sweep, limit, receiver);
     this.#whole.start(this.#isOurs);
   }
 

@@ -1,17 +1,17 @@
 import { STATUS_CODES } from "node:http";
 import type { ServerResponse } from "node:http";
 import { isStream } from "../../src/answers/answer.ts";
-import type { Sent } from "../../src/app/exchange.ts";
+import type { WireResponse } from "../../src/app/exchange.ts";
 import { lists } from "../../src/http/fields.ts";
-import { isFeed } from "../../src/server/stream.ts";
+import { isEventStream } from "../../src/server/stream.ts";
 import { discardLimit, lingerAtEnd, lingerMs } from "./closing.ts";
 import { connectionOf } from "./connection.ts";
 import type { NodeExchange } from "./exchange.ts";
 import { isBun, isKnownNode } from "./listen.ts";
-import { Dropping } from "./request-body.ts";
+import { DrainedBody } from "./request-body.ts";
 import type { IncomingBody } from "./request-body.ts";
 import { sendWithin, stream } from "./stream.ts";
-import type { Writing } from "./stream.ts";
+import type { ServerState } from "./stream.ts";
 
 const header = "_header";
 
@@ -21,7 +21,7 @@ interface Kept {
 }
 
 /** Whether an answer tells what nearly every one does, in the order that the app tells it, and nothing else. */
-function isOrdinary({ head }: Sent): boolean {
+function isFastHead({ head }: WireResponse): boolean {
   return (
     isKnownNode &&
     head.length === 8 &&
@@ -36,7 +36,7 @@ function isOrdinary({ head }: Sent): boolean {
  * Has a response begin with an ordinary head, on a connection that goes on. `writeHead` looks for what else there may be, and
  * at every character of what the app has looked at: 0.4 µs of a request, which is a twentieth.
  */
-function setOrdinaryHead(response: ServerResponse, { status, head }: Sent, phrase: string): void {
+function setFastHead(response: ServerResponse, { status, head }: WireResponse, phrase: string): void {
   // What others that look at responses go by.
   response.statusCode = status;
   response.statusMessage = phrase;
@@ -53,7 +53,7 @@ const phrases: { readonly [status: number]: string } = {
 };
 
 /** Writes an answer: for an ordinary one, one `writeHead` and one `end`. */
-export function write(exchange: NodeExchange, sent: Sent, writing: Writing): void {
+export function write(exchange: NodeExchange, sent: WireResponse, writing: ServerState): void {
   // No more than a parser that takes what asks for a WebSocket for what does not.
   if (sent.socket !== undefined) return hangUpWhenIdle(exchange);
   const left = exchange.request.complete ? undefined : exchange.incoming;
@@ -73,7 +73,7 @@ function hangUpWhenIdle({ request: { socket } }: NodeExchange): void {
  * comes behind would be taken for a request. Of a known length, whether it goes on is known too, and the answer waits
  * for nothing. In chunks, only the end of them tells: the rest is dropped first, so that the head can say what is true.
  */
-function writeUnread(exchange: NodeExchange, body: IncomingBody, sent: Sent, writing: Writing): void {
+function writeUnread(exchange: NodeExchange, body: IncomingBody, sent: WireResponse, writing: ServerState): void {
   body.release();
   const { left, dropped } = body;
   const isTooMuch = dropped + (left ?? 0) > discardLimit;
@@ -83,7 +83,7 @@ function writeUnread(exchange: NodeExchange, body: IncomingBody, sent: Sent, wri
   else sendAndDrop(exchange, sent, writing);
 }
 
-function sendWhenDropped(exchange: NodeExchange, body: IncomingBody, sent: Sent, writing: Writing): void {
+function sendWhenDropped(exchange: NodeExchange, body: IncomingBody, sent: WireResponse, writing: ServerState): void {
   const { request, response } = exchange;
   connectionOf(request.socket).sends(response);
   const done = (): void => {
@@ -91,19 +91,24 @@ function sendWhenDropped(exchange: NodeExchange, body: IncomingBody, sent: Sent,
     if (request.complete) send(exchange, sent, writing, endsAfter(exchange, sent, writing));
     else sendLast(exchange, body, sent, writing);
   };
-  new Dropping(request, discardLimit - body.dropped, (waiting) => writing.sweep.time(lingerMs, waiting), done).start();
+  new DrainedBody(
+    request,
+    discardLimit - body.dropped,
+    (waiting) => writing.sweep.time(lingerMs, waiting),
+    done,
+  ).start();
 }
 
-function sendAndDrop(exchange: NodeExchange, sent: Sent, writing: Writing): void {
+function sendAndDrop(exchange: NodeExchange, sent: WireResponse, writing: ServerState): void {
   const { request } = exchange;
   const done = (): void => {
     if (!request.complete) connectionOf(request.socket).whenIdle(() => request.socket.destroySoon());
   };
-  new Dropping(request, Number.POSITIVE_INFINITY, (waiting) => writing.sweep.body(waiting), done).start();
+  new DrainedBody(request, Number.POSITIVE_INFINITY, (waiting) => writing.sweep.body(waiting), done).start();
   send(exchange, sent, writing, false);
 }
 
-function endsAfter(exchange: NodeExchange, sent: Sent, { stopping }: Writing): boolean {
+function endsAfter(exchange: NodeExchange, sent: WireResponse, { stopping }: ServerState): boolean {
   const { request, response } = exchange;
   if (sent.closes || stopping || !response.shouldKeepAlive) return true;
   if (request.httpVersionMinor === 0) return endsOld(exchange, sent);
@@ -113,7 +118,7 @@ function endsAfter(exchange: NodeExchange, sent: Sent, { stopping }: Writing): b
 
 // In HTTP/1.0, what has no length ends with the connection; what came in chunks, someone before us may have framed
 // another way (RFC 9112 §6.1); and of `keep-alive, close`, Node hears the first.
-function endsOld(exchange: NodeExchange, { body }: Sent): boolean {
+function endsOld(exchange: NodeExchange, { body }: WireResponse): boolean {
   if (exchange.framing === "chunked" || (isStream(body) && body.length === undefined)) return true;
   return asksForEnd(exchange);
 }
@@ -122,21 +127,21 @@ function asksForEnd(exchange: NodeExchange): boolean {
   return lists(exchange.lines("connection"), "close");
 }
 
-function sendLast(exchange: NodeExchange, body: IncomingBody, sent: Sent, writing: Writing): void {
+function sendLast(exchange: NodeExchange, body: IncomingBody, sent: WireResponse, writing: ServerState): void {
   lingerAtEnd(exchange.request.socket, writing.sweep);
   // A stream may be quiet for hours: only a socket that is read tells that its client has gone.
   if (isStream(sent.body)) body.drain();
   send(exchange, sent, writing, true);
 }
 
-function send(exchange: NodeExchange, sent: Sent, writing: Writing, closes: boolean): void {
+function send(exchange: NodeExchange, sent: WireResponse, writing: ServerState, closes: boolean): void {
   const { request, response } = exchange;
   const { body } = sent;
   const isPlain =
-    !closes && request.httpVersionMinor === 1 && !writing.isMounted && isOrdinary(sent) && !isStream(body);
-  if (isPlain) setOrdinaryHead(response, sent, phrase(sent));
+    !closes && request.httpVersionMinor === 1 && !writing.isMounted && isFastHead(sent) && !isStream(body);
+  if (isPlain) setFastHead(response, sent, phrase(sent));
   else writeHead(exchange, sent, writing, closes);
-  if (isStream(body)) return stream(response, body, isFeed(sent), writing);
+  if (isStream(body)) return stream(response, body, isEventStream(sent), writing);
   if (body === undefined) response.end();
   else response.end(body);
   if (response.writableLength === 0) return;
@@ -144,7 +149,7 @@ function send(exchange: NodeExchange, sent: Sent, writing: Writing, closes: bool
   sendWithin(response, writing);
 }
 
-function writeHead(exchange: NodeExchange, sent: Sent, writing: Writing, closes: boolean): void {
+function writeHead(exchange: NodeExchange, sent: WireResponse, writing: ServerState, closes: boolean): void {
   const { request, response } = exchange;
   response.sendDate = false;
   if (closes) connectionOf(request.socket).closing = true;
@@ -166,12 +171,12 @@ function isAdded(name: string | undefined): boolean {
   return name === "set-cookie" || name === "vary";
 }
 
-function phrase({ status }: Sent): string {
+function phrase({ status }: WireResponse): string {
   return phrases[status] ?? "";
 }
 
 // What only the connection knows of a head: how a stream's end is told, and whether the connection goes on.
-function framed({ request }: NodeExchange, { head, body }: Sent, closes: boolean): string[] {
+function framed({ request }: NodeExchange, { head, body }: WireResponse, closes: boolean): string[] {
   const chunked = isStream(body) && body.length === undefined && request.httpVersionMinor === 1;
   if (!chunked && !closes) return head as string[];
   return [...head, ...(chunked ? ["transfer-encoding", "chunked"] : []), ...(closes ? ["connection", "close"] : [])];

@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
 import type { RawData, WebSocket } from "ws";
-import { hadTurn } from "../../src/async.ts";
+import { noteIo } from "../../src/async.ts";
 import { guarded } from "../../src/logging/raised.ts";
-import type { Sweep } from "../../src/server/deadlines.ts";
-import type { HeardLink, SocketHeard } from "../../src/sockets/socket.ts";
+import type { Deadlines } from "../../src/server/deadlines.ts";
+import type { ListenableTransport, SocketListener } from "../../src/sockets/socket.ts";
 import { lingerMs } from "./closing.ts";
 import { isBun } from "./listen.ts";
 
@@ -55,31 +55,31 @@ function frameFor(first: number, length: number): Buffer {
 }
 
 /** What a client may have been sent and not have taken before a `send` waits for it. */
-const mostWaiting = 65_536;
+const maxWaitingBytes = 65_536;
 /** What Bun has in the place of `ws` speaks on a connection of its own. */
 const ownsWire = !isBun;
 
 /** A socket of the `ws` package. */
-export class WsLink implements HeardLink {
+export class WsTransport implements ListenableTransport {
   readonly #ws: WebSocket;
   readonly #socket: Socket;
   readonly #sendTimeoutMs: number;
-  readonly #sweep: Sweep;
+  readonly #sweep: Deadlines;
   /** Whoever hears of it. */
-  heard: SocketHeard | undefined = undefined;
+  heard: SocketListener | undefined = undefined;
   /** How many sends wait for the client to take them. */
   #waiting = 0;
   /** Why it ended, where that was not by a close. */
   #fault: string | undefined = undefined;
 
-  constructor(ws: WebSocket, socket: Socket, sendTimeoutMs: number, sweep: Sweep) {
+  constructor(ws: WebSocket, socket: Socket, sendTimeoutMs: number, sweep: Deadlines) {
     this.#sweep = sweep;
     this.#ws = ws;
     this.#socket = socket;
     this.#sendTimeoutMs = sendTimeoutMs;
   }
 
-  start(heard: SocketHeard): void {
+  start(heard: SocketListener): void {
     this.heard = heard;
     const socket = this.#socket;
     // Both sides have closed it, and `ws` tells once the client ends the connection too, which it waits 30 s for.
@@ -88,7 +88,7 @@ export class WsLink implements HeardLink {
       socket.once("close", () => deadline.clear());
     });
     const message = guarded(socket, (data: RawData, isBinary: boolean) => {
-      hadTurn();
+      noteIo();
       heard.message(isBinary ? bytesOf(data) : bytesOf(data).toString());
     });
     const frame = guarded(socket, () => heard.frame());
@@ -108,7 +108,7 @@ export class WsLink implements HeardLink {
     const { readyState, OPEN } = this.#ws;
     // `ws` hears of its connection's end a turn later, which a handler that sends on and on would never let come.
     if (readyState !== OPEN || this.#socket.destroyed) return false;
-    if (this.#ws.bufferedAmount < mostWaiting) {
+    if (this.#ws.bufferedAmount < maxWaitingBytes) {
       if (!ownsWire || !writeShort(this.#socket, data)) this.#ws.send(data);
       return true;
     }

@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { say } from "../../src/app/failures.ts";
+import { logListener } from "../../src/app/failures.ts";
 import { readParts } from "../../src/events/stream.ts";
 import type { Parts, StreamBody, StreamEnd, StreamSink, StreamWriting } from "../../src/events/stream.ts";
 import { caught, guarded, inBackground } from "../../src/logging/raised.ts";
-import type { Sweep } from "../../src/server/deadlines.ts";
+import type { Deadlines } from "../../src/server/deadlines.ts";
 import { lingerMs } from "./closing.ts";
 import { connectionOf } from "./connection.ts";
 
@@ -15,8 +15,8 @@ export interface OpenStream {
 }
 
 /** What the writing of an answer needs to know of its server. */
-export interface Writing {
-  readonly sweep: Sweep;
+export interface ServerState {
+  readonly sweep: Deadlines;
   readonly sendTimeoutMs: number;
   /** No further request is taken: every answer says so. */
   readonly stopping: boolean;
@@ -32,7 +32,7 @@ export interface Writing {
  * Bounds how long a client may take nothing of an answer. Node's own socket time-out knows whether any byte was taken
  * since it last looked; `timedOut` is what it then does.
  */
-export function sendWithin(response: ServerResponse, { sendTimeoutMs, isMounted }: Writing): void {
+export function sendWithin(response: ServerResponse, { sendTimeoutMs, isMounted }: ServerState): void {
   const { socket } = response.req;
   if (!isMounted) socket.setTimeout(sendTimeoutMs);
   // Another's server does what it will when a connection times out, but where the answer whose turn it is hears of it.
@@ -68,7 +68,7 @@ function sendWithinMounted(response: ServerResponse, socket: Socket, sendTimeout
 export function timedOut(socket: Socket, sendTimeoutMs: number): void {
   const connection = connectionOf(socket);
   if (unsentBytes(socket) > 0) {
-    say("info", `closed a connection whose client stopped reading for ${sendTimeoutMs / 1000}s`);
+    logListener("info", `closed a connection whose client stopped reading for ${sendTimeoutMs / 1000}s`);
     connection.stoppedReading = true;
     socket.destroy();
   } else if (connection.isIdle && !(connection.isFresh && connection.mayHaveBegun)) {
@@ -84,7 +84,7 @@ function unsentBytes(socket: Socket): number {
 }
 
 /** Closes the connection with the answer unfinished, once what was written of it is out. */
-function hangUp(response: ServerResponse, writing: Writing): void {
+function hangUp(response: ServerResponse, writing: ServerState): void {
   const { socket } = response.req;
   if (socket.destroyed) return;
   sendWithin(response, writing);
@@ -96,7 +96,7 @@ function hangUp(response: ServerResponse, writing: Writing): void {
 }
 
 /** Writes a body as it is made, never further ahead of the client than a part. */
-export function stream(response: ServerResponse, body: StreamBody, isFeed: boolean, writing: Writing): void {
+export function stream(response: ServerResponse, body: StreamBody, isFeed: boolean, writing: ServerState): void {
   const connection = connectionOf(response.req.socket);
   connection.begins();
   if (!isFeed) connection.sends(response);
@@ -106,16 +106,16 @@ export function stream(response: ServerResponse, body: StreamBody, isFeed: boole
     guarded(response.req.socket, () => connection.streamed()),
   );
   response.flushHeaders();
-  new Streaming(response, body, isFeed, writing).run();
+  new NodeStream(response, body, isFeed, writing).run();
 }
 
 /** Of one that writes itself, as events do, nothing waits here: a subscriber is kept in memory for hours. */
-class Streaming implements StreamSink, OpenStream {
+class NodeStream implements StreamSink, OpenStream {
   readonly isFeed: boolean;
   readonly #response: ServerResponse;
   readonly #socket: Socket;
   readonly #body: StreamBody;
-  readonly #writing: Writing;
+  readonly #writing: ServerState;
   /** What makes the body, which is told when nobody reads any further. */
   #source: Parts | StreamWriting | undefined = undefined;
   #isCut = false;
@@ -124,7 +124,7 @@ class Streaming implements StreamSink, OpenStream {
   /** Ends the wait for a part, where one is waited for. */
   #wake: (() => void) | undefined = undefined;
 
-  constructor(response: ServerResponse, body: StreamBody, isFeed: boolean, writing: Writing) {
+  constructor(response: ServerResponse, body: StreamBody, isFeed: boolean, writing: ServerState) {
     this.isFeed = isFeed;
     this.#response = response;
     this.#socket = response.req.socket;

@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
 import type { TakenConnection } from "../../src/answers/answer.ts";
-import type { HandedOver } from "../../src/app/exchange.ts";
-import { isTurnDue, nextTurn } from "../../src/async.ts";
+import type { OpenedTakeover } from "../../src/app/exchange.ts";
+import { shouldYield, yieldToEventLoop } from "../../src/async.ts";
 import { guarded, inBackground } from "../../src/logging/raised.ts";
-import type { Sweep } from "../../src/server/deadlines.ts";
+import type { Deadlines } from "../../src/server/deadlines.ts";
 import { linger } from "./closing.ts";
 
 /** How often the system looks whether a quiet client is still there. */
@@ -11,12 +11,12 @@ const probeMs = 15_000;
 
 /** What ends a connection that a handler speaks on. */
 interface Bounds {
-  readonly sweep: Sweep;
+  readonly sweep: Deadlines;
   readonly sendTimeoutMs: number;
 }
 
 /** A connection that an application speaks a protocol of its own on. */
-export class Taken {
+export class Takeover {
   readonly #socket: Socket;
   readonly #bounds: Bounds;
   readonly #stopping = new AbortController();
@@ -44,7 +44,7 @@ export class Taken {
   }
 
   /** Has its handler speak, and ends it when that is done. Never rejects. */
-  async speak({ handle, request }: HandedOver): Promise<void> {
+  async runHandler({ handle, request }: OpenedTakeover): Promise<void> {
     const connection = this.#connection();
     try {
       await request.run(async () => handle(connection));
@@ -135,7 +135,7 @@ export class Taken {
       };
       if (socket.destroyed) return failed();
       const written = (): void => {
-        if (isTurnDue()) inBackground(nextTurn().then(resolve));
+        if (shouldYield()) inBackground(yieldToEventLoop().then(resolve));
         else resolve();
       };
       if (socket.write(part)) return written();
@@ -170,8 +170,8 @@ function destroy(this: Socket): void {
 }
 
 /** The connections that applications speak on: the requests they came by are in flight until their handlers are done. */
-export class TakenConnections {
-  readonly #open = new Set<Taken>();
+export class Takeovers {
+  readonly #open = new Set<Takeover>();
   #isStopping = false;
   #whenNone: (() => void) | undefined = undefined;
 
@@ -179,11 +179,11 @@ export class TakenConnections {
     return this.#open.size;
   }
 
-  async speak(taken: Taken, handed: HandedOver): Promise<void> {
+  async track(taken: Takeover, handed: OpenedTakeover): Promise<void> {
     this.#open.add(taken);
     if (this.#isStopping) taken.stop();
     try {
-      await taken.speak(handed);
+      await taken.runHandler(handed);
     } finally {
       this.#open.delete(taken);
       if (this.#open.size === 0) this.#whenNone?.();

@@ -2,22 +2,22 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import type { Server as HttpServer } from "node:http";
 import type { Socket } from "node:net";
 import type * as ws from "ws";
-import type { HandedOver, OpenedSocket, Sent } from "../../src/app/exchange.ts";
-import { isToCome } from "../../src/deferred.ts";
+import type { OpenedTakeover, OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
+import { isPending } from "../../src/deferred.ts";
 import { caught, guarded } from "../../src/logging/raised.ts";
-import type { Sweep } from "../../src/server/deadlines.ts";
+import type { Deadlines } from "../../src/server/deadlines.ts";
 import { OpenSockets } from "../../src/server/lifecycle.ts";
 import { refuseRequest } from "./bad-request.ts";
 import { linger } from "./closing.ts";
-import type { Connection } from "./connection.ts";
+import type { NodeConnection } from "./connection.ts";
 import { NodeExchange } from "./exchange.ts";
-import type { Answering } from "./handler.ts";
+import type { RequestHandler } from "./handler.ts";
 import { readHead } from "./head.ts";
 import { nodeMajor } from "./listen.ts";
 import { write } from "./response.ts";
-import { WsLink } from "./socket.ts";
+import { WsTransport } from "./socket.ts";
 import { timedOut } from "./stream.ts";
-import { Taken, TakenConnections } from "./takeover.ts";
+import { Takeover, Takeovers } from "./takeover.ts";
 import { whenAnswered } from "./when-answered.ts";
 
 /** Bytes that are read behind a request that waits for its turn. The system keeps what comes after them. */
@@ -30,7 +30,12 @@ const mostHeld = 65_536;
  *
  * @param head What came behind the head.
  */
-export function inTurn(connection: Connection, head: Buffer, sendTimeoutMs: number, act: (head: Buffer) => void): void {
+export function inTurn(
+  connection: NodeConnection,
+  head: Buffer,
+  sendTimeoutMs: number,
+  act: (head: Buffer) => void,
+): void {
   const { socket } = connection;
   if (connection.isFresh) return act(head);
   // Node takes its own listener off: without one, a client that takes nothing of the responses ahead is never left.
@@ -74,7 +79,7 @@ function holdBytes(socket: Socket, head: Buffer): () => Buffer {
 }
 
 /** The response to a request whose connection Node handed over. It is the connection's last. */
-export function lastResponse(request: IncomingMessage, socket: Socket, sweep: Sweep): ServerResponse {
+export function lastResponse(request: IncomingMessage, socket: Socket, sweep: Deadlines): ServerResponse {
   const response = new ServerResponse(request);
   response.assignSocket(socket);
   response.shouldKeepAlive = false;
@@ -89,7 +94,7 @@ export function lastResponse(request: IncomingMessage, socket: Socket, sweep: Sw
 type Ws = typeof ws;
 
 /** A socket that a server took. */
-interface ServedSocket extends Socket {
+interface ServerOwnedSocket extends Socket {
   readonly server: HttpServer;
 }
 
@@ -99,7 +104,7 @@ interface ServedSocket extends Socket {
  * connection's last.
  */
 export class Upgrades {
-  readonly #answering: Answering;
+  readonly #answering: RequestHandler;
   /** Undefined for an app that opens no WebSocket. */
   readonly #ws: Ws | undefined;
   /** By the longest message they take. */
@@ -107,15 +112,15 @@ export class Upgrades {
   /** What goes with the 101 of a handshake, beside what the handshake itself says. */
   readonly #given = new WeakMap<IncomingMessage, readonly string[]>();
   readonly open: OpenSockets = new OpenSockets();
-  readonly taken: TakenConnections = new TakenConnections();
+  readonly taken: Takeovers = new Takeovers();
 
-  constructor(answering: Answering, ws: Ws | undefined) {
+  constructor(answering: RequestHandler, ws: Ws | undefined) {
     this.#answering = answering;
     this.#ws = ws;
   }
 
   /** Undefined for an app that opens no WebSocket and builds no answers of its own: its connections are never handed over. */
-  static async of(answering: Answering): Promise<Upgrades | undefined> {
+  static async of(answering: RequestHandler): Promise<Upgrades | undefined> {
     const kinds = new Set(answering.app.routes.map(({ returns }) => returns.node.kind));
     if (!kinds.has("websocket")) return kinds.has("response") ? new Upgrades(answering, undefined) : undefined;
     try {
@@ -147,13 +152,13 @@ export class Upgrades {
     inTurn(connection, head, sendTimeoutMs, (head) => this.#answer(request, connection, head));
   }
 
-  #answer(request: IncomingMessage, connection: Connection, head: Buffer): void {
+  #answer(request: IncomingMessage, connection: NodeConnection, head: Buffer): void {
     const answering = this.#answering;
     const { socket } = connection;
     // Behind its end, nothing is put back on a stream; nor does a client that has ended its side speak anything else.
     const canSpeak = !socket.readableEnded;
     const isTaken = canSpeak && this.takes(request);
-    if (!isTaken && canSpeak && canGoOn) return goOn(request, socket as ServedSocket, head);
+    if (!isTaken && canSpeak && canGoOn) return goOn(request, socket as ServerOwnedSocket, head);
     connection.isFresh = false;
     connection.closing = true;
     const response = lastResponse(request, socket, answering.sweep);
@@ -168,7 +173,7 @@ export class Upgrades {
     connection.makes();
     answering.inFlight++;
     let release = (): Buffer => head;
-    const take = (sent: Sent | undefined): void => {
+    const take = (sent: WireResponse | undefined): void => {
       answering.inFlight--;
       try {
         const held = release();
@@ -179,35 +184,35 @@ export class Upgrades {
       }
       answering.settle();
     };
-    if (!isToCome(sent)) return take(sent);
+    if (!isPending(sent)) return take(sent);
     if (isTaken) release = holdBytes(socket, head);
     whenAnswered(sent, socket, take);
   }
 
-  #go(exchange: NodeExchange, sent: Sent, head: Buffer): void {
+  #go(exchange: NodeExchange, sent: WireResponse, head: Buffer): void {
     if (sent.socket !== undefined) this.#upgrade(exchange, sent, sent.socket, head);
     else if (sent.takeover !== undefined) this.#handOver(exchange, sent, sent.takeover, head);
     else if (sent.status === 101) this.#tellHead(exchange, sent);
     else write(exchange, sent, this.#answering);
   }
 
-  #handOver(exchange: NodeExchange, sent: Sent, handed: HandedOver, head: Buffer): void {
+  #handOver(exchange: NodeExchange, sent: WireResponse, handed: OpenedTakeover, head: Buffer): void {
     const { socket } = exchange.request;
     exchange.response.detachSocket(socket);
     socket.write(headText(sent), "latin1");
-    const spoken = this.taken.speak(new Taken(socket, head, this.#answering), handed);
+    const spoken = this.taken.track(new Takeover(socket, head, this.#answering), handed);
     spoken.catch((thrown: unknown) => caught(thrown, socket));
   }
 
   /** Of a takeover, to a HEAD. */
-  #tellHead({ request, response }: NodeExchange, sent: Sent): void {
+  #tellHead({ request, response }: NodeExchange, sent: WireResponse): void {
     const { socket } = request;
     response.detachSocket(socket);
     socket.write(headText(sent), "latin1");
     linger(socket, this.#answering.sweep);
   }
 
-  #upgrade({ request, response }: NodeExchange, sent: Sent, opened: OpenedSocket, head: Buffer): void {
+  #upgrade({ request, response }: NodeExchange, sent: WireResponse, opened: OpenedSocket, head: Buffer): void {
     const { socket } = request;
     response.detachSocket(socket);
     socket.setTimeout(0);
@@ -215,7 +220,7 @@ export class Upgrades {
     this.#given.set(handshake, sent.head);
     this.#serverFor(opened.maxMessage).handleUpgrade(handshake, socket, head, (ws) => {
       const { sendTimeoutMs, sweep } = this.#answering;
-      const spoken = this.open.speak(opened, new WsLink(ws, socket, sendTimeoutMs, sweep));
+      const spoken = this.open.track(opened, new WsTransport(ws, socket, sendTimeoutMs, sweep));
       spoken.catch((thrown: unknown) => caught(thrown, socket));
       // It was paused while it waited for its turn.
       socket.resume();
@@ -267,7 +272,11 @@ const canGoOn = nodeMajor > 0;
  * Goes on as if the request had not asked for another protocol, which is what most do that offer HTTP/2: its head goes
  * back on the connection without the word, and Node reads it once more.
  */
-function goOn({ method, url, httpVersion, rawHeaders }: IncomingMessage, socket: ServedSocket, head: Buffer): void {
+function goOn(
+  { method, url, httpVersion, rawHeaders }: IncomingMessage,
+  socket: ServerOwnedSocket,
+  head: Buffer,
+): void {
   let text = `${method} ${url} HTTP/${httpVersion}\r\n`;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string;
@@ -279,7 +288,7 @@ function goOn({ method, url, httpVersion, rawHeaders }: IncomingMessage, socket:
 }
 
 // By hand: Node writes no body behind a 101, and lets nobody write what is none.
-function headText({ status, head }: Sent): string {
+function headText({ status, head }: WireResponse): string {
   let text = `HTTP/1.1 ${status} Switching Protocols\r\n`;
   for (let i = 0; i < head.length; i += 2) text += `${head[i]}: ${head[i + 1]}\r\n`;
   return `${text}\r\n`;

@@ -1,15 +1,21 @@
 import type { Socket } from "node:net";
 import { LinkFailure } from "../../src/database/connection.ts";
-import type { Answer, Description, Link, LinkEvents, Values } from "../../src/database/connection.ts";
+import type {
+  StatementResult,
+  StatementColumns,
+  DatabaseConnection,
+  ConnectionEvents,
+  StatementValues,
+} from "../../src/database/connection.ts";
 import type { Conninfo } from "./connection-string.ts";
 import { addressesOf, askToCancel, dial, driverOf, fits } from "./dial.ts";
-import type { Address, Backend, Birth, ServerKind } from "./dial.ts";
+import type { ServerAddress, Backend, ConnectionConfig, ServerKind } from "./dial.ts";
 import { PreparedRun, Query, Wire, messages, prepared, simple, unprepared } from "./protocol.ts";
-import type { Described, Execute, Prepared, Protocol } from "./protocol.ts";
-import { troubleOf } from "./server-error.ts";
+import type { DescribedStatement, Execute, Prepared, QueryProtocol } from "./protocol.ts";
+import { connectionErrorOf } from "./server-error.ts";
 import type { ServerError } from "./server-error.ts";
 
-type Result = Answer & { readonly state: Backend };
+type Result = StatementResult & { readonly state: Backend };
 
 const terminate = Buffer.from([0x58, 0, 0, 0, 4]);
 const goodbyeMs = 1000;
@@ -20,8 +26,8 @@ const mostParameters = 65_533;
  * One connection, and one session for as long as it lives: the driver is given a socket once, so that it can never take
  * up another where a statement's own went away.
  */
-class PostgresLink implements Link {
-  readonly #birth: Birth;
+class PostgresConnection implements DatabaseConnection {
+  readonly #birth: ConnectionConfig;
   readonly #driver: Execute;
   #socket: Socket | undefined = undefined;
   #wire: Wire | undefined = undefined;
@@ -35,7 +41,7 @@ class PostgresLink implements Link {
   /** By their texts; undefined while the server has not been asked yet. */
   readonly #prepared = new Map<string, Prepared | undefined>();
 
-  constructor(birth: Birth) {
+  constructor(birth: ConnectionConfig) {
     this.#birth = birth;
     this.#driver = driverOf(birth, () => this.#dial());
   }
@@ -54,18 +60,18 @@ class PostgresLink implements Link {
     this.#backend = state;
   }
 
-  run(sql: string, values: Values): Promise<Answer> {
+  run(sql: string, values: StatementValues): Promise<StatementResult> {
     const known = this.#prepared.get(sql);
     if (known !== undefined) return this.#runKnown(known, sql, values);
     return this.#send(sql, values, this.#prepares(sql) ? prepared : unprepared);
   }
 
-  script(sql: string): Promise<Answer> {
+  script(sql: string): Promise<StatementResult> {
     return this.#script(sql);
   }
 
-  async describe(sql: string): Promise<Description> {
-    const { types, columns } = await this.#send<Described>(sql, [], prepared, true);
+  async describe(sql: string): Promise<StatementColumns> {
+    const { types, columns } = await this.#send<DescribedStatement>(sql, [], prepared, true);
     // The driver has answered before the server has.
     await this.#script("");
     return { params: types, columns };
@@ -105,7 +111,7 @@ class PostgresLink implements Link {
     return last(await this.#send(sql, [], simple));
   }
 
-  #send<A = Result>(sql: string, values: Values, protocol: Protocol, onlyDescribe = false): Promise<A> {
+  #send<A = Result>(sql: string, values: StatementValues, protocol: QueryProtocol, onlyDescribe = false): Promise<A> {
     return new Promise<unknown>((resolve, reject) => {
       const obstacle = this.#obstacleTo(values);
       if (obstacle !== undefined) return reject(obstacle);
@@ -118,7 +124,7 @@ class PostgresLink implements Link {
   }
 
   /** What keeps a statement from being sent at all. */
-  #obstacleTo(values: Values): LinkFailure | undefined {
+  #obstacleTo(values: StatementValues): LinkFailure | undefined {
     if (this.#isGone) return new LinkFailure({ kind: "gone", isSent: false, why: this.#why });
     if (values.length <= mostParameters) return undefined;
     const why = `${values.length} parameters where ${mostParameters} are the most`;
@@ -126,7 +132,7 @@ class PostgresLink implements Link {
   }
 
   /** A run of what the server has prepared: by messages of one's own, as the driver's take twice as long. */
-  #runKnown({ name, columns }: Prepared, sql: string, values: Values): Promise<Answer> {
+  #runKnown({ name, columns }: Prepared, sql: string, values: StatementValues): Promise<StatementResult> {
     return new Promise((resolve, reject) => {
       const obstacle = this.#obstacleTo(values);
       if (obstacle !== undefined) return reject(obstacle);
@@ -149,7 +155,7 @@ class PostgresLink implements Link {
     if (refused === undefined || !isStale(refused)) return run.settle();
     // Nothing of it was done. The driver prepares it anew; in a transaction, which that has stopped, when it comes again.
     this.#prepared.set(sql, undefined);
-    if (isIdle) this.#send<Answer>(sql, values, prepared).then(run.resolve, run.reject);
+    if (isIdle) this.#send<StatementResult>(sql, values, prepared).then(run.resolve, run.reject);
     else run.settle();
   }
 
@@ -163,7 +169,7 @@ class PostgresLink implements Link {
   failed(error: unknown): LinkFailure {
     this.#running = undefined;
     if (this.#isWriting) return this.#unwritten(error);
-    const trouble = troubleOf(error, this.#hasSent, this.#why);
+    const trouble = connectionErrorOf(error, this.#hasSent, this.#why);
     // After an error of its own the driver is in no state that is known.
     if (trouble.kind === "gone") this.cut(trouble.why);
     return new LinkFailure(trouble);
@@ -253,7 +259,11 @@ export function connectBoundOf(target: Conninfo): number {
 }
 
 /** Opens a connection to the first address that gives one; rejects with a {@link LinkFailure} that says why none does. */
-export async function openLink(target: Conninfo, options: OpenOptions, events: LinkEvents): Promise<PostgresLink> {
+export async function openConnection(
+  target: Conninfo,
+  options: OpenOptions,
+  events: ConnectionEvents,
+): Promise<PostgresConnection> {
   const reasons: string[] = [];
   // Any other is better than none.
   const kinds = target.session === "prefer-standby" ? (["standby", "any"] as const) : [target.session];
@@ -261,7 +271,7 @@ export async function openLink(target: Conninfo, options: OpenOptions, events: L
     for (const { host, port } of target.hosts) {
       for (const address of await addresses(host, port, reasons)) {
         const opened = await openAt(address, target, kind, options, events);
-        if (opened instanceof PostgresLink) return opened;
+        if (opened instanceof PostgresConnection) return opened;
         reasons.push(opened.why);
         if (opened.isFinal) throw new LinkFailure({ kind: "unreachable", why: opened.why });
       }
@@ -270,7 +280,7 @@ export async function openLink(target: Conninfo, options: OpenOptions, events: L
   throw new LinkFailure({ kind: "unreachable", why: [...new Set(reasons)].join("; ") });
 }
 
-async function addresses(host: string, port: number, reasons: string[]): Promise<readonly Address[]> {
+async function addresses(host: string, port: number, reasons: string[]): Promise<readonly ServerAddress[]> {
   try {
     return await addressesOf(host, port);
   } catch (error) {
@@ -286,14 +296,14 @@ interface NotOpened {
 }
 
 async function openAt(
-  address: Address,
+  address: ServerAddress,
   target: Conninfo,
   kind: ServerKind,
   { parameters, statementCache }: OpenOptions,
-  events: LinkEvents,
-): Promise<PostgresLink | NotOpened> {
-  const birth: Birth = { target, address, parameters, statementCache, events };
-  const link = new PostgresLink(birth);
+  events: ConnectionEvents,
+): Promise<PostgresConnection | NotOpened> {
+  const birth: ConnectionConfig = { target, address, parameters, statementCache, events };
+  const link = new PostgresConnection(birth);
   const boundMs = connectBoundOf(target);
   const timer = boundMs > 0 && setTimeout(() => link.cut(`no connection within ${boundMs} ms`), boundMs);
   try {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import type { ConnectionOptions } from "node:tls";
 import postgres from "postgres";
-import type { Link, LinkEvents } from "../../src/database/connection.ts";
+import type { DatabaseConnection, ConnectionEvents } from "../../src/database/connection.ts";
 import type { Reset } from "../../src/database/pool.ts";
 import type { Conninfo, SessionKind, Tls } from "./connection-string.ts";
 import { executeOf } from "./protocol.ts";
@@ -34,21 +34,21 @@ export interface PoolOptions {
 }
 
 /** What a connection is born with. */
-export interface Birth {
+export interface ConnectionConfig {
   readonly target: Conninfo;
-  readonly address: Address;
+  readonly address: ServerAddress;
   /** Start-up parameters (PostgreSQL §54.2.1). */
   readonly parameters: { readonly [name: string]: string };
   /** How many statements it keeps prepared; 0 for none. */
   readonly statementCache: number;
-  readonly events: LinkEvents;
+  readonly events: ConnectionEvents;
 }
 
 /** What one server is, or is not. */
 export type ServerKind = Exclude<SessionKind, "prefer-standby">;
 
 /** Whether a server is of the kind that `target_session_attrs` asks for. */
-export async function fits(link: Link, kind: ServerKind): Promise<boolean> {
+export async function fits(link: DatabaseConnection, kind: ServerKind): Promise<boolean> {
   if (kind === "any") return true;
   const answer = await link.script("select current_setting('transaction_read_only'), pg_is_in_recovery()");
   const [isReadOnly, isStandby] = answer[0] ?? [];
@@ -65,12 +65,12 @@ export async function fits(link: Link, kind: ServerKind): Promise<boolean> {
 }
 
 /** One place a server may be: an address, or the path of a Unix socket. */
-export type Address =
+export type ServerAddress =
   | { readonly host: string; readonly address: string; readonly port: number }
   | { readonly path: string };
 
 /** Every address of a host. */
-export async function addressesOf(host: string, port: number): Promise<readonly Address[]> {
+export async function addressesOf(host: string, port: number): Promise<readonly ServerAddress[]> {
   if (host.startsWith("/")) return [{ path: join(host, `.s.PGSQL.${port}`) }];
   if (isIP(host) !== 0) return [{ host, address: host, port }];
   const found = await lookup(host, { all: true });
@@ -78,7 +78,7 @@ export async function addressesOf(host: string, port: number): Promise<readonly 
 }
 
 /** Connects and, where it is asked for, encrypts. Every socket is told of before anything waits, so that it can be ended. */
-export async function dial(address: Address, tls: Tls, dialled: (socket: Socket) => void): Promise<Socket> {
+export async function dial(address: ServerAddress, tls: Tls, dialled: (socket: Socket) => void): Promise<Socket> {
   const socket = "path" in address ? connect(address.path) : connect(address.port, address.address);
   dialled(socket);
   await once(socket, "connect");
@@ -163,7 +163,7 @@ export interface Backend {
 const cancelMs = 5000;
 
 /** Asks for the statement that runs to be ended (PostgreSQL §54.2.8), on a connection for that alone. */
-export async function askToCancel(birth: Birth, { pid, secret }: Backend): Promise<void> {
+export async function askToCancel(birth: ConnectionConfig, { pid, secret }: Backend): Promise<void> {
   const message = Buffer.alloc(16);
   message.writeInt32BE(16, 0);
   message.writeInt32BE(80877102, 4);
@@ -173,7 +173,7 @@ export async function askToCancel(birth: Birth, { pid, secret }: Backend): Promi
 }
 
 /** Sends a message, and waits for the server to close it: then it was read. */
-async function tell({ address, target }: Birth, message: Buffer): Promise<void> {
+async function tell({ address, target }: ConnectionConfig, message: Buffer): Promise<void> {
   const sockets: Socket[] = [];
   const timer = setTimeout(() => sockets.at(-1)?.destroy(), cancelMs);
   try {
@@ -212,7 +212,7 @@ function bound(ms: number): string {
 
 /** The driver, as what sends queries on the one socket that it is given. */
 export function driverOf(
-  { target, parameters, statementCache, events }: Birth,
+  { target, parameters, statementCache, events }: ConnectionConfig,
   socketOf: () => Promise<Wire>,
 ): Execute {
   let isDialled = false;

@@ -3,11 +3,11 @@ import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { LinkFailure } from "../../src/database/connection.ts";
-import type { Link, LinkTrouble } from "../../src/database/connection.ts";
+import type { DatabaseConnection, ConnectionError } from "../../src/database/connection.ts";
 import { DatabaseError, failureOf } from "../../src/database/failure.ts";
 import { parse } from "./connection-string.ts";
 import type { Conninfo } from "./connection-string.ts";
-import { openLink } from "./connection.ts";
+import { openConnection } from "./connection.ts";
 import { parametersOf } from "./dial.ts";
 
 /** Why a database was not migrated: which file, what is wrong with it, and what was kept. */
@@ -121,15 +121,19 @@ export async function migrate(target: string | Conninfo, options: MigrateOptions
   }
 }
 
-function connect(target: Conninfo): Promise<Link> {
+function connect(target: Conninfo): Promise<DatabaseConnection> {
   // A change of a large table takes as long as it takes.
   const unbounded = { statement_timeout: "0", idle_in_transaction_session_timeout: "0", lock_timeout: "0" };
   const parameters = { ...unbounded, application_name: "usher migrate", client_min_messages: "warning" };
   const options = { parameters: parametersOf(target, { parameters }), statementCache: 0 };
-  return openLink(target, options, { closed: () => {} });
+  return openConnection(target, options, { closed: () => {} });
 }
 
-async function bringUp(link: Link, files: readonly MigrationFile[], waitMs: number): Promise<readonly string[]> {
+async function bringUp(
+  link: DatabaseConnection,
+  files: readonly MigrationFile[],
+  waitMs: number,
+): Promise<readonly string[]> {
   await lock(link, waitMs);
   const record = await recordIn(link);
   const pending = pendingOf(files, await record.applied());
@@ -138,7 +142,7 @@ async function bringUp(link: Link, files: readonly MigrationFile[], waitMs: numb
 }
 
 /** Held until the connection closes. */
-async function lock(link: Link, waitMs: number): Promise<void> {
+async function lock(link: DatabaseConnection, waitMs: number): Promise<void> {
   for (let waited = 0; ; waited += pollMs) {
     const [row] = await link.run(`select pg_try_advisory_lock(hashtextextended('${table}', 0))`, []);
     if (row?.[0] === "t") return;
@@ -161,7 +165,7 @@ interface MigrationRecord {
   add(file: MigrationFile): Promise<unknown>;
 }
 
-async function recordIn(link: Link): Promise<MigrationRecord> {
+async function recordIn(link: DatabaseConnection): Promise<MigrationRecord> {
   // Named with its schema: a file may set the path along which names are looked up.
   const [row] = await link.run("select quote_ident(current_schema())", []);
   const records = `${row?.[0]}.${table}`;
@@ -198,7 +202,7 @@ function pendingOf(files: readonly MigrationFile[], applied: readonly Applied[])
   return pending;
 }
 
-async function apply(link: Link, file: MigrationFile, record: MigrationRecord): Promise<void> {
+async function apply(link: DatabaseConnection, file: MigrationFile, record: MigrationRecord): Promise<void> {
   try {
     await (file.inTransaction ? applyWhole(link, file, record) : link.script(file.text));
   } catch (thrown) {
@@ -210,7 +214,7 @@ async function apply(link: Link, file: MigrationFile, record: MigrationRecord): 
 }
 
 /** The file and the record of it, both or neither. */
-async function applyWhole(link: Link, file: MigrationFile, record: MigrationRecord): Promise<void> {
+async function applyWhole(link: DatabaseConnection, file: MigrationFile, record: MigrationRecord): Promise<void> {
   await link.script("begin");
   const before = await transactionOf(link);
   await link.script(file.text);
@@ -224,12 +228,12 @@ async function applyWhole(link: Link, file: MigrationFile, record: MigrationReco
   if (command !== "COMMIT") throw new MigrationError(`${file.name} was rolled back by the server`);
 }
 
-async function transactionOf(link: Link): Promise<unknown> {
+async function transactionOf(link: DatabaseConnection): Promise<unknown> {
   const [row] = await link.run("select pg_current_xact_id()", []);
   return row?.[0];
 }
 
-function failed({ name, text, inTransaction }: MigrationFile, trouble: LinkTrouble): MigrationError {
+function failed({ name, text, inTransaction }: MigrationFile, trouble: ConnectionError): MigrationError {
   if (trouble.kind === "unsendable") return new MigrationError(`${name}: ${trouble.why}. Nothing of it was kept.`);
   if (trouble.kind !== "refused")
     return new MigrationError(`${name}: ${trouble.why}. What of it was kept is not known.`);

@@ -7,7 +7,7 @@ import { parse } from "./connection-string.ts";
 import type { Conninfo } from "./connection-string.ts";
 import { parametersOf } from "./dial.ts";
 import type { PoolOptions } from "./dial.ts";
-import { openLink } from "./connection.ts";
+import { openConnection } from "./connection.ts";
 
 export type Pool = PoolOf;
 
@@ -34,7 +34,7 @@ export async function create(target: string | Conninfo, options: PoolOptions = {
   const isOurs = !Object.keys(options.parameters ?? {}).some((name) => name.toLowerCase() === "statement_timeout");
   const answerMs = isOurs && statementTimeoutMs > 0 ? statementTimeoutMs + graceMs : undefined;
   return PoolOf.over(
-    (events) => openLink(info, { parameters, statementCache }, events),
+    (events) => openConnection(info, { parameters, statementCache }, events),
     { size, waitMs, answerMs, maxLifetimeMs, idleCheckMs },
     reset,
   );

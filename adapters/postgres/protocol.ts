@@ -2,21 +2,21 @@ import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import type postgres from "postgres";
 import { LinkFailure } from "../../src/database/connection.ts";
-import type { Answer, Column, Values } from "../../src/database/connection.ts";
-import { serverError, troubleSaid } from "./server-error.ts";
+import type { StatementResult, Column, StatementValues } from "../../src/database/connection.ts";
+import { serverError, connectionErrorText } from "./server-error.ts";
 import type { ServerError } from "./server-error.ts";
 
 /** How a statement is sent. Where it is not said, one of no parameters goes by the simple protocol, which prepares nothing. */
-export interface Protocol {
+export interface QueryProtocol {
   readonly prepare: boolean;
   readonly simple: boolean;
 }
-export const prepared: Protocol = { prepare: true, simple: false };
-export const unprepared: Protocol = { prepare: false, simple: false };
-export const simple: Protocol = { prepare: false, simple: true };
+export const prepared: QueryProtocol = { prepare: true, simple: false };
+export const unprepared: QueryProtocol = { prepare: false, simple: false };
+export const simple: QueryProtocol = { prepare: false, simple: true };
 
 /** What is answered where a statement is described alone. */
-export interface Described {
+export interface DescribedStatement {
   readonly types: readonly number[];
   readonly columns: readonly Column[];
 }
@@ -39,8 +39,8 @@ interface QueryRunner {
  */
 export class Query {
   readonly strings: readonly [string];
-  readonly args: Values;
-  readonly options: Protocol;
+  readonly args: StatementValues;
+  readonly options: QueryProtocol;
   readonly onlyDescribe: boolean;
   // Rows as lists of their columns.
   readonly isRaw = "values";
@@ -68,8 +68,8 @@ export class Query {
 
   constructor(
     sql: string,
-    values: Values,
-    protocol: Protocol,
+    values: StatementValues,
+    protocol: QueryProtocol,
     onlyDescribe: boolean,
     runner: QueryRunner,
     settle: (answer: unknown) => void,
@@ -150,22 +150,22 @@ const executeAndSync = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0x53, 0, 0,
 /** One run of a statement that is prepared: what is sent for it, and its answer as it comes. */
 export class PreparedRun {
   readonly sql: string;
-  readonly values: Values;
-  readonly resolve: (answer: Answer) => void;
+  readonly values: StatementValues;
+  readonly resolve: (answer: StatementResult) => void;
   readonly reject: (failure: LinkFailure) => void;
   /** What the server refused it for. */
   refused: ServerError | undefined = undefined;
   readonly #columns: readonly Column[];
   readonly #runner: Runner;
-  readonly #rows: Values[] = [];
+  readonly #rows: StatementValues[] = [];
   #tag = "";
 
   constructor(
     sql: string,
-    values: Values,
+    values: StatementValues,
     columns: readonly Column[],
     runner: Runner,
-    resolve: (answer: Answer) => void,
+    resolve: (answer: StatementResult) => void,
     reject: (failure: LinkFailure) => void,
   ) {
     this.sql = sql;
@@ -178,9 +178,9 @@ export class PreparedRun {
 
   /** All was said of it. */
   settle(): void {
-    if (this.refused !== undefined) return this.reject(new LinkFailure(troubleSaid(this.refused)));
+    if (this.refused !== undefined) return this.reject(new LinkFailure(connectionErrorText(this.refused)));
     const [command, count] = wordAndCount(this.#tag);
-    const answer = this.#rows as unknown as { -readonly [K in keyof Answer]: Answer[K] };
+    const answer = this.#rows as unknown as { -readonly [K in keyof StatementResult]: StatementResult[K] };
     answer.columns = this.#columns;
     answer.command = command;
     answer.count = count;
@@ -216,7 +216,7 @@ function wordAndCount(tag: string): readonly [string, number | null] {
   return [word === "INSERT 0" ? "INSERT" : word, count];
 }
 
-function rowOf(bytes: Buffer, start: number): Values {
+function rowOf(bytes: Buffer, start: number): StatementValues {
   const row: (string | null)[] = [];
   let at = start + 2;
   for (let left = bytes.readUInt16BE(start); left > 0; left--) {
@@ -232,7 +232,7 @@ function rowOf(bytes: Buffer, start: number): Values {
  * Bind, Execute and Sync: every value as text, every column as text, every row. Undefined where there is too much of it:
  * a message has less than a gigabyte (the server's MaxAllocSize).
  */
-export function messages(name: string, values: Values): Buffer | undefined {
+export function messages(name: string, values: StatementValues): Buffer | undefined {
   // Its own length, an unnamed portal, the name, no formats, how many values, no formats.
   let length = 4 + 1 + name.length + 1 + 2 + 2 + 2;
   for (const value of values) length += 4 + (value === null ? 0 : Buffer.byteLength(value));

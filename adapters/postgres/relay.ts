@@ -1,13 +1,13 @@
 import { clearTimeout, setTimeout } from "node:timers";
 import { LinkFailure } from "../../src/database/connection.ts";
-import type { Link } from "../../src/database/connection.ts";
+import type { DatabaseConnection } from "../../src/database/connection.ts";
 import { DatabaseError } from "../../src/database/failure.ts";
 import { relayOver } from "../../src/events/relay.ts";
-import type { Engine, EngineLine, LineListener, OpenRelay } from "../../src/events/relay.ts";
+import type { RelayEngine, RelayConnection, RelayListener, OpenRelay } from "../../src/events/relay.ts";
 import { inBackground } from "../../src/logging/raised.ts";
 import { parse } from "./connection-string.ts";
 import type { Conninfo } from "./connection-string.ts";
-import { connectBoundOf, openLink } from "./connection.ts";
+import { connectBoundOf, openConnection } from "./connection.ts";
 
 /**
  * What is too long for a notification stands here while it is fetched. Nothing in it is worth a crash: unlogged, it is empty
@@ -31,7 +31,7 @@ const keep: string =
 const fetch = "select message from usher_relay where id = $1::bigint";
 
 /** Makes the table where there is none: whoever migrates may have, for a role that may not. */
-async function makeTable(link: Link): Promise<void> {
+async function makeTable(link: DatabaseConnection): Promise<void> {
   if (await isThere(link)) {
     await link.run(drop, []);
     return;
@@ -45,7 +45,7 @@ async function makeTable(link: Link): Promise<void> {
   }
 }
 
-async function isThere(link: Link): Promise<boolean> {
+async function isThere(link: DatabaseConnection): Promise<boolean> {
   const [row] = await link.run(exists, []);
   return row?.[0] === "t";
 }
@@ -68,11 +68,11 @@ const mostWaiting = 10_000;
 const notify = "select pg_notify($1, message) from unnest($2::text[]) message";
 
 /** One connection that listens and notifies. Its statements run one after the other; what is sent meanwhile goes together. */
-class RelayLine implements EngineLine {
-  readonly #link: Link & { cut(why?: string): void };
+class PostgresRelayConnection implements RelayConnection {
+  readonly #link: DatabaseConnection & { cut(why?: string): void };
   readonly #channel: string;
   readonly #pid: string;
-  readonly #listener: LineListener;
+  readonly #listener: RelayListener;
   readonly #outgoing: Outgoing[] = [];
   /** What came, in its order, from the first that is still fetched. */
   readonly #incoming: string[] = [];
@@ -80,7 +80,12 @@ class RelayLine implements EngineLine {
   #isEnded = false;
   #whenIdle = (): void => {};
 
-  constructor(link: Link & { cut(why?: string): void }, channel: string, pid: string, listener: LineListener) {
+  constructor(
+    link: DatabaseConnection & { cut(why?: string): void },
+    channel: string,
+    pid: string,
+    listener: RelayListener,
+  ) {
     this.#link = link;
     this.#channel = channel;
     this.#pid = pid;
@@ -205,7 +210,7 @@ const statementTimeoutMs = "10000";
 const statementCache = 8;
 
 /** PostgreSQL as a relay's engine: each text is a notification on the channel. */
-function postgresEngine(target: Conninfo, channel: string): Engine {
+function postgresEngine(target: Conninfo, channel: string): RelayEngine {
   return {
     source: "framework.postgres",
     open: (listener) => openLine(target, channel, listener),
@@ -216,11 +221,11 @@ function postgresEngine(target: Conninfo, channel: string): Engine {
   };
 }
 
-async function openLine(target: Conninfo, channel: string, listener: LineListener): Promise<EngineLine> {
+async function openLine(target: Conninfo, channel: string, listener: RelayListener): Promise<RelayConnection> {
   const own = { application_name: "usher relay", statement_timeout: statementTimeoutMs };
   const options = { parameters: { ...own, ...target.parameters }, statementCache };
-  let line: RelayLine | undefined;
-  const link = await openLink(target, options, {
+  let line: PostgresRelayConnection | undefined;
+  const link = await openConnection(target, options, {
     closed: () => line?.ended(),
     notified: (_, payload) => line?.notified(payload),
   });
@@ -230,7 +235,7 @@ async function openLine(target: Conninfo, channel: string, listener: LineListene
   try {
     const [row] = await link.run("select pg_backend_pid()", []);
     await makeTable(link);
-    line = new RelayLine(link, channel, row?.[0] ?? "", listener);
+    line = new PostgresRelayConnection(link, channel, row?.[0] ?? "", listener);
     await link.run(`listen "${channel.replaceAll('"', '""')}"`, []);
   } catch (thrown) {
     line?.destroy();

@@ -1,4 +1,4 @@
-import type { LinkTrouble } from "../../src/database/connection.ts";
+import type { ConnectionError } from "../../src/database/connection.ts";
 
 /** The members of a server's error, as the driver hands them on. */
 export interface ServerError {
@@ -40,12 +40,12 @@ export function serverError(bytes: Buffer, start: number, end: number): ServerEr
 }
 
 /** What an error of the driver's says of the link. Of the error itself nothing goes further: it carries parameters. */
-export function troubleOf(error: unknown, isSent: boolean, why: string): LinkTrouble {
-  return isServerError(error) ? troubleSaid(error) : { kind: "gone", isSent, why: saidBy(error) ?? why };
+export function connectionErrorOf(error: unknown, isSent: boolean, why: string): ConnectionError {
+  return isServerError(error) ? connectionErrorText(error) : { kind: "gone", isSent, why: saidBy(error) ?? why };
 }
 
 /** What the server said. */
-export function troubleSaid(error: ServerError): LinkTrouble {
+export function connectionErrorText(error: ServerError): ConnectionError {
   // A pooler may leave the first of them out.
   const severity = error.severity ?? error.severity_local ?? "ERROR";
   const { code, message, constraint_name: constraint, column_name: column, table_name: table } = error;

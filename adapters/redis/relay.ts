@@ -1,12 +1,12 @@
 import { clearTimeout, setTimeout } from "node:timers";
 import { createClient } from "redis";
-import type { Engine, EngineLine, LineListener } from "../../src/events/relay.ts";
+import type { RelayEngine, RelayConnection, RelayListener } from "../../src/events/relay.ts";
 
 // How long a server may take to answer that it is there.
 const connectMs = 5000;
 
 /** Redis, or what speaks as it does, as a relay's engine: each text is published on the channel. */
-export function redisEngine(url: string, channel: string): Engine {
+export function redisEngine(url: string, channel: string): RelayEngine {
   return {
     source: "framework.redis",
     open: (listener) => openLine(url, channel, listener),
@@ -21,7 +21,7 @@ export function redisEngine(url: string, channel: string): Engine {
  * A client for each connection's life: what the client does of its own when one is lost (queue, connect again, subscribe
  * again) would hide that something was missed.
  */
-async function openLine(url: string, channel: string, { heard, died }: LineListener): Promise<EngineLine> {
+async function openLine(url: string, channel: string, { heard, died }: RelayListener): Promise<RelayConnection> {
   const client = createClient({
     url,
     // RESP3 takes a PUBLISH on the connection that listens.

@@ -2,18 +2,18 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { isStream } from "../../src/answers/answer.ts";
 import type { App } from "../../src/app/app.ts";
-import type { Exchange, Sent } from "../../src/app/exchange.ts";
+import type { Exchange, WireResponse } from "../../src/app/exchange.ts";
 import { FetchExchange, responseOf, responseTo, unmade } from "../../src/app/web.ts";
-import { isToCome } from "../../src/deferred.ts";
-import type { Soon } from "../../src/deferred.ts";
+import { isPending } from "../../src/deferred.ts";
+import type { MaybePromise } from "../../src/deferred.ts";
 import type { StreamBody } from "../../src/events/stream.ts";
 import { gather, isFailure } from "../../src/inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
 import { guarded } from "../../src/logging/raised.ts";
 import { HostCheck, refuse } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
-import { Feeds } from "../../src/server/lifecycle.ts";
-import { Streaming, isFeed } from "../../src/server/stream.ts";
+import { EventStreams } from "../../src/server/lifecycle.ts";
+import { PulledStream, isEventStream } from "../../src/server/stream.ts";
 
 /** What the adapter hands over beside a request: Node's own objects, or those of a server around them. */
 export interface WhatwgContext {
@@ -100,7 +100,7 @@ const lingerMs = 1000;
  * Whether an answer is to end its connection, for more of its request's body is left than is waited for. In chunks, only
  * their end tells how much there is: what is left is dropped first, so that the head can say what is true.
  */
-function endsUnread({ body, node: { req } }: NodeExchange): boolean | Promise<boolean> {
+function endsUnread({ body, node: { req } }: WhatwgExchange): boolean | Promise<boolean> {
   if (body === undefined || req.complete || req.httpVersionMajor !== 1) return false;
   const { length } = body;
   if (length !== undefined) return length - body.received - req.readableLength > discardLimit;
@@ -108,7 +108,7 @@ function endsUnread({ body, node: { req } }: NodeExchange): boolean | Promise<bo
 }
 
 /** Whether the end of a body came, within the bytes and the time there are for it. */
-async function dropped(body: NonNullable<NodeExchange["body"]>): Promise<boolean> {
+async function dropped(body: NonNullable<WhatwgExchange["body"]>): Promise<boolean> {
   const most = body.received + discardLimit;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<"late">((resolve) => (timer = setTimeout(resolve, lingerMs, "late" as const)));
@@ -148,8 +148,12 @@ const nothing = (): void => {};
  * A streamed body that knows its connection. The adapter tells it neither of a client that goes while it takes nothing,
  * nor of one that goes after it has sent a body of its own.
  */
-function watched(body: StreamBody, response: ServerResponse, feeds: Feeds | undefined): ReadableStream<Uint8Array> {
-  const streaming = new Streaming(body, {
+function watched(
+  body: StreamBody,
+  response: ServerResponse,
+  feeds: EventStreams | undefined,
+): ReadableStream<Uint8Array> {
+  const streaming = new PulledStream(body, {
     stopsAtLength: false,
     making() {
       // The adapter has written the head by now, and Node keeps it back until there is a part.
@@ -174,7 +178,7 @@ function watched(body: StreamBody, response: ServerResponse, feeds: Feeds | unde
  * behind the other, of repeated headers Node has dropped some before, and its signal is deaf once `AbortSignal.any` has
  * seen it. The rest comes from Node.
  */
-class NodeExchange extends FetchExchange implements Exchange {
+class WhatwgExchange extends FetchExchange implements Exchange {
   override readonly target: string;
   readonly listener = "@whatwg-node/server";
   declare readonly body: CountedBody | undefined;
@@ -245,7 +249,7 @@ export type WhatwgHandler = (request: Request, context: WhatwgContext) => Respon
  * ```
  */
 export function whatwg(app: App): WhatwgHandler {
-  const feeds = new Feeds();
+  const feeds = new EventStreams();
   app.onDrain(() => feeds.end());
   return (request, context) => {
     const node = nodeOf(context);
@@ -255,21 +259,21 @@ export function whatwg(app: App): WhatwgHandler {
     }
     const refused = refusedHost(node);
     if (refused !== undefined) return refuse(refused);
-    const exchange = new NodeExchange(request, node);
+    const exchange = new WhatwgExchange(request, node);
     return whenSent(app.answer(exchange), (sent) => respond(exchange, sent, feeds));
   };
 }
 
 function whenSent(
-  sent: Soon<Sent>,
-  respond: (sent: Sent) => Response | Promise<Response>,
+  sent: MaybePromise<WireResponse>,
+  respond: (sent: WireResponse) => Response | Promise<Response>,
 ): Response | Promise<Response> {
-  return isToCome(sent) ? sent.then(respond).catch(unmade) : respondSafely(sent, respond);
+  return isPending(sent) ? sent.then(respond).catch(unmade) : respondSafely(sent, respond);
 }
 
 function respondSafely(
-  sent: Sent,
-  respond: (sent: Sent) => Response | Promise<Response>,
+  sent: WireResponse,
+  respond: (sent: WireResponse) => Response | Promise<Response>,
 ): Response | Promise<Response> {
   try {
     const response = respond(sent);
@@ -279,16 +283,21 @@ function respondSafely(
   }
 }
 
-function respond(exchange: NodeExchange, sent: Sent, feeds: Feeds): Response | Promise<Response> {
+function respond(exchange: WhatwgExchange, sent: WireResponse, feeds: EventStreams): Response | Promise<Response> {
   const ends = endsUnread(exchange);
   return ends instanceof Promise
     ? ends.then((ends) => nodeResponseTo(exchange, sent, ends, feeds))
     : nodeResponseTo(exchange, sent, ends, feeds);
 }
 
-function nodeResponseTo({ node: { req, res } }: NodeExchange, sent: Sent, ends: boolean, feeds: Feeds): Response {
+function nodeResponseTo(
+  { node: { req, res } }: WhatwgExchange,
+  sent: WireResponse,
+  ends: boolean,
+  feeds: EventStreams,
+): Response {
   if (ends) lingerAtEnd(req.socket);
   const { body } = sent;
-  const stream = isStream(body) ? watched(body, res, isFeed(sent) ? feeds : undefined) : undefined;
+  const stream = isStream(body) ? watched(body, res, isEventStream(sent) ? feeds : undefined) : undefined;
   return responseOf(ends ? { ...sent, closes: true } : sent, stream);
 }

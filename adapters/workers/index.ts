@@ -3,10 +3,10 @@ import { isStream } from "../../src/answers/answer.ts";
 import { make } from "../../src/app/app.ts";
 import type { App, AppOptions } from "../../src/app/app.ts";
 import { DeclarationError } from "../../src/app/checks.ts";
-import type { Sent } from "../../src/app/exchange.ts";
+import type { WireResponse } from "../../src/app/exchange.ts";
 import { internalRefusal } from "../../src/app/failures.ts";
 import { responseOf, unmade } from "../../src/app/web.ts";
-import { isToCome } from "../../src/deferred.ts";
+import { isPending } from "../../src/deferred.ts";
 import { HostCheck, refuse } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
 import type { Route } from "../../src/routing/route.ts";
@@ -71,7 +71,7 @@ function answer({ app, behindCloudflare }: Made, request: Request, ctx: WorkerCo
   const peer = behindCloudflare ? (request.headers.get("cf-connecting-ip") ?? "") : "";
   const exchange = new WorkerExchange(request, peer, ctx);
   const sent = app.answer(exchange);
-  if (!isToCome(sent)) return respond(exchange, sent, app);
+  if (!isPending(sent)) return respond(exchange, sent, app);
   const response = sent.then((sent) => respond(exchange, sent, app)).catch(unmade);
   exchange.keepAlive(response);
   return response;
@@ -104,7 +104,7 @@ function madeOrRefusing(routes: readonly Route[], optionsOf: () => WorkerOptions
 }
 
 // Nothing runs between requests: the spans of one are sent before the runtime lets go of it.
-function respond(exchange: WorkerExchange, sent: Sent, { flush }: App): Response {
+function respond(exchange: WorkerExchange, sent: WireResponse, { flush }: App): Response {
   const { body, socket } = sent;
   if (flush !== undefined && !isStream(body)) exchange.keepAlive(flush());
   if (socket !== undefined) return upgrade(exchange, sent, socket);

@@ -1,6 +1,6 @@
-import type { OpenedSocket, Sent } from "../../src/app/exchange.ts";
+import type { OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
 import { guarded } from "../../src/logging/raised.ts";
-import type { SocketHeard, SocketLink } from "../../src/sockets/socket.ts";
+import type { SocketListener, SocketTransport } from "../../src/sockets/socket.ts";
 import type { WorkerExchange } from "./exchange.ts";
 
 /** An end of the runtime's pair, as far as it is used. */
@@ -32,12 +32,12 @@ const encoder: TextEncoder = /* @__PURE__ */ new TextEncoder();
 declare const WebSocketPair: new () => { readonly 0: WorkerSocket; readonly 1: WorkerSocket };
 
 /** The 101, and one end of a pair with it: the route speaks on the other. */
-export function upgrade(exchange: WorkerExchange, { head }: Sent, opened: OpenedSocket): Response {
+export function upgrade(exchange: WorkerExchange, { head }: WireResponse, opened: OpenedSocket): Response {
   const { 0: client, 1: server } = new WebSocketPair();
   // A `Blob`, which newer dates of compatibility give, has to be awaited: messages would lose their order.
   server.binaryType = "arraybuffer";
   server.accept();
-  exchange.keepAlive(opened.open(new WorkerLink(server, opened.maxUnheard)));
+  exchange.keepAlive(opened.open(new WorkerTransport(server, opened.maxUnheard)));
   const headers = new Headers();
   for (let i = 0; i < head.length; i += 2) headers.append(head[i] as string, head[i + 1] as string);
   if (opened.subprotocol !== undefined) headers.append("sec-websocket-protocol", opened.subprotocol);
@@ -49,10 +49,10 @@ export function upgrade(exchange: WorkerExchange, { head }: Sent, opened: Opened
  * A socket of a Worker's. It is told neither of pings nor of how much its client has taken: what it says is the one sign
  * of it, so it is sent no more than a number of bytes while it says nothing.
  */
-export class WorkerLink implements SocketLink {
+export class WorkerTransport implements SocketTransport {
   readonly #socket: WorkerSocket;
   readonly #maxUnheard: number;
-  #heard: SocketHeard | undefined = undefined;
+  #heard: SocketListener | undefined = undefined;
   /** Bytes sent since a `send` last waited. */
   #ahead = 0;
   /** Bytes sent since the client last said something. */
@@ -66,7 +66,7 @@ export class WorkerLink implements SocketLink {
     this.#maxUnheard = maxUnheard;
   }
 
-  start(heard: SocketHeard): void {
+  start(heard: SocketListener): void {
     this.#heard = heard;
     const socket = this.#socket;
     const message = ({ data }: { readonly data: string | ArrayBuffer }): void => {

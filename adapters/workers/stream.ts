@@ -32,7 +32,7 @@ export function pathFor({ length }: StreamBody): Path {
 const tidyingMs = 30_000;
 
 /** What sends a body. */
-interface Sender {
+interface WorkerSender {
   readonly send: () => Promise<Ended>;
   /** Tells what makes the parts that nobody reads any further. Resolves once it has ended. */
   readonly cancel: () => Promise<void>;
@@ -73,7 +73,7 @@ const lost = "Network connection lost.";
  * Hands a platform's stream to the platform: one of the runtime's own is then sent without this code running, and of
  * one that does not keep to its length the runtime's own log tells.
  */
-function piping(parts: ReadableStream<Uint8Array>, writable: Path["writable"], gone: AbortSignal): Sender {
+function piping(parts: ReadableStream<Uint8Array>, writable: Path["writable"], gone: AbortSignal): WorkerSender {
   let piped: Promise<boolean> | undefined;
   return {
     send: () => {
@@ -97,7 +97,7 @@ function piping(parts: ReadableStream<Uint8Array>, writable: Path["writable"], g
   };
 }
 
-function writing(body: StreamBody, writable: Path["writable"], gone: AbortSignal): Sender {
+function writing(body: StreamBody, writable: Path["writable"], gone: AbortSignal): WorkerSender {
   let made: Parts | undefined;
   return {
     send: async () => {

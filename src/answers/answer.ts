@@ -2,7 +2,7 @@ import type { SetCookie } from "../codecs/cookie.ts";
 import type { StreamBody } from "../events/stream.ts";
 import type { Refusal } from "../refusals.ts";
 import type { SocketRequest } from "../sockets/open-socket.ts";
-import type { SocketLink } from "../sockets/socket.ts";
+import type { SocketTransport } from "../sockets/socket.ts";
 
 /** What an answer's body is. */
 export type AnswerBody = undefined | string | Uint8Array | StreamBody | SocketBody | TakeoverBody;
@@ -18,7 +18,7 @@ export interface TakenConnection {
 }
 
 /** What a takeover has to know of a request. */
-export interface TakingOver {
+export interface TakeoverRequest {
   lines(name: string): readonly string[];
   /** Whether the connection can be handed over to another protocol; undefined where no connection ever is. */
   readonly canTakeOver?: boolean | undefined;
@@ -32,7 +32,7 @@ export interface TakeoverBody {
   readonly protocol: string;
   readonly handle: (connection: TakenConnection) => Promise<void>;
   /** Why a connection is not handed over, in words for the log. */
-  readonly refusedBy: (exchange: TakingOver) => string | undefined;
+  readonly refusedBy: (exchange: TakeoverRequest) => string | undefined;
 }
 
 /** A WebSocket in the place of a body: what the connection speaks once the head is sent. */
@@ -45,7 +45,7 @@ export interface SocketBody {
   /** Bytes that are sent while the client says nothing, where what it takes is not told. */
   readonly maxUnheard: number;
   /** Speaks on it until it ended. */
-  readonly speak: (link: SocketLink, request: SocketRequest) => Promise<void>;
+  readonly speak: (link: SocketTransport, request: SocketRequest) => Promise<void>;
 }
 
 /** A built response, the contract's `Response` (renamed so that the platform's own stays in reach). */

@@ -26,7 +26,7 @@ const serverOwned: ReadonlySet<string> = new Set([
  * What keeps an answer from being written, in words for the log that quote no value; undefined where nothing does. Of what
  * JavaScript puts in the place of an answer's members nothing is taken on trust: it would reach the runtime, and throw there.
  */
-export function unwritable(answer: Answer): string | undefined {
+export function invalidReason(answer: Answer): string | undefined {
   const { status, contentType, headers, cookies, body, refused } = answer;
   const wrong = typeof body === "string" || body === undefined ? undefined : wrongBody(body);
   if (wrong !== undefined) return wrong;

@@ -7,10 +7,10 @@ import type { Shape } from "../schema/valibot.ts";
 import { compileWriter } from "../schema/write.ts";
 import type { JsonWriter } from "../schema/write.ts";
 import type { Protocol } from "../sockets/message.ts";
-import { speak } from "../sockets/open-socket.ts";
+import { serveSocket } from "../sockets/open-socket.ts";
 import type { SocketHandler } from "../sockets/socket.ts";
 import { none } from "./answer.ts";
-import type { Answer, AnswerBody, SocketBody, TakeoverBody, TakingOver } from "./answer.ts";
+import type { Answer, AnswerBody, SocketBody, TakeoverBody, TakeoverRequest } from "./answer.ts";
 
 /** A standard `Response` as an answer. Its headers are a handler's own: the framework's are refused as anywhere. */
 function fromResponse(response: Response): Answer {
@@ -32,7 +32,7 @@ function fromResponse(response: Response): Answer {
 }
 
 /** An answer of the application's own making. */
-export function builtAnswer(returned: unknown): Answer {
+export function answerReturns(returned: unknown): Answer {
   if (returned instanceof Response) return fromResponse(returned);
   if (
     typeof returned === "object" &&
@@ -53,7 +53,7 @@ function copyOf({ status, contentType, headers, cookies, body, closes, refused }
 }
 
 /** An answer with nothing beside its body. */
-export function plain(status: number, contentType: string | undefined, body: AnswerBody): Answer {
+export function plainReturns(status: number, contentType: string | undefined, body: AnswerBody): Answer {
   return new PlainAnswer(status, contentType, body);
 }
 
@@ -160,7 +160,7 @@ export function socketAnswer<Client, Server>(
     keepAliveMs,
     maxUnheard,
     speak: (link, request) =>
-      speak(link, handler as SocketHandler<Client, Server>, { client, server, keepAliveMs, maxMessage }, request),
+      serveSocket(link, handler as SocketHandler<Client, Server>, { client, server, keepAliveMs, maxMessage }, request),
   };
   return { status: 101, headers: none, cookies: none, body, closes: false };
 }
@@ -183,7 +183,7 @@ export function takeoverBody(protocol: string, handle: TakeoverBody["handle"]): 
   };
 }
 
-function refusedBy(exchange: TakingOver, what: string, protocol: string): string | undefined {
+function refusedBy(exchange: TakeoverRequest, what: string, protocol: string): string | undefined {
   if (exchange.canTakeOver === undefined) {
     return `${what}, for which ${exchange.listener ?? "app.fetch"} hands over no connection: usher-http/node does`;
   }

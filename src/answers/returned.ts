@@ -1,4 +1,4 @@
-import type { Asked } from "../inputs/request.ts";
+import type { InputRequest } from "../inputs/request.ts";
 import type { Refusal } from "../refusals.ts";
 import type { Shape } from "../schema/valibot.ts";
 import type { AnyEventKind } from "../events/event.ts";
@@ -37,7 +37,7 @@ export interface ReturnsNode {
   /** Bytes of the longest message a socket takes. */
   readonly maxMessage?: number;
   /** What keeps a request from opening a socket, asked before its inputs are read. */
-  readonly opens?: (asked: Asked, canUpgrade: boolean) => Refusal | undefined;
+  readonly opens?: (asked: InputRequest, canUpgrade: boolean) => Refusal | undefined;
   /** Made once for each route; throws `Unwritable` for what the declaration cannot write. */
   readonly compile: () => (returned: unknown) => Answer;
 }

@@ -8,12 +8,12 @@ import type { Protocol } from "../sockets/message.ts";
 import { htmlType, jsonType, textType } from "./answer.ts";
 import type { Answer } from "./answer.ts";
 import {
-  builtAnswer,
+  answerReturns,
   checkKeepAlive,
   defaultMaxMessage,
   defaultMaxUnheard,
   eventsAnswer,
-  plain,
+  plainReturns,
   socketAnswer,
   writerOf,
 } from "./kinds.ts";
@@ -45,7 +45,7 @@ export function json<S extends Shape, const Status extends number = 200>(
   const { examples = [] } = options;
   const compile = () => {
     const write = writerOf(shape);
-    return (returned: unknown) => plain(status, jsonType, write(returned));
+    return (returned: unknown) => plainReturns(status, jsonType, write(returned));
   };
   return { node: { kind: "json", statuses: [[status, ""]], several: false, shape, examples, compile } };
 }
@@ -64,7 +64,7 @@ export function jsonResponse<S extends Shape, const Statuses extends { readonly 
     const write = writerOf(shape);
     return (returned: unknown) => {
       const { status, value } = answeredOf(returned);
-      return plain(status, jsonType, write(value));
+      return plainReturns(status, jsonType, write(value));
     };
   };
   const { examples = [] } = options;
@@ -76,7 +76,7 @@ export function empty<const Status extends number = 204>(
   options: { readonly status?: Status } = {},
 ): Returns<void, undefined, Status> {
   const status: number = options.status ?? 204;
-  const compile = () => () => plain(status, undefined, undefined);
+  const compile = () => () => plainReturns(status, undefined, undefined);
   return { node: { kind: "empty", statuses: [[status, ""]], several: false, compile } };
 }
 
@@ -84,7 +84,7 @@ export function empty<const Status extends number = 204>(
 export function emptyResponse<const Statuses extends { readonly [status: number]: string }>(
   statuses: Statuses,
 ): Returns<Answered<keyof Statuses, void>, undefined, keyof Statuses & number> {
-  const compile = () => (returned: unknown) => plain(answeredOf(returned).status, undefined, undefined);
+  const compile = () => (returned: unknown) => plainReturns(answeredOf(returned).status, undefined, undefined);
   return { node: { kind: "empty", statuses: listed(statuses), several: true, compile } };
 }
 
@@ -93,7 +93,7 @@ export function emptyResponse<const Statuses extends { readonly [status: number]
  * {@link responses} the API document says which statuses it has.
  */
 export const response: Returns<Answer | Response, unknown> = {
-  node: { kind: "response", statuses: [], several: false, compile: () => builtAnswer },
+  node: { kind: "response", statuses: [], several: false, compile: () => answerReturns },
 };
 
 /**
@@ -124,7 +124,7 @@ export function responses(statuses: {
   }
   const meanings = given.map(([status, said]) => [status, typeof said === "string" ? said : said.doc] as const);
   return {
-    node: { kind: "response", statuses: meanings, several: true, contentTypes, compile: () => builtAnswer },
+    node: { kind: "response", statuses: meanings, several: true, contentTypes, compile: () => answerReturns },
   };
 }
 
@@ -197,7 +197,7 @@ export type Received<K> =
 function textNode(kind: "html" | "text", contentType: string): ReturnsNode {
   const write = (returned: unknown): Answer => {
     if (typeof returned !== "string") throw new Unwritable(`an answer declared as ${kind} that is no text`);
-    return plain(200, contentType, returned);
+    return plainReturns(200, contentType, returned);
   };
   return { kind, statuses: [[200, ""]], several: false, compile: () => write };
 }

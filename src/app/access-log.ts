@@ -1,6 +1,6 @@
 import type { Answer } from "../answers/answer.ts";
 import { knownMethods } from "../http/target.ts";
-import type { Entry, Fields, Level, LogContext, OpenSpan } from "../logging/entry.ts";
+import type { LogEntry, LogFields, Level, LogContext, OpenSpan } from "../logging/entry.ts";
 import { escaped, jsonContext, timestamp } from "../logging/line.ts";
 import { isAnyOn, isOn, log, write } from "../logging/writer.ts";
 import type { Refusal } from "../refusals.ts";
@@ -9,13 +9,13 @@ import { registeredTracer } from "../telemetry/span.ts";
 import { codeOf, replacedCode } from "./compile.ts";
 import type { AccessTexts, Inside } from "./compile.ts";
 import { levelOf, raisedOf } from "./failures.ts";
-import type { AskedExchange } from "./request.ts";
+import type { RequestState } from "./request.ts";
 
 /** A request's access line (contract 2.12). Every request has one, so its JSON is put together by hand. */
-class AccessEntry implements Entry {
+class AccessEntry implements LogEntry {
   readonly level: Level;
   readonly source = "framework.http";
-  readonly #asked: AskedExchange;
+  readonly #asked: RequestState;
   readonly #status: number;
   readonly #code: string | undefined;
   readonly #replaced: string | undefined;
@@ -23,7 +23,7 @@ class AccessEntry implements Entry {
   /** Nanoseconds: how long the answer took to make, and not to write. */
   readonly #duration: number;
 
-  constructor(level: Level, asked: AskedExchange, { status, refused }: Answer, size: number) {
+  constructor(level: Level, asked: RequestState, { status, refused }: Answer, size: number) {
     this.level = level;
     this.#asked = asked;
     this.#status = status;
@@ -41,7 +41,7 @@ class AccessEntry implements Entry {
     return `${this.#asked.method} ${this.#asked.path} ${this.#status}`;
   }
 
-  get fields(): Fields {
+  get fields(): LogFields {
     const { method, path, route } = this.#asked;
     return {
       "http.request.method": method,
@@ -98,21 +98,21 @@ function member(name: string, value: string | undefined): string {
 const source = "framework.http";
 
 /** Logs that a request was answered, at its route's level. */
-export function logAccess(asked: AskedExchange, answer: Answer, size: number): void {
+export function logAccess(asked: RequestState, answer: Answer, size: number): void {
   if (!isAnyOn()) return;
   const level = asked.route?.accessLevel ?? "info";
   if (isOn(level, source)) write(new AccessEntry(level, asked, answer, size));
 }
 
 /** A refusal's detail, which only the log is told. */
-export function logRefusal(asked: AskedExchange, refusal: Refusal): void {
+export function logRefusal(asked: RequestState, refusal: Refusal): void {
   const { code, detail } = refusal;
   const message = `${asked.method} ${asked.path}: ${code.name}: ${detail}`;
   line(asked, levelOf(refusal), message, refusalFields(asked, refusal));
 }
 
 /** The details of what was refused inside of middleware that answered something else. */
-export function logReplaced(asked: AskedExchange, { refused }: Inside, answer: Answer): void {
+export function logReplaced(asked: RequestState, { refused }: Inside, answer: Answer): void {
   for (const refusal of refused) {
     if (refusal !== answer.refused && refusal.detail !== undefined) logRefusal(asked, refusal);
   }
@@ -122,7 +122,7 @@ export function logReplaced(asked: AskedExchange, { refused }: Inside, answer: A
  * A raise: its kind and where it came from. What it said only where that is known to hold no value: in what refuses, and in
  * what is wrong with an answer.
  */
-export function logRaise(asked: AskedExchange, refusal: Refusal, thrown: unknown): void {
+export function logRaise(asked: RequestState, refusal: Refusal, thrown: unknown): void {
   const raised = raisedOf(thrown);
   if (raised === undefined) return;
   const why = refusal.detail ?? "it raised";
@@ -134,7 +134,7 @@ export function logRaise(asked: AskedExchange, refusal: Refusal, thrown: unknown
 }
 
 /** A raise of what only looks on, which changes nothing of the answer. */
-export function logFault(asked: AskedExchange, what: string, thrown: unknown): void {
+export function logFault(asked: RequestState, what: string, thrown: unknown): void {
   const raised = raisedOf(thrown);
   line(asked, "error", `${asked.method} ${asked.path}: ${what} raised`, {
     "url.path": asked.path,
@@ -144,11 +144,11 @@ export function logFault(asked: AskedExchange, what: string, thrown: unknown): v
 }
 
 /** What the application answered and had not declared: a bug. */
-export function logUndeclared(asked: AskedExchange, undeclared: string): void {
+export function logUndeclared(asked: RequestState, undeclared: string): void {
   line(asked, "error", undeclared, { "url.path": asked.path, "http.route": asked.route?.route.pattern });
 }
 
-function refusalFields(asked: AskedExchange, refusal: Refusal): Fields {
+function refusalFields(asked: RequestState, refusal: Refusal): LogFields {
   return {
     "http.request.method": asked.method,
     "url.path": asked.path,
@@ -157,7 +157,7 @@ function refusalFields(asked: AskedExchange, refusal: Refusal): Fields {
   };
 }
 
-function line(asked: AskedExchange, level: Level, message: string, fields: Fields): void {
+function line(asked: RequestState, level: Level, message: string, fields: LogFields): void {
   log({ level, source, message, fields, context: asked.context });
 }
 
@@ -165,7 +165,7 @@ function line(asked: AskedExchange, level: Level, message: string, fields: Field
  * Opens a request's span where one is recorded. What method a client makes up is not a name of its own (OpenTelemetry's
  * semantic conventions for HTTP).
  */
-export function openSpan(asked: AskedExchange): void {
+export function openSpan(asked: RequestState): void {
   const tracer = asked.app.tracer ?? registeredTracer(asked.otel);
   if (tracer === undefined) return;
   const { method } = asked;
@@ -179,7 +179,7 @@ export function openSpan(asked: AskedExchange): void {
 }
 
 /** Ends it: what was answered, and by which route. It is told of no header, query, body or parameter. */
-export function endSpan(asked: AskedExchange, span: OpenSpan, { status, refused }: Answer, size: number): void {
+export function endSpan(asked: RequestState, span: OpenSpan, { status, refused }: Answer, size: number): void {
   const pattern = asked.route?.route.pattern;
   if (pattern !== undefined) {
     span.rename(`${knownMethods.has(asked.method) ? asked.method : "HTTP"} ${pattern}`);
@@ -199,7 +199,7 @@ export function endSpan(asked: AskedExchange, span: OpenSpan, { status, refused 
 }
 
 /** Takes down what a request was answered with and how long that took, where anybody measures. */
-export function measureRequest(asked: AskedExchange, { status }: Answer): void {
+export function measureRequest(asked: RequestState, { status }: Answer): void {
   if (asked.isCounted) figures.requests--;
   asked.isCounted = false;
   if (!asked.isMeasured) return;

@@ -2,11 +2,11 @@ import type { Answer } from "../answers/answer.ts";
 import type { ReturnsNode } from "../answers/returned.ts";
 import type { RequestRecord } from "../inputs/request.ts";
 import type { Awaitable, Supplied } from "../inputs/dep.ts";
-import type { Soon } from "../deferred.ts";
-import { mostListed } from "../refusals.ts";
+import type { MaybePromise } from "../deferred.ts";
+import { maxListedProblems } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import type { Route } from "../routing/route.ts";
-import { Table } from "../routing/router.ts";
+import { Router } from "../routing/router.ts";
 import type { Exporter } from "../telemetry/exporter.ts";
 import { answerExchange } from "./respond.ts";
 import { BodyBudget } from "./body-budget.ts";
@@ -14,7 +14,7 @@ import { DeclarationError, checkRoute, checkTogether, declared } from "./checks.
 import { compile } from "./compile.ts";
 import type { CompiledApp, CompiledCors, CompiledRoute, Middleware } from "./compile.ts";
 import type { Cors } from "../security/cors.ts";
-import type { Exchange, Sent } from "./exchange.ts";
+import type { Exchange, WireResponse } from "./exchange.ts";
 import { readOrigins } from "../security/cross-origin.ts";
 import { inTime } from "../async.ts";
 import { fetchFrom } from "./web.ts";
@@ -97,7 +97,7 @@ export interface App {
   readonly fetch: (request: Request, connection?: Connection) => Promise<Response>;
   readonly routes: readonly Route[];
   /** For listeners: the same way, without a `Request` and a `Response`. */
-  readonly answer: (exchange: Exchange) => Soon<Sent>;
+  readonly answer: (exchange: Exchange) => MaybePromise<WireResponse>;
   /** For listeners: what the route of a request says that it answers; undefined where it has none. */
   readonly kindOf: (method: string, target: string) => AnswerKind | undefined;
   /** For listeners: whether the body of a request may be read; where no route reads it, a listener can drop it at once. */
@@ -120,9 +120,9 @@ export interface App {
  * @throws DeclarationError naming every declaration the framework refuses, with its route.
  */
 export function make(routes: readonly Route[], options: AppOptions = {}): App {
-  const { resources = [], codes = [], maxProblems = mostListed } = options;
+  const { resources = [], codes = [], maxProblems = maxListedProblems } = options;
   const problems: string[] = [];
-  const table = new Table<CompiledRoute>();
+  const table = new Router<CompiledRoute>();
   const supplied = new Map(resources.map(({ name, value }) => [name, value]));
   const all = routes.map(declared);
   for (const one of all) {
@@ -183,11 +183,11 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
 function compileCors(
   { policy, routes: covered }: Cors,
   routes: readonly Route[],
-  all: Table<CompiledRoute>,
+  all: Router<CompiledRoute>,
   problems: string[],
 ): CompiledCors {
   if (covered === undefined) return { policy, table: all, covers: (route) => route !== undefined };
-  const table = new Table<unknown>();
+  const table = new Router<unknown>();
   for (const route of covered) {
     table.add(route.method, route.path, route);
     if (!routes.includes(route))
@@ -211,14 +211,14 @@ function bodyLimits(options: AppOptions, problems: string[]): Pick<CompiledApp, 
   return { maxBody, budget: new BodyBudget(bodyBudget, share) };
 }
 
-function lookUpsOf(table: Table<CompiledRoute>): Pick<App, "kindOf" | "readsBody"> {
+function lookUpsOf(table: Router<CompiledRoute>): Pick<App, "kindOf" | "readsBody"> {
   return {
     kindOf: (method, target) => routeAt(table, method, target)?.route.returns.node.kind,
     readsBody: (method, target) => routeAt(table, method, target)?.readsBody ?? false,
   };
 }
 
-function routeAt(table: Table<CompiledRoute>, method: string, target: string): CompiledRoute | undefined {
+function routeAt(table: Router<CompiledRoute>, method: string, target: string): CompiledRoute | undefined {
   try {
     return table.find(method === "HEAD" ? "GET" : method, pathOf(target))?.route;
   } catch {

@@ -3,19 +3,19 @@ import { refusal as refusalAnswer } from "../answers/build.ts";
 import type { Awaitable, Place } from "../inputs/dep.ts";
 import { makePlan } from "../inputs/plan.ts";
 import type { Plan } from "../inputs/plan.ts";
-import type { Asked, RequestRecord } from "../inputs/request.ts";
+import type { InputRequest, RequestRecord } from "../inputs/request.ts";
 import { FieldNames } from "../inputs/text.ts";
 import type { Level, Tracer } from "../logging/entry.ts";
 import { Refusal, listing } from "../refusals.ts";
 import { access } from "../routing/meta.ts";
 import { checksOf } from "../routing/param.ts";
 import type { Route } from "../routing/route.ts";
-import type { Table } from "../routing/router.ts";
+import type { Router } from "../routing/router.ts";
 import type { CorsPolicy } from "../security/cors.ts";
 import type { SecureHeaders } from "../security/secure-headers.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { Declared } from "./checks.ts";
-import type { Sent } from "./exchange.ts";
+import type { WireResponse } from "./exchange.ts";
 import type { TrustedProxies } from "./proxies.ts";
 
 /** A request as middleware sees it: its head, and the route that will answer it, if one does. */
@@ -36,7 +36,7 @@ export interface Inside {
   readonly made: Answer | undefined;
   /** Every refusal that was made on the way out, the innermost first: middleware may have answered something else. */
   readonly refused: readonly Refusal[];
-  take(answer: Answer): Sent;
+  take(answer: Answer): WireResponse;
 }
 
 /** The code that a line and a span tell: the answer's, or of what was refused where middleware answered with no refusal. */
@@ -74,7 +74,7 @@ export interface CompiledRoute {
   /** The statuses it lists; undefined where its handler cannot choose one. */
   readonly statuses: ReadonlySet<number> | undefined;
   /** What keeps a request from opening the route's socket; undefined for a route that opens none. */
-  readonly opens: ((asked: Asked, canUpgrade: boolean) => Refusal | undefined) | undefined;
+  readonly opens: ((asked: InputRequest, canUpgrade: boolean) => Refusal | undefined) | undefined;
   /** Whether it makes a socket of a connection: always, where the request asks for an upgrade, or never. */
   readonly sockets: "always" | "upgrade" | "never";
   readonly accessLevel: Level;
@@ -86,13 +86,13 @@ export interface CompiledRoute {
 export interface CompiledCors {
   readonly policy: CorsPolicy;
   /** The routes it is for. */
-  readonly table: Table<unknown>;
+  readonly table: Router<unknown>;
   readonly covers: (route: Route | undefined) => boolean;
 }
 
 /** An app with all that can be known before a request comes. */
 export interface CompiledApp {
-  readonly table: Table<CompiledRoute>;
+  readonly table: Router<CompiledRoute>;
   /** Names of the codes of the application's that what is no route may answer with. */
   readonly codes: ReadonlySet<string>;
   readonly notFound: ((request: RequestRecord) => Awaitable<Answer | Response>) | undefined;

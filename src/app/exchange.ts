@@ -1,6 +1,6 @@
-import type { TakeoverBody, TakingOver } from "../answers/answer.ts";
+import type { TakeoverBody, TakeoverRequest } from "../answers/answer.ts";
 import type { StreamBody } from "../events/stream.ts";
-import type { SocketLink } from "../sockets/socket.ts";
+import type { SocketTransport } from "../sockets/socket.ts";
 import type { SocketRequest } from "../sockets/open-socket.ts";
 import type { BodySource } from "../inputs/body-source.ts";
 
@@ -8,7 +8,7 @@ import type { BodySource } from "../inputs/body-source.ts";
  * One request as a listener hands it over. It is the whole of what the core knows of a runtime: nothing above it
  * knows which one it is on. A method is called only where a route or the framework needs what it answers.
  */
-export interface Exchange extends TakingOver {
+export interface Exchange extends TakeoverRequest {
   /** The token as it was sent. */
   readonly method: string;
   /** The request target as it was sent (RFC 9112 §3.2): `/a%2Fb?x`, `http://host/a`, `*`. */
@@ -60,16 +60,16 @@ export interface OpenedSocket {
   /** For a runtime that does not tell how much its client takes. */
   readonly maxUnheard: number;
   /** Has the route speak on the link until the socket ended. Never rejects. */
-  readonly open: (link: SocketLink) => Promise<void>;
+  readonly open: (link: SocketTransport) => Promise<void>;
 }
 
 /** A connection to be handed over, once the head is sent. */
-export interface HandedOver extends TakeoverBody {
+export interface OpenedTakeover extends TakeoverBody {
   readonly request: SocketRequest;
 }
 
 /** An answer as a listener writes it. */
-export interface Sent {
+export interface WireResponse {
   readonly status: number;
   /** Name, value, name, value…, in the order they are written; checked, and complete but for framing of a stream. */
   readonly head: readonly string[];
@@ -78,7 +78,7 @@ export interface Sent {
   /** A 101: the connection becomes a WebSocket. Only where the exchange said that it can. */
   readonly socket?: OpenedSocket;
   /** A 101, and what speaks on the connection behind it. Only where the exchange said that it can be handed over. */
-  readonly takeover?: HandedOver;
+  readonly takeover?: OpenedTakeover;
   /** The connection ends after it. */
   readonly closes: boolean;
   /** What the application did that it had not declared. A test fails on it. */

@@ -1,4 +1,4 @@
-import type { Fields, Level } from "../logging/entry.ts";
+import type { LogFields, Level } from "../logging/entry.ts";
 import { describeRaised, isA, logRaised } from "../logging/raised.ts";
 import type { Raised } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";
@@ -24,14 +24,14 @@ export function levelOf({ code }: Refusal): Level {
 }
 
 /** What the log is told of a raise that no answer tells of any more: a stream's, or a socket's. */
-export interface Failure {
+export interface RaisedFailure {
   readonly level: Level;
   /** What goes behind the line's own words: what refuses says why, and nothing else does. */
   readonly why: string;
-  readonly fields: Fields;
+  readonly fields: LogFields;
 }
 
-export function failureOf(thrown: unknown): Failure {
+export function failureOf(thrown: unknown): RaisedFailure {
   const refusal = refusalOf(thrown);
   const { code, detail } = refusal;
   const raised = raisedOf(thrown);
@@ -51,21 +51,21 @@ export function raisedOf(thrown: unknown): Raised | undefined {
   return isTellable(thrown) ? undefined : describeRaised(thrown);
 }
 
-const nothing: Fields = {};
+const nothing: LogFields = {};
 
 /** Logs what a listener has to say of itself, and of no request. */
-export function say(level: Level, message: string, fields: Fields = nothing): void {
+export function logListener(level: Level, message: string, fields: LogFields = nothing): void {
   log({ level, source: "framework.http", message, fields, context: undefined });
 }
 
 /** A head that is no request has a line of its own, and no access line. */
-export function sayRefused(status: number, why: string): void {
-  say("info", `refused a request head: ${status} ${why}`);
+export function logRefusedHead(status: number, why: string): void {
+  logListener("info", `refused a request head: ${status} ${why}`);
 }
 
-export function sayStopped(cut: number, drainMs: number): void {
-  if (cut === 0) say("info", "stopped");
-  else say("warn", `stopped with ${cut} requests unanswered after ${drainMs / 1000}s`);
+export function logStopped(cut: number, drainMs: number): void {
+  if (cut === 0) logListener("info", "stopped");
+  else logListener("warn", `stopped with ${cut} requests unanswered after ${drainMs / 1000}s`);
 }
 
 /** What a runtime reports as gone wrong in a request of its own accord: a bug, of it or of ours. */

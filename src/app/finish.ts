@@ -1,10 +1,10 @@
 import { isSocket, isStream, isTakeover } from "../answers/answer.ts";
 import type { Answer, AnswerBody, SocketBody } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
-import { unwritable } from "../answers/invalid-answer.ts";
+import { invalidReason } from "../answers/invalid-answer.ts";
 import { setCookieLine } from "../codecs/cookie.ts";
 import type { SetCookie } from "../codecs/cookie.ts";
-import type { Soon } from "../deferred.ts";
+import type { MaybePromise } from "../deferred.ts";
 import { isTaken, take } from "../events/stream.ts";
 import type { StreamBody } from "../events/stream.ts";
 import { askingForTextKinds } from "../events/text-kinds.ts";
@@ -22,17 +22,17 @@ import {
   logUndeclared,
   measureRequest,
 } from "./access-log.ts";
-import type { OpenedSocket, Sent } from "./exchange.ts";
+import type { OpenedSocket, WireResponse } from "./exchange.ts";
 import { internalRefusal, refusalOf } from "./failures.ts";
-import type { AskedExchange } from "./request.ts";
-import { SentSocket, SentStream } from "./stream-log.ts";
+import type { RequestState } from "./request.ts";
+import { ConnectionLog, StreamLog } from "./stream-log.ts";
 
 /**
  * An answer's head, in the order it is written: the type, the answer's own, the id, cookies, the date, the length.
  *
  * @param size The bytes of the body; undefined where it is made while it is sent.
  */
-function headOf(asked: AskedExchange, answer: Answer, size: number | undefined): readonly string[] {
+function headOf(asked: RequestState, answer: Answer, size: number | undefined): readonly string[] {
   const { contentType } = answer;
   const date = dateOf(asked, answer);
   if (contentType !== undefined && size !== undefined && isBare(asked, answer)) {
@@ -58,7 +58,7 @@ function ordinaryHead(type: string, id: string, date: string, length: string): r
 }
 
 /** Whether nothing is told beside what the framework tells. */
-function isBare({ app }: AskedExchange, { status, headers, cookies }: Answer): boolean {
+function isBare({ app }: RequestState, { status, headers, cookies }: Answer): boolean {
   return headers.length === 0 && cookies.length === 0 && app.secureHeaders === undefined && hasLength(status);
 }
 
@@ -68,7 +68,7 @@ function hasLength(status: number): boolean {
 }
 
 /** Empty where none is told, or by the runtime. */
-function dateOf(asked: AskedExchange, { status }: Answer): string {
+function dateOf(asked: RequestState, { status }: Answer): string {
   // A server that failed may have no trustworthy clock (RFC 9110 §6.6.1 leaves the date of a 5xx to it).
   if (status < 200 || status >= 500) return "";
   const { app, exchange } = asked;
@@ -92,21 +92,21 @@ function addMissing(head: string[], { headers }: SecureHeaders): void {
   for (const [name, value] of headers) if (!own.has(name)) head.push(name, value);
 }
 
-function typeOf(asked: AskedExchange, { body, contentType = "" }: Answer): string {
+function typeOf(asked: RequestState, { body, contentType = "" }: Answer): string {
   const named = isStream(body) ? body.typeWithTextKinds : undefined;
   if (named === undefined) return contentType;
   return asked.lines("accept").some((line) => line.includes(askingForTextKinds)) ? named : contentType;
 }
 
 /** Sends what a request is answered with, or hands it to the middleware around. The handler can add nothing any more. */
-export function reply(asked: AskedExchange, made: Answer): Soon<Sent> {
+export function reply(asked: RequestState, made: Answer): MaybePromise<WireResponse> {
   const answer = withSet(asked, made);
   asked.finish();
   return asked.inside === undefined ? send(asked, answer) : asked.inside.take(answer);
 }
 
 /** Makes an answer ready to be written: checked, complete, logged. Neither throws nor rejects: what cannot be is a 500. */
-export function send(asked: AskedExchange, answer: Answer): Soon<Sent> {
+export function send(asked: RequestState, answer: Answer): MaybePromise<WireResponse> {
   asked.isSent = true;
   try {
     if (answer.cookies.length === 0 || answer.cookies.every(isPlain)) return ready(asked, answer);
@@ -122,7 +122,7 @@ function isPlain(cookie: SetCookie | null | undefined): boolean {
 }
 
 /** What is answered where something raised, which the log is told. Never throws. */
-export function failureAnswer(asked: AskedExchange, thrown: unknown): Answer {
+export function failureAnswer(asked: RequestState, thrown: unknown): Answer {
   const refusal = refusalOf(thrown);
   logRaise(asked, refusal, thrown);
   try {
@@ -142,7 +142,7 @@ function withoutDetail({ code, message, headers, problems, more }: Refusal): Ref
 }
 
 /** The answer with its sealed cookies as they are sent, stamped now. */
-async function sealed(asked: AskedExchange, answer: Answer): Promise<Answer> {
+async function sealed(asked: RequestState, answer: Answer): Promise<Answer> {
   try {
     const cookies = await Promise.all(
       answer.cookies.map(async (cookie) => {
@@ -162,7 +162,7 @@ async function sealedValue(seal: NonNullable<SetCookie["seal"]>, now: Date): Pro
   return value;
 }
 
-function ready(asked: AskedExchange, complete: Answer): Sent {
+function ready(asked: RequestState, complete: Answer): WireResponse {
   try {
     return made(asked, complete);
   } catch (thrown) {
@@ -170,7 +170,7 @@ function ready(asked: AskedExchange, complete: Answer): Sent {
   }
 }
 
-function made(asked: AskedExchange, complete: Answer): Sent {
+function made(asked: RequestState, complete: Answer): WireResponse {
   const answer = shared(asked, guarded(asked, complete));
   const undeclared = undeclaredBy(asked, answer);
   const size = sizeOf(asked, answer);
@@ -187,12 +187,12 @@ function made(asked: AskedExchange, complete: Answer): Sent {
   const sent = { status: answer.status, head, body, closes: answer.closes || asked.isOverBudget };
   if (isSocket(answer.body)) return { ...sent, socket: opened(asked, answer.body) };
   if (isTakeover(answer.body) && asked.method !== "HEAD")
-    return { ...sent, takeover: { ...answer.body, request: new SentSocket(asked, "takeover") } };
+    return { ...sent, takeover: { ...answer.body, request: new ConnectionLog(asked, "takeover") } };
   return undeclared === undefined ? sent : { ...sent, undeclared };
 }
 
 // Spans and figures go to what the application has registered, which may throw: its request is answered all the same.
-function observe(asked: AskedExchange, answer: Answer, bytesSent: number): void {
+function observe(asked: RequestState, answer: Answer, bytesSent: number): void {
   try {
     if (asked.span !== undefined) endSpan(asked, asked.span, answer, bytesSent);
     measureRequest(asked, answer);
@@ -202,20 +202,20 @@ function observe(asked: AskedExchange, answer: Answer, bytesSent: number): void 
 }
 
 /** The answer of a route that is shared with other sites, with what lets their pages read it. */
-function shared(asked: AskedExchange, answer: Answer): Answer {
+function shared(asked: RequestState, answer: Answer): Answer {
   const { cors } = asked.app;
   return cors?.covers(asked.match?.route.route) === true ? cors.policy.told(asked, answer) : answer;
 }
 
 // What a handler set goes with an answer, and never with a refusal (contract 4.3).
-function withSet(asked: AskedExchange, answer: Answer): Answer {
+function withSet(asked: RequestState, answer: Answer): Answer {
   const { setHeaders, setCookies } = asked;
   if (answer.refused !== undefined || (setHeaders.length === 0 && setCookies.length === 0)) return answer;
   return { ...answer, headers: [...answer.headers, ...setHeaders], cookies: [...answer.cookies, ...setCookies] };
 }
 
-function guarded(asked: AskedExchange, answer: Answer): Answer {
-  const detail = unwritable(answer) ?? wrongConnection(asked, answer.body);
+function guarded(asked: RequestState, answer: Answer): Answer {
+  const detail = invalidReason(answer) ?? wrongConnection(asked, answer.body);
   if (detail === undefined) return answer;
   // What keeps it from being sent may be that it is no body.
   if (typeof answer.body === "object" && answer.body !== null) unsent(answer.body);
@@ -223,13 +223,13 @@ function guarded(asked: AskedExchange, answer: Answer): Answer {
 }
 
 /** Why a connection is not to become what the answer says. A socket is opened only behind its route's handshake. */
-function wrongConnection(asked: AskedExchange, body: AnswerBody): string | undefined {
+function wrongConnection(asked: RequestState, body: AnswerBody): string | undefined {
   if (isTakeover(body)) return body.refusedBy(asked.exchange);
   return isSocket(body) && asked.route?.opens === undefined ? "a WebSocket, by a route that opens none" : undefined;
 }
 
 /** The bytes of a body; undefined where it is made while it is sent. */
-function sizeOf(asked: AskedExchange, { status, body }: Answer): number | undefined {
+function sizeOf(asked: RequestState, { status, body }: Answer): number | undefined {
   if (body === undefined || isBodiless(status)) return 0;
   if (typeof body === "string") return asked.exchange.byteLength(body);
   if (isSocket(body) || isTakeover(body)) return undefined;
@@ -241,19 +241,19 @@ function isBodiless(status: number): boolean {
   return status === 204 || status === 205 || status === 304;
 }
 
-function bodyOf(asked: AskedExchange, { status, body }: Answer): Sent["body"] {
+function bodyOf(asked: RequestState, { status, body }: Answer): WireResponse["body"] {
   if (asked.method === "HEAD" || isBodiless(status)) return unsent(body);
   if (isSocket(body) || isTakeover(body)) return undefined;
   if (typeof body !== "object") return body;
   return isStream(body) ? begun(asked, body) : ownBytes(body);
 }
 
-function opened(asked: AskedExchange, { speak, ...setting }: SocketBody): OpenedSocket {
-  return { ...setting, open: (link) => speak(link, new SentSocket(asked, "socket")) };
+function opened(asked: RequestState, { speak, ...setting }: SocketBody): OpenedSocket {
+  return { ...setting, open: (link) => speak(link, new ConnectionLog(asked, "socket")) };
 }
 
-function begun(asked: AskedExchange, body: StreamBody): StreamBody {
-  const request = new SentStream(asked);
+function begun(asked: RequestState, body: StreamBody): StreamBody {
+  const request = new StreamLog(asked);
   if (body.begin === undefined) return { ...body, iterator: take(body.parts), request };
   body.begin(request);
   return { ...body, request };
@@ -265,7 +265,7 @@ export function unsent(body: AnswerBody): undefined {
   body.parts.cancel().catch(() => {});
 }
 
-function undeclaredBy(asked: AskedExchange, answer: Answer): string | undefined {
+function undeclaredBy(asked: RequestState, answer: Answer): string | undefined {
   const { route, inside } = asked;
   const code = answer.refused?.code.name;
   // What middleware made of an answer is the application's, and no longer the route's.

@@ -16,7 +16,7 @@ export interface ProxyWord {
 export type ProxyHeader = "x-forwarded-for" | "forwarded";
 
 /** The values of a header, one for each line. */
-export type Lines = (name: string) => readonly string[];
+export type HeaderLines = (name: string) => readonly string[];
 
 /** The proxies whose forwarding headers are believed, and by which of the two families they speak. */
 export class TrustedProxies {
@@ -58,11 +58,11 @@ export class TrustedProxies {
   }
 
   /** What is said of a request whose peer is trusted. */
-  word(lines: Lines): ProxyWord {
+  word(lines: HeaderLines): ProxyWord {
     return this.#header === "forwarded" ? this.#forwarded(lines) : this.#xForwarded(lines);
   }
 
-  #xForwarded(lines: Lines): ProxyWord {
+  #xForwarded(lines: HeaderLines): ProxyWord {
     const last = (name: string): string | undefined => listOf(lines(name)).at(-1);
     return {
       client: this.#rightmostUntrusted(listOf(lines("x-forwarded-for"))),
@@ -71,7 +71,7 @@ export class TrustedProxies {
     };
   }
 
-  #forwarded(lines: Lines): ProxyWord {
+  #forwarded(lines: HeaderLines): ProxyWord {
     const given = lines("forwarded");
     const read = given.length === 0 ? undefined : forwarded.parse(given.join(", "));
     const elements: readonly ForwardedElement[] = read?.ok === true ? read.value : [];

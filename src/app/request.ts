@@ -1,12 +1,12 @@
 import { findCookie } from "../codecs/cookie.ts";
 import type { SetCookie } from "../codecs/cookie.ts";
-import { Later } from "../deferred.ts";
-import type { Soon } from "../deferred.ts";
+import { Deferred } from "../deferred.ts";
+import type { MaybePromise } from "../deferred.ts";
 import { networkOf } from "../http/addresses.ts";
 import { authorityOf, originForm } from "../http/target.ts";
 import { bodyRefusal, bodyTooLarge, isFailure, noRoom } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyHolder, BodyReceiver, BodySource } from "../inputs/body-source.ts";
-import type { Asked } from "../inputs/request.ts";
+import type { InputRequest } from "../inputs/request.ts";
 import { FieldValues } from "../inputs/text.ts";
 import type { FieldNames } from "../inputs/text.ts";
 import { within } from "../logging/context.ts";
@@ -88,7 +88,7 @@ const noWord: ProxyWord = { client: undefined, host: undefined, proto: undefined
 const frameworkNames: ReadonlySet<string> = new Set(frameworkCodes.map(({ name }) => name));
 
 /** One request: what it asked, read from its exchange, and what its handler set beside its answer. */
-export class AskedExchange implements Asked, Carrying, BodyHolder, BodyHolding {
+export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHolding {
   readonly id: string;
   readonly method: string;
   readonly target: string;
@@ -217,7 +217,7 @@ export class AskedExchange implements Asked, Carrying, BodyHolder, BodyHolding {
     return undefined;
   }
 
-  readWhole<A>(next: (refusal: Refusal | undefined) => Soon<A>): Soon<A> {
+  readWhole<A>(next: (refusal: Refusal | undefined) => MaybePromise<A>): MaybePromise<A> {
     const { body } = this.exchange;
     this.#reader = "whole";
     if (body === undefined) return next(undefined);
@@ -318,11 +318,11 @@ export class AskedExchange implements Asked, Carrying, BodyHolder, BodyHolding {
 }
 
 /** Takes a request's body for what comes next, and is what that comes to. */
-class WholeBody<A> extends Later<A> implements BodyReceiver {
-  readonly #asked: AskedExchange;
-  readonly #next: (refusal: Refusal | undefined) => Soon<A>;
+class WholeBody<A> extends Deferred<A> implements BodyReceiver {
+  readonly #asked: RequestState;
+  readonly #next: (refusal: Refusal | undefined) => MaybePromise<A>;
 
-  constructor(asked: AskedExchange, next: (refusal: Refusal | undefined) => Soon<A>) {
+  constructor(asked: RequestState, next: (refusal: Refusal | undefined) => MaybePromise<A>) {
     super();
     this.#asked = asked;
     this.#next = next;
@@ -337,7 +337,7 @@ class WholeBody<A> extends Later<A> implements BodyReceiver {
     if (isFailure(read)) refusal = bodyRefusal(read);
     else this.#asked.bytes = read;
     // A listener calls back from wherever its bytes came in, which is not this request's context.
-    this.come(within(this.#asked, () => this.#next(refusal)));
+    this.resolve(within(this.#asked, () => this.#next(refusal)));
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
-import { builtAnswer } from "../answers/kinds.ts";
+import { answerReturns } from "../answers/kinds.ts";
 import { isThenable } from "../async.ts";
-import type { Soon } from "../deferred.ts";
+import type { MaybePromise } from "../deferred.ts";
 import { knownMethods } from "../http/target.ts";
 import { readInputs } from "../inputs/plan.ts";
 import type { InputValues, Then } from "../inputs/plan.ts";
@@ -21,16 +21,16 @@ import type { Code } from "../refusals.ts";
 import { isCrossOrigin } from "../security/cross-origin.ts";
 import { logFault, logRefusal, openSpan } from "./access-log.ts";
 import type { CompiledApp, CompiledCors, CompiledRoute, Inside, Middleware, MiddlewareRequest } from "./compile.ts";
-import type { Exchange, Sent } from "./exchange.ts";
+import type { Exchange, WireResponse } from "./exchange.ts";
 import { failureAnswer, reply, send, unsent } from "./finish.ts";
-import { AskedExchange } from "./request.ts";
+import { RequestState } from "./request.ts";
 
 /** Answers through an app's middleware, outermost first. `inside` is the way of a request without any. */
 async function answerThrough(
-  asked: AskedExchange,
+  asked: RequestState,
   chain: readonly Middleware[],
-  inside: (asked: AskedExchange) => unknown,
-): Promise<Sent> {
+  inside: (asked: RequestState) => unknown,
+): Promise<WireResponse> {
   const request: MiddlewareRequest = Object.assign(recordOf(asked), { route: asked.match?.route.route });
   const within = new Within(asked);
   asked.inside = within;
@@ -44,7 +44,7 @@ async function answerThrough(
       return layer(i + 1);
     };
     try {
-      return within.note(builtAnswer(await middleware(request, next)));
+      return within.note(answerReturns(await middleware(request, next)));
     } catch (thrown) {
       return within.note(failureAnswer(asked, thrown));
     }
@@ -60,21 +60,21 @@ async function answerThrough(
 class Within implements Inside {
   made: Answer | undefined = undefined;
   readonly refused: Refusal[] = [];
-  readonly #asked: AskedExchange;
+  readonly #asked: RequestState;
   #resolve: (answer: Answer) => void = () => {};
 
-  constructor(asked: AskedExchange) {
+  constructor(asked: RequestState) {
     this.#asked = asked;
   }
 
-  make(inside: (asked: AskedExchange) => unknown): Promise<Answer> {
+  make(inside: (asked: RequestState) => unknown): Promise<Answer> {
     return new Promise((resolve) => {
       this.#resolve = resolve;
       inside(this.#asked);
     });
   }
 
-  take(answer: Answer): Sent {
+  take(answer: Answer): WireResponse {
     this.made = answer;
     this.#resolve(this.note(answer));
     if (this.#asked.isSent) this.#late(answer);
@@ -96,14 +96,14 @@ class Within implements Inside {
 }
 
 // What an answer's maker returns where it goes to middleware: nobody looks at it.
-const handedOver: Sent = { status: 500, head: [], body: undefined, closes: false };
+const handedOver: WireResponse = { status: 500, head: [], body: undefined, closes: false };
 
 /**
  * Answers one request: this file is its whole way, from arrival to the answer a listener writes. It answers at once
  * wherever nothing waits, and neither throws nor rejects: whatever is thrown on the way is an answer too.
  */
-export function answerExchange(app: CompiledApp, exchange: Exchange): Soon<Sent> {
-  const asked = new AskedExchange(app, exchange);
+export function answerExchange(app: CompiledApp, exchange: Exchange): MaybePromise<WireResponse> {
+  const asked = new RequestState(app, exchange);
   try {
     openSpan(asked);
   } catch (thrown) {
@@ -117,7 +117,7 @@ export function answerExchange(app: CompiledApp, exchange: Exchange): Soon<Sent>
   }
 }
 
-function decideSafely(asked: AskedExchange): Soon<Sent> {
+function decideSafely(asked: RequestState): MaybePromise<WireResponse> {
   try {
     return decide(asked);
   } catch (thrown) {
@@ -126,7 +126,7 @@ function decideSafely(asked: AskedExchange): Soon<Sent> {
 }
 
 /** What is around the routes: a browser's question before it sends, the app's middleware; and then what is inside. */
-function decide(asked: AskedExchange): Soon<Sent> {
+function decide(asked: RequestState): MaybePromise<WireResponse> {
   const { app, method, path } = asked;
   asked.match = app.table.find(method === "HEAD" ? "GET" : method, path);
   if (app.cors !== undefined && method === "OPTIONS") {
@@ -140,7 +140,7 @@ function decide(asked: AskedExchange): Soon<Sent> {
   return app.middleware === undefined ? decideInside(asked) : answerThrough(asked, app.middleware, decideInsideSafely);
 }
 
-function decideInsideSafely(asked: AskedExchange): Soon<Sent> {
+function decideInsideSafely(asked: RequestState): MaybePromise<WireResponse> {
   try {
     return decideInside(asked);
   } catch (thrown) {
@@ -149,7 +149,7 @@ function decideInsideSafely(asked: AskedExchange): Soon<Sent> {
 }
 
 /** The order of decisions (contract 4.2, 5.7): the cross-origin check, the method, the route, and then what is no route. */
-function decideInside(asked: AskedExchange): Soon<Sent> {
+function decideInside(asked: RequestState): MaybePromise<WireResponse> {
   const { method, match } = asked;
   if (method !== "GET" && !safeMethods.has(method) && comesFromElsewhere(asked))
     return reply(asked, refused(crossOrigin));
@@ -165,35 +165,35 @@ function decideInside(asked: AskedExchange): Soon<Sent> {
   return answerRoute(match.route, asked);
 }
 
-function preflightAnswer(asked: AskedExchange, { table, policy }: CompiledCors): Answer | undefined {
+function preflightAnswer(asked: RequestState, { table, policy }: CompiledCors): Answer | undefined {
   const isAsked = asked.lines("origin").length > 0 && asked.lines("access-control-request-method").length > 0;
   const there = isAsked ? table.elsewhere(asked.path) : "nothing";
   return there === "nothing" ? undefined : policy.preflight(asked, there.allow);
 }
 
-function comesFromElsewhere(asked: AskedExchange): boolean {
+function comesFromElsewhere(asked: RequestState): boolean {
   const { trustedOrigins, cors } = asked.app;
   if (trustedOrigins === undefined || !isCrossOrigin(asked, trustedOrigins)) return false;
   return !(cors !== undefined && cors.covers(asked.match?.route.route) && cors.policy.admits(asked));
 }
 
 // A socket is opened by a GET, and a page may open one to any site: no browser asks first, as it does for a fetch.
-function opensSocket({ sockets }: CompiledRoute, asked: AskedExchange): boolean {
+function opensSocket({ sockets }: CompiledRoute, asked: RequestState): boolean {
   if (sockets === "upgrade") return asked.lines("upgrade").length > 0 && asked.exchange.canUpgrade === true;
   return sockets === "always";
 }
 
 /** A route's own order (contract 4.4): a socket's handshake, inputs, all problems of a stage at once, then the handler. */
-function answerRoute(route: CompiledRoute, asked: AskedExchange): Soon<Sent> {
+function answerRoute(route: CompiledRoute, asked: RequestState): MaybePromise<WireResponse> {
   const refusal = route.opens?.(asked, asked.method === "GET" && asked.exchange.canUpgrade === true);
   if (refusal !== undefined) return reply(asked, refusalAnswer(refusal));
   return readInputs(route.plan, asked, whenRead);
 }
 
 // One object for every request, and no closure for each.
-const whenRead: Then<AskedExchange, Sent> = { inputs: handle, thrown: failed };
+const whenRead: Then<RequestState, WireResponse> = { inputs: handle, thrown: failed };
 
-function handle(asked: AskedExchange, inputs: InputValues | Refusal): Soon<Sent> {
+function handle(asked: RequestState, inputs: InputValues | Refusal): MaybePromise<WireResponse> {
   const route = asked.route as CompiledRoute;
   try {
     if (inputs instanceof Refusal) return reply(asked, refusalAnswer(inputs));
@@ -204,7 +204,11 @@ function handle(asked: AskedExchange, inputs: InputValues | Refusal): Soon<Sent>
 }
 
 /** Sends what an application's function returned, now or when it is there, as the answer it stands for. */
-function whenMade(asked: AskedExchange, returned: unknown, answerOf: (returned: unknown) => Answer): Soon<Sent> {
+function whenMade(
+  asked: RequestState,
+  returned: unknown,
+  answerOf: (returned: unknown) => Answer,
+): MaybePromise<WireResponse> {
   if (!isThenable(returned)) return reply(asked, answerOf(returned));
   return Promise.resolve(returned).then(
     (returned) => replyWith(asked, returned, answerOf),
@@ -212,7 +216,11 @@ function whenMade(asked: AskedExchange, returned: unknown, answerOf: (returned: 
   );
 }
 
-function replyWith(asked: AskedExchange, returned: unknown, answerOf: (returned: unknown) => Answer): Soon<Sent> {
+function replyWith(
+  asked: RequestState,
+  returned: unknown,
+  answerOf: (returned: unknown) => Answer,
+): MaybePromise<WireResponse> {
   try {
     return reply(asked, answerOf(returned));
   } catch (thrown) {
@@ -221,7 +229,7 @@ function replyWith(asked: AskedExchange, returned: unknown, answerOf: (returned:
 }
 
 /** Rules 3, 4, 6 and 7 of contract 4.2. */
-function answerNoRoute(asked: AskedExchange): Soon<Sent> {
+function answerNoRoute(asked: RequestState): MaybePromise<WireResponse> {
   const { app, method, target, path } = asked;
   if (method === "OPTIONS" && target === "*") return reply(asked, empty(204));
 
@@ -237,7 +245,7 @@ function answerNoRoute(asked: AskedExchange): Soon<Sent> {
     return reply(asked, method === "OPTIONS" ? empty(204, headers) : refused(methodNotAllowed, headers));
   }
   if (app.notFound === undefined) return reply(asked, refused(notFound));
-  return whenMade(asked, app.notFound(recordOf(asked)), builtAnswer);
+  return whenMade(asked, app.notFound(recordOf(asked)), answerReturns);
 }
 
 function allowed(app: CompiledApp, path: string): string | undefined {
@@ -250,7 +258,7 @@ function withoutSlash(path: string): string | undefined {
   return path.length > 1 && path.endsWith("/") && !/^\/[/\\]/.test(path) ? path.slice(0, -1) : undefined;
 }
 
-function failed(asked: AskedExchange, thrown: unknown): Soon<Sent> {
+function failed(asked: RequestState, thrown: unknown): MaybePromise<WireResponse> {
   return reply(asked, failureAnswer(asked, thrown));
 }
 

@@ -1,12 +1,12 @@
 import type { StreamEnd, StreamRequest } from "../events/stream.ts";
 import { within } from "../logging/context.ts";
-import type { Fields, Level } from "../logging/entry.ts";
+import type { LogFields, Level } from "../logging/entry.ts";
 import { log } from "../logging/writer.ts";
 import type { SocketRequest } from "../sockets/open-socket.ts";
 import { logUndeclared } from "./access-log.ts";
 import { failureOf } from "./failures.ts";
-import type { Failure } from "./failures.ts";
-import type { AskedExchange } from "./request.ts";
+import type { RaisedFailure } from "./failures.ts";
+import type { RequestState } from "./request.ts";
 
 const source = "framework.http";
 
@@ -17,15 +17,15 @@ const wrong: { readonly [End in StreamEnd]?: string } = {
   failed: "failed, so its connection is closed",
 };
 
-const asItIs: Failure = { level: "error", why: "", fields: {} };
+const asItIs: RaisedFailure = { level: "error", why: "", fields: {} };
 
 /** A streamed body and its request: whose context it is made in, and how its sending ended. */
-export class SentStream implements StreamRequest {
-  readonly #asked: AskedExchange;
+export class StreamLog implements StreamRequest {
+  readonly #asked: RequestState;
   readonly #startedAt = performance.now();
   #isOver = false;
 
-  constructor(asked: AskedExchange) {
+  constructor(asked: RequestState) {
     this.#asked = asked;
   }
 
@@ -66,12 +66,12 @@ export class SentStream implements StreamRequest {
 const kinds = { socket: "framework.websocket.ended", takeover: "framework.takeover.ended" } as const;
 
 /** What a connection became, and the request that it did by: whose context it is spoken in, and how it ended. */
-export class SentSocket implements SocketRequest {
-  readonly #asked: AskedExchange;
+export class ConnectionLog implements SocketRequest {
+  readonly #asked: RequestState;
   readonly #kind: keyof typeof kinds;
   readonly #startedAt = performance.now();
 
-  constructor(asked: AskedExchange, kind: keyof typeof kinds) {
+  constructor(asked: RequestState, kind: keyof typeof kinds) {
     this.#asked = asked;
     this.#kind = kind;
   }
@@ -94,7 +94,7 @@ export class SentSocket implements SocketRequest {
     this.#say("info", `${this.#kind} on ${this.#asked.path} ended: ${how}`, { duration, [kinds[this.#kind]]: how });
   }
 
-  #say(level: Level, message: string, fields: Fields): void {
+  #say(level: Level, message: string, fields: LogFields): void {
     const { path, context } = this.#asked;
     log({ level, source: "framework.http", message, fields: { "url.path": path, ...fields }, context });
   }

@@ -1,12 +1,12 @@
 import { isStream } from "../answers/answer.ts";
-import type { Soon } from "../deferred.ts";
+import type { MaybePromise } from "../deferred.ts";
 import { readParts } from "../events/stream.ts";
 import type { StreamBody } from "../events/stream.ts";
 import { byteLength, decode } from "../http/bytes.ts";
 import { endedEarly, gather, partOf } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import { inBackground } from "../logging/raised.ts";
-import type { Exchange, Sent } from "./exchange.ts";
+import type { Exchange, WireResponse } from "./exchange.ts";
 import { sayReported } from "./failures.ts";
 import { abortingWith } from "./request.ts";
 
@@ -103,7 +103,7 @@ function hostOf(url: string): string {
 
 /** Answers a standard `Request`. Never rejects. */
 export async function fetchFrom(
-  answer: (exchange: Exchange) => Soon<Sent>,
+  answer: (exchange: Exchange) => MaybePromise<WireResponse>,
   request: Request,
   peer: string,
 ): Promise<Response> {
@@ -122,24 +122,24 @@ export function unmade(thrown: unknown): Response {
 }
 
 /** The answer to an exchange as a standard `Response`: of whoever cancels its body, the client has gone. */
-export function responseTo(exchange: FetchExchange, sent: Sent): Response {
+export function responseTo(exchange: FetchExchange, sent: WireResponse): Response {
   const { body } = sent;
   return responseOf(sent, isStream(body) ? readable(body, exchange) : undefined);
 }
 
 /** An answer as a standard `Response`, for a runtime that tells the length of a body itself: a header costs 60 to 380 ns. */
-export function ownLengthResponseOf(sent: Sent): Response {
+export function ownLengthResponseOf(sent: WireResponse): Response {
   return responseOf(sent, undefined, lengthAt(sent));
 }
 
 /** Where a head's length stands that a runtime tells by itself; the head's end where it has to be told. */
-export function lengthAt({ body, head }: Sent): number {
+export function lengthAt({ body, head }: WireResponse): number {
   const isMeasured = body !== undefined && body.length !== 0 && head.at(-2) === "content-length";
   return isMeasured ? head.length - 2 : head.length;
 }
 
 /** Whether a head tells a type and an id alone, as nearly every answer's does, up to where its length stands. */
-export function tellsTypeAndId({ head, closes }: Sent, until: number): boolean {
+export function tellsTypeAndId({ head, closes }: WireResponse, until: number): boolean {
   return until === 4 && head[0] === "content-type" && head[2] === "x-request-id" && !closes;
 }
 
@@ -149,7 +149,7 @@ export function tellsTypeAndId({ head, closes }: Sent, until: number): boolean {
  * @param until How much of the head is told.
  */
 export function responseOf(
-  { status, head, body, closes }: Sent,
+  { status, head, body, closes }: WireResponse,
   stream?: ReadableStream<Uint8Array>,
   until: number = head.length,
 ): Response {

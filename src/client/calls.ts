@@ -49,10 +49,10 @@ type There<A> = Exclude<A, undefined>;
 
 // A route whose pattern is known only when the program runs has no name to call it by: no member is due for it.
 type Name<R extends Route> = {} extends { [P in R["pattern"]]: 1 } ? never : `${R["method"]} ${R["pattern"]}`;
-type Call<R extends Route> = (
+type RouteCall<R extends Route> = (
   ...given: Sending<There<R[typeof wire]>>
 ) => Promise<Outcome<There<R[typeof sent]>, There<R[typeof names]>>>;
 
 /** A function for each route, under its method and pattern: `api["GET /orders/{order_id}"]`. */
 // One function generic in its key was measured at 25 times the cost to the compiler.
-export type Calls<Routes extends readonly Route[]> = { readonly [R in Routes[number] as Name<R>]: Call<R> };
+export type Calls<Routes extends readonly Route[]> = { readonly [R in Routes[number] as Name<R>]: RouteCall<R> };

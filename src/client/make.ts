@@ -95,7 +95,7 @@ export function make(options: MakeOptions = {}): Client {
     async fetch(input, { timeoutMs: ownTimeoutMs = timeoutMs, ...init } = {}) {
       checkTime(ownTimeoutMs);
       const url = addressOf(input, base);
-      const call = new Call(url, init.method);
+      const call = new OutgoingCall(url, init.method);
       const sent = call.headers(headers, init.headers);
       const signal = timed(ownTimeoutMs, init.signal);
       // The platform wants it said that what is streamed is sent before anything is answered.
@@ -140,7 +140,7 @@ function timed(ms: number, own: AbortSignal | null | undefined): AbortSignal {
 }
 
 /** One call, and what is told of it. */
-class Call {
+class OutgoingCall {
   readonly #url: URL;
   readonly #method: string;
   readonly #span: OpenSpan | undefined;

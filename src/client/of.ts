@@ -6,22 +6,22 @@ import type { Route } from "../routing/route.ts";
 import type { Calls, ClientOptions, Refused } from "./calls.ts";
 
 /** What a call sends, as far as its route reads it. */
-interface Sent {
-  readonly path?: Fields;
-  readonly query?: Fields;
-  readonly headers?: Fields;
+interface RequestParts {
+  readonly path?: RequestFields;
+  readonly query?: RequestFields;
+  readonly headers?: RequestFields;
   readonly json?: unknown;
-  readonly form?: Fields;
+  readonly form?: RequestFields;
   readonly body?: BodyToSend;
   readonly signal?: AbortSignal;
 }
 
-interface Fields {
+interface RequestFields {
   readonly [name: string]: unknown;
 }
 
 /** The request of a call, but for a form. Throws for what no request can hold: a header with a line break, for one. */
-function requestOf(options: ClientOptions, method: string, pattern: string, sent: Sent): Request {
+function requestOf(options: ClientOptions, method: string, pattern: string, sent: RequestParts): Request {
   const json: string | undefined = JSON.stringify(sent.json);
   const query = String(new URLSearchParams(pairsOf(sent.query)));
   const url = options.baseUrl.replace(/\/$/, "") + pathOf(pattern, sent.path) + (query && `?${query}`);
@@ -35,13 +35,13 @@ function requestOf(options: ClientOptions, method: string, pattern: string, sent
     duplex: "half" as const,
   };
   const request = new Request(url, init);
-  const given = [options.headers, json && { "content-type": "application/json" }, sent.headers] as Fields[];
+  const given = [options.headers, json && { "content-type": "application/json" }, sent.headers] as RequestFields[];
   for (const [name, value] of given.flatMap(pairsOf)) request.headers.set(name, value);
   return request;
 }
 
 /** As `Path.url` prints it, but for what no request can have. */
-function pathOf(pattern: string, path: Fields = {}): string {
+function pathOf(pattern: string, path: RequestFields = {}): string {
   const segments = pattern.split("/").flatMap((segment) => {
     const [, name, rest] = /^\{(.+?)(\*?)\}$/.exec(segment) ?? [];
     if (!name) return segment;
@@ -57,7 +57,7 @@ function pathOf(pattern: string, path: Fields = {}): string {
 }
 
 /** Each value under its name, a list's one by one; what is undefined is left out. */
-function pairsOf(fields: Fields = {}): [name: string, value: string][] {
+function pairsOf(fields: RequestFields = {}): [name: string, value: string][] {
   return Object.entries(fields).flatMap(([name, value = []]) =>
     [value].flat().map((one): [string, string] => [name, textOf(one)]),
   );
@@ -80,7 +80,7 @@ interface RefusalBody {
 }
 
 /** What comes of a request, which its form is not in yet. More than JSON few calls need: a bundler leaves it until one does. */
-export async function outcomeOf(request: Request, ask: Ask = fetch, form?: Fields): Promise<Came> {
+export async function outcomeOf(request: Request, ask: Ask = fetch, form?: RequestFields): Promise<Came> {
   // Until something answers: it has no status, and no headers.
   let response = Response.error();
   let came: object = { error: "unreachable", message: "The server could not be reached.", problems: [] };
@@ -109,7 +109,8 @@ function callsOf(options: ClientOptions): object {
     const [method, pattern] = String(key).split(/ (\/.*)/) as [string, string?];
     return (
       pattern &&
-      (async (sent: Sent = {}) => outcomeOf(requestOf(options, method, pattern, sent), options.fetch, sent.form))
+      (async (sent: RequestParts = {}) =>
+        outcomeOf(requestOf(options, method, pattern, sent), options.fetch, sent.form))
     );
   };
   return new Proxy({}, { get });

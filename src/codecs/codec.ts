@@ -20,7 +20,7 @@ export interface Codec<in out A, out Sent = unknown> {
 }
 
 /** What a client is given for a codec's value; its text, where the codec's type does not say. */
-export type SentAs<Sent> = unknown extends Sent ? string : Sent;
+export type EncodedAs<Sent> = unknown extends Sent ? string : Sent;
 
 /** A text's description in the API document. */
 export interface TextShape {

@@ -3,7 +3,13 @@ import type { Level, LogContext, OpenSpan } from "../logging/entry.ts";
 import { log } from "../logging/writer.ts";
 import { openStatement } from "../telemetry/span.ts";
 import { LinkFailure } from "./connection.ts";
-import type { Answer, Description, Link, LinkTrouble, Values } from "./connection.ts";
+import type {
+  StatementResult,
+  StatementColumns,
+  DatabaseConnection,
+  ConnectionError,
+  StatementValues,
+} from "./connection.ts";
 import { DatabaseError } from "./failure.ts";
 
 const source = "framework.postgres";
@@ -26,19 +32,19 @@ function write(level: Level, message: string, context: LogContext | undefined = 
 }
 
 /** Why there is no connection. */
-export function whyOf(failure: unknown): string {
+export function reasonOf(failure: unknown): string {
   const trouble = failure instanceof LinkFailure ? failure.trouble : undefined;
   if (trouble === undefined) return failure instanceof Error ? failure.name : typeof failure;
   return trouble.kind === "refused" ? `${trouble.severity} ${trouble.code}: ${trouble.message}` : trouble.why;
 }
 
 export function unsent(failure: unknown): DatabaseError {
-  return new DatabaseError({ kind: "unsent", detail: whyOf(failure) });
+  return new DatabaseError({ kind: "unsent", detail: reasonOf(failure) });
 }
 
 /** One connection of a pool, and what the pool's housekeeping knows of it. */
-export class Slot {
-  readonly link: Link;
+export class PooledConnection {
+  readonly link: DatabaseConnection;
   /** When it is renewed, by `performance.now()`. */
   endsAt: number;
   /** How long the statement runs that runs: counted by the sweep, as a clock asked for every statement costs more. */
@@ -47,37 +53,37 @@ export class Slot {
   /** Set where the borrower gave the server a bound of its own. */
   isUnbounded = false;
   /** The connection that takes its place when it is given back. */
-  successor: Slot | undefined = undefined;
+  successor: PooledConnection | undefined = undefined;
   /** Whether what runs ends what its borrower did. */
   isEnding = false;
 
-  constructor(link: Link, endsAt: number) {
+  constructor(link: DatabaseConnection, endsAt: number) {
     this.link = link;
     this.endsAt = endsAt;
   }
 
-  run(sql: string, values: Values): Promise<Answer> {
+  run(sql: string, values: StatementValues): Promise<StatementResult> {
     this.runningMs = 0;
     this.isEnding = false;
     return this.#run(sql, values);
   }
 
   /** Has the server describe a statement, which it does not run. */
-  describe(sql: string): Promise<Description> {
+  describe(sql: string): Promise<StatementColumns> {
     this.runningMs = 0;
     this.isEnding = false;
     return this.link.describe(sql);
   }
 
   /** Asks whether the server is there. */
-  ask(): Promise<Answer> {
+  ask(): Promise<StatementResult> {
     this.runningMs = 0;
     this.isEnding = false;
     return this.link.run("select 1", []);
   }
 
   /** Commits, or rolls back. */
-  end(sql: "commit" | "rollback"): Promise<Answer> {
+  end(sql: "commit" | "rollback"): Promise<StatementResult> {
     this.runningMs = 0;
     this.isEnding = true;
     return this.#run(sql, []);
@@ -90,13 +96,13 @@ export class Slot {
     await this.link.script(sql).catch(() => this.link.cut());
   }
 
-  #run(sql: string, values: Values): Promise<Answer> {
+  #run(sql: string, values: StatementValues): Promise<StatementResult> {
     const span = openStatement(sql);
     return span === undefined ? this.link.run(sql, values) : traced(span, this.link.run(sql, values));
   }
 }
 
-async function traced(span: OpenSpan, running: Promise<Answer>): Promise<Answer> {
+async function traced(span: OpenSpan, running: Promise<StatementResult>): Promise<StatementResult> {
   try {
     return await running;
   } catch (thrown) {
@@ -110,12 +116,12 @@ async function traced(span: OpenSpan, running: Promise<Answer>): Promise<Answer>
 }
 
 // The server's code or what became of the link: what is said of it may quote a value.
-function kindOf(trouble: LinkTrouble): string {
+function kindOf(trouble: ConnectionError): string {
   return trouble.kind === "refused" ? trouble.code : trouble.kind;
 }
 
 interface Waiter {
-  readonly resolve: (slot: Slot) => void;
+  readonly resolve: (slot: PooledConnection) => void;
   readonly reject: (why: DatabaseError) => void;
   readonly waitMs: number;
   readonly startedAt: number;
@@ -129,10 +135,10 @@ interface Waiter {
 
 const longWaitMs = 100;
 // Past it a timer fires at once.
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 /** Who waits for a connection, in the order of asking, each for as long as it will. */
-export class WaitingLine {
+export class AcquireQueue {
   readonly #waiting = new Set<Waiter>();
   // One timer for all of them, which goes on when nobody waits: nearly every wait ends long before it is due, and a timer
   // for each would cost as much as the rest of it.
@@ -144,7 +150,7 @@ export class WaitingLine {
     return this.#waiting.size;
   }
 
-  join(waitMs: number, signal: AbortSignal | undefined): Promise<Slot> {
+  enqueue(waitMs: number, signal: AbortSignal | undefined): Promise<PooledConnection> {
     return new Promise((resolve, reject) => {
       const startedAt = performance.now();
       const endsAt = startedAt + waitMs;
@@ -157,7 +163,7 @@ export class WaitingLine {
   }
 
   /** Hands a connection to whoever has waited longest; answers whether anybody waits. */
-  serve(slot: Slot): boolean {
+  handOff(slot: PooledConnection): boolean {
     const [waiter] = this.#waiting;
     if (waiter === undefined) return false;
     this.#leave(waiter);
@@ -196,7 +202,7 @@ export class WaitingLine {
     clearTimeout(this.#timer);
     this.#firesAt = at;
     const fire = (): void => this.#expire();
-    this.#timer = setTimeout(fire, Math.min(at - now, longestTimerMs));
+    this.#timer = setTimeout(fire, Math.min(at - now, maxTimerMs));
   }
 
   #expire(): void {

@@ -1,10 +1,10 @@
 import { inBackground } from "../logging/raised.ts";
-import { Slot, WaitingLine, gaveUp, unsent, warn, whyOf } from "./acquire-queue.ts";
+import { PooledConnection, AcquireQueue, gaveUp, unsent, warn, reasonOf } from "./acquire-queue.ts";
 import { LinkFailure } from "./connection.ts";
-import type { OpenLink } from "./connection.ts";
+import type { OpenConnection } from "./connection.ts";
 import { DatabaseError } from "./failure.ts";
 
-export interface SlotsOptions {
+export interface ConnectionPoolOptions {
   readonly size: number;
   readonly waitMs: number;
   /** What a statement may take on the wire, whatever the server does; undefined for any time. */
@@ -20,7 +20,7 @@ export interface Borrow {
 }
 
 const firstBackoffMs = 100;
-const longestBackoffMs = 1000;
+const maxBackoffMs = 1000;
 /** How long an idle connection may take to say that it is there. */
 const askMs = 5000;
 /** How long a commit may take that may take long: what was deferred is checked in it. */
@@ -30,13 +30,13 @@ const endMs = 60_000;
  * A fixed number of places for a connection each. A place is idle, lent, being opened, or down; a connection that dies
  * leaves its place down, and one attempt at a time, further and further apart, finds out when the server is back.
  */
-export class Slots {
-  readonly #open: OpenLink;
-  readonly #options: SlotsOptions;
+export class ConnectionPool {
+  readonly #open: OpenConnection;
+  readonly #options: ConnectionPoolOptions;
   // The last one given back is lent first: so few connections are busy, and the others' caches stay out of the way.
-  readonly #idle: Slot[] = [];
-  readonly #lent = new Set<Slot>();
-  readonly #waiting = new WaitingLine();
+  readonly #idle: PooledConnection[] = [];
+  readonly #acquired = new Set<PooledConnection>();
+  readonly #waiting = new AcquireQueue();
   #opening = 0;
   #leaving = 0;
   #isRenewing = false;
@@ -51,15 +51,15 @@ export class Slots {
   #whenClosed: (() => void) | undefined = undefined;
   #closing: Promise<void> | undefined = undefined;
 
-  private constructor(open: OpenLink, options: SlotsOptions) {
+  private constructor(open: OpenConnection, options: ConnectionPoolOptions) {
     this.#open = open;
     this.#options = options;
     this.#sweepMs = Math.max(1, Math.min(1000, options.idleCheckMs / 4, options.maxLifetimeMs / 4));
   }
 
   /** Opens every connection. Where one cannot be, the others are closed, and the first reason is thrown. */
-  static async filled(open: OpenLink, options: SlotsOptions): Promise<Slots> {
-    const slots = new Slots(open, options);
+  static async filled(open: OpenConnection, options: ConnectionPoolOptions): Promise<ConnectionPool> {
+    const slots = new ConnectionPool(open, options);
     const opened = await Promise.allSettled(Array.from({ length: options.size }, () => slots.#openSlot()));
     for (const { value } of opened.filter((one) => one.status === "fulfilled")) slots.#idle.push(value);
     const failed = opened.find((one) => one.status === "rejected");
@@ -69,7 +69,7 @@ export class Slots {
     }
     // A connection may have died while the others were opened.
     for (const slot of slots.#idle.slice()) if (!slot.link.isOpen) slots.#died(slot);
-    slots.#sweep = setInterval(() => slots.#keepHouse(), slots.#sweepMs);
+    slots.#sweep = setInterval(() => slots.#maintain(), slots.#sweepMs);
     return slots;
   }
 
@@ -79,44 +79,44 @@ export class Slots {
 
   /** Whether every place is lent: none is idle, and none is down or being opened. */
   get isAllLent(): boolean {
-    return this.#lent.size >= this.#options.size;
+    return this.#acquired.size >= this.#options.size;
   }
 
   stats(): { readonly size: number; readonly idle: number; readonly waiting: number; readonly replaced: number } {
     const { size } = this.#options;
-    const idle = this.#isClosed ? 0 : size - this.#lent.size;
+    const idle = this.#isClosed ? 0 : size - this.#acquired.size;
     return { size, idle, waiting: this.#waiting.size, replaced: this.#replaced };
   }
 
   /** A connection of one's own until it is given back: at once where one is idle, else in the order of asking. */
-  take(borrow: Borrow): Slot | Promise<Slot> {
+  take(borrow: Borrow): PooledConnection | Promise<PooledConnection> {
     if (this.#isClosed) return Promise.reject(new DatabaseError({ kind: "pool_closed" }));
     const { waitMs = this.#options.waitMs, signal } = borrow;
     if (signal?.aborted) return Promise.reject(gaveUp());
     const slot = this.#idle.pop();
-    if (slot === undefined) return this.#isUnreachable ? this.#refuseSoon() : this.#waiting.join(waitMs, signal);
-    this.#lent.add(slot);
+    if (slot === undefined) return this.#isUnreachable ? this.#refuseSoon() : this.#waiting.enqueue(waitMs, signal);
+    this.#acquired.add(slot);
     return slot;
   }
 
   /** Takes a connection back, for whoever has waited longest. */
-  give(slot: Slot): void {
+  give(slot: PooledConnection): void {
     if (slot.successor !== undefined) this.#replace(slot, slot.successor);
     else if (this.#isClosed) {
-      this.#lent.delete(slot);
+      this.#acquired.delete(slot);
       inBackground(this.#dismiss(slot));
     } else if (!slot.link.isOpen) {
-      this.#lent.delete(slot);
+      this.#acquired.delete(slot);
       this.#wentDown();
-    } else if (!this.#waiting.serve(slot)) {
-      this.#lent.delete(slot);
+    } else if (!this.#waiting.handOff(slot)) {
+      this.#acquired.delete(slot);
       slot.idleMs = 0;
       this.#idle.push(slot);
     }
   }
 
   /** Closes a connection that nobody is to have any more. */
-  async #dismiss({ link }: Slot): Promise<void> {
+  async #dismiss({ link }: PooledConnection): Promise<void> {
     this.#leaving++;
     try {
       await link.shut();
@@ -141,7 +141,7 @@ export class Slots {
   }
 
   get #isEmpty(): boolean {
-    return this.#lent.size + this.#opening + this.#leaving === 0 && !this.#isRenewing;
+    return this.#acquired.size + this.#opening + this.#leaving === 0 && !this.#isRenewing;
   }
 
   #tellClosed(): void {
@@ -159,17 +159,20 @@ export class Slots {
     return this.#attempt !== undefined && this.#opening === 0 && this.#down === this.#options.size;
   }
 
-  async #openSlot(): Promise<Slot> {
-    const opened: Slot[] = [];
+  async #openSlot(): Promise<PooledConnection> {
+    const opened: PooledConnection[] = [];
     const link = await this.#open({ closed: () => opened.forEach((slot) => this.#died(slot)) });
     // A tenth of a life apart, so that connections opened together do not all end together.
-    const slot = new Slot(link, performance.now() + this.#options.maxLifetimeMs * (0.9 + Math.random() * 0.2));
+    const slot = new PooledConnection(
+      link,
+      performance.now() + this.#options.maxLifetimeMs * (0.9 + Math.random() * 0.2),
+    );
     opened.push(slot);
     return slot;
   }
 
   /** One that is lent is found dead when it is given back. */
-  #died(slot: Slot): void {
+  #died(slot: PooledConnection): void {
     const at = this.#idle.indexOf(slot);
     if (at === -1) return;
     this.#idle.splice(at, 1);
@@ -214,20 +217,20 @@ export class Slots {
     this.#tellClosed();
   }
 
-  #settleOpened(slot: Slot): void {
+  #settleOpened(slot: PooledConnection): void {
     clearTimeout(this.#attempt);
     this.#attempt = undefined;
-    this.#lent.add(slot);
+    this.#acquired.add(slot);
     this.give(slot);
     this.#revive();
   }
 
   #failed(failure: unknown): void {
-    this.#why = whyOf(failure);
+    this.#why = reasonOf(failure);
     if (this.#isClosed) return;
     if (this.#attempt === undefined && this.#opening === 0) {
       if (this.#backoffMs === 0) warn(`the database is not reached: ${this.#why}`);
-      this.#backoffMs = Math.min(Math.max(firstBackoffMs, this.#backoffMs * 2), longestBackoffMs);
+      this.#backoffMs = Math.min(Math.max(firstBackoffMs, this.#backoffMs * 2), maxBackoffMs);
       this.#attemptLater();
     }
     if (!this.#isUnreachable) return;
@@ -235,9 +238,9 @@ export class Slots {
   }
 
   /** Bounds what runs, renews what is old, and asks what was long idle whether it is there. */
-  #keepHouse(): void {
+  #maintain(): void {
     const { idleCheckMs } = this.#options;
-    for (const slot of this.#lent) {
+    for (const slot of this.#acquired) {
       if (!slot.link.isRunning) continue;
       slot.runningMs += this.#sweepMs;
       if (slot.runningMs > this.#boundOf(slot)) slot.link.cut();
@@ -254,13 +257,13 @@ export class Slots {
    * What a statement may take on the wire, in milliseconds. Where its borrower lifted that bound, or the pool has none, the
    * end of a transaction has one still: whoever waits for it cannot ask for more, and on a dead network would for TCP.
    */
-  #boundOf(slot: Slot): number {
+  #boundOf(slot: PooledConnection): number {
     const { answerMs } = this.#options;
     if (answerMs !== undefined && !slot.isUnbounded) return answerMs;
     return slot.isEnding ? Math.max(endMs, answerMs ?? 0) : Number.POSITIVE_INFINITY;
   }
 
-  async #ask(slot: Slot): Promise<void> {
+  async #ask(slot: PooledConnection): Promise<void> {
     this.#borrowIdle(slot);
     const timer = setTimeout(() => slot.link.cut(), askMs);
     await slot.ask().catch(() => slot.link.cut());
@@ -271,19 +274,19 @@ export class Slots {
   /** One that is past its time, whether it is lent or not: in a pool that is busy none is ever idle for long. */
   #renewOldest(): void {
     const now = performance.now();
-    for (const slots of [this.#idle, this.#lent])
+    for (const slots of [this.#idle, this.#acquired])
       for (const slot of slots) {
         if (now > slot.endsAt) return inBackground(this.#renew(slot));
       }
   }
 
   /** The new connection stands before the old one goes, which nobody loses who has it. */
-  async #renew(slot: Slot): Promise<void> {
+  async #renew(slot: PooledConnection): Promise<void> {
     this.#isRenewing = true;
     slot.endsAt = Number.POSITIVE_INFINITY;
     try {
       const fresh = await this.#openSlot();
-      if (this.#lent.has(slot)) slot.successor = fresh;
+      if (this.#acquired.has(slot)) slot.successor = fresh;
       else if (this.#idle.includes(slot)) this.#replace(this.#borrowIdle(slot), fresh);
       // It died, and its place has another one by now, or the pool is closed.
       else inBackground(this.#dismiss(fresh));
@@ -295,17 +298,17 @@ export class Slots {
   }
 
   /** Has a connection that nobody has any more go, and another one come. */
-  #replace(slot: Slot, fresh: Slot): void {
-    this.#lent.delete(slot);
+  #replace(slot: PooledConnection, fresh: PooledConnection): void {
+    this.#acquired.delete(slot);
     inBackground(this.#dismiss(slot));
     this.#replaced++;
-    this.#lent.add(fresh);
+    this.#acquired.add(fresh);
     this.give(fresh);
   }
 
-  #borrowIdle(slot: Slot): Slot {
+  #borrowIdle(slot: PooledConnection): PooledConnection {
     this.#idle.splice(this.#idle.indexOf(slot), 1);
-    this.#lent.add(slot);
+    this.#acquired.add(slot);
     return slot;
   }
 }

@@ -1,5 +1,5 @@
 /** One connection to the database, as a driver gives it: the port that `adapters/postgres` implements. */
-export interface Link {
+export interface DatabaseConnection {
   /** Whether it can take a statement still. */
   readonly isOpen: boolean;
   /** Whether something runs on it. */
@@ -9,11 +9,11 @@ export interface Link {
    *
    * Rejects with a {@link LinkFailure}, and with nothing else.
    */
-  run(sql: string, values: readonly (string | null)[]): Promise<Answer>;
+  run(sql: string, values: readonly (string | null)[]): Promise<StatementResult>;
   /** Runs statements without parameters, separated by semicolons, as one message; answers the last one's. */
-  script(sql: string): Promise<Answer>;
+  script(sql: string): Promise<StatementResult>;
   /** What the database makes of a statement that it does not run. */
-  describe(sql: string): Promise<Description>;
+  describe(sql: string): Promise<StatementColumns>;
   /** Asks the server to end the statement that runs. Settles when the server has been told, and no later statement can be meant. */
   cancel(): Promise<void>;
   /** Says goodbye and closes; settles when it is closed. */
@@ -23,7 +23,7 @@ export interface Link {
 }
 
 /** What a driver tells of a connection that is open. */
-export interface LinkEvents {
+export interface ConnectionEvents {
   /** It closed, whoever did it. Called once, before what ran on it rejects. */
   readonly closed: () => void;
   /** A `NOTIFY` on a channel it listens to. */
@@ -31,7 +31,7 @@ export interface LinkEvents {
 }
 
 /** Opens a connection; rejects with a {@link LinkFailure} that says why there is none. */
-export type OpenLink = (events: LinkEvents) => Promise<Link>;
+export type OpenConnection = (events: ConnectionEvents) => Promise<DatabaseConnection>;
 
 /** A column of an answer: its name, and its type's number in `pg_type`. */
 export interface Column {
@@ -39,24 +39,24 @@ export interface Column {
   readonly type: number;
 }
 
-export type Values = readonly (string | null)[];
+export type StatementValues = readonly (string | null)[];
 
 /** The rows of a statement, each the texts of its columns, and what the server said of it. */
-export type Answer = readonly Values[] & {
+export type StatementResult = readonly StatementValues[] & {
   readonly columns: readonly Column[];
   /** The command's word, as `SELECT` or `COMMIT`: what was done, which need not be what was asked. */
   readonly command: string;
   readonly count: number | null;
 };
 
-export interface Description {
+export interface StatementColumns {
   /** The types of its parameters, by number. */
   readonly params: readonly number[];
   readonly columns: readonly Column[];
 }
 
 /** Why a link did not do what it was asked. */
-export type LinkTrouble =
+export type ConnectionError =
   /** The server's own word; the link goes on. */
   | {
       readonly kind: "refused";
@@ -85,9 +85,9 @@ export type LinkTrouble =
   | { readonly kind: "unreachable"; readonly why: string };
 
 export class LinkFailure extends Error {
-  readonly trouble: LinkTrouble;
+  readonly trouble: ConnectionError;
 
-  constructor(trouble: LinkTrouble) {
+  constructor(trouble: ConnectionError) {
     super(trouble.kind);
     this.name = "LinkFailure";
     this.trouble = trouble;

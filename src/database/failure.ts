@@ -1,5 +1,5 @@
 import { Refusal, RefusingError, refuse } from "../refusals.ts";
-import type { LinkTrouble, Values } from "./connection.ts";
+import type { ConnectionError, StatementValues } from "./connection.ts";
 import { untold } from "./untold.ts";
 
 /** What went wrong with the database, told apart by what was done. */
@@ -99,7 +99,7 @@ const concurrent: ReadonlySet<string> = /* @__PURE__ */ new Set(["40001", "40P01
  * @param sql Named where the statement is what is wrong: it is the program's own text.
  * @param values Its parameters', none of which may be told; undefined where what it runs is not known, as for a commit.
  */
-export function failureOf(trouble: LinkTrouble, sql: string, values: Values | undefined): DatabaseFailure {
+export function failureOf(trouble: ConnectionError, sql: string, values: StatementValues | undefined): DatabaseFailure {
   if (trouble.kind === "unreachable") return { kind: "unsent", detail: trouble.why };
   if (trouble.kind === "gone")
     return trouble.isSent
@@ -109,25 +109,25 @@ export function failureOf(trouble: LinkTrouble, sql: string, values: Values | un
     return { kind: "db", code: undefined, detail: `${trouble.why}, for ${clipped(sql)}` };
   const { code, constraint } = trouble;
   if (conflicts.has(code)) return { kind: "conflict", constraint };
-  const said = saidOf(trouble, sql, values);
+  const said = messageOf(trouble, sql, values);
   if (concurrent.has(code)) return { kind: "not_serializable", detail: said };
   return { kind: "db", code, detail: `${said}, for ${clipped(sql)}` };
 }
 
 // Class 22 is of bad values, and its sentences quote them; the server's hints, details and contexts quote what they like.
-function saidOf(
-  { code, severity, message, names }: LinkTrouble & { kind: "refused" },
+function messageOf(
+  { code, severity, message, names }: ConnectionError & { kind: "refused" },
   sql: string,
-  values: Values | undefined,
+  values: StatementValues | undefined,
 ): string {
   const told = `${severity} ${code}`;
   return code.startsWith("22") || values === undefined ? told : `${told}: ${untold(message, sql, values, names)}`;
 }
 
-const mostShown = 100;
+const maxShownCharacters = 100;
 
 /** A statement's text on one line, as a log names it. */
 export function clipped(sql: string): string {
   const line = sql.replace(/\s+/g, " ").trim();
-  return line.length > mostShown ? `${line.slice(0, mostShown - 1)}…` : line;
+  return line.length > maxShownCharacters ? `${line.slice(0, maxShownCharacters - 1)}…` : line;
 }

@@ -4,10 +4,10 @@ import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { measurePool } from "../telemetry/measure.ts";
 import { warn } from "./acquire-queue.ts";
-import type { Slot } from "./acquire-queue.ts";
-import { Slots } from "./connection-pool.ts";
-import type { Borrow, SlotsOptions } from "./connection-pool.ts";
-import type { Answer, Description, LinkFailure, OpenLink, Values } from "./connection.ts";
+import type { PooledConnection } from "./acquire-queue.ts";
+import { ConnectionPool } from "./connection-pool.ts";
+import type { Borrow, ConnectionPoolOptions } from "./connection-pool.ts";
+import type { StatementResult, StatementColumns, LinkFailure, OpenConnection, StatementValues } from "./connection.ts";
 import { DatabaseError, failureOf } from "./failure.ts";
 import type { Statement } from "./statement.ts";
 import { Lease, controlsTransaction, transact } from "./transaction.ts";
@@ -40,8 +40,8 @@ const resetting =
 const longHoldMs = 250;
 
 /** What is done with a connection that is borrowed for it alone. */
-type Act<A> = (slot: Slot, sql: string, values: Values) => Promise<A>;
-const run: Act<Answer> = (slot, sql, values) => slot.run(sql, values);
+type Act<A> = (slot: PooledConnection, sql: string, values: StatementValues) => Promise<A>;
+const run: Act<StatementResult> = (slot, sql, values) => slot.run(sql, values);
 /** A borrow that waits as long as the pool has it. */
 const asLong: Borrow = {};
 
@@ -62,18 +62,18 @@ function holding<A>(from: Pool, work: (db: Database) => Promise<A>, db: Database
 
 /** A fixed number of connections to a database, lent one at a time. */
 export class Pool implements Database {
-  readonly #slots: Slots;
+  readonly #slots: ConnectionPool;
   readonly #reset: Reset;
   readonly #measuring: (() => void)[] = [];
 
-  private constructor(slots: Slots, reset: Reset) {
+  private constructor(slots: ConnectionPool, reset: Reset) {
     this.#slots = slots;
     this.#reset = reset;
   }
 
   /** Resolves once every connection is open. */
-  static async over(open: OpenLink, options: SlotsOptions, reset: Reset): Promise<Pool> {
-    return new Pool(await Slots.filled(open, options), reset);
+  static async over(open: OpenConnection, options: ConnectionPoolOptions, reset: Reset): Promise<Pool> {
+    return new Pool(await ConnectionPool.filled(open, options), reset);
   }
 
   /** Runs one statement on a connection borrowed for it. */
@@ -86,7 +86,7 @@ export class Pool implements Database {
   }
 
   /** What the database makes of a statement that it does not run. */
-  describe(sql: string): Promise<Description> {
+  describe(sql: string): Promise<StatementColumns> {
     return this.#once((slot, sql) => slot.describe(sql), sql, []);
   }
 
@@ -115,7 +115,7 @@ export class Pool implements Database {
    * What is no statement, as publishing or calling another server, belongs after it: only then is the work kept.
    */
   async transaction<A>(work: (db: Database) => Promise<A>, options: TransactionOptions = {}): Promise<A> {
-    let slot: Slot | undefined;
+    let slot: PooledConnection | undefined;
     let startedAt = 0;
     try {
       return await transact(
@@ -161,7 +161,7 @@ export class Pool implements Database {
   }
 
   /** One act on a connection borrowed for it; on another, once, where nothing could be sent on the first. */
-  async #once<A>(act: Act<A>, sql: string, values: Values, isSecond = false): Promise<A> {
+  async #once<A>(act: Act<A>, sql: string, values: StatementValues, isSecond = false): Promise<A> {
     const taken = this.#slots.take(asLong);
     const slot = taken instanceof Promise ? await this.#taken(taken) : taken;
     try {
@@ -178,13 +178,13 @@ export class Pool implements Database {
     return this.#once(act, sql, values, true);
   }
 
-  async #take(borrow: Borrow): Promise<Slot> {
+  async #take(borrow: Borrow): Promise<PooledConnection> {
     const taken = this.#slots.take(borrow);
     return taken instanceof Promise ? this.#taken(taken) : taken;
   }
 
   /** Who holds a connection and waits for another may wait for one that waits likewise. */
-  #taken(waiting: Promise<Slot>): Promise<Slot> {
+  #taken(waiting: Promise<PooledConnection>): Promise<PooledConnection> {
     for (let held = borrowed.getStore(); held !== undefined; held = held.before)
       if (held.from === this && !this.#slots.isClosed) {
         warn("work that holds a connection waits for another of the same pool: hand the first one on");
@@ -193,7 +193,7 @@ export class Pool implements Database {
     return waiting;
   }
 
-  async #giveBack(slot: Slot, renewing: string | undefined, startedAt: number | undefined): Promise<void> {
+  async #giveBack(slot: PooledConnection, renewing: string | undefined, startedAt: number | undefined): Promise<void> {
     // What bound the borrower set was for its own statements.
     slot.isUnbounded = false;
     if (renewing !== undefined && slot.link.isOpen) await slot.renew(renewing);

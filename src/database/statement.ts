@@ -1,6 +1,6 @@
 /** `Statement`: statements as values. */
 import { DatabaseError, clipped } from "./failure.ts";
-import type { Answer, Column, Values } from "./connection.ts";
+import type { StatementResult, Column, StatementValues } from "./connection.ts";
 import { includes } from "./type-text.ts";
 import type { Type } from "./type-text.ts";
 
@@ -11,9 +11,9 @@ export interface Statement<in P extends readonly unknown[], out A> {
   /** The columns of a row, for the statements that answer rows. */
   readonly row: Columns | undefined;
   /** The texts of its parameters. Throws where a value is none of its type's. */
-  readonly print: (values: P) => Values;
+  readonly print: (values: P) => StatementValues;
   /** Throws where the answer is not what the statement says. */
-  readonly read: (answer: Answer) => A;
+  readonly read: (answer: StatementResult) => A;
 }
 
 export type Types = readonly Type<unknown>[];
@@ -78,10 +78,10 @@ function make<P extends Types, A>(
   sql: string,
   params: P | undefined,
   row: Columns | undefined,
-  read: (answer: Answer) => A,
+  read: (answer: StatementResult) => A,
 ): Statement<Args<P>, A> {
   const types: Types = params ?? [];
-  const print = (values: readonly unknown[]): Values => {
+  const print = (values: readonly unknown[]): StatementValues => {
     if (values.length !== types.length)
       throw misfit(sql, `${values.length} parameters where there are ${types.length}`);
     return types.map((type, at) => printed(sql, type, values[at], at));
@@ -103,7 +103,7 @@ function printed(sql: string, type: Type<unknown>, value: unknown, at: number): 
 type Field = readonly [name: string, type: Type<unknown>, at: number];
 
 /** Reads rows by their columns' names. Where the columns stand is found once for each answer's description, which a prepared statement has once. */
-function reader<C extends Columns>(sql: string, row: C): (answer: Answer) => readonly Row<C>[] {
+function reader<C extends Columns>(sql: string, row: C): (answer: StatementResult) => readonly Row<C>[] {
   if (Object.hasOwn(row, "__proto__")) throw new Error("a column that is read cannot be named __proto__");
   const names = Object.keys(row);
   const found = new WeakMap<readonly Column[], readonly Field[]>();
@@ -129,7 +129,7 @@ function fieldOf(sql: string, name: string, type: Type<unknown>, columns: readon
   return [name, type, at];
 }
 
-function rowOf(sql: string, fields: readonly Field[], values: Values): { [name: string]: unknown } {
+function rowOf(sql: string, fields: readonly Field[], values: StatementValues): { [name: string]: unknown } {
   const row: { [name: string]: unknown } = {};
   for (const [name, type, at] of fields) {
     const text = values[at] as string | null;

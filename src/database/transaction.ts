@@ -1,9 +1,9 @@
 import { Refusal } from "../refusals.ts";
 import { info, warn } from "./acquire-queue.ts";
-import type { Slot } from "./acquire-queue.ts";
+import type { PooledConnection } from "./acquire-queue.ts";
 import type { Borrow } from "./connection-pool.ts";
 import { LinkFailure } from "./connection.ts";
-import type { Answer, Values } from "./connection.ts";
+import type { StatementResult, StatementValues } from "./connection.ts";
 import { DatabaseError, failureOf } from "./failure.ts";
 import type { DatabaseFailure } from "./failure.ts";
 import type { Statement } from "./statement.ts";
@@ -50,7 +50,7 @@ export interface Database {
 
 /** A connection while it is lent: its statements run one after another, and none once it went back. */
 export class Lease implements Database {
-  readonly #slot: Slot;
+  readonly #slot: PooledConnection;
   readonly #signal: AbortSignal | undefined;
   readonly #isTransaction: boolean;
   #isRunning = false;
@@ -62,7 +62,7 @@ export class Lease implements Database {
   /** Whether a concurrent transaction stood in the way of one of its statements. */
   hasConflicted = false;
 
-  constructor(slot: Slot, signal: AbortSignal | undefined, isTransaction: boolean) {
+  constructor(slot: PooledConnection, signal: AbortSignal | undefined, isTransaction: boolean) {
     this.#slot = slot;
     this.#signal = signal;
     this.#isTransaction = isTransaction;
@@ -87,7 +87,7 @@ export class Lease implements Database {
     const values = statement.print(params);
     if (this.#isRunning) await new Promise<void>((resolve) => this.#turns.push(resolve));
     this.#isRunning = true;
-    let answer: Answer;
+    let answer: StatementResult;
     try {
       if (this.isAborted) throw abandoned();
       if (bounds.test(sql)) this.#slot.isUnbounded = true;
@@ -116,7 +116,7 @@ export class Lease implements Database {
     if (this.#cancelling !== undefined) await this.#cancelling;
   }
 
-  #failureOf({ trouble }: LinkFailure, sql: string, values: Values): DatabaseError {
+  #failureOf({ trouble }: LinkFailure, sql: string, values: StatementValues): DatabaseError {
     if (this.#cancelling !== undefined && trouble.kind === "refused" && trouble.code === "57014") return abandoned();
     const failure = failureOf(trouble, sql, values);
     if (failure.kind === "not_serializable") this.hasConflicted = true;
@@ -155,9 +155,9 @@ export interface TransactionOptions extends Borrow {
 }
 
 /** Where connections come from, and go back to. */
-interface Lending {
-  take(borrow: Borrow): Promise<Slot>;
-  give(slot: Slot): void;
+interface BorrowedConnection {
+  take(borrow: Borrow): Promise<PooledConnection>;
+  give(slot: PooledConnection): void;
 }
 
 const begins: ReadonlyMap<Isolation | undefined, string> = /* @__PURE__ */ new Map([
@@ -168,14 +168,16 @@ const begins: ReadonlyMap<Isolation | undefined, string> = /* @__PURE__ */ new M
 ]);
 
 /** What came of one run of the work. */
-type Outcome<A> = { readonly kind: "done"; readonly value: A } | { readonly kind: "failed"; readonly thrown: unknown };
+type AttemptOutcome<A> =
+  | { readonly kind: "done"; readonly value: A }
+  | { readonly kind: "failed"; readonly thrown: unknown };
 
 /** Runs a work in a transaction, again where that was asked for; answers what it answered, with the connection to give back. */
 export async function transact<A>(
-  slots: Lending,
+  slots: BorrowedConnection,
   work: (db: Database) => Promise<A>,
   options: TransactionOptions,
-  lent: (slot: Slot) => void,
+  lent: (slot: PooledConnection) => void,
 ): Promise<A> {
   const begin = begins.get(options.isolation);
   if (begin === undefined) throw new Error("isolation is read committed, repeatable read or serializable");
@@ -196,7 +198,12 @@ export async function transact<A>(
 }
 
 /** A connection with a transaction begun on it. Where that fails nothing was done, so another connection is tried, once. */
-async function begun(slots: Lending, begin: string, borrow: Borrow, lent: (slot: Slot) => void): Promise<Slot> {
+async function begun(
+  slots: BorrowedConnection,
+  begin: string,
+  borrow: Borrow,
+  lent: (slot: PooledConnection) => void,
+): Promise<PooledConnection> {
   for (let isSecond = false; ; isSecond = true) {
     const slot = await slots.take(borrow);
     try {
@@ -213,10 +220,10 @@ async function begun(slots: Lending, begin: string, borrow: Borrow, lent: (slot:
 }
 
 async function attempt<A>(
-  slot: Slot,
+  slot: PooledConnection,
   work: (db: Database) => Promise<A>,
   { signal, keep }: TransactionOptions,
-): Promise<Outcome<A>> {
+): Promise<AttemptOutcome<A>> {
   const lease = new Lease(slot, signal, true);
   let value: A;
   try {
@@ -240,19 +247,19 @@ async function attempt<A>(
   return { kind: "done", value };
 }
 
-async function abandon(slot: Slot): Promise<DatabaseFailure> {
+async function abandon(slot: PooledConnection): Promise<DatabaseFailure> {
   await rollBack(slot);
   return { kind: "not_committed", detail: "who asked for it went away" };
 }
 
 /** A connection that does not roll back is of no use to anybody. */
-async function rollBack(slot: Slot): Promise<void> {
+async function rollBack(slot: PooledConnection): Promise<void> {
   slot.isUnbounded = false;
   if (slot.link.isOpen) await slot.end("rollback").catch(() => slot.link.cut());
 }
 
 /** Commits; answers why that was not to be. */
-async function commit(slot: Slot, hasConflicted: boolean): Promise<DatabaseFailure | undefined> {
+async function commit(slot: PooledConnection, hasConflicted: boolean): Promise<DatabaseFailure | undefined> {
   try {
     const { command } = await slot.end("commit");
     if (command === "COMMIT") return undefined;

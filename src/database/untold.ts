@@ -1,7 +1,7 @@
-import type { Values } from "./connection.ts";
+import type { StatementValues } from "./connection.ts";
 
 /** A sentence of the server's that is longer ends here: only what quotes a value is. */
-const mostRead = 500;
+const maxReadCharacters = 500;
 /** So many characters in a row that a value has too are a piece of it. */
 const piece = 4;
 
@@ -14,8 +14,8 @@ const piece = 4;
  *
  * @param names Of the table and so on, as the server gives them beside the sentence.
  */
-export function untold(sentence: string, sql: string, values: Values, names: readonly string[] = []): string {
-  const read = sentence.slice(0, mostRead);
+export function untold(sentence: string, sql: string, values: StatementValues, names: readonly string[] = []): string {
+  const read = sentence.slice(0, maxReadCharacters);
   const held = heldIn(fold(read), values);
   const statement = fold(sql);
   const isHeld = (start: number, end: number): boolean => held.subarray(start, end).includes(1);
@@ -38,7 +38,7 @@ export function untold(sentence: string, sql: string, values: Values, names: rea
       at = end + 1;
     }
   }
-  if (sentence.length > mostRead) told += "…";
+  if (sentence.length > maxReadCharacters) told += "…";
   return told.replace(/…(?:\s*…)+/g, "…");
 }
 
@@ -82,7 +82,7 @@ function stands(name: string, statement: string): boolean {
 }
 
 /** Marks what of the sentence stands in one of the values as well, forwards or backwards. Both are in lower case. */
-function heldIn(sentence: string, values: Values): Uint8Array {
+function heldIn(sentence: string, values: StatementValues): Uint8Array {
   const held = new Uint8Array(sentence.length);
   const pieces = new Pieces(sentence, held);
   const short = new Set<string>();

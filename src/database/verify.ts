@@ -1,5 +1,5 @@
 import { DatabaseError, clipped } from "./failure.ts";
-import type { Description } from "./connection.ts";
+import type { StatementColumns } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 import type { Statement } from "./statement.ts";
 import { includes, made } from "./type-text.ts";
@@ -22,7 +22,7 @@ export async function verify(pool: Pool, statements: readonly Statement<never, u
   throw new DatabaseError({ kind: "db", code: undefined, detail });
 }
 
-async function describe(pool: Pool, sql: string): Promise<Description | string> {
+async function describe(pool: Pool, sql: string): Promise<StatementColumns | string> {
   try {
     return await pool.describe(sql);
   } catch (thrown) {
@@ -31,7 +31,7 @@ async function describe(pool: Pool, sql: string): Promise<Description | string> 
   }
 }
 
-function misfits({ params, row = {} }: Statement<never, unknown>, described: Description): readonly string[] {
+function misfits({ params, row = {} }: Statement<never, unknown>, described: StatementColumns): readonly string[] {
   const wrong: string[] = [];
   if (params.length !== described.params.length)
     wrong.push(`it takes ${described.params.length} parameters, and ${params.length} are declared`);

@@ -1,4 +1,4 @@
-import { isTurnDue, nextTurn } from "../async.ts";
+import { shouldYield, yieldToEventLoop } from "../async.ts";
 import { attempt, inBackground } from "../logging/raised.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
@@ -14,14 +14,14 @@ export interface KeptAlive {
 
 /** Calls `onQuiet` whenever it was not heard of for that long; the call itself counts as being heard of. */
 export function keepAlive(ms: number, onQuiet: () => void): KeptAlive {
-  return new Wait(ms, onQuiet);
+  return new QuietTimer(ms, onQuiet);
 }
 
 /**
  * A wait with a timer of its own, which is not set anew with every event: once due, it looks when it was last heard of,
  * and goes on for what is left. One timer for all would die on Workers with the request that had set it.
  */
-class Wait implements KeptAlive {
+class QuietTimer implements KeptAlive {
   readonly #ms: number;
   readonly #onQuiet: () => void;
   /** On the monotonic clock. */
@@ -61,11 +61,11 @@ export type Send<K> = (event: Event<K>) => Promise<Result<void, "gone">>;
 /** Makes the events of one answer, after its head is sent. The stream ends when it returns. */
 export type Producer<K> = (send: Send<K>) => void | Promise<void>;
 
-type Part = IteratorResult<Uint8Array, undefined>;
+type StreamPart = IteratorResult<Uint8Array, undefined>;
 
 /** Somebody waits for the next part. */
 interface Taker {
-  readonly take: (part: Part) => void;
+  readonly take: (part: StreamPart) => void;
   readonly fail: (thrown: unknown) => void;
 }
 
@@ -82,7 +82,7 @@ const sent = Promise.resolve(isSent);
 const gone = Promise.resolve(isGone);
 const whenSent = (): typeof isSent => isSent;
 const keptAlive = /* @__PURE__ */ new TextEncoder().encode(": keep-alive\n\n");
-const end: Part = { done: true, value: undefined };
+const end: StreamPart = { done: true, value: undefined };
 const nobody = (): void => {};
 
 /**
@@ -120,7 +120,7 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
     return this;
   }
 
-  next(): Promise<Part> {
+  next(): Promise<StreamPart> {
     this.#sending();
     this.#sending = nobody;
     if (this.#state === "new") this.#start();
@@ -146,7 +146,7 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
   }
 
   /** Nobody reads any further: every `send` is told. */
-  return(): Promise<Part> {
+  return(): Promise<StreamPart> {
     if (this.#state === "gone") return Promise.resolve(end);
     this.#state = "gone";
     this.#keptAlive?.end();
@@ -177,7 +177,7 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
     const sink = this.#sink;
     if (sink !== undefined) {
       if (!sink.write(event.bytes)) return this.#whenRoom(sink);
-      return isTurnDue() ? nextTurn().then(whenSent) : sent;
+      return shouldYield() ? yieldToEventLoop().then(whenSent) : sent;
     }
     return new Promise((resolve) => {
       this.#give(event.bytes, () => resolve(this.#state === "gone" ? isGone : isSent));
@@ -188,7 +188,7 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
     this.#waiting++;
     const hasRoom = await sink.room();
     this.#waiting--;
-    if (hasRoom && isTurnDue()) await nextTurn();
+    if (hasRoom && shouldYield()) await yieldToEventLoop();
     return hasRoom ? isSent : isGone;
   }
 

@@ -8,20 +8,20 @@ import { eventOf } from "./event.ts";
 import type { Hub } from "./hub.ts";
 
 /** What a message of another process turned out to be, and whether one before it never came. */
-interface Heard {
+interface HeardSender {
   /** Undefined where it only says how far its sender is. */
   readonly event: { readonly topic: string; readonly wire: string } | undefined;
   readonly isBehindGap: boolean;
 }
 
 // A sender for each process that was heard of; the one heard of longest ago goes first.
-const mostSenders = 1000;
+const maxSenders = 1000;
 
 /**
  * The messages of one process among others. Each is numbered by its sender: so a process knows its own and passes over
  * them, takes none twice, and sees that one never came.
  */
-export class Numbered {
+export class SequenceNumbers {
   readonly #sender = freshHex(8);
   #last = 0;
   /** The last number of each other sender. */
@@ -38,7 +38,7 @@ export class Numbered {
   }
 
   /** What a message says; `own` for one of this process, undefined for what was heard before or is no message. */
-  read(message: string): Heard | "own" | undefined {
+  read(message: string): HeardSender | "own" | undefined {
     const [head, sender = "", digits, topicLength] = /^([0-9a-f]{16}) (\d{1,16})(?: (\d{1,9}) |$)/.exec(message) ?? [];
     if (head === undefined) return undefined;
     if (sender === this.#sender) return "own";
@@ -61,12 +61,12 @@ export class Numbered {
 
   #know(sender: string, number: number): void {
     this.#heard.set(sender, number);
-    if (this.#heard.size > mostSenders) this.#heard.deleteOldest();
+    if (this.#heard.size > maxSenders) this.#heard.deleteOldest();
   }
 }
 
 /** One connection to a message engine, from when it is open until it dies or is closed. */
-export interface EngineLine {
+export interface RelayConnection {
   /** Resolves once the engine has it; the messages of one line arrive in the order they were sent. */
   send(message: string): Promise<void>;
   /** Sends what it was given and ends; it may wait for the engine, and is destroyed where that takes too long. */
@@ -76,18 +76,18 @@ export interface EngineLine {
 }
 
 /** What a line tells while it is open. */
-export interface LineListener {
+export interface RelayListener {
   readonly heard: (message: string) => void;
   /** It is of no use any more; told once, and never of a line that was closed. */
   readonly died: (why: unknown) => void;
 }
 
 /** A message engine that carries texts from each process to all of them, its own sender too. */
-export interface Engine {
+export interface RelayEngine {
   /** Whose log lines these are: `framework.redis`. */
   readonly source: string;
   /** A line that hears everything sent from then on. Rejects where there is none to be had. */
-  open(listener: LineListener): Promise<EngineLine>;
+  open(listener: RelayListener): Promise<RelayConnection>;
   /** Calls it after that time, which alone does not keep the process running; answers what calls it off. */
   after(ms: number, act: () => void): () => void;
 }
@@ -169,35 +169,35 @@ interface Receiver {
 }
 
 // A line on which nothing comes for so long, not even what went out on it, is dead: TCP would take minutes to say so.
-const beatMs = 10_000;
+const heartbeatMs = 10_000;
 const graceMs = 1000;
 const closeMs = 5000;
 const firstRetryMs = 100;
-const mostRetryMs = 2000;
+const maxRetryMs = 2000;
 // Characters that the engine has not taken yet.
-const mostWaiting = 16 * 1024 * 1024;
+const maxWaitingCharacters = 16 * 1024 * 1024;
 
 /** A relay over an engine. Rejects where the engine cannot be reached now; one that is lost later is connected to again. */
-export async function relayOver(engine: Engine): Promise<OpenRelay> {
+export async function relayOver(engine: RelayEngine): Promise<OpenRelay> {
   const relay = new EngineRelay(engine);
   await relay.open();
   return relay;
 }
 
 class EngineRelay implements OpenRelay {
-  readonly #engine: Engine;
-  readonly #messages = new Numbered();
+  readonly #engine: RelayEngine;
+  readonly #messages = new SequenceNumbers();
   readonly #receivers = new Set<Receiver>();
-  #line: EngineLine | undefined = undefined;
+  #line: RelayConnection | undefined = undefined;
   #isClosed = false;
   #waiting = 0;
   #hasHeard = false;
   #lostAt = 0;
   #retryMs = firstRetryMs;
   /** Calls off what is due next: a beat, or the next try to connect. */
-  #callOff = (): void => {};
+  #cancelTimers = (): void => {};
 
-  constructor(engine: Engine) {
+  constructor(engine: RelayEngine) {
     this.#engine = engine;
   }
 
@@ -214,7 +214,7 @@ class EngineRelay implements OpenRelay {
   }
 
   async open(): Promise<void> {
-    const life: { line?: EngineLine; isOver: boolean } = { isOver: false };
+    const life: { line?: RelayConnection; isOver: boolean } = { isOver: false };
     // What is heard on a new line is not measured by what was heard on the one before.
     this.#messages.forget();
     const line = await this.#engine.open({
@@ -230,13 +230,13 @@ class EngineRelay implements OpenRelay {
     }
     life.line = line;
     this.#line = line;
-    this.#beat();
+    this.#heartbeatTimer();
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#callOff();
+    this.#cancelTimers();
     this.#receivers.clear();
     const line = this.#line;
     this.#line = undefined;
@@ -248,7 +248,7 @@ class EngineRelay implements OpenRelay {
 
   async #send(message: string): Promise<void> {
     if (this.#line === undefined) throw new Error("there is no connection");
-    if (this.#waiting + message.length > mostWaiting) throw new Error("too much waits to be sent");
+    if (this.#waiting + message.length > maxWaitingCharacters) throw new Error("too much waits to be sent");
     this.#waiting += message.length;
     try {
       await this.#line.send(message);
@@ -282,20 +282,23 @@ class EngineRelay implements OpenRelay {
   }
 
   /** Says how far this process is, so that the others see what they missed, and the line that it is alive. */
-  #beat(): void {
+  #heartbeatTimer(): void {
     this.#hasHeard = false;
     // A line that it cannot be sent on says so itself.
     this.#send(this.#messages.mark()).catch(() => {});
-    this.#callOff = this.#engine.after(beatMs, () => {
-      if (this.#hasHeard) this.#beatAgain();
+    this.#cancelTimers = this.#engine.after(heartbeatMs, () => {
+      if (this.#hasHeard) this.#scheduleHeartbeat();
       // A process that was held up itself has its timers first, and then what came meanwhile.
-      else this.#callOff = this.#engine.after(graceMs, () => (this.#hasHeard ? this.#beatAgain() : this.#giveUp()));
+      else
+        this.#cancelTimers = this.#engine.after(graceMs, () =>
+          this.#hasHeard ? this.#scheduleHeartbeat() : this.#giveUp(),
+        );
     });
   }
 
-  #beatAgain(): void {
+  #scheduleHeartbeat(): void {
     this.#retryMs = firstRetryMs;
-    this.#beat();
+    this.#heartbeatTimer();
   }
 
   #giveUp(): void {
@@ -310,14 +313,14 @@ class EngineRelay implements OpenRelay {
     this.#lostAt = performance.now();
     const message = "a relay lost its connection: until it has another, no event goes from one process to the others";
     this.#log("warn", message, { "error.kind": kindOf(why) });
-    this.#callOff();
+    this.#cancelTimers();
     this.#retry();
   }
 
   #retry(): void {
     const ms = this.#retryMs * (0.75 + Math.random() / 2);
-    this.#retryMs = Math.min(this.#retryMs * 2, mostRetryMs);
-    this.#callOff = this.#engine.after(ms, () => inBackground(this.#reopen()));
+    this.#retryMs = Math.min(this.#retryMs * 2, maxRetryMs);
+    this.#cancelTimers = this.#engine.after(ms, () => inBackground(this.#reopen()));
   }
 
   async #reopen(): Promise<void> {

@@ -1,4 +1,4 @@
-import { isTurnDue, nextTurn } from "../async.ts";
+import { shouldYield, yieldToEventLoop } from "../async.ts";
 import { isBytes, ownBytes } from "../http/bytes.ts";
 import { Unwritable } from "../refusals.ts";
 
@@ -141,7 +141,7 @@ async function nextOf(
   request: StreamBody["request"],
   read: () => Promise<IteratorResult<unknown>>,
 ): Promise<Uint8Array | undefined> {
-  if (isTurnDue()) await nextTurn();
+  if (shouldYield()) await yieldToEventLoop();
   const { done, value } = await (request === undefined ? read() : request.run(read));
   if (done === true) return undefined;
   if (!isBytes(value)) throw new Unwritable("a stream with a part that is no bytes");

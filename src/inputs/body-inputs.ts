@@ -7,7 +7,7 @@ import type { JsonOf, Shape, ValueOf } from "../schema/valibot.ts";
 import { BodyReader, wrongMax } from "./body-source.ts";
 import type { Body } from "./body-source.ts";
 import type { Awaitable, Dep, DepNode, Names } from "./dep.ts";
-import type { Asked } from "./request.ts";
+import type { InputRequest } from "./request.ts";
 
 /** The `type/subtype` of a `Content-Type`, in lower case; undefined where it is no media type. */
 export function mediaTypeOf(line: string): string | undefined {
@@ -28,13 +28,13 @@ export const noBoundary: Problem = /* @__PURE__ */ new Problem(
 );
 
 /** The only `Content-Type` of a request; undefined where it has none, and where it has several. */
-export function contentTypeOf(asked: Asked): string | undefined {
+export function contentTypeOf(asked: InputRequest): string | undefined {
   const lines = asked.lines("content-type");
   return lines.length === 1 ? lines[0] : undefined;
 }
 
 /** A 415 where the body's type is none of those accepted, or not named. */
-function checkContentType(asked: Asked, accepted: readonly string[]): Refusal | undefined {
+function checkContentType(asked: InputRequest, accepted: readonly string[]): Refusal | undefined {
   const line = contentTypeOf(asked);
   return line !== undefined && accepts(accepted, line) ? undefined : unsupported();
 }
@@ -117,7 +117,7 @@ export function json(
 }
 
 // An absent Content-Type passes: a client that sends none has said nothing against JSON.
-function checkJsonType(asked: Asked): Refusal | undefined {
+function checkJsonType(asked: InputRequest): Refusal | undefined {
   const lines = asked.lines("content-type");
   if (lines.length === 0) return undefined;
   const [line = ""] = lines;

@@ -1,6 +1,6 @@
 import type { SetCookie } from "../codecs/cookie.ts";
 import { carried } from "../logging/context.ts";
-import type { Asked } from "./request.ts";
+import type { InputRequest } from "./request.ts";
 import type { Dep } from "./dep.ts";
 
 /** The instant the request is answered at: one for the whole request. */
@@ -17,20 +17,20 @@ export const client: Dep<string> = fact((asked) => asked.client);
 
 /** A function that sets a cookie; it goes with an answer, and never with a refusal. */
 export const setCookie: Dep<(cookie: SetCookie) => void> = fact((asked) => {
-  const set: SetsCookie = (cookie) => asked.setCookie(cookie);
+  const set: SetCookieDep = (cookie) => asked.setCookie(cookie);
   set[setFor] = asked;
   return set;
 });
 
 /** The request whose cookies a function sets; undefined for one that is not the framework's own. */
-export function requestOf(setCookie: SetsCookie): Asked | undefined {
+export function requestOf(setCookie: SetCookieDep): InputRequest | undefined {
   return setCookie[setFor];
 }
 
 const setFor: unique symbol = Symbol("the request");
-interface SetsCookie {
+interface SetCookieDep {
   (cookie: SetCookie): void;
-  [setFor]?: Asked;
+  [setFor]?: InputRequest;
 }
 
 /**
@@ -56,6 +56,6 @@ function heardIn(gone: AbortSignal): AbortSignal {
   return heard.signal;
 }
 
-function fact<A>(read: (asked: Asked) => A): Dep<A> {
+function fact<A>(read: (asked: InputRequest) => A): Dep<A> {
   return { node: { from: [], compile: () => read } };
 }

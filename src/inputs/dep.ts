@@ -3,7 +3,7 @@ import { Problem, invalidRefusal } from "../refusals.ts";
 import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
 import type { Shape } from "../schema/valibot.ts";
 import { recordOf } from "./request.ts";
-import type { Asked, Need, RequestRecord } from "./request.ts";
+import type { InputRequest, Need, RequestRecord } from "./request.ts";
 import type { FieldNames } from "./text.ts";
 
 /** A parameter of a path, whatever it reads. */
@@ -114,9 +114,9 @@ export interface DepNode {
   /** Known when the app is made: nothing is read. */
   readonly constant?: (place: Place) => unknown;
   /** Made once for each route. `from` answers where each of the node's own inputs is found among the values. */
-  readonly compile?: (place: Place, from: readonly number[]) => Read;
+  readonly compile?: (place: Place, from: readonly number[]) => ReadInput;
   /** A check of the first stage for what is read in the second: a body's content type. */
-  readonly before?: (place: Place) => Check;
+  readonly before?: (place: Place) => InputCheck;
 }
 
 /** Where an input is compiled: what it may need to know of its route and its application. */
@@ -139,8 +139,8 @@ export interface Reading {
 }
 
 /** Answers a value, a `Refusal`, a `Problem`, or a promise of one of them. `values` holds what was read before. */
-export type Read = (asked: Asked, values: readonly unknown[], reading: Reading) => unknown;
-export type Check = (asked: Asked) => unknown;
+export type ReadInput = (asked: InputRequest, values: readonly unknown[], reading: Reading) => unknown;
+export type InputCheck = (asked: InputRequest) => unknown;
 
 /** Several inputs as one: a record of their values. */
 export function all<const I extends Inputs>(inputs: I): Dep<Values<I>, RefusesOf<I>, WireOf<I>> {
@@ -151,7 +151,7 @@ export function all<const I extends Inputs>(inputs: I): Dep<Values<I>, RefusesOf
 function record(
   names: readonly string[],
   from: readonly number[],
-): (asked: Asked, values: readonly unknown[]) => Record<string, unknown> {
+): (asked: InputRequest, values: readonly unknown[]) => Record<string, unknown> {
   return (_asked, values) => {
     const answer: Record<string, unknown> = {};
     for (let i = 0; i < names.length; i++) answer[names[i] as string] = values[from[i] as number];
@@ -233,7 +233,7 @@ export function uncached<A, R extends string, W>(dep: Dep<A, R, W>): Dep<A, R, W
   return { node };
 }
 
-function reading(from: readonly number[], f: (value: unknown) => unknown): Read {
+function reading(from: readonly number[], f: (value: unknown) => unknown): ReadInput {
   const [slot = 0] = from;
   return (_asked, values) => f(values[slot]);
 }
@@ -246,7 +246,7 @@ export function bind<A, B, R extends string, Q extends string, W, X>(
   dep: Dep<A, R, W>,
   next: (value: A) => Dep<B, Q, X>,
 ): Dep<B, R | Q, W> {
-  const compile = (_place: Place, [slot = 0]: readonly number[]): Read => {
+  const compile = (_place: Place, [slot = 0]: readonly number[]): ReadInput => {
     const asker = {};
     return (_asked, values, reading) => reading.late(asker, () => next(values[slot] as A));
   };

@@ -8,7 +8,7 @@ import type { Dep, FileNeed, Place, TextNeed } from "./dep.ts";
 import { MultipartReader } from "./multipart-parser.ts";
 import type { PartHead } from "./multipart-part.ts";
 import { boundaryOf, failureOf } from "./multipart.ts";
-import type { Asked } from "./request.ts";
+import type { InputRequest } from "./request.ts";
 import { FieldValues, everyValue, firstValue } from "./text.ts";
 import type { FieldNames, GivenText } from "./text.ts";
 
@@ -143,7 +143,7 @@ export function fromForm(need: TextNeed | FileNeed, read: (form: FormBody) => un
 }
 
 // A form without a type is taken for what a form without an `enctype` is.
-function checkFormType(asked: Asked): Refusal | Problem | undefined {
+function checkFormType(asked: InputRequest): Refusal | Problem | undefined {
   const lines = asked.lines("content-type");
   if (lines.length === 0) return undefined;
   const [line = ""] = lines;
@@ -152,7 +152,7 @@ function checkFormType(asked: Asked): Refusal | Problem | undefined {
   return mediaTypeOf(line) === "application/x-www-form-urlencoded" ? undefined : unsupported();
 }
 
-function readForm(asked: Asked, names: FieldNames): FormBody | Refusal {
+function readForm(asked: InputRequest, names: FieldNames): FormBody | Refusal {
   const [line = ""] = asked.lines("content-type");
   const boundary = boundaryOf(line);
   if (boundary !== undefined) return multipartForm(asked.bytes, boundary, names);

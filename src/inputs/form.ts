@@ -1,5 +1,5 @@
 /** The `Form` namespace: fields and files of a form, urlencoded or multipart by its content type. */
-import type { AnyCodec, Codec, SentAs } from "../codecs/codec.ts";
+import type { AnyCodec, Codec, EncodedAs } from "../codecs/codec.ts";
 import { bool } from "../codecs/index.ts";
 import { Problem } from "../refusals.ts";
 import type { Dep } from "./dep.ts";
@@ -12,7 +12,7 @@ export * as File from "./form-file.ts";
 export function required<const Name extends string, A, S = unknown>(
   name: Name,
   codec: Codec<A, S>,
-): Dep<A, never, { form: { [K in Name]: SentAs<S> } }> {
+): Dep<A, never, { form: { [K in Name]: EncodedAs<S> } }> {
   const absent = missing(`form.${name}`);
   return field(name, codec, true, () => absent);
 }
@@ -21,7 +21,7 @@ export function required<const Name extends string, A, S = unknown>(
 export function optional<const Name extends string, A, S = unknown>(
   name: Name,
   codec: Codec<A, S>,
-): Dep<A | undefined, never, { form?: { [K in Name]?: SentAs<S> } }> {
+): Dep<A | undefined, never, { form?: { [K in Name]?: EncodedAs<S> } }> {
   return field(name, codec, false, () => undefined);
 }
 
@@ -29,7 +29,7 @@ export function optional<const Name extends string, A, S = unknown>(
 export function list<const Name extends string, A, S = unknown>(
   name: Name,
   codec: Codec<A, S>,
-): Dep<readonly A[], never, { form?: { [K in Name]?: readonly SentAs<S>[] } }> {
+): Dep<readonly A[], never, { form?: { [K in Name]?: readonly EncodedAs<S>[] } }> {
   const at = `form.${name}`;
   return fromForm({ in: "form", name, codec, required: false, repeated: true }, (form) => {
     const values: unknown[] = [];

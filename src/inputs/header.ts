@@ -1,7 +1,7 @@
 import type { AnyCodec, Codec } from "../codecs/codec.ts";
 import { stripped } from "../http/fields.ts";
 import { Problem } from "../refusals.ts";
-import type { Asked } from "./request.ts";
+import type { InputRequest } from "./request.ts";
 import type { Dep, TextNeed } from "./dep.ts";
 import { readText, required as missing } from "./text.ts";
 
@@ -42,7 +42,7 @@ function header(
   const at = `header.${name}`;
   const lower = name.toLowerCase();
   const twice = new Problem(at, "malformed", "This is given more than once.");
-  const read = (asked: Asked): unknown => {
+  const read = (asked: InputRequest): unknown => {
     const lines = asked.lines(lower);
     const first = lines[0];
     if (first === undefined) return absent();

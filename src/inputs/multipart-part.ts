@@ -63,7 +63,7 @@ export interface PartHead {
   readonly headers: ReadonlyMap<string, string>;
 }
 
-type Headers = ReadonlyMap<string, string>;
+type PartHeaders = ReadonlyMap<string, string>;
 
 const noType: MediaType = { type: "text", subtype: "plain", parameters: /* @__PURE__ */ new Map() };
 const unreadableType: MediaType = {
@@ -91,14 +91,14 @@ export function readPartHead(lines: Uint8Array): Result<PartHead, string> {
   return ok({ name, filename, contentType: contentTypeOf(headers), headers });
 }
 
-function contentTypeOf(headers: Headers): MediaType {
+function contentTypeOf(headers: PartHeaders): MediaType {
   const line = headers.get("content-type");
   if (line === undefined) return noType;
   const read = mediaType.parse(line);
   return read.ok ? read.value : unreadableType;
 }
 
-function readLines(text: string): Headers | undefined {
+function readLines(text: string): PartHeaders | undefined {
   const headers = new Map<string, string>();
   for (const line of text.split("\r\n").slice(0, -1)) {
     const colon = line.indexOf(":");

@@ -12,7 +12,7 @@ import type { Dep } from "./dep.ts";
 import { MultipartReader } from "./multipart-parser.ts";
 import type { MultipartEvent } from "./multipart-parser.ts";
 import type { PartHead } from "./multipart-part.ts";
-import type { Asked } from "./request.ts";
+import type { InputRequest } from "./request.ts";
 
 /** RFC 2046 §5.1.1: 1 to 70 characters of `bchars`, the last no space. */
 const legal = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
@@ -187,7 +187,7 @@ function wrongMaxHead(maxHead: number): readonly string[] {
   return [`reads parts with heads of at most ${maxHead} bytes, which is no number of bytes`];
 }
 
-function checkMultipart(asked: Asked): Refusal | Problem | undefined {
+function checkMultipart(asked: InputRequest): Refusal | Problem | undefined {
   const line = contentTypeOf(asked);
   if (line === undefined || !isMultipart(line)) return unsupported();
   return boundaryOf(line) === undefined ? noBoundary : undefined;

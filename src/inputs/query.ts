@@ -1,5 +1,5 @@
-import type { AnyCodec, Codec, SentAs } from "../codecs/codec.ts";
-import type { Asked } from "./request.ts";
+import type { AnyCodec, Codec, EncodedAs } from "../codecs/codec.ts";
+import type { InputRequest } from "./request.ts";
 import type { Dep, Place, TextNeed } from "./dep.ts";
 import { readGiven, required as missing } from "./text.ts";
 import { Problem } from "../refusals.ts";
@@ -8,7 +8,7 @@ import { Problem } from "../refusals.ts";
 export function required<const Name extends string, A, S = unknown>(
   name: Name,
   codec: Codec<A, S>,
-): Dep<A, never, { query: { [K in Name]: SentAs<S> } }> {
+): Dep<A, never, { query: { [K in Name]: EncodedAs<S> } }> {
   const absent = missing(`query.${name}`);
   return one(name, codec, { required: true }, () => absent);
 }
@@ -17,7 +17,7 @@ export function required<const Name extends string, A, S = unknown>(
 export function optional<const Name extends string, A, S = unknown>(
   name: Name,
   codec: Codec<A, S>,
-): Dep<A | undefined, never, { query?: { [K in Name]?: SentAs<S> } }> {
+): Dep<A | undefined, never, { query?: { [K in Name]?: EncodedAs<S> } }> {
   return one(name, codec, {}, () => undefined);
 }
 
@@ -26,7 +26,7 @@ function withDefault<const Name extends string, A, S = unknown>(
   name: Name,
   codec: Codec<A, S>,
   value: A,
-): Dep<A, never, { query?: { [K in Name]?: SentAs<S> } }> {
+): Dep<A, never, { query?: { [K in Name]?: EncodedAs<S> } }> {
   return one(name, codec, { default: codec.print(value) }, () => value);
 }
 
@@ -34,11 +34,11 @@ function withDefault<const Name extends string, A, S = unknown>(
 export function list<const Name extends string, A, S = unknown>(
   name: Name,
   codec: Codec<A, S>,
-): Dep<readonly A[], never, { query?: { [K in Name]?: readonly SentAs<S>[] } }> {
+): Dep<readonly A[], never, { query?: { [K in Name]?: readonly EncodedAs<S>[] } }> {
   const at = `query.${name}`;
   const compile = ({ query }: Place) => {
     const index = query.add(name, true);
-    return (asked: Asked): unknown => {
+    return (asked: InputRequest): unknown => {
       const values: unknown[] = [];
       for (const given of asked.query(query).all(index)) {
         const value = readGiven(codec, given, at);
@@ -55,7 +55,7 @@ function one(name: string, codec: AnyCodec, what: Partial<TextNeed>, absent: () 
   const at = `query.${name}`;
   const compile = ({ query }: Place) => {
     const index = query.add(name, false);
-    return (asked: Asked): unknown => {
+    return (asked: InputRequest): unknown => {
       const given = asked.search === "" ? undefined : asked.query(query).first(index);
       return given === undefined ? absent() : readGiven(codec, given, at);
     };

@@ -1,5 +1,5 @@
 import type { SetCookie } from "../codecs/cookie.ts";
-import type { Soon } from "../deferred.ts";
+import type { MaybePromise } from "../deferred.ts";
 import { stripped } from "../http/fields.ts";
 import type { Code, Refusal } from "../refusals.ts";
 import type { BodyHolder, BodySource } from "./body-source.ts";
@@ -7,7 +7,7 @@ import { everyValue, firstValue } from "./text.ts";
 import type { FieldNames, FieldValues } from "./text.ts";
 
 /** One request as its inputs read it. What is costly to know is found when it is first asked for. */
-export interface Asked {
+export interface InputRequest {
   /** The request's id, on its answer and on every line logged for it. */
   readonly id: string;
   readonly method: string;
@@ -31,7 +31,7 @@ export interface Asked {
   cookie(name: string): string | undefined;
   readonly body: BodySource | undefined;
   /** Reads the body whole into `bytes`, and goes on with why it could not be had, if so. */
-  readWhole<A>(next: (refusal: Refusal | undefined) => Soon<A>): Soon<A>;
+  readWhole<A>(next: (refusal: Refusal | undefined) => MaybePromise<A>): MaybePromise<A>;
   /** Makes what reads the body as it arrives, and closes it with the answer. Throws where it is read another way too. */
   openBody<Reader extends { close(): void }>(
     make: (source: BodySource | undefined, holder: BodyHolder) => Reader,
@@ -86,14 +86,14 @@ export type Need =
   | { readonly custom: string };
 
 /** The request as an application sees it; nothing is copied before it is asked for. */
-export function recordOf(asked: Asked): RequestRecord {
+export function recordOf(asked: InputRequest): RequestRecord {
   return new AskedRecord(asked);
 }
 
 class AskedRecord implements RequestRecord {
-  readonly #asked: Asked;
+  readonly #asked: InputRequest;
 
-  constructor(asked: Asked) {
+  constructor(asked: InputRequest) {
     this.#asked = asked;
   }
 

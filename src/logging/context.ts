@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Fields, LogContext, OpenSpan } from "./entry.ts";
+import type { LogFields, LogContext, OpenSpan } from "./entry.ts";
 import { isAnyOn } from "./writer.ts";
 
 const storage = new AsyncLocalStorage<LogContext | undefined>();
@@ -45,7 +45,7 @@ function runIn<R, A>(context: LogContext, work: (request: R) => A, request: R): 
 }
 
 /** Runs work whose lines carry these fields too, in a request or outside of one. */
-export function tagged<A>(fields: Fields, work: () => A): A {
+export function tagged<A>(fields: LogFields, work: () => A): A {
   return isAnyOn() ? storage.run(new Inner(current(), fields, undefined), work) : work();
 }
 
@@ -56,11 +56,11 @@ export function withinSpan<A>(span: OpenSpan, work: () => A): A {
 
 /** What is the same but for tags or a span of its own. */
 class Inner implements LogContext {
-  readonly tags: Fields | undefined;
+  readonly tags: LogFields | undefined;
   readonly span: OpenSpan | undefined;
   readonly #outer: LogContext | undefined;
 
-  constructor(outer: LogContext | undefined, fields: Fields | undefined, span: OpenSpan | undefined) {
+  constructor(outer: LogContext | undefined, fields: LogFields | undefined, span: OpenSpan | undefined) {
     this.#outer = outer;
     this.tags = fields === undefined ? outer?.tags : { ...outer?.tags, ...fields };
     this.span = span ?? outer?.span;

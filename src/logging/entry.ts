@@ -57,7 +57,7 @@ export interface LogContext {
   readonly traceId: string | undefined;
   readonly spanId: string | undefined;
   /** Fields that `Log.tags` added. */
-  readonly tags?: Fields | undefined;
+  readonly tags?: LogFields | undefined;
   /** The span that is open, where the trace is recorded. */
   readonly span?: OpenSpan | undefined;
   /** Whether somebody records the trace, as those that are called next are told. */
@@ -67,7 +67,7 @@ export interface LogContext {
 }
 
 /** A line's own fields, in the order they are written. */
-export interface Fields {
+export interface LogFields {
   readonly [key: string]: string | number | bigint | boolean | undefined;
 }
 
@@ -75,11 +75,11 @@ export interface Fields {
 export type Format = "pretty" | "json";
 
 /** One thing to be logged. */
-export interface Entry {
+export interface LogEntry {
   readonly level: Level;
   readonly source: string;
   readonly message: string;
-  readonly fields: Fields;
+  readonly fields: LogFields;
   /** The whole line as JSON, where that is made quicker than from the parts. */
   json?(at: number): string;
   readonly context: LogContext | undefined;

@@ -1,7 +1,7 @@
-import type { Entry, Fields, LogContext } from "./entry.ts";
+import type { LogEntry, LogFields, LogContext } from "./entry.ts";
 
 /** One JSON object, members in a set order: the time, the level, the source, the message, the request's, its own. */
-export function jsonLine(entry: Entry, at: number): string {
+export function jsonLine(entry: LogEntry, at: number): string {
   const { level, source, message, context } = entry;
   let line = `{"timestamp":"${timestamp(at)}","level":"${level}","logger.name":${name(source)},"message":${quoted(message)}`;
   if (context !== undefined) line += jsonContext(context) + jsonTags(context.tags, entry.fields);
@@ -15,12 +15,12 @@ export function jsonContext({ requestId, traceId, spanId }: LogContext): string 
 }
 
 // A field of the line's own is said in place of a tag of its name: no member stands there twice.
-function jsonTags(tags: Fields | undefined, fields: Fields): string {
+function jsonTags(tags: LogFields | undefined, fields: LogFields): string {
   if (tags === undefined) return "";
   return jsonFields(Object.fromEntries(Object.entries(tags).filter(([key]) => !Object.hasOwn(fields, key))));
 }
 
-function jsonFields(fields: Fields): string {
+function jsonFields(fields: LogFields): string {
   let text = "";
   for (const key in fields) {
     const value = fields[key];
@@ -63,7 +63,7 @@ export function escaped(text: string): string {
 }
 
 /** One line for a person: local time, level, source, the request's id, the message, `key=value`. */
-export function prettyLine(entry: Entry, at: number): string {
+export function prettyLine(entry: LogEntry, at: number): string {
   const { level, source, message, fields, context } = entry;
   const id = context?.requestId === undefined ? "" : ` [${context.requestId}]`;
   const shown = { ...context?.tags, ...fields };

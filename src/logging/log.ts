@@ -1,20 +1,20 @@
 import { ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { carried, current, tagged } from "./context.ts";
-import type { Fields, Level } from "./entry.ts";
+import type { LogFields, Level } from "./entry.ts";
 import { log, readSettings, useLevels, useSettings } from "./writer.ts";
 import type { LogOptions, SettingTexts } from "./writer.ts";
 
 /** What logs under one name. */
 export interface Source {
   /** A bug. */
-  error(message: string, fields?: Fields): void;
+  error(message: string, fields?: LogFields): void;
   /** Handled, but degraded. */
-  warn(message: string, fields?: Fields): void;
+  warn(message: string, fields?: LogFields): void;
   /** What happened. */
-  info(message: string, fields?: Fields): void;
+  info(message: string, fields?: LogFields): void;
   /** How it happened. */
-  debug(message: string, fields?: Fields): void;
+  debug(message: string, fields?: LogFields): void;
 }
 
 /** Sets levels, format and destination for the process; what is not given returns to its default. */
@@ -47,7 +47,7 @@ export function configure(texts: SettingTexts): Result<void, string> {
 export function source(name: string): Source {
   const at =
     (level: Level) =>
-    (message: string, fields: Fields = {}) => {
+    (message: string, fields: LogFields = {}) => {
       log({ level, source: name, message, fields, context: current() });
     };
   return { error: at("error"), warn: at("warn"), info: at("info"), debug: at("debug") };
@@ -70,7 +70,7 @@ export function requestId(): string | undefined {
  * await Log.tags({ "shop.order": id }, () => place(order));
  * ```
  */
-export function tags<A>(fields: Fields, f: () => A): A {
+export function tags<A>(fields: LogFields, f: () => A): A {
   return tagged(fields, f);
 }
 
@@ -89,5 +89,5 @@ export function carry<Args extends readonly unknown[], A>(f: (...args: Args) => 
 
 export type { SettingTexts } from "./writer.ts";
 export type { Level } from "./entry.ts";
-export type { Fields, Format } from "./entry.ts";
+export type { LogFields as Fields, Format } from "./entry.ts";
 export type { LogOptions } from "./writer.ts";

@@ -59,11 +59,11 @@ function frames(stack: string, message: string): string {
  */
 
 /** A connection that an event is of. */
-type Connection = { destroy(): unknown } | { terminate(): unknown };
+type ClosableConnection = { destroy(): unknown } | { terminate(): unknown };
 
 /** Does what an event is there for. Where that raises, this closes the event's connection, if it has one, and writes an error line. */
 export function attempt<Given extends readonly unknown[]>(
-  connection: Connection | undefined,
+  connection: ClosableConnection | undefined,
   act: (...given: Given) => void,
   ...given: Given
 ): void {
@@ -76,14 +76,14 @@ export function attempt<Given extends readonly unknown[]>(
 
 /** A listener that never raises. */
 export function guarded<Given extends readonly unknown[]>(
-  connection: Connection | undefined,
+  connection: ClosableConnection | undefined,
   listener: (...given: Given) => void,
 ): (...given: Given) => void {
   return (...given) => attempt(connection, listener, ...given);
 }
 
 /** Closes the connection on whose event this was raised, and logs it. */
-export function caught(thrown: unknown, connection: Connection | undefined): void {
+export function caught(thrown: unknown, connection: ClosableConnection | undefined): void {
   if (connection === undefined) return logRaised("what was done on an event raised", thrown);
   logRaised("closed a connection: an event of it raised", thrown);
   try {

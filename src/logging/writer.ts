@@ -2,7 +2,7 @@ import { isThenable } from "../async.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { passes } from "./entry.ts";
-import type { Entry, Format, Level } from "./entry.ts";
+import type { LogEntry, Format, Level } from "./entry.ts";
 import { jsonLine, prettyLine } from "./line.ts";
 
 /** Settings as texts. */
@@ -115,12 +115,12 @@ export function isOn(level: Level, source: string): boolean {
 const mostThresholds = 500;
 
 /** Writes one line, where its source's level lets it. */
-export function log(entry: Entry): void {
+export function log(entry: LogEntry): void {
   if (isOn(entry.level, entry.source)) write(entry);
 }
 
 /** Writes one line. A sink that fails never fails what was logged. */
-export function write(entry: Entry): void {
+export function write(entry: LogEntry): void {
   const isJson = (settings.format ?? sink.format) === "json";
   const now = Date.now();
   try {
@@ -171,11 +171,11 @@ interface Batch extends Sink {
  * out within 10 ms, or as soon as its reader takes it. Past 16 MiB lines are dropped, and counted in a line.
  */
 export function batch(outlet: Outlet): Batch {
-  const lines = new Lines(outlet);
+  const lines = new LineBuffer(outlet);
   return { format: outlet.format, write: (line) => lines.add(line), finish: () => lines.finish() };
 }
 
-class Lines {
+class LineBuffer {
   readonly #outlet: Outlet;
   /** The lines that came last. */
   readonly #piece: Uint8Array;

@@ -1,5 +1,5 @@
-import { nameOf, readyMadeOf } from "../schema/valibot.ts";
-import type { Kind, Lazy, ReadyMade } from "../schema/valibot.ts";
+import { shapeName, builtInOf } from "../schema/valibot.ts";
+import type { Kind, Lazy, BuiltIn } from "../schema/valibot.ts";
 import {
   intersection,
   list,
@@ -9,7 +9,7 @@ import {
   tuple,
   union,
   variant,
-  words,
+  enumeration,
   wrapped,
 } from "./schema-containers.ts";
 import { pipe } from "./schema-rules.ts";
@@ -17,7 +17,7 @@ import { anyJson } from "./schema.ts";
 import type { Describer, Direction, Schema } from "./schema.ts";
 
 /** Where a describer leaves what is not its own: a reference in place of a named shape, and what is told loosely. */
-interface Elsewhere {
+interface SchemaReferences {
   reference(shape: Kind, name: string, direction: Direction): Schema;
   loose(at: string, what: string): void;
 }
@@ -28,11 +28,11 @@ const mostNested = 4;
 /** Describes shapes for one direction. */
 class ShapeDescriber implements Describer {
   readonly direction: Direction;
-  readonly #elsewhere: Elsewhere;
+  readonly #elsewhere: SchemaReferences;
   /** The shapes that refer to themselves and are being described. */
   readonly #within: unknown[] = [];
 
-  constructor(direction: Direction, elsewhere: Elsewhere) {
+  constructor(direction: Direction, elsewhere: SchemaReferences) {
     this.direction = direction;
     this.#elsewhere = elsewhere;
   }
@@ -42,12 +42,12 @@ class ShapeDescriber implements Describer {
   }
 
   describe(shape: Kind, at: string): Schema {
-    const name = nameOf(shape);
+    const name = shapeName(shape);
     return name === undefined ? this.body(shape, at) : this.#elsewhere.reference(shape, name, this.direction);
   }
 
   body(shape: Kind, at: string): Schema {
-    const readyMade = readyMadeOf(shape);
+    const readyMade = builtInOf(shape);
     if (readyMade !== undefined) return this.#readyMade(readyMade);
     if (shape.pipe !== undefined) return pipe(shape, at, this);
     if ("entries" in shape) return object(shape, at, this);
@@ -63,7 +63,7 @@ class ShapeDescriber implements Describer {
         return literal(shape.literal);
       case "picklist":
       case "enum":
-        return words(shape.options);
+        return enumeration(shape.options);
       case "record":
         return record(shape, at, this);
       case "array":
@@ -102,7 +102,7 @@ class ShapeDescriber implements Describer {
     return schema;
   }
 
-  #readyMade({ type, format }: ReadyMade): Schema {
+  #readyMade({ type, format }: BuiltIn): Schema {
     // Sent as text too, by a caller whose numbers end at 2^53; a pattern is asked of texts alone.
     if (type === "integer" && this.direction === "input") {
       return { type: ["integer", "string"], format, pattern: "^-?[0-9]+$" };
@@ -112,7 +112,7 @@ class ShapeDescriber implements Describer {
 }
 
 /** Something told loosely: where, and what is so. */
-type Loose = readonly [at: string, what: string];
+type ImpreciseSchema = readonly [at: string, what: string];
 
 /** A named shape, as it is read and as it is written. */
 interface Component {
@@ -122,7 +122,7 @@ interface Component {
 }
 interface Form {
   schema: Schema;
-  readonly loose: Loose[];
+  readonly loose: ImpreciseSchema[];
 }
 
 // A reference until every shape is known: no text of an author's begins with it.
@@ -147,19 +147,23 @@ export class Components {
   }
 
   /** The schema of a shape, with marks for references; `loose` is told what it leaves open. */
-  describe(shape: Kind, direction: Direction, at: string, loose: Elsewhere["loose"]): Schema {
+  describe(shape: Kind, direction: Direction, at: string, loose: SchemaReferences["loose"]): Schema {
     return this.#describer(direction, loose).describe(shape, at);
   }
 
   /** A tree's schemas by name, each mark in them resolved, and what is wrong with the names. */
-  finish(tree: unknown): { schemas: { [name: string]: Schema }; problems: readonly string[]; loose: readonly Loose[] } {
+  finish(tree: unknown): {
+    schemas: { [name: string]: Schema };
+    problems: readonly string[];
+    loose: readonly ImpreciseSchema[];
+  } {
     const differing = this.#differing();
     const reached = this.#reached(tree);
     const schemas: { [name: string]: Schema } = {};
     const problems = this.#again
       .filter((again) => !sameForms(again, this.#components.get(again.name) as Component))
       .map(({ name }) => `two shapes are named ${name} and are not alike`);
-    const loose: Loose[] = [];
+    const loose: ImpreciseSchema[] = [];
     for (const component of this.#components.values()) {
       for (const direction of ["output", "input"] as const) {
         const form = component[direction];
@@ -182,8 +186,8 @@ export class Components {
     return this.#resolve(tree, this.#differing());
   }
 
-  #describer(direction: Direction, loose: Elsewhere["loose"]): ShapeDescriber {
-    const reference: Elsewhere["reference"] = (shape, given, direction) => {
+  #describer(direction: Direction, loose: SchemaReferences["loose"]): ShapeDescriber {
+    const reference: SchemaReferences["reference"] = (shape, given, direction) => {
       const name = componentName(given);
       if (!this.#known.has(shape)) this.#add(shape, name);
       return { $ref: `${mark}${direction}:${name}` };

@@ -32,17 +32,17 @@ const policy = [
   "frame-ancestors 'self'",
 ].join("; ");
 
-type Fields = readonly (readonly [name: string, value: string])[];
+type PageFields = readonly (readonly [name: string, value: string])[];
 
 /** The fields of the page. */
-const pageHeaders: Fields = [
+const pageHeaders: PageFields = [
   ["content-security-policy", policy],
   ["referrer-policy", "no-referrer"],
   ["x-content-type-options", "nosniff"],
 ];
 
 /** The fields of its scripts. */
-const scriptHeaders: Fields = [["x-content-type-options", "nosniff"]];
+const scriptHeaders: PageFields = [["x-content-type-options", "nosniff"]];
 
 /** The page, which says where the document is, and where what draws it. */
 function pageOf(title: string, urls: { readonly document: string; readonly page: string }): string {

@@ -1,19 +1,19 @@
 import { encodeSegment } from "../http/target.ts";
 import type { Code } from "../refusals.ts";
 import type { Route } from "../routing/route.ts";
-import type { Sharing } from "../security/cross-origin.ts";
+import type { CorsExtension } from "../security/cross-origin.ts";
 import { Components } from "./components.ts";
 import { parametersOf, readsOf, requestBodyOf, schemeOf, securityOf } from "./inputs.ts";
 import type { Credential, Parameter, SecurityRequirement, SecurityScheme } from "./inputs.ts";
 import { answersOf, codesOf, eitherOf, refusalSchemas, refusalsOf, sharingOf } from "./responses.ts";
 import type { Responses } from "./responses.ts";
-import type { OpenapiVersion, Schema, Telling } from "./schema.ts";
+import type { OpenapiVersion, Schema, DocumentContext } from "./schema.ts";
 
 /**
  * Puts two routes together that differ only by their parameters' types (contract 4.2): one operation, whose parameter
  * is of either type. Answers why they cannot be one, if so.
  */
-function together(one: Described, other: Described): Described | string {
+function mergeOperations(one: DescribedRoute, other: DescribedRoute): DescribedRoute | string {
   if (one.route.pattern !== other.route.pattern) {
     return "differ only by a parameter's type, so they are one operation: it gives the parameter one name";
   }
@@ -37,11 +37,11 @@ function together(one: Described, other: Described): Described | string {
 }
 
 /** The path without its parameters' names: routes of one such path are at one place. */
-function placeOf({ route }: Described): string {
+function placeOf({ route }: DescribedRoute): string {
   return route.path.segments.map((segment) => `/${typeof segment === "string" ? `=${segment}` : "?"}`).join("");
 }
 
-function declines({ route }: Described): boolean {
+function declines({ route }: DescribedRoute): boolean {
   return route.path.segments.some(
     (segment) => typeof segment === "object" && segment.kind === "param" && segment.declines,
   );
@@ -79,7 +79,7 @@ function eitherSecurity(
 }
 
 /** A route as the document has it, in parts that can still be put together with those of another. */
-interface Described {
+interface DescribedRoute {
   readonly route: Route;
   /** `GET /orders/{order_id}`. */
   readonly name: string;
@@ -97,7 +97,7 @@ interface Described {
   readonly isOpaque: boolean;
 }
 
-function describeRoute(route: Route, telling: Telling): Described {
+function describeRoute(route: Route, telling: DocumentContext): DescribedRoute {
   const reads = readsOf(route.inputs);
   const codes = codesOf(route, reads);
   const answers = answersOf(route.returns.node, telling);
@@ -124,7 +124,7 @@ function operationId({ method, pattern }: Route): string {
 }
 
 /** The operation object of a route. */
-function operationOf(described: Described): object {
+function operationOf(described: DescribedRoute): object {
   const { route, id, parameters, requestBody, answers, codes, security, alsoReads, sharing } = described;
   const { summary, description, tags } = route;
   return {
@@ -153,7 +153,7 @@ export interface DocumentOptions {
    */
   readonly openapi?: OpenapiVersion;
   /** The app's option `cors`: each operation that it covers says by `x-cors` whose pages may read its answers. */
-  readonly cors?: Sharing;
+  readonly cors?: CorsExtension;
 }
 
 /** An OpenAPI document, ready for `JSON.stringify`. */
@@ -181,7 +181,7 @@ export class DescriptionError extends Error {
 }
 
 /** A document, or what keeps the routes from having one, and what it tells loosely. */
-interface Description {
+interface RouteDescription {
   readonly document: Document;
   readonly problems: readonly string[];
   readonly loose: readonly string[];
@@ -214,16 +214,16 @@ export function report(routes: readonly Route[]): readonly string[] {
   return describe(routes, {}).loose;
 }
 
-function describe(routes: readonly Route[], options: DocumentOptions): Description {
+function describe(routes: readonly Route[], options: DocumentOptions): RouteDescription {
   const { title = "API", version = "0", openapi = "3.2" } = options;
   const components = new Components(refusalSchemas);
   const problems: string[] = [];
   const loose = new Set<string>();
-  const described: Described[] = [];
+  const described: DescribedRoute[] = [];
   for (const route of routes) {
     if (route.path.segments.some((segment) => typeof segment === "object" && segment.kind === "rest")) continue;
     const name = `${route.method} ${route.pattern}`;
-    const telling: Telling = {
+    const telling: DocumentContext = {
       shape: (shape, direction, at) =>
         components.describe(shape, direction, at, (at, what) => loose.add(`${name}: ${at} ${what}`)),
       problem: (what) => problems.push(`${name} ${what}`),
@@ -251,12 +251,12 @@ function describe(routes: readonly Route[], options: DocumentOptions): Descripti
 }
 
 /** Puts a route among those described before, as an operation of its own or together with one that is alike. */
-function place(one: Described, described: Described[], problems: string[]): void {
+function place(one: DescribedRoute, described: DescribedRoute[], problems: string[]): void {
   const at = placeOf(one);
   for (const [index, other] of described.entries()) {
     if (placeOf(other) === at) {
       if (other.route.method === one.route.method) {
-        const both = together(other, one);
+        const both = mergeOperations(other, one);
         if (typeof both === "string") problems.push(`${other.name} and ${one.name} ${both}`);
         else described[index] = both;
         return;
@@ -276,7 +276,7 @@ function place(one: Described, described: Described[], problems: string[]): void
 /** The methods that a path item has a word for, from OpenAPI 3.0 on. */
 const fixedMethods = ["GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"];
 
-function pathsOf(described: readonly Described[], openapi: OpenapiVersion): Document["paths"] {
+function pathsOf(described: readonly DescribedRoute[], openapi: OpenapiVersion): Document["paths"] {
   const paths: { [path: string]: { [method: string]: unknown } } = {};
   const fixed = openapi === "3.2" ? [...fixedMethods, "QUERY"] : fixedMethods;
   const additional = openapi === "3.2" ? "additionalOperations" : "x-additionalOperations";
@@ -290,14 +290,14 @@ function pathsOf(described: readonly Described[], openapi: OpenapiVersion): Docu
 }
 
 /** The pattern, its literals written as a URL has them. */
-function pathOf({ route }: Described): string {
+function pathOf({ route }: DescribedRoute): string {
   const segments = route.path.segments.map((segment) =>
     typeof segment === "string" ? encodeSegment(segment) : `{${segment.name}}`,
   );
   return `/${segments.join("/")}`;
 }
 
-function schemesOf(described: readonly Described[], problems: string[]): { [name: string]: SecurityScheme } {
+function schemesOf(described: readonly DescribedRoute[], problems: string[]): { [name: string]: SecurityScheme } {
   const schemes = new Map<string, SecurityScheme>();
   for (const { name, credentials } of described) {
     for (const credential of credentials) {

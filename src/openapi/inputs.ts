@@ -5,7 +5,7 @@ import type { Code } from "../refusals.ts";
 import type { Route } from "../routing/route.ts";
 import { compileReader } from "../schema/read.ts";
 import { kindOf } from "../schema/valibot.ts";
-import type { Schema, Telling } from "./schema.ts";
+import type { Schema, DocumentContext } from "./schema.ts";
 
 /** How who asks is proved, as OpenAPI has it. */
 export type SecurityScheme = { readonly description?: string } & (
@@ -196,11 +196,11 @@ function jsonOf(printed: string, { type }: Schema): unknown {
 type Content = { readonly [mediaType: string]: object };
 
 /** What a route reads of its body; undefined where it reads none. */
-export function requestBodyOf(reads: Reads, telling: Telling): { readonly content: Content } | undefined {
+export function requestBodyOf(reads: Reads, telling: DocumentContext): { readonly content: Content } | undefined {
   return reads.body === undefined ? undefined : { content: contentOf(reads.body, reads.fields, telling) };
 }
 
-function contentOf(body: BodyNeed, fields: Reads["fields"], telling: Telling): Content {
+function contentOf(body: BodyNeed, fields: Reads["fields"], telling: DocumentContext): Content {
   switch (body.as) {
     case "json":
       return jsonContent(body, telling);
@@ -215,7 +215,7 @@ function contentOf(body: BodyNeed, fields: Reads["fields"], telling: Telling): C
   }
 }
 
-function jsonContent(body: Extract<BodyNeed, { as: "json" }>, telling: Telling): Content {
+function jsonContent(body: Extract<BodyNeed, { as: "json" }>, telling: DocumentContext): Content {
   const { shape, examples } = body;
   const schema = telling.shape(kindOf(shape), "input", "body");
   if (examples.length === 0) return { "application/json": { schema } };

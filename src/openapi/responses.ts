@@ -14,14 +14,14 @@ import type { Code } from "../refusals.ts";
 import type { Route } from "../routing/route.ts";
 import { kindOf } from "../schema/valibot.ts";
 import { compileWriter } from "../schema/write.ts";
-import type { Sharing } from "../security/cross-origin.ts";
+import type { CorsExtension } from "../security/cross-origin.ts";
 import type { AnyMessage, AnyProtocol } from "../sockets/message.ts";
 import { keyed } from "./inputs.ts";
 import type { Reads } from "./inputs.ts";
-import type { Direction, Schema, Telling } from "./schema.ts";
+import type { Direction, Schema, DocumentContext } from "./schema.ts";
 
 /** What an operation says of the policy, which OpenAPI has no word for; undefined for a route it does not cover. */
-export function sharingOf(sharing: Sharing | undefined, route: Route): object | undefined {
+export function sharingOf(sharing: CorsExtension | undefined, route: Route): object | undefined {
   if (sharing === undefined || sharing.routes?.includes(route) === false) return undefined;
   const { origins, credentials, headers, expose, maxAgeMs } = sharing;
   return { origins, credentials, headers, expose, maxAge: Math.floor(maxAgeMs / 1000) };
@@ -156,7 +156,7 @@ function headersOf(ofStatus: readonly Code[]): HeaderDocs {
 }
 
 /** What a route answers when it does not refuse. */
-export function answersOf(returns: ReturnsNode, telling: Telling): Responses {
+export function answersOf(returns: ReturnsNode, telling: DocumentContext): Responses {
   switch (returns.kind) {
     case "json":
       return jsonAnswers(returns, telling);
@@ -178,7 +178,7 @@ export function answersOf(returns: ReturnsNode, telling: Telling): Responses {
   }
 }
 
-function jsonAnswers({ statuses, shape, examples = [] }: ReturnsNode, telling: Telling): Responses {
+function jsonAnswers({ statuses, shape, examples = [] }: ReturnsNode, telling: DocumentContext): Responses {
   if (shape === undefined) return {};
   const schema = telling.shape(kindOf(shape), "output", "answer");
   const { write } = compileWriter(shape);
@@ -229,7 +229,7 @@ function onlySome(headers: HeaderDocs = {}): HeaderDocs {
   );
 }
 
-function eventsAnswer(kinds: readonly AnyEventKind[], telling: Telling): Responses[string] {
+function eventsAnswer(kinds: readonly AnyEventKind[], telling: DocumentContext): Responses[string] {
   const names = kinds.map(({ name }) => name).join(", ");
   const description = `Server-Sent Events: ${names}.`;
   const item: Schema = {
@@ -249,14 +249,14 @@ function eventsAnswer(kinds: readonly AnyEventKind[], telling: Telling): Respons
   return { description: said, content: { "text/event-stream": { schema: { type: "string" }, "x-item-schema": item } } };
 }
 
-function eventSchema({ name, payload }: AnyEventKind, telling: Telling): Schema {
+function eventSchema({ name, payload }: AnyEventKind, telling: DocumentContext): Schema {
   const event = { const: name };
   if (payload.shape === undefined) return { properties: { event } };
   const contentSchema = telling.shape(kindOf(payload.shape), "output", `event ${name}`);
   return { properties: { event, data: { contentMediaType: "application/json", contentSchema } } };
 }
 
-function socketAnswer({ subprotocol, client, server }: AnyProtocol, telling: Telling): Responses[string] {
+function socketAnswer({ subprotocol, client, server }: AnyProtocol, telling: DocumentContext): Responses[string] {
   const speaking = subprotocol === undefined ? "" : `, speaking ${subprotocol}`;
   return {
     description: `A WebSocket${speaking}. What each side sends is x-websocket's client and server.`,
@@ -268,7 +268,12 @@ function socketAnswer({ subprotocol, client, server }: AnyProtocol, telling: Tel
   };
 }
 
-function messageSchema({ frame, shape }: AnyMessage, direction: Direction, at: string, telling: Telling): Schema {
+function messageSchema(
+  { frame, shape }: AnyMessage,
+  direction: Direction,
+  at: string,
+  telling: DocumentContext,
+): Schema {
   if (shape !== undefined) return telling.shape(kindOf(shape), direction, at);
   return frame === "text" ? { type: "string" } : { type: "string", contentMediaType: "application/octet-stream" };
 }

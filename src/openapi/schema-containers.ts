@@ -10,7 +10,7 @@ export function literal(word: unknown): Schema {
 }
 
 /** One of some words, which may be of several types. */
-export function words(all: readonly unknown[]): Schema {
+export function enumeration(all: readonly unknown[]): Schema {
   const distinct = [...new Set(all)];
   const types = new Set(distinct.map(typeOf));
   const [type] = types;
@@ -25,7 +25,7 @@ function typeOf(word: unknown): string {
 /** A value of several shapes. */
 export function union(shape: Choice, at: string, describer: Describer): Schema {
   const known = wordsOf(shape.options);
-  if (known !== undefined) return words(known);
+  if (known !== undefined) return enumeration(known);
   // What is absent is no JSON: whether it may be is said where the member is.
   const options = shape.options.filter(({ type }) => !["never", "undefined", "void"].includes(type));
   const schemas = options.map((option) => describer.describe(option, at));

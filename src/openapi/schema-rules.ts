@@ -1,4 +1,4 @@
-import { changesNothing, keepsSort, nameOf, readyMadeOf, textChanges } from "../schema/valibot.ts";
+import { changesNothing, keepsSort, shapeName, builtInOf, textChanges } from "../schema/valibot.ts";
 import type { Action, Kind } from "../schema/valibot.ts";
 import { anyJson, isJson } from "./schema.ts";
 import type { Describer, Schema } from "./schema.ts";
@@ -185,7 +185,7 @@ function add(rule: Schema, schema: Schema): void {
   else Object.assign(schema, rule, all.length > 0 ? { allOf: all } : {});
 }
 
-type Part = Kind | Action;
+type PipePart = Kind | Action;
 
 /** A schema and what is done behind it: read, it is what may be sent; written, what came out of it. */
 export function pipe(shape: Kind, at: string, describer: Describer): Schema {
@@ -198,10 +198,10 @@ export function pipe(shape: Kind, at: string, describer: Describer): Schema {
 }
 
 /** The parts of nested pipes in one; a named shape stays whole, to be referred to. */
-function partsOf(shape: Kind): [Kind, ...Part[]] {
+function partsOf(shape: Kind): [Kind, ...PipePart[]] {
   const [first, ...behind] = shape.pipe ?? [shape];
-  const whole = first.pipe === undefined || first.fallback !== undefined || nameOf(first) !== undefined;
-  if (whole || readyMadeOf(first) !== undefined) return [first, ...behind];
+  const whole = first.pipe === undefined || first.fallback !== undefined || shapeName(first) !== undefined;
+  if (whole || builtInOf(first) !== undefined) return [first, ...behind];
   return [...partsOf(first), ...behind];
 }
 
@@ -209,7 +209,7 @@ function partsOf(shape: Kind): [Kind, ...Part[]] {
  * What may be sent: every rule up to the first change that makes another value of it. A change of a text's spelling, to
  * trim it say, is none: who sends what it makes keeps the rules behind it.
  */
-function sent(first: Kind, rules: readonly Part[], at: string, describer: Describer): Schema {
+function sent(first: Kind, rules: readonly PipePart[], at: string, describer: Describer): Schema {
   let base = first;
   let schema = describer.describe(first, at);
   for (const part of rules) {
@@ -223,7 +223,7 @@ function sent(first: Kind, rules: readonly Part[], at: string, describer: Descri
 }
 
 /** What comes out: the last schema or change, and the rules behind it. */
-function written(first: Kind, rules: readonly Part[], at: string, describer: Describer): Schema {
+function written(first: Kind, rules: readonly PipePart[], at: string, describer: Describer): Schema {
   const start = rules.findLastIndex((part) => part.kind === "schema" || part.kind === "transformation");
   const schema = madeBy(start, first, rules, at, describer);
   const base = rules.slice(0, start + 1).findLast((part) => part.kind === "schema") ?? first;
@@ -240,7 +240,7 @@ const makes: { readonly [type: string]: string } = {
   to_string: "string",
 };
 
-function madeBy(index: number, first: Kind, rules: readonly Part[], at: string, describer: Describer): Schema {
+function madeBy(index: number, first: Kind, rules: readonly PipePart[], at: string, describer: Describer): Schema {
   const part = rules[index];
   if (part === undefined) return describer.describe(first, at);
   if (part.kind === "schema") return describer.describe(part, at);
@@ -256,11 +256,11 @@ function madeBy(index: number, first: Kind, rules: readonly Part[], at: string, 
   return {};
 }
 
-function lastMaker(before: number, rules: readonly Part[]): number {
+function lastMaker(before: number, rules: readonly PipePart[]): number {
   return rules.slice(0, before).findLastIndex((part) => part.kind === "schema" || part.kind === "transformation");
 }
 
-function keepsSpelling({ type }: Part): boolean {
+function keepsSpelling({ type }: PipePart): boolean {
   return textChanges.has(type) || type === "normalize" || type === "guard";
 }
 

@@ -1,14 +1,14 @@
 import type { Kind } from "../schema/valibot.ts";
-import type { Sharing } from "../security/cross-origin.ts";
+import type { CorsExtension } from "../security/cross-origin.ts";
 
 /** What the description of one route is given: how its shapes are told, and where to say what is wrong with it. */
-export interface Telling {
+export interface DocumentContext {
   /** A shape's schema, references still to be resolved; `at` is where it stands, for the report. */
   shape(shape: Kind, direction: Direction, at: string): Schema;
   /** The route cannot be described; said behind its name. */
   problem(what: string): void;
   readonly version: OpenapiVersion;
-  readonly sharing: Sharing | undefined;
+  readonly sharing: CorsExtension | undefined;
 }
 
 /** The version of OpenAPI a document is written in. */

@@ -1,8 +1,8 @@
-import type { SentAs } from "../codecs/codec.ts";
+import type { EncodedAs } from "../codecs/codec.ts";
 import { string } from "../codecs/index.ts";
 import { decodeSegment } from "../http/target.ts";
 import type { AnyDep, AnyParam, Dep, DepNode, Param, Place, Rest } from "../inputs/dep.ts";
-import type { Asked } from "../inputs/request.ts";
+import type { InputRequest } from "../inputs/request.ts";
 import { notText, readText } from "../inputs/text.ts";
 import { Refusal, internal, sentences } from "../refusals.ts";
 import type { Segment } from "./path.ts";
@@ -13,7 +13,7 @@ import type { Segment } from "./path.ts";
  */
 export function param<Name extends string, A, S = unknown>(
   parameter: Param<Name, A, S>,
-): Dep<A, never, { path: { [K in Name]: SentAs<S> } }>;
+): Dep<A, never, { path: { [K in Name]: EncodedAs<S> } }>;
 export function param<Name extends string>(
   parameter: Rest<Name>,
 ): Dep<readonly string[], never, { path: { [K in Name]: readonly string[] } }>;
@@ -21,7 +21,7 @@ export function param(parameter: AnyParam | Rest): Dep<never, never, never> {
   const { name } = parameter;
   const at = `path.${name}`;
   const codec = parameter.kind === "param" ? parameter.codec : string;
-  const compile = (place: Place): ((asked: Asked) => unknown) => {
+  const compile = (place: Place): ((asked: InputRequest) => unknown) => {
     const index = place.captured(parameter);
     if (typeof index !== "number") {
       const why = index === "another" ? "does not have: it has another of that name" : "does not have";

@@ -49,7 +49,7 @@ export interface Match<R> {
 }
 
 /** What is at a path for a method that has no route there. */
-type Elsewhere = "nothing" | { readonly allow: readonly string[] };
+type OtherMethods = "nothing" | { readonly allow: readonly string[] };
 
 /** A route in its place; by itself, its match with a path that has no parameter. */
 interface Listed<R> extends Match<R> {
@@ -61,10 +61,10 @@ interface Listed<R> extends Match<R> {
 type Endings<R> = Map<string, Listed<R>>;
 
 /** One position of every path that begins alike. */
-interface Place<R> {
-  literals: Literals<Place<R>> | undefined;
+interface RouteEnd<R> {
+  literals: Literals<RouteEnd<R>> | undefined;
   declining: Declining<R>[] | undefined;
-  plain: Place<R> | undefined;
+  plain: RouteEnd<R> | undefined;
   end: Endings<R> | undefined;
   rest: Endings<R> | undefined;
 }
@@ -72,7 +72,7 @@ interface Place<R> {
 /** A parameter that declines what its codec does not parse, and the place below it. */
 interface Declining<R> {
   readonly codec: AnyCodec;
-  readonly place: Place<R>;
+  readonly place: RouteEnd<R>;
 }
 
 interface Found<R> extends Match<R> {
@@ -86,8 +86,8 @@ const nothingCaptured: readonly string[] = [];
  * The routes of an app, compiled once. A literal beats a parameter whatever the order of the list; a parameter that
  * declines beats one that does not; a rest takes only what no other route names, under any method.
  */
-export class Table<R> {
-  readonly #root: Place<R> = emptyPlace();
+export class Router<R> {
+  readonly #root: RouteEnd<R> = emptyPlace();
   /** Paths without a parameter, which nothing can beat, by their text: found without a walk. */
   readonly #literal = new Literals<Endings<R>>();
   readonly #methods: string[] = [];
@@ -118,7 +118,7 @@ export class Table<R> {
   }
 
   /** What a path that no route of this method answers has for others; `HEAD` is listed last, where `GET` is. */
-  elsewhere(path: string): Elsewhere {
+  elsewhere(path: string): OtherMethods {
     if (!path.startsWith("/")) return "nothing";
     // No route has this method, so that the walk leads everywhere.
     const walk = new Walk<R>("", path);
@@ -159,7 +159,7 @@ class Walk<R> {
    * @param at Where its next segment begins; past the path's end, none is left.
    * @param taken How many segments parameters took so far.
    */
-  find(place: Place<R>, at: number, taken: number): Found<R> | undefined {
+  find(place: RouteEnd<R>, at: number, taken: number): Found<R> | undefined {
     const path = this.#path;
     if (at > path.length) return this.#ending(place, taken) ?? this.#noteRest(place, at);
     const end = endOf(path, at);
@@ -168,7 +168,7 @@ class Walk<R> {
     return found ?? this.#noteRest(place, at);
   }
 
-  #below(place: Place<R>, at: number, end: number, taken: number): Found<R> | undefined {
+  #below(place: RouteEnd<R>, at: number, end: number, taken: number): Found<R> | undefined {
     const literal = place.literals === undefined ? undefined : this.#literal(place.literals, at, end);
     if (literal !== undefined) {
       const found = this.find(literal, end + 1, taken);
@@ -181,14 +181,14 @@ class Walk<R> {
     return place.plain === undefined ? undefined : this.#take(place.plain, at, end, taken);
   }
 
-  #literal(literals: Literals<Place<R>>, at: number, end: number): Place<R> | undefined {
+  #literal(literals: Literals<RouteEnd<R>>, at: number, end: number): RouteEnd<R> | undefined {
     if (!this.#encoded) return literals.find(this.#path, at, end);
     const text = decodeSegment(this.#path.slice(at, end));
     return text === undefined ? undefined : literals.get(text);
   }
 
   // What a parameter took is cut out on the way back from a route: a way that leads to none cuts nothing.
-  #take(place: Place<R>, at: number, end: number, taken: number): Found<R> | undefined {
+  #take(place: RouteEnd<R>, at: number, end: number, taken: number): Found<R> | undefined {
     const found = this.find(place, end + 1, taken + 1);
     if (found !== undefined) found.captured[taken] = this.#path.slice(at, end);
     return found;
@@ -207,7 +207,7 @@ class Walk<R> {
     return best;
   }
 
-  #ending({ end }: Place<R>, taken: number): Found<R> | undefined {
+  #ending({ end }: RouteEnd<R>, taken: number): Found<R> | undefined {
     if (end === undefined) return undefined;
     const listed = end.get(this.#method);
     // As long as it will be: with a first element to an empty array V8 makes room for seventeen.
@@ -217,7 +217,7 @@ class Walk<R> {
   }
 
   // No empty segment is part of a rest.
-  #noteRest({ rest }: Place<R>, at: number): undefined {
+  #noteRest({ rest }: RouteEnd<R>, at: number): undefined {
     if (rest === undefined || (at <= this.#path.length && `/${this.#path.slice(at)}/`.includes("//"))) return;
     (this.rests ??= []).push(rest);
     const listed = rest.get(this.#method);
@@ -260,11 +260,11 @@ function rankOf(segment: Segment): string {
   return segment.declines ? "2" : "1";
 }
 
-function emptyPlace<R>(): Place<R> {
+function emptyPlace<R>(): RouteEnd<R> {
   return { literals: undefined, declining: undefined, plain: undefined, end: undefined, rest: undefined };
 }
 
-function endingsOf<R>(root: Place<R>, segments: readonly Segment[]): Endings<R> {
+function endingsOf<R>(root: RouteEnd<R>, segments: readonly Segment[]): Endings<R> {
   let place = root;
   for (const segment of segments) {
     if (typeof segment === "object" && segment.kind === "rest") return (place.rest ??= new Map());
@@ -273,13 +273,13 @@ function endingsOf<R>(root: Place<R>, segments: readonly Segment[]): Endings<R> 
   return (place.end ??= new Map());
 }
 
-function below<R>(place: Place<R>, segment: Exclude<Segment, { kind: "rest" }>): Place<R> {
+function below<R>(place: RouteEnd<R>, segment: Exclude<Segment, { kind: "rest" }>): RouteEnd<R> {
   if (typeof segment === "string") return belowLiteral((place.literals ??= new Literals()), segment);
   if (segment.declines) return belowDeclining((place.declining ??= []), segment.codec);
   return (place.plain ??= emptyPlace());
 }
 
-function belowLiteral<R>(literals: Literals<Place<R>>, text: string): Place<R> {
+function belowLiteral<R>(literals: Literals<RouteEnd<R>>, text: string): RouteEnd<R> {
   const known = literals.get(text);
   if (known !== undefined) return known;
   const added = emptyPlace<R>();
@@ -287,7 +287,7 @@ function belowLiteral<R>(literals: Literals<Place<R>>, text: string): Place<R> {
   return added;
 }
 
-function belowDeclining<R>(declining: Declining<R>[], codec: AnyCodec): Place<R> {
+function belowDeclining<R>(declining: Declining<R>[], codec: AnyCodec): RouteEnd<R> {
   const known = declining.find((other) => other.codec === codec);
   if (known !== undefined) return known.place;
   const added = { codec, place: emptyPlace<R>() };

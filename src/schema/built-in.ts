@@ -3,8 +3,8 @@ import { int64 as int64Codec, uuid as uuidCodec } from "../codecs/scalars.ts";
 import { date as dateCodec, instant as instantCodec } from "../codecs/time.ts";
 import { dateSentence, instantSentence, uuidSentence } from "./formats.ts";
 import { fraction, mustBe, outside, whole64, wholeWithFraction } from "./messages.ts";
-import { Wrong, kindOf, remember } from "./valibot.ts";
-import type { ReadyMade, Shape } from "./valibot.ts";
+import { Wrong, kindOf, rememberBuiltIn } from "./valibot.ts";
+import type { BuiltIn, Shape } from "./valibot.ts";
 
 /** A UUID (RFC 9562) as text, in lower case whatever case it was sent in. */
 export const uuid: Shape<string, string> = /* @__PURE__ */ text<string>({
@@ -70,7 +70,7 @@ function text<A>(options: Text): Shape<A, string> {
   });
 }
 
-function made<A, Json>(sent: v.GenericSchema<Json>, readyMade: ReadyMade): Shape<A, Json> {
+function made<A, Json>(sent: v.GenericSchema<Json>, readyMade: BuiltIn): Shape<A, Json> {
   const shape = v.pipe(
     sent,
     v.rawTransform<Json, A>(({ dataset, addIssue, NEVER }) => {
@@ -80,7 +80,7 @@ function made<A, Json>(sent: v.GenericSchema<Json>, readyMade: ReadyMade): Shape
       return NEVER;
     }),
   );
-  remember(kindOf(shape), readyMade);
+  rememberBuiltIn(kindOf(shape), readyMade);
   return shape;
 }
 

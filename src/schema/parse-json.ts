@@ -1,7 +1,7 @@
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { int64 } from "./built-in.ts";
-import { kindOf, readyMadeOf } from "./valibot.ts";
+import { kindOf, builtInOf } from "./valibot.ts";
 import type { Kind } from "./valibot.ts";
 
 /** Where the string that began before `at` ends, or the end of the text. */
@@ -111,7 +111,7 @@ function withBigints(value: unknown): unknown {
   return value;
 }
 
-const exact = /* @__PURE__ */ readyMadeOf(/* @__PURE__ */ kindOf(int64));
+const exact = /* @__PURE__ */ builtInOf(/* @__PURE__ */ kindOf(int64));
 const mostParts = 10_000;
 
 /** Whether a shape holds a 64-bit number anywhere. */
@@ -123,7 +123,7 @@ export function holdsInt64(shape: Kind): boolean {
     if (typeof part !== "object" || part === null || seen.has(part)) continue;
     seen.add(part);
     const kind = part as Kind;
-    if (exact !== undefined && readyMadeOf(kind) === exact) return true;
+    if (exact !== undefined && builtInOf(kind) === exact) return true;
     if (kind.type === "lazy" && !seen.has(kind.getter)) {
       seen.add(kind.getter);
       // A getter may look at the value, or make a new schema each time: then exact reading is never wrong, only slower.

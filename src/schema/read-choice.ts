@@ -1,10 +1,10 @@
 import { everySort, mustBe, oneOf, required, sortOf, unreadable } from "./messages.ts";
 import type { Sort } from "./messages.ts";
-import { freeReader, object } from "./read-container.ts";
-import { keyOfWord, wordsReader } from "./read-scalar.ts";
+import { anyReader, object } from "./read-container.ts";
+import { enumKey, enumReader } from "./read-scalar.ts";
 import { hasOwn, isObject } from "./reading.ts";
-import type { Compile, Outcome, Outcomes, Read, Reader, Reading } from "./reading.ts";
-import { said } from "./valibot.ts";
+import type { Compile, ReadOutcome, Outcomes, ReadValue, Reader, JsonReading } from "./reading.ts";
+import { authorMessage } from "./valibot.ts";
 import type { Choice, Kind, Lazy, Variant } from "./valibot.ts";
 
 /** The words a tag is one of, `undefined` among them where it may be absent; `open` if they cannot be listed. */
@@ -46,7 +46,7 @@ function all(lists: readonly Tags[]): Tags {
 }
 
 /** Adds to the second reading what there is to tell of trials that all went wrong. */
-type Tell = (trials: readonly Reading[], reading: Reading, value: unknown) => void;
+type Tell = (trials: readonly JsonReading[], reading: JsonReading, value: unknown) => void;
 
 /**
  * Reads a value by the first of several shapes that finds nothing wrong with it.
@@ -54,7 +54,7 @@ type Tell = (trials: readonly Reading[], reading: Reading, value: unknown) => vo
  * Where trials nest, every level would read the inner value once for each shape of the outer one, and a body of some
  * kilobytes would take years. So what comes of a value within a trial is kept until the body is read.
  */
-function firstThatFits(options: readonly Read[], tell: Tell): Read {
+function firstOption(options: readonly ReadValue[], tell: Tell): ReadValue {
   return (value, reading) => {
     const { outcomes } = reading;
     if (outcomes === undefined || typeof value !== "object" || value === null) {
@@ -72,14 +72,14 @@ function firstThatFits(options: readonly Read[], tell: Tell): Read {
   };
 }
 
-function outcomesOf(outcomes: Outcomes, options: object): WeakMap<object, Outcome> {
+function outcomesOf(outcomes: Outcomes, options: object): WeakMap<object, ReadOutcome> {
   let known = outcomes.get(options);
   if (known === undefined) outcomes.set(options, (known = new WeakMap()));
   return known;
 }
 
-function attempt(options: readonly Read[], tell: Tell, value: unknown, reading: Reading): unknown {
-  const trials: Reading[] = [];
+function attempt(options: readonly ReadValue[], tell: Tell, value: unknown, reading: JsonReading): unknown {
+  const trials: JsonReading[] = [];
   for (const read of options) {
     const trial = reading.aside();
     const result = read(value, trial);
@@ -93,20 +93,21 @@ function attempt(options: readonly Read[], tell: Tell, value: unknown, reading: 
 /** A value of several shapes: its sort leaves only some of them open. */
 export function unionReader(shape: Choice, compile: Compile<Kind>): Reader {
   const words = enumOf(shape);
-  if (words !== undefined) return wordsReader(shape, words);
+  if (words !== undefined) return enumReader(shape, words);
   const options = shape.options.map((option) => compile(option));
   const expected = (): readonly string[] => [...new Set(options.flatMap((option) => option.expected()))];
-  const tell = (trials: readonly Reading[], reading: Reading, value: unknown): void => {
+  const tell = (trials: readonly JsonReading[], reading: JsonReading, value: unknown): void => {
     const ofItsType = trials.filter((trial) => trial.valueless === 0);
-    if (ofItsType.length === 1) reading.take(ofItsType[0] as Reading);
-    else reading.wrong("malformed", said(shape, value, unreadable));
+    if (ofItsType.length === 1) reading.take(ofItsType[0] as JsonReading);
+    else reading.wrong("malformed", authorMessage(shape, value, unreadable));
   };
-  const bySort = new Map<string, Read>();
-  const readerFor = (sort: string): Read => {
+  const bySort = new Map<string, ReadValue>();
+  const readerFor = (sort: string): ReadValue => {
     const open = options.filter((option) => option.sorts().includes(sort as Sort)).map(({ read }) => read);
-    if (open.length > 1) return firstThatFits(open, tell);
+    if (open.length > 1) return firstOption(open, tell);
     return (
-      open[0] ?? ((value, reading) => reading.wrong("unexpected_type", said(shape, value, mustBe(expected(), value))))
+      open[0] ??
+      ((value, reading) => reading.wrong("unexpected_type", authorMessage(shape, value, mustBe(expected(), value))))
     );
   };
   return {
@@ -140,26 +141,26 @@ export function variantReader(shape: Variant, compile: Compile<Kind>): Reader {
   // A tag that is any text of a form, say, decides nothing: then the objects are tried as in any union.
   if (tags.includes("open")) return unionReader({ ...shape, type: "union" }, compile);
 
-  const byTag = new Map<unknown, Read[]>();
+  const byTag = new Map<unknown, ReadValue[]>();
   shape.options.forEach((option, index) => {
     const { read } = compile(option);
     for (const tag of tags[index] as readonly unknown[]) byTag.set(tag, [...(byTag.get(tag) ?? []), read]);
   });
-  const readers = new Map([...byTag].map(([tag, options]) => [keyOfWord(tag), oneReader(options)]));
+  const readers = new Map([...byTag].map(([tag, options]) => [enumKey(tag), oneReader(options)]));
   const words = [...byTag.keys()].filter((tag) => tag !== undefined);
 
   return {
     sorts: () => object,
     expected: () => object,
     read: (value, reading) => {
-      if (!isObject(value)) return reading.wrong("unexpected_type", said(shape, value, mustBe(object, value)));
+      if (!isObject(value)) return reading.wrong("unexpected_type", authorMessage(shape, value, mustBe(object, value)));
       const sent = hasOwn(value, shape.key) ? value[shape.key] : undefined;
       const tag = typeof sent === "bigint" ? Number(sent) : sent;
-      const read = readers.get(keyOfWord(tag)) ?? (tag === null ? readers.get(undefined) : undefined);
+      const read = readers.get(enumKey(tag)) ?? (tag === null ? readers.get(undefined) : undefined);
       if (read !== undefined) return read(value, reading);
       reading.path[reading.depth++] = shape.key;
       if (tag === undefined) reading.wrong("required", required);
-      else reading.wrong("unknown_word", said(shape, value, `This must be ${oneOf(words)}.`));
+      else reading.wrong("unknown_word", authorMessage(shape, value, `This must be ${oneOf(words)}.`));
       reading.depth--;
       return undefined;
     },
@@ -167,9 +168,9 @@ export function variantReader(shape: Variant, compile: Compile<Kind>): Reader {
 }
 
 /** Several objects may go by one tag; what is wrong is told of the first of them. */
-function oneReader(options: readonly Read[]): Read {
-  if (options.length === 1) return options[0] as Read;
-  return firstThatFits(options, (trials, reading) => {
+function oneReader(options: readonly ReadValue[]): ReadValue {
+  if (options.length === 1) return options[0] as ReadValue;
+  return firstOption(options, (trials, reading) => {
     const told = trials.find((trial) => trial.valueless === 0) ?? trials[0];
     if (told !== undefined) reading.take(told);
   });
@@ -189,7 +190,7 @@ export function intersectReader(shape: Choice, compile: Compile<Kind>): Reader {
       if (all.count > 0) reading.takeDistinct(all);
       if (all.valueless > 0) return undefined;
       const merged = parts.reduce(merge);
-      return merged === conflict ? reading.wrong("malformed", said(shape, value, unreadable)) : merged;
+      return merged === conflict ? reading.wrong("malformed", authorMessage(shape, value, unreadable)) : merged;
     },
   };
 }
@@ -225,7 +226,7 @@ export function lazyReader(shape: Lazy, compile: Compile<Kind>): Reader {
   };
   return {
     sorts: () => (looks ? everySort : reader(undefined).sorts()),
-    expected: () => (looks ? freeReader : reader(undefined)).expected(),
+    expected: () => (looks ? anyReader : reader(undefined)).expected(),
     read: (value, reading) => reader(value).read(value, reading),
   };
 }

@@ -1,9 +1,9 @@
 import { keyOf } from "../http/bytes.ts";
-import { counted, everySort, itsName, mustBe, required, tooLargeToRead, unknownMember } from "./messages.ts";
+import { counted, everySort, memberName, mustBe, required, tooLargeToRead, unknownMember } from "./messages.ts";
 import type { Sort } from "./messages.ts";
 import { hasOwn, isNeverRead, isObject } from "./reading.ts";
-import type { Compile, Members, Read, Reader, Reading } from "./reading.ts";
-import { said } from "./valibot.ts";
+import type { Compile, Members, ReadValue, Reader, JsonReading } from "./reading.ts";
+import { authorMessage } from "./valibot.ts";
 import type { Kind, ListKind, ObjectKind, RecordKind, TupleKind } from "./valibot.ts";
 
 /** A copy of the lists and plain objects of a value, so that what a reader hands on belongs to one request. */
@@ -14,16 +14,16 @@ export function copyOf(value: unknown): unknown {
 }
 
 /** Reads any JSON: handed on as it was parsed, unless something in it has to change. */
-export const freeReader: Reader = { read, sorts: () => everySort, expected: () => ["any JSON"] };
+export const anyReader: Reader = { read, sorts: () => everySort, expected: () => ["any JSON"] };
 
-function read(value: unknown, reading: Reading): unknown {
+function read(value: unknown, reading: JsonReading): unknown {
   if (typeof value === "number" && !Number.isFinite(value)) return reading.wrong("too_large", tooLargeToRead);
   if (typeof value === "bigint") return Number(value);
   if (Array.isArray(value)) return readList(value, reading);
   return isObject(value) ? readObject(value, reading) : value;
 }
 
-function readList(list: readonly unknown[], reading: Reading): unknown {
+function readList(list: readonly unknown[], reading: JsonReading): unknown {
   const level = reading.depth++;
   let out: unknown[] | undefined;
   for (let index = 0; index < list.length; index++) {
@@ -36,7 +36,7 @@ function readList(list: readonly unknown[], reading: Reading): unknown {
   return out ?? list;
 }
 
-function readObject(object: Members, reading: Reading): unknown {
+function readObject(object: Members, reading: JsonReading): unknown {
   const level = reading.depth++;
   const names = Object.keys(object);
   let out: Members | undefined;
@@ -63,7 +63,8 @@ export function listReader(shape: ListKind, compile: Compile<Kind>): Reader {
     sorts: () => list,
     expected: () => list,
     read: (value, reading) => {
-      if (!Array.isArray(value)) return reading.wrong("unexpected_type", said(shape, value, mustBe(list, value)));
+      if (!Array.isArray(value))
+        return reading.wrong("unexpected_type", authorMessage(shape, value, mustBe(list, value)));
       const given: readonly unknown[] = value;
       const level = reading.depth++;
       const path = reading.path;
@@ -87,7 +88,7 @@ export const object: readonly Sort[] = ["an object"];
 interface Member {
   readonly name: string;
   readonly index: number;
-  readonly read: Read;
+  readonly read: ReadValue;
   readonly absent: Absent;
 }
 /** What an object without the member reads as there. */
@@ -106,7 +107,7 @@ export function objectReader(shape: ObjectKind, compile: Compile<Kind>): Reader 
     sorts: () => object,
     expected: () => object,
     read: (value, reading) => {
-      if (!isObject(value)) return reading.wrong("unexpected_type", said(shape, value, mustBe(object, value)));
+      if (!isObject(value)) return reading.wrong("unexpected_type", authorMessage(shape, value, mustBe(object, value)));
       const level = reading.depth++;
       const path = reading.path;
       // What was parsed is handed on as it is, until something in it has to be another.
@@ -138,9 +139,9 @@ export function objectReader(shape: ObjectKind, compile: Compile<Kind>): Reader 
 }
 
 /** Reads a member the shape does not declare; without one, such members are skipped. */
-function restReader(shape: ObjectKind, compile: Compile<Kind>): Read | undefined {
+function restReader(shape: ObjectKind, compile: Compile<Kind>): ReadValue | undefined {
   if (shape.type === "strict_object") return (_value, reading) => reading.wrong("unknown_member", unknownMember);
-  const rest = shape.rest !== undefined ? compile(shape.rest) : shape.type === "loose_object" ? freeReader : undefined;
+  const rest = shape.rest !== undefined ? compile(shape.rest) : shape.type === "loose_object" ? anyReader : undefined;
   if (rest === undefined) return undefined;
   return (value, reading) =>
     isNeverRead(reading.path[reading.depth - 1] as string) ? undefined : rest.read(value, reading);
@@ -169,7 +170,7 @@ function withAbsent(
   value: Members,
   out: Members | undefined,
   level: number,
-  reading: Reading,
+  reading: JsonReading,
 ): Members | undefined {
   let all = out;
   for (const { name, read, absent } of members) {
@@ -197,7 +198,7 @@ export function recordReader(shape: RecordKind, compile: Compile<Kind>): Reader 
     sorts: () => object,
     expected: () => object,
     read: (value, reading) => {
-      if (!isObject(value)) return reading.wrong("unexpected_type", said(shape, value, mustBe(object, value)));
+      if (!isObject(value)) return reading.wrong("unexpected_type", authorMessage(shape, value, mustBe(object, value)));
       const level = reading.depth++;
       const out: Members = {};
       for (const name of Object.keys(value)) {
@@ -214,9 +215,9 @@ export function recordReader(shape: RecordKind, compile: Compile<Kind>): Reader 
 }
 
 /** A name's own problem stands at `[name]` behind its member's place. */
-function nameOf(name: string, read: Read, reading: Reading): string {
+function nameOf(name: string, read: ReadValue, reading: JsonReading): string {
   const { count } = reading;
-  reading.path[reading.depth++] = itsName;
+  reading.path[reading.depth++] = memberName;
   const made = read(name, reading);
   reading.depth--;
   return reading.count === count ? String(made) : name;
@@ -225,13 +226,14 @@ function nameOf(name: string, read: Read, reading: Reading): string {
 export function tupleReader(shape: TupleKind, compile: Compile<Kind>): Reader {
   const items = shape.items.map((item) => compile(item).read);
   const rest =
-    shape.rest !== undefined ? compile(shape.rest).read : shape.type === "loose_tuple" ? freeReader.read : undefined;
+    shape.rest !== undefined ? compile(shape.rest).read : shape.type === "loose_tuple" ? anyReader.read : undefined;
   const least = shape.items.findLastIndex((item) => !mayBeAbsent(item)) + 1;
   return {
     sorts: () => list,
     expected: () => list,
     read: (value, reading) => {
-      if (!Array.isArray(value)) return reading.wrong("unexpected_type", said(shape, value, mustBe(list, value)));
+      if (!Array.isArray(value))
+        return reading.wrong("unexpected_type", authorMessage(shape, value, mustBe(list, value)));
       const level = reading.depth++;
       const out: unknown[] = [];
       const most = rest === undefined ? items.length : value.length;
@@ -250,12 +252,12 @@ export function tupleReader(shape: TupleKind, compile: Compile<Kind>): Reader {
   };
 }
 
-function tellCount(shape: TupleKind, value: readonly unknown[], least: number, reading: Reading): void {
+function tellCount(shape: TupleKind, value: readonly unknown[], least: number, reading: JsonReading): void {
   const few = value.length < least;
   const most = shape.rest === undefined && shape.type !== "loose_tuple" ? shape.items.length : Infinity;
   const how = least === most ? "exactly" : few ? "at least" : "at most";
   const sentence = `This must have ${how} ${counted(few ? least : most, "item")}.`;
-  reading.wrong(few ? "too_few" : "too_many", said(shape, value, sentence));
+  reading.wrong(few ? "too_few" : "too_many", authorMessage(shape, value, sentence));
 }
 
 function mayBeAbsent(item: Kind): boolean {

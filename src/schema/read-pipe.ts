@@ -1,11 +1,20 @@
 import { getGlobalConfig } from "valibot";
 import { told } from "./formats.ts";
-import { everySort, itsName, mustBe, required, sortOf, unknownMember } from "./messages.ts";
-import { copyOf, freeReader } from "./read-container.ts";
+import { everySort, memberName, mustBe, required, sortOf, unknownMember } from "./messages.ts";
+import { copyOf, anyReader } from "./read-container.ts";
 import { boundCheck, wholeReader } from "./read-scalar.ts";
-import type { Check, Compile, Read, Reader, Reading } from "./reading.ts";
-import { Wrong, authored, changesNothing, flattened, keepsSort, said, textChanges, wholeBy } from "./valibot.ts";
-import type { Action, Dataset, Issue, Kind, ReadyMade, Scalar, Wrapper } from "./valibot.ts";
+import type { ValueCheck, Compile, ReadValue, Reader, JsonReading } from "./reading.ts";
+import {
+  Wrong,
+  authorMessages,
+  changesNothing,
+  flattened,
+  keepsSort,
+  authorMessage,
+  textChanges,
+  wholeBy,
+} from "./valibot.ts";
+import type { Action, Dataset, Issue, Kind, BuiltIn, Scalar, Wrapper } from "./valibot.ts";
 
 /** Shapes that let a value be absent or null, or take that back. */
 export function optionalReader(shape: Wrapper, compile: Compile<Kind>): Reader {
@@ -51,7 +60,7 @@ function nullableReader(shape: Wrapper, wrapped: Reader): Reader {
     read: (value, reading) => {
       if (value !== null && value !== undefined) {
         if ((taken ??= wrapped.sorts()).includes(sortOf(value))) return wrapped.read(value, reading);
-        return reading.wrong("unexpected_type", said(shape.wrapped, value, mustBe(expected(), value)));
+        return reading.wrong("unexpected_type", authorMessage(shape.wrapped, value, mustBe(expected(), value)));
       }
       const instead = defaultOf(shape, value);
       return instead === null || instead === undefined ? instead : wrapped.read(instead, reading);
@@ -71,7 +80,7 @@ function requiredReader(shape: Wrapper, wrapped: Reader): Reader {
       if (read === undefined && shape.type !== "non_nullable") return reading.wrong("required", required);
       if (read !== null || !refusesNull) return read;
       const words = wrapped.expected().filter((word) => word !== "null");
-      return reading.wrong("unexpected_type", said(shape, value, mustBe(words, null)));
+      return reading.wrong("unexpected_type", authorMessage(shape, value, mustBe(words, null)));
     },
   };
 }
@@ -100,19 +109,19 @@ export function fallbackReader(shape: Kind, compile: Compile<Kind>): Reader {
 }
 
 /** A shape only Valibot can judge, read by Valibot's own run once it is known to be JSON that is safe to hand on. */
-export function foreignReader(shape: Kind): Reader {
+export function valibotReader(shape: Kind): Reader {
   return {
-    ...freeReader,
+    ...anyReader,
     read: (value, reading) => {
       const { count } = reading;
-      const json = freeReader.read(value, reading);
+      const json = anyReader.read(value, reading);
       return reading.count === count ? run(shape, { value: json }, reading) : undefined;
     },
   };
 }
 
 /** Runs a part as Valibot does, and tells its issues as problems. */
-function run(part: Kind | Action, dataset: Dataset, reading: Reading): unknown {
+function run(part: Kind | Action, dataset: Dataset, reading: JsonReading): unknown {
   const outcome = part["~run"](dataset, getGlobalConfig());
   for (const issue of outcome.issues ?? []) report(issue, reading);
   if (outcome.issues === undefined || outcome.typed === true) return outcome.value;
@@ -121,21 +130,21 @@ function run(part: Kind | Action, dataset: Dataset, reading: Reading): unknown {
 }
 
 /** Tells one issue at the place its path names, from where the reader stands. */
-function report(issue: Issue, reading: Reading): void {
+function report(issue: Issue, reading: JsonReading): void {
   const level = reading.depth;
   for (const { key } of issue.path ?? []) reading.path[reading.depth++] = typeof key === "number" ? key : String(key);
   const ofName = issue.path?.at(-1)?.origin === "key";
   if (ofName && issue.received === "undefined") reading.breaks("required", required);
   else if (ofName && issue.expected === "never") reading.breaks("unknown_member", unknownMember);
   else {
-    if (ofName) reading.path[reading.depth++] = itsName;
+    if (ofName) reading.path[reading.depth++] = memberName;
     const { code, sentence } = told(issue);
-    reading.breaks(code, authored(issue) ?? sentence);
+    reading.breaks(code, authorMessages(issue) ?? sentence);
   }
   reading.depth = level;
 }
 
-export function readyMadeReader(readyMade: ReadyMade): Reader {
+export function builtInReader(readyMade: BuiltIn): Reader {
   return {
     sorts: () => readyMade.sorts,
     expected: () => readyMade.expected,
@@ -147,12 +156,12 @@ export function readyMadeReader(readyMade: ReadyMade): Reader {
 }
 
 /** One thing behind the first schema of a pipe. */
-type Step =
-  | { readonly kind: "bound"; readonly check: Check }
+type PipeStep =
+  | { readonly kind: "bound"; readonly check: ValueCheck }
   /** Wants a value of the type, however many bounds it broke. */
   | { readonly kind: "check"; readonly action: Action }
   /** Wants a value nothing is wrong with. */
-  | { readonly kind: "change"; readonly read: Read };
+  | { readonly kind: "change"; readonly read: ReadValue };
 
 export function pipeReader(shape: Kind, compile: Compile<Kind>): Reader {
   const [first, ...behind] = flattened(shape);
@@ -165,7 +174,7 @@ export function pipeReader(shape: Kind, compile: Compile<Kind>): Reader {
   if (steps.length === 0) return base;
 
   const partial = behind.some((item) => item.type === "partial_check" || item.type === "raw_check");
-  const read: Read = (value, reading) => {
+  const read: ReadValue = (value, reading) => {
     const { count, valueless } = reading;
     let result = base.read(value, reading);
     for (const step of steps) {
@@ -183,12 +192,12 @@ export function pipeReader(shape: Kind, compile: Compile<Kind>): Reader {
   return { ...base, read: partial ? withPartialChecks(shape, read) : read };
 }
 
-function stepsOf(items: readonly (Kind | Action)[], compile: Compile<Kind>): Step[] {
+function stepsOf(items: readonly (Kind | Action)[], compile: Compile<Kind>): PipeStep[] {
   let json = true;
-  return items.map((item): Step => {
+  return items.map((item): PipeStep => {
     if (item.kind === "schema") {
       // Behind a transformation stands whatever it made, and not JSON any more.
-      const read: Read = json ? compile(item).read : (value, reading) => run(item, { value }, reading);
+      const read: ReadValue = json ? compile(item).read : (value, reading) => run(item, { value }, reading);
       return { kind: "change", read };
     }
     if (item.kind === "transformation") {
@@ -203,12 +212,12 @@ function stepsOf(items: readonly (Kind | Action)[], compile: Compile<Kind>): Ste
 }
 
 /** Checks that look at a part of the value run although another part went wrong; only Valibot knows which can. */
-function withPartialChecks(shape: Kind, read: Read): Read {
+function withPartialChecks(shape: Kind, read: ReadValue): ReadValue {
   return (value, reading) => {
     const { valueless } = reading;
     const result = read(value, reading);
     if (reading.valueless === valueless) return result;
-    const json = freeReader.read(value, reading.aside());
+    const json = anyReader.read(value, reading.aside());
     for (const issue of shape["~run"]({ value: json }, getGlobalConfig()).issues ?? []) {
       if (issue.type === "partial_check" || issue.type === "raw_check") report(issue, reading);
     }

@@ -2,8 +2,8 @@ import { keyOf } from "../http/bytes.ts";
 import { counted, fraction, mustBe, oneOf, outside, sortOf, spell, wholeHere } from "./messages.ts";
 import type { Sort } from "./messages.ts";
 import { isObject } from "./reading.ts";
-import type { Check, Read, Reader, Reading } from "./reading.ts";
-import { said } from "./valibot.ts";
+import type { ValueCheck, ReadValue, Reader, JsonReading } from "./reading.ts";
+import { authorMessage } from "./valibot.ts";
 import type { Action, Kind, Other, Scalar } from "./valibot.ts";
 
 const text: readonly Sort[] = ["text"];
@@ -15,34 +15,37 @@ const whole = ["a whole number"];
 export function textReader(shape: Scalar): Reader {
   return scalar(text, (value, reading) => {
     if (typeof value === "string") return value;
-    return reading.wrong("unexpected_type", said(shape, value, mustBe(text, value)));
+    return reading.wrong("unexpected_type", authorMessage(shape, value, mustBe(text, value)));
   });
 }
 
 export function booleanReader(shape: Scalar): Reader {
   return scalar(boolean, (value, reading) => {
     if (typeof value === "boolean") return value;
-    return reading.wrong("unexpected_type", said(shape, value, mustBe(boolean, value)));
+    return reading.wrong("unexpected_type", authorMessage(shape, value, mustBe(boolean, value)));
   });
 }
 
 export function nullReader(shape: Scalar): Reader {
   return scalar(nothing, (value, reading) => {
     if (value === null) return value;
-    return reading.wrong("unexpected_type", said(shape, value, mustBe(nothing, value)));
+    return reading.wrong("unexpected_type", authorMessage(shape, value, mustBe(nothing, value)));
   });
 }
 
 /** A shape that no JSON value fits. */
 export function nothingReader(shape: Other): Reader {
-  return scalar([], (value, reading) => reading.wrong("unexpected_type", said(shape, value, mustBe([], value))));
+  return scalar([], (value, reading) =>
+    reading.wrong("unexpected_type", authorMessage(shape, value, mustBe([], value))),
+  );
 }
 
 export function numberReader(shape: Scalar): Reader {
   return scalar(number, function read(value, reading): unknown {
     if (typeof value === "number" && Number.isFinite(value)) return value;
     if (typeof value === "bigint") return read(Number(value), reading);
-    if (typeof value !== "number") return reading.wrong("unexpected_type", said(shape, value, mustBe(number, value)));
+    if (typeof value !== "number")
+      return reading.wrong("unexpected_type", authorMessage(shape, value, mustBe(number, value)));
     return tooFar(value, "a number", reading);
   });
 }
@@ -55,25 +58,26 @@ export function wholeReader(shape: Scalar, integer: Action): Reader {
     read: function read(value, reading): unknown {
       if (Number.isSafeInteger(value)) return value;
       if (typeof value === "bigint") return read(Number(value), reading);
-      if (typeof value !== "number") return reading.wrong("unexpected_type", said(shape, value, mustBe(whole, value)));
+      if (typeof value !== "number")
+        return reading.wrong("unexpected_type", authorMessage(shape, value, mustBe(whole, value)));
       if (Math.abs(value) > Number.MAX_SAFE_INTEGER) return tooFar(value, wholeHere, reading);
-      return reading.wrong("unexpected_type", said(integer, value, fraction));
+      return reading.wrong("unexpected_type", authorMessage(integer, value, fraction));
     },
   };
 }
 
-function tooFar(value: number, kind: string, reading: Reading): void {
+function tooFar(value: number, kind: string, reading: JsonReading): void {
   const below = value < 0;
   reading.wrong(below ? "too_small" : "too_large", outside(kind, below));
 }
 
-function scalar(sorts: readonly Sort[], read: Read): Reader {
+function scalar(sorts: readonly Sort[], read: ReadValue): Reader {
   return { sorts: () => sorts, expected: () => sorts, read };
 }
 
 /** One of some words, which may be of several sorts. */
-export function wordsReader(shape: Kind, words: readonly unknown[]): Reader {
-  const set = new Set(words.map(keyOfWord));
+export function enumReader(shape: Kind, words: readonly unknown[]): Reader {
+  const set = new Set(words.map(enumKey));
   const sorts = [...new Set(words.map((word) => sortOf(word) as Sort))];
   const choice = oneOf(words);
   const expected = [choice];
@@ -81,22 +85,22 @@ export function wordsReader(shape: Kind, words: readonly unknown[]): Reader {
     sorts: () => sorts,
     expected: () => expected,
     read: function read(value, reading): unknown {
-      if (set.has(keyOfWord(value))) return value;
+      if (set.has(enumKey(value))) return value;
       if (typeof value === "bigint") return read(Number(value), reading);
       const known = sorts.includes(sortOf(value) as Sort);
-      if (known) return reading.wrong("unknown_word", said(shape, value, `This must be ${choice}.`));
-      return reading.wrong("unexpected_type", said(shape, value, mustBe(expected, value)));
+      if (known) return reading.wrong("unknown_word", authorMessage(shape, value, `This must be ${choice}.`));
+      return reading.wrong("unexpected_type", authorMessage(shape, value, mustBe(expected, value)));
     },
   };
 }
 
 /** A word as a key, of whatever sort it is. */
-export function keyOfWord(word: unknown): unknown {
+export function enumKey(word: unknown): unknown {
   return typeof word === "string" ? keyOf(word) : word;
 }
 
 /** Lengths of texts in code points, of lists in items, of objects in members. */
-function lengthCheck(action: Action): Check | undefined {
+function lengthCheck(action: Action): ValueCheck | undefined {
   const bound = action.requirement as number;
   switch (action.type) {
     case "min_length":
@@ -120,7 +124,7 @@ function lengthCheck(action: Action): Check | undefined {
   }
 }
 
-function atLeast(action: Action, least: number): Check {
+function atLeast(action: Action, least: number): ValueCheck {
   return (value, reading) => {
     // A code point is one or two units: most texts are decided without counting.
     if (typeof value === "string" && value.length >= 2 * least) return;
@@ -129,7 +133,7 @@ function atLeast(action: Action, least: number): Check {
   };
 }
 
-function atMost(action: Action, most: number): Check {
+function atMost(action: Action, most: number): ValueCheck {
   return (value, reading) => {
     if (typeof value === "string" && value.length <= most) return;
     const size = sizeOf(value);
@@ -137,21 +141,21 @@ function atMost(action: Action, most: number): Check {
   };
 }
 
-function exactly(action: Action, exact: number): Check {
+function exactly(action: Action, exact: number): ValueCheck {
   return (value, reading) => {
     const size = sizeOf(value);
     if (size !== undefined && size !== exact) tell(action, value, reading, "exactly", exact);
   };
 }
 
-function tell(action: Action, value: unknown, reading: Reading, how: string, bound: number): void {
+function tell(action: Action, value: unknown, reading: JsonReading, how: string, bound: number): void {
   const below = (sizeOf(value) ?? 0) < bound;
   if (typeof value === "string") {
     const sentence = `This must be ${how} ${counted(bound, "character")} long.`;
-    reading.breaks(below ? "too_short" : "too_long", said(action, value, sentence));
+    reading.breaks(below ? "too_short" : "too_long", authorMessage(action, value, sentence));
   } else {
     const sentence = `This must have ${how} ${counted(bound, isObject(value) ? "member" : "item")}.`;
-    reading.breaks(below ? "too_few" : "too_many", said(action, value, sentence));
+    reading.breaks(below ? "too_few" : "too_many", authorMessage(action, value, sentence));
   }
 }
 
@@ -173,11 +177,11 @@ function codePoints(text: string): number {
 }
 
 /** The bounds Valibot would judge otherwise, or at the cost of an object for each. */
-export function boundCheck(action: Action): Check | undefined {
+export function boundCheck(action: Action): ValueCheck | undefined {
   // Valibot compares numbers, bigints, dates and texts with the same operators.
   const bound = action.requirement as number;
-  const tell = (value: unknown, reading: Reading, code: string, words: string): void =>
-    reading.breaks(code, said(action, value, `This must be ${words} ${spell(bound)}.`));
+  const tell = (value: unknown, reading: JsonReading, code: string, words: string): void =>
+    reading.breaks(code, authorMessage(action, value, `This must be ${words} ${spell(bound)}.`));
   switch (action.type) {
     case "min_value":
       return (value, reading) => {
@@ -203,7 +207,7 @@ export function boundCheck(action: Action): Check | undefined {
     case "safe_integer":
       return (value, reading) => {
         const whole = action.type === "integer" ? Number.isInteger(value) : Number.isSafeInteger(value);
-        if (value !== undefined && !whole) reading.breaks("unexpected_type", said(action, value, fraction));
+        if (value !== undefined && !whole) reading.breaks("unexpected_type", authorMessage(action, value, fraction));
       };
     default:
       return lengthCheck(action);

@@ -3,12 +3,12 @@ import { ok } from "../result.ts";
 import { notJson, tooDeep } from "./messages.ts";
 import { holdsInt64, isDeepValue, parseJson } from "./parse-json.ts";
 import { intersectReader, lazyReader, unionReader, variantReader } from "./read-choice.ts";
-import { freeReader, listReader, objectReader, recordReader, tupleReader } from "./read-container.ts";
-import { fallbackReader, foreignReader, optionalReader, pipeReader, readyMadeReader } from "./read-pipe.ts";
-import { booleanReader, nothingReader, nullReader, numberReader, textReader, wordsReader } from "./read-scalar.ts";
-import { Reading } from "./reading.ts";
+import { anyReader, listReader, objectReader, recordReader, tupleReader } from "./read-container.ts";
+import { fallbackReader, valibotReader, optionalReader, pipeReader, builtInReader } from "./read-pipe.ts";
+import { booleanReader, nothingReader, nullReader, numberReader, textReader, enumReader } from "./read-scalar.ts";
+import { JsonReading } from "./reading.ts";
 import type { Reader } from "./reading.ts";
-import { kindOf, readyMadeOf, refuseKind } from "./valibot.ts";
+import { kindOf, builtInOf, refuseKind } from "./valibot.ts";
 import type { Kind, Shape } from "./valibot.ts";
 
 const compiled = new WeakMap<Kind, Reader>();
@@ -23,8 +23,8 @@ export function compileRead(shape: Kind): Reader {
 function make(shape: Kind): Reader {
   refuseKind(shape);
   if (shape.fallback !== undefined) return fallbackReader(shape, compileRead);
-  const readyMade = readyMadeOf(shape);
-  if (readyMade !== undefined) return readyMadeReader(readyMade);
+  const readyMade = builtInOf(shape);
+  if (readyMade !== undefined) return builtInReader(readyMade);
   if (shape.pipe !== undefined) return pipeReader(shape, compileRead);
   if ("entries" in shape) return objectReader(shape, compileRead);
   if ("items" in shape) return tupleReader(shape, compileRead);
@@ -39,10 +39,10 @@ function make(shape: Kind): Reader {
     case "null":
       return nullReader(shape);
     case "literal":
-      return wordsReader(shape, [shape.literal]);
+      return enumReader(shape, [shape.literal]);
     case "picklist":
     case "enum":
-      return wordsReader(shape, shape.options);
+      return enumReader(shape, shape.options);
     case "record":
       return recordReader(shape, compileRead);
     case "array":
@@ -57,13 +57,13 @@ function make(shape: Kind): Reader {
       return lazyReader(shape, compileRead);
     case "any":
     case "unknown":
-      return freeReader;
+      return anyReader;
     case "never":
     case "undefined":
     case "void":
       return nothingReader(shape);
     default:
-      return foreignReader(shape);
+      return valibotReader(shape);
   }
 }
 
@@ -97,7 +97,7 @@ export function compileReader<A, Json>(shape: Shape<A, Json>): JsonReader<A> {
   let exact: boolean | undefined;
 
   const readJson = (value: unknown, at: string, most?: number): ReadJson<A> => {
-    const reading = new Reading(at, most);
+    const reading = new JsonReading(at, most);
     const result = read(value, reading);
     if (reading.count === 0) return ok(result as A);
     const { problems, more } = reading;

@@ -1,5 +1,5 @@
-import { Problem, mostListed } from "../refusals.ts";
-import { placeOf } from "./messages.ts";
+import { Problem, maxListedProblems } from "../refusals.ts";
+import { jsonPath } from "./messages.ts";
 import type { Sort, Step } from "./messages.ts";
 
 /** A JSON object. */
@@ -21,14 +21,14 @@ export function isNeverRead(name: string): boolean {
 }
 
 /** Reads one value: what it answers counts only if the reading found nothing wrong on the way. */
-export type Read = (value: unknown, reading: Reading) => unknown;
+export type ReadValue = (value: unknown, reading: JsonReading) => unknown;
 
 /** Tells what one rule finds broken; `undefined` stands for a value that could not be read, and passes. */
-export type Check = (value: unknown, reading: Reading) => void;
+export type ValueCheck = (value: unknown, reading: JsonReading) => void;
 
 /** A shape, compiled. */
 export interface Reader {
-  readonly read: Read;
+  readonly read: ReadValue;
   /** The sorts of JSON value it can take; asked only when reading, for a recursive shape to know. */
   readonly sorts: () => readonly Sort[];
   /** What it expects, as the sentence `This must be …` names it. */
@@ -39,10 +39,10 @@ export interface Reader {
 export type Compile<Part> = (part: Part) => Reader;
 
 /** What was read of a value, and what was found wrong, by whoever tried it. */
-export type Outcomes = Map<object, WeakMap<object, Outcome>>;
-export interface Outcome {
+export type Outcomes = Map<object, WeakMap<object, ReadOutcome>>;
+export interface ReadOutcome {
   readonly value: unknown;
-  readonly found: Reading;
+  readonly found: JsonReading;
 }
 
 // A body of 1 MiB can hold a wrong value in every second byte, each at a place as long as the body's longest name: after so
@@ -50,7 +50,7 @@ export interface Outcome {
 const longestReport = 1024 * 1024;
 
 /** One body being read: where the reader stands, and what was found wrong so far. */
-export class Reading {
+export class JsonReading {
   /** Problems found, listed or not: a reader compares it with what it was to see whether its part went wrong. */
   count = 0;
   /** How many of them left no value behind, where a broken bound leaves one. */
@@ -67,7 +67,7 @@ export class Reading {
   #length = 0;
 
   /** @param most How many problems are listed. */
-  constructor(root: string, most: number = mostListed, trialOf?: Reading) {
+  constructor(root: string, most: number = maxListedProblems, trialOf?: JsonReading) {
     this.root = root;
     this.#most = most;
     this.path = trialOf?.path ?? [];
@@ -79,7 +79,7 @@ export class Reading {
   breaks(code: string, message: string): void {
     this.count++;
     if (this.#isFull) this.more++;
-    else this.#list(new Problem(placeOf(this.root, this.path, this.depth), code, message));
+    else this.#list(new Problem(jsonPath(this.root, this.path, this.depth), code, message));
   }
 
   /** There is no value to go on with. */
@@ -89,11 +89,11 @@ export class Reading {
   }
 
   /** Reads from the same place without a word to the caller, until {@link take} brings it over. */
-  aside(): Reading {
-    return new Reading(this.root, this.#most, this);
+  aside(): JsonReading {
+    return new JsonReading(this.root, this.#most, this);
   }
 
-  take(other: Reading): void {
+  take(other: JsonReading): void {
     this.count += other.count;
     this.valueless += other.valueless;
     this.more += other.more;
@@ -104,7 +104,7 @@ export class Reading {
   }
 
   /** As {@link take}, where several shapes may have found the same wrong thing. */
-  takeDistinct(other: Reading): void {
+  takeDistinct(other: JsonReading): void {
     const told = new Set<string>();
     const distinct = other.problems.filter((problem) => {
       const key = JSON.stringify([problem.at, problem.code, problem.message]);

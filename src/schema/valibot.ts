@@ -23,7 +23,7 @@ export class Wrong {
 }
 
 /** A kind of value JSON has no word for: how it is read from JSON, written as JSON, and described. */
-export interface ReadyMade {
+export interface BuiltIn {
   readonly sorts: readonly Sort[];
   readonly expected: readonly string[];
   readonly read: (value: unknown) => unknown;
@@ -36,24 +36,24 @@ export interface ReadyMade {
 }
 
 // Kept by the list of a pipe's parts, which is still the same one in a schema that Valibot's methods made from this.
-const table = new WeakMap<object, ReadyMade>();
+const table = new WeakMap<object, BuiltIn>();
 
-export function remember(shape: Kind, readyMade: ReadyMade): void {
+export function rememberBuiltIn(shape: Kind, readyMade: BuiltIn): void {
   if (shape.pipe !== undefined) table.set(shape.pipe, readyMade);
 }
 
 /** The ready-made kind a schema is, if it is one. */
-export function readyMadeOf(shape: Kind): ReadyMade | undefined {
+export function builtInOf(shape: Kind): BuiltIn | undefined {
   return shape.pipe === undefined ? undefined : table.get(shape.pipe);
 }
 
 /** An author's own words for what is wrong: Valibot takes a text, or a function of its issue. */
-type Message = string | ((issue: never) => string) | undefined;
+type AnyMessageOption = string | ((issue: never) => string) | undefined;
 
 /** What the compilers look at in a part of a Valibot schema; Valibot's own types say the same with more parameters. */
-interface Part {
+interface ShapePart {
   readonly async: boolean;
-  readonly message?: Message;
+  readonly message?: AnyMessageOption;
   readonly "~run": (dataset: Dataset, config: object) => Dataset;
 }
 export interface Dataset {
@@ -71,36 +71,36 @@ export interface Issue {
   readonly path?: readonly { readonly key: unknown; readonly origin: string }[];
 }
 
-interface Schema<Type extends string> extends Part {
+interface AnySchema<Type extends string> extends ShapePart {
   readonly kind: "schema";
   readonly type: Type;
   readonly expects: string;
   readonly pipe?: readonly [Kind, ...(Kind | Action)[]];
   readonly fallback?: unknown;
 }
-export interface Scalar extends Schema<"string" | "number" | "boolean" | "null"> {}
-export interface Words extends Schema<"picklist" | "enum"> {
+export interface Scalar extends AnySchema<"string" | "number" | "boolean" | "null"> {}
+export interface EnumKind extends AnySchema<"picklist" | "enum"> {
   readonly options: readonly unknown[];
 }
-export interface Literal extends Schema<"literal"> {
+export interface Literal extends AnySchema<"literal"> {
   readonly literal: unknown;
 }
-export interface ObjectKind extends Schema<"object" | "loose_object" | "strict_object" | "object_with_rest"> {
+export interface ObjectKind extends AnySchema<"object" | "loose_object" | "strict_object" | "object_with_rest"> {
   readonly entries: { readonly [name: string]: Kind };
   readonly rest?: Kind;
 }
-export interface RecordKind extends Schema<"record"> {
+export interface RecordKind extends AnySchema<"record"> {
   readonly key: Kind;
   readonly value: Kind;
 }
-export interface ListKind extends Schema<"array"> {
+export interface ListKind extends AnySchema<"array"> {
   readonly item: Kind;
 }
-export interface TupleKind extends Schema<"tuple" | "loose_tuple" | "strict_tuple" | "tuple_with_rest"> {
+export interface TupleKind extends AnySchema<"tuple" | "loose_tuple" | "strict_tuple" | "tuple_with_rest"> {
   readonly items: readonly Kind[];
   readonly rest?: Kind;
 }
-export interface Wrapper extends Schema<
+export interface Wrapper extends AnySchema<
   | "optional"
   | "exact_optional"
   | "nullable"
@@ -113,17 +113,17 @@ export interface Wrapper extends Schema<
   readonly wrapped: Kind;
   readonly default?: unknown;
 }
-export interface Choice extends Schema<"union" | "intersect"> {
+export interface Choice extends AnySchema<"union" | "intersect"> {
   readonly options: readonly Kind[];
 }
-export interface Variant extends Schema<"variant"> {
+export interface Variant extends AnySchema<"variant"> {
   readonly key: string;
   readonly options: readonly Kind[];
 }
-export interface Lazy extends Schema<"lazy"> {
+export interface Lazy extends AnySchema<"lazy"> {
   readonly getter: (value: unknown) => Kind;
 }
-export interface Other extends Schema<
+export interface Other extends AnySchema<
   | "any"
   | "unknown"
   | "never"
@@ -146,7 +146,7 @@ export interface Other extends Schema<
 /** A Valibot schema, by its kind. */
 export type Kind =
   | Scalar
-  | Words
+  | EnumKind
   | Literal
   | ObjectKind
   | RecordKind
@@ -159,7 +159,7 @@ export type Kind =
   | Other;
 
 /** What stands behind the first schema of a pipe. */
-export interface Action extends Part {
+export interface Action extends ShapePart {
   readonly kind: "validation" | "transformation" | "metadata";
   readonly type: string;
   readonly requirement?: unknown;
@@ -173,7 +173,7 @@ export function kindOf(shape: Shape): Kind {
 /** The parts of a pipe: `v.pipe(v.pipe(a, b), c)` is `v.pipe(a, b, c)`, where the inner pipe has no fallback of its own. */
 export function flattened(shape: Kind): [Kind, ...(Kind | Action)[]] {
   const [first, ...behind] = shape.pipe ?? [shape];
-  if (first.pipe === undefined || first.fallback !== undefined || readyMadeOf(first) !== undefined) {
+  if (first.pipe === undefined || first.fallback !== undefined || builtInOf(first) !== undefined) {
     return [first, ...behind];
   }
   return [...flattened(first), ...behind];
@@ -263,12 +263,12 @@ export const textChanges: ReadonlyMap<string, (text: string) => string> = new Ma
 ]);
 
 /** The author's own words where the part carries any, else ours. */
-export function said(part: Kind | Action, value: unknown, sentence: string): string {
+export function authorMessage(part: Kind | Action, value: unknown, sentence: string): string {
   if (part.message === undefined) return sentence;
   if (typeof part.message === "string") return part.message;
   // A function of Valibot's issue: only Valibot can make the issue.
   const [issue] = issuesOf(part, value);
-  return issue === undefined ? sentence : (authored(issue) ?? sentence);
+  return issue === undefined ? sentence : (authorMessages(issue) ?? sentence);
 }
 
 /** Runs one part as Valibot would. */
@@ -277,7 +277,7 @@ function issuesOf(part: Kind | Action, value: unknown): readonly Issue[] {
 }
 
 /** The words of an issue if its author wrote them: Valibot's own quote what was received, so they must not be sent. */
-export function authored(issue: Issue): string | undefined {
+export function authorMessages(issue: Issue): string | undefined {
   const byValibot = issue.message.startsWith("Invalid ") && issue.message.endsWith(`eceived ${issue.received}`);
   return byValibot ? undefined : issue.message;
 }
@@ -301,6 +301,6 @@ export function named<S extends Shape>(name: string, shape: S): S {
 }
 
 /** The name a shape was given with {@link named}. */
-export function nameOf(shape: object): string | undefined {
+export function shapeName(shape: object): string | undefined {
   return names.get(shape);
 }

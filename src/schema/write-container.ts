@@ -1,14 +1,14 @@
 import { counted, oneOf } from "./messages.ts";
 import { tagsOf } from "./read-choice.ts";
 import { compileRead } from "./read.ts";
-import { Reading, isObject } from "./reading.ts";
+import { JsonReading, isObject } from "./reading.ts";
 import type { Members } from "./reading.ts";
 import { flattened, keepsSort, wholeBy } from "./valibot.ts";
 import type { Action, Choice, Kind, ListKind, ObjectKind, RecordKind, TupleKind, Variant, Wrapper } from "./valibot.ts";
-import { writeBoolean, writeFree, writeMembers, writeNumber, writeText, writeWhole } from "./writing.ts";
-import type { CompileWrite, Outcome, Write, Writing } from "./writing.ts";
+import { writeBoolean, writeAny, writeMembers, writeNumber, writeText, writeWhole } from "./writing.ts";
+import type { CompileWrite, WriteOutcome, WriteValue, JsonWriting } from "./writing.ts";
 
-export function listWriter(shape: ListKind, compile: CompileWrite<Kind>): Write {
+export function listWriter(shape: ListKind, compile: CompileWrite<Kind>): WriteValue {
   const write = compile(shape.item);
   return (value, writing) => {
     if (!Array.isArray(value)) return writing.refuse("a list", value);
@@ -24,9 +24,9 @@ export function listWriter(shape: ListKind, compile: CompileWrite<Kind>): Write 
   };
 }
 
-export function tupleWriter(shape: TupleKind, compile: CompileWrite<Kind>): Write {
+export function tupleWriter(shape: TupleKind, compile: CompileWrite<Kind>): WriteValue {
   const items = shape.items.map((item) => compile(item));
-  const rest = shape.rest !== undefined ? compile(shape.rest) : shape.type === "loose_tuple" ? writeFree : undefined;
+  const rest = shape.rest !== undefined ? compile(shape.rest) : shape.type === "loose_tuple" ? writeAny : undefined;
   return (value, writing) => {
     if (!Array.isArray(value)) return writing.refuse("a list", value);
     if (rest === undefined && value.length > items.length) {
@@ -52,14 +52,14 @@ function orNull(item: unknown): unknown {
 }
 
 /** Writes the members the shape declares, in its order; a getter of a class is as good as a member. */
-export function objectWriter(shape: ObjectKind, compile: CompileWrite<Kind>): Write {
+export function objectWriter(shape: ObjectKind, compile: CompileWrite<Kind>): WriteValue {
   const members = Object.keys(shape.entries).map((name) => ({
     name,
     write: compile(shape.entries[name] as Kind),
     // What every object answers to (`toString`) is no member of the value.
     inherited: (Object.prototype as Members)[name],
   }));
-  const rest = shape.rest !== undefined ? compile(shape.rest) : shape.type === "loose_object" ? writeFree : undefined;
+  const rest = shape.rest !== undefined ? compile(shape.rest) : shape.type === "loose_object" ? writeAny : undefined;
   const declared = new Set(members.map(({ name }) => name));
   return (value, writing) => {
     if (!isObject(value)) return writing.refuse("an object", value);
@@ -83,7 +83,7 @@ export function objectWriter(shape: ObjectKind, compile: CompileWrite<Kind>): Wr
   };
 }
 
-export function recordWriter(shape: RecordKind, compile: CompileWrite<Kind>): Write {
+export function recordWriter(shape: RecordKind, compile: CompileWrite<Kind>): WriteValue {
   const writeName = compile(shape.key);
   const write = compile(shape.value);
   return (value, writing) => {
@@ -102,15 +102,15 @@ export function recordWriter(shape: RecordKind, compile: CompileWrite<Kind>): Wr
   };
 }
 
-export function unionWriter(shape: Choice, compile: CompileWrite<Kind>): Write {
+export function unionWriter(shape: Choice, compile: CompileWrite<Kind>): WriteValue {
   return firstThatFits(shape.options.map((option) => compile(option)));
 }
 
-export function variantWriter(shape: Variant, compile: CompileWrite<Kind>): Write {
+export function variantWriter(shape: Variant, compile: CompileWrite<Kind>): WriteValue {
   const tags = shape.options.map((option) => tagsOf(option, shape.key));
   if (tags.includes("open")) return firstThatFits(shape.options.map((option) => compile(option)));
 
-  const byTag = new Map<unknown, Write[]>();
+  const byTag = new Map<unknown, WriteValue[]>();
   shape.options.forEach((option, index) => {
     const write = compile(option);
     for (const tag of tags[index] as readonly unknown[]) byTag.set(tag, [...(byTag.get(tag) ?? []), write]);
@@ -127,7 +127,7 @@ export function variantWriter(shape: Variant, compile: CompileWrite<Kind>): Writ
 }
 
 /** Writes by the first shape the value is of; nested trials remember, or each level would double the work. */
-function firstThatFits(options: readonly Write[]): Write {
+function firstThatFits(options: readonly WriteValue[]): WriteValue {
   const [only] = options;
   if (only !== undefined && options.length === 1) return only;
   return (value, writing) => {
@@ -148,10 +148,10 @@ function firstThatFits(options: readonly Write[]): Write {
 }
 
 /** The first shape that names every member of the value; failing that, the first that can be written at all. */
-function attempt(options: readonly Write[], value: unknown, writing: Writing): unknown {
+function attempt(options: readonly WriteValue[], value: unknown, writing: JsonWriting): unknown {
   const { depth, outcomes } = writing;
   writing.outcomes ??= new Map();
-  let best: Outcome | undefined;
+  let best: WriteOutcome | undefined;
   for (const write of options) {
     const written = write(value, writing);
     const { failure } = writing;
@@ -174,7 +174,7 @@ function keepsAll(value: unknown, written: unknown): boolean {
 }
 
 /** Writes what any of several shapes names. */
-export function intersectWriter(shape: Choice, compile: CompileWrite<Kind>): Write {
+export function intersectWriter(shape: Choice, compile: CompileWrite<Kind>): WriteValue {
   const writers = shape.options.map((option) => compile(option));
   return (value, writing) => {
     const parts: unknown[] = [];
@@ -187,7 +187,7 @@ export function intersectWriter(shape: Choice, compile: CompileWrite<Kind>): Wri
 }
 
 /** Shapes that let a value be absent or null, or take that back. */
-export function optionalWriter(shape: Wrapper, compile: CompileWrite<Kind>): Write {
+export function optionalWriter(shape: Wrapper, compile: CompileWrite<Kind>): WriteValue {
   const write = compile(shape.wrapped);
   const instead = shape.default === undefined ? undefined : defaultWriter(shape, write);
   switch (shape.type) {
@@ -215,10 +215,10 @@ export function optionalWriter(shape: Wrapper, compile: CompileWrite<Kind>): Wri
 }
 
 /** A default is given in its JSON form: it is read, and written as any value is. */
-function defaultWriter(shape: Wrapper, write: Write): (writing: Writing) => unknown {
+function defaultWriter(shape: Wrapper, write: WriteValue): (writing: JsonWriting) => unknown {
   const { read } = compileRead(shape);
   return (writing) => {
-    const reading = new Reading("default");
+    const reading = new JsonReading("default");
     const value = read(shape.type === "nullable" ? null : undefined, reading);
     if (reading.count > 0) return writing.fail("is missing, and its default is not of its shape");
     return value === undefined || value === null ? value : write(value, writing);
@@ -226,7 +226,7 @@ function defaultWriter(shape: Wrapper, write: Write): (writing: Writing) => unkn
 }
 
 /** Transformations whose value is of one sort, whatever they were given. */
-const makes: { readonly [type: string]: Write } = {
+const makes: { readonly [type: string]: WriteValue } = {
   parse_boolean: writeBoolean,
   stringify_json: writeText,
   to_boolean: writeBoolean,
@@ -235,7 +235,7 @@ const makes: { readonly [type: string]: Write } = {
 };
 
 /** A pipe is written as what comes out of it: its last schema, or whatever a transformation of its author's made. */
-export function pipeWriter(shape: Kind, compile: CompileWrite<Kind>): Write {
+export function pipeWriter(shape: Kind, compile: CompileWrite<Kind>): WriteValue {
   const [first, ...behind] = flattened(shape);
   const whole = wholeBy(first, behind) !== undefined;
   let write = whole ? writeWhole : compile(first);
@@ -243,7 +243,7 @@ export function pipeWriter(shape: Kind, compile: CompileWrite<Kind>): Write {
   return write;
 }
 
-function after(item: Kind | Action, write: Write, compile: CompileWrite<Kind>): Write {
+function after(item: Kind | Action, write: WriteValue, compile: CompileWrite<Kind>): WriteValue {
   if (item.kind === "schema") return compile(item);
   if (item.kind !== "transformation" || keepsSort.has(item.type)) {
     const narrows = item.type === "integer" || item.type === "safe_integer";
@@ -252,5 +252,5 @@ function after(item: Kind | Action, write: Write, compile: CompileWrite<Kind>): 
   if (item.type === "to_date")
     throw new Error("v.toDate makes a Date, which is not written as it was sent: use Shape.instant.");
   if (item.type === "to_bigint") throw new Error("v.toBigint makes a bigint, which JSON cannot hold: use Shape.int64.");
-  return makes[item.type] ?? writeFree;
+  return makes[item.type] ?? writeAny;
 }

@@ -1,8 +1,8 @@
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
-import { placeOf } from "./messages.ts";
+import { jsonPath } from "./messages.ts";
 import { LongInteger, withDigits } from "./parse-json.ts";
-import { kindOf, readyMadeOf, refuseKind } from "./valibot.ts";
+import { kindOf, builtInOf, refuseKind } from "./valibot.ts";
 import type { Kind, Lazy, Shape } from "./valibot.ts";
 import {
   intersectWriter,
@@ -16,30 +16,30 @@ import {
   variantWriter,
 } from "./write-container.ts";
 import {
-  Writing,
+  JsonWriting,
   readyMadeWriter,
   wordsWriter,
   writeBoolean,
-  writeFree,
+  writeAny,
   writeNothing,
   writeNull,
   writeNumber,
   writeText,
 } from "./writing.ts";
-import type { Write } from "./writing.ts";
+import type { WriteValue } from "./writing.ts";
 
-const compiled = new WeakMap<Kind, Write>();
+const compiled = new WeakMap<Kind, WriteValue>();
 
 /** The writer of a schema, made once for each. */
-function compileWrite(shape: Kind): Write {
+function compileWrite(shape: Kind): WriteValue {
   let write = compiled.get(shape);
   if (write === undefined) compiled.set(shape, (write = make(shape)));
   return write;
 }
 
-function make(shape: Kind): Write {
+function make(shape: Kind): WriteValue {
   refuseKind(shape);
-  const readyMade = readyMadeOf(shape);
+  const readyMade = builtInOf(shape);
   if (readyMade !== undefined) return readyMadeWriter(readyMade);
   if (shape.pipe !== undefined) return pipeWriter(shape, compileWrite);
   if ("entries" in shape) return objectWriter(shape, compileWrite);
@@ -75,13 +75,13 @@ function make(shape: Kind): Write {
     case "void":
       return writeNothing;
     default:
-      return writeFree;
+      return writeAny;
   }
 }
 
 /** A shape that refers to itself, compiled when a value first reaches it. */
-function lazyWriter(shape: Lazy): Write {
-  let fixed: Write | undefined;
+function lazyWriter(shape: Lazy): WriteValue {
+  let fixed: WriteValue | undefined;
   return (value, writing) => {
     if (fixed !== undefined) return fixed(value, writing);
     const write = compileWrite(shape.getter(value));
@@ -109,7 +109,7 @@ export function compileWriter<A, Json>(shape: Shape<A, Json>): JsonWriter<A> {
   const write = compileWrite(kindOf(shape));
   return {
     write: (value) => {
-      const writing = new Writing();
+      const writing = new JsonWriting();
       const copy = write(value, writing) ?? null;
       if (writing.failure !== undefined) return error(writing.failure);
       const text = JSON.stringify(copy);
@@ -124,11 +124,11 @@ export function compileWriter<A, Json>(shape: Shape<A, Json>): JsonWriter<A> {
 
 /** Where a text or a name stands that no UTF-8 can spell. */
 function brokenText(copy: unknown, path: (string | number)[], depth: number): string | undefined {
-  if (typeof copy === "string") return copy.isWellFormed() ? undefined : placeOf("value", path, depth);
+  if (typeof copy === "string") return copy.isWellFormed() ? undefined : jsonPath("value", path, depth);
   if (typeof copy !== "object" || copy === null || copy instanceof LongInteger) return undefined;
   for (const [name, member] of Object.entries(copy)) {
     path[depth] = Array.isArray(copy) ? Number(name) : name;
-    const broken = name.isWellFormed() ? brokenText(member, path, depth + 1) : placeOf("value", path, depth + 1);
+    const broken = name.isWellFormed() ? brokenText(member, path, depth + 1) : jsonPath("value", path, depth + 1);
     if (broken !== undefined) return broken;
   }
   return undefined;

@@ -1,26 +1,26 @@
-import { oneOf, placeOf, sortOf } from "./messages.ts";
+import { oneOf, jsonPath, sortOf } from "./messages.ts";
 import { LongInteger } from "./parse-json.ts";
 import type { Members } from "./reading.ts";
-import type { Literal, ReadyMade, Words } from "./valibot.ts";
+import type { Literal, BuiltIn, EnumKind } from "./valibot.ts";
 
 /**
  * Copies one value into what `JSON.stringify` is given: only what the shape names. `undefined` is left out of an
  * object, and stands for anything once the writing has failed.
  */
-export type Write = (value: unknown, writing: Writing) => unknown;
+export type WriteValue = (value: unknown, writing: JsonWriting) => unknown;
 
 /** Compiles a part of a shape. */
-export type CompileWrite<Part> = (part: Part) => Write;
+export type CompileWrite<Part> = (part: Part) => WriteValue;
 
 const mostDeep = 512;
 
 /** One value being written: where the writer stands, and the first thing that cannot be written. */
-export class Writing {
+export class JsonWriting {
   failure: string | undefined;
   depth = 0;
   readonly path: (string | number)[] = [];
   /** What came of values that are tried by several shapes, while one of them is tried within another. */
-  outcomes: Map<object, WeakMap<object, Outcome>> | undefined;
+  outcomes: Map<object, WeakMap<object, WriteOutcome>> | undefined;
 
   refuse(expected: string, value: unknown): undefined {
     this.failure ??=
@@ -40,11 +40,11 @@ export class Writing {
   }
 
   place(): string {
-    return placeOf("value", this.path, this.depth);
+    return jsonPath("value", this.path, this.depth);
   }
 }
 
-export interface Outcome {
+export interface WriteOutcome {
   readonly written: unknown;
   readonly failure: string | undefined;
 }
@@ -53,9 +53,9 @@ export interface Outcome {
 export function writeMembers(
   names: readonly string[],
   value: Members,
-  write: Write,
+  write: WriteValue,
   out: Members,
-  writing: Writing,
+  writing: JsonWriting,
 ): void {
   const level = writing.depth - 1;
   for (const name of names) {
@@ -74,28 +74,29 @@ function put(out: Members, name: string, value: unknown): void {
   else out[name] = value;
 }
 
-export const writeText: Write = (value, writing) => (typeof value === "string" ? value : writing.refuse("text", value));
+export const writeText: WriteValue = (value, writing) =>
+  typeof value === "string" ? value : writing.refuse("text", value);
 
-export const writeBoolean: Write = (value, writing) =>
+export const writeBoolean: WriteValue = (value, writing) =>
   typeof value === "boolean" ? value : writing.refuse("true or false", value);
 
-export const writeNull: Write = (value, writing) => (value === null ? value : writing.refuse("null", value));
+export const writeNull: WriteValue = (value, writing) => (value === null ? value : writing.refuse("null", value));
 
-export const writeNumber: Write = (value, writing) => {
+export const writeNumber: WriteValue = (value, writing) => {
   if (typeof value !== "number") return writing.refuse("a number", value);
   return Number.isFinite(value) ? value : writing.fail("must be a finite number");
 };
 
-export const writeWhole: Write = (value, writing) => {
+export const writeWhole: WriteValue = (value, writing) => {
   if (typeof value !== "number") return writing.refuse("a whole number", value);
   return Number.isSafeInteger(value) ? value : writing.fail("must be a whole number within 2^53");
 };
 
 /** A shape that only what is left out fits. */
-export const writeNothing: Write = (value, writing) =>
+export const writeNothing: WriteValue = (value, writing) =>
   value === undefined ? undefined : writing.refuse("nothing at all", value);
 
-export function wordsWriter(shape: Words | Literal): Write {
+export function wordsWriter(shape: EnumKind | Literal): WriteValue {
   const words: readonly unknown[] = shape.type === "literal" ? [shape.literal] : shape.options;
   const set = new Set(words);
   const expected = oneOf(words);
@@ -106,7 +107,7 @@ export function wordsWriter(shape: Words | Literal): Write {
 }
 
 /** Writes any JSON, and refuses what `JSON.stringify` would drop or change in silence. */
-export const writeFree: Write = (value, writing) => {
+export const writeAny: WriteValue = (value, writing) => {
   switch (typeof value) {
     case "string":
     case "boolean":
@@ -123,19 +124,19 @@ export const writeFree: Write = (value, writing) => {
   }
 };
 
-function writeList(list: readonly unknown[], writing: Writing): unknown {
+function writeList(list: readonly unknown[], writing: JsonWriting): unknown {
   const level = writing.enter();
   if (level === undefined) return undefined;
   const out: unknown[] = [];
   for (let index = 0; index < list.length && writing.failure === undefined; index++) {
     writing.path[level] = index;
-    out.push(writeFree(list[index], writing));
+    out.push(writeAny(list[index], writing));
   }
   writing.depth = level;
   return out;
 }
 
-function writeObject(object: object, writing: Writing): unknown {
+function writeObject(object: object, writing: JsonWriting): unknown {
   const prototype: unknown = Object.getPrototypeOf(object);
   if (object instanceof Date) return writing.fail("is a Date: give it the shape Shape.instant");
   if (prototype !== Object.prototype && prototype !== null) {
@@ -144,12 +145,12 @@ function writeObject(object: object, writing: Writing): unknown {
   const level = writing.enter();
   if (level === undefined) return undefined;
   const out: Members = {};
-  writeMembers(Object.keys(object), object as Members, writeFree, out, writing);
+  writeMembers(Object.keys(object), object as Members, writeAny, out, writing);
   writing.depth = level;
   return out;
 }
 
-export function readyMadeWriter(readyMade: ReadyMade): Write {
+export function readyMadeWriter(readyMade: BuiltIn): WriteValue {
   return (value, writing) => {
     const written = readyMade.write(value);
     if (typeof written === "string") return written;

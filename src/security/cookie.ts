@@ -1,7 +1,7 @@
 import type { Cookie, Sealing } from "../codecs/cookie.ts";
 import { string } from "../codecs/scalars.ts";
 import type { Dep, TextNeed } from "../inputs/dep.ts";
-import type { Asked } from "../inputs/request.ts";
+import type { InputRequest } from "../inputs/request.ts";
 import { readText, required as missing } from "../inputs/text.ts";
 import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
@@ -23,7 +23,7 @@ export function optional<A>(cookie: Cookie<A>): Dep<A | undefined> {
 function read<A>(cookie: Cookie<A>, required: boolean, absent: () => unknown): Dep<never, never, never> {
   const { name, codec, sealing } = cookie;
   const at = `cookie.${name}`;
-  const compile = () => (asked: Asked) => {
+  const compile = () => (asked: InputRequest) => {
     const text = asked.cookie(name);
     if (text === undefined) return absent();
     return sealing === undefined ? readText(codec, text, at) : readSealed(cookie, sealing, text, asked.now, absent);

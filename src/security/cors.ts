@@ -1,10 +1,10 @@
 import { none } from "../answers/answer.ts";
 import type { Answer } from "../answers/answer.ts";
 import { isToken, stripped } from "../http/fields.ts";
-import type { Asked } from "../inputs/request.ts";
+import type { InputRequest } from "../inputs/request.ts";
 import type { Route } from "../routing/route.ts";
 import { readOrigins } from "./cross-origin.ts";
-import type { Sharing } from "./cross-origin.ts";
+import type { CorsExtension } from "./cross-origin.ts";
 
 /** Whose pages a browser lets read an app's answers, and send what is not a plain form's (the Fetch standard's CORS). */
 export interface CorsOptions {
@@ -23,7 +23,7 @@ export interface CorsOptions {
 }
 
 /** A policy, made by {@link make}: an app's option `cors`. */
-export interface Cors extends Sharing {
+export interface Cors extends CorsExtension {
   /** For the framework alone. */
   readonly policy: CorsPolicy;
 }
@@ -31,11 +31,11 @@ export interface Cors extends Sharing {
 /** How a policy answers. */
 export interface CorsPolicy {
   /** The answer to a browser that asks before it sends; the methods are those of the policy's routes at its path. */
-  readonly preflight: (asked: Asked, methods: readonly string[]) => Answer;
+  readonly preflight: (asked: InputRequest, methods: readonly string[]) => Answer;
   /** The answer of a covered route with what lets a page read it, where it may. */
-  readonly told: (asked: Asked, answer: Answer) => Answer;
+  readonly told: (asked: InputRequest, answer: Answer) => Answer;
   /** Whether the cross-origin check lets a request pass because of it. */
-  readonly admits: (asked: Asked) => boolean;
+  readonly admits: (asked: InputRequest) => boolean;
 }
 
 type Headers = Answer["headers"];
@@ -64,7 +64,7 @@ export function make(options: CorsOptions): Cors {
   }
 
   /** The origin a request comes from, as it is let read the answer; undefined where it is not. */
-  const allowed = (asked: Asked): string | undefined => {
+  const allowed = (asked: InputRequest): string | undefined => {
     const [origin, ...more] = asked.lines("origin");
     if (origin === undefined || more.length > 0) return undefined;
     if (origins === "any") return "*";
@@ -73,14 +73,14 @@ export function make(options: CorsOptions): Cors {
   const withCredentials: Headers = credentials ? [["access-control-allow-credentials", "true"]] : none;
   const exposed: Headers = expose.length === 0 ? none : [["access-control-expose-headers", expose.join(", ")]];
 
-  const told = (asked: Asked, answer: Answer): Answer => {
+  const told = (asked: InputRequest, answer: Answer): Answer => {
     const origin = allowed(asked);
     const readable: Headers =
       origin === undefined ? none : [["access-control-allow-origin", origin], ...withCredentials, ...exposed];
     const vary: Headers = varies(answer) ? none : [["vary", "Origin"]];
     return { ...answer, headers: [...answer.headers, ...vary, ...readable] };
   };
-  const preflight = (asked: Asked, methods: readonly string[]): Answer => {
+  const preflight = (asked: InputRequest, methods: readonly string[]): Answer => {
     const origin = allowed(asked);
     const vary: Headers = [
       ["vary", "Origin"],
@@ -97,7 +97,7 @@ export function make(options: CorsOptions): Cors {
     const answered = origin === undefined ? vary : [...vary, ...granted];
     return { status: 204, headers: answered, cookies: none, body: undefined, closes: false };
   };
-  const admits = (asked: Asked): boolean => {
+  const admits = (asked: InputRequest): boolean => {
     const [origin, ...more] = asked.lines("origin");
     if (origin === undefined || more.length > 0 || origin === "null") return false;
     return origins === "any" ? asked.lines("cookie").length === 0 : named.has(origin);
@@ -105,7 +105,7 @@ export function make(options: CorsOptions): Cors {
   return { origins, credentials, headers, expose, maxAgeMs, routes, policy: { preflight, told, admits } };
 }
 
-function requestedHeaders(asked: Asked): readonly string[] {
+function requestedHeaders(asked: InputRequest): readonly string[] {
   const names = asked.lines("access-control-request-headers").join(",").toLowerCase().split(",");
   return names.map((name) => stripped(name));
 }

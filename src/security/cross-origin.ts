@@ -1,9 +1,9 @@
 import { stripped } from "../http/fields.ts";
-import type { Asked } from "../inputs/request.ts";
+import type { InputRequest } from "../inputs/request.ts";
 import type { Route } from "../routing/route.ts";
 
 /** Whose pages may read what routes answer: a policy of `Cors.make`. */
-export interface Sharing {
+export interface CorsExtension {
   readonly origins: readonly string[] | "any";
   readonly credentials: boolean;
   /** In lower case. */
@@ -19,7 +19,7 @@ export interface Sharing {
  * which no page can change; a browser sends it where the address is HTTPS or its own machine. Elsewhere `Origin` is
  * compared with the host. What names neither comes from no page: only a browser holds cookies another site could use.
  */
-export function isCrossOrigin(asked: Asked, trusted: ReadonlySet<string>): boolean {
+export function isCrossOrigin(asked: InputRequest, trusted: ReadonlySet<string>): boolean {
   const sites = asked.lines("sec-fetch-site");
   if (sites.length > 0 && sites.every(isOwnSite)) return false;
   const origins = asked.lines("origin");

@@ -40,14 +40,14 @@ export function memory({ most = 100_000 }: RateMemoryOptions = {}): RateMemory {
   if (!Number.isSafeInteger(most) || most < 1) {
     throw new Error(`Rate.memory: most is a whole number, 1 or more, and not ${most}`);
   }
-  return new MemoryStore(most);
+  return new MemoryRateStore(most);
 }
 
 /**
  * The generic cell rate algorithm (ITU-T I.371): of each key one instant is kept, at which all that passed would have
  * been used up at an even pace. One more passes while that lies less than a burst ahead.
  */
-class MemoryStore implements RateMemory {
+class MemoryRateStore implements RateMemory {
   readonly #most: number;
   /** By key, in milliseconds since 1970; the one counted longest ago first. */
   readonly #usedUp = new OldestFirst<number>();

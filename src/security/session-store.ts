@@ -74,10 +74,10 @@ export function memory({ most = 100_000 }: MemoryOptions = {}): SessionStore {
   if (!Number.isSafeInteger(most) || most < 1) {
     throw new Error(`Sessions.memory: most is a whole number, 1 or more, and not ${most}`);
   }
-  return new MemoryStore(most);
+  return new MemorySessionStore(most);
 }
 
-class MemoryStore implements SessionStore {
+class MemorySessionStore implements SessionStore {
   readonly #most: number;
   /** The one that was left alone for longest first. */
   readonly #entries = new OldestFirst<SessionEntry>();

@@ -4,7 +4,7 @@ import { string } from "../codecs/scalars.ts";
 import { requestOf } from "../inputs/connection.ts";
 import { constant, credential } from "../inputs/dep.ts";
 import type { Dep, Resource } from "../inputs/dep.ts";
-import type { Asked } from "../inputs/request.ts";
+import type { InputRequest } from "../inputs/request.ts";
 import { required as missing } from "../inputs/text.ts";
 import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
@@ -18,7 +18,7 @@ import { digestOf, freshSessionId, isSessionId } from "./session-store.ts";
 import type { SessionEntry, SessionStore } from "./session-store.ts";
 
 /** What sets a cookie on the answer: the input `setCookie`. */
-type SetsCookie = (cookie: SetCookie) => void;
+type SessionCookieDep = (cookie: SetCookie) => void;
 
 /** Sign-in sessions: the browser holds an id in a cookie, the store holds its digest and the data. */
 export interface Sessions<in out A> {
@@ -37,7 +37,7 @@ export interface Sessions<in out A> {
    *
    * @param setCookie The input of that name, as it is: by it the request is known.
    */
-  start(setCookie: SetsCookie, data: A): Promise<Session<A>>;
+  start(setCookie: SessionCookieDep, data: A): Promise<Session<A>>;
   /** Deletes what has expired from the store, and answers how many that were; of a resource, call the store's own. */
   sweep(now: Date): Promise<number>;
 }
@@ -53,12 +53,12 @@ export interface Session<in out A> {
    * Where another request has closed or renewed the session in the meantime, there is none to renew: no cookie is set, and
    * the promise rejects with the {@link Refusal} of a request of nobody, the 400 problem `required` at `cookie.<name>`.
    */
-  renew(setCookie: SetsCookie): Promise<Session<A>>;
+  renew(setCookie: SessionCookieDep): Promise<Session<A>>;
   /**
    * Ends it, and what this very `Session` was renewed to, and removes the cookie: a copy of the cookie is nobody's from
    * then on.
    */
-  close(setCookie: SetsCookie): Promise<void>;
+  close(setCookie: SessionCookieDep): Promise<void>;
 }
 
 /** What sessions are made with. */
@@ -127,7 +127,7 @@ class KeptSessions<A> implements Sessions<A> {
     return this.#own().sweep(now);
   }
 
-  async start(setCookie: SetsCookie, data: A): Promise<Session<A>> {
+  async start(setCookie: SessionCookieDep, data: A): Promise<Session<A>> {
     const asked = requestOf(setCookie);
     const store = isResource(this.#store) ? asked?.resource(this.#store.name) : this.#store;
     if (store === undefined) throw new Error("the sessions' store is no resource of this request's app");
@@ -142,7 +142,7 @@ class KeptSessions<A> implements Sessions<A> {
 
   async #begin(
     store: SessionStore,
-    setCookie: SetsCookie,
+    setCookie: SessionCookieDep,
     data: A,
     now: Date,
     before: string | undefined,
@@ -196,7 +196,13 @@ class KeptSessions<A> implements Sessions<A> {
   }
 
   /** Moves what is kept under a digest to a new id; throws the refusal where nothing is kept there any more. */
-  async renewed(store: SessionStore, digest: string, setCookie: SetsCookie, data: A, now: Date): Promise<Session<A>> {
+  async renewed(
+    store: SessionStore,
+    digest: string,
+    setCookie: SessionCookieDep,
+    data: A,
+    now: Date,
+  ): Promise<Session<A>> {
     const id = freshSessionId();
     const next = await digestOf(id);
     const entry = this.#entry(this.#written(data), now, now);
@@ -268,7 +274,7 @@ class KeptSession<A> implements Session<A> {
     this.#data = data;
   }
 
-  async renew(setCookie: SetsCookie): Promise<Session<A>> {
+  async renew(setCookie: SessionCookieDep): Promise<Session<A>> {
     if (this.#isClosed) throw new Error("a session that was closed cannot be renewed");
     this.#isClosed = true;
     this.#renewed = this.#sessions.renewed(this.#store, this.#digest, setCookie, this.#data, this.#now);
@@ -281,7 +287,7 @@ class KeptSession<A> implements Session<A> {
     }
   }
 
-  async close(setCookie: SetsCookie): Promise<void> {
+  async close(setCookie: SessionCookieDep): Promise<void> {
     this.#isClosed = true;
     const renewed = await this.#renewed?.catch(() => undefined);
     if (renewed !== undefined) return renewed.close(setCookie);
@@ -313,7 +319,7 @@ function requiredOf<A>(optional: Dep<Session<A> | undefined>, cookie: string): D
 function idIn(cookie: string, required: boolean): Dep<string | undefined> {
   const need = { in: "cookie", name: cookie, required, repeated: false, codec: string } as const;
   const id: Dep<string | undefined> = {
-    node: { from: [], need, compile: () => (asked: Asked) => asked.cookie(cookie) },
+    node: { from: [], need, compile: () => (asked: InputRequest) => asked.cookie(cookie) },
   };
   return credential(cookie, id, { doc: "A session the server keeps, by the id its cookie holds." });
 }

@@ -1,4 +1,4 @@
-import { sayRefused } from "../app/failures.ts";
+import { logRefusedHead } from "../app/failures.ts";
 import { isHost, isHostAndPort } from "../http/target.ts";
 
 /** What a runtime hands over as a request, and is none. */
@@ -46,6 +46,6 @@ export function refusedLength({ method, url, headers }: Request, maxHeaderBytes:
 
 /** Answers it, bare, and logs that it did. */
 export function refuse({ status, why }: RefusedHead): Response {
-  sayRefused(status, why);
+  logRefusedHead(status, why);
   return new Response(null, { status, headers: { connection: "close" } });
 }

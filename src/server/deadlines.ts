@@ -8,7 +8,7 @@ export function holdsNothing(timer: unknown): void {
 }
 
 /** Whoever waits on a client. */
-export interface Waiting {
+export interface DeadlineListener {
   /** It took too long. */
   expire(): void;
 }
@@ -29,14 +29,14 @@ export interface Deadline {
  * clock reading for each request would cost it more than the wait is worth. A wait is over at most two looks late,
  * which is a tenth of the shortest.
  */
-export class Sweep {
+export class Deadlines {
   readonly #bodyTimeoutMs: number;
   readonly #minBodyRate: number;
   readonly #everyMs: number;
   /** The longest body that comes at `minBodyRate` in half of the time that a body may stand still. */
   readonly shortBytes: number;
   /** The waits, as a ring that begins and ends here: one is taken out as quickly as it is put in. */
-  readonly #ring = new Wait(this, 0, 0, { expire() {} });
+  readonly #ring = new RunningDeadline(this, 0, 0, { expire() {} });
   #timer: ReturnType<typeof setInterval> | undefined;
   /**
    * The time of the last look. A wait that goes on and rests between two looks is not charged, one that a look falls
@@ -78,12 +78,12 @@ export class Sweep {
    * Waits for a body: `bodyTimeoutMs`, and a second for each `minBodyRate` bytes that came. Time is not saved up: however
    * fast a body came, it stands still for `bodyTimeoutMs` and no longer.
    */
-  body(waiting: Waiting): Deadline {
+  body(waiting: DeadlineListener): Deadline {
     return this.#wait(this.#bodyTimeoutMs, 1000 / this.#minBodyRate, waiting);
   }
 
   /** Waits a set time. */
-  time(ms: number, waiting: Waiting): Deadline {
+  time(ms: number, waiting: DeadlineListener): Deadline {
     return this.#wait(ms, 0, waiting);
   }
 
@@ -93,14 +93,14 @@ export class Sweep {
   }
 
   /** Has a wait looked at from now on. */
-  watch(wait: Wait): void {
+  add(wait: RunningDeadline): void {
     wait.putBefore(this.#ring);
   }
 
   // The clock is as old as the last look, so one look is added: no wait is over early.
-  #wait(ms: number, msPerByte: number, waiting: Waiting): Deadline {
-    const wait = new Wait(this, this.now + this.#everyMs + ms, msPerByte, waiting);
-    this.watch(wait);
+  #wait(ms: number, msPerByte: number, waiting: DeadlineListener): Deadline {
+    const wait = new RunningDeadline(this, this.now + this.#everyMs + ms, msPerByte, waiting);
+    this.add(wait);
     return wait;
   }
 
@@ -108,30 +108,30 @@ export class Sweep {
     this.now = performance.now();
     this.#date = undefined;
     // All of them before the first: what is done at the end of one may put others in and take others out.
-    const due: Wait[] = [];
+    const due: RunningDeadline[] = [];
     for (let wait = this.#ring.next; wait !== this.#ring; wait = wait.next) if (wait.isDue) due.push(wait);
     // Where one raises, the waits behind it are over none the less.
     for (const wait of due) attempt(undefined, () => wait.expire());
   }
 }
 
-class Wait implements Deadline {
-  next: Wait = this;
-  #before: Wait = this;
-  readonly #sweep: Sweep;
+class RunningDeadline implements Deadline {
+  next: RunningDeadline = this;
+  #before: RunningDeadline = this;
+  readonly #sweep: Deadlines;
   #until: number;
   #leftMs = 0;
   readonly #msPerByte: number;
-  readonly #waiting: Waiting;
+  readonly #waiting: DeadlineListener;
 
-  constructor(sweep: Sweep, until: number, msPerByte: number, waiting: Waiting) {
+  constructor(sweep: Deadlines, until: number, msPerByte: number, waiting: DeadlineListener) {
     this.#sweep = sweep;
     this.#until = until;
     this.#msPerByte = msPerByte;
     this.#waiting = waiting;
   }
 
-  putBefore(next: Wait): void {
+  putBefore(next: RunningDeadline): void {
     this.next = next;
     this.#before = next.#before;
     next.#before.next = this;
@@ -152,7 +152,7 @@ class Wait implements Deadline {
   goOn(): void {
     if (this.#isWatched) return;
     this.#until = this.#sweep.now + this.#leftMs;
-    this.#sweep.watch(this);
+    this.#sweep.add(this);
   }
 
   get isDue(): boolean {

@@ -1,7 +1,7 @@
 import type { OpenedSocket } from "../app/exchange.ts";
 import { attempt } from "../logging/raised.ts";
-import type { HeardLink } from "../sockets/socket.ts";
-import type { Streaming } from "./stream.ts";
+import type { ListenableTransport } from "../sockets/socket.ts";
+import type { PulledStream } from "./stream.ts";
 
 const everyMs = 10;
 
@@ -40,16 +40,16 @@ export class Stopping {
 }
 
 /** The streams of events that are being sent, which end when the server or its app stops. */
-export class Feeds {
-  readonly #open = new Set<Streaming>();
+export class EventStreams {
+  readonly #open = new Set<PulledStream>();
   /** One that begins from now on was asked for before, and ends at once. */
   hasEnded = false;
 
-  add(feed: Streaming): void {
+  add(feed: PulledStream): void {
     this.#open.add(feed);
   }
 
-  remove(feed: Streaming): void {
+  remove(feed: PulledStream): void {
     this.#open.delete(feed);
   }
 
@@ -61,7 +61,7 @@ export class Feeds {
 
 /** The sockets that a server has open: the requests that opened them are in flight until their handlers are done. */
 export class OpenSockets {
-  readonly #open = new Set<HeardLink>();
+  readonly #open = new Set<ListenableTransport>();
   #isStopping = false;
   #whenNone: (() => void) | undefined = undefined;
 
@@ -70,7 +70,7 @@ export class OpenSockets {
   }
 
   /** Has a socket's handler speak on a link, to the end of both. */
-  async speak(opened: OpenedSocket, link: HeardLink): Promise<void> {
+  async track(opened: OpenedSocket, link: ListenableTransport): Promise<void> {
     this.#open.add(link);
     try {
       const spoken = opened.open(link);

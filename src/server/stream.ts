@@ -1,10 +1,10 @@
-import type { Sent } from "../app/exchange.ts";
+import type { WireResponse } from "../app/exchange.ts";
 import { readParts } from "../events/stream.ts";
 import type { Parts, StreamBody, StreamEnd } from "../events/stream.ts";
 import { attempt, inBackground } from "../logging/raised.ts";
 
 /** What a listener does of its own while a body is sent. */
-export interface Sending {
+export interface StreamEvents {
   /** The runtime takes no more of a body once it has the length that was told, and does not hear that it was all. */
   readonly stopsAtLength: boolean;
   /** The next part is waited for, however long that takes; none is where this has ended the stream. */
@@ -18,7 +18,7 @@ export interface Sending {
 }
 
 /** Whether an answer is a stream of events: it goes on until one side leaves, so a server that stops ends it at once. */
-export function isFeed({ head }: Sent): boolean {
+export function isEventStream({ head }: WireResponse): boolean {
   return head[0] === "content-type" && /^text\/event-stream\b/i.test(head[1] as string);
 }
 
@@ -28,10 +28,10 @@ export const cut: Error = new Error("the stream was cut");
 type Controller = ReadableStreamDefaultController<Uint8Array>;
 
 /** A body as a runtime's own stream takes it: a part when it asks for one, and never further ahead of the client. */
-export class Streaming {
+export class PulledStream {
   readonly #body: StreamBody;
   readonly #parts: Parts;
-  readonly #sending: Sending;
+  readonly #sending: StreamEvents;
   #left: number;
   #opening: Uint8Array | undefined;
   /** What the opening went out before. */
@@ -40,7 +40,7 @@ export class Streaming {
   #controller: Controller | undefined = undefined;
 
   /** @param opening Bytes that mean nothing, to begin with where the first part is not at hand. */
-  constructor(body: StreamBody, sending: Sending, opening?: Uint8Array) {
+  constructor(body: StreamBody, sending: StreamEvents, opening?: Uint8Array) {
     this.#body = body;
     this.#parts = readParts(body);
     this.#left = body.length ?? Number.POSITIVE_INFINITY;

@@ -1,9 +1,9 @@
 import { endedEarly, gather, isFailure, noRoom, partOf } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import { guarded } from "../logging/raised.ts";
-import type { Deadline, Sweep } from "./deadlines.ts";
+import type { Deadline, Deadlines } from "./deadlines.ts";
 
-type Read = Uint8Array | BodyFailure | undefined;
+type BodyRead = Uint8Array | BodyFailure | undefined;
 
 const tooSlow: BodyFailure = { kind: "unreadable", detail: "the body stopped arriving" };
 const coded: BodyFailure = { kind: "unreadable", detail: "a transfer coding that is not chunked" };
@@ -11,8 +11,8 @@ const coded: BodyFailure = { kind: "unreadable", detail: "a transfer coding that
 const hidden: BodyFailure = { kind: "unreadable", detail: "the runtime shows no body of this request" };
 
 /** How a listener reads bodies. */
-export interface Reading {
-  readonly sweep: Sweep;
+export interface BodyReadingLimits {
+  readonly sweep: Deadlines;
   /**
    * Bytes of a body that is taken in one piece, which costs a request half of what reading its stream does. How much of
    * it has come nobody can tell meanwhile: it is one that comes at the least rate within the time it may stand still.
@@ -23,7 +23,7 @@ export interface Reading {
 }
 
 /** The body a request's head announces; undefined where it has none, or where the runtime shows none. */
-export function bodyOf(request: Request, method: string, reading: Reading): TimedBody | undefined {
+export function bodyOf(request: Request, method: string, reading: BodyReadingLimits): TimedBody | undefined {
   if (method === "GET" || method === "HEAD") return undefined;
   // Only now: where nobody looks at the headers, Bun does not make them.
   const { headers } = request;
@@ -47,16 +47,16 @@ function lengthOf(length: string): number | undefined {
 export class TimedBody implements BodySource {
   readonly length: number | undefined;
   readonly #request: Request;
-  readonly #reading: Reading;
+  readonly #reading: BodyReadingLimits;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined = undefined;
   #deadline: Deadline | undefined = undefined;
-  #asked: (read: Read) => void = () => {};
+  #asked: (read: BodyRead) => void = () => {};
   #isAsking = false;
   #received = 0;
   #state: "unread" | "reading" | "over" = "unread";
   #failure: BodyFailure | undefined;
 
-  constructor(request: Request, reading: Reading, length: number | undefined, failure?: BodyFailure) {
+  constructor(request: Request, reading: BodyReadingLimits, length: number | undefined, failure?: BodyFailure) {
     this.length = length;
     this.#request = request;
     this.#reading = reading;
@@ -81,13 +81,13 @@ export class TimedBody implements BodySource {
   }
 
   /** The next part. Time in which nobody asks for one is not the client's. */
-  read(): Promise<Read> {
+  read(): Promise<BodyRead> {
     if (this.#state === "over") return Promise.resolve(this.#failure);
     const reader = (this.#reader ??= this.#open());
     if (reader === undefined) return Promise.resolve(this.#failure);
     // Who asked before is asked no more: there is one read at a time.
     this.#asked(undefined);
-    const read = new Promise<Read>((resolve) => (this.#asked = resolve));
+    const read = new Promise<BodyRead>((resolve) => (this.#asked = resolve));
     if (!this.#isAsking) this.#ask(reader);
     return read;
   }
@@ -101,7 +101,7 @@ export class TimedBody implements BodySource {
     }
     this.#state = "reading";
     // By a name, and not put straight in its place: V8 makes such a closure old at once, and with it all that it holds.
-    const asked = (read: Read): void => {
+    const asked = (read: BodyRead): void => {
       if (read instanceof Uint8Array && !receiver.take(read.byteLength)) receiver.done(noRoom);
       else receiver.done(read as Uint8Array | BodyFailure);
     };
@@ -147,7 +147,7 @@ export class TimedBody implements BodySource {
     reader.read().then((read) => this.#arrived(reader, partOf(read)), this.#broken);
   }
 
-  #arrived(reader: ReadableStreamDefaultReader<Uint8Array>, part: Read): void {
+  #arrived(reader: ReadableStreamDefaultReader<Uint8Array>, part: BodyRead): void {
     this.#isAsking = false;
     this.#reading.unread--;
     if (this.#state === "over") return this.#drop();
@@ -160,7 +160,7 @@ export class TimedBody implements BodySource {
     else this.#ask(reader);
   }
 
-  #end(read: Read): void {
+  #end(read: BodyRead): void {
     if (this.#state === "over") return;
     this.#state = "over";
     this.#deadline?.clear();

@@ -1,4 +1,4 @@
-import { isTurnDue, nextTurn } from "../async.ts";
+import { shouldYield, yieldToEventLoop } from "../async.ts";
 import { keepAlive } from "../events/event-stream.ts";
 import type { KeptAlive } from "../events/event-stream.ts";
 import { WireEvent } from "../events/event.ts";
@@ -7,8 +7,8 @@ import { guarded, inBackground } from "../logging/raised.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import type { Encoded, Message } from "./message.ts";
-import { Unreadable, said } from "./socket.ts";
-import type { Socket, SocketEnd, SocketHandler, SocketHeard, SocketLink } from "./socket.ts";
+import { Unreadable, socketEndText } from "./socket.ts";
+import type { Socket, SocketEnd, SocketHandler, SocketListener, SocketTransport } from "./socket.ts";
 
 /** What an open socket has of its route and its server. */
 interface SocketSetting<Client, Server> {
@@ -23,14 +23,14 @@ interface SocketSetting<Client, Server> {
 
 /** How long the other side may take to answer a close. */
 const closingMs = 1000;
-const mostReason = 123;
+const maxReasonBytes = 123;
 /** What may wait for the handler beside a message of the longest kind, where a runtime cannot stop reading. */
-const mostWaiting = 1_048_576;
+const maxWaitingBytes = 1_048_576;
 /** What a message costs that has nothing in it. */
 const emptyMessage = 64;
 
 /** Who waits for a message: a `receive`, which is told the end in a result, or an iteration, by its own words. */
-type Taker<Client> =
+type SocketTaker<Client> =
   | { readonly of: "receive"; readonly resolve: (received: Result<Client, SocketEnd>) => void }
   | {
       readonly of: "iteration";
@@ -42,16 +42,16 @@ type Taker<Client> =
 const sent: Promise<Result<void, never>> = /* @__PURE__ */ Promise.resolve(ok());
 
 /** A socket over a runtime's own. */
-export class OpenSocket<Client, Server> implements Socket<Client, Server>, SocketHeard {
-  readonly #link: SocketLink;
+export class OpenSocket<Client, Server> implements Socket<Client, Server>, SocketListener {
+  readonly #link: SocketTransport;
   readonly #setting: SocketSetting<Client, Server>;
   /** Messages nobody asked for yet: one, and what a runtime had read before it could be held back. */
   readonly #inbox: (string | Uint8Array)[] = [];
   /** About how many bytes they are. */
   #waiting = 0;
   /** Who waits for a message, the first of them by itself: mostly it is the only one. */
-  #taker: Taker<Client> | undefined = undefined;
-  readonly #otherTakers: Taker<Client>[] = [];
+  #taker: SocketTaker<Client> | undefined = undefined;
+  readonly #otherTakers: SocketTaker<Client>[] = [];
   /** Undefined where the runtime sees to it. */
   readonly #keptAlive: KeptAlive | undefined;
   /** A ping went out, and nothing came since. */
@@ -61,7 +61,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   readonly ended: Promise<SocketEnd>;
   #tellEnded: (end: SocketEnd) => void = () => {};
 
-  constructor(link: SocketLink, setting: SocketSetting<Client, Server>) {
+  constructor(link: SocketTransport, setting: SocketSetting<Client, Server>) {
     this.#link = link;
     this.#setting = setting;
     this.ended = new Promise((resolve) => (this.#tellEnded = resolve));
@@ -83,13 +83,13 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   #send(data: string | Uint8Array): Promise<Result<void, SocketEnd>> {
     if (this.#end !== undefined || this.#closing !== undefined) return Promise.resolve(error(this.#whyNot()));
     const room = this.#link.send(data);
-    return room === true && !isTurnDue() ? sent : this.#whenRoom(room);
+    return room === true && !shouldYield() ? sent : this.#whenRoom(room);
   }
 
   async #whenRoom(room: boolean | Promise<boolean>): Promise<Result<void, SocketEnd>> {
     // What became of it is told next.
     if (!(await room)) return error(this.#end ?? (await this.ended));
-    if (room === true || isTurnDue()) await nextTurn();
+    if (room === true || shouldYield()) await yieldToEventLoop();
     return ok();
   }
 
@@ -138,7 +138,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     this.#inbox.push(data);
     this.#waiting += data.length + emptyMessage;
     if (this.#link.pause !== undefined) this.#link.pause();
-    else if (this.#waiting > this.#setting.maxMessage + mostWaiting) {
+    else if (this.#waiting > this.#setting.maxMessage + maxWaitingBytes) {
       inBackground(this.close({ code: 1013, reason: "more messages than this socket can hold" }));
     }
   }
@@ -162,7 +162,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   }
 
   /** Gives the next message, or the end, to whoever asked, now or when it is there. */
-  #give(taker: Taker<Client>): void {
+  #give(taker: SocketTaker<Client>): void {
     const data = this.#inbox.length > 0 ? this.#inbox.shift() : undefined;
     if (data !== undefined) {
       this.#waiting -= data.length + emptyMessage;
@@ -173,7 +173,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     else this.#otherTakers.push(taker);
   }
 
-  #hand(taker: Taker<Client>, data: string | Uint8Array): void {
+  #hand(taker: SocketTaker<Client>, data: string | Uint8Array): void {
     const read = this.#setting.client.read(data);
     if (!read.ok) return tellEnd(taker, { kind: "unreadable", detail: read.error });
     const value = read.value as Client;
@@ -222,7 +222,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   }
 
   #short(reason: string): string {
-    if (reason.isWellFormed() && new TextEncoder().encode(reason).byteLength <= mostReason) return reason;
+    if (reason.isWellFormed() && new TextEncoder().encode(reason).byteLength <= maxReasonBytes) return reason;
     this.#setting.warn("closed a socket with a reason longer than 123 bytes, or no text: it was left out");
     return "";
   }
@@ -234,7 +234,7 @@ function isLonger(data: string | Uint8Array, max: number): boolean {
   return typeof data === "string" && data.length * 3 > max && byteLength(data) > max;
 }
 
-function tellEnd<Client>(taker: Taker<Client>, end: SocketEnd): void {
+function tellEnd<Client>(taker: SocketTaker<Client>, end: SocketEnd): void {
   if (taker.of === "receive") taker.resolve(error(end));
   else if (end.kind === "unreadable") taker.reject(new Unreadable(end.detail));
   else taker.resolve({ done: true, value: undefined });
@@ -252,8 +252,8 @@ export interface SocketRequest {
 }
 
 /** Has a handler speak with the client, and closes the socket as what came of it says. Never rejects. */
-export async function speak<Client, Server>(
-  link: SocketLink,
+export async function serveSocket<Client, Server>(
+  link: SocketTransport,
   handler: SocketHandler<Client, Server>,
   setting: Omit<SocketSetting<Client, Server>, "warn">,
   request: SocketRequest,
@@ -262,13 +262,13 @@ export async function speak<Client, Server>(
   const spoken = await handled(handler, socket, request);
   await socket.close(closes[spoken]);
   const end = await socket.ended;
-  request.ended(spoken === "raised" ? "its handler raised" : said(end));
+  request.ended(spoken === "raised" ? "its handler raised" : socketEndText(end));
 }
 
 /** What came of a handler. */
-type Spoken = "returned" | "unreadable" | "raised";
+type ServedSocket = "returned" | "unreadable" | "raised";
 
-const closes: { readonly [S in Spoken]: { readonly code: number; readonly reason: string } } = {
+const closes: { readonly [S in ServedSocket]: { readonly code: number; readonly reason: string } } = {
   returned: { code: 1000, reason: "" },
   unreadable: { code: 1007, reason: "A message this socket could not read." },
   raised: { code: 1011, reason: "Something went wrong at our end." },
@@ -278,7 +278,7 @@ async function handled<Client, Server>(
   handler: SocketHandler<Client, Server>,
   socket: OpenSocket<Client, Server>,
   request: SocketRequest,
-): Promise<Spoken> {
+): Promise<ServedSocket> {
   try {
     const returned: void | SocketEnd = await request.run(async () => handler(socket));
     return returned?.kind === "unreadable" ? "unreadable" : "returned";

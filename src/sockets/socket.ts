@@ -1,5 +1,5 @@
 import { itemsOf, lists } from "../http/fields.ts";
-import type { Asked } from "../inputs/request.ts";
+import type { InputRequest } from "../inputs/request.ts";
 import { Problem, Refusal, invalidRefusal, upgradeRequired } from "../refusals.ts";
 import type { Result } from "../result.ts";
 import type { Encoded } from "./message.ts";
@@ -35,16 +35,16 @@ export class Unreadable extends Error {
 }
 
 /** How a socket's end is told in a log. */
-export function said(end: SocketEnd): string {
+export function socketEndText(end: SocketEnd): string {
   if (end.kind === "lost") return `lost: ${end.detail}`;
   if (end.kind === "unreadable") return `a message that could not be read: ${end.detail}`;
   return "closed";
 }
 
 /** A WebSocket as a runtime hands it over, once it is open. Nothing is read from it before `start`. */
-export interface SocketLink {
+export interface SocketTransport {
   /** Begins to read, and tells what comes. */
-  start(heard: SocketHeard): void;
+  start(heard: SocketListener): void;
   /** Sends a message: true where there is room for another, and otherwise a promise of whether there came to be. */
   send(data: string | Uint8Array): boolean | Promise<boolean>;
   /** Absent where the runtime pings by itself, or lets nobody: then nobody waits for its pong. */
@@ -62,12 +62,12 @@ export interface SocketLink {
 }
 
 /** A link that tells who hears of it, from `start` on. */
-export interface HeardLink extends SocketLink {
-  readonly heard: SocketHeard | undefined;
+export interface ListenableTransport extends SocketTransport {
+  readonly heard: SocketListener | undefined;
 }
 
 /** What a socket hears of its link. */
-export interface SocketHeard {
+export interface SocketListener {
   message(data: string | Uint8Array): void;
   /** Any frame came, a pong included. */
   frame(): void;
@@ -89,7 +89,7 @@ const otherVersion = "This server speaks version 13 of WebSockets.";
  * @param canUpgrade Whether its connection can become one at all: HTTP/1.0 cannot.
  */
 export function handshakeRefusal(
-  asked: Asked,
+  asked: InputRequest,
   canUpgrade: boolean,
   subprotocol: string | undefined,
 ): Refusal | undefined {
@@ -119,6 +119,6 @@ function upgradeRefusal(message: string, headers: Refusal["headers"]): Refusal {
 }
 
 // A subprotocol's name is compared as it is written (RFC 6455 §4.2.2).
-function offers(asked: Asked, subprotocol: string): boolean {
+function offers(asked: InputRequest, subprotocol: string): boolean {
   return itemsOf(asked.lines("sec-websocket-protocol")).includes(subprotocol);
 }

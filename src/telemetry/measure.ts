@@ -17,9 +17,9 @@ interface PoolFigures {
   readonly pending: number;
 }
 
-type Read = () => PoolFigures;
+type ReadFigures = () => PoolFigures;
 // A collector goes on telling what it was told last: a name whose pools are closed has none, and is not forgotten.
-const pools = /* @__PURE__ */ new Map<string, Set<Read>>();
+const pools = /* @__PURE__ */ new Map<string, Set<ReadFigures>>();
 
 /**
  * Has a pool's figures read whenever somebody collects them.
@@ -27,7 +27,7 @@ const pools = /* @__PURE__ */ new Map<string, Set<Read>>();
  * @param name Of the pool, as `postgres`; those of one name are counted together.
  * @returns what ends that, for when the pool is closed.
  */
-export function measurePool(name: string, read: Read): () => void {
+export function measurePool(name: string, read: ReadFigures): () => void {
   const named = pools.get(name) ?? new Set();
   pools.set(name, named.add(read));
   return () => {
@@ -128,9 +128,9 @@ export class Instruments {
   }
 }
 
-type Kind = "served" | "called";
+type InstrumentKind = "served" | "called";
 interface Measured {
-  readonly kind: Kind;
+  readonly kind: InstrumentKind;
   readonly seconds: number;
   readonly attributes: Attributes;
 }
@@ -165,7 +165,7 @@ export function giveUpInstruments(): void {
 }
 
 /** Takes down how long a request took that was answered, or one that was made. */
-export function measure(kind: Kind, seconds: number, attributes: Attributes): void {
+export function measure(kind: InstrumentKind, seconds: number, attributes: Attributes): void {
   instruments()?.[kind](seconds, attributes);
   if (own === undefined) return;
   if (!Array.isArray(own)) own[kind](seconds, attributes);

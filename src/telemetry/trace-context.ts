@@ -70,7 +70,7 @@ export function freshHex(bytes: number): string {
 }
 
 /** The values of a header, one for each line. */
-type Lines = (name: string) => readonly string[];
+type TraceHeaderLines = (name: string) => readonly string[];
 
 const traceparent = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
@@ -78,7 +78,7 @@ const traceparent = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(
 const longestState = 512;
 
 /** Joins the trace a `traceparent` names (W3C Trace Context §3.2), or starts one. */
-export function joinTrace(lines: Lines): TraceContext {
+export function joinTrace(lines: TraceHeaderLines): TraceContext {
   const parents = lines("traceparent");
   const match = parents.length === 1 ? joined(parents[0] as string) : undefined;
   const spanId = freshHex(8);

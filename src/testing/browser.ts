@@ -1,11 +1,11 @@
 import { stripped } from "../http/fields.ts";
 import { call } from "./call.ts";
-import type { Answered, CallOptions, TestApp } from "./call.ts";
+import type { TestAnswer, TestCallOptions, TestApp } from "./call.ts";
 
 /** A client that keeps cookies from one call to the next, as a browser does (RFC 6265 §5). */
 export interface TestBrowser {
   /** As `Test.call`, with the cookies it holds for the target's path beside those of the call's own headers. */
-  call(method: string, target: string, options?: CallOptions): Promise<Answered>;
+  call(method: string, target: string, options?: TestCallOptions): Promise<TestAnswer>;
   /** What it holds now, by name. */
   cookies(): ReadonlyMap<string, string>;
 }
@@ -97,6 +97,6 @@ function clockOf({ now }: TestApp): Date {
   return now?.() ?? new Date();
 }
 
-function pairsOf({ headers = [] }: CallOptions): readonly (readonly [name: string, value: string])[] {
+function pairsOf({ headers = [] }: TestCallOptions): readonly (readonly [name: string, value: string])[] {
   return Symbol.iterator in headers ? [...headers] : Object.entries(headers);
 }

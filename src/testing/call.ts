@@ -1,7 +1,7 @@
 import { isStream } from "../answers/answer.ts";
 import { make } from "../app/app.ts";
 import type { App, AppOptions } from "../app/app.ts";
-import type { Exchange, Sent } from "../app/exchange.ts";
+import type { Exchange, WireResponse } from "../app/exchange.ts";
 import { readParts } from "../events/stream.ts";
 import { byteLength, decode } from "../http/bytes.ts";
 import { bodyTooLarge, noRoom } from "../inputs/body-source.ts";
@@ -16,7 +16,7 @@ export interface TestApp {
 }
 
 /** An answer, its body read to the end. */
-export interface Answered {
+export interface TestAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
@@ -25,7 +25,7 @@ export interface Answered {
 }
 
 /** An answer, its body read to the end. */
-export async function answeredBy(sent: Sent): Promise<Answered> {
+export async function answeredBy(sent: WireResponse): Promise<TestAnswer> {
   const headers = new Headers();
   for (let i = 0; i < sent.head.length; i += 2) headers.append(sent.head[i] as string, sent.head[i + 1] as string);
   const text = await textOf(sent.body);
@@ -37,7 +37,7 @@ export function failOnUndeclared(deed: string | undefined): void {
   if (deed !== undefined) throw new Error(`Test.call: ${deed}`);
 }
 
-async function textOf(body: Sent["body"]): Promise<string> {
+async function textOf(body: WireResponse["body"]): Promise<string> {
   if (body === undefined) return "";
   if (typeof body === "string") return body;
   const decoder = new TextDecoder();
@@ -76,7 +76,7 @@ async function encodeForm(form: FormData | URLSearchParams): Promise<EncodedBody
 }
 
 /** What a call may send. */
-export interface CallOptions {
+export interface TestCallOptions {
   /** A list keeps a header's lines apart. */
   readonly headers?: Iterable<readonly [name: string, value: string]> | { readonly [name: string]: string };
   /** Text and bytes go as they are, `URLSearchParams` and `FormData` as forms, anything else as JSON. */
@@ -103,7 +103,7 @@ export class CallExchange implements Exchange {
   undeclaredDeed: string | undefined = undefined;
   readonly #lines: readonly (readonly [name: string, value: string])[];
 
-  constructor(method: string, target: string, options: CallOptions, body: EncodedBody | undefined) {
+  constructor(method: string, target: string, options: TestCallOptions, body: EncodedBody | undefined) {
     this.method = method;
     this.target = target;
     this.peer = options.peer ?? "127.0.0.1";
@@ -135,7 +135,7 @@ export class CallExchange implements Exchange {
 }
 
 function linesOf(
-  given: NonNullable<CallOptions["headers"]>,
+  given: NonNullable<TestCallOptions["headers"]>,
   body: EncodedBody | undefined,
 ): readonly (readonly [name: string, value: string])[] {
   const pairs = Symbol.iterator in given ? [...given] : Object.entries(given);
@@ -186,8 +186,8 @@ export async function call(
   { app }: TestApp,
   method: string,
   target: string,
-  options: CallOptions = {},
-): Promise<Answered> {
+  options: TestCallOptions = {},
+): Promise<TestAnswer> {
   const body = await encodeBody(options.body);
   const exchange = new CallExchange(method, target, options, body);
   const sent = await app.answer(exchange);

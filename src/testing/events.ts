@@ -8,7 +8,7 @@ import { inBackground } from "../logging/raised.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { CallExchange, answeredBy, failOnUndeclared } from "./call.ts";
-import type { Answered, CallOptions, TestApp } from "./call.ts";
+import type { TestAnswer, TestCallOptions, TestApp } from "./call.ts";
 
 /** Hears of each event; the answer `"stop"` is a client that goes. */
 export type Receive = (event: Omit<ReadEvent, "retryMs">) => Awaitable<void | "stop">;
@@ -23,8 +23,8 @@ export async function events(
   { app }: TestApp,
   target: string,
   receive: Receive,
-  options: CallOptions = {},
-): Promise<Result<void, Answered>> {
+  options: TestCallOptions = {},
+): Promise<Result<void, TestAnswer>> {
   const going = new AbortController();
   options.gone?.addEventListener("abort", () => going.abort(), { once: true });
   const headers = [["accept", "text/event-stream"] as const, ...headersOf(options)];
@@ -62,6 +62,6 @@ function isEventStream(head: readonly string[]): boolean {
   return head.some((name, i) => i % 2 === 0 && name === "content-type" && head[i + 1] === "text/event-stream");
 }
 
-function headersOf({ headers = [] }: CallOptions): readonly (readonly [name: string, value: string])[] {
+function headersOf({ headers = [] }: TestCallOptions): readonly (readonly [name: string, value: string])[] {
   return Symbol.iterator in headers ? [...headers] : Object.entries(headers);
 }

@@ -5,5 +5,5 @@ export type { TestBrowser } from "./browser.ts";
 export { events } from "./events.ts";
 export { websocket } from "./sockets.ts";
 export type { Receive } from "./events.ts";
-export type { Answered, TestApp } from "./call.ts";
-export type { CallOptions } from "./call.ts";
+export type { TestAnswer as Answered, TestApp } from "./call.ts";
+export type { TestCallOptions as CallOptions } from "./call.ts";

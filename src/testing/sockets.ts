@@ -2,24 +2,24 @@ import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import type { Protocol } from "../sockets/message.ts";
 import { OpenSocket } from "../sockets/open-socket.ts";
-import type { Socket, SocketEnd, SocketHeard, SocketLink } from "../sockets/socket.ts";
+import type { Socket, SocketEnd, SocketListener, SocketTransport } from "../sockets/socket.ts";
 import { CallExchange, answeredBy, failOnUndeclared } from "./call.ts";
-import type { Answered, CallOptions, TestApp } from "./call.ts";
+import type { TestAnswer, TestCallOptions, TestApp } from "./call.ts";
 
 /** The two ends of a connection with no wire between them. */
-function linkedPair(): readonly [SocketLink, SocketLink] {
+function linkedPair(): readonly [SocketTransport, SocketTransport] {
   const [one, other] = [new MemoryLink(), new MemoryLink()];
   one.peer = other;
   other.peer = one;
   return [one, other];
 }
 
-type Said = (heard: SocketHeard) => void;
+type Said = (heard: SocketListener) => void;
 
-class MemoryLink implements SocketLink {
+class MemoryLink implements SocketTransport {
   /** The other end, once it has one. */
   peer: MemoryLink = this;
-  #heard: SocketHeard | undefined = undefined;
+  #heard: SocketListener | undefined = undefined;
   /** What the other side said and this one has not taken. */
   readonly #arrived: Said[] = [];
   #isPaused = false;
@@ -27,7 +27,7 @@ class MemoryLink implements SocketLink {
   readonly #whenTaken: (() => void)[] = [];
   #isOver = false;
 
-  start(heard: SocketHeard): void {
+  start(heard: SocketListener): void {
     this.#heard = heard;
     this.#deliver();
   }
@@ -115,8 +115,8 @@ export async function websocket<Client, Server, A>(
   protocol: Protocol<Client, Server>,
   target: string,
   talk: (socket: Socket<Server, Client>) => Promise<A>,
-  options: CallOptions = {},
-): Promise<Result<A, Answered | SocketEnd>> {
+  options: TestCallOptions = {},
+): Promise<Result<A, TestAnswer | SocketEnd>> {
   const { headers = [] } = options;
   const offered = protocol.subprotocol === undefined ? {} : { "sec-websocket-protocol": protocol.subprotocol };
   const given = new Map([...Object.entries({ ...handshake, ...offered }), ...pairsOf(headers)]);
@@ -146,7 +146,7 @@ export async function websocket<Client, Server, A>(
   }
 }
 
-function pairsOf(headers: NonNullable<CallOptions["headers"]>): readonly (readonly [string, string])[] {
+function pairsOf(headers: NonNullable<TestCallOptions["headers"]>): readonly (readonly [string, string])[] {
   const pairs = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
   return pairs.map(([name, value]) => [name.toLowerCase(), value] as const);
 }

@@ -2,13 +2,13 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { abortingWith } from "../../src/app/request.ts";
 import { OpenSockets } from "../../src/server/lifecycle.ts";
-import { Streaming } from "../../src/server/stream.ts";
-import type { Sending } from "../../src/server/stream.ts";
-import type { Deadline, Sweep } from "../../src/server/deadlines.ts";
+import { PulledStream } from "../../src/server/stream.ts";
+import type { StreamEvents } from "../../src/server/stream.ts";
+import type { Deadline, Deadlines } from "../../src/server/deadlines.ts";
 import { bodyOf } from "../../src/server/timed-body.ts";
 import { attempt, guarded } from "../../src/logging/raised.ts";
 import { keepAlive } from "../../src/events/event-stream.ts";
-import type { HeardLink, SocketHeard } from "../../src/sockets/socket.ts";
+import type { ListenableTransport, SocketListener } from "../../src/sockets/socket.ts";
 import { eventually } from "../support/eventually.ts";
 import { lines } from "../support/logs.ts";
 
@@ -53,7 +53,7 @@ describe("what raises on an event", () => {
 describe("what raises goes no further", () => {
   it("than the wait for a body", async () => {
     const deadline: Deadline = { arrived: nothing, rest: nothing, goOn: nothing, clear: raise };
-    const sweep = { body: () => deadline } as unknown as Sweep;
+    const sweep = { body: () => deadline } as unknown as Deadlines;
     const init = {
       method: "POST",
       body: new ReadableStream(),
@@ -85,13 +85,13 @@ describe("what raises goes no further", () => {
 
   it("than one socket of those that are told to stop", async () => {
     const told: string[] = [];
-    const link = (stopping: () => void): HeardLink => {
-      const heard: SocketHeard = { message: nothing, frame: nothing, closed: nothing, lost: nothing, stopping };
+    const link = (stopping: () => void): ListenableTransport => {
+      const heard: SocketListener = { message: nothing, frame: nothing, closed: nothing, lost: nothing, stopping };
       return { heard, start: nothing, send: () => true, close: nothing, terminate: () => told.push("terminated") };
     };
     const open = new OpenSockets();
     const never = { open: () => new Promise<void>(() => {}) };
-    for (const stopping of [raise, () => told.push("stopping")]) void open.speak(never as never, link(stopping));
+    for (const stopping of [raise, () => told.push("stopping")]) void open.track(never as never, link(stopping));
     open.stop();
     expect(told).toEqual(["terminated", "stopping"]);
     await isTold();
@@ -99,8 +99,8 @@ describe("what raises goes no further", () => {
 
   it("than the socket that opens, which is in flight no more", async () => {
     const open = new OpenSockets();
-    const link = { terminate: nothing } as HeardLink;
-    await expect(open.speak({ open: raise } as never, link)).rejects.toThrow(TypeError);
+    const link = { terminate: nothing } as ListenableTransport;
+    await expect(open.track({ open: raise } as never, link)).rejects.toThrow(TypeError);
     expect(open.size).toBe(0);
   });
 });
@@ -113,7 +113,7 @@ describe("what raises in the sending of a stream cuts it, and is told", () => {
     ended: (stream) => stream.cancel(),
   };
   it.each(Object.keys(sendings))("%s", async (method) => {
-    const sending: Sending = {
+    const sending: StreamEvents = {
       stopsAtLength: false,
       making: nothing,
       made: nothing,
@@ -130,7 +130,7 @@ describe("what raises in the sending of a stream cuts it, and is told", () => {
     const parts = (async function* () {
       yield new Uint8Array(1);
     })();
-    const { readable } = new Streaming({ parts, request }, sending);
+    const { readable } = new PulledStream({ parts, request }, sending);
     await sendings[method]?.(readable).catch(nothing);
     if (method === "making" || method === "made") expect(failed).toBeInstanceOf(TypeError);
     else await isTold();

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { App, Dep, Path, Query, Codec, Refusal, Returns, Socket, Test, get, json, post, refuse } from "usher-http";
 import type { AppOptions, Problem, Route } from "usher-http";
 import * as v from "valibot";
-import { Reading } from "../../src/schema/reading.ts";
+import { JsonReading } from "../../src/schema/reading.ts";
 import { lines } from "../support/logs.ts";
 
 const unfit = Refusal.code("unfit", { status: 422, doc: "Does not fit." });
@@ -172,7 +172,7 @@ it("a socket's handler is told no more of a message than a line has", async () =
 });
 
 it("what is past the list is counted and not kept", () => {
-  const reading = new Reading("body", 10);
+  const reading = new JsonReading("body", 10);
   const trial = reading.aside();
   for (let i = 0; i < 1000; i++) {
     reading.path[0] = i;

@@ -1,14 +1,14 @@
 /** Waits on clients, looked at by one timer. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Sweep } from "../../src/server/deadlines.ts";
+import { Deadlines } from "../../src/server/deadlines.ts";
 import type { Deadline } from "../../src/server/deadlines.ts";
 import { lines } from "../support/logs.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const swept = (): Sweep => {
-  const sweep = new Sweep({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000 });
+const swept = (): Deadlines => {
+  const sweep = new Deadlines({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000 });
   sweep.start();
   return sweep;
 };
@@ -46,7 +46,7 @@ describe("a wait", () => {
     ["is first started", 0],
     ["is started again", 1],
   ])("has its whole time where the sweep %s long after it was made", (_when, stops) => {
-    const sweep = new Sweep({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000 });
+    const sweep = new Deadlines({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000 });
     for (let i = 0; i < stops; i++) {
       sweep.start();
       sweep.stop();

@@ -1,11 +1,11 @@
 /** The body of a standard `Request` as Bun's and Deno's listeners read it: each wait for it is bounded, and so is what is dropped. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Sweep } from "../../src/server/deadlines.ts";
+import { Deadlines } from "../../src/server/deadlines.ts";
 import { bodyOf } from "../../src/server/timed-body.ts";
 import type { TimedBody } from "../../src/server/timed-body.ts";
 
 beforeEach(() => void vi.useFakeTimers());
-let sweep: Sweep;
+let sweep: Deadlines;
 afterEach(() => {
   sweep.stop();
   vi.useRealTimers();
@@ -13,7 +13,7 @@ afterEach(() => {
 
 /** A body of a request, and what its client sends of it. */
 function sent(length: number | undefined) {
-  sweep = new Sweep({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000 });
+  sweep = new Deadlines({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000 });
   sweep.start();
   let wire: ReadableStreamDefaultController<Uint8Array> | undefined;
   const cancelled = vi.fn();

@@ -1,7 +1,7 @@
 /** Two texts and two JSON values, and where they differ. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { jsonDifference, textDifference } from "../../cli/write-or-check.ts";
+import { jsonDiff, textDiff } from "../../cli/write-or-check.ts";
 
 describe("the difference of two texts", () => {
   it.each([
@@ -17,17 +17,17 @@ describe("the difference of two texts", () => {
     ],
     ["everything", "a", "b", ["at line 1", "- a", "+ b"]],
   ])("is %s", (_what, before, after, lines) => {
-    expect(textDifference(before, after)).toEqual(lines);
+    expect(textDiff(before, after)).toEqual(lines);
   });
 
   it("is no more than anybody reads", () => {
-    const lines = textDifference("", Array.from({ length: 100 }, (_, i) => `line ${i}`).join("\n"));
+    const lines = textDiff("", Array.from({ length: 100 }, (_, i) => `line ${i}`).join("\n"));
     expect([lines.length, lines.at(-1)]).toEqual([41, "and 62 lines more"]);
   });
 
   it("is told of texts of any length", () => {
     const [before, after] = ["a", "b"].map((word) => `${word}\n`.repeat(5000));
-    expect(textDifference(before as string, after as string).slice(0, 3)).toEqual(["at line 1", "- a", "- a"]);
+    expect(textDiff(before as string, after as string).slice(0, 3)).toEqual(["at line 1", "- a", "- a"]);
   });
 
   it("makes the one the other", () => {
@@ -36,7 +36,7 @@ describe("the difference of two texts", () => {
       fc.property(text, text, (olds, news) => {
         const made: string[] = [...olds];
         let [at, grown] = [0, 0];
-        for (const line of textDifference(olds.join("\n"), news.join("\n"))) {
+        for (const line of textDiff(olds.join("\n"), news.join("\n"))) {
           if (line.startsWith("at line ")) at = Number(line.slice(8)) - 1 + grown;
           else if (line.startsWith("- ")) {
             expect(made.splice(at, 1)).toEqual([line.slice(2)]);
@@ -54,14 +54,14 @@ describe("the difference of two texts", () => {
 
 describe("the difference of two JSON values", () => {
   it("is at the places that differ, and of members in any order there is none", () => {
-    expect(jsonDifference({ a: 1, b: [1, 2], c: null }, { b: [1, 3, 4], a: 1, "d/e~": {} })).toEqual([
+    expect(jsonDiff({ a: 1, b: [1, 2], c: null }, { b: [1, 3, 4], a: 1, "d/e~": {} })).toEqual([
       "~ /b/1 2 is now 3",
       "+ /b/2 4",
       "- /c null",
       "+ /d~1e~0 {}",
     ]);
-    expect(jsonDifference({ a: 1, b: { c: 2, d: 3 } }, { b: { d: 3, c: 2 }, a: 1 })).toEqual([]);
-    expect(jsonDifference({ a: [] }, { a: {} })).toEqual(["~ /a [] is now {}"]);
-    expect(jsonDifference(undefined, 1)).toEqual(["~ / no JSON is now 1"]);
+    expect(jsonDiff({ a: 1, b: { c: 2, d: 3 } }, { b: { d: 3, c: 2 }, a: 1 })).toEqual([]);
+    expect(jsonDiff({ a: [] }, { a: {} })).toEqual(["~ /a [] is now {}"]);
+    expect(jsonDiff(undefined, 1)).toEqual(["~ / no JSON is now 1"]);
   });
 });

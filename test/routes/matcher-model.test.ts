@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { Codec, Path, Result } from "usher-http";
 import type { Segment } from "../../src/routing/path.ts";
 import { decodeSegment } from "../../src/http/target.ts";
-import { Table } from "../../src/routing/router.ts";
+import { Router } from "../../src/routing/router.ts";
 
 interface Row {
   readonly method: string;
@@ -95,7 +95,7 @@ it("finds what a naive matcher finds, and allows what it allows", () => {
   const tables = fc.array(row, { minLength: 1, maxLength: 9 });
   fc.assert(
     fc.property(tables, fc.array(path, { minLength: 1, maxLength: 4 }), (rows, paths) => {
-      const table = new Table<Row>();
+      const table = new Router<Row>();
       for (const row of rows) table.add(row.method, Path.of(...row.segments), row);
       const methods = [...new Set(rows.map(({ method }) => method))];
       expect(table.methods).toEqual(methods);

@@ -1,7 +1,7 @@
 /** Bounds of what is sent to others: used up, given back, and used up again. */
 import { expect, it } from "vitest";
 import { Broadcast, Event } from "usher-http";
-import { WorkerLink } from "../../adapters/workers/socket.ts";
+import { WorkerTransport } from "../../adapters/workers/socket.ts";
 import type { WorkerSocket } from "../../adapters/workers/socket.ts";
 import { turn } from "../support/memory.ts";
 
@@ -34,7 +34,7 @@ it("a Worker's socket waits after so many bytes that nothing was heard for, each
     close: () => {},
     addEventListener: (type: string, listener: (event: never) => void) => void listeners.set(type, listener),
   };
-  const link = new WorkerLink(socket, 1000);
+  const link = new WorkerTransport(socket, 1000);
   const heard: unknown[] = [];
   link.start({
     message: (data) => void heard.push(data),

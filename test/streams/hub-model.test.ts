@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, it } from "vitest";
 import { held } from "../support/eventually.ts";
 import { relayOver } from "../../src/events/relay.ts";
-import type { LineListener } from "../../src/events/relay.ts";
+import type { RelayListener } from "../../src/events/relay.ts";
 import type { OpenRelay } from "usher-http/postgres";
 import "../support/logs.ts";
 import { HeldEngine } from "../support/relays/held-engine.ts";
@@ -18,7 +18,7 @@ const seed = Number(process.env["USHER_MODEL_SEED"] ?? 20_261_122);
 class MemoryWorld implements World {
   readonly patience = 20;
   readonly #engine = new HeldEngine();
-  readonly #listeners: (LineListener | undefined)[] = [];
+  readonly #listeners: (RelayListener | undefined)[] = [];
   readonly #away = new Set<number>();
   readonly #stalled = new Map<number, (() => void)[]>();
 

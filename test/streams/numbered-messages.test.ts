@@ -1,10 +1,10 @@
 /** The messages of one process among others: what is missed is seen (contract 2.9). */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Numbered } from "../../src/events/relay.ts";
+import { SequenceNumbers } from "../../src/events/relay.ts";
 
 describe("numbered messages", () => {
-  const pair = () => [new Numbered(), new Numbered()] as const;
+  const pair = () => [new SequenceNumbers(), new SequenceNumbers()] as const;
 
   it("come out as they went in, whatever is in them", () => {
     const text = fc.string({ unit: "binary" });
@@ -62,10 +62,10 @@ describe("numbered messages", () => {
   });
 
   it("take no more room for senders that come and go", () => {
-    const there = new Numbered();
-    const first = new Numbered();
+    const there = new SequenceNumbers();
+    const first = new SequenceNumbers();
     there.read(first.event("t", "1"));
-    for (let i = 0; i < 1000; i++) there.read(new Numbered().mark());
+    for (let i = 0; i < 1000; i++) there.read(new SequenceNumbers().mark());
     first.event("t", "lost");
     // Forgotten, and so no gap.
     expect(there.read(first.event("t", "3"))).toEqual({ event: { topic: "t", wire: "3" }, isBehindGap: false });

@@ -1,7 +1,7 @@
 /** A relay over an engine that a test holds: what is missed is said, what is dead is noticed (contract 2.9; issue 5). */
 import { beforeEach, describe, expect, it } from "vitest";
 import { relayOver } from "../../src/events/relay.ts";
-import type { EngineLine, LineListener } from "../../src/events/relay.ts";
+import type { RelayConnection, RelayListener } from "../../src/events/relay.ts";
 import { gate } from "../support/node-server.ts";
 import { lines, messages } from "../support/logs.ts";
 import { HeldEngine } from "../support/relays/held-engine.ts";
@@ -63,7 +63,7 @@ describe("a relay over an engine", () => {
     const [one, other] = [await opened(), await opened()];
     await one.relay.publish("t", "1");
     const [first] = engine.lines;
-    engine.lines.delete(first as LineListener);
+    engine.lines.delete(first as RelayListener);
     first?.died(new Error("cut"));
     await expect(one.relay.publish("t", "2")).rejects.toThrow("there is no connection");
     await engine.pass(500);
@@ -172,7 +172,7 @@ describe("a relay over an engine that is slow, or held up", () => {
     const [one, other] = [await opened(), await opened()];
     await other.relay.publish("t", "1");
     const [first] = engine.lines;
-    engine.lines.delete(first as LineListener);
+    engine.lines.delete(first as RelayListener);
     first?.died(new Error("cut"));
     await other.relay.publish("t", "2");
     await engine.pass(500);
@@ -248,7 +248,7 @@ describe("a relay over an engine, closed,", () => {
   });
 
   /** Has the engine's lines close so. */
-  function closesBy(close: (line: EngineLine) => Promise<void>): void {
+  function closesBy(close: (line: RelayConnection) => Promise<void>): void {
     const { open } = engine;
     engine.open = async (listener) => {
       const line = await open.call(engine, listener);

@@ -7,9 +7,9 @@ import type { Producer } from "../../src/events/event-stream.ts";
 import { comment } from "../../src/events/event.ts";
 import { text } from "../../src/sockets/message.ts";
 import { OpenSocket } from "../../src/sockets/open-socket.ts";
-import type { SocketLink } from "../../src/sockets/socket.ts";
-import { hadTurn, isTurnDue } from "../../src/async.ts";
-import { Streaming } from "../../src/server/stream.ts";
+import type { SocketTransport } from "../../src/sockets/socket.ts";
+import { noteIo, shouldYield } from "../../src/async.ts";
+import { PulledStream } from "../../src/server/stream.ts";
 
 afterEach(() => void vi.useRealTimers());
 
@@ -58,7 +58,7 @@ const floods: { readonly [what: string]: () => Promise<number> } = {
       })();
     }),
   messages: () => {
-    const link: SocketLink = { start: nothing, send: () => true, close: nothing, terminate: nothing };
+    const link: SocketTransport = { start: nothing, send: () => true, close: nothing, terminate: nothing };
     const setting = { client: text, server: text, maxMessage: 1000, keepAliveMs: 15_000, warn: nothing };
     const socket = new OpenSocket<string, string>(link, setting);
     return flood(() => socket.send("tick"));
@@ -70,7 +70,7 @@ const floods: { readonly [what: string]: () => Promise<number> } = {
       for (; !another.had && made < 3_000_000; made++) yield new Uint8Array(1);
     }
     const sending = { stopsAtLength: false, making: nothing, made: nothing, ended: nothing };
-    const { readable } = new Streaming({ parts: parts() }, { ...sending, cancelled: () => "client gone" });
+    const { readable } = new PulledStream({ parts: parts() }, { ...sending, cancelled: () => "client gone" });
     await readable.pipeTo(new WritableStream());
     return made;
   },
@@ -110,8 +110,8 @@ describe("where something came for every few sends", () => {
     await anotherTurn();
     const until = performance.now() + 50;
     while (performance.now() < until) {
-      hadTurn();
-      for (let i = 0; i < 31; i++) expect(isTurnDue()).toBe(false);
+      noteIo();
+      for (let i = 0; i < 31; i++) expect(shouldYield()).toBe(false);
     }
   });
 
@@ -120,8 +120,8 @@ describe("where something came for every few sends", () => {
     let isDue = false;
     // In a turn: what waits to be told of another has none.
     for (let i = 0; !isDue && i < 1_000_000; i++) {
-      hadTurn();
-      for (let j = 0; j < 32; j++) isDue ||= isTurnDue();
+      noteIo();
+      for (let j = 0; j < 32; j++) isDue ||= shouldYield();
     }
     expect(isDue).toBe(true);
   });

@@ -8,7 +8,7 @@ import { WebSocketServer } from "ws";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Answer, Path, Returns, Socket, body, get, post } from "usher-http";
 import { OpenSocket } from "../../../src/sockets/open-socket.ts";
-import { Connection, Crowd } from "../../../adapters/node/connection.ts";
+import { NodeConnection, ConnectionLimitLog } from "../../../adapters/node/connection.ts";
 import { lines } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
 import { RawClient } from "../../support/raw-client.ts";
@@ -85,7 +85,7 @@ describe("what raises on an event", () => {
 
   it("of a connection past maxConnections ends nothing", async () => {
     const { port, server } = await startWatched();
-    vi.spyOn(Crowd.prototype, "closed").mockImplementationOnce(raises);
+    vi.spyOn(ConnectionLimitLog.prototype, "closed").mockImplementationOnce(raises);
     server.emit("drop");
     await isTold(port);
   });
@@ -125,7 +125,7 @@ describe("what raises on an event", () => {
 
   it("while an answer is written ends that connection alone", async () => {
     const { port } = await start(routes);
-    vi.spyOn(Connection.prototype, "made").mockImplementationOnce(raises);
+    vi.spyOn(NodeConnection.prototype, "made").mockImplementationOnce(raises);
     const client = await RawClient.to(port);
     await client.ask("GET /later").closed();
     await isTold(port);
@@ -133,21 +133,21 @@ describe("what raises on an event", () => {
 
   it("of a connection whose client ends its side", async () => {
     const { port } = await start(routes);
-    vi.spyOn(Connection.prototype, "ended").mockImplementationOnce(raises);
+    vi.spyOn(NodeConnection.prototype, "ended").mockImplementationOnce(raises);
     await (await RawClient.to(port)).halfClose().closed();
     await isTold(port);
   });
 
   it("of a connection that is closed", async () => {
     const { port } = await start(routes);
-    vi.spyOn(Connection.prototype, "closed").mockImplementationOnce(raises);
+    vi.spyOn(NodeConnection.prototype, "closed").mockImplementationOnce(raises);
     (await RawClient.to(port)).leave();
     await isTold(port);
   });
 
   it("of a body as it comes", async () => {
     const { port } = await start(routes);
-    vi.spyOn(Connection.prototype, "hasRead").mockImplementationOnce(raises);
+    vi.spyOn(NodeConnection.prototype, "hasRead").mockImplementationOnce(raises);
     const client = await RawClient.to(port);
     await client.ask("POST /size", [], "four").closed();
     await isTold(port);

@@ -4,9 +4,9 @@ import type { Socket } from "node:net";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DatabaseError, Statement, Type } from "usher-http/postgres";
-import type { Answer, LinkFailure } from "../../../src/database/connection.ts";
+import type { StatementResult, LinkFailure } from "../../../src/database/connection.ts";
 import { parse } from "../../../adapters/postgres/connection-string.ts";
-import { openLink } from "../../../adapters/postgres/connection.ts";
+import { openConnection } from "../../../adapters/postgres/connection.ts";
 import { PreparedRun, Wire } from "../../../adapters/postgres/protocol.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { pools } from "./pools.ts";
@@ -39,7 +39,7 @@ describe("a statement answers alike however often it ran", () => {
     ["do $$ begin raise notice 'a notice'; perform pg_notify('somewhere', ''); end $$", undefined],
     ["set application_name = 'other'", undefined],
   ])("%s", async (sql, code) => {
-    const link = await openLink(parse(server.url()), { parameters: {}, statementCache: 8 }, { closed: () => {} });
+    const link = await openConnection(parse(server.url()), { parameters: {}, statementCache: 8 }, { closed: () => {} });
     const runs: unknown[] = [];
     for (let run = 0; run < 3; run++) {
       await watch`truncate item`;
@@ -55,7 +55,7 @@ describe("a statement answers alike however often it ran", () => {
   });
 
   // The driver has no word for a statement that is empty.
-  function shown(answer: Answer): unknown {
+  function shown(answer: StatementResult): unknown {
     const { columns, command, count } = answer;
     return {
       rows: [...answer],
@@ -152,7 +152,7 @@ describe("what the server says", () => {
           const wire = new Wire(socket as unknown as Socket);
           const heard: Buffer[] = [];
           wire.on("data", (bytes: Buffer) => heard.push(Buffer.from(bytes)));
-          const answered = new Promise<Answer>((resolve, reject) => {
+          const answered = new Promise<StatementResult>((resolve, reject) => {
             const run = new PreparedRun("", [], [], { ended: (run) => run.settle() }, resolve, reject);
             wire.begin(run, Buffer.alloc(0));
           });

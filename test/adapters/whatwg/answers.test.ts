@@ -22,7 +22,7 @@ import {
 import { lines, logged } from "../../support/logs.ts";
 import { header } from "../../support/raw-client.ts";
 import { internal, invalid, notAllowed, notFound, notImplemented } from "../../support/refusals.ts";
-import type { Sent } from "../../../src/app/exchange.ts";
+import type { WireResponse } from "../../../src/app/exchange.ts";
 import { whatwg } from "../../../adapters/whatwg/index.ts";
 import { adapterOf, clientOf } from "./adapted.ts";
 
@@ -161,7 +161,7 @@ describe("what it knows of a request", () => {
 
 describe("an answer that the platform makes no Response of", () => {
   const status = 101;
-  const unmade: Sent = { status, head: [], body: undefined, closes: false };
+  const unmade: WireResponse = { status, head: [], body: undefined, closes: false };
   it.each([
     ["at once", () => unmade],
     ["later", async () => unmade],

@@ -5,9 +5,9 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Answer, Path, Returns, get } from "usher-http";
 import { worker } from "usher-http/workers";
-import { WorkerLink } from "../../../adapters/workers/socket.ts";
+import { WorkerTransport } from "../../../adapters/workers/socket.ts";
 import type { WorkerSocket } from "../../../adapters/workers/socket.ts";
-import type { SocketHeard } from "../../../src/sockets/socket.ts";
+import type { SocketListener } from "../../../src/sockets/socket.ts";
 import { eventually } from "../../support/eventually.ts";
 import { lines } from "../../support/logs.ts";
 
@@ -70,10 +70,10 @@ class Quiet implements WorkerSocket {
 }
 
 describe("what raises on an event of a socket closes it", () => {
-  const heard: SocketHeard = { message: raise, frame: raise, closed: raise, lost: raise, stopping: raise };
-  const opened = (): readonly [Quiet, WorkerLink] => {
+  const heard: SocketListener = { message: raise, frame: raise, closed: raise, lost: raise, stopping: raise };
+  const opened = (): readonly [Quiet, WorkerTransport] => {
     const socket = new Quiet();
-    const link = new WorkerLink(socket, 10);
+    const link = new WorkerTransport(socket, 10);
     link.start(heard);
     return [socket, link];
   };

@@ -1,9 +1,9 @@
 /** Sockets of a Worker, which are not told how much their client has taken (issue 5). */
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { WorkerLink } from "../../../adapters/workers/socket.ts";
+import { WorkerTransport } from "../../../adapters/workers/socket.ts";
 import type { WorkerSocket } from "../../../adapters/workers/socket.ts";
-import type { SocketHeard } from "../../../src/sockets/socket.ts";
+import type { SocketListener } from "../../../src/sockets/socket.ts";
 import { eventually } from "../../support/eventually.ts";
 import { bundle, start } from "./running.ts";
 
@@ -77,11 +77,11 @@ class Quiet implements WorkerSocket {
 
 describe("a client that was sent its bytes, and said nothing", () => {
   afterEach(() => vi.useRealTimers());
-  const opened = (): { socket: Quiet; link: WorkerLink; lost: string[] } => {
+  const opened = (): { socket: Quiet; link: WorkerTransport; lost: string[] } => {
     vi.useFakeTimers();
     const lost: string[] = [];
     const nothing = (): void => {};
-    const heard: SocketHeard = {
+    const heard: SocketListener = {
       message: nothing,
       frame: nothing,
       closed: nothing,
@@ -89,7 +89,7 @@ describe("a client that was sent its bytes, and said nothing", () => {
       stopping: nothing,
     };
     const socket = new Quiet();
-    const link = new WorkerLink(socket, 10);
+    const link = new WorkerTransport(socket, 10);
     link.start(heard);
     return { socket, link, lost };
   };
@@ -125,7 +125,7 @@ describe("a client that was sent its bytes, and said nothing", () => {
   it.each([
     ["closes", (socket: Quiet) => socket.tell("close", { code: 1000, reason: "" })],
     ["fails", (socket: Quiet) => socket.tell("error", {})],
-    ["is closed", (_socket: Quiet, link: WorkerLink) => link.close(1000, "")],
+    ["is closed", (_socket: Quiet, link: WorkerTransport) => link.close(1000, "")],
   ])("is not waited for once it %s", async (_how, end) => {
     const { socket, link } = opened();
     const waits = link.send("x".repeat(10));

@@ -3,17 +3,17 @@ import { describe, expect, it, vi } from "vitest";
 import { error } from "../../../src/result.ts";
 import { text } from "../../../src/sockets/message.ts";
 import { OpenSocket } from "../../../src/sockets/open-socket.ts";
-import type { SocketHeard, SocketLink } from "../../../src/sockets/socket.ts";
+import type { SocketListener, SocketTransport } from "../../../src/sockets/socket.ts";
 
 /** A runtime's socket, and what is done with it. */
-class Link implements SocketLink {
-  heard: SocketHeard | undefined = undefined;
+class Link implements SocketTransport {
+  heard: SocketListener | undefined = undefined;
   readonly closes: (readonly [code: number | undefined, reason: string])[] = [];
   isTerminated = false;
   /** What a send comes to. */
   room: boolean | Promise<boolean> = true;
 
-  start(heard: SocketHeard): void {
+  start(heard: SocketListener): void {
     this.heard = heard;
   }
   send(): boolean | Promise<boolean> {

@@ -1,10 +1,10 @@
-import type { Engine, EngineLine, LineListener } from "../../../src/events/relay.ts";
+import type { RelayEngine, RelayConnection, RelayListener } from "../../../src/events/relay.ts";
 
 /** An engine in memory, with a clock that stands. */
-export class HeldEngine implements Engine {
+export class HeldEngine implements RelayEngine {
   readonly source = "framework.held";
   /** Who listens now. */
-  readonly lines = new Set<LineListener>();
+  readonly lines = new Set<RelayListener>();
   isAway = false;
   /** Takes what it is sent and tells nobody, as half a connection does. */
   isDeaf = false;
@@ -14,7 +14,7 @@ export class HeldEngine implements Engine {
   readonly #due: { readonly at: number; readonly act: () => void }[] = [];
   #now = 0;
 
-  async open(listener: LineListener): Promise<EngineLine> {
+  async open(listener: RelayListener): Promise<RelayConnection> {
     if (this.isAway) throw new TypeError("secret");
     this.lines.add(listener);
     return {
