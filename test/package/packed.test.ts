@@ -8,7 +8,7 @@ import type { Packed } from "./packed.ts";
 
 const run = promisify(execFile);
 
-describe("the packed package", { timeout: 60_000 }, () => {
+describe("the packed package", { timeout: 300_000 }, () => {
   let packed: Packed;
   beforeAll(() => {
     packed = pack();

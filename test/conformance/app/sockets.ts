@@ -66,7 +66,7 @@ export const sockets: readonly Route[] = [
   // Longer than the other's, so that one limit for all of them is not this one's.
   echoes("small", Returns.websocket(texts, { maxMessage: 10 })),
   // A client that answers must be able to: on a machine with much else to do, a second is not long.
-  echoes("quiet", Returns.websocket(texts, { keepAliveMs: 1500 })),
+  echoes("quiet", Returns.websocket(texts, { keepAliveMs: 2500 })),
   echoes("silent", Returns.websocket(texts, { keepAliveMs: 100 })),
   get(
     Path.of("socket", "later", key),

@@ -3,6 +3,8 @@ export interface Deviation {
   /** A sentence. */
   readonly why: string;
   readonly cases: { readonly [name: string]: string };
+  /** The runtime does now one and now the other: a case of these may go right, too. */
+  readonly sometimes?: true;
 }
 
 /**
