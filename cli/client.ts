@@ -260,7 +260,22 @@ const files: readonly (readonly [file: string, names?: readonly string[]])[] = [
   ["events/event-reader"],
   ["client/received"],
   ["events/text-kinds", ["askingForTextKinds"]],
-  ["client/of"],
+  [
+    "client/of",
+    [
+      "RequestParts",
+      "RequestFields",
+      "requestOf",
+      "pathOf",
+      "pairsOf",
+      "textOf",
+      "Came",
+      "Ask",
+      "RefusalBody",
+      "outcomeOf",
+      "callsOf",
+    ],
+  ],
 ];
 
 /** One declaration, or a few that stand together. */

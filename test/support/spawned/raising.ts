@@ -55,7 +55,7 @@ export async function raising(
 ): Promise<void> {
   const places: { readonly [place: string]: () => Place } = {
     "the app's answer": () => [server.app, "answer"],
-    "a socket's opening": () => [OpenSockets.prototype, "speak"],
+    "a socket's opening": () => [OpenSockets.prototype, "track"],
     "a socket's message": () => [OpenSocket.prototype, "message"],
     "a socket's ping": () => [OpenSocket.prototype, "frame"],
     "a socket's close": () => [OpenSocket.prototype, "closed"],
