@@ -14,6 +14,7 @@ const checks = [
   "format:check",
   "lint",
   "imports",
+  "house",
   "white-space",
   "types",
   "unused",

@@ -15,7 +15,7 @@ import type { DescribedStatement, Execute, Prepared, QueryProtocol } from "./pro
 import { connectionErrorOf } from "./server-error.ts";
 import type { ServerError } from "./server-error.ts";
 
-type Result = StatementResult & { readonly state: Backend };
+type DriverResult = StatementResult & { readonly state: Backend };
 
 const terminate = Buffer.from([0x58, 0, 0, 0, 4]);
 const goodbyeMs = 1000;
@@ -107,11 +107,16 @@ class PostgresConnection implements DatabaseConnection {
     this.#socket?.unref();
   }
 
-  async #script(sql: string): Promise<Result> {
+  async #script(sql: string): Promise<DriverResult> {
     return last(await this.#send(sql, [], simple));
   }
 
-  #send<A = Result>(sql: string, values: StatementValues, protocol: QueryProtocol, onlyDescribe = false): Promise<A> {
+  #send<A = DriverResult>(
+    sql: string,
+    values: StatementValues,
+    protocol: QueryProtocol,
+    onlyDescribe = false,
+  ): Promise<A> {
     return new Promise<unknown>((resolve, reject) => {
       const obstacle = this.#obstacleTo(values);
       if (obstacle !== undefined) return reject(obstacle);
@@ -240,9 +245,9 @@ function isStale({ routine }: ServerError): boolean {
   return stale.has(routine);
 }
 
-function last(answer: unknown): Result {
-  const answers = answer as readonly Result[] & Result;
-  return Array.isArray(answers[0]) && "command" in answers[0] ? (answers.at(-1) as Result) : answers;
+function last(answer: unknown): DriverResult {
+  const answers = answer as readonly DriverResult[] & DriverResult;
+  return Array.isArray(answers[0]) && "command" in answers[0] ? (answers.at(-1) as DriverResult) : answers;
 }
 
 interface OpenOptions {

@@ -2,7 +2,7 @@ import { readParts } from "../../src/events/stream.ts";
 import type { Parts, StreamBody, StreamEnd } from "../../src/events/stream.ts";
 import type { WorkerExchange } from "./exchange.ts";
 
-type Path = TransformStream<Uint8Array, Uint8Array>;
+type BodyPipe = TransformStream<Uint8Array, Uint8Array>;
 type Writer = WritableStreamDefaultWriter<Uint8Array>;
 
 /** How the sending of a stream ended, and with what was raised, where something was. */
@@ -14,14 +14,14 @@ interface Ended {
 const clientLeft: Ended = { how: "client gone" };
 
 // The runtime's own, which no other has.
-declare const IdentityTransformStream: new () => Path;
-declare const FixedLengthStream: new (length: number) => Path;
+declare const IdentityTransformStream: new () => BodyPipe;
+declare const FixedLengthStream: new (length: number) => BodyPipe;
 
 /**
  * What a streamed body is written to and sent from. A write to it fails once the client has gone, where a stream that
  * the runtime pulls from is only never pulled again; and it alone keeps a `content-length`.
  */
-export function pathFor({ length }: StreamBody): Path {
+export function pathFor({ length }: StreamBody): BodyPipe {
   return length === undefined ? new IdentityTransformStream() : new FixedLengthStream(length);
 }
 
@@ -39,7 +39,11 @@ interface WorkerSender {
 }
 
 /** Sends a body as it is made, never further ahead of the client than a part. Resolves once what makes it has ended. */
-export async function stream(exchange: WorkerExchange, body: StreamBody, writable: Path["writable"]): Promise<void> {
+export async function stream(
+  exchange: WorkerExchange,
+  body: StreamBody,
+  writable: BodyPipe["writable"],
+): Promise<void> {
   const { parts, request } = body;
   const run = <A>(work: () => A): A => (request === undefined ? work() : request.run(work));
   const { gone } = exchange;
@@ -73,7 +77,7 @@ const lost = "Network connection lost.";
  * Hands a platform's stream to the platform: one of the runtime's own is then sent without this code running, and of
  * one that does not keep to its length the runtime's own log tells.
  */
-function piping(parts: ReadableStream<Uint8Array>, writable: Path["writable"], gone: AbortSignal): WorkerSender {
+function piping(parts: ReadableStream<Uint8Array>, writable: BodyPipe["writable"], gone: AbortSignal): WorkerSender {
   let piped: Promise<boolean> | undefined;
   return {
     send: () => {
@@ -97,7 +101,7 @@ function piping(parts: ReadableStream<Uint8Array>, writable: Path["writable"], g
   };
 }
 
-function writing(body: StreamBody, writable: Path["writable"], gone: AbortSignal): WorkerSender {
+function writing(body: StreamBody, writable: BodyPipe["writable"], gone: AbortSignal): WorkerSender {
   let made: Parts | undefined;
   return {
     send: async () => {

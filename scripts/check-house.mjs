@@ -1,0 +1,134 @@
+/**
+ * Holds how the files stand (CONTRIBUTING.md): no type name is declared in two files, no short file serves one other file alone, and
+ * no folder of src imports another that imports it back, directly or not, types included.
+ */
+import { readFileSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path/posix";
+import { fileURLToPath } from "node:url";
+import { parseSync } from "oxc-parser";
+
+/** Below this many lines a file that one other imports is part of that one. */
+const shortLines = 40;
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const files = ["src", "adapters", "cli"].flatMap(filesIn);
+const wrong = [...sharedNames(), ...shortFiles(), ...circles()];
+if (wrong.length > 0) {
+  console.error(wrong.join("\n"));
+  process.exit(1);
+}
+
+/**
+ * @typedef {object} SourceFile
+ * @property {string} path
+ * @property {number} lines
+ * @property {readonly string[]} types The types it declares.
+ * @property {readonly string[]} aliases Those of them that are another name of a type, and nothing else.
+ * @property {readonly string[]} imports The files that it imports.
+ * @property {readonly string[]} namespaces Those of them that it exports whole, as a namespace.
+ * @property {boolean} isList Whether it exports what others declare and nothing else.
+ */
+
+/** @param {string} folder @returns {SourceFile[]} */
+function filesIn(folder) {
+  const names = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
+  return names.filter((name) => name.endsWith(".ts")).map((name) => read(join(folder, name)));
+}
+
+/** @param {string} path @returns {SourceFile} */
+function read(path) {
+  const text = readFileSync(join(root, path), "utf8");
+  const { program } = parseSync(path, text);
+  const declared = program.body.map((statement) => {
+    return statement.type === "ExportNamedDeclaration" ? (statement.declaration ?? statement) : statement;
+  });
+  const kinds = new Set(["TSInterfaceDeclaration", "TSTypeAliasDeclaration", "ClassDeclaration"]);
+  return {
+    path,
+    lines: text.split("\n").length - 1,
+    types: declared.flatMap((statement) =>
+      kinds.has(statement.type) && "id" in statement && statement.id?.type === "Identifier" ? [statement.id.name] : [],
+    ),
+    aliases: declared.flatMap((statement) =>
+      statement.type === "TSTypeAliasDeclaration" && statement.typeAnnotation.type === "TSTypeReference"
+        ? [statement.id.name]
+        : [],
+    ),
+    imports: [...text.matchAll(/^(?:import|export|\}) ?[^;]*?from "(\.[^"]+)";/gm)].map(([, to]) => resolved(path, to)),
+    namespaces: [...text.matchAll(/^export \* as \w+ from "(\.[^"]+)";/gm)].map(([, to]) => resolved(path, to)),
+    isList: program.body.every(
+      (statement) => statement.type === "ExportNamedDeclaration" && statement.declaration === null,
+    ),
+  };
+}
+
+/** @param {string} path */
+function isNamespace(path) {
+  return files.some(({ namespaces }) => namespaces.includes(path));
+}
+
+/** @param {string} path @param {string | undefined} to */
+function resolved(path, to) {
+  return join(dirname(path), to ?? "");
+}
+
+/** A front door says a type once more to put it beside the namespace of its name, and a namespace its own. */
+function sharedNames() {
+  /** @type {Map<string, string[]>} */
+  const places = new Map();
+  for (const { path, types, aliases } of files) {
+    if (path.endsWith("/index.ts")) continue;
+    const own = isNamespace(path) ? types.filter((name) => !aliases.includes(name)) : types;
+    for (const name of own) places.set(name, [...(places.get(name) ?? []), path]);
+  }
+  return [...places].flatMap(([name, paths]) => {
+    return paths.length > 1
+      ? [`the type ${name} is declared in ${paths.join(" and ")}: give each a name of its own`]
+      : [];
+  });
+}
+
+/** An entry, a namespace of the front door, a list of exports and what reaches into a runtime's inside stand alone. */
+function shortFiles() {
+  return files.flatMap(({ path, lines, isList }) => {
+    const importers = files.filter(({ imports }) => imports.includes(path));
+    const standsAlone = isList || isNamespace(path) || path.endsWith("/private.ts");
+    if (lines >= shortLines || importers.length !== 1 || standsAlone) return [];
+    return [`${path} has ${lines} lines, and only ${importers[0]?.path} imports it: it belongs there`];
+  });
+}
+
+function circles() {
+  /** @type {Map<string, Set<string>>} */
+  const targets = new Map();
+  for (const { path, imports } of files) {
+    if (!path.startsWith("src/") || path === "src/index.ts") continue;
+    const from = roomOf(path);
+    const others = imports.map(roomOf).filter((room) => room !== from);
+    targets.set(from, new Set([...(targets.get(from) ?? []), ...others]));
+  }
+  return [...targets.keys()].flatMap((room) => {
+    const way = wayBack(room, room, targets, new Set());
+    return way === undefined ? [] : [`src: ${[room, ...way].join(" imports ")}`];
+  });
+}
+
+/** The folder of a file of src, or the file itself where it is in none. @param {string} path */
+function roomOf(path) {
+  return path.split("/")[1] ?? path;
+}
+
+/**
+ * @param {string} at @param {string} home @param {ReadonlyMap<string, ReadonlySet<string>>} targets @param {Set<string>} seen
+ * @returns {string[] | undefined}
+ */
+function wayBack(at, home, targets, seen) {
+  for (const next of targets.get(at) ?? []) {
+    if (next === home) return [home];
+    if (seen.has(next)) continue;
+    seen.add(next);
+    const way = wayBack(next, home, targets, seen);
+    if (way !== undefined) return [next, ...way];
+  }
+  return undefined;
+}
