@@ -1,26 +1,26 @@
-/** `Conninfo`: where a database is, and how it is reached. */
+/** `Conninfo`: connection strings. */
 
-/** Where a database is: made by {@link parse}. */
+/** A parsed connection string. */
 export interface Conninfo {
-  /** Tried in this order. A host that begins with `/` is the folder of a Unix socket. */
+  /** Tried in this order. A host that begins with `/` is the directory of a Unix socket. */
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
   readonly database: string;
   readonly user: string;
-  /** Never printed. */
+  /** No message contains it. */
   readonly password?: string;
   readonly tls: Tls;
-  /** How long each address is waited for; 10 000 by default. */
+  /** How long to wait for each address; 10 000 by default. */
   readonly connectTimeoutMs?: number;
-  /** Which of several hosts will do; any by default. */
+  /** Which of several hosts to use; any by default. */
   readonly session: SessionKind;
-  /** What the string sets for every connection: `application_name`, `options`. */
+  /** Settings of every connection: `application_name`, `options`. */
   readonly parameters: { readonly [name: string]: string };
 }
 
-/** What is asked of the connection's encryption, in libpq's words. */
+/** The TLS settings, with libpq's names. */
 export interface Tls {
   readonly mode: "disable" | "prefer" | "require" | "verify-ca" | "verify-full";
-  /** The file of the authorities that may vouch for the server; `system` for those the runtime knows. */
+  /** The file of certificate authorities; `system` for the runtime's own. */
   readonly rootCertificate?: string;
   /** The files of the client's own certificate and key. */
   readonly certificate?: string;
@@ -50,21 +50,21 @@ const known: ReadonlySet<string> = /* @__PURE__ */ new Set([
 type Words = Map<string, string>;
 
 /**
- * Reads a connection string: a URL, `postgres://user:password@host:5432/database?sslmode=verify-full`, or keywords,
- * `host=/run/postgresql dbname=orders`. Several hosts are separated by commas, and a value is percent-encoded in a URL.
- * A database that is not named is the user's, a host `localhost`, a port 5432, and `sslmode` `prefer`.
+ * Parses a connection string: a URL, `postgres://user:password@host:5432/database?sslmode=verify-full`, or keywords,
+ * `host=/run/postgresql dbname=orders`. Separate several hosts by commas, and percent-encode values in a URL. Defaults:
+ * the database has the user's name, the host is `localhost`, the port 5432, `sslmode` is `prefer`.
  *
  * Keywords: `host port user password dbname sslmode sslrootcert sslcert sslkey connect_timeout application_name options
- * target_session_attrs`, as libpq has them (PostgreSQL §34.1.2). No variable of the environment is read.
+ * target_session_attrs`, as in libpq (PostgreSQL §34.1.2). It does not read the environment.
  *
- * @throws Error naming what cannot be read, and never the password.
+ * @throws Error naming the wrong part, never the password.
  */
 export function parse(text: string): Conninfo {
   const words = /^postgres(?:ql)?:\/\//.test(text) ? urlWords(text) : keywordWords(text);
   for (const name of words.keys())
-    if (!known.has(name)) throw new Error(`a connection string knows no ${JSON.stringify(name)}`);
+    if (!known.has(name)) throw new Error(`the connection string has an unknown keyword ${JSON.stringify(name)}`);
   const user = words.get("user");
-  if (user === undefined) throw new Error("a connection string names its user");
+  if (user === undefined) throw new Error("the connection string has no user");
   const password = words.get("password");
   const seconds = words.get("connect_timeout");
   const parameters = ["application_name", "options"].flatMap((name) => {
@@ -83,7 +83,7 @@ export function parse(text: string): Conninfo {
   return seconds === undefined ? info : withConnectTimeout(info, 1000 * wholeNumber("connect_timeout", seconds));
 }
 
-/** The same, with another bound on reaching each address; 0 is none. */
+/** A copy with another connect timeout for each address; 0 for no limit. */
 export function withConnectTimeout(target: Conninfo, ms: number): Conninfo {
   return { ...target, connectTimeoutMs: ms };
 }
@@ -93,7 +93,7 @@ function tlsOf(words: Words): Tls {
   const certificate = words.get("sslcert");
   const key = words.get("sslkey");
   return {
-    // Authorities of the system vouch for anybody: without the name they vouch for nothing (libpq refuses it as well).
+    // Anybody can get a certificate from the system's authorities, so the host name must be checked (libpq requires it too).
     mode: oneOf(tlsModes, "sslmode", words.get("sslmode") ?? (rootCertificate === "system" ? "verify-full" : "prefer")),
     ...(rootCertificate === undefined ? {} : { rootCertificate }),
     ...(certificate === undefined ? {} : { certificate }),
@@ -103,7 +103,7 @@ function tlsOf(words: Words): Tls {
 
 const urlForm = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
 
-// By hand: no URL has several hosts, and none has a folder for one.
+// `URL` accepts neither several hosts nor a directory as host.
 function urlWords(text: string): Words {
   const [, credentials = "", authority = "", path = "", query = ""] = urlForm.exec(text) ?? notReadable();
   const words: Words = new Map();
@@ -128,7 +128,7 @@ function decoded(name: string, text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new Error(`the ${name} of a connection string is not percent-encoded`);
+    throw new Error(`the connection string's ${name} is not percent-encoded`);
   }
 }
 
@@ -149,27 +149,27 @@ function keywordWords(text: string): Words {
 }
 
 function notReadable(): never {
-  throw new Error("that is no connection string: postgres://user@host/database, or host=… user=… dbname=…");
+  throw new Error("not a connection string: write postgres://user@host/database, or host=… user=… dbname=…");
 }
 
 function hostsOf(hosts: string, ports: string): Conninfo["hosts"] {
   const names = hosts.split(",");
   const numbers = ports.split(",").map((port) => wholeNumber("port", port));
   if (numbers.length !== 1 && numbers.length !== names.length)
-    throw new Error("a connection string has one port, or one for each host");
+    throw new Error("the connection string must have one port, or one for each host");
   return names.map((host, at) => {
     const port = numbers[numbers.length === 1 ? 0 : at] as number;
-    if (port < 1 || port > 65535) throw new Error("a port is a number from 1 to 65535");
+    if (port < 1 || port > 65535) throw new Error("the connection string's port must be from 1 to 65535");
     return { host: host === "" ? "localhost" : host, port };
   });
 }
 
 function wholeNumber(name: string, text: string): number {
-  if (!/^[0-9]{1,9}$/.test(text)) throw new Error(`the ${name} of a connection string is a whole number`);
+  if (!/^[0-9]{1,9}$/.test(text)) throw new Error(`the connection string's ${name} must be a whole number`);
   return Number(text);
 }
 
 function oneOf<const Words extends readonly string[]>(words: Words, name: string, word: string): Words[number] {
   if (words.includes(word)) return word;
-  throw new Error(`the ${name} of a connection string is ${words.join(", ")}`);
+  throw new Error(`the connection string's ${name} must be one of ${words.join(", ")}`);
 }

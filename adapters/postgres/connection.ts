@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { LinkFailure } from "../../src/database/connection.ts";
+import { ConnectionFailure } from "../../src/database/connection.ts";
 import type {
   StatementResult,
   StatementColumns,
@@ -19,15 +19,15 @@ type DriverResult = StatementResult & { readonly state: Backend };
 
 const terminate = Buffer.from([0x58, 0, 0, 0, 4]);
 const goodbyeMs = 1000;
-/** The protocol counts them in 16 bits (Bind, PostgreSQL §54.7), and the driver takes two less. */
-const mostParameters = 65_533;
+/** The protocol counts parameters in 16 bits (Bind, PostgreSQL §54.7); the driver allows two fewer. */
+const maxParameters = 65_533;
 
 /**
- * One connection, and one session for as long as it lives: the driver is given a socket once, so that it can never take
- * up another where a statement's own went away.
+ * One connection with one session. The driver gets a socket once, so it cannot reconnect and run a statement in a new
+ * session.
  */
 class PostgresConnection implements DatabaseConnection {
-  readonly #birth: ConnectionConfig;
+  readonly #config: ConnectionConfig;
   readonly #driver: Execute;
   #socket: Socket | undefined = undefined;
   #wire: Wire | undefined = undefined;
@@ -36,14 +36,14 @@ class PostgresConnection implements DatabaseConnection {
   #why = "the connection closed";
   #running: Query | PreparedRun | undefined = undefined;
   #sentBefore = 0;
-  /** Whether the driver is being handed a statement: what it fails with meanwhile, it throws for the statement's own sake. */
+  /** Whether the driver is writing a statement: an error meanwhile is about that statement. */
   #isWriting = false;
-  /** By their texts; undefined while the server has not been asked yet. */
+  /** By SQL text; undefined until the server has prepared it. */
   readonly #prepared = new Map<string, Prepared | undefined>();
 
-  constructor(birth: ConnectionConfig) {
-    this.#birth = birth;
-    this.#driver = driverOf(birth, () => this.#dial());
+  constructor(config: ConnectionConfig) {
+    this.#config = config;
+    this.#driver = driverOf(config, () => this.#dial());
   }
 
   get isOpen(): boolean {
@@ -54,7 +54,6 @@ class PostgresConnection implements DatabaseConnection {
     return this.#running !== undefined;
   }
 
-  /** Connects, and waits for the server's first answer. */
   async open(): Promise<void> {
     const { state } = await this.#script("select 1");
     this.#backend = state;
@@ -72,14 +71,14 @@ class PostgresConnection implements DatabaseConnection {
 
   async describe(sql: string): Promise<StatementColumns> {
     const { types, columns } = await this.#send<DescribedStatement>(sql, [], prepared, true);
-    // The driver has answered before the server has.
+    // The driver resolves before the server sends ReadyForQuery.
     await this.#script("");
     return { params: types, columns };
   }
 
   async cancel(): Promise<void> {
     if (this.#backend === undefined || this.#isGone) return;
-    await askToCancel(this.#birth, this.#backend);
+    await askToCancel(this.#config, this.#backend);
   }
 
   async shut(): Promise<void> {
@@ -102,7 +101,6 @@ class PostgresConnection implements DatabaseConnection {
     this.#closed();
   }
 
-  /** From now on it keeps no process from ending. */
   unref(): void {
     this.#socket?.unref();
   }
@@ -128,23 +126,23 @@ class PostgresConnection implements DatabaseConnection {
     }) as Promise<A>;
   }
 
-  /** What keeps a statement from being sent at all. */
-  #obstacleTo(values: StatementValues): LinkFailure | undefined {
-    if (this.#isGone) return new LinkFailure({ kind: "gone", isSent: false, why: this.#why });
-    if (values.length <= mostParameters) return undefined;
-    const why = `${values.length} parameters where ${mostParameters} are the most`;
-    return new LinkFailure({ kind: "unsendable", why });
+  /** Why a statement cannot be sent. */
+  #obstacleTo(values: StatementValues): ConnectionFailure | undefined {
+    if (this.#isGone) return new ConnectionFailure({ kind: "gone", isSent: false, why: this.#why });
+    if (values.length <= maxParameters) return undefined;
+    const why = `${values.length} parameters where ${maxParameters} are the most`;
+    return new ConnectionFailure({ kind: "unsendable", why });
   }
 
-  /** A run of what the server has prepared: by messages of one's own, as the driver's take twice as long. */
+  /** Runs a prepared statement with messages of our own: the driver's take twice as long. */
   #runKnown({ name, columns }: Prepared, sql: string, values: StatementValues): Promise<StatementResult> {
     return new Promise((resolve, reject) => {
       const obstacle = this.#obstacleTo(values);
       if (obstacle !== undefined) return reject(obstacle);
       const bytes = messages(name, values);
       if (bytes === undefined)
-        return reject(new LinkFailure({ kind: "unsendable", why: "its parameters are too long" }));
-      // What is prepared was sent on it.
+        return reject(new ConnectionFailure({ kind: "unsendable", why: "its parameters are too long" }));
+      // A prepared statement was sent on a wire.
       const wire = this.#wire as Wire;
       this.#sentBefore = wire.bytesWritten;
       const run = new PreparedRun(sql, values, columns, this, resolve, reject);
@@ -153,46 +151,46 @@ class PostgresConnection implements DatabaseConnection {
     });
   }
 
-  /** What ran was read to its end. */
+  /** Called when the result of a prepared statement is complete. */
   ended(run: PreparedRun, isIdle: boolean): void {
     this.#running = undefined;
     const { sql, values, refused } = run;
     if (refused === undefined || !isStale(refused)) return run.settle();
-    // Nothing of it was done. The driver prepares it anew; in a transaction, which that has stopped, when it comes again.
+    // Nothing was done. The driver prepares it again: now, or at its next run if this failure aborted a transaction.
     this.#prepared.set(sql, undefined);
     if (isIdle) this.#send<StatementResult>(sql, values, prepared).then(run.resolve, run.reject);
     else run.settle();
   }
 
-  /** What ran has its answer. */
+  /** Called when a query of the driver has its result. */
   answered({ strings: [sql], prepare, onlyDescribe, statement }: Query): void {
     this.#running = undefined;
     if (prepare && !onlyDescribe) this.#prepared.set(sql, statement as Prepared);
   }
 
-  /** What ran has failed; why that is so. */
-  failed(error: unknown): LinkFailure {
+  /** Called when a query of the driver has failed. */
+  failed(error: unknown): ConnectionFailure {
     this.#running = undefined;
     if (this.#isWriting) return this.#unwritten(error);
-    const trouble = connectionErrorOf(error, this.#hasSent, this.#why);
-    // After an error of its own the driver is in no state that is known.
-    if (trouble.kind === "gone") this.cut(trouble.why);
-    return new LinkFailure(trouble);
+    const reason = connectionErrorOf(error, this.#hasSent, this.#why);
+    // After an error of its own, the driver's state is unknown.
+    if (reason.kind === "gone") this.cut(reason.why);
+    return new ConnectionFailure(reason);
   }
 
-  // Its message may quote what could not be written.
-  #unwritten(error: unknown): LinkFailure {
+  // The message may quote a value.
+  #unwritten(error: unknown): ConnectionFailure {
     const why = `the driver could not write it: ${error instanceof Error ? error.name : typeof error}`;
     this.cut(`the connection was cut, as ${why}`);
-    return new LinkFailure({ kind: "unsendable", why });
+    return new ConnectionFailure({ kind: "unsendable", why });
   }
 
-  copies(): LinkFailure {
+  copies(): ConnectionFailure {
     this.#running = undefined;
-    // Nothing is kept of what is copied in, and what comes out is read by nobody.
+    // Closing discards what was copied in; nothing reads what is copied out.
     this.cut("the connection was cut, as a statement copied");
     const message = "COPY between the server and its client is no statement to run";
-    return new LinkFailure({ kind: "refused", severity: "ERROR", code: "0A000", message, constraint: undefined });
+    return new ConnectionFailure({ kind: "refused", severity: "ERROR", code: "0A000", message, constraint: undefined });
   }
 
   get #hasSent(): boolean {
@@ -202,14 +200,14 @@ class PostgresConnection implements DatabaseConnection {
   #prepares(sql: string): boolean {
     const prepared = this.#prepared;
     if (prepared.has(sql)) return true;
-    if (prepared.size >= this.#birth.statementCache) return false;
+    if (prepared.size >= this.#config.statementCache) return false;
     prepared.set(sql, undefined);
     return true;
   }
 
-  // Inside the driver's own call: dialled before it, an end in between would be heard by nobody.
+  // Called by the driver. If we dialled earlier, the driver would miss a close in between.
   async #dial(): Promise<Wire> {
-    const { address, target } = this.#birth;
+    const { address, target } = this.#config;
     if (this.#isGone) throw new Error(this.#why);
     const heard = (socket: Socket): void => {
       this.#socket = socket;
@@ -226,15 +224,15 @@ class PostgresConnection implements DatabaseConnection {
   #closed(): void {
     if (this.#isGone) return;
     this.#isGone = true;
-    this.#birth.events.closed();
+    this.#config.events.closed();
     const running = this.#running;
     this.#running = undefined;
-    // The driver does not tell of every end.
-    running?.fail(new LinkFailure({ kind: "gone", isSent: this.#hasSent, why: this.#why }));
+    // The driver does not report every close.
+    running?.fail(new ConnectionFailure({ kind: "gone", isSent: this.#hasSent, why: this.#why }));
   }
 }
 
-// The server knows no statement of that name any more, or one whose columns or types have changed, which it will not run.
+// The server's functions that raise an error if a prepared statement is gone, or its columns or types have changed.
 const stale: ReadonlySet<string | undefined> = new Set([
   "FetchPreparedStatement",
   "RevalidateCachedQuery",
@@ -251,26 +249,26 @@ function last(answer: unknown): DriverResult {
 }
 
 interface OpenOptions {
-  /** Start-up parameters of the framework's, which the connection string's and the application's stand before. */
+  /** Start-up parameters, as {@link parametersOf} merges them. */
   readonly parameters: { readonly [name: string]: string };
   readonly statementCache: number;
 }
 
 const connectTimeoutMs = 10_000;
 
-/** What an address has for giving a connection, in milliseconds; 0 for any time. */
+/** How long to wait for each address, in milliseconds; 0 for no limit. */
 export function connectBoundOf(target: Conninfo): number {
   return target.connectTimeoutMs ?? connectTimeoutMs;
 }
 
-/** Opens a connection to the first address that gives one; rejects with a {@link LinkFailure} that says why none does. */
+/** Opens a connection to the first address that accepts. Rejects with a {@link ConnectionFailure} of every reason. */
 export async function openConnection(
   target: Conninfo,
   options: OpenOptions,
   events: ConnectionEvents,
 ): Promise<PostgresConnection> {
   const reasons: string[] = [];
-  // Any other is better than none.
+  // prefer-standby: if there is no standby, any server.
   const kinds = target.session === "prefer-standby" ? (["standby", "any"] as const) : [target.session];
   for (const kind of kinds) {
     for (const { host, port } of target.hosts) {
@@ -278,11 +276,11 @@ export async function openConnection(
         const opened = await openAt(address, target, kind, options, events);
         if (opened instanceof PostgresConnection) return opened;
         reasons.push(opened.why);
-        if (opened.isFinal) throw new LinkFailure({ kind: "unreachable", why: opened.why });
+        if (opened.isFinal) throw new ConnectionFailure({ kind: "unreachable", why: opened.why });
       }
     }
   }
-  throw new LinkFailure({ kind: "unreachable", why: [...new Set(reasons)].join("; ") });
+  throw new ConnectionFailure({ kind: "unreachable", why: [...new Set(reasons)].join("; ") });
 }
 
 async function addresses(host: string, port: number, reasons: string[]): Promise<readonly ServerAddress[]> {
@@ -296,7 +294,7 @@ async function addresses(host: string, port: number, reasons: string[]): Promise
 
 interface NotOpened {
   readonly why: string;
-  /** Whether another address would say the same. */
+  /** Whether every other address would fail likewise. */
   readonly isFinal: boolean;
 }
 
@@ -307,26 +305,26 @@ async function openAt(
   { parameters, statementCache }: OpenOptions,
   events: ConnectionEvents,
 ): Promise<PostgresConnection | NotOpened> {
-  const birth: ConnectionConfig = { target, address, parameters, statementCache, events };
-  const link = new PostgresConnection(birth);
+  const config: ConnectionConfig = { target, address, parameters, statementCache, events };
+  const connection = new PostgresConnection(config);
   const boundMs = connectBoundOf(target);
-  const timer = boundMs > 0 && setTimeout(() => link.cut(`no connection within ${boundMs} ms`), boundMs);
+  const timer = boundMs > 0 && setTimeout(() => connection.cut(`no connection within ${boundMs} ms`), boundMs);
   try {
-    await link.open();
-    if (await fits(link, kind)) return link;
-    await link.shut();
+    await connection.open();
+    if (await fits(connection, kind)) return connection;
+    await connection.shut();
     return { why: `the server is not ${kind}`, isFinal: false };
   } catch (thrown) {
-    const { trouble } = thrown as LinkFailure;
-    link.cut();
-    if (trouble.kind === "refused") return { why: `${trouble.severity} ${trouble.code}`, isFinal: true };
-    return { why: trouble.why, isFinal: trouble.kind === "gone" && isOfTheProgram(trouble.code) };
+    const { reason } = thrown as ConnectionFailure;
+    connection.cut();
+    if (reason.kind === "refused") return { why: `${reason.severity} ${reason.code}`, isFinal: true };
+    return { why: reason.why, isFinal: reason.kind === "gone" && isMisconfigured(reason.code) };
   } finally {
     if (timer !== false) clearTimeout(timer);
   }
 }
 
-/** Who asks, for what, or how is wrong: a role, a password, a database, a parameter. Another address says the same. */
-function isOfTheProgram(code: string | undefined): boolean {
+/** A wrong role, password, database or parameter: every other address would fail likewise. */
+function isMisconfigured(code: string | undefined): boolean {
   return code !== undefined && (code.startsWith("28") || ["3D000", "42704", "22023"].includes(code));
 }

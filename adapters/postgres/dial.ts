@@ -13,44 +13,44 @@ import { executeOf } from "./protocol.ts";
 import type { Execute, Wire } from "./protocol.ts";
 
 export interface PoolOptions {
-  /** How many connections there are, from the start to the end; 8 by default. */
+  /** Number of connections, all opened at start-up; 8 by default. */
   readonly size?: number;
-  /** How long a borrow waits for one; 5000 by default. */
+  /** How long a borrower waits for a connection; 5000 by default. */
   readonly waitMs?: number;
-  /** What the server lets a statement take; 10 000 by default, and 0 lifts the bound. */
+  /** The server's `statement_timeout`; 10 000 by default, 0 for no limit. */
   readonly statementTimeoutMs?: number;
-  /** How long the server lets a transaction stand with nothing running in it; 30 000 by default, and 0 lifts the bound. */
+  /** The server's `idle_in_transaction_session_timeout`; 30 000 by default, 0 for no limit. */
   readonly idleInTransactionTimeoutMs?: number;
-  /** Settings of every connection, as `search_path`: they stand before the framework's own. */
+  /** Settings of every connection, as `search_path`. They override the framework's. */
   readonly parameters?: { readonly [name: string]: string };
-  /** How many statements a connection keeps prepared; 256 by default. 0 for a pooler that lends its connections by the transaction. */
+  /** Prepared statements per connection; 256 by default. Set 0 behind a pooler in transaction mode. */
   readonly statementCache?: number;
-  /** How old a connection may get, give or take a tenth; 1 800 000 by default. */
+  /** The age at which a connection is replaced, plus or minus a tenth; 1 800 000 by default. */
   readonly maxLifetimeMs?: number;
-  /** How long a connection may be idle before it is asked whether it is there; 60 000 by default. */
+  /** How long a connection is idle before the pool checks it; 60 000 by default. */
   readonly idleCheckMs?: number;
-  /** When a connection's session is made new as it is given back: after `use` by default. */
+  /** When a released connection's session is reset: after `use` by default. */
   readonly reset?: Reset;
 }
 
-/** What a connection is born with. */
+/** What is needed to open a connection. */
 export interface ConnectionConfig {
   readonly target: Conninfo;
   readonly address: ServerAddress;
   /** Start-up parameters (PostgreSQL §54.2.1). */
   readonly parameters: { readonly [name: string]: string };
-  /** How many statements it keeps prepared; 0 for none. */
+  /** The most prepared statements; 0 for none. */
   readonly statementCache: number;
   readonly events: ConnectionEvents;
 }
 
-/** What one server is, or is not. */
+/** A condition that one server meets or not. */
 export type ServerKind = Exclude<SessionKind, "prefer-standby">;
 
-/** Whether a server is of the kind that `target_session_attrs` asks for. */
-export async function fits(link: DatabaseConnection, kind: ServerKind): Promise<boolean> {
+/** Whether the server meets `target_session_attrs`. */
+export async function fits(connection: DatabaseConnection, kind: ServerKind): Promise<boolean> {
   if (kind === "any") return true;
-  const answer = await link.script("select current_setting('transaction_read_only'), pg_is_in_recovery()");
+  const answer = await connection.script("select current_setting('transaction_read_only'), pg_is_in_recovery()");
   const [isReadOnly, isStandby] = answer[0] ?? [];
   switch (kind) {
     case "read-write":
@@ -64,12 +64,11 @@ export async function fits(link: DatabaseConnection, kind: ServerKind): Promise<
   }
 }
 
-/** One place a server may be: an address, or the path of a Unix socket. */
+/** An IP address, or the path of a Unix socket. */
 export type ServerAddress =
   | { readonly host: string; readonly address: string; readonly port: number }
   | { readonly path: string };
 
-/** Every address of a host. */
 export async function addressesOf(host: string, port: number): Promise<readonly ServerAddress[]> {
   if (host.startsWith("/")) return [{ path: join(host, `.s.PGSQL.${port}`) }];
   if (isIP(host) !== 0) return [{ host, address: host, port }];
@@ -77,12 +76,12 @@ export async function addressesOf(host: string, port: number): Promise<readonly 
   return found.map(({ address }) => ({ host, address, port }));
 }
 
-/** Connects and, where it is asked for, encrypts. Every socket is told of before anything waits, so that it can be ended. */
+/** Connects, with TLS if asked for. `dialled` gets every socket before it connects, so that the caller can destroy it. */
 export async function dial(address: ServerAddress, tls: Tls, dialled: (socket: Socket) => void): Promise<Socket> {
   const socket = "path" in address ? connect(address.path) : connect(address.port, address.address);
   dialled(socket);
   await once(socket, "connect");
-  // Statements are small and waited for (Nagle's delay would be theirs).
+  // Nagle's algorithm would delay the small messages.
   if ("path" in address) return socket;
   socket.setNoDelay(true);
   socket.setKeepAlive(true, 60_000);
@@ -91,11 +90,11 @@ export async function dial(address: ServerAddress, tls: Tls, dialled: (socket: S
 
 const request = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
-/** Asks for encryption, and has it (PostgreSQL §54.2.10). */
+/** Sends SSLRequest and starts TLS (PostgreSQL §54.2.10). */
 async function secured(socket: Socket, host: string, tls: Tls, dialled: (socket: Socket) => void): Promise<Socket> {
   socket.write(request);
   const answer = await firstBytes(socket);
-  // More than one byte was sent by somebody who stands in between, to be taken for what comes encrypted.
+  // A man in the middle may append bytes, to be read as if they had come encrypted (CVE-2021-23222).
   if (answer.length !== 1) throw new Error("the server answered more than was asked before encryption began");
   if (answer[0] !== 0x53) {
     if (tls.mode === "prefer") return socket;
@@ -107,7 +106,7 @@ async function secured(socket: Socket, host: string, tls: Tls, dialled: (socket:
   return encrypted;
 }
 
-// Bun and Deno take no member that is undefined.
+// Bun and Deno reject members that are undefined.
 function tlsOptions(host: string, tls: Tls): ConnectionOptions {
   const { mode, rootCertificate, certificate, key } = tls;
   const isVerified =
@@ -115,7 +114,7 @@ function tlsOptions(host: string, tls: Tls): ConnectionOptions {
   return {
     ALPNProtocols: ["postgresql"],
     rejectUnauthorized: isVerified,
-    // Whom the certificate must name: left out, it may as well name localhost.
+    // The name that the certificate must have; by default Node checks for localhost.
     host,
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ...(mode === "verify-full" ? {} : { checkServerIdentity: () => undefined }),
@@ -154,7 +153,7 @@ function once(socket: Socket, event: "connect" | "secureConnect"): Promise<void>
   });
 }
 
-/** Who serves a connection, and what only its client knows of it. */
+/** The server's process for a connection, and the key that cancels its statement. */
 export interface Backend {
   readonly pid: number;
   readonly secret: number;
@@ -162,17 +161,17 @@ export interface Backend {
 
 const cancelMs = 5000;
 
-/** Asks for the statement that runs to be ended (PostgreSQL §54.2.8), on a connection for that alone. */
-export async function askToCancel(birth: ConnectionConfig, { pid, secret }: Backend): Promise<void> {
+/** Sends a CancelRequest on a connection of its own (PostgreSQL §54.2.8). */
+export async function askToCancel(config: ConnectionConfig, { pid, secret }: Backend): Promise<void> {
   const message = Buffer.alloc(16);
   message.writeInt32BE(16, 0);
   message.writeInt32BE(80877102, 4);
   message.writeInt32BE(pid | 0, 8);
   message.writeInt32BE(secret | 0, 12);
-  await tell(birth, message);
+  await tell(config, message);
 }
 
-/** Sends a message, and waits for the server to close it: then it was read. */
+/** Sends a message and waits for the server to close the connection, which shows that it has read it. */
 async function tell({ address, target }: ConnectionConfig, message: Buffer): Promise<void> {
   const sockets: Socket[] = [];
   const timer = setTimeout(() => sockets.at(-1)?.destroy(), cancelMs);
@@ -183,14 +182,14 @@ async function tell({ address, target }: ConnectionConfig, message: Buffer): Pro
       socket.resume().write(message);
     });
   } catch {
-    // The server's own bound ends the statement where nobody can ask it to.
+    // If the request cannot be sent, statement_timeout ends the statement.
   } finally {
     clearTimeout(timer);
     for (const socket of sockets) socket.destroy();
   }
 }
 
-/** The framework's parameters, the connection string's over them, and the application's over both, whatever their case. */
+/** The start-up parameters: the application's override the connection string's, which override ours. Case is ignored. */
 export function parametersOf(target: Conninfo, options: PoolOptions): { readonly [name: string]: string } {
   const own = {
     application_name: "usher",
@@ -205,12 +204,12 @@ export function parametersOf(target: Conninfo, options: PoolOptions): { readonly
   return Object.fromEntries(byName.values());
 }
 
-// Whole milliseconds, rounded up; 0 is sent, as the server's own settings may hold a bound.
+// 0 is sent too: the server's own settings may have a limit.
 function bound(ms: number): string {
   return String(Math.ceil(ms));
 }
 
-/** The driver, as what sends queries on the one socket that it is given. */
+/** Makes a driver of one connection, which dials once. */
 export function driverOf(
   { target, parameters, statementCache, events }: ConnectionConfig,
   socketOf: () => Promise<Wire>,
@@ -220,7 +219,7 @@ export function driverOf(
     host: "localhost",
     port: 5432,
     user: target.user,
-    // A function, as an empty password would be looked for in the environment.
+    // A function: the driver replaces an empty password by one from the environment.
     pass: () => target.password ?? "",
     database: target.database,
     ssl: false,
@@ -243,12 +242,12 @@ export function driverOf(
       return socketOf();
     },
   };
-  // Its types know neither a socket of one's own, nor the simple protocol, nor who is notified.
+  // The driver's types lack `socket`, `onnotify` and the simple protocol.
   return executeOf(postgres(options as unknown as postgres.Options<{}>));
 }
 
 const same = (value: unknown): unknown => value;
-// What the driver would read and write in its own way: it drops microseconds, and takes the text 'true' for false.
+// The types that the driver would convert. Its conversion drops microseconds and reads the text 'true' as false.
 const read = [
   16, 17, 20, 21, 23, 25, 26, 114, 700, 701, 1042, 1043, 1082, 1083, 1114, 1184, 1186, 1266, 1700, 2950, 3802,
 ];

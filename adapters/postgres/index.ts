@@ -1,4 +1,4 @@
-/** PostgreSQL: statements as values, a pool that loses nothing in silence, transactions. */
+/** PostgreSQL: statements as values, a connection pool, transactions, migrations, a relay and a session store. */
 import type * as conninfo from "./connection-string.ts";
 import type * as pools from "./pool.ts";
 import type * as statements from "../../src/database/statement.ts";

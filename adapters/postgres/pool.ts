@@ -1,4 +1,4 @@
-/** `Pool`: makes a pool of connections to PostgreSQL. */
+/** `Pool`: opens a pool of connections to PostgreSQL. */
 import process from "node:process";
 import { DatabaseError } from "../../src/database/failure.ts";
 import { Pool as PoolOf } from "../../src/database/pool.ts";
@@ -11,13 +11,13 @@ import { openConnection } from "./connection.ts";
 
 export type Pool = PoolOf;
 
-/** What a statement may take past the server's own bound before its connection is given up. */
+/** How long after `statement_timeout` the pool closes the connection of a statement that still runs. */
 const graceMs = 5000;
 
 /**
- * Opens a pool. Resolves once every connection is open, so a server that listens after it has a database.
+ * Opens a pool. Resolves once every connection is open, so call it before the server listens.
  *
- * @throws DatabaseError `unsent` where one could not be opened, which says why.
+ * @throws DatabaseError `unsent` with the reason if a connection could not be opened.
  */
 export async function create(target: string | Conninfo, options: PoolOptions = {}): Promise<Pool> {
   const {
@@ -28,7 +28,7 @@ export async function create(target: string | Conninfo, options: PoolOptions = {
     idleCheckMs = 60_000,
   } = options;
   const { statementCache = 256, reset = "use" } = options;
-  if (!Number.isInteger(size) || size < 1) throw new Error("a pool's size is a whole number from 1");
+  if (!Number.isInteger(size) || size < 1) throw new Error("Pool.create: size must be a whole number from 1");
   const info = typeof target === "string" ? parse(target) : target;
   const parameters = parametersOf(info, options);
   const isOurs = !Object.keys(options.parameters ?? {}).some((name) => name.toLowerCase() === "statement_timeout");
@@ -41,8 +41,8 @@ export async function create(target: string | Conninfo, options: PoolOptions = {
 }
 
 /**
- * Opens a pool, runs a program with it and closes it. Where the database cannot be reached, the reason is logged at
- * level error and the process ends with status 1.
+ * Opens a pool, runs a program with it and closes it. If the database cannot be reached, it logs the reason at level error
+ * and exits with status 1.
  */
 export async function run<A>(
   target: string | Conninfo,

@@ -1,12 +1,12 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import type postgres from "postgres";
-import { LinkFailure } from "../../src/database/connection.ts";
+import { ConnectionFailure } from "../../src/database/connection.ts";
 import type { StatementResult, Column, StatementValues } from "../../src/database/connection.ts";
 import { serverError, connectionErrorText } from "./server-error.ts";
 import type { ServerError } from "./server-error.ts";
 
-/** How a statement is sent. Where it is not said, one of no parameters goes by the simple protocol, which prepares nothing. */
+/** How a statement is sent. By default the driver sends one without parameters by the simple protocol. */
 export interface QueryProtocol {
   readonly prepare: boolean;
   readonly simple: boolean;
@@ -15,27 +15,25 @@ export const prepared: QueryProtocol = { prepare: true, simple: false };
 export const unprepared: QueryProtocol = { prepare: false, simple: false };
 export const simple: QueryProtocol = { prepare: false, simple: true };
 
-/** What is answered where a statement is described alone. */
+/** The result of Describe. */
 export interface DescribedStatement {
   readonly types: readonly number[];
   readonly columns: readonly Column[];
 }
 
-/** Sends a query, or has it wait for the connection. */
+/** Sends a query, or queues it until the connection is open. */
 export type Execute = (query: Query) => void;
 
-/** What a query tells when it is settled. */
 interface QueryRunner {
   answered(query: Query): void;
-  failed(error: unknown): LinkFailure;
-  /** The server copies, and a statement has an answer. */
-  copies(): LinkFailure;
+  failed(error: unknown): ConnectionFailure;
+  /** The statement was a COPY, which has no result. */
+  copies(): ConnectionFailure;
 }
 
 /**
- * A query as the driver's connection reads it, in place of the driver's own: that one is a promise of a class of its own
- * with two functions that V8 makes old at once (Query's `resolve` and `reject`, src/query.js), so that every collection of
- * what is young keeps the query, its answer and all that hangs from them. It doubled what a statement takes.
+ * Replaces the driver's `Query` (src/query.js). V8 pretenures the two closures (`resolve`, `reject`) that its constructor
+ * assigns, so each query and its result stay in memory until the next major GC. That doubled the time of a statement.
  */
 export class Query {
   readonly strings: readonly [string];
@@ -45,14 +43,14 @@ export class Query {
   // Rows as lists of their columns.
   readonly isRaw = "values";
   readonly tagged = false;
-  // Where it was asked from, in debugging.
+  // The stack of the caller, in the driver's debug mode.
   readonly origin = "";
   readonly #runner: QueryRunner;
   readonly #settle: (answer: unknown) => void;
-  readonly #fail: (failure: LinkFailure) => void;
+  readonly #fail: (failure: ConnectionFailure) => void;
   #isSettled = false;
 
-  // What the connection notes down.
+  // Written by the driver's connection.
   active = false;
   cancelled: unknown = null;
   state: unknown = null;
@@ -73,7 +71,7 @@ export class Query {
     onlyDescribe: boolean,
     runner: QueryRunner,
     settle: (answer: unknown) => void,
-    fail: (failure: LinkFailure) => void,
+    fail: (failure: ConnectionFailure) => void,
   ) {
     this.strings = [sql];
     this.args = values;
@@ -84,7 +82,6 @@ export class Query {
     this.#fail = fail;
   }
 
-  /** The connection has its answer. */
   resolve(answer: unknown): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
@@ -95,12 +92,11 @@ export class Query {
   }
 
   #refuseCopy(stream: Stream): void {
-    // It fails as its connection ends, and one that nobody listens to ends the process.
+    // It emits "error" when the connection closes; without a listener that ends the process.
     stream.on("error", () => {});
     this.#fail(this.#runner.copies());
   }
 
-  /** The connection has no answer for it. */
   reject(error: unknown): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
@@ -108,8 +104,8 @@ export class Query {
     this.#fail(this.#runner.failed(error));
   }
 
-  /** There will be no answer. */
-  fail(failure: LinkFailure): void {
+  /** The connection closed before a result came. */
+  fail(failure: ConnectionFailure): void {
     this.#isSettled = true;
     this.#fail(failure);
   }
@@ -119,41 +115,39 @@ interface Stream {
   on(event: "error", heard: () => void): unknown;
 }
 
-// Of whichever runtime; every other answer is a list, or a statement that is described.
+// A stream of any runtime. Every other result is an array or a described statement.
 function isStream(answer: unknown): answer is Stream {
   return "on" in (answer as object);
 }
 
-/** What sends a driver's queries, which each of them holds. */
+/** The driver's function that sends queries: each of its queries has it as `handler`. */
 export function executeOf(driver: postgres.Sql): Execute {
   const { handler } = driver.unsafe("") as unknown as { readonly handler: Execute };
   return handler;
 }
 
-/** A statement that the server knows by its name, and what it answers with. */
+/** A statement that the server has prepared. */
 export interface Prepared {
   readonly name: string;
   readonly columns: readonly Column[];
 }
 
-/** Where a run has its end. */
 interface Runner {
   /** @param isIdle Whether no transaction is open. */
   ended(run: PreparedRun, isIdle: boolean): void;
 }
 
 const [bindComplete, dataRow, commandComplete, emptyQuery, errorResponse, ready] = [0x32, 0x44, 0x43, 0x49, 0x45, 0x5a];
-const mostBytes = 0x3fff_fffe;
+const maxBytes = 0x3fff_fffe;
 const null32 = 0xffffffff;
 const executeAndSync = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0x53, 0, 0, 0, 4]);
 
-/** One run of a statement that is prepared: what is sent for it, and its answer as it comes. */
+/** One run of a prepared statement: it reads the server's messages. */
 export class PreparedRun {
   readonly sql: string;
   readonly values: StatementValues;
   readonly resolve: (answer: StatementResult) => void;
-  readonly reject: (failure: LinkFailure) => void;
-  /** What the server refused it for. */
+  readonly reject: (failure: ConnectionFailure) => void;
   refused: ServerError | undefined = undefined;
   readonly #columns: readonly Column[];
   readonly #runner: Runner;
@@ -166,7 +160,7 @@ export class PreparedRun {
     columns: readonly Column[],
     runner: Runner,
     resolve: (answer: StatementResult) => void,
-    reject: (failure: LinkFailure) => void,
+    reject: (failure: ConnectionFailure) => void,
   ) {
     this.sql = sql;
     this.values = values;
@@ -176,9 +170,9 @@ export class PreparedRun {
     this.reject = reject;
   }
 
-  /** All was said of it. */
+  /** The result is complete. */
   settle(): void {
-    if (this.refused !== undefined) return this.reject(new LinkFailure(connectionErrorText(this.refused)));
+    if (this.refused !== undefined) return this.reject(new ConnectionFailure(connectionErrorText(this.refused)));
     const [command, count] = wordAndCount(this.#tag);
     const answer = this.#rows as unknown as { -readonly [K in keyof StatementResult]: StatementResult[K] };
     answer.columns = this.#columns;
@@ -187,13 +181,13 @@ export class PreparedRun {
     this.resolve(answer);
   }
 
-  /** No more will be said of it. */
-  fail(failure: LinkFailure): void {
+  /** The connection closed. */
+  fail(failure: ConnectionFailure): void {
     if (this.refused === undefined) this.reject(failure);
     else this.settle();
   }
 
-  /** Reads a message (PostgreSQL §54.7); answers whether it was the last. Throws where it is none that is expected. */
+  /** Reads a message (PostgreSQL §54.7). Returns whether it was the last one. */
   read(bytes: Buffer, at: number, end: number): boolean {
     const type = bytes[at];
     if (type === dataRow) this.#rows.push(rowOf(bytes, at + 5));
@@ -207,7 +201,7 @@ export class PreparedRun {
   }
 }
 
-/** `INSERT 0 5`, `SELECT 5`, `CREATE TABLE`: the count is last, and what is between is always 0. */
+/** `INSERT 0 5`, `SELECT 5`, `CREATE TABLE`: the count is last; the OID of INSERT is always 0. */
 function wordAndCount(tag: string): readonly [string, number | null] {
   const space = tag.lastIndexOf(" ");
   const count = space === -1 ? Number.NaN : Number(tag.slice(space + 1));
@@ -229,14 +223,14 @@ function rowOf(bytes: Buffer, start: number): StatementValues {
 }
 
 /**
- * Bind, Execute and Sync: every value as text, every column as text, every row. Undefined where there is too much of it:
- * a message has less than a gigabyte (the server's MaxAllocSize).
+ * Bind, Execute and Sync: values and columns as text, all rows. Undefined if the message would be too long: the server
+ * allows less than a gigabyte (MaxAllocSize).
  */
 export function messages(name: string, values: StatementValues): Buffer | undefined {
-  // Its own length, an unnamed portal, the name, no formats, how many values, no formats.
+  // Length, unnamed portal, statement name, no parameter formats, number of values, no result formats.
   let length = 4 + 1 + name.length + 1 + 2 + 2 + 2;
   for (const value of values) length += 4 + (value === null ? 0 : Buffer.byteLength(value));
-  if (length > mostBytes) return undefined;
+  if (length > maxBytes) return undefined;
   const bytes = Buffer.allocUnsafe(1 + length + executeAndSync.length);
   bytes[0] = 0x42;
   bytes.writeUInt32BE(length, 1);
@@ -258,18 +252,17 @@ export function messages(name: string, values: StatementValues): Buffer | undefi
   return bytes;
 }
 
-// NoticeResponse, ParameterStatus, NotificationResponse: they come whenever the server likes (PostgreSQL §54.2.7).
-const isUnasked = (type: number | undefined): boolean => type === 0x4e || type === 0x53 || type === 0x41;
+// NoticeResponse, ParameterStatus, NotificationResponse may come at any time (PostgreSQL §54.2.7).
+const isAsynchronous = (type: number | undefined): boolean => type === 0x4e || type === 0x53 || type === 0x41;
 
 /**
- * What the driver takes for its socket. It hears whole messages, and those alone that are its own: while a statement runs
- * that was prepared before, what the server says of it goes past the driver, which makes eight buffers and a list with
- * five members of its own of every row, and writes when the event loop has turned.
+ * The socket that the driver gets. It emits whole messages, and none of a {@link PreparedRun}, which reads its own: for
+ * every row the driver makes eight buffers and an array with five members, and it writes one turn of the event loop later.
  */
 export class Wire extends EventEmitter {
   readonly #socket: Socket;
   #run: PreparedRun | undefined = undefined;
-  /** A message of which more is to come, and how long it is at least. */
+  /** The chunks of an incomplete message, and its least length. */
   #begun: Buffer[] = [];
   #begunBytes = 0;
   #neededBytes = 0;
@@ -277,7 +270,7 @@ export class Wire extends EventEmitter {
   constructor(socket: Socket) {
     super();
     this.#socket = socket;
-    socket.on("data", (bytes: Buffer) => this.#hear(bytes));
+    socket.on("data", (bytes: Buffer) => this.#receive(bytes));
     socket.on("close", () => this.emit("close", false));
   }
 
@@ -285,7 +278,7 @@ export class Wire extends EventEmitter {
     return this.#socket.bytesWritten;
   }
 
-  /** For the driver, whose connection is not full before its one statement is answered. */
+  /** For the driver. It sends one statement at a time, so it needs no "drain". */
   write(bytes: Uint8Array): boolean {
     return this.#socket.write(bytes);
   }
@@ -294,13 +287,13 @@ export class Wire extends EventEmitter {
     this.#socket.destroy();
   }
 
-  /** Sends a statement of one's own; what is said from now on is read by it, until it has its answer. */
+  /** Sends a prepared statement. It reads the server's messages until its result is complete. */
   begin(run: PreparedRun, bytes: Uint8Array): void {
     this.#run = run;
     this.#socket.write(bytes);
   }
 
-  #hear(chunk: Buffer): void {
+  #receive(chunk: Buffer): void {
     let bytes = chunk;
     if (this.#begunBytes > 0) {
       this.#begun.push(chunk);
@@ -311,16 +304,16 @@ export class Wire extends EventEmitter {
     try {
       this.#keep(bytes, this.#read(bytes));
     } catch {
-      // It cannot be read, as a text that is longer than one may be: of what comes after it nothing is known.
+      // An unreadable message, for example a text longer than a string may be. The rest of the stream is unusable.
       this.#socket.destroy();
     }
   }
 
-  /** Reads every message that is whole; answers where the first begins that is not. */
+  /** Reads every complete message. Returns the index of the first incomplete one. */
   #read(bytes: Buffer): number {
     let at = 0;
     for (let end = endOf(bytes, 0); this.#run !== undefined && end <= bytes.length; end = endOf(bytes, at)) {
-      if (isUnasked(bytes[at])) this.emit("data", bytes.subarray(at, end));
+      if (isAsynchronous(bytes[at])) this.emit("data", bytes.subarray(at, end));
       else if (this.#run.read(bytes, at, end)) this.#run = undefined;
       at = end;
     }
@@ -331,7 +324,7 @@ export class Wire extends EventEmitter {
     return at;
   }
 
-  /** Holds on to what was begun from there. */
+  /** Keeps the incomplete message from that index. */
   #keep(bytes: Buffer, from: number): void {
     this.#begunBytes = bytes.length - from;
     if (this.#begunBytes === 0) {
@@ -343,7 +336,7 @@ export class Wire extends EventEmitter {
   }
 }
 
-/** Where a message ends: its type, and its length without that. Of one whose length is not all there, where that ends. */
+/** The end of a message: one byte of type, then a length that includes itself. If that is incomplete, the end of the header. */
 function endOf(bytes: Buffer, at: number): number {
   return bytes.length - at < 5 ? at + 5 : at + 1 + bytes.readUInt32BE(at + 1);
 }

@@ -1,5 +1,5 @@
 import { clearTimeout, setTimeout } from "node:timers";
-import { LinkFailure } from "../../src/database/connection.ts";
+import { ConnectionFailure } from "../../src/database/connection.ts";
 import type { DatabaseConnection } from "../../src/database/connection.ts";
 import { DatabaseError } from "../../src/database/failure.ts";
 import { relayOver } from "../../src/events/relay.ts";
@@ -9,84 +9,80 @@ import { parse } from "./connection-string.ts";
 import type { Conninfo } from "./connection-string.ts";
 import { connectBoundOf, openConnection } from "./connection.ts";
 
-/**
- * What is too long for a notification stands here while it is fetched. Nothing in it is worth a crash: unlogged, it is empty
- * after one, and what a reference no longer leads to is missed as what was never sent.
- */
-
+// Messages too long for a notification wait in this table until they are fetched. It is unlogged, so a crash empties it;
+// a lost message is then missed like one that was never sent.
 const exists = "select to_regclass('usher_relay') is not null";
 const make =
   "create unlogged table if not exists usher_relay (id bigint generated always as identity primary key, " +
   "message text not null, kept_at timestamptz not null default now())";
 
-// Long past what a process that listens takes to fetch it; and no more at once than a statement does in passing.
+// 10 minutes are far more than a listener needs to fetch; the limit keeps the statement short.
 const old = "select id from usher_relay where kept_at < now() - interval '10 minutes' order by id limit 100";
 const drop = `delete from usher_relay where id in (${old} for update skip locked)`;
 
-/** Keeps the second, notifies the first, a channel, of where it is, and clears what is old away: at once or not at all. */
+/** Stores the message `$2`, notifies the channel `$1` of its id, and deletes old messages, in one statement. */
 const keep: string =
   `with kept as (insert into usher_relay (message) values ($2) returning id), gone as (${drop}) ` +
   "select pg_notify($1, '=' || id || ' ' || pg_backend_pid()) from kept";
 
 const fetch = "select message from usher_relay where id = $1::bigint";
 
-/** Makes the table where there is none: whoever migrates may have, for a role that may not. */
-async function makeTable(link: DatabaseConnection): Promise<void> {
-  if (await isThere(link)) {
-    await link.run(drop, []);
+/** Creates the table unless it exists: a migration may have created it for a role that may not. */
+async function makeTable(connection: DatabaseConnection): Promise<void> {
+  if (await isThere(connection)) {
+    await connection.run(drop, []);
     return;
   }
   try {
-    await link.run(make, []);
+    await connection.run(make, []);
   } catch (thrown) {
-    // Another process made it at the same moment, which even "if not exists" is refused for.
-    const wasRefused = thrown instanceof LinkFailure && thrown.trouble.kind === "refused";
-    if (!wasRefused || !(await isThere(link))) throw thrown;
+    // Another process created it at the same moment; "if not exists" fails then too.
+    const wasRefused = thrown instanceof ConnectionFailure && thrown.reason.kind === "refused";
+    if (!wasRefused || !(await isThere(connection))) throw thrown;
   }
 }
 
-async function isThere(link: DatabaseConnection): Promise<boolean> {
-  const [row] = await link.run(exists, []);
+async function isThere(connection: DatabaseConnection): Promise<boolean> {
+  const [row] = await connection.run(exists, []);
   return row?.[0] === "t";
 }
 
-/** A message, and whoever waits for it to be sent. */
 interface Outgoing {
   readonly message: string;
   readonly sent: () => void;
   readonly failed: (why: unknown) => void;
 }
 
-// A payload has less than 8,000 bytes (PostgreSQL, NOTIFY), of which a character takes up to three for each UTF-16 unit.
-const mostBytes = 7999;
-const mostUnits = 2666;
-// Fifty at once are sent eight times as fast as one by one, and no more is gained beyond.
-const mostAtOnce = 50;
-// What came and waits for one that is fetched: past it the line is given up, and all of it is missed.
-const mostWaiting = 10_000;
+// A payload has less than 8,000 bytes (PostgreSQL, NOTIFY); a UTF-16 unit takes up to three.
+const maxBytes = 7999;
+const maxUnits = 2666;
+// Fifty at once are eight times as fast as one by one; more gain nothing.
+const maxAtOnce = 50;
+// Notifications that wait behind a fetch. If more come, the connection is closed, and all of them are missed.
+const maxWaiting = 10_000;
 
 const notify = "select pg_notify($1, message) from unnest($2::text[]) message";
 
-/** One connection that listens and notifies. Its statements run one after the other; what is sent meanwhile goes together. */
+/** One connection that listens and notifies. Messages sent while a statement runs are batched. */
 class PostgresRelayConnection implements RelayConnection {
-  readonly #link: DatabaseConnection & { cut(why?: string): void };
+  readonly #connection: DatabaseConnection & { cut(why?: string): void };
   readonly #channel: string;
   readonly #pid: string;
   readonly #listener: RelayListener;
   readonly #outgoing: Outgoing[] = [];
-  /** What came, in its order, from the first that is still fetched. */
+  /** Notifications in order, from the first one that is being fetched. */
   readonly #incoming: string[] = [];
   #isRunning = false;
   #isEnded = false;
   #whenIdle = (): void => {};
 
   constructor(
-    link: DatabaseConnection & { cut(why?: string): void },
+    connection: DatabaseConnection & { cut(why?: string): void },
     channel: string,
     pid: string,
     listener: RelayListener,
   ) {
-    this.#link = link;
+    this.#connection = connection;
     this.#channel = channel;
     this.#pid = pid;
     this.#listener = listener;
@@ -102,15 +98,15 @@ class PostgresRelayConnection implements RelayConnection {
   async close(): Promise<void> {
     if (this.#isRunning) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
     this.#isEnded = true;
-    await this.#link.shut();
+    await this.#connection.shut();
   }
 
   destroy(): void {
     this.#isEnded = true;
-    this.#link.cut();
+    this.#connection.cut();
   }
 
-  /** The connection closed, whoever did it. */
+  /** Either side closed the connection. */
   ended(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -123,11 +119,10 @@ class PostgresRelayConnection implements RelayConnection {
       this.#listener.heard(unescaped(payload));
       return;
     }
-    if (this.#incoming.push(payload) > mostWaiting) this.#link.cut("more came than could be fetched");
+    if (this.#incoming.push(payload) > maxWaiting) this.#connection.cut("more came than could be fetched");
     else inBackground(this.#run());
   }
 
-  /** Sends and fetches until there is nothing to do. */
   async #run(): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
@@ -141,12 +136,12 @@ class PostgresRelayConnection implements RelayConnection {
 
   async #send(): Promise<void> {
     const isFirstLong = isLong(this.#outgoing[0]?.message ?? "");
-    const next = this.#outgoing.findIndex(({ message }, at) => at === mostAtOnce || isLong(message));
-    const batch = this.#outgoing.splice(0, isFirstLong ? 1 : next === -1 ? mostAtOnce : next);
+    const next = this.#outgoing.findIndex(({ message }, at) => at === maxAtOnce || isLong(message));
+    const batch = this.#outgoing.splice(0, isFirstLong ? 1 : next === -1 ? maxAtOnce : next);
     const messages = batch.map(({ message }) => message);
     try {
-      if (isFirstLong) await this.#link.run(keep, [this.#channel, messages[0] ?? ""]);
-      else await this.#link.run(notify, [this.#channel, listText(messages)]);
+      if (isFirstLong) await this.#connection.run(keep, [this.#channel, messages[0] ?? ""]);
+      else await this.#connection.run(notify, [this.#channel, listText(messages)]);
       for (const { sent } of batch) sent();
     } catch (thrown) {
       if (batch.length > 1 && isRefusal(thrown)) await this.#sendEach(batch);
@@ -154,14 +149,14 @@ class PostgresRelayConnection implements RelayConnection {
     }
   }
 
-  // One that the server refuses, as its encoding has no such character, keeps no other from being sent.
+  // The server may refuse one message, for example if its encoding lacks a character. The others must still be sent.
   async #sendEach(batch: readonly Outgoing[]): Promise<void> {
     for (const { message, sent, failed } of batch) {
-      await this.#link.run(notify, [this.#channel, listText([message])]).then(sent, failed);
+      await this.#connection.run(notify, [this.#channel, listText([message])]).then(sent, failed);
     }
   }
 
-  /** Tells what came up to the next that is too long, and fetches that. */
+  /** Delivers the first notification, or the stored message that it refers to. */
   async #fetch(): Promise<void> {
     const [payload = ""] = this.#incoming;
     if (!payload.startsWith("=")) this.#listener.heard(unescaped(payload));
@@ -172,29 +167,29 @@ class PostgresRelayConnection implements RelayConnection {
   async #fetchOne([id = "", pid]: readonly string[]): Promise<void> {
     if (pid === this.#pid || !/^\d{1,18}$/.test(id)) return;
     try {
-      const [row] = await this.#link.run(fetch, [id]);
+      const [row] = await this.#connection.run(fetch, [id]);
       const message = row?.[0];
-      // One that is there no more is missed, which the next of its sender shows.
+      // If it is gone it is missed: the sender's next sequence number shows it.
       if (typeof message === "string" && !this.#isEnded) this.#listener.heard(unescaped(message));
     } catch {
-      // As one that was not there. A connection that is lost says so itself.
+      // Missed likewise. A lost connection is reported by `ended`.
     }
   }
 }
 
 function isLong(message: string): boolean {
-  return message.length > mostUnits && Buffer.byteLength(message) > mostBytes;
+  return message.length > maxUnits && Buffer.byteLength(message) > maxBytes;
 }
 
 function isRefusal(thrown: unknown): boolean {
-  return thrown instanceof LinkFailure && thrown.trouble.kind === "refused";
+  return thrown instanceof ConnectionFailure && thrown.reason.kind === "refused";
 }
 
 function listText(messages: readonly string[]): string {
   return `{${messages.map((message) => `"${message.replace(/["\\]/g, "\\$&")}"`).join(",")}}`;
 }
 
-// PostgreSQL's texts hold every character but NUL.
+// PostgreSQL's text cannot contain NUL.
 function escaped(message: string): string {
   return /[\0\x01]/.test(message) ? message.replace(/\x01/g, "\x01\x01").replace(/\0/g, "\x01\x02") : message;
 }
@@ -204,16 +199,13 @@ function unescaped(message: string): string {
   return message.replace(/\x01([\x01\x02])/g, (_, sign) => (sign === "\x01" ? "\x01" : "\0"));
 }
 
-// A statement here is over in a moment, or the relay has no use for its connection.
 const statementTimeoutMs = "10000";
-// A handful of texts.
 const statementCache = 8;
 
-/** PostgreSQL as a relay's engine: each text is a notification on the channel. */
 function postgresEngine(target: Conninfo, channel: string): RelayEngine {
   return {
     source: "framework.postgres",
-    open: (listener) => openLine(target, channel, listener),
+    open: (listener) => openRelay(target, channel, listener),
     after(ms, act) {
       const timer = setTimeout(act, ms).unref();
       return () => clearTimeout(timer);
@@ -221,64 +213,65 @@ function postgresEngine(target: Conninfo, channel: string): RelayEngine {
   };
 }
 
-async function openLine(target: Conninfo, channel: string, listener: RelayListener): Promise<RelayConnection> {
+async function openRelay(target: Conninfo, channel: string, listener: RelayListener): Promise<RelayConnection> {
   const own = { application_name: "usher relay", statement_timeout: statementTimeoutMs };
   const options = { parameters: { ...own, ...target.parameters }, statementCache };
-  let line: PostgresRelayConnection | undefined;
-  const link = await openConnection(target, options, {
-    closed: () => line?.ended(),
-    notified: (_, payload) => line?.notified(payload),
+  let opened: PostgresRelayConnection | undefined;
+  const connection = await openConnection(target, options, {
+    closed: () => opened?.ended(),
+    notified: (_, payload) => opened?.notified(payload),
   });
-  // Until it listens nobody hears that it says nothing.
+  // Before it listens, no heartbeat detects a dead connection.
   const boundMs = connectBoundOf(target);
-  const timer = boundMs > 0 && setTimeout(() => link.cut(`nothing was listened to within ${boundMs} ms`), boundMs);
+  const timer =
+    boundMs > 0 && setTimeout(() => connection.cut(`nothing was listened to within ${boundMs} ms`), boundMs);
   try {
-    const [row] = await link.run("select pg_backend_pid()", []);
-    await makeTable(link);
-    line = new PostgresRelayConnection(link, channel, row?.[0] ?? "", listener);
-    await link.run(`listen "${channel.replaceAll('"', '""')}"`, []);
+    const [row] = await connection.run("select pg_backend_pid()", []);
+    await makeTable(connection);
+    opened = new PostgresRelayConnection(connection, channel, row?.[0] ?? "", listener);
+    await connection.run(`listen "${channel.replaceAll('"', '""')}"`, []);
   } catch (thrown) {
-    line?.destroy();
-    link.cut();
+    opened?.destroy();
+    connection.cut();
     throw thrown;
   } finally {
     if (timer !== false) clearTimeout(timer);
   }
-  // A relay alone is nothing to wait for.
-  link.unref();
-  return line;
+  // A relay alone must not keep the process running.
+  connection.unref();
+  return opened;
 }
 
-// More is cut off where it is listened to, and refused where it is notified (PostgreSQL §4.1.1).
-const mostChannelBytes = 63;
+// LISTEN cuts a longer name off, NOTIFY refuses it (PostgreSQL §4.1.1).
+const maxChannelBytes = 63;
 
 /**
- * A relay over PostgreSQL's LISTEN and NOTIFY, on one connection of its own, which does not keep the process running. What
- * is longer than a notification may be is kept in the table `usher_relay` while it is fetched; the table is made where it is
- * not there. The connection is made again when it is lost; what was published meanwhile is missed, which every hub
- * concerned is told: it ends its subscriptions, so that nobody goes on with a gap.
+ * A relay over PostgreSQL's LISTEN and NOTIFY, on a connection of its own, which does not keep the process running. A
+ * message too long for a notification is stored in the table `usher_relay`, which is created if it does not exist. A lost
+ * connection is opened again. Events published meanwhile are missed, so every affected hub ends its subscriptions: no
+ * subscriber continues with a gap.
  *
- * It needs a session of its own for as long as it lives: the server itself, or a pooler that pools by the session.
+ * It needs one session: connect to the server itself, or to a pooler in session mode.
  *
  * ```ts
  * const hub = Broadcast.create<typeof Placed>({ relay: await relay("postgres://app@db/orders", { channel: "orders" }) });
  * ```
  *
- * @param options `channel` is the hub's own, at most 63 bytes: what else is notified there is passed over.
- * @throws DatabaseError where the database cannot be reached now, or gives the role no such table.
+ * @param options `channel` is for this hub alone, at most 63 bytes. Other notifications there are ignored.
+ * @throws DatabaseError if the database cannot be reached, or the role may not create or use the table.
  */
 export async function relay(target: string | Conninfo, { channel }: { readonly channel: string }): Promise<OpenRelay> {
   const bytes = Buffer.byteLength(channel);
-  if (bytes === 0 || bytes > mostChannelBytes || channel.includes("\0"))
-    throw new RangeError(`relay: a channel's name has 1 to ${mostChannelBytes} bytes, and no NUL`);
+  if (bytes === 0 || bytes > maxChannelBytes || channel.includes("\0"))
+    throw new RangeError(`relay: channel must have 1 to ${maxChannelBytes} bytes and no NUL`);
   const info = typeof target === "string" ? parse(target) : target;
   try {
     return await relayOver(postgresEngine(info, channel));
   } catch (thrown) {
-    if (!(thrown instanceof LinkFailure)) throw thrown;
-    const { trouble } = thrown;
-    if (trouble.kind !== "refused") throw new DatabaseError({ kind: "unsent", detail: trouble.why });
-    const detail = `the relay could not listen, or make its table usher_relay: ${trouble.severity} ${trouble.code}`;
-    throw new DatabaseError({ kind: "db", code: trouble.code, detail });
+    if (!(thrown instanceof ConnectionFailure)) throw thrown;
+    const { reason } = thrown;
+    if (reason.kind !== "refused") throw new DatabaseError({ kind: "unsent", detail: reason.why });
+    const detail = `the relay could not listen, or make its table usher_relay: ${reason.severity} ${reason.code}`;
+    throw new DatabaseError({ kind: "db", code: reason.code, detail });
   }
 }

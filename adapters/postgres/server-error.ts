@@ -1,6 +1,6 @@
 import type { ConnectionError } from "../../src/database/connection.ts";
 
-/** The members of a server's error, as the driver hands them on. */
+/** The members of the driver's `PostgresError`. */
 export interface ServerError {
   readonly severity?: string;
   readonly severity_local?: string;
@@ -10,11 +10,11 @@ export interface ServerError {
   readonly column_name?: string;
   readonly table_name?: string;
   readonly position?: string;
-  /** What of the server said it. */
+  /** The server's function that raised the error. */
   readonly routine?: string;
 }
 
-/** ErrorResponse's fields that are read (PostgreSQL §54.8), by the names that the driver gives them. */
+/** The fields of ErrorResponse that are read (PostgreSQL §54.8), with the driver's names. */
 const fields: ReadonlyMap<number, keyof ServerError> = new Map([
   [0x53, "severity_local"],
   [0x56, "severity"],
@@ -27,7 +27,7 @@ const fields: ReadonlyMap<number, keyof ServerError> = new Map([
   [0x52, "routine"],
 ]);
 
-/** What an ErrorResponse says, from its first field to its end. */
+/** Parses an ErrorResponse. `start` is its first field. */
 export function serverError(bytes: Buffer, start: number, end: number): ServerError {
   const error: { -readonly [K in keyof ServerError]: ServerError[K] } = { code: "", message: "" };
   for (let at = start; at < end && bytes[at] !== 0;) {
@@ -39,14 +39,13 @@ export function serverError(bytes: Buffer, start: number, end: number): ServerEr
   return error;
 }
 
-/** What an error of the driver's says of the link. Of the error itself nothing goes further: it carries parameters. */
+/** Maps an error of the driver. The error itself is dropped: it holds the parameters. */
 export function connectionErrorOf(error: unknown, isSent: boolean, why: string): ConnectionError {
   return isServerError(error) ? connectionErrorText(error) : { kind: "gone", isSent, why: saidBy(error) ?? why };
 }
 
-/** What the server said. */
 export function connectionErrorText(error: ServerError): ConnectionError {
-  // A pooler may leave the first of them out.
+  // A pooler may leave `severity` out.
   const severity = error.severity ?? error.severity_local ?? "ERROR";
   const { code, message, constraint_name: constraint, column_name: column, table_name: table } = error;
   if (severity === "FATAL" || severity === "PANIC")
@@ -60,7 +59,7 @@ function isServerError(error: unknown): error is ServerError {
   return error instanceof Error && error.name === "PostgresError";
 }
 
-// What the driver says of a closed connection is less than what the socket said.
+// The socket's reason for a closed connection says more than the driver's.
 function saidBy(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return "code" in error && error.code === "CONNECTION_CLOSED" ? undefined : error.message;

@@ -1,18 +1,18 @@
-/** `SessionTable`: sign-in sessions in a table. */
+/** `SessionTable`: stores sign-in sessions in a table. */
 import * as Statement from "../../src/database/statement.ts";
 import * as Type from "../../src/database/types.ts";
 import type { SessionEntry, SessionStore } from "../../src/security/session-store.ts";
 import type { Pool } from "./pool.ts";
 
 export interface SessionTableOptions {
-  /** Its name: lower-case letters, digits and `_`, 63 at most, and no digit first. */
+  /** The table's name: up to 63 lower-case letters, digits and `_`, not starting with a digit. */
   readonly table: string;
 }
 
-/** The SQL that makes the table and its index, for a migration. */
+/** The SQL that creates the table and its index, for a migration. */
 export function schema({ table }: SessionTableOptions): string {
   const name = nameOf(table);
-  // A longer name would be cut to the table's own.
+  // PostgreSQL cuts a longer name to 63 bytes, and it would equal the table's.
   const index = `"${table.slice(0, 52)}_expires_at"`;
   return `create table ${name} (
   digest text primary key,
@@ -23,15 +23,15 @@ export function schema({ table }: SessionTableOptions): string {
 );
 create index ${index} on ${name} (expires_at);
 comment on table ${name} is 'Sign-in sessions.';
-comment on column ${name}.digest is 'The SHA-256 of an id that only its browser holds.';
-comment on column ${name}.seen_at is 'When it was last used, to a tenth of how long it may be left alone.';
-comment on column ${name}.expires_at is 'From then on it is nobody''s.';
+comment on column ${name}.digest is 'SHA-256 of the session id, which only the browser holds.';
+comment on column ${name}.seen_at is 'When the session was last used, to a tenth of its idle time-out.';
+comment on column ${name}.expires_at is 'When the session expires.';
 `;
 }
 
 /**
- * A store of sessions in a table that {@link schema} made, for `Sessions.create`. Each call borrows a connection of its
- * own; `sweep` is the application's to call, now and then.
+ * A session store for `Sessions.create`, over a table that {@link schema} created. Each call borrows a connection. The
+ * application calls `sweep` from time to time to delete expired sessions.
  */
 export function store(pool: Pool, options: SessionTableOptions): SessionStore {
   const { find, start, update, see, replace, remove, sweep } = made(options);
@@ -78,7 +78,7 @@ function made({ table }: SessionTableOptions) {
     see: Statement.exec(`update ${name} set seen_at = $2, expires_at = $3 where digest = $1`, {
       params: [text, instant, instant],
     }),
-    // PostgreSQL locks the row: who comes second looks at it again, and finds another digest or no row.
+    // PostgreSQL locks the row: of two concurrent calls the second finds another digest or no row.
     replace: Statement.count(
       `update ${name} set digest = $2, created_at = $3, seen_at = $4, expires_at = $5 where digest = $1`,
       { params: [text, text, instant, instant, instant] },

@@ -72,13 +72,13 @@ function parseInstant(text: string): Result<Date, string> {
   if (offset === undefined) return notInstant;
   // Date.UTC takes the years 0 to 99 for 1900 to 1999, so the instant is found four centuries later: the calendar
   // repeats after them.
-  const local = Date.UTC(year + 400, month - 1, day, hour, minute, second, milliseconds(text)) - fourCenturiesMs;
+  const local = Date.UTC(year + 400, month - 1, day, hour, minute, second, millisecondsOf(text)) - fourCenturiesMs;
   const instant = local - offset;
   return instant >= earliestMs && instant <= latestMs ? ok(new Date(instant)) : notInstant;
 }
 
-// The first three digits of the fraction; what is finer than a Date can hold is dropped.
-function milliseconds(text: string): number {
+/** The first three digits of the fraction: a `Date` holds no more. */
+export function millisecondsOf(text: string): number {
   if (text[19] !== ".") return 0;
   let value = 0;
   for (let at = 20, worth = 100; worth >= 1; at++, worth /= 10) {

@@ -2,7 +2,7 @@ import { current } from "../logging/context.ts";
 import type { Level, LogContext, OpenSpan } from "../logging/entry.ts";
 import { log } from "../logging/writer.ts";
 import { openStatement } from "../telemetry/span.ts";
-import { LinkFailure } from "./connection.ts";
+import { ConnectionFailure } from "./connection.ts";
 import type {
   StatementResult,
   StatementColumns,
@@ -22,7 +22,6 @@ export function info(message: string): void {
   write("info", message);
 }
 
-/** What a program says that cannot begin. */
 export function error(message: string): void {
   write("error", message);
 }
@@ -31,34 +30,33 @@ function write(level: Level, message: string, context: LogContext | undefined = 
   log({ level, source, message, fields: {}, context });
 }
 
-/** Why there is no connection. */
 export function reasonOf(failure: unknown): string {
-  const trouble = failure instanceof LinkFailure ? failure.trouble : undefined;
-  if (trouble === undefined) return failure instanceof Error ? failure.name : typeof failure;
-  return trouble.kind === "refused" ? `${trouble.severity} ${trouble.code}: ${trouble.message}` : trouble.why;
+  const reason = failure instanceof ConnectionFailure ? failure.reason : undefined;
+  if (reason === undefined) return failure instanceof Error ? failure.name : typeof failure;
+  return reason.kind === "refused" ? `${reason.severity} ${reason.code}: ${reason.message}` : reason.why;
 }
 
 export function unsent(failure: unknown): DatabaseError {
   return new DatabaseError({ kind: "unsent", detail: reasonOf(failure) });
 }
 
-/** One connection of a pool, and what the pool's housekeeping knows of it. */
+/** One connection of a pool, with the counters that {@link ConnectionPool} checks. */
 export class PooledConnection {
-  readonly link: DatabaseConnection;
-  /** When it is renewed, by `performance.now()`. */
+  readonly connection: DatabaseConnection;
+  /** When it is replaced, by `performance.now()`. */
   endsAt: number;
-  /** How long the statement runs that runs: counted by the sweep, as a clock asked for every statement costs more. */
+  /** How long the running statement has run. The pool's interval counts it: reading a clock for each statement costs more. */
   runningMs = 0;
   idleMs = 0;
-  /** Set where the borrower gave the server a bound of its own. */
+  /** Whether the borrower set `statement_timeout` itself. */
   isUnbounded = false;
-  /** The connection that takes its place when it is given back. */
+  /** The connection that replaces it when it is released. */
   successor: PooledConnection | undefined = undefined;
-  /** Whether what runs ends what its borrower did. */
+  /** Whether the running statement ends a transaction or resets the session. */
   isEnding = false;
 
-  constructor(link: DatabaseConnection, endsAt: number) {
-    this.link = link;
+  constructor(connection: DatabaseConnection, endsAt: number) {
+    this.connection = connection;
     this.endsAt = endsAt;
   }
 
@@ -68,37 +66,34 @@ export class PooledConnection {
     return this.#run(sql, values);
   }
 
-  /** Has the server describe a statement, which it does not run. */
   describe(sql: string): Promise<StatementColumns> {
     this.runningMs = 0;
     this.isEnding = false;
-    return this.link.describe(sql);
+    return this.connection.describe(sql);
   }
 
-  /** Asks whether the server is there. */
-  ask(): Promise<StatementResult> {
+  ping(): Promise<StatementResult> {
     this.runningMs = 0;
     this.isEnding = false;
-    return this.link.run("select 1", []);
+    return this.connection.run("select 1", []);
   }
 
-  /** Commits, or rolls back. */
   end(sql: "commit" | "rollback"): Promise<StatementResult> {
     this.runningMs = 0;
     this.isEnding = true;
     return this.#run(sql, []);
   }
 
-  /** Makes the session new; one that cannot be is of no use to anybody. */
+  /** Resets the session. A connection that cannot be reset is closed: the next borrower would inherit its state. */
   async renew(sql: string): Promise<void> {
     this.runningMs = 0;
     this.isEnding = true;
-    await this.link.script(sql).catch(() => this.link.cut());
+    await this.connection.script(sql).catch(() => this.connection.cut());
   }
 
   #run(sql: string, values: StatementValues): Promise<StatementResult> {
     const span = openStatement(sql);
-    return span === undefined ? this.link.run(sql, values) : traced(span, this.link.run(sql, values));
+    return span === undefined ? this.connection.run(sql, values) : traced(span, this.connection.run(sql, values));
   }
 }
 
@@ -106,7 +101,7 @@ async function traced(span: OpenSpan, running: Promise<StatementResult>): Promis
   try {
     return await running;
   } catch (thrown) {
-    const kind = kindOf((thrown as LinkFailure).trouble);
+    const kind = kindOf((thrown as ConnectionFailure).reason);
     span.set("error.type", kind);
     span.fail(kind);
     throw thrown;
@@ -115,18 +110,18 @@ async function traced(span: OpenSpan, running: Promise<StatementResult>): Promis
   }
 }
 
-// The server's code or what became of the link: what is said of it may quote a value.
-function kindOf(trouble: ConnectionError): string {
-  return trouble.kind === "refused" ? trouble.code : trouble.kind;
+// The SQLSTATE or the kind, and not the message, which may quote a value.
+function kindOf(reason: ConnectionError): string {
+  return reason.kind === "refused" ? reason.code : reason.kind;
 }
 
 interface Waiter {
-  readonly resolve: (slot: PooledConnection) => void;
+  readonly resolve: (pooled: PooledConnection) => void;
   readonly reject: (why: DatabaseError) => void;
   readonly waitMs: number;
   readonly startedAt: number;
   readonly endsAt: number;
-  /** Of the request that waits: whoever hands it a connection is another. */
+  /** The context of the waiting request: the one that releases a connection runs in another. */
   readonly context: LogContext | undefined;
   readonly signal: AbortSignal | undefined;
   /** Its listening to the signal. */
@@ -140,8 +135,8 @@ const maxTimerMs = 2 ** 31 - 1;
 /** Who waits for a connection, in the order of asking, each for as long as it will. */
 export class AcquireQueue {
   readonly #waiting = new Set<Waiter>();
-  // One timer for all of them, which goes on when nobody waits: nearly every wait ends long before it is due, and a timer
-  // for each would cost as much as the rest of it.
+  // One timer for all waiters, which is not cancelled when the queue is empty: nearly every wait ends long before it is
+  // due, and a timer for each would double its cost.
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
   #firesAt = Number.POSITIVE_INFINITY;
   #warnedAt = Number.NEGATIVE_INFINITY;
@@ -162,13 +157,13 @@ export class AcquireQueue {
     });
   }
 
-  /** Hands a connection to whoever has waited longest; answers whether anybody waits. */
-  handOff(slot: PooledConnection): boolean {
+  /** Hands a connection to the waiter that has waited longest. Returns false if the queue is empty. */
+  handOff(pooled: PooledConnection): boolean {
     const [waiter] = this.#waiting;
     if (waiter === undefined) return false;
     this.#leave(waiter);
     this.#warnOfWait(waiter);
-    waiter.resolve(slot);
+    waiter.resolve(pooled);
     return true;
   }
 
@@ -176,7 +171,7 @@ export class AcquireQueue {
     for (const waiter of this.#waiting) this.#refuse(waiter, why());
   }
 
-  /** Refuses all who wait; no one may join after it. */
+  /** Rejects every waiter. No caller may enqueue afterwards. */
   close(): void {
     clearTimeout(this.#timer);
     this.refuseAll(() => new DatabaseError({ kind: "pool_closed" }));
@@ -217,7 +212,7 @@ export class AcquireQueue {
     if (next !== Number.POSITIVE_INFINITY) this.#fireAt(next, now);
   }
 
-  // Where one waits long the next one does as well: a line a second says it.
+  // If one waits long, so do the next ones: one line a second is enough.
   #warnOfWait({ startedAt, context }: Waiter): void {
     const now = performance.now();
     const waitedMs = Math.round(now - startedAt);
@@ -227,7 +222,7 @@ export class AcquireQueue {
   }
 }
 
-/** Nobody is left to be told. */
+/** The caller's signal was aborted. */
 export function gaveUp(): DatabaseError {
   return new DatabaseError({ kind: "unsent", detail: "who asked for a connection went away" });
 }

@@ -1,19 +1,19 @@
 import { inBackground } from "../logging/raised.ts";
 import { PooledConnection, AcquireQueue, gaveUp, unsent, warn, reasonOf } from "./acquire-queue.ts";
-import { LinkFailure } from "./connection.ts";
+import { ConnectionFailure } from "./connection.ts";
 import type { OpenConnection } from "./connection.ts";
 import { DatabaseError } from "./failure.ts";
 
 export interface ConnectionPoolOptions {
   readonly size: number;
   readonly waitMs: number;
-  /** What a statement may take on the wire, whatever the server does; undefined for any time. */
+  /** How long a statement may take before the pool closes its connection; undefined for no limit. */
   readonly answerMs: number | undefined;
   readonly maxLifetimeMs: number;
   readonly idleCheckMs: number;
 }
 
-/** How long a borrow waits, and what ends the waiting. */
+/** How long a borrower waits for a connection, and a signal that ends the wait. */
 export interface Borrow {
   readonly waitMs?: number;
   readonly signal?: AbortSignal;
@@ -21,26 +21,26 @@ export interface Borrow {
 
 const firstBackoffMs = 100;
 const maxBackoffMs = 1000;
-/** How long an idle connection may take to say that it is there. */
-const askMs = 5000;
-/** How long a commit may take that may take long: what was deferred is checked in it. */
-const endMs = 60_000;
+/** How long an idle connection may take to answer `select 1`. */
+const pingMs = 5000;
+/** The least limit of what ends a transaction: a commit checks deferred constraints, which may take long. */
+const commitMs = 60_000;
 
 /**
- * A fixed number of places for a connection each. A place is idle, lent, being opened, or down; a connection that dies
- * leaves its place down, and one attempt at a time, further and further apart, finds out when the server is back.
+ * A fixed number of places, one connection each. A place is idle, acquired, opening or down. A connection that dies leaves
+ * its place down. While the server is unreachable, one attempt at a time is made to reopen it, with growing back-off.
  */
 export class ConnectionPool {
   readonly #open: OpenConnection;
   readonly #options: ConnectionPoolOptions;
-  // The last one given back is lent first: so few connections are busy, and the others' caches stay out of the way.
+  // Last in, first out: few connections are busy, and the idle sessions' caches do not displace theirs.
   readonly #idle: PooledConnection[] = [];
   readonly #acquired = new Set<PooledConnection>();
   readonly #waiting = new AcquireQueue();
-  #opening = 0;
-  #leaving = 0;
+  #openingCount = 0;
+  #closingCount = 0;
   #isRenewing = false;
-  #down = 0;
+  #downCount = 0;
   #replaced = 0;
   #backoffMs = 0;
   #attempt: ReturnType<typeof setTimeout> | undefined = undefined;
@@ -57,28 +57,28 @@ export class ConnectionPool {
     this.#sweepMs = Math.max(1, Math.min(1000, options.idleCheckMs / 4, options.maxLifetimeMs / 4));
   }
 
-  /** Opens every connection. Where one cannot be, the others are closed, and the first reason is thrown. */
+  /** Opens every connection. If one fails, it closes the others and throws the first failure. */
   static async filled(open: OpenConnection, options: ConnectionPoolOptions): Promise<ConnectionPool> {
-    const slots = new ConnectionPool(open, options);
-    const opened = await Promise.allSettled(Array.from({ length: options.size }, () => slots.#openSlot()));
-    for (const { value } of opened.filter((one) => one.status === "fulfilled")) slots.#idle.push(value);
+    const pool = new ConnectionPool(open, options);
+    const opened = await Promise.allSettled(Array.from({ length: options.size }, () => pool.#openOne()));
+    for (const { value } of opened.filter((one) => one.status === "fulfilled")) pool.#idle.push(value);
     const failed = opened.find((one) => one.status === "rejected");
     if (failed !== undefined) {
-      await slots.close();
-      throw failed.reason instanceof LinkFailure ? unsent(failed.reason) : failed.reason;
+      await pool.close();
+      throw failed.reason instanceof ConnectionFailure ? unsent(failed.reason) : failed.reason;
     }
-    // A connection may have died while the others were opened.
-    for (const slot of slots.#idle.slice()) if (!slot.link.isOpen) slots.#died(slot);
-    slots.#sweep = setInterval(() => slots.#maintain(), slots.#sweepMs);
-    return slots;
+    // A connection may have closed while the others were opened.
+    for (const pooled of pool.#idle.slice()) if (!pooled.connection.isOpen) pool.#onClosed(pooled);
+    pool.#sweep = setInterval(() => pool.#maintain(), pool.#sweepMs);
+    return pool;
   }
 
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  /** Whether every place is lent: none is idle, and none is down or being opened. */
-  get isAllLent(): boolean {
+  /** Whether every place is acquired: none is idle, down or opening. */
+  get isExhausted(): boolean {
     return this.#acquired.size >= this.#options.size;
   }
 
@@ -88,45 +88,44 @@ export class ConnectionPool {
     return { size, idle, waiting: this.#waiting.size, replaced: this.#replaced };
   }
 
-  /** A connection of one's own until it is given back: at once where one is idle, else in the order of asking. */
-  take(borrow: Borrow): PooledConnection | Promise<PooledConnection> {
+  /** Acquires a connection: at once if one is idle, otherwise in the order of the calls. */
+  acquire(borrow: Borrow): PooledConnection | Promise<PooledConnection> {
     if (this.#isClosed) return Promise.reject(new DatabaseError({ kind: "pool_closed" }));
     const { waitMs = this.#options.waitMs, signal } = borrow;
     if (signal?.aborted) return Promise.reject(gaveUp());
-    const slot = this.#idle.pop();
-    if (slot === undefined) return this.#isUnreachable ? this.#refuseSoon() : this.#waiting.enqueue(waitMs, signal);
-    this.#acquired.add(slot);
-    return slot;
+    const pooled = this.#idle.pop();
+    if (pooled === undefined) return this.#isUnreachable ? this.#refuseSoon() : this.#waiting.enqueue(waitMs, signal);
+    this.#acquired.add(pooled);
+    return pooled;
   }
 
-  /** Takes a connection back, for whoever has waited longest. */
-  give(slot: PooledConnection): void {
-    if (slot.successor !== undefined) this.#replace(slot, slot.successor);
+  /** Takes a connection back and hands it to the longest waiter. */
+  release(pooled: PooledConnection): void {
+    if (pooled.successor !== undefined) this.#replace(pooled, pooled.successor);
     else if (this.#isClosed) {
-      this.#acquired.delete(slot);
-      inBackground(this.#dismiss(slot));
-    } else if (!slot.link.isOpen) {
-      this.#acquired.delete(slot);
-      this.#wentDown();
-    } else if (!this.#waiting.handOff(slot)) {
-      this.#acquired.delete(slot);
-      slot.idleMs = 0;
-      this.#idle.push(slot);
+      this.#acquired.delete(pooled);
+      inBackground(this.#shut(pooled));
+    } else if (!pooled.connection.isOpen) {
+      this.#acquired.delete(pooled);
+      this.#markDown();
+    } else if (!this.#waiting.handOff(pooled)) {
+      this.#acquired.delete(pooled);
+      pooled.idleMs = 0;
+      this.#idle.push(pooled);
     }
   }
 
-  /** Closes a connection that nobody is to have any more. */
-  async #dismiss({ link }: PooledConnection): Promise<void> {
-    this.#leaving++;
+  async #shut({ connection }: PooledConnection): Promise<void> {
+    this.#closingCount++;
     try {
-      await link.shut();
+      await connection.shut();
     } finally {
-      this.#leaving--;
-      this.#tellClosed();
+      this.#closingCount--;
+      this.#checkClosed();
     }
   }
 
-  /** No one borrows from now on. Settles when every connection is closed, those that are lent after they came back. */
+  /** Refuses every further borrower. Settles when every connection is closed; acquired ones close once they are released. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }
@@ -136,99 +135,99 @@ export class ConnectionPool {
     clearInterval(this.#sweep);
     clearTimeout(this.#attempt);
     this.#waiting.close();
-    for (const slot of this.#idle.splice(0)) inBackground(this.#dismiss(slot));
+    for (const pooled of this.#idle.splice(0)) inBackground(this.#shut(pooled));
     if (!this.#isEmpty) await new Promise<void>((resolve) => (this.#whenClosed = resolve));
   }
 
   get #isEmpty(): boolean {
-    return this.#acquired.size + this.#opening + this.#leaving === 0 && !this.#isRenewing;
+    return this.#acquired.size + this.#openingCount + this.#closingCount === 0 && !this.#isRenewing;
   }
 
-  #tellClosed(): void {
+  #checkClosed(): void {
     if (this.#isClosed && this.#isEmpty) this.#whenClosed?.();
   }
 
-  // Its timer makes a caller that asks again and again let the event loop turn, which is what finds the server back.
+  // The timer lets the event loop turn for a caller that retries in a loop; otherwise no attempt to reconnect could run.
   async #refuseSoon(): Promise<never> {
     await new Promise((resolve) => setTimeout(resolve, 0));
     throw new DatabaseError({ kind: "unsent", detail: this.#why });
   }
 
-  /** With every place down and an attempt due later, there is nothing to wait for. */
+  /** Whether every place is down and the next attempt is due later: then a borrower fails at once. */
   get #isUnreachable(): boolean {
-    return this.#attempt !== undefined && this.#opening === 0 && this.#down === this.#options.size;
+    return this.#attempt !== undefined && this.#openingCount === 0 && this.#downCount === this.#options.size;
   }
 
-  async #openSlot(): Promise<PooledConnection> {
+  async #openOne(): Promise<PooledConnection> {
     const opened: PooledConnection[] = [];
-    const link = await this.#open({ closed: () => opened.forEach((slot) => this.#died(slot)) });
-    // A tenth of a life apart, so that connections opened together do not all end together.
-    const slot = new PooledConnection(
-      link,
+    const connection = await this.#open({ closed: () => opened.forEach((pooled) => this.#onClosed(pooled)) });
+    // Lifetimes vary by a tenth, so that connections opened together are not all replaced together.
+    const pooled = new PooledConnection(
+      connection,
       performance.now() + this.#options.maxLifetimeMs * (0.9 + Math.random() * 0.2),
     );
-    opened.push(slot);
-    return slot;
+    opened.push(pooled);
+    return pooled;
   }
 
-  /** One that is lent is found dead when it is given back. */
-  #died(slot: PooledConnection): void {
-    const at = this.#idle.indexOf(slot);
+  /** Only for an idle one: `release` notices that an acquired one is closed. */
+  #onClosed(pooled: PooledConnection): void {
+    const at = this.#idle.indexOf(pooled);
     if (at === -1) return;
     this.#idle.splice(at, 1);
-    this.#wentDown();
+    this.#markDown();
   }
 
-  #wentDown(): void {
-    this.#down++;
+  #markDown(): void {
+    this.#downCount++;
     this.#revive();
   }
 
-  /** Opens what is down: all of it, unless the server is known to be away; then one when its time has come. */
+  /** Reopens every place that is down. During back-off it reopens one, when the back-off ends. */
   #revive(): void {
     if (this.#isClosed || this.#attempt !== undefined) return;
     if (this.#backoffMs > 0) this.#attemptLater();
-    else while (this.#down > 0) inBackground(this.#fill());
+    else while (this.#downCount > 0) inBackground(this.#fill());
   }
 
   #attemptLater(): void {
-    if (this.#down === 0) return;
+    if (this.#downCount === 0) return;
     const apart = 0.75 + Math.random() * 0.5;
     this.#attempt = setTimeout(() => {
       this.#attempt = undefined;
-      if (this.#down > 0) inBackground(this.#fill());
+      if (this.#downCount > 0) inBackground(this.#fill());
     }, this.#backoffMs * apart);
   }
 
   async #fill(): Promise<void> {
-    this.#down--;
-    this.#opening++;
+    this.#downCount--;
+    this.#openingCount++;
     try {
-      const slot = await this.#openSlot();
-      this.#opening--;
+      const pooled = await this.#openOne();
+      this.#openingCount--;
       this.#backoffMs = 0;
       this.#replaced++;
-      this.#settleOpened(slot);
+      this.#settleOpened(pooled);
     } catch (failure) {
-      this.#opening--;
-      this.#down++;
+      this.#openingCount--;
+      this.#downCount++;
       this.#failed(failure);
     }
-    this.#tellClosed();
+    this.#checkClosed();
   }
 
-  #settleOpened(slot: PooledConnection): void {
+  #settleOpened(pooled: PooledConnection): void {
     clearTimeout(this.#attempt);
     this.#attempt = undefined;
-    this.#acquired.add(slot);
-    this.give(slot);
+    this.#acquired.add(pooled);
+    this.release(pooled);
     this.#revive();
   }
 
   #failed(failure: unknown): void {
     this.#why = reasonOf(failure);
     if (this.#isClosed) return;
-    if (this.#attempt === undefined && this.#opening === 0) {
+    if (this.#attempt === undefined && this.#openingCount === 0) {
       if (this.#backoffMs === 0) warn(`the database is not reached: ${this.#why}`);
       this.#backoffMs = Math.min(Math.max(firstBackoffMs, this.#backoffMs * 2), maxBackoffMs);
       this.#attemptLater();
@@ -237,78 +236,77 @@ export class ConnectionPool {
     this.#waiting.refuseAll(() => unsent(failure));
   }
 
-  /** Bounds what runs, renews what is old, and asks what was long idle whether it is there. */
+  /** Closes connections whose statement runs too long, pings idle ones, and replaces old ones. */
   #maintain(): void {
     const { idleCheckMs } = this.#options;
-    for (const slot of this.#acquired) {
-      if (!slot.link.isRunning) continue;
-      slot.runningMs += this.#sweepMs;
-      if (slot.runningMs > this.#boundOf(slot)) slot.link.cut();
+    for (const pooled of this.#acquired) {
+      if (!pooled.connection.isRunning) continue;
+      pooled.runningMs += this.#sweepMs;
+      if (pooled.runningMs > this.#boundOf(pooled)) pooled.connection.cut();
     }
-    for (const slot of this.#idle.slice()) {
-      slot.idleMs += this.#sweepMs;
-      // The last idle one is somebody's who may come any moment.
-      if (this.#idle.length > 1 && slot.idleMs > idleCheckMs) inBackground(this.#ask(slot));
+    for (const pooled of this.#idle.slice()) {
+      pooled.idleMs += this.#sweepMs;
+      // The last idle one stays free for the next borrower.
+      if (this.#idle.length > 1 && pooled.idleMs > idleCheckMs) inBackground(this.#ping(pooled));
     }
     if (!this.#isRenewing) this.#renewOldest();
   }
 
   /**
-   * What a statement may take on the wire, in milliseconds. Where its borrower lifted that bound, or the pool has none, the
-   * end of a transaction has one still: whoever waits for it cannot ask for more, and on a dead network would for TCP.
+   * The limit of the running statement, in milliseconds. If the borrower or the pool lifted it, the end of a transaction
+   * still has one: on a dead network its caller would otherwise wait for TCP to give up.
    */
-  #boundOf(slot: PooledConnection): number {
+  #boundOf(pooled: PooledConnection): number {
     const { answerMs } = this.#options;
-    if (answerMs !== undefined && !slot.isUnbounded) return answerMs;
-    return slot.isEnding ? Math.max(endMs, answerMs ?? 0) : Number.POSITIVE_INFINITY;
+    if (answerMs !== undefined && !pooled.isUnbounded) return answerMs;
+    return pooled.isEnding ? Math.max(commitMs, answerMs ?? 0) : Number.POSITIVE_INFINITY;
   }
 
-  async #ask(slot: PooledConnection): Promise<void> {
-    this.#borrowIdle(slot);
-    const timer = setTimeout(() => slot.link.cut(), askMs);
-    await slot.ask().catch(() => slot.link.cut());
+  async #ping(pooled: PooledConnection): Promise<void> {
+    this.#takeIdle(pooled);
+    const timer = setTimeout(() => pooled.connection.cut(), pingMs);
+    await pooled.ping().catch(() => pooled.connection.cut());
     clearTimeout(timer);
-    this.give(slot);
+    this.release(pooled);
   }
 
-  /** One that is past its time, whether it is lent or not: in a pool that is busy none is ever idle for long. */
+  /** Acquired connections count too: in a busy pool none is idle for long. */
   #renewOldest(): void {
     const now = performance.now();
-    for (const slots of [this.#idle, this.#acquired])
-      for (const slot of slots) {
-        if (now > slot.endsAt) return inBackground(this.#renew(slot));
+    for (const connections of [this.#idle, this.#acquired])
+      for (const pooled of connections) {
+        if (now > pooled.endsAt) return inBackground(this.#renew(pooled));
       }
   }
 
-  /** The new connection stands before the old one goes, which nobody loses who has it. */
-  async #renew(slot: PooledConnection): Promise<void> {
+  /** Opens the new connection before the old one closes. A borrower keeps the old one until it releases it. */
+  async #renew(pooled: PooledConnection): Promise<void> {
     this.#isRenewing = true;
-    slot.endsAt = Number.POSITIVE_INFINITY;
+    pooled.endsAt = Number.POSITIVE_INFINITY;
     try {
-      const fresh = await this.#openSlot();
-      if (this.#acquired.has(slot)) slot.successor = fresh;
-      else if (this.#idle.includes(slot)) this.#replace(this.#borrowIdle(slot), fresh);
-      // It died, and its place has another one by now, or the pool is closed.
-      else inBackground(this.#dismiss(fresh));
+      const fresh = await this.#openOne();
+      if (this.#acquired.has(pooled)) pooled.successor = fresh;
+      else if (this.#idle.includes(pooled)) this.#replace(this.#takeIdle(pooled), fresh);
+      // The old one died meanwhile and its place was refilled, or the pool closed.
+      else inBackground(this.#shut(fresh));
     } catch {
-      slot.endsAt = performance.now() + this.#options.idleCheckMs;
+      pooled.endsAt = performance.now() + this.#options.idleCheckMs;
     }
     this.#isRenewing = false;
-    this.#tellClosed();
+    this.#checkClosed();
   }
 
-  /** Has a connection that nobody has any more go, and another one come. */
-  #replace(slot: PooledConnection, fresh: PooledConnection): void {
-    this.#acquired.delete(slot);
-    inBackground(this.#dismiss(slot));
+  #replace(pooled: PooledConnection, fresh: PooledConnection): void {
+    this.#acquired.delete(pooled);
+    inBackground(this.#shut(pooled));
     this.#replaced++;
     this.#acquired.add(fresh);
-    this.give(fresh);
+    this.release(fresh);
   }
 
-  #borrowIdle(slot: PooledConnection): PooledConnection {
-    this.#idle.splice(this.#idle.indexOf(slot), 1);
-    this.#acquired.add(slot);
-    return slot;
+  #takeIdle(pooled: PooledConnection): PooledConnection {
+    this.#idle.splice(this.#idle.indexOf(pooled), 1);
+    this.#acquired.add(pooled);
+    return pooled;
   }
 }

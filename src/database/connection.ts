@@ -1,39 +1,39 @@
-/** One connection to the database, as a driver gives it: the port that `adapters/postgres` implements. */
+/** One connection to the database: the port that `adapters/postgres` implements. */
 export interface DatabaseConnection {
-  /** Whether it can take a statement still. */
+  /** Whether it can still run a statement. */
   readonly isOpen: boolean;
-  /** Whether something runs on it. */
+  /** Whether a statement runs on it. */
   readonly isRunning: boolean;
   /**
-   * Runs one statement, its parameters and its rows as text; one at a time.
+   * Runs one statement; its parameters and rows are text. The caller runs one at a time.
    *
-   * Rejects with a {@link LinkFailure}, and with nothing else.
+   * Rejects only with a {@link ConnectionFailure}.
    */
   run(sql: string, values: readonly (string | null)[]): Promise<StatementResult>;
-  /** Runs statements without parameters, separated by semicolons, as one message; answers the last one's. */
+  /** Runs statements without parameters, separated by semicolons, as one message. Resolves with the last result. */
   script(sql: string): Promise<StatementResult>;
-  /** What the database makes of a statement that it does not run. */
+  /** Describes a statement without running it. */
   describe(sql: string): Promise<StatementColumns>;
-  /** Asks the server to end the statement that runs. Settles when the server has been told, and no later statement can be meant. */
+  /** Asks the server to cancel the running statement. Settles when the request can no longer hit a later statement. */
   cancel(): Promise<void>;
-  /** Says goodbye and closes; settles when it is closed. */
+  /** Sends Terminate and closes. Settles when the connection is closed. */
   shut(): Promise<void>;
-  /** Closes at once, whatever runs. */
+  /** Closes at once, even while a statement runs. */
   cut(): void;
 }
 
-/** What a driver tells of a connection that is open. */
+/** The events of an open connection. */
 export interface ConnectionEvents {
-  /** It closed, whoever did it. Called once, before what ran on it rejects. */
+  /** Called once when either side closes it, before the running statement rejects. */
   readonly closed: () => void;
-  /** A `NOTIFY` on a channel it listens to. */
+  /** A `NOTIFY` on a channel that the connection listens to. */
   readonly notified?: (channel: string, payload: string) => void;
 }
 
-/** Opens a connection; rejects with a {@link LinkFailure} that says why there is none. */
+/** Opens a connection. Rejects with a {@link ConnectionFailure}. */
 export type OpenConnection = (events: ConnectionEvents) => Promise<DatabaseConnection>;
 
-/** A column of an answer: its name, and its type's number in `pg_type`. */
+/** A column of a result. `type` is the OID of its type in `pg_type`. */
 export interface Column {
   readonly name: string;
   readonly type: number;
@@ -41,55 +41,55 @@ export interface Column {
 
 export type StatementValues = readonly (string | null)[];
 
-/** The rows of a statement, each the texts of its columns, and what the server said of it. */
+/** The rows of a statement, every column as text, and the server's command tag. */
 export type StatementResult = readonly StatementValues[] & {
   readonly columns: readonly Column[];
-  /** The command's word, as `SELECT` or `COMMIT`: what was done, which need not be what was asked. */
+  /** The command that the server ran, as `SELECT`. It answers a `COMMIT` of a failed transaction with `ROLLBACK`. */
   readonly command: string;
   readonly count: number | null;
 };
 
 export interface StatementColumns {
-  /** The types of its parameters, by number. */
+  /** The OIDs of the parameters' types. */
   readonly params: readonly number[];
   readonly columns: readonly Column[];
 }
 
-/** Why a link did not do what it was asked. */
+/** Why a connection did not run a statement. */
 export type ConnectionError =
-  /** The server's own word; the link goes on. */
+  /** The server sent an error. The connection stays open. */
   | {
       readonly kind: "refused";
-      /** Five characters, as `23505`. */
+      /** SQLSTATE, as `23505`. */
       readonly code: string;
       readonly severity: string;
-      /** May quote a value. */
+      /** May quote a parameter's value. */
       readonly message: string;
       readonly constraint: string | undefined;
-      /** The names of what it is about, as of a table, a column or a constraint, that the server gives beside the message. */
+      /** The table, column and constraint that the server names beside the message. */
       readonly names?: readonly string[];
-      /** Where in the statement's text, by characters. */
+      /** The place in the statement's text, in characters. */
       readonly position?: number;
     }
-  /** The link is closed. Where nothing was sent, nothing happened; otherwise nobody knows. */
+  /** The connection closed. If the statement was sent, its outcome is unknown. */
   | {
       readonly kind: "gone";
       readonly isSent: boolean;
       readonly why: string;
-      /** What the server said as it closed it, as `57P01`. */
+      /** The SQLSTATE with which the server closed it, as `57P01`. */
       readonly code?: string;
     }
-  /** The statement is one that cannot be sent, on any link: nothing was. */
+  /** No connection can send this statement. Nothing was sent. */
   | { readonly kind: "unsendable"; readonly why: string }
-  /** There is none. */
+  /** The connection could not be opened. */
   | { readonly kind: "unreachable"; readonly why: string };
 
-export class LinkFailure extends Error {
-  readonly trouble: ConnectionError;
+export class ConnectionFailure extends Error {
+  readonly reason: ConnectionError;
 
-  constructor(trouble: ConnectionError) {
-    super(trouble.kind);
-    this.name = "LinkFailure";
-    this.trouble = trouble;
+  constructor(reason: ConnectionError) {
+    super(reason.kind);
+    this.name = "ConnectionFailure";
+    this.reason = reason;
   }
 }

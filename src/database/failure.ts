@@ -1,31 +1,31 @@
 import { Refusal, RefusingError, refuse } from "../refusals.ts";
 import type { ConnectionError, StatementValues } from "./connection.ts";
-import { untold } from "./untold.ts";
+import { redact } from "./redact.ts";
 
-/** What went wrong with the database, told apart by what was done. */
+/** Why a database call failed. The kinds differ in what the database may have done. */
 export type DatabaseFailure =
-  /** No connection came free within the wait. */
+  /** No connection became free within `waitMs`. */
   | { readonly kind: "pool_busy"; readonly waitedMs: number }
   | { readonly kind: "pool_closed" }
-  /** The database could not be reached, and nothing was done. */
+  /** The database could not be reached. Nothing was done. */
   | { readonly kind: "unsent"; readonly detail: string }
-  /** The connection that was borrowed is closed, or was given back: nothing was sent on it. */
+  /** The borrowed connection is closed, or was returned to the pool. Nothing was sent. */
   | { readonly kind: "connection_closed" }
-  /** The connection was lost while a statement or a commit ran: it was done or it was not. */
+  /** The connection was lost while a statement or a commit ran. Its outcome is unknown. */
   | { readonly kind: "lost"; readonly detail: string }
-  /** A unique, exclusion or foreign key constraint was violated, by a statement or, where it is deferred, by the commit. */
+  /** A statement violated a unique, exclusion or foreign key constraint; or the commit, if the constraint is deferred. */
   | { readonly kind: "conflict"; readonly constraint: string | undefined }
-  /** A concurrent transaction stood in the way, past every retry: nothing was kept. */
+  /** A concurrent transaction conflicted, also on the last retry. Nothing was kept. */
   | { readonly kind: "not_serializable"; readonly detail: string }
   /** Nothing of the transaction was kept. */
   | { readonly kind: "not_committed"; readonly detail: string }
-  /** Anything else that the database says, by its SQLSTATE, or that does not fit between it and the program. */
+  /** Any other error of the database, with its SQLSTATE; or a result that does not fit the statement's declaration. */
   | { readonly kind: "db"; readonly code: string | undefined; readonly detail: string };
 
 /**
- * What a pool and its connections throw. Where nobody handles it, it is answered as contract 7.5 has it: 503 `busy`
- * where trying again is right, else 500 `internal`; its message is logged. It holds no value of a parameter, and of what the
- * server quotes only names: those that stand in the statement, and those that the server says the error is about.
+ * The error that a pool and its connections throw. If the application does not handle it, the response is 503 `busy` for a
+ * failure worth a retry, else 500 `internal` (contract 7.5). The message is logged. It never contains a parameter's
+ * value. Of what the server quotes it keeps only names: from the statement, and from the error's own fields.
  *
  * @example
  * try {
@@ -88,45 +88,45 @@ function sentenceOf(failure: DatabaseFailure): string {
   }
 }
 
-/** Unique, exclusion, foreign key, and a foreign key's RESTRICT (PostgreSQL, appendix A, class 23). */
+/** Unique, exclusion, foreign key, and RESTRICT of a foreign key (PostgreSQL, appendix A, class 23). */
 const conflicts: ReadonlySet<string> = /* @__PURE__ */ new Set(["23505", "23P01", "23503", "23001"]);
-/** A serialisation failure, and a deadlock. */
+/** Serialisation failure and deadlock. */
 const concurrent: ReadonlySet<string> = /* @__PURE__ */ new Set(["40001", "40P01"]);
 
 /**
- * What a link's trouble with a statement is to who asked for it.
+ * Maps a connection's error to the failure that the application gets.
  *
- * @param sql Named where the statement is what is wrong: it is the program's own text.
- * @param values Its parameters', none of which may be told; undefined where what it runs is not known, as for a commit.
+ * @param sql Named in the detail if the statement is wrong: it is the program's own text.
+ * @param values The parameters, to be kept out of the detail; undefined if they are unknown, as for a commit.
  */
-export function failureOf(trouble: ConnectionError, sql: string, values: StatementValues | undefined): DatabaseFailure {
-  if (trouble.kind === "unreachable") return { kind: "unsent", detail: trouble.why };
-  if (trouble.kind === "gone")
-    return trouble.isSent
-      ? { kind: "lost", detail: untold(trouble.why, sql, values ?? []) }
+export function failureOf(reason: ConnectionError, sql: string, values: StatementValues | undefined): DatabaseFailure {
+  if (reason.kind === "unreachable") return { kind: "unsent", detail: reason.why };
+  if (reason.kind === "gone")
+    return reason.isSent
+      ? { kind: "lost", detail: redact(reason.why, sql, values ?? []) }
       : { kind: "connection_closed" };
-  if (trouble.kind === "unsendable")
-    return { kind: "db", code: undefined, detail: `${trouble.why}, for ${clipped(sql)}` };
-  const { code, constraint } = trouble;
+  if (reason.kind === "unsendable")
+    return { kind: "db", code: undefined, detail: `${reason.why}, for ${clipped(sql)}` };
+  const { code, constraint } = reason;
   if (conflicts.has(code)) return { kind: "conflict", constraint };
-  const said = messageOf(trouble, sql, values);
-  if (concurrent.has(code)) return { kind: "not_serializable", detail: said };
-  return { kind: "db", code, detail: `${said}, for ${clipped(sql)}` };
+  const text = messageOf(reason, sql, values);
+  if (concurrent.has(code)) return { kind: "not_serializable", detail: text };
+  return { kind: "db", code, detail: `${text}, for ${clipped(sql)}` };
 }
 
-// Class 22 is of bad values, and its sentences quote them; the server's hints, details and contexts quote what they like.
+// Messages of SQLSTATE class 22 (data exception) quote values. Hints, details and contexts may too, so they are not used.
 function messageOf(
   { code, severity, message, names }: ConnectionError & { kind: "refused" },
   sql: string,
   values: StatementValues | undefined,
 ): string {
-  const told = `${severity} ${code}`;
-  return code.startsWith("22") || values === undefined ? told : `${told}: ${untold(message, sql, values, names)}`;
+  const start = `${severity} ${code}`;
+  return code.startsWith("22") || values === undefined ? start : `${start}: ${redact(message, sql, values, names)}`;
 }
 
 const maxShownCharacters = 100;
 
-/** A statement's text on one line, as a log names it. */
+/** A statement's text on one line, cut to 100 characters. */
 export function clipped(sql: string): string {
   const line = sql.replace(/\s+/g, " ").trim();
   return line.length > maxShownCharacters ? `${line.slice(0, maxShownCharacters - 1)}…` : line;

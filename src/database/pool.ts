@@ -7,13 +7,19 @@ import { warn } from "./acquire-queue.ts";
 import type { PooledConnection } from "./acquire-queue.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import type { Borrow, ConnectionPoolOptions } from "./connection-pool.ts";
-import type { StatementResult, StatementColumns, LinkFailure, OpenConnection, StatementValues } from "./connection.ts";
+import type {
+  StatementResult,
+  StatementColumns,
+  ConnectionFailure,
+  OpenConnection,
+  StatementValues,
+} from "./connection.ts";
 import { DatabaseError, failureOf } from "./failure.ts";
 import type { Statement } from "./statement.ts";
 import { Lease, controlsTransaction, transact } from "./transaction.ts";
 import type { Database, TransactionOptions } from "./transaction.ts";
 
-/** A readiness check, as `Health.routes` takes it. */
+/** A readiness check for `Health.routes`. */
 export interface PoolCheck {
   readonly name: string;
   readonly probe: () => Promise<Result<void, string>>;
@@ -21,31 +27,30 @@ export interface PoolCheck {
 
 export interface PoolStats {
   readonly size: number;
-  /** How many are not lent. */
+  /** Connections that no caller has borrowed. */
   readonly idle: number;
-  /** How many borrowers wait. */
+  /** Callers that wait for a connection. */
   readonly waiting: number;
-  /** How many connections were opened in place of one that died, or was old. */
+  /** Connections opened in place of one that died or passed its lifetime. */
   readonly replaced: number;
 }
 
-/** When a connection's session is made new: after `use`, which may have changed it, by default. */
+/** When a connection's session is reset: by default after `use`, which may have changed it. */
 export type Reset = "use" | "always" | "never";
 
-/** Every way there is of changing a session but its prepared statements, undone. */
+/** DISCARD ALL without its DEALLOCATE ALL: the prepared statements stay. */
 const resetting =
   "rollback; set session authorization default; select pg_advisory_unlock_all(); close all; unlisten *; " +
   "reset all; discard temp; discard sequences";
 
 const longHoldMs = 250;
 
-/** What is done with a connection that is borrowed for it alone. */
-type Act<A> = (slot: PooledConnection, sql: string, values: StatementValues) => Promise<A>;
-const run: Act<StatementResult> = (slot, sql, values) => slot.run(sql, values);
-/** A borrow that waits as long as the pool has it. */
-const asLong: Borrow = {};
+/** One action on a connection that is borrowed for it. */
+type Act<A> = (pooled: PooledConnection, sql: string, values: StatementValues) => Promise<A>;
+const run: Act<StatementResult> = (pooled, sql, values) => pooled.run(sql, values);
+const noOptions: Borrow = {};
 
-/** What the work that runs has borrowed already. */
+/** The connections that the current work holds. */
 interface Borrowed {
   readonly from: Pool;
   readonly before: Borrowed | undefined;
@@ -53,21 +58,21 @@ interface Borrowed {
 const borrowed = /* @__PURE__ */ new AsyncLocalStorage<Borrowed>();
 
 /**
- * Runs a work that holds a connection, so that one that waits for another can be warned of. In a request that has its
- * context alone: up to Node 22 the first storage makes every promise of the process slower, a transaction by a half.
+ * Marks the work as one that holds a connection, to warn if it waits for another. Only inside a request: up to Node 22 the
+ * first `AsyncLocalStorage` slows every promise of the process, a transaction by a half.
  */
 function holding<A>(from: Pool, work: (db: Database) => Promise<A>, db: Database): Promise<A> {
   return current() === undefined ? work(db) : borrowed.run({ from, before: borrowed.getStore() }, work, db);
 }
 
-/** A fixed number of connections to a database, lent one at a time. */
+/** A pool with a fixed number of database connections. */
 export class Pool implements Database {
-  readonly #slots: ConnectionPool;
+  readonly #connections: ConnectionPool;
   readonly #reset: Reset;
   readonly #measuring: (() => void)[] = [];
 
-  private constructor(slots: ConnectionPool, reset: Reset) {
-    this.#slots = slots;
+  private constructor(connections: ConnectionPool, reset: Reset) {
+    this.#connections = connections;
     this.#reset = reset;
   }
 
@@ -76,7 +81,7 @@ export class Pool implements Database {
     return new Pool(await ConnectionPool.filled(open, options), reset);
   }
 
-  /** Runs one statement on a connection borrowed for it. */
+  /** Runs one statement on a borrowed connection. */
   async exec<P extends readonly unknown[], A>(statement: Statement<P, A>, ...params: P): Promise<A> {
     const values = statement.print(params);
     const { sql } = statement;
@@ -85,66 +90,67 @@ export class Pool implements Database {
     return statement.read(answer);
   }
 
-  /** What the database makes of a statement that it does not run. */
+  /** Describes a statement without running it. */
   describe(sql: string): Promise<StatementColumns> {
-    return this.#once((slot, sql) => slot.describe(sql), sql, []);
+    return this.#once((pooled, sql) => pooled.describe(sql), sql, []);
   }
 
   /**
-   * Lends a connection for several statements outside of a transaction, and makes its session new afterwards.
+   * Borrows one connection for several statements outside a transaction, and resets its session afterwards.
    *
-   * @param options `waitMs` in place of the pool's, and a signal that ends the wait and the statement that runs.
+   * @param options `waitMs` overrides the pool's. `signal` ends the wait and cancels the running statement.
    */
   async use<A>(work: (db: Database) => Promise<A>, options: Borrow = {}): Promise<A> {
-    const slot = await this.#take(options);
+    const pooled = await this.#acquire(options);
     const startedAt = performance.now();
-    const lease = new Lease(slot, options.signal, false);
+    const lease = new Lease(pooled, options.signal, false);
     try {
       return await holding(this, work, lease);
     } finally {
       await lease.end();
-      await this.#giveBack(slot, this.#reset === "never" ? "rollback" : resetting, startedAt);
+      await this.#release(pooled, this.#reset === "never" ? "rollback" : resetting, startedAt);
     }
   }
 
   /**
-   * Runs a work in a transaction. A value that it returns commits; a refusal rolls back and is handed on, unless `keep`
-   * says otherwise; what it throws rolls back and is thrown on. It is run once, whatever happens, unless `retries` says
-   * how often it may be run again where a concurrent transaction stood in its way.
+   * Runs `work` in a transaction. A returned value commits. A returned refusal rolls back and is returned, unless `keep`
+   * says otherwise. A thrown error rolls back and is rethrown. `work` runs once, unless `retries` allows more runs after a
+   * conflict with a concurrent transaction.
    *
-   * What is no statement, as publishing or calling another server, belongs after it: only then is the work kept.
+   * Publish events and call other servers after the transaction: until it commits, nothing is kept.
    */
   async transaction<A>(work: (db: Database) => Promise<A>, options: TransactionOptions = {}): Promise<A> {
-    let slot: PooledConnection | undefined;
+    let pooled: PooledConnection | undefined;
     let startedAt = 0;
     try {
       return await transact(
-        { take: (borrow) => this.#take(borrow), give: (slot) => this.#slots.give(slot) },
+        { acquire: (borrow) => this.#acquire(borrow), release: (pooled) => this.#connections.release(pooled) },
         (db) => holding(this, work, db),
         options,
         (lent) => {
-          slot = lent;
+          pooled = lent;
           startedAt = performance.now();
         },
       );
     } finally {
-      if (slot !== undefined) await this.#giveBack(slot, this.#reset === "always" ? resetting : undefined, startedAt);
+      if (pooled !== undefined)
+        await this.#release(pooled, this.#reset === "always" ? resetting : undefined, startedAt);
     }
   }
 
   /**
-   * A readiness check: it borrows a connection and asks it something. A pool that is busy is ready all the same; one that
-   * is closed is not, and none that does not reach its database.
+   * A readiness check: it borrows a connection and runs `select 1`. A busy pool passes. A closed pool, or one that cannot
+   * reach its database, fails.
    */
   check(name = "postgres"): PoolCheck {
     return { name, probe: () => this.#probe() };
   }
 
   stats(): PoolStats {
-    return this.#slots.stats();
+    return this.#connections.stats();
   }
 
-  /** Has its figures among the process's until it is closed: on OpenTelemetry's metrics API, and in `Metrics.routes`. */
+  /** Publishes the pool's metrics until it is closed: on OpenTelemetry's metrics API, and in `Metrics.routes`. */
   measure({ name = "postgres" }: { readonly name?: string } = {}): void {
     this.#measuring.push(
       measurePool(name, () => {
@@ -154,57 +160,57 @@ export class Pool implements Database {
     );
   }
 
-  /** Lends no more, and settles when every connection is closed: those that are lent, once they were given back. */
+  /** Refuses every further borrower. Settles when every connection is closed; borrowed ones close once they are released. */
   close(): Promise<void> {
     for (const end of this.#measuring.splice(0)) end();
-    return this.#slots.close();
+    return this.#connections.close();
   }
 
-  /** One act on a connection borrowed for it; on another, once, where nothing could be sent on the first. */
-  async #once<A>(act: Act<A>, sql: string, values: StatementValues, isSecond = false): Promise<A> {
-    const taken = this.#slots.take(asLong);
-    const slot = taken instanceof Promise ? await this.#taken(taken) : taken;
+  /** Retries once, on another connection, if nothing was sent on the first. */
+  async #once<A>(act: Act<A>, sql: string, values: StatementValues, isRetry = false): Promise<A> {
+    const taken = this.#connections.acquire(noOptions);
+    const pooled = taken instanceof Promise ? await this.#warned(taken) : taken;
     try {
-      return await act(slot, sql, values);
+      return await act(pooled, sql, values);
     } catch (thrown) {
-      const { trouble } = thrown as LinkFailure;
-      const failure = failureOf(trouble, sql, values);
+      const { reason } = thrown as ConnectionFailure;
+      const failure = failureOf(reason, sql, values);
       if (failure.kind !== "connection_closed") throw new DatabaseError(failure);
-      if (isSecond) throw new DatabaseError({ kind: "unsent", detail: "the connection closed before the statement" });
+      if (isRetry) throw new DatabaseError({ kind: "unsent", detail: "the connection closed before the statement" });
     } finally {
-      if (this.#reset === "always") await this.#giveBack(slot, resetting, undefined);
-      else this.#slots.give(slot);
+      if (this.#reset === "always") await this.#release(pooled, resetting, undefined);
+      else this.#connections.release(pooled);
     }
     return this.#once(act, sql, values, true);
   }
 
-  async #take(borrow: Borrow): Promise<PooledConnection> {
-    const taken = this.#slots.take(borrow);
-    return taken instanceof Promise ? this.#taken(taken) : taken;
+  async #acquire(borrow: Borrow): Promise<PooledConnection> {
+    const taken = this.#connections.acquire(borrow);
+    return taken instanceof Promise ? this.#warned(taken) : taken;
   }
 
-  /** Who holds a connection and waits for another may wait for one that waits likewise. */
-  #taken(waiting: Promise<PooledConnection>): Promise<PooledConnection> {
+  /** Warns of a possible deadlock: two pieces of work that each hold a connection and wait for another. */
+  #warned(waiting: Promise<PooledConnection>): Promise<PooledConnection> {
     for (let held = borrowed.getStore(); held !== undefined; held = held.before)
-      if (held.from === this && !this.#slots.isClosed) {
+      if (held.from === this && !this.#connections.isClosed) {
         warn("work that holds a connection waits for another of the same pool: hand the first one on");
         break;
       }
     return waiting;
   }
 
-  async #giveBack(slot: PooledConnection, renewing: string | undefined, startedAt: number | undefined): Promise<void> {
-    // What bound the borrower set was for its own statements.
-    slot.isUnbounded = false;
-    if (renewing !== undefined && slot.link.isOpen) await slot.renew(renewing);
-    this.#slots.give(slot);
+  async #release(pooled: PooledConnection, renewing: string | undefined, startedAt: number | undefined): Promise<void> {
+    // The borrower's statement_timeout was for its own statements.
+    pooled.isUnbounded = false;
+    if (renewing !== undefined && pooled.connection.isOpen) await pooled.renew(renewing);
+    this.#connections.release(pooled);
     const heldMs = startedAt === undefined ? 0 : Math.round(performance.now() - startedAt);
     if (heldMs > longHoldMs) warn(`a connection was held for ${heldMs} ms`);
   }
 
   async #probe(): Promise<Result<void, string>> {
-    if (this.#slots.isClosed) return error("the database pool is closed");
-    if (this.#slots.isAllLent) return ok();
+    if (this.#connections.isClosed) return error("the database pool is closed");
+    if (this.#connections.isExhausted) return ok();
     try {
       await this.#once(run, "select 1", []);
       return ok();

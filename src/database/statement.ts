@@ -1,18 +1,18 @@
-/** `Statement`: statements as values. */
+/** `Statement`: SQL statements as typed values. */
 import { DatabaseError, clipped } from "./failure.ts";
 import type { StatementResult, Column, StatementValues } from "./connection.ts";
 import { includes } from "./type-text.ts";
 import type { Type } from "./type-text.ts";
 
-/** A statement is a value: its SQL, the types of its parameters, and what its answer is read as. */
+/** A statement as a value: its SQL, the types of its parameters, and how its result is read. */
 export interface Statement<in P extends readonly unknown[], out A> {
   readonly sql: string;
   readonly params: Types;
-  /** The columns of a row, for the statements that answer rows. */
+  /** The columns of a row; undefined for a statement without rows. */
   readonly row: Columns | undefined;
-  /** The texts of its parameters. Throws where a value is none of its type's. */
+  /** Writes the parameters as text. Throws if a value does not fit its type. */
   readonly print: (values: P) => StatementValues;
-  /** Throws where the answer is not what the statement says. */
+  /** Reads the result. Throws if it does not fit the declaration. */
   readonly read: (answer: StatementResult) => A;
 }
 
@@ -23,50 +23,50 @@ export interface Columns {
 }
 export type Row<C extends Columns> = { readonly [K in keyof C]: C[K] extends Type<infer A> ? A : never };
 
-/** Parameters, `$1` and on, in their order. */
+/** The types of the parameters, in the order `$1`, `$2`, … */
 export interface Params<P extends Types> {
   readonly params?: P;
 }
-/** Parameters, and the columns of each row by name; a column that is not named here is not read. */
+/** The types of the parameters, and of each column by its name. A column that is not listed is not read. */
 export interface Rows<P extends Types, C extends Columns> extends Params<P> {
   readonly row: C;
 }
 
-/** A statement whose answer is not looked at. */
+/** A statement whose result is ignored. */
 export function exec<const P extends Types = []>(sql: string, options: Params<P> = {}): Statement<Args<P>, void> {
   return make(sql, options.params, undefined, () => {});
 }
 
-/** A statement that answers how many rows it touched. */
+/** A statement that returns the number of affected rows. */
 export function count<const P extends Types = []>(sql: string, options: Params<P> = {}): Statement<Args<P>, number> {
   return make(sql, options.params, undefined, (answer) => answer.count ?? 0);
 }
 
-/** A statement of exactly one row: any other number is a failure. */
+/** A statement that returns exactly one row. Any other number throws. */
 export function find<const C extends Columns, const P extends Types = []>(
   sql: string,
   options: Rows<P, C>,
 ): Statement<Args<P>, Row<C>> {
   const rows = reader(sql, options.row);
   return make(sql, options.params, options.row, (answer) => {
-    if (answer.length !== 1) throw misfit(sql, `${answer.length} rows where there is one`);
+    if (answer.length !== 1) throw mismatch(sql, `${answer.length} rows where there is one`);
     return rows(answer)[0] as Row<C>;
   });
 }
 
-/** A statement of one row or none: more are a failure. */
+/** A statement that returns one row or `undefined`. More rows throw. */
 export function findOptional<const C extends Columns, const P extends Types = []>(
   sql: string,
   options: Rows<P, C>,
 ): Statement<Args<P>, Row<C> | undefined> {
   const rows = reader(sql, options.row);
   return make(sql, options.params, options.row, (answer) => {
-    if (answer.length > 1) throw misfit(sql, `${answer.length} rows where there is one at the most`);
+    if (answer.length > 1) throw mismatch(sql, `${answer.length} rows where there is one at the most`);
     return rows(answer)[0];
   });
 }
 
-/** A statement of any number of rows. */
+/** A statement that returns any number of rows. */
 export function list<const C extends Columns, const P extends Types = []>(
   sql: string,
   options: Rows<P, C>,
@@ -83,7 +83,7 @@ function make<P extends Types, A>(
   const types: Types = params ?? [];
   const print = (values: readonly unknown[]): StatementValues => {
     if (values.length !== types.length)
-      throw misfit(sql, `${values.length} parameters where there are ${types.length}`);
+      throw mismatch(sql, `${values.length} parameters where there are ${types.length}`);
     return types.map((type, at) => printed(sql, type, values[at], at));
   };
   return { sql, params: types, row, print, read };
@@ -92,17 +92,17 @@ function make<P extends Types, A>(
 function printed(sql: string, type: Type<unknown>, value: unknown, at: number): string | null {
   try {
     const text = type.print(value);
-    // Of a program without types a number may come through, where its digits look well.
+    // Untyped JavaScript may pass a number, which is not a text here.
     if (text === null || typeof text === "string") return text;
   } catch {
-    // What it says of the value is not told.
+    // The type's own error may quote the value.
   }
-  throw misfit(sql, `parameter $${at + 1} is no ${type.name}`);
+  throw mismatch(sql, `parameter $${at + 1} is no ${type.name}`);
 }
 
 type Field = readonly [name: string, type: Type<unknown>, at: number];
 
-/** Reads rows by their columns' names. Where the columns stand is found once for each answer's description, which a prepared statement has once. */
+/** Reads rows by column name. Column positions are looked up once per row description, so once per prepared statement. */
 function reader<C extends Columns>(sql: string, row: C): (answer: StatementResult) => readonly Row<C>[] {
   if (Object.hasOwn(row, "__proto__")) throw new Error("a column that is read cannot be named __proto__");
   const names = Object.keys(row);
@@ -122,10 +122,10 @@ function reader<C extends Columns>(sql: string, row: C): (answer: StatementResul
 function fieldOf(sql: string, name: string, type: Type<unknown>, columns: readonly Column[]): Field {
   const at = columns.findIndex((column) => column.name === name);
   const column = columns[at];
-  if (column === undefined) throw misfit(sql, `there is no column ${name}`);
+  if (column === undefined) throw mismatch(sql, `there is no column ${name}`);
   if (columns.some((other, index) => other.name === name && index !== at))
-    throw misfit(sql, `there are several columns ${name}`);
-  if (!includes(type.reads, column.type)) throw misfit(sql, `column ${name} is of a type that is no ${type.name}`);
+    throw mismatch(sql, `there are several columns ${name}`);
+  if (!includes(type.reads, column.type)) throw mismatch(sql, `column ${name} is of a type that is no ${type.name}`);
   return [name, type, at];
 }
 
@@ -135,7 +135,7 @@ function rowOf(sql: string, fields: readonly Field[], values: StatementValues): 
     const text = values[at] as string | null;
     if (text !== null) row[name] = parsed(sql, name, type, text);
     else if (type.isOptional) row[name] = undefined;
-    else throw misfit(sql, `column ${name} is NULL, which is no ${type.name}`);
+    else throw mismatch(sql, `column ${name} is NULL, which is no ${type.name}`);
   }
   return row;
 }
@@ -144,10 +144,10 @@ function parsed(sql: string, name: string, type: Type<unknown>, text: string): u
   try {
     return type.parse(text);
   } catch {
-    throw misfit(sql, `column ${name} is no ${type.name}`);
+    throw mismatch(sql, `column ${name} is no ${type.name}`);
   }
 }
 
-function misfit(sql: string, what: string): DatabaseError {
+function mismatch(sql: string, what: string): DatabaseError {
   return new DatabaseError({ kind: "db", code: undefined, detail: `${what}, for ${clipped(sql)}` });
 }

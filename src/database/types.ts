@@ -3,13 +3,13 @@ import { digitsAt, isCalendarDate } from "../codecs/time.ts";
 import { compileReader } from "../schema/read.ts";
 import type { Shape } from "../schema/valibot.ts";
 import { compileWriter } from "../schema/write.ts";
-import { Misfit, elementsOf, instantOf, instantText, listText, made } from "./type-text.ts";
+import { TypeMismatch, elementsOf, instantOf, instantText, listText, customTypes } from "./type-text.ts";
 import type { Type } from "./type-text.ts";
 
 const integers = [21, 23];
-const texts = [25, 1043, 1042, 19, made];
+const texts = [25, 1043, 1042, 19, customTypes];
 
-/** `int4`, `int2`: a whole number of −2 147 483 648 to 2 147 483 647. */
+/** `int4`, `int2`: a whole number from −2 147 483 648 to 2 147 483 647. */
 export const int: Type<number> = {
   name: "int",
   reads: integers,
@@ -18,7 +18,7 @@ export const int: Type<number> = {
   print: (value) => String(fit(value, (value) => Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 31)),
 };
 
-/** `int8` and the shorter ones: a whole number of −2⁶³ to 2⁶³ − 1, exact. */
+/** `int8`, `int4`, `int2`: a whole number from −2⁶³ to 2⁶³ − 1, exact. */
 export const int64: Type<bigint> = {
   name: "int64",
   reads: [20, ...integers],
@@ -27,7 +27,7 @@ export const int64: Type<bigint> = {
   print: (value) => String(fit(value, (value) => typeof value === "bigint" && BigInt.asIntN(64, value) === value)),
 };
 
-/** `float8`, `float4`: what a `number` can be, −0, NaN and the infinities with it. */
+/** `float8`, `float4`: any `number`, with −0, NaN and the infinities. */
 export const float: Type<number> = {
   name: "float",
   reads: [701, 700],
@@ -38,7 +38,7 @@ export const float: Type<number> = {
 
 const decimal = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$|^NaN$|^-?Infinity$/;
 
-/** `numeric`, as its digits: no digit is lost, and none is made up. */
+/** `numeric`, as a string of its digits: no precision is lost. */
 export const numeric: Type<string> = {
   name: "numeric",
   reads: [1700],
@@ -47,7 +47,7 @@ export const numeric: Type<string> = {
   print: (value) => fit(value, (value) => decimal.test(value)),
 };
 
-/** `text`, `varchar`, `char`, `name`, and what an extension made, as `citext`. NUL is no text to PostgreSQL. */
+/** `text`, `varchar`, `char`, `name`, and types of extensions, as `citext`. PostgreSQL's text cannot contain NUL. */
 export const text: Type<string> = { name: "text", reads: texts, parse: (text) => text, print: textOf };
 
 /** `bool`. */
@@ -60,7 +60,7 @@ export const bool: Type<boolean> = {
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** `uuid`: 36 characters, read in lower case. */
+/** `uuid`: 36 characters; PostgreSQL returns it in lower case. */
 export const uuid: Type<string> = {
   name: "uuid",
   reads: [2950],
@@ -71,24 +71,24 @@ export const uuid: Type<string> = {
 /** `bytea`. */
 export const bytes: Type<Uint8Array> = { name: "bytes", reads: [17], parse: bytesOf, print: hexOf };
 
-/** `date`, of the years 1 to 9999; months and days count from 1. */
+/** `date`, in the years 1 to 9999; months and days count from 1. */
 export const date: Type<readonly [year: number, month: number, day: number]> = {
   name: "date",
   reads: [1082],
   parse(text) {
-    if (!/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text)) throw new Misfit();
+    if (!/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text)) throw new TypeMismatch();
     return [digitsAt(text, 0, 4), digitsAt(text, 5, 2), digitsAt(text, 8, 2)];
   },
   print([year, month, day]) {
-    if (year === 0 || !isCalendarDate(year, month, day)) throw new Misfit();
+    if (year === 0 || !isCalendarDate(year, month, day)) throw new TypeMismatch();
     return `${String(year).padStart(4, "0")}-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}`;
   },
 };
 
-/** `timestamptz`, of the years 1 to 9999, to the whole millisecond: what is finer is cut off when it is read. */
+/** `timestamptz`, in the years 1 to 9999. Reading cuts off what is finer than a millisecond. */
 export const instant: Type<Date> = { name: "instant", reads: [1184], parse: instantOf, print: instantText };
 
-/** `json`, `jsonb`: read, bounded and written by a shape. */
+/** `json`, `jsonb`: validated and written by a shape. */
 export function json<A>(shape: Shape<A>): Type<A> {
   const reader = compileReader(shape);
   const writer = compileWriter(shape);
@@ -98,17 +98,17 @@ export function json<A>(shape: Shape<A>): Type<A> {
     parse(text) {
       const read = reader.readText(text);
       if (read.ok) return read.value;
-      throw new Misfit();
+      throw new TypeMismatch();
     },
     print(value) {
       const written = writer.write(value);
       if (written.ok) return written.value;
-      throw new Misfit();
+      throw new TypeMismatch();
     },
   };
 }
 
-/** A type or NULL, which is `undefined`. */
+/** A type that may be NULL, which is `undefined` here. */
 export function optional<A>(type: Type<A>): Type<A | undefined> {
   return {
     ...type,
@@ -119,7 +119,7 @@ export function optional<A>(type: Type<A>): Type<A | undefined> {
   };
 }
 
-/** The list of a type, `int4[]` and its kin; a list of lists, each as long as the others, is one of more dimensions. */
+/** An array, as `int4[]`. For more dimensions, nest it; inner arrays must have one length. */
 export function array<A>(type: Type<A>): Type<readonly A[]> {
   const numbers = (of: readonly number[] | undefined): readonly number[] | undefined =>
     type.isArray ? of : of?.map((number) => arrays.get(number) ?? number);
@@ -134,17 +134,16 @@ export function array<A>(type: Type<A>): Type<readonly A[]> {
   };
 }
 
-/** One of some words: a column of text, or of a type made by `create type … as enum`. */
+/** One of the given words: a column of text, or of a type made by `create type … as enum`. */
 export function enumeration<const Words extends readonly string[]>(words: Words): Type<Words[number]> {
   const one = (word: string): Words[number] => fit(word, (word) => words.includes(word));
   return { name: `one of ${words.join(", ")}`, reads: texts, parse: one, print: one };
 }
 
 /**
- * A type of the application's own, over the text that PostgreSQL prints and reads. Both functions throw where there is
- * no such value; what they throw is not told to anybody.
+ * A custom type over PostgreSQL's text form. Both functions throw if the value is invalid; what they throw is discarded.
  *
- * @param options `name` is what an error calls it.
+ * @param options `name` stands in error messages.
  */
 export function custom<A>(options: {
   readonly name: string;
@@ -155,7 +154,7 @@ export function custom<A>(options: {
   return { name, reads: undefined, parse, print: (value) => textOf(print(value)) };
 }
 
-// The number of each type's array (pg_type.typarray); those of made types are made as well.
+// The OID of each type's array (pg_type.typarray). Arrays of custom types are custom types too.
 const arrays: ReadonlyMap<number, number> = /* @__PURE__ */ new Map([
   [16, 1000],
   [17, 1001],
@@ -178,10 +177,10 @@ const arrays: ReadonlyMap<number, number> = /* @__PURE__ */ new Map([
 
 function fit<A>(value: A, is: (value: A) => boolean): A {
   if (is(value)) return value;
-  throw new Misfit();
+  throw new TypeMismatch();
 }
 
-// Half of a surrogate pair would be sent as another character, and NUL the server refuses.
+// A lone surrogate would be sent as another character, and the server refuses NUL.
 function textOf(value: string): string {
   return fit(value, (value) => typeof value === "string" && !value.includes("\0") && value.isWellFormed());
 }
@@ -189,14 +188,14 @@ function textOf(value: string): string {
 const digits = "0123456789abcdef";
 
 function hexOf(value: Uint8Array): string {
-  if (!(value instanceof Uint8Array)) throw new Misfit();
+  if (!(value instanceof Uint8Array)) throw new TypeMismatch();
   let hex = "\\x";
   for (const byte of value) hex += (digits[byte >> 4] as string) + (digits[byte & 15] as string);
   return hex;
 }
 
 function bytesOf(text: string): Uint8Array {
-  if (!/^\\x(?:[0-9a-f]{2})*$/.test(text)) throw new Misfit();
+  if (!/^\\x(?:[0-9a-f]{2})*$/.test(text)) throw new TypeMismatch();
   const bytes = new Uint8Array((text.length - 2) / 2);
   for (let at = 0; at < bytes.length; at++) bytes[at] = Number.parseInt(text.slice(2 + 2 * at, 4 + 2 * at), 16);
   return bytes;

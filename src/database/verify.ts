@@ -2,19 +2,19 @@ import { DatabaseError, clipped } from "./failure.ts";
 import type { StatementColumns } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 import type { Statement } from "./statement.ts";
-import { includes, made } from "./type-text.ts";
+import { includes, customTypes } from "./type-text.ts";
 
 /**
- * Has the database describe every statement, and runs none: at start-up, so that a column that was renamed is found
- * before a request finds it.
+ * Checks every statement against the database without running it. Call it at start-up: it finds a renamed column before a
+ * request does.
  *
- * @throws DatabaseError naming each statement that does not fit, and what does not.
+ * @throws DatabaseError naming each statement that does not fit, and why.
  */
 export async function verify(pool: Pool, statements: readonly Statement<never, unknown>[]): Promise<void> {
   const wrong: string[] = [];
   for (const statement of statements) {
     const found = await describe(pool, statement.sql);
-    const what = typeof found === "string" ? [found] : misfits(statement, found);
+    const what = typeof found === "string" ? [found] : mismatches(statement, found);
     if (what.length > 0) wrong.push(`${clipped(statement.sql)}: ${what.join(", ")}`);
   }
   if (wrong.length === 0) return;
@@ -31,14 +31,14 @@ async function describe(pool: Pool, sql: string): Promise<StatementColumns | str
   }
 }
 
-function misfits({ params, row = {} }: Statement<never, unknown>, described: StatementColumns): readonly string[] {
+function mismatches({ params, row = {} }: Statement<never, unknown>, described: StatementColumns): readonly string[] {
   const wrong: string[] = [];
   if (params.length !== described.params.length)
     wrong.push(`it takes ${described.params.length} parameters, and ${params.length} are declared`);
   params.forEach((type, at) => {
     const taken = described.params[at];
-    // Of a domain only the server knows what it is made of.
-    if (taken !== undefined && taken < made && !includes(type.sends ?? type.reads, taken))
+    // Only the server knows the base type of a domain.
+    if (taken !== undefined && taken < customTypes && !includes(type.sends ?? type.reads, taken))
       wrong.push(`parameter $${at + 1} is of a type that is no ${type.name}`);
   });
   for (const [name, type] of Object.entries(row)) {

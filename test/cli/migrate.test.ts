@@ -31,7 +31,7 @@ it("ends with 1 and says why, without a stack, where a file fails or nothing can
   writeFileSync(join(folder, "0002_bad.sql"), "creat table");
   const failed = await usher("migrate", folder, "--database", server.url());
   expect(failed).toMatchObject({ code: 1, out: "" });
-  expect(failed.error).toMatch(/^usher migrate: 0002_bad.sql:1: ERROR 42601: .*\. Nothing of it was kept\.\n$/);
+  expect(failed.error).toMatch(/^usher migrate: 0002_bad.sql:1: ERROR 42601: .*\. Nothing was kept\.\n$/);
   const unreached = await usher("migrate", folder, "--database", "postgres://me:secret@127.0.0.1:1/none");
   expect(unreached.error).toMatch(/^usher migrate: the database was not reached, and nothing was done: .*\n$/);
   expect(unreached.error).not.toContain("secret");

@@ -37,7 +37,7 @@ import { isHost } from "../../src/http/target.ts";
 import { networkOf } from "../../src/http/addresses.ts";
 import { elementsOf } from "../../src/database/type-text.ts";
 import * as Type from "../../src/database/types.ts";
-import { untold } from "../../src/database/untold.ts";
+import { redact } from "../../src/database/redact.ts";
 import { jsonLine, prettyLine } from "../../src/logging/line.ts";
 import { EventReader } from "../../src/events/event-reader.ts";
 import { joinTrace } from "../../src/telemetry/trace-context.ts";
@@ -776,7 +776,7 @@ export const rows: readonly Row[] = [
   },
   {
     reader: "a sentence of the database's that quotes a value",
-    read: (text) => untold(`relation ${text} does not exist`, "select $1::regclass", [text, "12"]),
+    read: (text) => redact(`relation ${text} does not exist`, "select $1::regclass", [text, "12"]),
     texts: again("«", "»", '"', "'", "„", '"x', "x", "X ", "…", "\u00e9", "\ud83d\ude00", "12 ", " "),
   },
   {

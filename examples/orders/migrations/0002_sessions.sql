@@ -8,6 +8,6 @@ create table "sessions" (
 );
 create index "sessions_expires_at" on "sessions" (expires_at);
 comment on table "sessions" is 'Sign-in sessions.';
-comment on column "sessions".digest is 'The SHA-256 of an id that only its browser holds.';
-comment on column "sessions".seen_at is 'When it was last used, to a tenth of how long it may be left alone.';
-comment on column "sessions".expires_at is 'From then on it is nobody''s.';
+comment on column "sessions".digest is 'SHA-256 of the session id, which only the browser holds.';
+comment on column "sessions".seen_at is 'When the session was last used, to a tenth of its idle time-out.';
+comment on column "sessions".expires_at is 'When the session expires.';

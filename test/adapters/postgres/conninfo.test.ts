@@ -64,22 +64,22 @@ describe("a connection string", () => {
   });
 
   const wrong: readonly (readonly [string, string])[] = [
-    ["", "names its user"],
-    ["postgres://localhost/a", "names its user"],
-    ["mysql://a@h", "no connection string"],
-    ["user=a password='it''s secret'", "no connection string"],
-    ["user=a password='secret", "no connection string"],
-    ["user=a secret", "no connection string"],
-    ["postgres://a:secret@h/b/c?x#y", "no connection string"],
+    ["", "has no user"],
+    ["postgres://localhost/a", "has no user"],
+    ["mysql://a@h", "not a connection string"],
+    ["user=a password='it''s secret'", "not a connection string"],
+    ["user=a password='secret", "not a connection string"],
+    ["user=a secret", "not a connection string"],
+    ["postgres://a:secret@h/b/c?x#y", "not a connection string"],
     ["postgres://a:secret@h:65536", "from 1 to 65535"],
     ["postgres://a:secret@h:0", "from 1 to 65535"],
-    ["postgres://a:secret@h?port=x", "the port of a connection string is a whole number"],
-    ["postgres://a:secret@h?sslmode=on", "the sslmode of a connection string is disable, prefer"],
-    ["postgres://a:secret@h?sslmod=require", 'knows no "sslmod"'],
-    ["postgres://a:secret@h?connect_timeout=1.5", "the connect_timeout of a connection string is a whole number"],
-    ["postgres://a:secret%@h", "the password of a connection string is not percent-encoded"],
+    ["postgres://a:secret@h?port=x", "the connection string's port must be a whole number"],
+    ["postgres://a:secret@h?sslmode=on", "the connection string's sslmode must be one of disable, prefer"],
+    ["postgres://a:secret@h?sslmod=require", 'an unknown keyword "sslmod"'],
+    ["postgres://a:secret@h?connect_timeout=1.5", "the connection string's connect_timeout must be a whole number"],
+    ["postgres://a:secret%@h", "the connection string's password is not percent-encoded"],
     ["host=h1,h2 port=1,2,3 user=a password=secret", "one port, or one for each host"],
-    ["postgres://a:secret@h?target_session_attrs=any-of-them", "target_session_attrs of a connection string is any"],
+    ["postgres://a:secret@h?target_session_attrs=any-of-them", "target_session_attrs must be one of any"],
   ];
   it.each(wrong)("%s is none, which never says its password", (text, says) => {
     expect(() => Conninfo.parse(text)).toThrow(says);

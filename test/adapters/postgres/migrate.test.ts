@@ -65,7 +65,7 @@ describe("migrate", () => {
     const { url, sql } = await database();
     const directory = folder({ "1_orders.sql": orders, "2_bad.sql": `${stock}\n\ncreate tabel more ();` });
     await expect(migrate(url, { directory })).rejects.toThrow(
-      '2_bad.sql:3: ERROR 42601: syntax error at or near "tabel". Nothing of it was kept.',
+      '2_bad.sql:3: ERROR 42601: syntax error at or near "tabel". Nothing was kept.',
     );
     expect(await sql`select to_regclass('stock') as stock`).toEqual([{ stock: null }]);
     write(directory, { "2_bad.sql": stock });
@@ -75,7 +75,7 @@ describe("migrate", () => {
   it("keeps nothing of a file that copies, which a client would have to send", async () => {
     const { url, sql } = await database();
     const directory = folder({ "1_copied.sql": "create table copied (id int);\ncopy copied from stdin;\n1\n\\.\n" });
-    await expect(migrate(url, { directory })).rejects.toThrow(/^1_copied.sql.*Nothing of it was kept\.$/);
+    await expect(migrate(url, { directory })).rejects.toThrow(/^1_copied.sql.*Nothing was kept\.$/);
     const other = folder({ "1_copied.sql": "create table copied (id int);\ncopy copied from stdin;" });
     await expect(migrate(url, { directory: other })).rejects.toThrow(/^1_copied.sql: ERROR 0A000: COPY .*was kept\.$/);
     expect(await sql`select to_regclass('copied') as copied`).toEqual([{ copied: null }]);
@@ -88,9 +88,7 @@ describe("migrate", () => {
     const { url, sql } = await database();
     const late = "create table late (id int unique deferrable initially deferred); insert into late values (1), (1);";
     const directory = folder({ "1_late.sql": late });
-    await expect(migrate(url, { directory })).rejects.toThrow(
-      /^1_late.sql: ERROR 23505: .*\. Nothing of it was kept\.$/,
-    );
+    await expect(migrate(url, { directory })).rejects.toThrow(/^1_late.sql: ERROR 23505: .*\. Nothing was kept\.$/);
     expect(await sql`select to_regclass('late') as late`).toEqual([{ late: null }]);
   });
 
@@ -130,7 +128,7 @@ describe("migrate", () => {
     const directory = folder({ "1_orders.sql": orders });
     await sql`select pg_advisory_lock(hashtextextended('usher_migrations', 0))`;
     await expect(migrate(url, { directory, waitMs: 50 })).rejects.toThrow(
-      "another process migrates this database, and has not ended within 50 ms",
+      "another process is migrating this database and did not finish within 50 ms",
     );
     await sql`select pg_advisory_unlock_all()`;
     expect(await migrate(url, { directory, waitMs: 50 })).toEqual({ applied: ["1_orders.sql"] });
@@ -156,32 +154,32 @@ describe("what is refused, with nothing applied", () => {
     {
       what: "a file that was changed since",
       files: { "1_orders.sql": `${orders} -- more`, "3_stock.sql": stock },
-      says: "1_orders.sql was applied and has changed since: put back what it said, and write what is new in a file of its own",
+      says: "1_orders.sql was applied and has changed since: restore its old text, and put the changes in a new file",
     },
     {
       what: "a file that is gone",
       files: { "1_orders.sql": orders },
-      says: "3_stock.sql was applied, and is not in the folder",
+      says: "3_stock.sql was applied, but is not in the folder",
     },
     {
       what: "a file that was given another name",
       files: { "1_orders.sql": orders, "3_items.sql": stock },
-      says: "3_stock.sql was applied, and is not in the folder",
+      says: "3_stock.sql was applied, but is not in the folder",
     },
     {
       what: "a file that comes late",
       files: { ...applied, "2_late.sql": "create table late ()" },
-      says: "2_late.sql comes before 3_stock.sql, which was applied: give it a number after that",
+      says: "2_late.sql comes before 3_stock.sql, which was applied: give it a higher number",
     },
     {
       what: "two files of one number",
       files: { ...applied, "4_a.sql": "select 1", "04_b.sql": "select 1" },
-      says: "04_b.sql and 4_a.sql have one number",
+      says: "04_b.sql and 4_a.sql have the same number",
     },
     {
       what: "a file without a number",
       files: { ...applied, "more.sql": "select 1" },
-      says: "more.sql has no number: name it as 0001_orders.sql",
+      says: "more.sql has no number: name it like 0001_orders.sql",
     },
     {
       what: "a file that is no UTF-8",
@@ -208,7 +206,7 @@ describe("what is refused, with nothing applied", () => {
     const { url, sql } = await database();
     const directory = folder({ "1_orders.sql": `${orders} commit; begin;` });
     await expect(migrate(url, { directory })).rejects.toThrow(
-      "1_orders.sql ended the transaction it ran in, so that what it did was kept and not recorded",
+      "1_orders.sql ended its transaction itself, so its changes were kept but not recorded",
     );
     expect(await sql`select count(*)::int as n from usher_migrations`).toEqual([{ n: 0 }]);
   });

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DatabaseError, Statement, Type } from "usher-http/postgres";
-import type { StatementResult, LinkFailure } from "../../../src/database/connection.ts";
+import type { StatementResult, ConnectionFailure } from "../../../src/database/connection.ts";
 import { parse } from "../../../adapters/postgres/connection-string.ts";
 import { openConnection } from "../../../adapters/postgres/connection.ts";
 import { PreparedRun, Wire } from "../../../adapters/postgres/protocol.ts";
@@ -45,7 +45,7 @@ describe("a statement answers alike however often it ran", () => {
       await watch`truncate item`;
       await watch`insert into item values (8, 'eight'), (9, 'nine') on conflict do nothing`;
       if (sql.startsWith("insert")) await watch`truncate item`;
-      runs.push(await link.run(sql, []).then(shown, (failed: unknown) => (failed as LinkFailure).trouble));
+      runs.push(await link.run(sql, []).then(shown, (failed: unknown) => (failed as ConnectionFailure).reason));
     }
     await link.shut();
     // Three answers that are alike as there was none would say nothing.

@@ -206,7 +206,7 @@ describe("the relay over PostgreSQL", { timeout: 60_000 }, () => {
       failure: { kind: "unsent" },
     });
     for (const channel of ["", "é".repeat(32), "a\0b"]) {
-      await expect(relay(server.url(), { channel })).rejects.toThrow("relay: a channel's name has 1 to 63 bytes");
+      await expect(relay(server.url(), { channel })).rejects.toThrow("relay: channel must have 1 to 63 bytes");
     }
   });
 });

@@ -1,7 +1,7 @@
 /** What is told of a sentence that the server may say, without a server. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { untold } from "../../../src/database/untold.ts";
+import { redact } from "../../../src/database/redact.ts";
 
 const sql = 'select $1, "No Where", name from users where users.name = $1';
 
@@ -38,17 +38,17 @@ describe("a sentence of the server's", () => {
     ["the Greek sigma", "no such user: ΟΔΟΣ", "οδος", "no such user: …"],
   ];
   it.each(rows)("%s", (_, sentence, value, told) => {
-    expect(untold(sentence, sql, [value])).toBe(told);
+    expect(redact(sentence, sql, [value])).toBe(told);
   });
 
   it("tells a name that the server gives beside it, where no value is like it", () => {
     const sentence = 'null value in column "left_over"';
-    expect(untold(sentence, sql, ["x"], ["left_over"])).toBe(sentence);
-    expect(untold(sentence, sql, ["Leftover?", "LEFT_"], ["left_over"])).toBe('null value in column "…"');
+    expect(redact(sentence, sql, ["x"], ["left_over"])).toBe(sentence);
+    expect(redact(sentence, sql, ["Leftover?", "LEFT_"], ["left_over"])).toBe('null value in column "…"');
   });
 
   it("ends after 500 characters", () => {
-    expect(untold("no ".repeat(1000), sql, [])).toBe(`${"no ".repeat(167).slice(0, 500)}…`);
+    expect(redact("no ".repeat(1000), sql, [])).toBe(`${"no ".repeat(167).slice(0, 500)}…`);
   });
 
   it("holds no four characters of a value, wherever and however it stands", () => {
@@ -65,7 +65,7 @@ describe("a sentence of the server's", () => {
     const sentence = fc.constantFrom('rel "%"', "%", "no %, % or «%»", "»%« '%", '"%');
     fc.assert(
       fc.property(value, change, sentence, (value, change, sentence) => {
-        const told = untold(
+        const told = redact(
           sentence.replaceAll("%", () => change(value)),
           "",
           [value],
