@@ -15,6 +15,7 @@ const checks = [
   "lint",
   "imports",
   "house",
+  "words",
   "white-space",
   "types",
   "unused",

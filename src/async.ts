@@ -1,45 +1,45 @@
 /**
- * Whether a value is awaited: a promise, of another realm too (`vm`, Jest), or what acts like one, as some query builders do. To
- * ask a value for its `then` may throw.
+ * Whether `await` waits for the value: a promise, one of another realm (`vm`, Jest), or a thenable, as some query builders
+ * return. Reading `then` may throw.
  */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
   return typeof (value as { readonly then?: unknown }).then === "function";
 }
 
-// Sends between two looks: a look costs a clock reading, and the first of a turn a timer.
-const lookEvery = 32;
-/** How long may be sent on and on while everybody else waits. */
+// Sends between two readings of the clock. Each reading costs time, and the first one of a turn starts a timer.
+const checkEvery = 32;
+/** The longest time of consecutive sends before other work gets a turn. */
 const maxBusyMs = 10;
-/** How many sends may be, where the clock stands still: on Workers it does while nothing is waited for. */
+/** The limit where the clock stands still: on Workers it stops while the program runs without I/O. */
 const maxSends = 1024;
 
-// Of whoever holds the clock in a test, these are not to be held: what waits for its turn would wait for the test.
+// A test with fake timers must not stop this timer: the waiting send would block the test.
 const { setTimeout } = globalThis;
 
-/** Sends since somebody else last had a turn, as far as that is known. */
+/** Sends since other work last got a turn, as far as known. */
 let sends = 0;
-/** Since when nobody else had a turn, as far as it was looked; undefined where somebody had. */
+/** When the current run of sends began; undefined where other work has had a turn since. */
 let since: { readonly at: number; readonly sends: number } | undefined;
 
-// On Workers a timer ends with its request: then this is too old, which costs whoever sends on and on one wait too many.
+// On Workers a timer ends with its request. `since` is then too old, which costs the next sender one needless wait.
 const forget = (): void => (since = undefined);
 
 /**
- * Something came, which is a turn of somebody else's, by its adapter's word for it: whoever answers it, and so the next, needs
- * neither a look at the clock nor a timer, which cost a socket's echo a tenth. Where looks have begun, they go on.
+ * An adapter calls this when data arrives: the runtime has handled I/O, so the reply needs neither a reading of the clock
+ * nor a timer. These cost a socket's echo a tenth. A measurement that has begun continues.
  */
 export function noteIo(): void {
   if (since === undefined) sends = 0;
 }
 
 /**
- * Whether something was sent on and on for so long, with nothing waited for but what is there at once, that others are to have
- * their turn: promises that settle one after the other let the runtime look at nothing else. Asked with every send.
+ * Whether a producer has sent for so long without waiting for I/O that other work needs a turn. Promises that settle one
+ * after the other keep the runtime from looking at anything else. Called with every send.
  */
 export function shouldYield(): boolean {
   sends++;
-  if (sends % lookEvery !== 0) return false;
+  if (sends % checkEvery !== 0) return false;
   const now = performance.now();
   if (since === undefined) {
     since = { at: now, sends };
@@ -49,7 +49,7 @@ export function shouldYield(): boolean {
   return now - since.at >= maxBusyMs || (now === since.at && sends - since.sends >= maxSends);
 }
 
-/** Lets everybody else have a turn. */
+/** Lets the runtime handle other events first. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(() => {
@@ -59,7 +59,7 @@ export function yieldToEventLoop(): Promise<void> {
   });
 }
 
-/** Waits for some work, and for `ms` at the most. */
+/** Waits for the work, at most `ms`. */
 export async function inTime(work: Promise<void>, ms: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const over = new Promise<void>((resolve) => {

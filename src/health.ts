@@ -12,21 +12,21 @@ import type { Path } from "./routing/path.ts";
 import { get } from "./routing/route.ts";
 import type { Route } from "./routing/route.ts";
 
-/** Something the server needs to serve, and how to ask whether it is there. */
+/** A service that the server needs, and how to check it. */
 export interface Check {
   readonly name: string;
   readonly probe: () => Awaitable<Result<void, string>>;
 }
 
-/** A check. The probe answers an error with the reason, which goes to the log; one that throws is a bug, a 500. */
+/** A check. The probe returns an error with the reason, which is logged. A probe that throws is a bug: a 500. */
 export function check(name: string, probe: () => Awaitable<Result<void, string>>): Check {
   return { name, probe };
 }
 
 /**
- * `GET /livez`, which answers `ok` while the process can answer at all, and `GET /readyz`, which runs every check side
- * by side and answers 503 `not_ready` naming those that failed. No time is set on a check. A server that is stopping is
- * not ready, whatever they say.
+ * `GET /livez` answers `ok` while the process can answer at all. `GET /readyz` runs every check concurrently and answers 503
+ * `not_ready` with the names of those that failed. A check has no timeout. A server that is stopping is not ready, whatever
+ * the checks return.
  *
  * @param options Other paths for the two.
  */
@@ -37,7 +37,7 @@ export function routes<Live extends string = "/livez", Ready extends string = "/
   Route<"GET", Live, {}, Succeeded<200, string>, never>,
   Route<"GET", Ready, {}, Succeeded<200, string>, "not_ready">,
 ] {
-  // Where a path is not given, its type is the default's.
+  // Without a path, its type is the default's.
   const { live = of("livez") as Path as Path<{}, Live>, ready = of("readyz") as Path as Path<{}, Ready> } = options;
   const meta = Meta.empty.add(Meta.access, "debug");
   return [
@@ -56,8 +56,8 @@ export function routes<Live extends string = "/livez", Ready extends string = "/
   ];
 }
 
-// Of the server and not of the request: the API document has nothing to say of it.
-const stopping: Dep<boolean> = { node: { from: [], compile: () => (asked) => asked.isStopping } };
+// It describes the server and not the request, so the API document leaves it out.
+const stopping: Dep<boolean> = { node: { from: [], compile: () => (request) => request.isStopping } };
 
 async function answerReady(checks: readonly Check[]): Promise<"ok" | Refusal<"not_ready">> {
   const results = await Promise.all(checks.map(async ({ name, probe }) => ({ name, result: await probe() })));
@@ -70,7 +70,7 @@ async function answerReady(checks: readonly Check[]): Promise<"ok" | Refusal<"no
   return failed.length === 0 ? "ok" : refuse(notReady, `Not ready: ${failed.join(", ")}.`);
 }
 
-function logFailure(name: string, why: string): void {
-  const message = `not ready: ${name}: ${why}`;
+function logFailure(name: string, reason: string): void {
+  const message = `not ready: ${name}: ${reason}`;
   log({ level: "warn", source: "framework.http", message, fields: {}, context: current() });
 }

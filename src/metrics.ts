@@ -13,28 +13,29 @@ import { get } from "./routing/route.ts";
 import type { Route } from "./routing/route.ts";
 import { Instruments, bringInstruments, expectInstruments, giveUpInstruments } from "./telemetry/measure.ts";
 
-/** OpenTelemetry's metric reader, as far as it is used. */
+/** The part of OpenTelemetry's `MetricReader` that is used. */
 export interface MetricReader {
   collect(): Promise<{ readonly resourceMetrics: object }>;
 }
 
-// By names that bundlers do not follow: they would have all of it, or fail for want of it, in a program that does not measure.
+// Bundlers do not follow these names. They would otherwise bundle the packages, or fail without them, in a program that does
+// not measure.
 const sdkPackage = "@opentelemetry/sdk-metrics";
 const prometheusPackage = "@opentelemetry/exporter-prometheus";
 
-/** The classes that `Metrics.routes` stands on. */
+/** The classes that `Metrics.routes` needs. */
 export interface MetricsPackages {
-  /** Of `@opentelemetry/sdk-metrics`, as the next is. */
+  /** From `@opentelemetry/sdk-metrics`, like `MetricReader`. */
   readonly MeterProvider: new (options: never) => object;
   readonly MetricReader: abstract new (options?: never) => object;
-  /** Of `@opentelemetry/exporter-prometheus`. */
+  /** From `@opentelemetry/exporter-prometheus`. */
   readonly PrometheusSerializer: new (...options: never) => object;
 }
 
-/** What was collected, as text. */
+/** Writes the collected metrics as text. */
 type Serialize = (collected: object) => string;
 
-/** A provider of the framework's own, and what reads it. */
+/** The framework's own `MeterProvider`, and its reader. */
 async function ownReader(
   packages: MetricsPackages | undefined,
 ): Promise<{ readonly reader: MetricReader; readonly instruments: Instruments }> {
@@ -48,7 +49,7 @@ async function ownReader(
   return { reader, instruments: new Instruments(provider) };
 }
 
-/** OpenTelemetry's own writer, given the names that its specification says: it leaves the unit out of them. */
+/** OpenTelemetry's serializer leaves the unit out of a name, which its specification asks for: `named` adds it. */
 async function serializer(packages: MetricsPackages | undefined): Promise<Serialize> {
   const { PrometheusSerializer } = (packages ??
     (await import(/* @vite-ignore */ prometheusPackage))) as typeof prometheus;
@@ -56,7 +57,7 @@ async function serializer(packages: MetricsPackages | undefined): Promise<Serial
   return (collected) => serializer.serialize(named(collected as sdk.ResourceMetrics));
 }
 
-// Each name ends with its unit in words (OpenTelemetry's "Prometheus and OpenMetrics Compatibility"), and a count has none.
+// A name ends with its unit as a word (OpenTelemetry's "Prometheus and OpenMetrics Compatibility"); a count has no unit.
 const words: { readonly [unit: string]: string } = {
   d: "days",
   h: "hours",
@@ -90,7 +91,7 @@ function named(collected: sdk.ResourceMetrics): sdk.ResourceMetrics {
       const suffix = suffixOf(unit);
       return {
         ...metric,
-        dataPoints: metric.dataPoints.map((point) => ({ ...point, attributes: said(point.attributes) })),
+        dataPoints: metric.dataPoints.map((point) => ({ ...point, attributes: withoutEmpty(point.attributes) })),
         descriptor: { ...metric.descriptor, unit: "", name: name.endsWith(suffix) ? name : name + suffix },
       } as sdk.MetricData;
     }),
@@ -98,33 +99,39 @@ function named(collected: sdk.ResourceMetrics): sdk.ResourceMetrics {
   return { ...collected, scopeMetrics };
 }
 
-// An empty label is one that is not there (Prometheus's data model).
-function said(attributes: Attributes): Attributes {
-  const isSaid = ([, value]: [string, unknown]): boolean => value !== "";
+// Prometheus's data model: an empty label is the same as an absent one.
+function withoutEmpty(attributes: Attributes): Attributes {
+  const hasValue = ([, value]: [string, unknown]): boolean => value !== "";
   const entries = Object.entries(attributes);
-  return entries.every(isSaid) ? attributes : Object.fromEntries(entries.filter(isSaid));
+  return entries.every(hasValue) ? attributes : Object.fromEntries(entries.filter(hasValue));
 }
 
-/** Where the figures are served, to whom, and whose they are. */
+/** The path of the metrics, who may read them, and their source. */
 export interface MetricsOptions<At extends string = string, Refuses extends string = string, Wire = unknown> {
   /** `/metrics` unless set. */
   readonly at?: Path<{}, At>;
-  /** An input that refuses whoever may not read them, as a `Dep.join` of a credential does; none unless set. */
+  /**
+   * An input that refuses clients that may not read them, such as a `Dep.join` of a credential. Everyone may read them by
+   * default.
+   */
   readonly guard?: Dep<unknown, Refuses, Wire>;
-  /** A reader of the application's own `MeterProvider`, whose instruments are then served; the framework's own unless set. */
+  /**
+   * A reader of the application's own `MeterProvider`, whose instruments are then served. By default the framework makes its
+   * own.
+   */
   readonly reader?: MetricReader;
-  /** What is loaded otherwise: for a program that is bundled, as a Worker is. */
+  /** Replaces the dynamic import, for a bundled program such as a Worker. */
   readonly packages?: MetricsPackages;
 }
 
 /**
- * `GET /metrics`: the figures, in the text form that Prometheus reads. `http.server.request.duration` by method, route and
- * status, `http.server.active_requests`, open connections, bytes of bodies held, `http.client.request.duration`, and each
- * pool's connections. Its access line is at debug. Whoever can reach it reads it, unless a `guard` refuses them.
+ * `GET /metrics`: the metrics in Prometheus's text format. `http.server.request.duration` by method, route and status,
+ * `http.server.active_requests`, open connections, bytes of bodies held, `http.client.request.duration`, and each pool's
+ * connections. Its access line has level debug. Every client can read it, unless a `guard` refuses.
  *
- * It stands on the packages `@opentelemetry/sdk-metrics` and `@opentelemetry/exporter-prometheus`, and loads them when it is
- * called, unless it is given them; of a provider registered with `@opentelemetry/api` the framework's instruments are too,
- * with or without it.
+ * It needs the packages `@opentelemetry/sdk-metrics` and `@opentelemetry/exporter-prometheus`, and imports them when it is
+ * called, unless `packages` has their classes. A provider registered with `@opentelemetry/api` gets the framework's
+ * instruments too, with or without this route.
  *
  * @example
  * ```ts
@@ -134,10 +141,10 @@ export interface MetricsOptions<At extends string = string, Refuses extends stri
 export function routes<At extends string = "/metrics", Refuses extends string = never, Wire = {}>(
   options: MetricsOptions<At, Refuses, Wire> = {},
 ): readonly [Route<"GET", At, Wire, Succeeded<number, unknown>, Refuses>] {
-  // Where no path is given, its type is the default's.
+  // Without a path, its type is the default's.
   const { at = of("metrics") as Path as Path<{}, At>, guard, reader, packages } = options;
   const source = reader === undefined ? ownSource(packages) : sourceOf(reader, packages);
-  // Whoever asks is told; until then nobody waits for it.
+  // A request reports the failure; until one comes, nothing awaits the promise.
   source.catch(() => {});
   const meta = Meta.empty.add(Meta.access, "debug");
   const summary = "What the server does, in figures";
@@ -157,7 +164,7 @@ const missing =
 
 type Collect = () => Promise<string>;
 
-// One for the process: its figures are the process's.
+// One per process, because the metrics describe the process.
 let own: Promise<Collect> | undefined;
 
 function ownSource(packages: MetricsPackages | undefined): Promise<Collect> {

@@ -1,13 +1,13 @@
 /**
- * Values by key, in the order in which they were set last. Every call takes a constant number of steps. A `Map` keeps such an
- * order too, but a fresh iterator of one walks what was deleted before the first entry: V8 takes 26 to 43 µs for that in a
- * `Map` of 100,000, and an iterator that is kept keeps every table that the `Map` has had.
+ * Values by key, ordered by when each was last set. Every call takes a constant number of steps. A `Map` keeps such an order
+ * too, but a fresh iterator walks over the deleted entries before the first one: 26 to 43 µs in V8 for a `Map` of 100,000.
+ * An iterator that is kept holds every table that the `Map` has had.
  */
 export class OldestFirst<V> {
   readonly #entries = new Map<string, QueueEntry<V>>();
   #oldest: QueueEntry<V> | undefined;
   #newest: QueueEntry<V> | undefined;
-  /** The entry that `sweep` looks at next; where there is none, it begins with the oldest. */
+  /** The entry at which `sweep` continues; undefined means the oldest. */
   #next: QueueEntry<V> | undefined;
 
   get size(): number {
@@ -18,7 +18,7 @@ export class OldestFirst<V> {
     return this.#entries.get(key)?.value;
   }
 
-  /** Keeps a value as the newest, and answers whether its key is new. */
+  /** Keeps a value as the newest. Returns whether its key is new. */
   set(key: string, value: V): boolean {
     const known = this.#entries.get(key);
     if (known === undefined) {
@@ -33,7 +33,7 @@ export class OldestFirst<V> {
     return false;
   }
 
-  /** Answers whether it was there. */
+  /** Returns whether the key was present. */
   delete(key: string): boolean {
     const entry = this.#entries.get(key);
     if (entry === undefined) return false;
@@ -42,7 +42,7 @@ export class OldestFirst<V> {
     return true;
   }
 
-  /** Deletes the oldest, and answers its key; undefined where there is none. */
+  /** Deletes the oldest entry and returns its key; undefined where there are no entries. */
   deleteOldest(): string | undefined {
     const oldest = this.#oldest;
     if (oldest === undefined) return undefined;
@@ -52,10 +52,10 @@ export class OldestFirst<V> {
   }
 
   /**
-   * Looks at so many of the next entries, round and round, and deletes those that have expired. Where it looks at more than
-   * are set in between, every entry's turn comes.
+   * Looks at the next `steps` entries, round and round, and deletes those that have expired. Every entry gets its turn if
+   * `steps` is larger than the number of entries set between two calls.
    *
-   * @param onDelete Called with each key that is deleted.
+   * @param onDelete Called with each deleted key.
    */
   sweep(steps: number, hasExpired: (value: V) => boolean, onDelete?: (key: string) => void): number {
     let deleted = 0;

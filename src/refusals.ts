@@ -1,10 +1,10 @@
-/** One input that is not what it should be: where it stands, what kind of wrong it is, and a sentence for the caller. */
+/** One validation error: where the input is, a code for what is wrong, and a sentence for the client. */
 export class Problem {
   /** `path.<name>`, `query.<name>`, `header.<name>`, `cookie.<name>`, `form.<name>`, or a place in the body. */
   readonly at: string;
-  /** `malformed`, `required`, a bound's own code, or the word the author of a check gave. */
+  /** `malformed`, `required`, the code of a bound, or the code that the author of a check chose. */
   readonly code: string;
-  /** Sent to the client as it is, so it never quotes the value. */
+  /** Sent to the client unchanged, so it never quotes the value. */
   readonly message: string;
 
   constructor(at: string, code: string, message: string) {
@@ -14,38 +14,38 @@ export class Problem {
   }
 }
 
-/** So many problems are told of one request where nothing else is said. */
+/** The default for how many problems one response lists. */
 export const maxListedProblems = 1000;
-/** So many of them go into a line of the log, and so many characters of each one's place: a member's name is as long as a body. */
-const mostInLine = 100;
-const longestPlace = 100;
+/** Limits of a log line: problems, and characters of each place, because the name of a member can be as long as the body. */
+const maxInLine = 100;
+const maxPlaceLength = 100;
 
-/** Problems as one text for the log, which ends however many there are, and however long their places are. */
+/** Problems as one text for the log, of limited length. */
 export function inOneLine(
   problems: readonly Problem[],
   more = 0,
-  tell = ({ code, message }: Problem, at: string): string => `${at}: ${message} (${code})`,
+  print = ({ code, message }: Problem, at: string): string => `${at}: ${message} (${code})`,
 ): string {
-  const told = problems.slice(0, mostInLine).map((problem) => {
+  const listed = problems.slice(0, maxInLine).map((problem) => {
     const { at } = problem;
-    return tell(problem, at.length > longestPlace ? `${at.slice(0, longestPlace)}…` : at);
+    return print(problem, at.length > maxPlaceLength ? `${at.slice(0, maxPlaceLength)}…` : at);
   });
-  const untold = problems.length - told.length + more;
-  return untold === 0 ? told.join("; ") : `${told.join("; ")}; and ${untold} more`;
+  const unlisted = problems.length - listed.length + more;
+  return unlisted === 0 ? listed.join("; ") : `${listed.join("; ")}; and ${unlisted} more`;
 }
 
-/** A named way to refuse: what it means, and the status it is answered with. */
+/** A named kind of error response: its meaning and its status code. */
 export interface Code<out Name extends string = string> {
   readonly name: Name;
   /** 4xx or 5xx. */
   readonly status: number;
   /** What the code means, for the API document. */
   readonly doc: string;
-  /** The `WWW-Authenticate` value (RFC 9110 §11.6.1); a 401 has one. */
+  /** The `WWW-Authenticate` value (RFC 9110 §11.6.1) of a 401. */
   readonly challenge?: string;
 }
 
-/** Declares a code. One name means one thing: `App.make` refuses two codes of one name that differ. */
+/** Declares a code. `App.make` refuses two codes of one name that differ. */
 function code<const Name extends string>(
   name: Name,
   options: { readonly status: number; readonly doc: string; readonly challenge?: string },
@@ -53,7 +53,7 @@ function code<const Name extends string>(
   return { name, ...options };
 }
 
-/** An input is not what the route reads: 400, with every problem. */
+/** An input is invalid: 400, with every problem. */
 export const invalid: Code<"invalid"> = code("invalid", {
   status: 400,
   doc: "Inputs are not what the route reads; each problem says where.",
@@ -63,22 +63,22 @@ export const unreadable: Code<"unreadable"> = code("unreadable", {
   status: 400,
   doc: "The body could not be read as sent: cut short, malformed, or too slow to arrive.",
 });
-/** The body is longer than the server or the route takes: 413. */
+/** The body is longer than the server or the route accepts: 413. */
 export const tooLarge: Code<"too_large"> = code("too_large", {
   status: 413,
   doc: "The body is longer than the server takes.",
 });
-/** Another site sent a request that changes something: 403. */
+/** Another site sent a request with an unsafe method: 403. */
 export const crossOrigin: Code<"cross_origin"> = code("cross_origin", {
   status: 403,
   doc: "A browser sent a request that changes something from another site.",
 });
-/** A WebSocket's address asked for without an upgrade: 426. */
+/** A WebSocket's address was requested without an upgrade: 426. */
 export const upgradeRequired: Code<"upgrade_required"> = code("upgrade_required", {
   status: 426,
   doc: "The address is a WebSocket, answered only to a request that opens one; Upgrade says which.",
 });
-/** Something the request needed did not come free in time: 503, with `Retry-After`. */
+/** A resource that the request needed was not available in time: 503, with `Retry-After`. */
 export const busy: Code<"busy"> = code("busy", {
   status: 503,
   doc: "Something the request needed did not come free in time; try again.",
@@ -90,31 +90,31 @@ export const notReady: Code<"not_ready"> = code("not_ready", {
   status: 503,
   doc: "Something the server needs to serve did not answer.",
 });
-/** The body's `Content-Type` is none the route reads: 415. */
+/** The route does not read the body's `Content-Type`: 415. */
 export const unsupportedMediaType: Code<"unsupported_media_type"> = code("unsupported_media_type", {
   status: 415,
   doc: "The body is sent as something the route does not read.",
 });
-/** Nothing is at this address: 404. */
+/** No route has this path: 404. */
 export const notFound: Code<"not_found"> = code("not_found", { status: 404, doc: "Nothing is here." });
-/** The path is answered, but not by this method: 405, with `Allow`. */
+/** The path has routes, but none for this method: 405, with `Allow`. */
 export const methodNotAllowed: Code<"method_not_allowed"> = code("method_not_allowed", {
   status: 405,
   doc: "The path is answered, but not by this method; Allow lists those.",
 });
-/** The method is known neither to the framework nor to a route: 501. */
+/** Neither the framework nor a route knows the method: 501. */
 export const notImplemented: Code<"not_implemented"> = code("not_implemented", {
   status: 501,
   doc: "The method is not one this server implements.",
 });
 
-/** The caller asked more often than a `Rate.limit` lets it: 429, with `Retry-After`. */
+/** The client sent more requests than a `Rate.limit` allows: 429, with `Retry-After`. */
 export const rateLimited: Code<"rate_limited"> = code("rate_limited", {
   status: 429,
   doc: "The caller asked more often than the route allows; Retry-After says when to ask again.",
 });
 
-/** The codes any route may answer with undeclared. */
+/** The codes that any route may answer with, undeclared. */
 export const frameworkCodes: readonly Code[] = [
   notFound,
   methodNotAllowed,
@@ -128,7 +128,7 @@ export const frameworkCodes: readonly Code[] = [
   internal,
 ];
 
-/** What a client is told when nobody gave a sentence, by code. */
+/** The sentence that a client gets by default, by code. */
 export const sentences: ReadonlyMap<string, string> = new Map([
   ["not_found", "There is nothing here."],
   ["method_not_allowed", "That is not something you can do here."],
@@ -144,10 +144,10 @@ export const sentences: ReadonlyMap<string, string> = new Map([
   ["unsupported_media_type", "That request's body is not in a form this can read."],
 ]);
 
-/** Codes that a handler or an input may refuse with undeclared. */
+/** Codes that a handler or an input may use undeclared. */
 export type FrameworkCode = "invalid" | "unreadable" | "too_large" | "busy" | "internal";
 
-/** An expected failure, made with {@link refuse}: returned or thrown, it is the answer. */
+/** An expected failure, made with {@link refuse}. Returned or thrown, it becomes the response. */
 export class Refusal<out Name extends string = string> {
   static readonly code: typeof code = code;
   static readonly invalid: Code<"invalid"> = invalid;
@@ -163,15 +163,15 @@ export class Refusal<out Name extends string = string> {
   static readonly notFound: Code<"not_found"> = notFound;
 
   readonly code: Code<Name>;
-  /** What the client is told. */
+  /** The sentence that the client gets. */
   readonly message: string;
-  /** For the log alone. */
+  /** Only logged, never sent. */
   readonly detail?: string;
-  /** Sent beside the code's challenge. */
+  /** Sent in addition to the code's challenge. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Listed in the body when there are any; only `invalid` has them. */
+  /** Listed in the body; only `invalid` has problems. */
   readonly problems: readonly Problem[];
-  /** How many problems there are beside those listed. */
+  /** How many problems are not listed. */
   readonly more: number;
 
   constructor(code: Code<Name>, message: string, options: RefusalOptions) {
@@ -184,7 +184,7 @@ export class Refusal<out Name extends string = string> {
   }
 }
 
-/** Whether it is a refusal whose code and detail can be told: JavaScript makes one of anything. */
+/** Whether a value is a refusal with a readable code and detail: JavaScript can construct one from any arguments. */
 export function isTellable(refusal: unknown): refusal is Refusal {
   try {
     if (!(refusal instanceof Refusal)) return false;
@@ -199,7 +199,7 @@ function isTextOrNone(detail: unknown): boolean {
   return detail === undefined || typeof detail === "string";
 }
 
-/** What the framework itself may add to a refusal; an application adds the detail alone. */
+/** Options that only the framework sets, but for `detail`. */
 interface RefusalOptions {
   readonly detail?: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
@@ -208,45 +208,45 @@ interface RefusalOptions {
 }
 
 const none: readonly never[] = [];
-const comeAgain = [["retry-after", "1"]] as const;
+const retryAfter = [["retry-after", "1"]] as const;
 
 /**
- * Makes a refusal: returned from a handler or a `Dep.join`, it is the answer.
+ * Makes a refusal. Returned from a handler or a `Dep.join`, it becomes the response.
  *
- * @param code One of the codes the route or the input declares.
- * @param message What the client is told; the code's own sentence by default.
- * @param options `detail` is written to the log and never sent.
+ * @param code One of the codes that the route or the input declares.
+ * @param message The sentence that the client gets; the code's own sentence by default.
+ * @param options `detail` is logged and never sent.
  */
 export function refuse<const Name extends string>(
   code: Code<Name>,
   message?: string,
   options?: { readonly detail?: string },
 ): Refusal<Name> {
-  const said = message ?? sentences.get(code.name) ?? code.doc;
-  // Every `busy` says when to come again (contract 7.2).
-  return new Refusal(code, said, code.name === busy.name ? { ...options, headers: comeAgain } : (options ?? {}));
+  const sentence = message ?? sentences.get(code.name) ?? code.doc;
+  // Every `busy` has `Retry-After` (contract 7.2).
+  return new Refusal(code, sentence, code.name === busy.name ? { ...options, headers: retryAfter } : (options ?? {}));
 }
 
-/** The one answer that tells the problems of a request: those listed, and how many more there are. */
+/** The 400 that lists the problems of a request, and how many more there are. */
 export function invalidRefusal(problems: readonly Problem[], detail?: string, more = 0): Refusal<"invalid"> {
   const options = detail === undefined ? { problems, more } : { problems, more, detail };
   return new Refusal(invalid, sentences.get("invalid") as string, options);
 }
 
-/** A refusal with no more problems listed than may be. */
-export function listing(most: number, refusal: Refusal): Refusal {
+/** The refusal with at most `max` problems listed. */
+export function listing(max: number, refusal: Refusal): Refusal {
   const { code, message, detail, headers, problems, more } = refusal;
-  if (problems.length <= most) return refusal;
-  const listed = { headers, problems: problems.slice(0, most), more: more + problems.length - most };
+  if (problems.length <= max) return refusal;
+  const listed = { headers, problems: problems.slice(0, max), more: more + problems.length - max };
   return new Refusal(code, message, detail === undefined ? listed : { ...listed, detail });
 }
 
-/** An error that knows what it is answered with where nobody handles it; its message goes to the log as the detail. */
+/** An error with the refusal that answers it when it is not caught; its message is logged as the detail. */
 export abstract class RefusingError extends Error {
   abstract readonly refusal: Refusal;
 }
 
-/** A bug of the application found while its answer is written: a 500 whose detail goes to the log, free of values. */
+/** An invalid answer, a bug of the application: a 500 whose logged detail quotes no value. */
 export class Unwritable extends Error {
   override readonly name: string = "Unwritable";
 }

@@ -1,14 +1,14 @@
-/** What an operation that can fail in an expected way answers: its value, or its error as a value. */
+/** The outcome of an operation that can fail in an expected way: its value, or its error as a value. */
 export type Result<A, E> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly error: E };
 
-/** Makes the good case. */
+/** Makes a success. */
 export function ok(): Result<void, never>;
 export function ok<A>(value: A): Result<A, never>;
 export function ok<A>(value?: A): Result<A | undefined, never> {
   return { ok: true, value };
 }
 
-/** Makes the bad case. */
+/** Makes a failure. */
 export function error<E>(error: E): Result<never, E> {
   return { ok: false, error };
 }

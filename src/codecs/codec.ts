@@ -5,21 +5,21 @@ import type { Result } from "../result.ts";
 declare const sent: unique symbol;
 
 /**
- * One kind of value as text, in a path, a query, a header, a cookie or a form. `Sent` is what a typed client, which has
- * only the types, is given for it: the value where the platform's own text of it is the codec's, and otherwise the text.
+ * Converts one type of value to text and back, in a path, a query, a header, a cookie or a form. `Sent` is the type that a
+ * typed client takes: the value where the platform writes it as the codec does, and otherwise the text.
  */
 export interface Codec<in out A, out Sent = unknown> {
-  /** The value, or the sentence a client is told; the sentence never quotes the text. */
+  /** The value, or a sentence for the client. The sentence never quotes the text. */
   readonly parse: (text: string) => Result<A, string>;
   readonly print: (value: A) => string;
-  /** Reads a header sent on several lines whole, the lines joined with `, `. */
+  /** A header on several lines is read as one, the lines joined with `, `. */
   readonly list?: boolean;
-  /** What the API document says of the text. */
+  /** The API document's description of the text. */
   readonly text?: TextShape;
   readonly [sent]?: Sent;
 }
 
-/** What a client is given for a codec's value; its text, where the codec's type does not say. */
+/** The type that a typed client takes for a codec's value; text, where the codec's type does not give it. */
 export type EncodedAs<Sent> = unknown extends Sent ? string : Sent;
 
 /** A text's description in the API document. */
@@ -27,11 +27,11 @@ export interface TextShape {
   readonly type: "string" | "integer" | "number" | "boolean";
   readonly format?: string;
   readonly enum?: readonly string[];
-  /** The word the author gave the kind of value. */
+  /** The name that the author gave the type. */
   readonly kind?: string;
 }
 
-/** A codec of any value, where which one does not matter. */
+/** A codec of any type of value. */
 export interface AnyCodec {
   readonly parse: (text: string) => Result<unknown, string>;
   readonly print: (value: never) => string;
@@ -40,19 +40,19 @@ export interface AnyCodec {
 }
 
 /**
- * The answer to every text a codec does not read: one frozen value made with the codec, so a hostile request
- * costs no allocation and no sentence can quote what was sent.
+ * The error for every text that a codec does not read. One frozen value, made with the codec: a hostile request costs no
+ * allocation, and no sentence can quote its text.
  */
 export function malformed(expects: string): Result<never, string> {
   return Object.freeze(error(`This is not ${expects}.`));
 }
 
 /**
- * A type of the application's own.
+ * A codec for a type of the application.
  *
- * @param options `kind` is its title in the API document. `parse` answers the value, or the whole sentence the
- * client is told, which must not quote the text. `list` marks a header that may come on several lines: they are read
- * as one, joined with `, `.
+ * @param options `kind` is its title in the API document. `parse` returns the value, or the whole sentence for the client,
+ *   which must not quote the text. `list` marks a header that may be sent on several lines: they are read as one, joined
+ *   with `, `.
  * @example
  * ```ts
  * const sku = Codec.custom({
@@ -73,8 +73,8 @@ export function custom<A>(options: {
 }
 
 /**
- * What is left of a field value as elements with commas between them (RFC 9110 §5.6.1); undefined where one is
- * malformed. Empty elements are passed over, as a recipient must.
+ * Reads the rest of a field as elements with commas between them (RFC 9110 §5.6.1); undefined where one is malformed. A
+ * recipient must skip empty elements.
  */
 export function readElements<A>(field: FieldScanner, read: (field: FieldScanner) => A | undefined): A[] | undefined {
   const list: A[] = [];
@@ -93,7 +93,7 @@ export function readElements<A>(field: FieldScanner, read: (field: FieldScanner)
 /**
  * A codec of a list field. A list with an element that cannot be printed prints as nothing.
  *
- * @param options `least` is how many elements there are at least.
+ * @param options `least` is the smallest number of elements.
  */
 export function elements<A>(options: {
   readonly expects: string;

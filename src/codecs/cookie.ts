@@ -1,30 +1,30 @@
 import { isToken, stripped } from "../http/fields.ts";
 import type { Codec } from "./codec.ts";
 
-/** A cookie, declared once: what reads it, sets it and removes it. */
+/** The declaration of a cookie, which reads, sets and removes it. */
 export interface Cookie<in out A> {
   readonly name: string;
   readonly codec: Codec<A>;
-  /** How its value is kept from being changed, where it is. */
+  /** How the value is signed or encrypted, if it is. */
   readonly sealing?: Sealing;
 }
 
-/** What a signed or an encrypted cookie does to its value, made by `Cookie.signed` or `Cookie.encrypted`. */
+/** Signs or encrypts a cookie's value; made by `Cookie.signed` or `Cookie.encrypted`. */
 export interface Sealing {
-  /** How old a value may be. */
+  /** The greatest age of a value. */
   readonly maxAgeMs?: number;
-  /** The value as it stands in the cookie, stamped with the time. */
+  /** The sealed value with the time of sealing, as it is sent. */
   readonly close: (value: string, now: Date) => Promise<string>;
-  /** The value, or undefined for whatever this did not close, or closed too long ago. */
+  /** The value; undefined for a text that this did not close, or closed more than `maxAgeMs` ago. */
   readonly open: (text: string, now: Date) => Promise<string | undefined>;
 }
 
 /** A cookie to be set, made by {@link make} or {@link clear}. */
 export interface SetCookie {
   readonly name: string;
-  /** As it is sent; empty where `seal` is there, which answers it. */
+  /** As it is sent; empty with `seal`, which makes the value. */
   readonly value: string;
-  /** Seals the value, when its answer is made. */
+  /** Seals the value when the response is made. */
   readonly seal?: (now: Date) => Promise<string>;
   readonly path: string;
   readonly httpOnly: boolean;
@@ -32,11 +32,11 @@ export interface SetCookie {
   readonly maxAgeMs?: number;
 }
 
-/** What is said of a cookie beside its value. */
+/** A cookie's attributes. */
 export interface CookieOptions {
   /** `/` by default. */
   readonly path?: string;
-  /** How long the browser keeps it, in whole seconds rounded up; until it is closed when not given. */
+  /** How long the browser keeps it, rounded up to whole seconds; until the browser closes by default. */
   readonly maxAgeMs?: number;
   /** Hidden from scripts: true by default. */
   readonly httpOnly?: boolean;
@@ -44,7 +44,7 @@ export interface CookieOptions {
   readonly sameSite?: "strict" | "lax";
 }
 
-/** Declares a cookie (RFC 6265). Throws where the name is no token. */
+/** Declares a cookie (RFC 6265). Throws where the name is not a token. */
 export function named<A>(name: string, codec: Codec<A>): Cookie<A> {
   if (!isToken(name)) throw new Error(`Cookie.named: ${JSON.stringify(name)} is not a cookie name`);
   return { name, codec };
@@ -53,13 +53,13 @@ export function named<A>(name: string, codec: Codec<A>): Cookie<A> {
 /**
  * A cookie to set.
  *
- * @throws Error where no cookie can hold the printed value or the path, or for an age that is none. `Cookie.encoded` holds
+ * @throws Error where no cookie can hold the printed value or the path, or the age is out of range. `Cookie.encoded` holds
  *   any text.
  */
 export function make<A>(cookie: Cookie<A>, value: A, options: CookieOptions = {}): SetCookie {
   const { name, codec, sealing } = cookie;
   const printed = codec.print(value);
-  // What is sealed may be any text: it stands in the cookie as base64url.
+  // A sealed value may be any text, because the cookie holds base64url.
   const canHold = sealing === undefined ? isCookieValue(printed) : printed.isWellFormed();
   if (!canHold) throw new Error(`Cookie.make: cookie ${name} has a value no cookie can hold`);
   const maxAgeMs = shorter(options.maxAgeMs, sealing?.maxAgeMs);
@@ -78,7 +78,7 @@ export function make<A>(cookie: Cookie<A>, value: A, options: CookieOptions = {}
   };
 }
 
-/** Removes a cookie; the path is the one it was set with. */
+/** Removes a cookie. The path must be the one that it was set with. */
 export function clear<A>(cookie: Cookie<A>, options: { readonly path?: string } = {}): SetCookie {
   const path = cookiePath(cookie.name, options.path);
   return { name: cookie.name, value: "", path, httpOnly: true, sameSite: "lax", maxAgeMs: 0 };
@@ -94,12 +94,15 @@ export function setCookieLine(cookie: SetCookie, secure: boolean): string {
   return line;
 }
 
-/** A cookie as JavaScript may write it down. No `Domain` is ever sent, and one that is given must be none that was forged. */
+/**
+ * A cookie as JavaScript may build it. The framework never sends `Domain`, but it checks one that is given, which may be
+ * forged.
+ */
 type WrittenCookie = { readonly [part in keyof SetCookie | "domain"]?: unknown };
 
 /**
- * What of a cookie cannot be sent, in words for the log; undefined where all of it can. A `;` in any part would begin
- * another attribute, and a control character another header.
+ * The part of a cookie that cannot be sent, in words for the log; undefined for a valid cookie. A `;` in any part would
+ * begin another attribute, and a control character another header.
  */
 export function wrongPart(cookie: WrittenCookie | null): string | undefined {
   if (typeof cookie !== "object" || cookie === null) return "no cookie";
@@ -111,9 +114,10 @@ export function wrongPart(cookie: WrittenCookie | null): string | undefined {
   return maxAgeMs === undefined || isAge(maxAgeMs) ? undefined : `maxAgeMs of cookie ${name}`;
 }
 
-/** The first cookie of a name in one `Cookie` line; the quotes of a quoted value are part of it. */
+/** The first cookie with this name in one `Cookie` line. The quotes of a quoted value belong to it. */
 export function findCookie(line: string, name: string): string | undefined {
-  // Looked for anew only behind the last one found: of a line of `;`, each would look to the line's end.
+  // `=` is searched again only after the last one found. Else each `;` of a line of semicolons would search to the line's
+  // end.
   let equals = line.indexOf("=");
   for (let start = 0; equals !== -1;) {
     const semicolon = line.indexOf(";", start);
@@ -143,14 +147,14 @@ function isDomain(text: string): boolean {
   return /^[A-Za-z0-9.-]+$/.test(text);
 }
 
-/** So many milliseconds from any day of ours there is still a `Date`: the last is 8.64e15 after 1970. */
+/** The greatest age for which `Date` still has a time: its last is 8.64e15 ms after 1970. */
 export const oldestMs = 8e15;
 
 function isAge(ms: unknown): boolean {
   return typeof ms === "number" && ms >= 0 && ms <= oldestMs;
 }
 
-// RFC 6265 §4.1.1: cookie-octets, which double quotes may stand around.
+// RFC 6265 §4.1.1: cookie-octets, optionally in double quotes.
 function isCookieValue(text: string): boolean {
   return /^(?:[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*|"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")$/.test(text);
 }

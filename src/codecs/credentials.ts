@@ -5,11 +5,11 @@ import type { Result } from "../result.ts";
 import { malformed, readElements } from "./codec.ts";
 import type { Codec } from "./codec.ts";
 
-/** Who a caller says it is, as `Authorization` has it. */
+/** The credentials of `Authorization`. */
 export interface Credentials {
   /** In lower case: `Bearer` and `bearer` are one scheme. */
   readonly scheme: string;
-  /** A token68, such as a bearer's or a Basic one, or parameters: none where the scheme stands alone. */
+  /** A token68, as `Bearer` and `Basic` have, or parameters. A scheme alone has no parameters. */
   readonly value:
     | { readonly kind: "token68"; readonly token: string }
     | { readonly kind: "parameters"; readonly parameters: ReadonlyMap<string, string> };
@@ -43,7 +43,7 @@ function parse(text: string): Result<Credentials, string> {
 
 function readPair(field: FieldScanner): readonly [name: string, value: string] | undefined {
   const name = field.match(token)?.toLowerCase();
-  // RFC 9110 §11.2 has bad white space around this "=", which a recipient must read.
+  // RFC 9110 §11.2: a recipient must read bad white space around this "=".
   field.skipBlanks();
   if (name === undefined || !field.take("=")) return undefined;
   field.skipBlanks();
@@ -62,23 +62,23 @@ function printToken68(text: string): string | undefined {
 }
 
 /**
- * A scheme and what it gives (RFC 9110 §11.4): `Bearer abc`, `Digest username="ann", nc=00000001`. Two tokens, or a
- * parameter given twice, are malformed.
+ * A scheme and its token or parameters (RFC 9110 §11.4): `Bearer abc`, `Digest username="ann", nc=00000001`. Two tokens, or
+ * a repeated parameter, are malformed.
  */
 export const credentials: Codec<Credentials> = { parse, print, text: { type: "string" } };
 
-/** A person's name and password, as HTTP's own dialog sends them. */
+/** A user's name and password, as a browser's login dialog sends them. */
 export interface BasicLogin {
   readonly user: string;
   readonly password: string;
 }
 
-/** The token of `Authorization: Bearer …` (RFC 6750 §2.1); undefined for credentials of another kind, and for none. */
+/** The token of `Authorization: Bearer …` (RFC 6750 §2.1); undefined for other credentials, or without any. */
 export function bearerToken(credentials: Credentials | undefined): string | undefined {
   return credentials?.scheme === "bearer" ? token68Of(credentials) : undefined;
 }
 
-/** The login of `Authorization: Basic …` (RFC 7617 §2), in UTF-8; undefined for credentials of another kind, and for none. */
+/** The login of `Authorization: Basic …` (RFC 7617 §2), in UTF-8; undefined for other credentials, or without any. */
 export function basicLogin(credentials: Credentials | undefined): BasicLogin | undefined {
   const token = credentials?.scheme === "basic" ? token68Of(credentials) : undefined;
   const text = token === undefined ? undefined : base64Text(token);
@@ -92,11 +92,11 @@ function token68Of({ value }: Credentials): string | undefined {
 }
 
 function base64Text(token: string): string | undefined {
-  // A token68 may have letters that are none of base64's, and a last group that is too short.
+  // A token68 may have characters that base64 does not use, and a last group that is too short.
   const padding = token.indexOf("=");
   const bare = padding === -1 ? token : token.slice(0, padding);
   if (bare.length % 4 === 1 || !/^[A-Za-z0-9+/]*=*$/.test(token)) return undefined;
   const text = decode(Uint8Array.from(atob(bare), (character) => character.charCodeAt(0)));
-  // RFC 7617 §2: neither has a control character.
+  // RFC 7617 §2: neither name nor password has a control character.
   return text === undefined || /\p{Cc}/u.test(text) ? undefined : text;
 }

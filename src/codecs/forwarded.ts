@@ -4,17 +4,17 @@ import type { FieldScanner } from "../http/fields.ts";
 import { elements } from "./codec.ts";
 import type { Codec } from "./codec.ts";
 
-/** What one proxy says of the request it passed on. */
+/** The parameters that one proxy added to a request that it forwarded. */
 export interface ForwardedElement {
-  /** Who sent it to the proxy: an address, an IPv6 one in brackets, `unknown` or `_name`, and a port after `:`. */
+  /** The address that sent it to the proxy; an IPv6 one in brackets, `unknown` or `_name`, with an optional port after `:`. */
   readonly for?: string;
-  /** Where the proxy took it, written the same way. */
+  /** The proxy's own address that received it, in the same form. */
   readonly by?: string;
-  /** The `Host` the proxy was sent. */
+  /** The `Host` that the proxy received. */
   readonly host?: string;
-  /** The scheme it was sent by, in lower case. */
+  /** The scheme of the request, in lower case. */
   readonly proto?: string;
-  /** What else it says, the names in lower case. */
+  /** Other parameters, with names in lower case. */
   readonly extensions: ReadonlyMap<string, string>;
 }
 
@@ -68,16 +68,16 @@ function printElement(element: ForwardedElement): string | undefined {
     if (value !== undefined) pairs.set(name, value);
   }
   for (const [name, value] of element.extensions) {
-    // Printed, it would be read as the known one.
-    if (known.some((its) => its === name.toLowerCase())) return undefined;
+    // A reader would take it for the known parameter.
+    if (known.some((one) => one === name.toLowerCase())) return undefined;
     pairs.set(name, value);
   }
   return elementOf([...pairs]) && printPairs(pairs)?.join(";");
 }
 
 /**
- * What `Forwarded` says (RFC 7239 §4), the client's own proxy first. No blanks stand around `;` and `=`; a pair given
- * twice, an address that is none, or a port past 65535 is malformed.
+ * The elements of `Forwarded` (RFC 7239 §4), the client's own proxy first. No white space is allowed around `;` and `=`. A
+ * repeated pair, an invalid address, or a port over 65535 is malformed.
  */
 export const forwarded: Codec<readonly ForwardedElement[]> = /* @__PURE__ */ elements({
   expects: "a Forwarded value",

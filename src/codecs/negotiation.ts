@@ -14,12 +14,12 @@ import type { Result } from "../result.ts";
 import { elements, malformed } from "./codec.ts";
 import type { Codec } from "./codec.ts";
 
-/** What a body is: `text/html;charset=utf-8`. */
+/** A media type: `text/html;charset=utf-8`. */
 export interface MediaType {
-  /** In lower case, as the subtype is. */
+  /** In lower case, like the subtype. */
   readonly type: string;
   readonly subtype: string;
-  /** The names in lower case, in the order sent; what a quoted value says, not its quotes. */
+  /** In the order sent, names in lower case, values without quotes. */
   readonly parameters: ReadonlyMap<string, string>;
 }
 
@@ -62,21 +62,21 @@ function parse(text: string): Result<MediaType, string> {
   });
 }
 
-/** A media type, as `Content-Type` has it (RFC 9110 §8.3.1). A parameter given twice is malformed. */
+/** The media type of `Content-Type` (RFC 9110 §8.3.1). A repeated parameter is malformed. */
 export const mediaType: Codec<MediaType> = {
   parse,
   print: (value) => printMediaType(value) ?? "",
   text: { type: "string" },
 };
 
-/** How much one of several is wanted: `weight` counts thousandths, 0 (not at all) to 1000. */
+/** A value with its weight in thousandths: 0 means not acceptable, 1000 is preferred. */
 export type Weighted<A> = A & { readonly weight: number };
 
-/** Where a weight starts; the name is read in either case, and nothing may follow a weight. */
+/** The start of a weight. The name is read in either case, and nothing may follow the weight. */
 const weightStart: RegExp = /[ \t]*;[ \t]*[qQ]=/y;
 const quality = /0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?/y;
 
-/** The weight that follows (RFC 9110 §12.4.2), 1000 where none does; undefined where it is malformed. */
+/** Reads a weight (RFC 9110 §12.4.2): 1000 without one; undefined where it is malformed. */
 function readWeight(field: FieldScanner): number | undefined {
   if (field.match(weightStart) === undefined) return 1000;
   const text = field.match(quality);
@@ -84,7 +84,7 @@ function readWeight(field: FieldScanner): number | undefined {
   return text.startsWith("1") ? 1000 : Number(text.slice(2).padEnd(3, "0"));
 }
 
-/** The weight with `;q=` before it, nothing for 1000; undefined where it is no count of thousandths. */
+/** The weight with `;q=` before it, nothing for 1000; undefined where it is not from 0 to 1000. */
 function printWeight(weight: number): string | undefined {
   if (!Number.isInteger(weight) || weight < 0 || weight > 1000) return undefined;
   return weight === 1000 ? "" : `;q=${weight / 1000}`;
@@ -102,8 +102,8 @@ function printElement(element: Weighted<{ token: string }>): string | undefined 
 }
 
 /**
- * Tokens with weights, as `Accept-Encoding` and `Accept-Language` have them (RFC 9110 §12.4.2), in the order sent; the
- * tokens in lower case. Empty is a list of none.
+ * Tokens with weights, as in `Accept-Encoding` and `Accept-Language` (RFC 9110 §12.4.2), in the order sent. The tokens are
+ * in lower case. An empty text is an empty list.
  */
 export const weighted: Codec<readonly Weighted<{ token: string }>[]> = /* @__PURE__ */ elements({
   expects: "a list of weighted tokens",
@@ -139,14 +139,14 @@ function printMediaRange(element: Weighted<MediaRange>): string | undefined {
   return range === undefined || weight === undefined ? undefined : `${range}${weight}`;
 }
 
-// "*" is a token too, but says nothing before a subtype.
+// "*" is also a token, but "*/html" has no meaning.
 function isRange({ type, subtype }: Pick<MediaRange, "type" | "subtype">): boolean {
   return type !== "*" || subtype === "*";
 }
 
 /**
- * The media ranges of `Accept` (RFC 9110 §12.5.1), in the order sent, each with the parameters before its weight.
- * Empty is a list of none.
+ * The media ranges of `Accept` (RFC 9110 §12.5.1), in the order sent, each with the parameters before its weight. An empty
+ * text is an empty list.
  */
 export const accept: Codec<readonly Weighted<MediaRange>[]> = /* @__PURE__ */ elements({
   expects: "an Accept value",
@@ -155,11 +155,11 @@ export const accept: Codec<readonly Weighted<MediaRange>[]> = /* @__PURE__ */ el
   print: printMediaRange,
 });
 
-/** One word to a cache: `no-store`, or `max-age` with the argument `60`. */
+/** A cache directive: `no-store`, or `max-age` with the argument `60`. */
 export interface CacheDirective {
   /** In lower case. */
   readonly directive: string;
-  /** What it says, whether it was sent quoted or not. */
+  /** The argument, without quotes. */
   readonly argument?: string;
 }
 
@@ -175,13 +175,13 @@ function printDirective({ directive: given, argument }: CacheDirective): string 
   const directive = given.toLowerCase();
   if (!isToken(directive)) return undefined;
   if (argument === undefined) return directive;
-  // RFC 9111 §5.2.2.4, §5.2.2.7: these two take field names, and a sender quotes even one of them.
+  // RFC 9111 §5.2.2.4, §5.2.2.7: these two take field names, and a sender quotes even a single one.
   const quotes = directive === "no-cache" || directive === "private";
   const printed = quotes ? printQuoted(argument) : printWord(argument);
   return printed === undefined ? undefined : `${directive}=${printed}`;
 }
 
-/** The directives of `Cache-Control` (RFC 9111 §5.2), in the order sent; one may be there twice. */
+/** The directives of `Cache-Control` (RFC 9111 §5.2), in the order sent; a directive may repeat. */
 export const cacheControl: Codec<readonly CacheDirective[]> = /* @__PURE__ */ elements({
   expects: "a Cache-Control value",
   least: 0,

@@ -4,7 +4,7 @@ import type { Result } from "../result.ts";
 import { malformed } from "./codec.ts";
 import type { Codec } from "./codec.ts";
 
-/** Any text, as it is. */
+/** Any text, unchanged. */
 export const string: Codec<string, string> = { parse: ok, print: (value) => value, text: { type: "string" } };
 
 const yes: Result<boolean, string> = { ok: true, value: true };
@@ -16,7 +16,7 @@ function parseBool(text: string): Result<boolean, string> {
   return text === "false" ? no : neither;
 }
 
-/** `true` or `false`, in exactly these letters. */
+/** `true` or `false`; case matters. */
 export const bool: Codec<boolean, boolean> = {
   parse: parseBool,
   print: (value) => (value ? "true" : "false"),
@@ -36,7 +36,7 @@ function parseInteger(text: string): Result<number, string> {
     value = value * 10 + digit;
     if (value > Number.MAX_SAFE_INTEGER) return notWhole;
   }
-  // Subtracted, so that "-0" is 0 and not the other zero.
+  // Subtraction makes "-0" 0 and not -0.
   return ok(negative ? 0 - value : value);
 }
 
@@ -46,21 +46,21 @@ function printInteger(value: number): string {
 }
 
 /**
- * A whole number, −(2^53−1) to 2^53−1: digits, with `-` before them or not. Leading zeros are read. A number
- * outside the range is malformed, and prints as nothing.
+ * A whole number, −(2^53−1) to 2^53−1: digits with an optional `-`. Leading zeros are accepted. A number outside the range
+ * is malformed, and prints as nothing.
  */
 export const int: Codec<number, number> = { parse: parseInteger, print: printInteger, text: { type: "integer" } };
 
-// 2^63 has 19 digits. Longer text is refused before BigInt sees it: its work grows faster than the text.
-const mostDigits = 19;
+// 2^63 has 19 digits. `BigInt` never gets a longer text, because its work grows faster than the text.
+const maxDigits = 19;
 
 function parseInt64(text: string): Result<bigint, string> {
   if (!/^-?[0-9]+$/.test(text)) return notWhole;
   const negative = text.charCodeAt(0) === 0x2d;
   let start = negative ? 1 : 0;
   while (text.charCodeAt(start) === 0x30) start++;
-  if (text.length - start > mostDigits) return notWhole;
-  // What is left of "000" is "", which BigInt reads as 0.
+  if (text.length - start > maxDigits) return notWhole;
+  // The rest of "000" is "", which BigInt reads as 0.
   const magnitude = BigInt(text.slice(start));
   const value = negative ? -magnitude : magnitude;
   return fits(value) ? ok(value) : notWhole;
@@ -91,8 +91,8 @@ function printDecimal(value: number): string {
 }
 
 /**
- * A finite number, written `-12`, `0.5` or `2.5e-4`; `.5`, `5.`, `+3`, `inf` and `nan` are malformed. Prints the
- * fewest digits that read back as the same number, and infinity and NaN as nothing.
+ * A finite number, written `-12`, `0.5` or `2.5e-4`; `.5`, `5.`, `+3`, `inf` and `nan` are malformed. It prints the fewest
+ * digits that read back as the same number, and nothing for infinity and NaN.
  */
 export const float: Codec<number, number> = { parse: parseDecimal, print: printDecimal, text: { type: "number" } };
 
@@ -115,8 +115,8 @@ function isUuid(text: string): boolean {
 }
 
 /**
- * A UUID (RFC 9562) of version 1 to 8, the nil UUID, or the max UUID in lower case. Read in either case, the value
- * and what is printed are in lower case. Text that is no UUID prints as nothing.
+ * A UUID (RFC 9562) of version 1 to 8, the nil UUID, or the max UUID, which must be in lower case. The others are read in
+ * either case; the value and the printed text are in lower case. Text that is not a UUID prints as nothing.
  */
 export const uuid: Codec<string, string> = {
   parse: parseUuid,
@@ -125,10 +125,9 @@ export const uuid: Codec<string, string> = {
 };
 
 /**
- * One of a set of words, in exactly these letters, named `Codec.enum`. A value that is none of them prints as
- * nothing.
+ * One of a set of words, named `Codec.enum`; case matters. Any other value prints as nothing.
  *
- * @param kind what the set is called where it is declared wrong; the API document lists its words.
+ * @param kind The name of the set in errors; the API document lists its words.
  * @example
  * ```ts
  * const size = Codec.enum("size", ["small", "large"]);
@@ -138,7 +137,7 @@ export function enumeration<const Words extends readonly string[]>(
   kind: string,
   words: Words,
 ): Codec<Words[number], Words[number]>;
-/** One of a set of values, each known by its word. */
+/** One of a set of values, each written as its word. */
 export function enumeration<A>(kind: string, values: readonly A[], word: (value: A) => string): Codec<A>;
 export function enumeration<A>(
   kind: string,
@@ -148,24 +147,24 @@ export function enumeration<A>(
   const byWord = new Map<string, Result<A, string>>();
   const words: string[] = [];
   for (const value of values) {
-    const its = word(value);
-    if (byWord.has(keyOf(its))) throw new Error(`Codec.enum: ${kind} has the word ${JSON.stringify(its)} twice`);
-    byWord.set(keyOf(its), Object.freeze(ok(value)));
-    words.push(its);
+    const one = word(value);
+    if (byWord.has(keyOf(one))) throw new Error(`Codec.enum: ${kind} has the word ${JSON.stringify(one)} twice`);
+    byWord.set(keyOf(one), Object.freeze(ok(value)));
+    words.push(one);
   }
   const noneOfThem = malformed(`one of ${words.join(", ")}`);
   return {
     parse: (text) => byWord.get(keyOf(text)) ?? noneOfThem,
     print: (value) => {
-      const its = word(value);
-      return byWord.has(keyOf(its)) ? its : "";
+      const one = word(value);
+      return byWord.has(keyOf(one)) ? one : "";
     },
     text: { type: "string", enum: words, kind },
   };
 }
 
 const notOurs = /* @__PURE__ */ malformed("a value this server wrote");
-// A byte order mark at the start is part of the text, and stays.
+// A byte order mark at the start belongs to the text.
 const utf8 = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 function parseBase64url(text: string): Result<string, string> {
@@ -179,9 +178,9 @@ function parseBase64url(text: string): Result<string, string> {
 }
 
 function printBase64url(value: string): string {
-  // A lone surrogate has no UTF-8: TextEncoder would write U+FFFD, another text.
+  // A lone surrogate has no UTF-8: `TextEncoder` would write U+FFFD instead.
   return value.isWellFormed() ? encodeBase64url(new TextEncoder().encode(value)) : "";
 }
 
-/** Any Unicode text, in a form a cookie can hold: base64url of its UTF-8, one spelling for each text. */
+/** Any Unicode text as base64url of its UTF-8, which a cookie can hold. Each text has one spelling. */
 export const encoded: Codec<string> = { parse: parseBase64url, print: printBase64url, text: { type: "string" } };

@@ -14,8 +14,8 @@ import type { Codec } from "./codec.ts";
 
 const spaces = / */y;
 
-// Read and printed by us: structured-headers 2.1 has one number for 1 and 1.0, which a field tells apart, reads a date
-// only where nothing follows it, and prints some display strings so that they read as others.
+// The framework has its own parser and printer: structured-headers 2.1 reads 1 and 1.0 as one number, reads a date only at
+// the end of the field, and prints some display strings that read back differently.
 function structured<A>(options: {
   readonly expects: string;
   readonly list: boolean;
@@ -26,7 +26,7 @@ function structured<A>(options: {
   const notStructured = malformed(expects);
   return {
     parse: (text) => {
-      // RFC 9651 §4.2: spaces before and after are no part of the field; tabs are.
+      // RFC 9651 §4.2: spaces before and after do not belong to the field; tabs do.
       const field = new FieldScanner(text);
       field.match(spaces);
       const value = read(field);
@@ -47,7 +47,7 @@ export const structuredItem: Codec<StructuredItem> = /* @__PURE__ */ structured(
   print: printItem,
 });
 
-/** Items and inner lists (RFC 9651 §3.1): `a, b;q=1.0, (c d)`. Empty is a list of none. */
+/** Items and inner lists (RFC 9651 §3.1): `a, b;q=1.0, (c d)`. An empty text is an empty list. */
 export const structuredList: Codec<StructuredList> = /* @__PURE__ */ structured({
   expects: "a structured list",
   list: true,
@@ -55,7 +55,7 @@ export const structuredList: Codec<StructuredList> = /* @__PURE__ */ structured(
   print: printList,
 });
 
-/** Items and inner lists by key (RFC 9651 §3.2): `a=1, b, c=(x y)`. Empty is a dictionary of none. */
+/** Items and inner lists by key (RFC 9651 §3.2): `a=1, b, c=(x y)`. An empty text is an empty dictionary. */
 export const structuredDictionary: Codec<StructuredDictionary> = /* @__PURE__ */ structured({
   expects: "a structured dictionary",
   list: true,

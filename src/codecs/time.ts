@@ -6,12 +6,12 @@ import type { Codec } from "./codec.ts";
 /** A day of the Gregorian calendar, in a year from 0 to 9999; months and days count from 1. */
 export type CalendarDate = readonly [year: number, month: number, day: number];
 
-/** Whether there is such a day. */
+/** Whether the calendar has this day. */
 export function isCalendarDate(year: number, month: number, day: number): boolean {
   return isWithin(year, 0, 9999) && isWithin(month, 1, 12) && isWithin(day, 1, daysIn(year, month));
 }
 
-/** The number that `count` digits write, where the text is known to have them. */
+/** The number of `count` digits, which the caller has checked. */
 export function digitsAt(text: string, start: number, count: number): number {
   let value = 0;
   for (let at = start; at < start + count; at++) value = value * 10 + (text.charCodeAt(at) - 0x30);
@@ -46,7 +46,7 @@ function padded(value: number, length: number): string {
   return String(value).padStart(length, "0");
 }
 
-/** A day that is in the calendar, `2026-09-30`, in a year from 0000 to 9999. A day there is none of prints as nothing. */
+/** A calendar day, `2026-09-30`, in the years 0000 to 9999. An invalid day prints as nothing. */
 export const date: Codec<CalendarDate> = {
   parse: parseDate,
   print: printDate,
@@ -70,8 +70,8 @@ function parseInstant(text: string): Result<Date, string> {
   if (!isCalendarDate(year, month, day) || hour > 23 || minute > 59 || second > 59) return notInstant;
   const offset = offsetMs(text);
   if (offset === undefined) return notInstant;
-  // Date.UTC takes the years 0 to 99 for 1900 to 1999, so the instant is found four centuries later: the calendar
-  // repeats after them.
+  // `Date.UTC` reads the years 0 to 99 as 1900 to 1999. The instant is therefore computed four centuries later, because the
+  // calendar repeats after them.
   const local = Date.UTC(year + 400, month - 1, day, hour, minute, second, millisecondsOf(text)) - fourCenturiesMs;
   const instant = local - offset;
   return instant >= earliestMs && instant <= latestMs ? ok(new Date(instant)) : notInstant;
@@ -102,17 +102,17 @@ const dayMs = 86_400_000;
 let day = Number.NaN;
 let dayText = "";
 
-// The platform's own toISOString takes three times as long: 0.5 µs more on Node 24. Instants written one after another are
-// mostly of one day, whose text is made once.
+// `toISOString` takes three times as long: 0.5 µs more on Node 24. Instants written one after another are mostly of one day,
+// so the day's text is kept.
 function printInstant(value: Date): string {
   const instant = value.getTime();
   if (!(instant >= earliestMs && instant <= latestMs)) return "";
-  const itsDay = Math.floor(instant / dayMs);
-  if (itsDay !== day) {
-    day = itsDay;
+  const valueDay = Math.floor(instant / dayMs);
+  if (valueDay !== day) {
+    day = valueDay;
     dayText = value.toISOString().slice(0, 11);
   }
-  const millisecond = instant - itsDay * dayMs;
+  const millisecond = instant - valueDay * dayMs;
   const second = Math.floor(millisecond / 1000);
   const [hours, minutes] = [Math.floor(second / 3600), Math.floor(second / 60) % 60];
   return `${dayText}${two(hours)}:${two(minutes)}:${two(second % 60)}.${three(millisecond % 1000)}Z`;
@@ -127,9 +127,9 @@ function three(value: number): string {
 }
 
 /**
- * A moment (RFC 3339), `2026-09-30T12:00:00Z` or `2026-09-30T14:00:00.250+02:00`: upper-case `T` and `Z`, no leap
- * second, digits past the millisecond dropped, and in the years 0000 to 9999 once in UTC. Prints UTC with
- * milliseconds; a `Date` outside those years prints as nothing.
+ * An instant (RFC 3339), `2026-09-30T12:00:00Z` or `2026-09-30T14:00:00.250+02:00`: upper-case `T` and `Z`, no leap second,
+ * and in the years 0000 to 9999 in UTC. Digits past the millisecond are dropped. Prints UTC with milliseconds; a `Date`
+ * outside those years prints as nothing.
  */
 export const instant: Codec<Date, Date> = {
   parse: parseInstant,

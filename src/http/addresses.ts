@@ -1,4 +1,4 @@
-/** The bytes of an address, 4 or 16; an IPv4 address written as IPv6 has 4. Undefined where the text is no address. */
+/** The bytes of an address, 4 or 16; an IPv4-mapped IPv6 address has 4. Undefined where the text is not an address. */
 function addressBytes(text: string): Uint8Array | undefined {
   const bytes = text.includes(":") ? sixBytes(text) : fourBytes(text);
   if (bytes === undefined || bytes.length === 4) return bytes;
@@ -8,13 +8,13 @@ function addressBytes(text: string): Uint8Array | undefined {
 const mappedPrefix = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
 function fourBytes(text: string): Uint8Array | undefined {
-  // A leading zero is octal to some readers and not to others, so it is none.
+  // Some parsers read a leading zero as octal, so no address has one.
   if (!/^(?:(?:0|[1-9]\d{0,2})(?:\.(?!$)|$)){4}$/.test(text)) return undefined;
   const numbers = text.split(".").map(Number);
   return numbers.every((number) => number <= 255) ? Uint8Array.from(numbers) : undefined;
 }
 
-/** RFC 4291 §2.2: eight groups, of which `::` stands for one or more that are zero; the last two may be an IPv4 address. */
+/** RFC 4291 §2.2: eight groups. `::` stands for one or more groups of zeros; the last two groups may be an IPv4 address. */
 function sixBytes(text: string): Uint8Array | undefined {
   const halves = text.split("::");
   if (halves.length > 2) return undefined;
@@ -46,31 +46,31 @@ function groups(text: string, isLast: boolean): readonly number[] | undefined {
   return bytes;
 }
 
-/** More than any address, with its brackets, port and zone. */
-const longest = 100;
-// RFC 6052 §2.1: a network of IPv6 alone shows every IPv4 client under these, all of them in one /64.
+/** Longer than any address with its brackets, port and zone. */
+const maxLength = 100;
+// RFC 6052 §2.1: an IPv6-only network (NAT64) shows every IPv4 client under this prefix, all of them in one /64.
 const translated = [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /**
- * What one client's addresses have in common, however they are written: all of an IPv4 address, and of an IPv6 one its first
- * bits. A text that is no address is its own.
+ * The network of a client, however its address is written: a whole IPv4 address, or the first bits of an IPv6 one. A text
+ * that is not an address stays as it is.
  */
 export function networkOf(text: string, ipv6Prefix: number): string {
-  // An IPv4 address by itself is written in one way.
-  if (text.length > longest || !/[:[]/.test(text)) return text;
+  // A bare IPv4 address has one spelling.
+  if (text.length > maxLength || !/[:[]/.test(text)) return text;
   const bytes = addressBytes(withoutZone(withoutPort(text)));
   if (bytes === undefined) return text;
   if (bytes.length === 4) return bytes.join(".");
   return translated.every((byte, i) => bytes[i] === byte) ? bytes.subarray(12).join(".") : prefixOf(bytes, ipv6Prefix);
 }
 
-/** An address as a proxy tells it, without its port and brackets. */
+/** An address as a proxy writes it, without its port and brackets. */
 export function withoutPort(text: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1];
   return bracketed ?? (/^[^:]*:\d+$/.test(text) ? text.slice(0, text.indexOf(":")) : text);
 }
 
-// RFC 4007 §11: which of the machine's own links an address is on.
+// RFC 4007 §11: the zone names the local link.
 function withoutZone(text: string): string {
   const percent = text.indexOf("%");
   return percent === -1 ? text : text.slice(0, percent);
@@ -88,13 +88,13 @@ function prefixOf(bytes: Uint8Array, bits: number): string {
 
 const octet = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
 const obfuscated = "_[A-Za-z0-9._-]+";
-// RFC 7239 §6. The groups are what stands in brackets, and the port where it is a number.
+// RFC 7239 §6. The groups are the text in brackets, and a numeric port.
 const node = /* @__PURE__ */ new RegExp(
   `^(?:${octet}(?:\\.${octet}){3}|\\[([0-9A-Fa-f:.]{2,45})\\]|[uU][nN][kK][nN][oO][wW][nN]|${obfuscated})` +
     `(?::(?:([0-9]{1,5})|${obfuscated}))?$`,
 );
 
-/** Whether text names one side of a hop: an address, `unknown` or an obfuscated name, and a port where there is one. */
+/** Whether text names one side of a hop: an address, `unknown` or an obfuscated name, with an optional port. */
 export function isNode(text: string): boolean {
   const parts = node.exec(text);
   if (parts === null) return false;
@@ -108,13 +108,13 @@ function isIpv6(address: string): boolean {
 
 export { addressBytes };
 
-/** The addresses that begin with the same bits. */
+/** The addresses that share their first bits. */
 export interface AddressRange {
   readonly bytes: Uint8Array;
   readonly bits: number;
 }
 
-/** Reads an address or a CIDR range (RFC 4632 §3.1); undefined where it is neither. */
+/** Reads an address or a CIDR range (RFC 4632 §3.1); undefined for any other text. */
 export function readRange(text: string): AddressRange | undefined {
   const slash = text.indexOf("/");
   const written = slash === -1 ? text : text.slice(0, slash);
@@ -124,7 +124,7 @@ export function readRange(text: string): AddressRange | undefined {
   if (slash === -1) return { bytes, bits: length };
   const bits = text.slice(slash + 1);
   if (!/^(?:0|[1-9]\d{0,2})$/.test(bits)) return undefined;
-  // A range of mapped addresses is written with the bits of both.
+  // The prefix length of a mapped range counts the 96 bits of the mapping.
   const mapped = bytes.length === 4 && written.includes(":") ? 96 : 0;
   const counted = Number(bits) - mapped;
   return counted >= 0 && counted <= length ? { bytes, bits: counted } : undefined;

@@ -1,12 +1,12 @@
 const encoder = /* @__PURE__ */ new TextEncoder();
 const decoder = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The length of a text in UTF-8, for exchanges with no quicker way. */
+/** The length of a text in UTF-8, for exchanges without a faster way. */
 export function byteLength(text: string): number {
   return encoder.encode(text).byteLength;
 }
 
-/** The text of bytes in UTF-8; undefined where they are none. */
+/** The text of UTF-8 bytes; undefined where they are not UTF-8. */
 export function decode(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes);
@@ -16,8 +16,8 @@ export function decode(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * Whether a value is bytes: a `Uint8Array`, one of another realm (`vm`, Jest) too. What only inherits from `Uint8Array`
- * passes `instanceof`, and throws where its length is read.
+ * Whether a value is a `Uint8Array`, also one of another realm (`vm`, Jest). An object that only inherits from `Uint8Array`
+ * passes `instanceof`, but reading its length throws.
  */
 export function isBytes(value: unknown): value is Uint8Array {
   if (!ArrayBuffer.isView(value)) return false;
@@ -25,8 +25,8 @@ export function isBytes(value: unknown): value is Uint8Array {
 }
 
 /**
- * Bytes that nobody else can change and every platform takes: a `Response` refuses those of a `SharedArrayBuffer` and of
- * an `ArrayBuffer` that can be resized (Web IDL), which are copied here.
+ * Bytes that every platform accepts. A `Response` refuses a `SharedArrayBuffer` and a resizable `ArrayBuffer` (Web IDL), so
+ * their bytes are copied.
  */
 export function ownBytes(bytes: Uint8Array): Uint8Array {
   const { buffer } = bytes;
@@ -41,21 +41,21 @@ export function encodeBase64url(bytes: Uint8Array): string {
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** The bytes, or undefined for any text but the one {@link encodeBase64url} writes for them. */
+/** The bytes; undefined for any text that {@link encodeBase64url} would not write. */
 export function decodeBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {
-  // A last group of one character holds less than a byte, and atob throws for it.
+  // A last group of one character holds less than a byte: `atob` throws for it.
   if (text.length % 4 === 1 || !/^[A-Za-z0-9_-]*$/.test(text)) return undefined;
   const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = new Uint8Array(binary.length);
   for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
-  // The last character may carry bits of no byte: "QQ" and "QR" are both A, and only "QQ" is canonical.
+  // The last character may have unused bits: "QQ" and "QR" both decode to A, and only "QQ" is canonical.
   return encodeBase64url(bytes) === text ? bytes : undefined;
 }
 
 /**
- * A client's text as the key of a `Map` or a `Set`: another one for each text, and never digits alone. V8 hashes digits by the
- * number that they are, and V8 15 (Deno 2.9) looks such a key up among all that were keys before: 60,000 multiples of 65,536,
- * which are alike to it, took 26 s.
+ * A client's text as the key of a `Map` or a `Set`: unique for each text, and never digits alone. V8 hashes digits by their
+ * number, and V8 15 (Deno 2.9) compares such a key with all former keys of the same hash: 60,000 multiples of 65,536 took 26
+ * s.
  */
 export function keyOf(text: string): string {
   const first = text.charCodeAt(0);

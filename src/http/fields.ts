@@ -3,7 +3,7 @@ import { keyOf } from "./bytes.ts";
 let second = Number.NaN;
 let text = "";
 
-/** RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`; made once a second. */
+/** RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, formatted once a second. */
 export function httpDate(at: number): string {
   const now = Math.floor(at / 1000);
   if (now !== second) {
@@ -14,9 +14,9 @@ export function httpDate(at: number): string {
 }
 
 /**
- * What stands between two places of a field, without the SP and HTAB at its ends: white space in HTTP is these two alone
- * (RFC 9110 §5.6.3). `String.prototype.trim` takes U+00A0 and others too, which are part of a name or a value: a browser sends
- * a cookie named U+00A0 and `__Host-sid` for any sibling domain that set it.
+ * A part of a field without the SP and HTAB at its ends, the only white space of HTTP (RFC 9110 §5.6.3).
+ * `String.prototype.trim` also removes U+00A0 and others, which belong to a name or a value: a browser sends a cookie named
+ * U+00A0 and `__Host-sid` for any sibling domain that set it.
  */
 export function stripped(text: string, from = 0, to: number = text.length): string {
   let start = from;
@@ -30,13 +30,13 @@ function isBlank(unit: number): boolean {
   return unit === 0x20 || unit === 0x09;
 }
 
-/** Whether a header that lists tokens, on one line or several, has this one, in any case (RFC 9110 §5.6.1). */
+/** Whether a header that lists tokens, on one line or several, has this token; case does not matter (RFC 9110 §5.6.1). */
 export function lists(lines: readonly string[], token: string): boolean {
   const lower = token.toLowerCase();
   return itemsOf(lines).some((item) => item.toLowerCase() === lower);
 }
 
-/** The items of a list, as they were written. */
+/** The items of a list, as sent. */
 export function itemsOf(lines: readonly string[]): readonly string[] {
   return lines
     .join(",")
@@ -47,7 +47,7 @@ export function itemsOf(lines: readonly string[]): readonly string[] {
 /** RFC 9110 §5.6.2. Sticky: for {@link FieldScanner.match}. */
 export const token: RegExp = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+/y;
 
-/** A place in a field value, moved forward by what it reads. Nothing is read twice, so a value costs its length. */
+/** A position in a field value that each read moves forward. No character is read twice, so the cost is linear. */
 export class FieldScanner {
   readonly #text: string;
   #at = 0;
@@ -56,7 +56,7 @@ export class FieldScanner {
     this.#text = text;
   }
 
-  /** Whether nothing is left. */
+  /** Whether the position is at the end. */
   get done(): boolean {
     return this.#at === this.#text.length;
   }
@@ -66,7 +66,7 @@ export class FieldScanner {
     return this.#text.charAt(this.#at);
   }
 
-  /** Reads one character, where it is the next. */
+  /** Reads the next character if it is this one. */
   take(character: string): boolean {
     if (this.next !== character) return false;
     this.#at += 1;
@@ -102,44 +102,44 @@ export function isToken(text: string): boolean {
   return token.test(text) && token.lastIndex === text.length;
 }
 
-/** A token, or what a quoted string says. */
+/** A token, or the text of a quoted string. */
 export function readWord(field: FieldScanner): string | undefined {
   return field.match(token) ?? readQuoted(field);
 }
 
-/** What a quoted string says (RFC 9110 §5.6.4). */
+/** The text of a quoted string (RFC 9110 §5.6.4). */
 function readQuoted(field: FieldScanner): string | undefined {
   if (!field.take('"')) return undefined;
-  let says = "";
+  let content = "";
   while (!field.take('"')) {
     const part = field.match(plain) ?? field.match(escaped)?.slice(1);
     if (part === undefined) return undefined;
-    says += part;
+    content += part;
   }
-  return says;
+  return content;
 }
 
-/** Text as a token where it is one, and quoted where it is not; undefined where it cannot be quoted either. */
+/** Text as a token, or quoted where it is not one; undefined where it cannot be quoted either. */
 export function printWord(text: string): string | undefined {
   return isToken(text) ? text : printQuoted(text);
 }
 
-/** Text as a quoted string; undefined where it has a character no field value holds. */
+/** Text as a quoted string; undefined where it has a character that no field value may have. */
 export function printQuoted(text: string): string | undefined {
   if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(text)) return undefined;
   return `"${text.replace(/["\\]/g, "\\$&")}"`;
 }
 
-/** Parameters by name, the names in lower case, in the order they were sent. */
+/** Parameters by name, in the order sent. Names are in lower case. */
 type Parameters = ReadonlyMap<string, string>;
 
-/** Parameters as they are read. Their `Map` is made where the application asks for it: see {@link keyOf}. */
+/** Parameters as they are read. The `Map` is made only where the application reads it: see {@link keyOf}. */
 export class Pairs {
   readonly #keys = new Set<string>();
   readonly #list: (readonly [name: string, value: string])[] = [];
   #map: Parameters | undefined;
 
-  /** False for a name that is there. */
+  /** Adds a parameter; false if its name is already present. */
   add(name: string, value: string): boolean {
     const key = keyOf(name);
     if (this.#keys.has(key)) return false;
@@ -160,16 +160,16 @@ export class Pairs {
 const semicolon = /[ \t]*;[ \t]*/y;
 
 /**
- * The parameters that follow (RFC 9110 §5.6.6), none or more; undefined where one is malformed or a name is there
- * twice. No blanks stand around `=`.
+ * Reads parameters (RFC 9110 §5.6.6), none or more. Undefined where one is malformed or a name is repeated. No white space
+ * is allowed around `=`.
  *
- * @param until a sticky pattern where they end.
+ * @param until A sticky pattern that ends them.
  */
 export function readParameters(field: FieldScanner, until?: RegExp): Pairs | undefined {
   const pairs = new Pairs();
   while (!(until !== undefined && field.sees(until)) && field.match(semicolon) !== undefined) {
     const name = field.match(token)?.toLowerCase();
-    // The grammar lets a parameter be empty: "text/html;".
+    // RFC 9110 §5.6.6 allows an empty parameter: "text/html;".
     if (name === undefined) continue;
     if (!field.take("=")) return undefined;
     const value = readWord(field);
@@ -178,7 +178,7 @@ export function readParameters(field: FieldScanner, until?: RegExp): Pairs | und
   return pairs;
 }
 
-/** Parameters, each with a `;` before it; undefined where one cannot be printed. */
+/** Parameters, each after a `;`; undefined where one cannot be printed. */
 export function printParameters(parameters: Parameters): string | undefined {
   const pairs = printPairs(parameters);
   return pairs?.map((pair) => `;${pair}`).join("");

@@ -1,9 +1,9 @@
 import type { FieldScanner } from "./fields.ts";
 
 /**
- * A value in a structured field (RFC 9651 §3.3). A number is an integer of at most 15 digits, a string has printable
- * ASCII alone, and a `Date` is in whole seconds. A decimal is `{ thousandths }`, because `1.0` is not the integer `1`;
- * a number with a fraction may be printed too, rounded to thousandths, half to even.
+ * A value in a structured field (RFC 9651 §3.3). A number is an integer of at most 15 digits, a string has only printable
+ * ASCII, and a `Date` is in whole seconds. A decimal is `{ thousandths }`, because `1.0` is not the integer `1`. A number
+ * with a fraction may be printed too, rounded half to even to thousandths.
  */
 export type StructuredValue =
   | number
@@ -15,22 +15,22 @@ export type StructuredValue =
   | { readonly thousandths: number }
   | { readonly display: string };
 
-/** Values by key, in the order sent; a key that stands alone is `true`. */
+/** Values by key, in the order sent; a key without a value is `true`. */
 export type StructuredParameters = ReadonlyMap<string, StructuredValue>;
 
 /** A value and its parameters. */
 export type StructuredItem = readonly [value: StructuredValue, parameters: StructuredParameters];
 
-/** Several items in parentheses, and the parameters of them all. */
+/** Several items in parentheses, and the parameters of the whole list. */
 export type StructuredInnerList = readonly [items: readonly StructuredItem[], parameters: StructuredParameters];
 
-/** What a list or a dictionary holds. */
+/** A member of a list or a dictionary. */
 export type StructuredMember = StructuredItem | StructuredInnerList;
 
 /** Items and inner lists, in the order sent. */
 export type StructuredList = readonly StructuredMember[];
 
-/** Items and inner lists by key. A key sent twice has its last value, in its first place. */
+/** Items and inner lists by key. A repeated key has its last value, in its first position. */
 export type StructuredDictionary = ReadonlyMap<string, StructuredMember>;
 
 const stringPart = /[ !\x23-\x5b\x5d-\x7e]+|\\["\\]/y;
@@ -42,7 +42,7 @@ const decimal = /-?[0-9]{1,12}\.[0-9]{1,3}/y;
 const integer = /-?[0-9]{1,15}/y;
 const token = /[A-Za-z*][:/!#$%&'*+\-.^_`|~0-9A-Za-z]*/y;
 
-/** The value that is next (RFC 9651 §4.2.3.1), undefined where none is. What follows it is the caller's to look at. */
+/** Reads the next value (RFC 9651 §4.2.3.1); undefined where there is none. The caller checks what follows. */
 function readValue(field: FieldScanner): StructuredValue | undefined {
   switch (field.next) {
     case '"':
@@ -61,19 +61,19 @@ function readValue(field: FieldScanner): StructuredValue | undefined {
 }
 
 function readString(field: FieldScanner): string | undefined {
-  let says = "";
+  let text = "";
   field.take('"');
   while (!field.take('"')) {
     const part = field.match(stringPart);
     if (part === undefined) return undefined;
-    says += part.startsWith("\\") ? part.slice(1) : part;
+    text += part.startsWith("\\") ? part.slice(1) : part;
   }
-  return says;
+  return text;
 }
 
 function readDisplay(field: FieldScanner): StructuredValue | undefined {
   const escaped = field.match(display)?.slice(2, -1);
-  // §4.2.10: the escapes are in lower case; decodeURIComponent would take upper case too.
+  // §4.2.10: escapes are in lower case; `decodeURIComponent` would accept upper case too.
   if (escaped === undefined || /%(?![0-9a-f]{2})/.test(escaped)) return undefined;
   try {
     return { display: decodeURIComponent(escaped) };
@@ -86,7 +86,7 @@ function readBytes(field: FieldScanner): StructuredValue | undefined {
   const text = field.match(bytes)?.slice(1, -1);
   if (text === undefined) return undefined;
   try {
-    // §4.2.7: missing padding and stray last bits are read, and atob reads both.
+    // §4.2.7: missing padding and stray last bits are accepted, and `atob` accepts both.
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   } catch {
     return undefined;
@@ -102,7 +102,7 @@ function readDate(field: FieldScanner): Date | undefined {
   const text = field.match(date);
   if (text === undefined) return undefined;
   const value = new Date(Number(text.slice(1)) * 1000);
-  // 15 digits of seconds reach past the last Date; §3.3.7 asks for the years 1 to 9999.
+  // 15 digits of seconds exceed the range of `Date`; §3.3.7 asks for the years 1 to 9999.
   return Number.isNaN(value.getTime()) ? undefined : value;
 }
 
@@ -178,7 +178,7 @@ function readMember(field: FieldScanner): StructuredMember | undefined {
   return field.take("(") ? readInnerList(field) : readItem(field);
 }
 
-// The parenthesis has been read.
+// The opening parenthesis has been read.
 function readInnerList(field: FieldScanner): StructuredInnerList | undefined {
   const items: StructuredItem[] = [];
   for (;;) {
@@ -195,16 +195,16 @@ function withParameters<A>(field: FieldScanner, value: A): readonly [A, Structur
   while (field.take(";")) {
     field.match(spaces);
     const name = field.match(key);
-    const its = name !== undefined && field.take("=") ? readValue(field) : true;
-    if (name === undefined || its === undefined) return undefined;
-    parameters.set(name, its);
+    const parameter = name !== undefined && field.take("=") ? readValue(field) : true;
+    if (name === undefined || parameter === undefined) return undefined;
+    parameters.set(name, parameter);
   }
   return [value, parameters];
 }
 
-const mostDigits = 999_999_999_999_999;
+const maxMagnitude = 999_999_999_999_999;
 
-/** The value's text (RFC 9651 §4.1.3.1), undefined where it has none. */
+/** The value's text (RFC 9651 §4.1.3.1); undefined where it has none. */
 function printValue(value: StructuredValue): string | undefined {
   if (typeof value === "number") return printNumber(value);
   if (typeof value === "boolean") return value ? "?1" : "?0";
@@ -220,12 +220,12 @@ function printNumber(value: number): string | undefined {
 }
 
 function printInteger(value: number): string | undefined {
-  return Math.abs(value) <= mostDigits ? String(value) : undefined;
+  return Math.abs(value) <= maxMagnitude ? String(value) : undefined;
 }
 
-// 12 digits before the point and 3 after it, one of them at least.
+// 12 digits before the point, and 1 to 3 after it.
 function printDecimal(thousandths: number): string | undefined {
-  if (!Number.isInteger(thousandths) || Math.abs(thousandths) > mostDigits) return undefined;
+  if (!Number.isInteger(thousandths) || Math.abs(thousandths) > maxMagnitude) return undefined;
   const digits = String(Math.abs(thousandths)).padStart(4, "0");
   const fraction = digits.slice(-3).replace(/0{1,2}$/, "");
   return `${thousandths < 0 ? "-" : ""}${digits.slice(0, -3)}.${fraction}`;
@@ -256,13 +256,13 @@ function printDate(value: Date): string | undefined {
   return Number.isNaN(seconds) ? undefined : `@${seconds}`;
 }
 
-// §4.1.11: UTF-8, every byte that is not printable ASCII escaped in lower case, and the quote and the percent sign.
+// §4.1.11: UTF-8; every byte but printable ASCII, the quote and the percent sign are escaped, in lower case.
 function printDisplay(value: string): string | undefined {
   if (!value.isWellFormed()) return undefined;
   return `%"${value.replace(/[^ !\x23\x24\x26-\x7e]+/g, (part) => encodeURIComponent(part).toLowerCase())}"`;
 }
 
-/** RFC 9651 §4.1.3; undefined where something in it cannot be printed, as of all that is here. */
+/** RFC 9651 §4.1.3. All of these printers return undefined where a part cannot be printed. */
 export function printItem([value, parameters]: StructuredItem): string | undefined {
   return joined("", [printValue(value), printParameters(parameters)]);
 }

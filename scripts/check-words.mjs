@@ -1,0 +1,156 @@
+/**
+ * Holds plain English (CONTRIBUTING.md) in the comments of the source, in the texts of its errors and warnings, and in its names: the
+ * words below say too little or are old, so each has a plain one beside it.
+ */
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path/posix";
+import { fileURLToPath } from "node:url";
+import { parseSync, Visitor } from "oxc-parser";
+
+/** What is not yet held. The list only gets shorter. */
+const notYet = [
+  "adapters/",
+  "cli/",
+  "src/answers/",
+  "src/app/",
+  "src/client/",
+  "src/database/",
+  "src/events/",
+  "src/inputs/",
+  "src/logging/",
+  "src/openapi/",
+  "src/routing/",
+  "src/schema/",
+  "src/security/",
+  "src/server/",
+  "src/sockets/",
+  "src/telemetry/",
+  "src/testing/",
+];
+
+/** In comments and messages. @type {readonly (readonly [words: RegExp, instead: string])[]} */
+const turns = [
+  [/\bwho(?:ever|mever)\b/gi, "the noun: the client, the caller, the handler"],
+  [/\b(?:nobody|somebody|everybody|no one else)\b/gi, "the noun, or the passive: is not read, no listener"],
+  [/(?<!\bthere )\b(?:is|are|be) none\b/gi, '"is not a …", "does not exist"'],
+  [/\b(?:told|untold|tells? of)\b/gi, '"is reported", "is given", "is written", "gets"'],
+  [/\b(?:said|unsaid|says nothing)\b/gi, '"is given", "is declared", "is set"'],
+  [/\b(?:hears?|heard)\b/gi, '"is notified", "receives", "is called"'],
+  [/\b(?:came|has come|have come|had come)\b/gi, '"arrived", "was received", "resolved"'],
+  [/\bcomes? to (?:nothing|an end)\b/gi, '"fails", "ends"'],
+  [/\b(?:is|are) to come\b/gi, '"is pending"'],
+  [/\b(?:go|goes|went|going) on\b/gi, '"continues"'],
+  [/\bon and on\b/gi, '"repeatedly", "without a pause"'],
+  [/\bat hand\b/gi, '"already available", "in memory"'],
+  [/\bin (?:its|the|their|our) hands?\b/gi, 'the verb: "an application cannot set"'],
+  [/\bfor want of\b/gi, '"without", "because there is no"'],
+  [/\b(?:by|on|at) (?:its|their) word\b/gi, '"as it reports"'],
+  [/\bto be had\b/gi, '"available"'],
+  [/\bof (?:ours|theirs)\b/gi, '"the framework\'s", "its"'],
+  [/\bso many\b/gi, 'the name of the figure: "at most `maxBytes`"'],
+  [/\bat the (?:most|least)\b/gi, '"at most", "at least"'],
+  [/\bbeside\b/gi, '"next to", "in addition to", "besides"'],
+  [/\banew\b/gi, '"again"'],
+  [/\bfor who\b/gi, "the noun: for callers that"],
+  [/\b(?:knows?|knew) of\b/gi, '"knows"'],
+  [/\bowed\b/gi, '"pending", "still to be sent"'],
+  [/\bwhat (?:is|was|were) asked\b/gi, '"the request"'],
+  [/\bmay stand\b|\bstands? (?:in|at|on|between|there|before|behind|after)\b/gi, '"is in", "is allowed"'],
+];
+
+/** Of variables, functions and members. @type {readonly (readonly [name: RegExp, instead: string])[]} */
+const names = [
+  [/^its$/, "the noun"],
+  [/^asked$/, "`request`, or what it asks for"],
+  [/^(?:said|told|heard|came)$/, "the noun: text, listed, received"],
+  [/^whyOf$/, "`reasonOf`"],
+  [/^isSo$/, "what is asked: `isEmpty`"],
+  [/^most[A-Z]/, "`max…`"],
+];
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const files = ["src", "adapters", "cli"].flatMap(filesIn);
+const wrong = files.filter((path) => !notYet.some((start) => path.startsWith(start))).flatMap(check);
+if (wrong.length > 0) {
+  console.error(wrong.join("\n"));
+  process.exit(1);
+}
+
+/** @param {string} folder */
+function filesIn(folder) {
+  const all = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
+  return all.filter((name) => /\.(?:ts|mjs)$/.test(name)).map((name) => join(folder, name));
+}
+
+/** @param {string} path @returns {string[]} */
+function check(path) {
+  const text = readFileSync(join(root, path), "utf8");
+  const { program, comments } = parseSync(path, text);
+  const { messages, identifiers } = read(program);
+  const prose = onlyProse(text, [...comments, ...messages]);
+  /** @param {number} at @param {string} word @param {string} instead */
+  const wrong = (at, word, instead) => `${path}:${lineOf(text, at)}: "${word}": write ${instead}`;
+  return [
+    ...turns.flatMap(([found, instead]) => {
+      return [...prose.matchAll(acrossLines(found))].map((match) => wrong(match.index, match[0], instead));
+    }),
+    ...names.flatMap(([found, instead]) => {
+      return [...identifiers].flatMap(([name, at]) => (found.test(name) ? [wrong(at, name, instead)] : []));
+    }),
+  ];
+}
+
+/** @param {RegExp} found */
+function acrossLines(found) {
+  return new RegExp(found.source.replaceAll(" ", String.raw`\s+`), found.flags);
+}
+
+/** @param {string} text @param {number} at */
+function lineOf(text, at) {
+  return text.slice(0, at).split("\n").length;
+}
+
+/** @typedef {{ readonly start: number, readonly end: number }} Span */
+
+/**
+ * The file with a NUL for each character of code, so that each word keeps its place. Code in a comment counts as code.
+ *
+ * @param {string} text @param {readonly Span[]} spans
+ */
+function onlyProse(text, spans) {
+  const code = text.replace(/\S/g, "\0");
+  /** @type {string[]} */
+  const parts = [];
+  let end = 0;
+  for (const span of spans.toSorted((one, other) => one.start - other.start)) {
+    const inside = text.slice(span.start, span.end).replace(/`[^`]*`/g, (quoted) => "\0".repeat(quoted.length));
+    parts.push(
+      code.slice(end, span.start),
+      inside.replace(/^\s*\*|\/\//gm, (mark) => " ".repeat(mark.length)),
+    );
+    end = span.end;
+  }
+  return [...parts, code.slice(end)].join("");
+}
+
+/** The texts of errors and of lines of the log, and where each name is first. @param {import("oxc-parser").Program} program */
+function read(program) {
+  /** @type {Span[]} */
+  const messages = [];
+  /** @type {Map<string, number>} */
+  const identifiers = new Map();
+  let errors = 0;
+  new Visitor({
+    Identifier: ({ name, start }) => void (identifiers.has(name) || identifiers.set(name, start)),
+    NewExpression: (node) => void (errors += isError(node) ? 1 : 0),
+    "NewExpression:exit": (node) => void (errors -= isError(node) ? 1 : 0),
+    Literal: (node) => void (errors > 0 && typeof node.value === "string" && messages.push(node)),
+    TemplateElement: (node) => void (errors > 0 && messages.push(node)),
+  }).visit(program);
+  return { messages, identifiers };
+}
+
+/** @param {import("oxc-parser").NewExpression} node */
+function isError({ callee }) {
+  return callee.type === "Identifier" && /Error$|^Unwritable$/.test(callee.name);
+}
