@@ -46,7 +46,7 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
 
 class Listener implements Server {
   readonly app: App;
-  readonly sweep: Deadlines;
+  readonly deadlines: Deadlines;
   readonly pieceBytes = 16_384;
   unread = 0;
   readonly socket: string | undefined;
@@ -72,7 +72,7 @@ class Listener implements Server {
     this.app = app;
     this.#limits = limits;
     this.#maxHeaderBytes = maxHeaderBytes;
-    this.sweep = new Deadlines(limits);
+    this.deadlines = new Deadlines(limits);
     this.socket = limits.socket;
     this.idleSeconds = inSeconds("idleTimeoutMs", limits.idleTimeoutMs);
     this.sendTimeoutMs = limits.sendTimeoutMs;
@@ -88,7 +88,7 @@ class Listener implements Server {
       process.once("SIGTERM", this.#onSignal);
       process.once("SIGINT", this.#onSignal);
     }
-    this.sweep.start();
+    this.deadlines.start();
     logListener("info", `listening on ${url} (${bound})`);
     for (const why of unkept) logListener("warn", why);
   }
@@ -169,7 +169,7 @@ class Listener implements Server {
     const cut = this.#inFlight + this.streams + this.open.size;
     this.cutting = true;
     await Promise.all(this.#servers.map((server) => server.stop(true)));
-    this.sweep.stop();
+    this.deadlines.stop();
     await this.app.flush?.();
     logStopped(cut, this.#limits.drainMs);
     return cut;

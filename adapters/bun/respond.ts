@@ -79,7 +79,7 @@ export class BunExchange implements Exchange {
 
   /** Bun tells it of itself, but to `HEAD`. */
   get date(): string {
-    return this.method === "HEAD" ? this.#listening.sweep.date : "";
+    return this.method === "HEAD" ? this.#listening.deadlines.date : "";
   }
 
   get body(): TimedBody | undefined {

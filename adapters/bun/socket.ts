@@ -14,7 +14,7 @@ const neverDropped = 2 ** 31 - 1;
 /** What a socket has of its server. */
 export interface BunSocketServer {
   readonly open: OpenSockets;
-  readonly sweep: Deadlines;
+  readonly deadlines: Deadlines;
   readonly sendTimeoutMs: number;
 }
 
@@ -150,7 +150,7 @@ class BunLink implements ListenableTransport {
   }
 
   #bound(): void {
-    const { sweep, sendTimeoutMs } = this.#speaking;
-    this.#deadline ??= sweep.time(sendTimeoutMs, this);
+    const { deadlines, sendTimeoutMs } = this.#speaking;
+    this.#deadline ??= deadlines.time(sendTimeoutMs, this);
   }
 }

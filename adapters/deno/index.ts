@@ -48,7 +48,7 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
 
 class Listener implements Server {
   readonly app: App;
-  readonly sweep: Deadlines;
+  readonly deadlines: Deadlines;
   // Up to 2.9.5 what is asked for of a body that is given up is held on to for ever: in one piece the bytes that came
   // and 6 KB, of a stream 70 KB.
   readonly pieceBytes = 16_384;
@@ -80,7 +80,7 @@ class Listener implements Server {
     this.app = app;
     this.#limits = limits;
     this.#maxHeaderBytes = maxHeaderBytes;
-    this.sweep = new Deadlines(limits);
+    this.deadlines = new Deadlines(limits);
     this.socket = limits.socket;
     this.sendTimeoutMs = limits.sendTimeoutMs;
   }
@@ -92,7 +92,7 @@ class Listener implements Server {
     this.port = port;
     this.url = url;
     if (this.#limits.signals) this.#signals.hear();
-    this.sweep.start();
+    this.deadlines.start();
     logListener("info", `listening on ${url} (${bound})`);
     for (const why of unkept) logListener("warn", why);
   }
@@ -166,7 +166,7 @@ class Listener implements Server {
     for (const server of this.#servers) server.abort();
     await until(isOver, partingMs);
     for (const server of this.#servers) server.unref();
-    this.sweep.stop();
+    this.deadlines.stop();
     await this.app.flush?.();
     logStopped(unanswered, drainMs);
     if (!isOver() || this.unread > 0) this.#letGo();

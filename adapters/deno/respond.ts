@@ -14,7 +14,7 @@ import { upgrade } from "./socket.ts";
 
 /** What the sending of an answer needs to know of its server. */
 interface DenoServerState {
-  readonly sweep: Deadlines;
+  readonly deadlines: Deadlines;
   readonly sendTimeoutMs: number;
   /** No further request is taken: every answer says so. */
   readonly stopping: boolean;
@@ -159,9 +159,9 @@ class DenoSender implements StreamEvents, Cuttable {
   }
 
   made(): void {
-    const { sweep, sendTimeoutMs } = this.#responding;
+    const { deadlines, sendTimeoutMs } = this.#responding;
     this.#untaken.made();
-    this.#deadline = sweep.time(sendTimeoutMs, this);
+    this.#deadline = deadlines.time(sendTimeoutMs, this);
   }
 
   // Not at once: what comes of it may end other waits, and whoever looks at them is on the way from one to the next.

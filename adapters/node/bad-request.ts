@@ -36,7 +36,7 @@ const bodyFaults: { readonly [code: string]: BodyFailure } = {
  * Answers what is no request, and closes: what comes behind it on the wire could be anything. Where it is the body of
  * a request that waits, that request's own answer says so; and an answer still being made is never overtaken.
  */
-export function refuseHead(fault: ParserFault, socket: Socket, sweep: Deadlines): void {
+export function refuseHead(fault: ParserFault, socket: Socket, deadlines: Deadlines): void {
   const connection = connectionOf(socket);
   if (connection.closing || cutShort.has(connection)) return;
   const code = fault.code ?? "malformed";
@@ -47,20 +47,20 @@ export function refuseHead(fault: ParserFault, socket: Socket, sweep: Deadlines)
   else if (connection.unfinished !== undefined) connection.unfinished.fail(connection.fault);
   else if (code === "HPE_HEADER_OVERFLOW" && isCut(fault, socket)) {
     cutShort.add(connection);
-    whenLineEnds(fault, socket, sweep, (isRequestLine) => {
-      connection.whenIdle(() => refuse(isRequestLine ? 414 : 431, code, socket, sweep));
+    whenLineEnds(fault, socket, deadlines, (isRequestLine) => {
+      connection.whenIdle(() => refuse(isRequestLine ? 414 : 431, code, socket, deadlines));
     });
-  } else connection.whenIdle(() => refuse(statusOf(fault), code, socket, sweep));
+  } else connection.whenIdle(() => refuse(statusOf(fault), code, socket, deadlines));
 }
 
 /** Refuses a head that Node's parser let pass, in its place among the answers of its connection. */
-export function refuseRequest({ status, why }: RefusedHead, response: ServerResponse, sweep: Deadlines): void {
+export function refuseRequest({ status, why }: RefusedHead, response: ServerResponse, deadlines: Deadlines): void {
   const { socket } = response.req;
   const connection = connectionOf(socket);
   connection.closing = true;
   // Behind others, and to a client that has ended its side, the connection is kept for it too.
   connection.sends(response);
-  lingerAtEnd(socket, sweep);
+  lingerAtEnd(socket, deadlines);
   logRefusedHead(status, why);
   // What a server it is mounted in would have every answer say, this one does not.
   for (const name of response.getHeaderNames()) response.removeHeader(name);
@@ -68,14 +68,14 @@ export function refuseRequest({ status, why }: RefusedHead, response: ServerResp
   response.writeHead(status, phrases[status], headOf(status)).end();
 }
 
-function refuse(status: number, why: string, socket: Socket, sweep: Deadlines): void {
+function refuse(status: number, why: string, socket: Socket, deadlines: Deadlines): void {
   if (connectionOf(socket).closing) return;
   logRefusedHead(status, why);
   let head = `HTTP/1.1 ${status} ${phrases[status]}\r\n`;
   const fields = headOf(status);
   for (let i = 0; i < fields.length; i += 2) head += `${fields[i]}: ${fields[i + 1]}\r\n`;
   socket.write(`${head}\r\n`);
-  linger(socket, sweep);
+  linger(socket, deadlines);
 }
 
 function headOf(status: number): string[] {
@@ -131,7 +131,7 @@ const versionLength = 10;
 function whenLineEnds(
   fault: ParserFault,
   socket: Socket,
-  sweep: Deadlines,
+  deadlines: Deadlines,
   act: (isRequestLine: boolean) => void,
 ): void {
   let last = "";
@@ -152,7 +152,7 @@ function whenLineEnds(
     if (end !== -1) decide(version.test(last));
     else if (dropped > discardLimit) decide(false);
   });
-  const deadline = sweep.time(lingerMs, { expire: giveUp });
+  const deadline = deadlines.time(lingerMs, { expire: giveUp });
   // Ahead of Node's own, which would end this side too.
   socket.prependOnceListener("end", giveUp).once("close", giveUp);
   socket.removeAllListeners("data").on("data", look);

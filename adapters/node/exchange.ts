@@ -22,7 +22,7 @@ export class NodeExchange implements Exchange {
   readonly framing: Framing;
   readonly canUpgrade: boolean;
   canTakeOver: boolean | undefined = undefined;
-  readonly #sweep: Deadlines;
+  readonly #deadlines: Deadlines;
   /** The client waits for `100 Continue` before it sends the body. */
   readonly #expectsContinue: boolean;
   #body: IncomingBody | undefined = undefined;
@@ -31,7 +31,7 @@ export class NodeExchange implements Exchange {
     request: IncomingMessage,
     response: ServerResponse,
     framing: Framing,
-    sweep: Deadlines,
+    deadlines: Deadlines,
     expectsContinue: boolean,
     opensSockets: boolean = false,
   ) {
@@ -42,7 +42,7 @@ export class NodeExchange implements Exchange {
     this.request = request;
     this.response = response;
     this.framing = framing;
-    this.#sweep = sweep;
+    this.#deadlines = deadlines;
     this.#expectsContinue = expectsContinue;
   }
 
@@ -64,7 +64,7 @@ export class NodeExchange implements Exchange {
   }
 
   get date(): string {
-    return this.#sweep.date;
+    return this.#deadlines.date;
   }
 
   get body(): BodySource | undefined {
@@ -83,7 +83,7 @@ export class NodeExchange implements Exchange {
     if (framing === 0) return undefined;
     const length = typeof framing === "number" ? framing : undefined;
     const sendContinue = this.#expectsContinue ? () => this.response.writeContinue() : undefined;
-    this.#body = new IncomingBody(this.request, length, this.#sweep, this.isOurs, sendContinue);
+    this.#body = new IncomingBody(this.request, length, this.#deadlines, this.isOurs, sendContinue);
     return this.#body;
   }
 

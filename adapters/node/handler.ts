@@ -23,7 +23,7 @@ import { whenAnswered } from "./when-answered.ts";
 /** What answers the requests of a server, whoever listens. */
 export class RequestHandler implements ServerState {
   readonly app: App;
-  readonly sweep: Deadlines;
+  readonly deadlines: Deadlines;
   readonly sendTimeoutMs: number;
   readonly streams: Set<OpenStream> = new Set();
   readonly connections: Connections;
@@ -39,9 +39,9 @@ export class RequestHandler implements ServerState {
   inFlight = 0;
   #whenAnswered: (() => void) | undefined = undefined;
 
-  constructor(app: App, sweep: Deadlines, sendTimeoutMs: number, connections: Connections) {
+  constructor(app: App, deadlines: Deadlines, sendTimeoutMs: number, connections: Connections) {
     this.app = app;
-    this.sweep = sweep;
+    this.deadlines = deadlines;
     this.sendTimeoutMs = sendTimeoutMs;
     this.connections = connections;
   }
@@ -60,7 +60,7 @@ export class RequestHandler implements ServerState {
     if (connection.closing || connection.fault !== undefined) return;
     connection.isFresh = false;
     const framing = readHead(request);
-    if (typeof framing === "object") return refuseRequest(framing, response, this.sweep);
+    if (typeof framing === "object") return refuseRequest(framing, response, this.deadlines);
     // Under another's server, others may hear of it; and what asks for a connection has it.
     if (framing === 0 && !this.isMounted && request.method !== "CONNECT") skipEmptyBody(request);
     const exchange = this.exchange(request, response, framing, expectsContinue);
@@ -112,7 +112,7 @@ export class RequestHandler implements ServerState {
     framing: Framing,
     expectsContinue: boolean,
   ): NodeExchange {
-    const exchange = new NodeExchange(request, response, framing, this.sweep, expectsContinue, this.opensSockets);
+    const exchange = new NodeExchange(request, response, framing, this.deadlines, expectsContinue, this.opensSockets);
     exchange.canTakeOver = false;
     return exchange;
   }
@@ -137,10 +137,10 @@ class MountedExchange extends NodeExchange {
     request: HostedRequest,
     response: ServerResponse,
     framing: Framing,
-    sweep: Deadlines,
+    deadlines: Deadlines,
     expectsContinue: boolean,
   ) {
-    super(request, response, framing, sweep, expectsContinue);
+    super(request, response, framing, deadlines, expectsContinue);
     const { originalUrl } = request;
     this.target = typeof originalUrl === "string" ? originalUrl : (request.url as string);
   }
@@ -222,11 +222,11 @@ export function listener(
   options: ListenerOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const { bodyTimeoutMs, minBodyRate, sendTimeoutMs } = limitsOf(options, "listener");
-  const sweep = new Deadlines({ bodyTimeoutMs, minBodyRate, sendTimeoutMs });
+  const deadlines = new Deadlines({ bodyTimeoutMs, minBodyRate, sendTimeoutMs });
   const connections = new Connections({ sendTimeoutMs });
-  const answering = new MountedAnswering(app, sweep, sendTimeoutMs, connections);
+  const answering = new MountedAnswering(app, deadlines, sendTimeoutMs, connections);
   useSink(stderrSink());
-  sweep.start();
+  deadlines.start();
   app.onDrain(() => answering.endFeeds());
   return (request, response) => {
     answering.answer(request, response, isLeftToUs(response) && awaitsContinue(request, response));
@@ -242,6 +242,6 @@ class MountedAnswering extends RequestHandler {
     framing: Framing,
     expectsContinue: boolean,
   ): NodeExchange {
-    return new MountedExchange(request, response, framing, this.sweep, expectsContinue);
+    return new MountedExchange(request, response, framing, this.deadlines, expectsContinue);
   }
 }

@@ -49,7 +49,7 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
 class Listener implements Server {
   readonly app: App;
   readonly #limits: Limits;
-  readonly #sweep: Deadlines;
+  readonly #deadlines: Deadlines;
   readonly #connections: Connections;
   readonly #answering: RequestHandler;
   readonly #crowd: ConnectionLimitLog;
@@ -63,13 +63,13 @@ class Listener implements Server {
 
   constructor(app: App, limits: Limits) {
     const { sendTimeoutMs, idleTimeoutMs, socket } = limits;
-    const sweep = new Deadlines(limits);
+    const deadlines = new Deadlines(limits);
     this.app = app;
     this.#limits = limits;
-    this.#sweep = sweep;
+    this.#deadlines = deadlines;
     this.#connections = new Connections({ sendTimeoutMs, idleTimeoutMs, unixPath: socket });
     this.#crowd = new ConnectionLimitLog(limits.maxConnections);
-    this.#answering = new RequestHandler(app, sweep, sendTimeoutMs, this.#connections);
+    this.#answering = new RequestHandler(app, deadlines, sendTimeoutMs, this.#connections);
   }
 
   async start(): Promise<void> {
@@ -84,7 +84,7 @@ class Listener implements Server {
       process.once("SIGTERM", this.#onSignal);
       process.once("SIGINT", this.#onSignal);
     }
-    this.#sweep.start();
+    this.#deadlines.start();
     this.#endMeasuring = measureConnections(() => this.#connections.size);
     logListener("info", `listening on ${url} (${bound})`);
   }
@@ -160,7 +160,7 @@ class Listener implements Server {
       attempt(request.socket, () => this.#answerConnect(request, head));
     });
     server.on("clientError", (error, socket) => {
-      attempt(socket, () => refuseHead(error, socket as Socket, this.#sweep));
+      attempt(socket, () => refuseHead(error, socket as Socket, this.#deadlines));
     });
     server.on("timeout", (socket) => attempt(socket, () => timedOut(socket, sendTimeoutMs)));
   }
@@ -182,10 +182,10 @@ class Listener implements Server {
     // Whatever ends the connection does so without this.
     if (connection.closing || connection.fault !== undefined) return;
     inTurn(connection, head, this.#limits.sendTimeoutMs, () => {
-      const response = lastResponse(request, socket, this.#sweep);
+      const response = lastResponse(request, socket, this.#deadlines);
       const refused = refusedConnect(request.url as string);
       if (refused === undefined) this.#answering.answer(request, response, false);
-      else refuseRequest(refused, response, this.#sweep);
+      else refuseRequest(refused, response, this.#deadlines);
     });
   }
 
@@ -213,7 +213,7 @@ class Listener implements Server {
     this.#connections.closeAll();
     await closed;
     this.#endMeasuring?.();
-    this.#sweep.stop();
+    this.#deadlines.stop();
     this.#crowd.stop();
     await this.app.flush?.();
     logStopped(cut, drainMs);

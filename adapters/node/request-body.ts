@@ -25,10 +25,10 @@ class BodyChunks implements BodyReading {
   /** What it came to, once it is over. */
   failure: BodyFailure | undefined = undefined;
 
-  constructor(request: IncomingMessage, sweep: Deadlines) {
+  constructor(request: IncomingMessage, deadlines: Deadlines) {
     this.request = request;
-    this.#deadline = sweep.body(this);
-    this.#deadline.rest();
+    this.#deadline = deadlines.body(this);
+    this.#deadline.pause();
     this.#heardPart = guarded(request.socket, (part: Buffer) => this.#take(part));
     this.#heardEnd = guarded(request.socket, () => this.#end());
     request.on("data", this.#heardPart).on("end", this.#heardEnd);
@@ -40,7 +40,7 @@ class BodyChunks implements BodyReading {
     if (this.#isOver) return Promise.resolve(this.failure);
     return new Promise((resolve) => {
       this.#asked = resolve;
-      this.#deadline.goOn();
+      this.#deadline.resume();
       this.request.resume();
     });
   }
@@ -64,7 +64,7 @@ class BodyChunks implements BodyReading {
     this.received += part.byteLength;
     this.request.pause();
     this.#deadline.arrived(part.byteLength);
-    this.#deadline.rest();
+    this.#deadline.pause();
     this.#answer(part);
   }
 
@@ -98,11 +98,11 @@ class BodyBuffer implements BodyReading, Taking, DeadlineListener {
   #others: Buffer[] | undefined = undefined;
   #isOver = false;
 
-  constructor(request: IncomingMessage, sweep: Deadlines, limit: number, receiver: BodyReceiver) {
+  constructor(request: IncomingMessage, deadlines: Deadlines, limit: number, receiver: BodyReceiver) {
     this.request = request;
     this.#limit = limit;
     this.#receiver = receiver;
-    this.#deadline = sweep.body(this);
+    this.#deadline = deadlines.body(this);
   }
 
   /** @param isOurs Nobody else hears what the request tells as a stream. */
@@ -213,22 +213,22 @@ export class DrainedBody implements BodyReading {
 /**
  * Drops a body that nobody reads while its answer is made or streamed. Node reads nothing of a socket while a body waits to be
  * read, and a socket that is not read tells neither a FIN nor a RST: the handler would wait for a client that has gone, and
- * hold the connection, for ever. Past `discardLimit` bytes as many again are read after each look of the sweep, so that who
+ * hold the connection, for ever. Past `discardLimit` bytes as many again are read after each look of the deadlines, so that who
  * sends on and on is read slowly.
  */
 class Draining implements BodyReading, DeadlineListener {
   readonly request: IncomingMessage;
   dropped = 0;
-  readonly #sweep: Deadlines;
+  readonly #deadlines: Deadlines;
   /** Bytes to drop before the next look. */
   #allowed = discardLimit;
   #pause: Deadline | undefined = undefined;
   readonly #heardPart: (part: Buffer) => void;
   readonly #heardEnd: () => void;
 
-  constructor(request: IncomingMessage, sweep: Deadlines) {
+  constructor(request: IncomingMessage, deadlines: Deadlines) {
     this.request = request;
-    this.#sweep = sweep;
+    this.#deadlines = deadlines;
     this.#heardPart = guarded(request.socket, (part: Buffer) => this.#drop(part));
     this.#heardEnd = guarded(request.socket, () => this.stop());
   }
@@ -262,7 +262,7 @@ class Draining implements BodyReading, DeadlineListener {
     this.#allowed -= part.byteLength;
     if (this.#allowed > 0) return;
     this.request.pause();
-    this.#pause ??= this.#sweep.time(0, this);
+    this.#pause ??= this.#deadlines.time(0, this);
   }
 }
 
@@ -270,7 +270,7 @@ class Draining implements BodyReading, DeadlineListener {
 export class IncomingBody implements BodySource {
   readonly length: number | undefined;
   readonly #request: IncomingMessage;
-  readonly #sweep: Deadlines;
+  readonly #deadlines: Deadlines;
   readonly #isOurs: boolean;
   #sendContinue: (() => void) | undefined;
   #whole: BodyBuffer | undefined = undefined;
@@ -280,26 +280,26 @@ export class IncomingBody implements BodySource {
   constructor(
     request: IncomingMessage,
     length: number | undefined,
-    sweep: Deadlines,
+    deadlines: Deadlines,
     isOurs: boolean,
     sendContinue: (() => void) | undefined,
   ) {
     this.length = length;
     this.#request = request;
-    this.#sweep = sweep;
+    this.#deadlines = deadlines;
     this.#isOurs = isOurs;
     this.#sendContinue = sendContinue;
   }
 
   read(): Promise<Uint8Array | BodyFailure | undefined> {
     this.#begin();
-    this.#parts ??= new BodyChunks(this.#request, this.#sweep);
+    this.#parts ??= new BodyChunks(this.#request, this.#deadlines);
     return this.#parts.read();
   }
 
   whole(limit: number, receiver: BodyReceiver): void {
     this.#begin();
-    this.#whole = new BodyBuffer(this.#request, this.#sweep, limit, receiver);
+    this.#whole = new BodyBuffer(this.#request, this.#deadlines, limit, receiver);
     this.#whole.start(this.#isOurs);
   }
 
@@ -329,7 +329,7 @@ export class IncomingBody implements BodySource {
 
   /** Nobody reads it, or the rest of it. The client is not told to send it. */
   drain(): void {
-    this.#draining ??= new Draining(this.#request, this.#sweep);
+    this.#draining ??= new Draining(this.#request, this.#deadlines);
     this.#draining.start();
   }
 

@@ -94,7 +94,7 @@ function sendWhenDropped(exchange: NodeExchange, body: IncomingBody, sent: WireR
   new DrainedBody(
     request,
     discardLimit - body.dropped,
-    (waiting) => writing.sweep.time(lingerMs, waiting),
+    (waiting) => writing.deadlines.time(lingerMs, waiting),
     done,
   ).start();
 }
@@ -104,7 +104,7 @@ function sendAndDrop(exchange: NodeExchange, sent: WireResponse, writing: Server
   const done = (): void => {
     if (!request.complete) connectionOf(request.socket).whenIdle(() => request.socket.destroySoon());
   };
-  new DrainedBody(request, Number.POSITIVE_INFINITY, (waiting) => writing.sweep.body(waiting), done).start();
+  new DrainedBody(request, Number.POSITIVE_INFINITY, (waiting) => writing.deadlines.body(waiting), done).start();
   send(exchange, sent, writing, false);
 }
 
@@ -128,7 +128,7 @@ function asksForEnd(exchange: NodeExchange): boolean {
 }
 
 function sendLast(exchange: NodeExchange, body: IncomingBody, sent: WireResponse, writing: ServerState): void {
-  lingerAtEnd(exchange.request.socket, writing.sweep);
+  lingerAtEnd(exchange.request.socket, writing.deadlines);
   // A stream may be quiet for hours: only a socket that is read tells that its client has gone.
   if (isStream(sent.body)) body.drain();
   send(exchange, sent, writing, true);

@@ -64,7 +64,7 @@ export class WsTransport implements ListenableTransport {
   readonly #ws: WebSocket;
   readonly #socket: Socket;
   readonly #sendTimeoutMs: number;
-  readonly #sweep: Deadlines;
+  readonly #deadlines: Deadlines;
   /** Whoever hears of it. */
   heard: SocketListener | undefined = undefined;
   /** How many sends wait for the client to take them. */
@@ -72,8 +72,8 @@ export class WsTransport implements ListenableTransport {
   /** Why it ended, where that was not by a close. */
   #fault: string | undefined = undefined;
 
-  constructor(ws: WebSocket, socket: Socket, sendTimeoutMs: number, sweep: Deadlines) {
-    this.#sweep = sweep;
+  constructor(ws: WebSocket, socket: Socket, sendTimeoutMs: number, deadlines: Deadlines) {
+    this.#deadlines = deadlines;
     this.#ws = ws;
     this.#socket = socket;
     this.#sendTimeoutMs = sendTimeoutMs;
@@ -84,7 +84,7 @@ export class WsTransport implements ListenableTransport {
     const socket = this.#socket;
     // Both sides have closed it, and `ws` tells once the client ends the connection too, which it waits 30 s for.
     const finished = guarded(socket, () => {
-      const deadline = this.#sweep.time(lingerMs, { expire: () => socket.destroy() });
+      const deadline = this.#deadlines.time(lingerMs, { expire: () => socket.destroy() });
       socket.once("close", () => deadline.clear());
     });
     const message = guarded(socket, (data: RawData, isBinary: boolean) => {

@@ -16,7 +16,7 @@ export interface OpenStream {
 
 /** What the writing of an answer needs to know of its server. */
 export interface ServerState {
-  readonly sweep: Deadlines;
+  readonly deadlines: Deadlines;
   readonly sendTimeoutMs: number;
   /** No further request is taken: every answer says so. */
   readonly stopping: boolean;
@@ -198,7 +198,7 @@ class NodeStream implements StreamSink, OpenStream {
     hangUp(this.#response, this.#writing);
     // Behind another answer it has not its turn yet, and that one has the time that any has.
     if (this.#response.socket === null) return;
-    const deadline = this.#writing.sweep.time(lingerMs, { expire: () => this.#socket.destroy() });
+    const deadline = this.#writing.deadlines.time(lingerMs, { expire: () => this.#socket.destroy() });
     this.#socket.once("close", () => deadline.clear());
   }
 

@@ -11,7 +11,7 @@ const probeMs = 15_000;
 
 /** What ends a connection that a handler speaks on. */
 interface Bounds {
-  readonly sweep: Deadlines;
+  readonly deadlines: Deadlines;
   readonly sendTimeoutMs: number;
 }
 
@@ -157,11 +157,11 @@ export class Takeover {
 
   #finish(): void {
     if (this.#socket.destroyed) return;
-    const { sweep, sendTimeoutMs } = this.#bounds;
+    const { deadlines, sendTimeoutMs } = this.#bounds;
     this.#socket.off("data", this.#onData).off("end", this.#onEnd).off("close", this.#onClose);
     // What is still to go out has the time that any answer has.
     if (this.#socket.writableLength > 0) this.#socket.setTimeout(sendTimeoutMs, destroy);
-    linger(this.#socket, sweep);
+    linger(this.#socket, deadlines);
   }
 }
 

@@ -79,14 +79,14 @@ function holdBytes(socket: Socket, head: Buffer): () => Buffer {
 }
 
 /** The response to a request whose connection Node handed over. It is the connection's last. */
-export function lastResponse(request: IncomingMessage, socket: Socket, sweep: Deadlines): ServerResponse {
+export function lastResponse(request: IncomingMessage, socket: Socket, deadlines: Deadlines): ServerResponse {
   const response = new ServerResponse(request);
   response.assignSocket(socket);
   response.shouldKeepAlive = false;
   // Nobody reads what the client sent behind the request, and a close with bytes unread would reset the connection.
   response.once(
     "finish",
-    guarded(socket, () => linger(socket, sweep)),
+    guarded(socket, () => linger(socket, deadlines)),
   );
   return response;
 }
@@ -161,13 +161,13 @@ export class Upgrades {
     if (!isTaken && canSpeak && canGoOn) return goOn(request, socket as ServerOwnedSocket, head);
     connection.isFresh = false;
     connection.closing = true;
-    const response = lastResponse(request, socket, answering.sweep);
+    const response = lastResponse(request, socket, answering.deadlines);
     const framing = readHead(request);
-    if (typeof framing === "object") return refuseRequest(framing, response, answering.sweep);
+    if (typeof framing === "object") return refuseRequest(framing, response, answering.deadlines);
     // Its body is behind the end, too, and Node's parser has let go of it.
-    if (framing !== 0 && canGoOn) return linger(socket, answering.sweep);
+    if (framing !== 0 && canGoOn) return linger(socket, answering.deadlines);
     const opensSockets = answering.opensSockets && isTaken;
-    const exchange = new NodeExchange(request, response, framing, answering.sweep, false, opensSockets);
+    const exchange = new NodeExchange(request, response, framing, answering.deadlines, false, opensSockets);
     exchange.canTakeOver = isTaken && request.httpVersionMinor === 1;
     const sent = answering.app.answer(exchange);
     connection.makes();
@@ -209,7 +209,7 @@ export class Upgrades {
     const { socket } = request;
     response.detachSocket(socket);
     socket.write(headText(sent), "latin1");
-    linger(socket, this.#answering.sweep);
+    linger(socket, this.#answering.deadlines);
   }
 
   #upgrade({ request, response }: NodeExchange, sent: WireResponse, opened: OpenedSocket, head: Buffer): void {
@@ -219,8 +219,8 @@ export class Upgrades {
     const handshake = handshakeFor(request, opened);
     this.#given.set(handshake, sent.head);
     this.#serverFor(opened.maxMessage).handleUpgrade(handshake, socket, head, (ws) => {
-      const { sendTimeoutMs, sweep } = this.#answering;
-      const spoken = this.open.track(opened, new WsTransport(ws, socket, sendTimeoutMs, sweep));
+      const { sendTimeoutMs, deadlines } = this.#answering;
+      const spoken = this.open.track(opened, new WsTransport(ws, socket, sendTimeoutMs, deadlines));
       spoken.catch((thrown: unknown) => caught(thrown, socket));
       // It was paused while it waited for its turn.
       socket.resume();

@@ -6,28 +6,28 @@ const storage = new AsyncLocalStorage<LogContext | undefined>();
 
 let isPassedOn = false;
 
-/** The request whose work is running, if any; none where every source is off and nothing else asks for it. */
+/** The context of the running request; undefined outside of one, or where every source is off and nothing else needs it. */
 export function current(): LogContext | undefined {
   return storage.getStore();
 }
 
-/** Has every request carry its context from now on, though no line is written: for what passes its id and its trace on. */
+/** From now on every request carries its context, even without a log line: for code that forwards its id and its trace. */
 export function passOn(): void {
   isPassedOn = true;
 }
 
-/** A request, which has a context where one is asked for. */
+/** A request that can make its context. */
 export interface Carrying {
-  /** Its span, where that is recorded. */
+  /** Its span, if recorded. */
   readonly span: OpenSpan | undefined;
-  /** Nobody else's work runs in the turn it is called in: the context need not be left at the end of it. */
+  /** No other work runs in the same turn, so the context need not be restored at its end. */
   readonly ownsTurn: boolean;
   readonly context: LogContext;
 }
 
 /**
- * Runs a request's work, its promises and its timers with it as their context. Where every source is off and nothing is
- * traced nobody can tell, and it costs nothing: on Node 20 a context takes a request 7 % of its time.
+ * Runs a request's work, with its promises and timers, in the request's context. Without sources and tracing the context
+ * cannot be observed and is skipped: on Node 20 it takes 7 % of a request's time.
  */
 export function within<R extends Carrying, A>(request: R, work: (request: R) => A): A {
   if (!isAnyOn() && !isPassedOn && request.span === undefined) return work(request);
@@ -40,21 +40,21 @@ export function within<R extends Carrying, A>(request: R, work: (request: R) => 
 function runIn<R, A>(context: LogContext, work: (request: R) => A, request: R): A {
   const { span } = context;
   if (span?.run !== undefined) return span.run(() => storage.run(context, work, request));
-  // What a runtime calls back from is often the request's work already, and a context costs Deno half a microsecond.
+  // Callbacks of the runtime often run in the context already, and entering it costs Deno half a microsecond.
   return storage.getStore() === context ? work(request) : storage.run(context, work, request);
 }
 
-/** Runs work whose lines carry these fields too, in a request or outside of one. */
+/** Adds these fields to every line of some work, in a request or outside of one. */
 export function tagged<A>(fields: LogFields, work: () => A): A {
   return isAnyOn() ? storage.run(new Inner(current(), fields, undefined), work) : work();
 }
 
-/** Runs work within a span: its lines carry the span's id. */
+/** Runs work within a span, whose id its lines carry. */
 export function withinSpan<A>(span: OpenSpan, work: () => A): A {
   return runIn(new Inner(current(), undefined, span), work, undefined);
 }
 
-/** What is the same but for tags or a span of its own. */
+/** A context with tags or a span of its own. */
 class Inner implements LogContext {
   readonly tags: LogFields | undefined;
   readonly span: OpenSpan | undefined;
@@ -83,10 +83,10 @@ class Inner implements LogContext {
   }
 }
 
-/** A function that runs in the context it is made in, whoever calls it and when. */
+/** A function that always runs in the context where this was called. */
 export function carried<Args extends readonly unknown[], A>(work: (...args: Args) => A): (...args: Args) => A {
   const context = current();
-  // The platform's own snapshot cannot be run in another request's work on Workers.
+  // On Workers, `AsyncLocalStorage.snapshot` cannot run within another request.
   if (context === undefined) return (...args) => storage.run(undefined, work, ...args);
   return (...args) => runIn(context, () => work(...args), undefined);
 }

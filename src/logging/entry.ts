@@ -1,4 +1,4 @@
-/** The trace a request belongs to, and its own span in it. */
+/** A request's trace and its span in it. */
 export interface TraceContext {
   readonly traceId: string;
   readonly spanId: string;
@@ -6,19 +6,19 @@ export interface TraceContext {
   readonly parentId: string | undefined;
   /** Whether the caller records the trace. */
   readonly isSampled: boolean;
-  /** What tracing systems pass on beside it, as it came. */
+  /** The `tracestate` that tracing systems forward, unchanged. */
   readonly state: string | undefined;
 }
 
-/** What a span says of itself, under OpenTelemetry's names. */
+/** The attributes of a span, with OpenTelemetry's names. */
 export interface Attributes {
   readonly [name: string]: string | number | boolean | undefined;
 }
 
-/** Who asked for the work (`server`), who has it done elsewhere (`client`), or neither. */
+/** `server` handles a call, `client` makes one, `internal` does neither. */
 export type SpanKind = "internal" | "server" | "client";
 
-/** A span that is open, whoever keeps it: an exporter of the app's, or a provider that the application registered. */
+/** An open span, of the app's exporter or of a provider that the application registered. */
 export interface OpenSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -27,46 +27,46 @@ export interface OpenSpan {
   child(name: string, kind: SpanKind, attributes: Attributes): OpenSpan;
   set(name: string, value: string | number | boolean): void;
   rename(name: string): void;
-  /** It failed: an error's kind or a status, and never a message. */
-  fail(why: string): void;
+  /** Marks it as failed, with an error's kind or a status, and never a message. */
+  fail(reason: string): void;
   end(): void;
-  /** Runs work whose spans, by whatever library, are within it. */
+  /** Runs work whose spans become its children, also those of other libraries. */
   run?<A>(work: () => A): A;
 }
 
 /** Opens the spans of requests. */
 export interface Tracer {
-  /** Undefined where the trace is not recorded. */
+  /** Opens a span; undefined where the trace is not recorded. */
   open(trace: TraceContext, name: string, attributes: Attributes): OpenSpan | undefined;
 }
 
-/** `error` is a bug, `warn` handled but degraded, `info` what happened, `debug` how. */
+/** `error` is a bug, `warn` is handled but degraded, `info` is what happened, `debug` is how. */
 export type Level = "error" | "warn" | "info" | "debug";
 
 const ranks: { readonly [L in Level]: number } = { error: 0, warn: 1, info: 2, debug: 3 };
 
-/** Whether a line of this level is written where `threshold` is set; undefined turns a source off. */
+/** Whether a line of this level passes a threshold; undefined turns a source off. */
 export function passes(level: Level, threshold: Level | undefined): boolean {
   return threshold !== undefined && ranks[level] <= ranks[threshold];
 }
 
-/** What every line carries that is logged while some work runs: a request's, or what was given tags of its own. */
+/** What every line has that is logged during some work: a request's ids, and tags. */
 export interface LogContext {
-  /** Letters, digits, `-`, `_` and `.` alone; undefined outside of a request. */
+  /** Only letters, digits, `-`, `_` and `.`; undefined outside of a request. */
   readonly requestId: string | undefined;
   readonly traceId: string | undefined;
   readonly spanId: string | undefined;
   /** Fields that `Log.tags` added. */
   readonly tags?: LogFields | undefined;
-  /** The span that is open, where the trace is recorded. */
+  /** The open span, if the trace is recorded. */
   readonly span?: OpenSpan | undefined;
-  /** Whether somebody records the trace, as those that are called next are told. */
+  /** Whether the trace is recorded; outgoing calls get this flag. */
   readonly isSampled: boolean;
-  /** What is passed on beside the trace. */
+  /** The `tracestate` to forward. */
   readonly traceState: string | undefined;
 }
 
-/** A line's own fields, in the order they are written. */
+/** A line's own fields, in order. */
 export interface LogFields {
   readonly [key: string]: string | number | bigint | boolean | undefined;
 }
@@ -74,13 +74,13 @@ export interface LogFields {
 /** `json` for machines, `pretty` for a terminal. */
 export type Format = "pretty" | "json";
 
-/** One thing to be logged. */
+/** One log entry. */
 export interface LogEntry {
   readonly level: Level;
   readonly source: string;
   readonly message: string;
   readonly fields: LogFields;
-  /** The whole line as JSON, where that is made quicker than from the parts. */
+  /** The whole line as JSON, where that is faster than from the parts. */
   json?(at: number): string;
   readonly context: LogContext | undefined;
 }

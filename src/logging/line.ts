@@ -1,6 +1,9 @@
 import type { LogEntry, LogFields, LogContext } from "./entry.ts";
 
-/** One JSON object, members in a set order: the time, the level, the source, the message, the request's, its own. */
+/**
+ * One JSON object with members in a fixed order: the time, the level, the source, the message, the request's members, the
+ * line's own.
+ */
 export function jsonLine(entry: LogEntry, at: number): string {
   const { level, source, message, context } = entry;
   let line = `{"timestamp":"${timestamp(at)}","level":"${level}","logger.name":${name(source)},"message":${quoted(message)}`;
@@ -8,13 +11,13 @@ export function jsonLine(entry: LogEntry, at: number): string {
   return `${line}${jsonFields(entry.fields)}}`;
 }
 
-/** The members that say which request a line belongs to. */
+/** The members that identify a line's request. */
 export function jsonContext({ requestId, traceId, spanId }: LogContext): string {
   const ids = requestId === undefined ? "" : `,"request_id":"${requestId}"`;
   return traceId === undefined ? ids : `${ids},"trace_id":"${traceId}","span_id":"${spanId}"`;
 }
 
-// A field of the line's own is said in place of a tag of its name: no member stands there twice.
+// A line's own field replaces a tag of the same name, because no member may be there twice.
 function jsonTags(tags: LogFields | undefined, fields: LogFields): string {
   if (tags === undefined) return "";
   return jsonFields(Object.fromEntries(Object.entries(tags).filter(([key]) => !Object.hasOwn(fields, key))));
@@ -29,16 +32,15 @@ function jsonFields(fields: LogFields): string {
   return text;
 }
 
-// Names of sources and fields are few and come again with every line. An application that makes them up as it goes
-// is served all the same, past what is kept.
+// Names of sources and fields are few and repeat with every line. The limit bounds an application that generates names.
 const names = new Map<string, string>();
-const mostNames = 500;
+const maxNames = 500;
 
 function name(text: string): string {
   let written = names.get(text);
   if (written === undefined) {
     written = JSON.stringify(text);
-    if (names.size < mostNames) names.set(text, written);
+    if (names.size < maxNames) names.set(text, written);
   }
   return written;
 }
@@ -47,9 +49,9 @@ function jsonValue(value: string | number | bigint | boolean): string {
   if (typeof value === "string") return quoted(value);
   if (typeof value === "boolean") return String(value);
   if (typeof value === "number" && !Number.isInteger(value)) return Number.isFinite(value) ? String(value) : "null";
-  // What a field's type does not allow, and a program without types says: a line is JSON all the same.
+  // A program without types may pass anything; a line is JSON in any case.
   if (typeof value !== "number" && typeof value !== "bigint") return value === null ? "null" : quoted(String(value));
-  // A reader that holds numbers as doubles would read other digits than these.
+  // A reader that parses numbers as doubles would lose digits.
   return value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER ? `"${value}"` : String(value);
 }
 
@@ -57,12 +59,12 @@ function quoted(text: string): string {
   return `"${escaped(text)}"`;
 }
 
-/** What stands between the quotes. Nearly every text is plain ASCII: to ask costs a quarter of what the platform's does. */
+/** The escaped text without quotes. Nearly every text is plain ASCII: the test costs a quarter of `JSON.stringify`. */
 export function escaped(text: string): string {
   return /[^ !#-[\]-~]/.test(text) ? JSON.stringify(text).slice(1, -1) : text;
 }
 
-/** One line for a person: local time, level, source, the request's id, the message, `key=value`. */
+/** One line for a terminal: local time, level, source, the request's id, the message, `key=value`. */
 export function prettyLine(entry: LogEntry, at: number): string {
   const { level, source, message, fields, context } = entry;
   const id = context?.requestId === undefined ? "" : ` [${context.requestId}]`;
@@ -74,7 +76,7 @@ export function prettyLine(entry: LogEntry, at: number): string {
   return line;
 }
 
-// A line stays one line, and a terminal is sent no control sequence, whatever an application logs.
+// Escapes line breaks and control sequences of a terminal, whatever an application logs.
 function printable(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) =>
     character === "\n" ? "\\n" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
@@ -84,7 +86,7 @@ function printable(text: string): string {
 let millisecond = Number.NaN;
 let text = "";
 
-/** `YYYY-MM-DDTHH:MM:SS.mmmZ`; made once a millisecond, which many lines share. */
+/** `YYYY-MM-DDTHH:MM:SS.mmmZ`, formatted once a millisecond, because many lines share it. */
 export function timestamp(at: number): string {
   if (at !== millisecond) {
     millisecond = at;

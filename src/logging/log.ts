@@ -5,7 +5,7 @@ import type { LogFields, Level } from "./entry.ts";
 import { log, readSettings, useLevels, useSettings } from "./writer.ts";
 import type { LogOptions, SettingTexts } from "./writer.ts";
 
-/** What logs under one name. */
+/** A named logger. */
 export interface Source {
   /** A bug. */
   error(message: string, fields?: LogFields): void;
@@ -17,18 +17,19 @@ export interface Source {
   debug(message: string, fields?: LogFields): void;
 }
 
-/** Sets levels, format and destination for the process; what is not given returns to its default. */
+/** Sets levels, format and destination for the process. An option that is not given returns to its default. */
 export function setup(options: LogOptions = {}): void {
   useSettings(options);
 }
 
 /**
- * Sets levels and format from texts, as a program has them from its environment or its arguments; a blank one is as none.
- * Where lines go stays as `Log.setup` set it.
+ * Sets levels and format from texts, such as environment variables or arguments; a blank one counts as absent. The
+ * destination stays as `Log.setup` set it.
  *
- * @param texts `levels` is a comma-separated list: a bare level is the default's, `source=level` a source's. A level is
- * `error`, `warn`, `info`, `debug` or `off`, and a format `pretty` or `json`, in any case.
- * @returns an error that names what could not be read; nothing is set then.
+ * @param texts `levels` is a comma-separated list: a bare level is the default, and `source=level` sets one source's. A
+ *   level is
+ * `error`, `warn`, `info`, `debug` or `off`, and a format `pretty` or `json`; case does not matter.
+ * @returns An error that names the invalid text; then nothing is set.
  *
  * @example
  * ```ts
@@ -43,7 +44,7 @@ export function configure(texts: SettingTexts): Result<void, string> {
   return ok();
 }
 
-/** A source of the application's own. A line logged during a request carries the request's id and trace. */
+/** Makes a source. A line logged during a request has the request's id and trace. */
 export function source(name: string): Source {
   const at =
     (level: Level) =>
@@ -54,16 +55,16 @@ export function source(name: string): Source {
 }
 
 /**
- * The id of the request whose work is running: in its handler, after its awaits, in its timers. Undefined outside of
- * one, and where `Log.setup` has turned every source off, which leaves a request without a context.
+ * The id of the running request: in its handler, after its awaits, in its timers. Undefined outside of a request, or where
+ * `Log.setup` has turned every source off, because requests then have no context.
  */
 export function requestId(): string | undefined {
   return current()?.requestId;
 }
 
 /**
- * Every line logged while `f` runs carries these fields too, ahead of its own: in what it awaits, and in its timers. Of
- * two fields of one name the innermost counts. Name them under a prefix of your own.
+ * Adds fields to every line logged while `f` runs, including what it awaits and its timers; they precede the line's own. The
+ * innermost of two fields with one name wins. Use a prefix of your own for their names.
  *
  * @example
  * ```ts
@@ -75,8 +76,8 @@ export function tags<A>(fields: LogFields, f: () => A): A {
 }
 
 /**
- * A function that carries this request's id, trace and tags wherever it is run: a listener of an emitter, or a callback of
- * a worker or a pool, which otherwise runs in the context of whoever calls it.
+ * A function that keeps this request's id, trace and tags wherever it runs: a listener of an emitter, or a callback of a
+ * worker or a pool. Without it, such a callback runs in its caller's context.
  *
  * @example
  * ```ts

@@ -2,15 +2,13 @@ import { current } from "./context.ts";
 import type { LogContext } from "./entry.ts";
 import { log } from "./writer.ts";
 
-/** What a thrown value tells the log: what kind it was and where it was thrown, never its message. */
+/** What the log gets of a thrown value: its kind and its stack, never its message. */
 export interface Raised {
   readonly kind: string;
   readonly stack: string;
 }
 
-/**
- * Whether a thrown value is of a class. Anything may be thrown, a `Proxy` too, which throws where it is asked for its prototype.
- */
+/** Whether a thrown value is of a class. Any value may be thrown, also a `Proxy` that throws when its prototype is read. */
 export function isA<A>(kind: abstract new (...args: never) => A, thrown: unknown): thrown is A {
   try {
     return thrown instanceof kind;
@@ -19,7 +17,7 @@ export function isA<A>(kind: abstract new (...args: never) => A, thrown: unknown
   }
 }
 
-/** A thrown value's kind and frames. A message may quote anything, so no line of it goes with them. */
+/** A thrown value's kind and frames. A message may quote anything, so its lines are removed. */
 export function describeRaised(thrown: unknown): Raised {
   if (!isError(thrown)) return { kind: typeof thrown, stack: "" };
   return {
@@ -28,12 +26,12 @@ export function describeRaised(thrown: unknown): Raised {
   };
 }
 
-// One of another realm (`vm`, Jest) too, whose class is not this one's.
+// Also an error of another realm (`vm`, Jest), whose class is another one.
 function isError(thrown: unknown): thrown is Error {
   return isA(Error, thrown) || textOr(() => Object.prototype.toString.call(thrown), "") === "[object Error]";
 }
 
-// An application's error may be anything: its members may be missing, or raise when they are read.
+// Members of an application's error may be missing, or throw when read.
 function textOr(read: () => unknown, otherwise: string): string {
   try {
     const text = read();
@@ -54,14 +52,14 @@ function frames(stack: string, message: string): string {
 }
 
 /**
- * The last net under what a runtime calls: an event's listener, a timer, a signal. What one of them raises a runtime reports as
- * uncaught, which ends the process. No input is known to make one raise.
+ * The last catch around callbacks of a runtime: event listeners, timers, signals. A runtime reports their errors as
+ * uncaught, which ends the process. No input is known to cause one.
  */
 
-/** A connection that an event is of. */
+/** The connection of an event. */
 type ClosableConnection = { destroy(): unknown } | { terminate(): unknown };
 
-/** Does what an event is there for. Where that raises, this closes the event's connection, if it has one, and writes an error line. */
+/** Handles an event. If that throws, this closes the event's connection, if it has one, and logs an error line. */
 export function attempt<Given extends readonly unknown[]>(
   connection: ClosableConnection | undefined,
   act: (...given: Given) => void,
@@ -74,7 +72,7 @@ export function attempt<Given extends readonly unknown[]>(
   }
 }
 
-/** A listener that never raises. */
+/** A listener that never throws. */
 export function guarded<Given extends readonly unknown[]>(
   connection: ClosableConnection | undefined,
   listener: (...given: Given) => void,
@@ -82,7 +80,7 @@ export function guarded<Given extends readonly unknown[]>(
   return (...given) => attempt(connection, listener, ...given);
 }
 
-/** Closes the connection on whose event this was raised, and logs it. */
+/** Closes the connection whose event threw, and logs the error. */
 export function caught(thrown: unknown, connection: ClosableConnection | undefined): void {
   if (connection === undefined) return logRaised("what was done on an event raised", thrown);
   logRaised("closed a connection: an event of it raised", thrown);
@@ -94,7 +92,7 @@ export function caught(thrown: unknown, connection: ClosableConnection | undefin
   }
 }
 
-/** Logs what was raised where nobody else can catch it, by its kind and its frames: its message may quote a client. */
+/** Logs an error that no other code can catch, by its kind and its frames: its message may quote a client. */
 export function logRaised(message: string, thrown: unknown, context?: LogContext): void {
   const { kind, stack } = describeRaised(thrown);
   const fields = { "error.kind": kind, "error.stack": stack };
@@ -102,8 +100,8 @@ export function logRaised(message: string, thrown: unknown, context?: LogContext
 }
 
 /**
- * Runs work that nobody awaits, to its end. A rejected promise without a handler ends the process on Node and Deno, so a
- * rejection here becomes an error line.
+ * Runs work that is not awaited. A rejected promise without a handler ends the process on Node and Deno, so a rejection here
+ * becomes an error line.
  */
 export function inBackground(work: PromiseLike<unknown> | undefined | void): void {
   work?.then(undefined, (thrown: unknown) => logRaised("work in the background raised", thrown, current()));

@@ -13,7 +13,7 @@ export interface SettingTexts {
   readonly format?: string | undefined;
 }
 
-/** What the texts say, or what of them says nothing. */
+/** Parses the texts; the error names the invalid part. */
 export function readSettings({ levels = "", format = "" }: SettingTexts): Result<Omit<LogOptions, "out">, string> {
   const chosen = readFormat(format);
   if (!chosen.ok) return chosen;
@@ -50,33 +50,33 @@ function readFormat(text: string): Result<{ readonly format?: Format }, string> 
   return error(`"${format}" is not a log format: pretty or json`);
 }
 
-/** Where lines go when the application names no other place. */
+/** The destination of lines by default. */
 export interface Sink {
   /** One line, without its newline. Never throws. */
   write(line: string): void;
-  /** What is written where no format was chosen. */
+  /** The format where none was chosen. */
   readonly format: Format;
 }
 
-/** What may be set of the logs. */
+/** The settings of the logs. */
 export interface LogOptions {
-  /** For sources with no level of their own: `info` by default; undefined turns them off. */
+  /** For sources without a level of their own: `info` by default; undefined turns them off. */
   readonly level?: Level | undefined;
   /** By source; undefined turns a source off. */
   readonly levels?: { readonly [source: string]: Level | undefined };
-  /** `pretty` on a terminal and `json` otherwise, unless set. */
+  /** `pretty` on a terminal and `json` otherwise, by default. */
   readonly format?: Format;
-  /** Receives each line in place of standard error. */
+  /** Receives each line instead of standard error. */
   readonly out?: (line: string) => void;
 }
 
-// Logs are the process's: what a program sets where it starts holds for every app in it.
+// Settings are per process: they hold for every app in it.
 let settings: LogOptions = {};
-// Every runtime has a console; a listener brings what its runtime does best.
+// Every runtime has `console`; a listener replaces this with its runtime's fastest way.
 let sink: Sink = { write: (line) => console.error(line), format: "json" };
 
 let anyOn = true;
-// What each source writes from, by its name: asked with every request.
+// The threshold of each source by name, read with every request.
 let thresholds = new Map<string, Level | undefined>();
 
 export function useSettings(set: LogOptions): void {
@@ -86,7 +86,7 @@ export function useSettings(set: LogOptions): void {
   anyOn = levels.some((level) => level !== undefined);
 }
 
-/** Sets levels and format anew; where lines go stays as it was set. */
+/** Sets levels and format; the destination stays. */
 export function useLevels(set: Omit<LogOptions, "out">): void {
   useSettings(settings.out === undefined ? set : { ...set, out: settings.out });
 }
@@ -96,7 +96,7 @@ export function isAnyOn(): boolean {
   return anyOn;
 }
 
-/** Brings a runtime's own sink; for listeners. */
+/** Sets a runtime's own sink; for listeners. */
 export function useSink(brought: Sink): void {
   sink = brought;
 }
@@ -106,69 +106,69 @@ export function isOn(level: Level, source: string): boolean {
   let threshold = thresholds.get(source);
   if (threshold === undefined && !thresholds.has(source)) {
     threshold = "level" in settings ? settings.level : "info";
-    if (thresholds.size < mostThresholds) thresholds.set(source, threshold);
+    if (thresholds.size < maxThresholds) thresholds.set(source, threshold);
   }
   return passes(level, threshold);
 }
 
-// Sources are few. An application that makes them up as it goes is served all the same, past what is kept.
-const mostThresholds = 500;
+// Sources are few. The limit bounds an application that generates names.
+const maxThresholds = 500;
 
-/** Writes one line, where its source's level lets it. */
+/** Writes one line, if its source's level passes it. */
 export function log(entry: LogEntry): void {
   if (isOn(entry.level, entry.source)) write(entry);
 }
 
-/** Writes one line. A sink that fails never fails what was logged. */
+/** Writes one line. A sink that throws never fails the code that logs. */
 export function write(entry: LogEntry): void {
   const isJson = (settings.format ?? sink.format) === "json";
   const now = Date.now();
   try {
     const line = isJson ? (entry.json?.(now) ?? jsonLine(entry, now)) : prettyLine(entry, now);
     if (settings.out === undefined) sink.write(line);
-    else unheard(settings.out(line));
+    else ignoreRejection(settings.out(line));
   } catch {
-    // There is no other place to say it.
+    // The error has no other destination.
   }
 }
 
-// One that is asynchronous may fail later: a promise that nobody hears would end the process.
-function unheard(written: unknown): void {
+// An asynchronous `out` may reject later: an unhandled rejection would end the process.
+function ignoreRejection(written: unknown): void {
   if (isThenable(written)) Promise.resolve(written).catch(() => {});
 }
 
 const pieceBytes = 65_536;
 const flushMs = 10;
-const againMs = 2;
-// A reader that takes nothing costs this much memory, and then lines.
-const mostBytes = 16_777_216;
+const retryMs = 2;
+// The memory that a stalled reader costs; beyond it, lines are dropped.
+const maxBytes = 16_777_216;
 const lastMs = 5000;
 
-/** Where a runtime writes bytes. */
+/** A runtime's way to write bytes. */
 interface Outlet {
   readonly format: Format;
-  /** Room for bytes, as {@link encode} likes it best. */
+  /** A buffer of the kind that {@link encode} writes to fastest. */
   room(bytes: number): Uint8Array;
-  /** Writes a text as UTF-8 into such room, of which there is enough; answers how many bytes it is. */
+  /** Writes a text as UTF-8 into such a buffer, which is large enough. Returns the number of bytes. */
   encode(text: string, into: Uint8Array, at: number): number;
   /**
-   * Takes bytes without waiting for whoever reads them, and answers how many: none where there is no room, which it may also
-   * throw as `EAGAIN`, or as a disk that is full. Throws anything else where there is no place to write to any more.
+   * Writes without blocking and returns how many bytes were taken: 0 without room, or for `EAGAIN` and a full disk, which
+   * may be thrown. Throws any other error where the destination is gone.
    */
   write(bytes: Uint8Array): number;
-  /** Lets time pass with nothing else going on, when the process ends. */
+  /** Blocks for a time, when the process ends. */
   pause(ms: number): void;
 }
 
-/** Lines that go out many at a time. */
+/** A sink that writes many lines at once. */
 interface Batch extends Sink {
-  /** Writes what waits; for when the process exits. A reader that takes nothing is waited for 5 s. */
+  /** Writes the waiting lines; for the process's exit. It waits 5 s for a reader that takes nothing. */
   readonly finish: () => void;
 }
 
 /**
- * A sink that makes one write of many lines: one write for each costs a request a third of its time. What waits goes
- * out within 10 ms, or as soon as its reader takes it. Past 16 MiB lines are dropped, and counted in a line.
+ * A sink that writes many lines at once, because one write for each costs a third of a request's time. Lines are written
+ * within 10 ms, or as soon as the reader takes them. Beyond 16 MiB lines are dropped, and one line gives their number.
  */
 export function batch(outlet: Outlet): Batch {
   const lines = new LineBuffer(outlet);
@@ -177,10 +177,10 @@ export function batch(outlet: Outlet): Batch {
 
 class LineBuffer {
   readonly #outlet: Outlet;
-  /** The lines that came last. */
+  /** The newest lines. */
   readonly #piece: Uint8Array;
   #length = 0;
-  /** Older pieces that found no room, oldest first. */
+  /** Older pieces that are not yet written, oldest first. */
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   #dropped = 0;
@@ -191,18 +191,18 @@ class LineBuffer {
     this.#piece = outlet.room(pieceBytes);
   }
 
-  // Into bytes at once: the pieces a line is made of are still in the processor's cache, and when many are written together they are not.
+  // Encoded at once: the parts of a line are still in the processor's cache, and later they are not.
   add(line: string): void {
-    // A UTF-16 unit is three bytes of UTF-8 at the most.
-    const most = line.length * 3 + 1;
-    if (this.#length + most > pieceBytes) this.#flush();
-    if (this.#waitingBytes > mostBytes) {
+    // A UTF-16 unit is at most three bytes of UTF-8.
+    const max = line.length * 3 + 1;
+    if (this.#length + max > pieceBytes) this.#flush();
+    if (this.#waitingBytes > maxBytes) {
       this.#dropped++;
       return;
     }
-    if (most > pieceBytes) this.#addLong(line, most);
+    if (max > pieceBytes) this.#addLong(line, max);
     else {
-      if (this.#length + most > pieceBytes) this.#set();
+      if (this.#length + max > pieceBytes) this.#queueNewest();
       this.#length += this.#outlet.encode(line, this.#piece, this.#length);
       this.#piece[this.#length++] = newline;
     }
@@ -210,14 +210,14 @@ class LineBuffer {
   }
 
   finish(): void {
-    this.#set();
+    this.#queueNewest();
     let last = performance.now();
     while (this.#waiting.length > 0) {
       const before = this.#waitingBytes;
       this.#write();
       if (this.#waitingBytes < before) last = performance.now();
       else if (performance.now() - last > lastMs) return;
-      else this.#outlet.pause(againMs);
+      else this.#outlet.pause(retryMs);
     }
   }
 
@@ -226,18 +226,18 @@ class LineBuffer {
     this.#timer = undefined;
     if (this.#waiting.length > 0) this.#write();
     if (this.#waiting.length === 0) this.#writeNewest();
-    if (this.#waiting.length > 0) this.#timer = later(this.#flush, againMs);
-    else if (this.#dropped > 0) this.#tell();
+    if (this.#waiting.length > 0) this.#timer = later(this.#flush, retryMs);
+    else if (this.#dropped > 0) this.#logDropped();
   };
 
-  /** Sets the newest lines behind those that wait. */
-  #set(): void {
+  /** Moves the newest lines to the end of the queue. */
+  #queueNewest(): void {
     if (this.#length === 0) return;
     this.#queue(new Uint8Array(this.#piece.subarray(0, this.#length)));
     this.#length = 0;
   }
 
-  // Nearly always all of it is taken, and nothing is copied.
+  // Nearly always all bytes are taken, and nothing is copied.
   #writeNewest(): void {
     const newest = this.#piece.subarray(0, this.#length);
     this.#length = 0;
@@ -246,13 +246,13 @@ class LineBuffer {
       const count = taken(this.#outlet, newest);
       if (count < newest.byteLength) this.#queue(new Uint8Array(newest.subarray(count)));
     } catch {
-      // As below.
+      // As in `#write`.
     }
   }
 
-  #addLong(line: string, most: number): void {
-    this.#set();
-    const bytes = this.#outlet.room(most);
+  #addLong(line: string, max: number): void {
+    this.#queueNewest();
+    const bytes = this.#outlet.room(max);
     const length = this.#outlet.encode(line, bytes, 0);
     bytes[length] = newline;
     this.#queue(bytes.subarray(0, length + 1));
@@ -263,7 +263,7 @@ class LineBuffer {
     this.#waitingBytes += bytes.byteLength;
   }
 
-  /** Writes what waits, as far as there is room. */
+  /** Writes the queue, as far as there is room. */
   #write(): void {
     try {
       for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
@@ -274,13 +274,13 @@ class LineBuffer {
         if (count === 0) return;
       }
     } catch {
-      // Nobody reads it any more, and there is no other place to say it.
+      // The reader is gone, and the error has no other destination.
       this.#waiting = [];
       this.#waitingBytes = 0;
     }
   }
 
-  #tell(): void {
+  #logDropped(): void {
     const dropped = this.#dropped;
     this.#dropped = 0;
     const message = `dropped ${dropped} lines: standard error was not read fast enough`;
@@ -290,20 +290,20 @@ class LineBuffer {
 
 const newline = 0x0a;
 
-/** How many of these bytes were taken. */
+/** The number of bytes that were taken. */
 function taken(outlet: Outlet, bytes: Uint8Array): number {
   try {
     return outlet.write(bytes);
   } catch (error) {
-    if (passing.has((error as { readonly code?: unknown }).code)) return 0;
+    if (transient.has((error as { readonly code?: unknown }).code)) return 0;
     throw error;
   }
 }
 
-// A reader that has not caught up, and a disk that is full.
-const passing: ReadonlySet<unknown> = /* @__PURE__ */ new Set(["EAGAIN", "ENOSPC", "EDQUOT"]);
+// A slow reader, and a full disk.
+const transient: ReadonlySet<unknown> = /* @__PURE__ */ new Set(["EAGAIN", "ENOSPC", "EDQUOT"]);
 
-// Where a runtime lets it, a process that has nothing else to do ends at once: what waits is written then.
+// The timer does not keep the process alive, where the runtime allows that: `finish` writes the lines at exit.
 function later(work: () => void, ms: number): ReturnType<typeof setTimeout> {
   const timer: unknown = setTimeout(work, ms);
   if (typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function")

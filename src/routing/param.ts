@@ -8,8 +8,8 @@ import { Refusal, internal, sentences } from "../refusals.ts";
 import type { Segment } from "./path.ts";
 
 /**
- * The value of a path parameter; a 400 at `path.<name>` where the segment does not parse, which is checked also where nobody
- * reads it. It is the value that the path is made of: `App.make` refuses another parameter of the same name.
+ * The value of a path parameter. A segment that does not parse is a 400 at `path.<name>`, even if no input reads it. It must
+ * be the very parameter that the path was made with: `App.make` refuses another one of the same name.
  */
 export function param<Name extends string, A, S = unknown>(
   parameter: Param<Name, A, S>,
@@ -21,23 +21,23 @@ export function param(parameter: AnyParam | Rest): Dep<never, never, never> {
   const { name } = parameter;
   const at = `path.${name}`;
   const codec = parameter.kind === "param" ? parameter.codec : string;
-  const compile = (place: Place): ((asked: InputRequest) => unknown) => {
+  const compile = (place: Place): ((request: InputRequest) => unknown) => {
     const index = place.captured(parameter);
     if (typeof index !== "number") {
-      const why = index === "another" ? "does not have: it has another of that name" : "does not have";
-      const detail = `a dependency read the path parameter ${name}, which the path of ${place.route} ${why}`;
+      const problem = index === "another" ? "does not have: it has another of that name" : "does not have";
+      const detail = `a dependency read the path parameter ${name}, which the path of ${place.route} ${problem}`;
       throw new Refusal(internal, sentences.get("internal") as string, { detail });
     }
-    if (parameter.kind === "rest") return (asked) => readRest(asked.captured[index] as string, at);
-    return (asked) => {
-      const text = decodeSegment(asked.captured[index] as string);
+    if (parameter.kind === "rest") return (request) => readRest(request.captured[index] as string, at);
+    return (request) => {
+      const text = decodeSegment(request.captured[index] as string);
       return text === undefined ? notText(codec, at) : readText(codec, text, at);
     };
   };
   return { node: { from: [], need: { in: "path", name, required: true, repeated: false, codec, parameter }, compile } };
 }
 
-/** What checks a path's parameters that a route does not read. One that declines has parsed where its route was found. */
+/** Checks for the path parameters that a route does not read. A parameter that declines was parsed when its route was found. */
 export function checksOf(segments: readonly Segment[], read: readonly DepNode[]): readonly AnyDep[] {
   return segments.flatMap((segment) => {
     if (typeof segment === "string" || (segment.kind === "param" && segment.declines)) return [];

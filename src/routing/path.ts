@@ -7,19 +7,19 @@ import type { Result } from "../result.ts";
 
 export type { AnyParam, Param, Rest } from "../inputs/dep.ts";
 
-/** One place of a path: the text of a literal, or what reads it. */
+/** One segment of a path: literal text, or a parameter. */
 export type Segment = string | AnyParam | Rest;
 
-/** Where a route answers. `Arguments` are the values its URL is made from. */
+/** The path of a route. `Arguments` are the values for its URL. */
 export interface Path<out Arguments = {}, out Pattern extends string = string> {
-  /** As the API document writes it: `/orders/{order_id}`. */
+  /** As in the API document: `/orders/{order_id}`. */
   readonly pattern: Pattern;
   readonly segments: readonly Segment[];
-  /** Only a type. */
+  /** Exists only in types. */
   readonly arguments?: Arguments;
 }
 
-/** How a parameter treats a segment that does not parse: a 400 unless it says `"next-route"`. */
+/** How a parameter treats a segment that does not parse: a 400, or with `"next-route"` the next matching route. */
 export interface ParamOptions {
   readonly unparsed?: "next-route";
 }
@@ -44,7 +44,7 @@ type PatternOf<Segments extends readonly unknown[], Before extends string = ""> 
 export const root: Path<{}, "/"> = { pattern: "/", segments: [] };
 
 /**
- * A path of its segments: a string is a literal, compared with the decoded segment.
+ * A path of segments. A string is a literal, compared with the decoded segment.
  *
  * @example
  * ```ts
@@ -73,7 +73,7 @@ export function int64<const Name extends string>(name: Name, options?: ParamOpti
   return param(name, int64Codec, options);
 }
 
-/** A segment read by any codec. */
+/** A segment that a codec reads. */
 export function param<const Name extends string, A, Sent = unknown>(
   name: Name,
   codec: Codec<A, Sent>,
@@ -82,16 +82,16 @@ export function param<const Name extends string, A, Sent = unknown>(
   return { kind: "param", name, codec, declines: options.unparsed === "next-route" };
 }
 
-/** Every segment that is left, as a list of texts; it stands last, and the API document leaves its routes out. */
+/** All remaining segments, as a list of texts. It must be last, and the API document leaves its routes out. */
 export function rest<const Name extends string>(name: Name): Rest<Name> {
   return { kind: "rest", name };
 }
 
 /**
- * The URL of a path: every byte of a segment but `A-Z a-z 0-9 - . _ ~` is percent-encoded, and so is a segment of
- * `.` or `..`, which a URL parser would take away.
+ * The URL of a path. Every byte of a segment but `A-Z a-z 0-9 - . _ ~` is percent-encoded. So are the segments `.` and `..`,
+ * which a URL parser would remove.
  *
- * @returns the path's text, or which argument is missing, unknown or cannot be printed.
+ * @returns The path's text, or which argument is missing, unknown or cannot be printed.
  */
 export function url<Arguments>(path: Path<Arguments>, args: Arguments): Result<string, string> {
   const given = args as { readonly [name: string]: unknown };

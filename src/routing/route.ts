@@ -5,14 +5,14 @@ import { empty } from "./meta.ts";
 import type { Meta } from "./meta.ts";
 import type { Path } from "./path.ts";
 
-// Types alone, of a caller's side: read by name, which costs the compiler a third of inferring them.
+// Types of the caller's side only. Reading them by name costs the compiler a third of inferring them.
 export declare const wire: unique symbol;
 export declare const sent: unique symbol;
 export declare const names: unique symbol;
 
 /**
- * A method and a path bound to a kind of answer, to inputs and to a handler. A value: it belongs to no app. Everything
- * an application's description needs is known without running it.
+ * A method and a path with the returned type, the inputs and a handler. A route is a value and belongs to no app. The API
+ * document needs only this value and never runs it.
  */
 export interface Route<
   out M extends string = string,
@@ -26,36 +26,36 @@ export interface Route<
   readonly path: Path<unknown, P>;
   readonly inputs: { readonly [name: string]: AnyDep };
   readonly returns: Returns<never, unknown>;
-  /** The route's own codes; those its inputs may refuse with are theirs. */
+  /** The route's own codes; the codes of its inputs are theirs. */
   readonly refuses: readonly Code[];
   readonly summary?: string;
   readonly description?: string;
   readonly tags: readonly string[];
   readonly meta: Meta;
-  /** For the framework alone. */
+  /** Internal to the framework. */
   readonly handler: (inputs: never) => unknown;
   readonly [wire]?: Wire;
   readonly [sent]?: Sent;
   readonly [names]?: Names;
 }
 
-/** What a route is declared with. */
+/** The declaration of a route. */
 export interface Declaration<I extends Inputs, R extends Returns<never, unknown>, Codes extends readonly Code[]> {
   /** One line for the API document. */
   readonly summary?: string;
-  /** As long as it needs to be, for the API document. */
+  /** A longer text for the API document. */
   readonly description?: string;
   readonly tags?: readonly string[];
-  /** By the name the handler knows them by. */
+  /** By the names that the handler uses. */
   readonly inputs?: I;
   readonly returns: R;
-  /** The codes the handler may refuse with, beside the framework's own. */
+  /** The codes that the handler may refuse with, besides the framework's own. */
   readonly refuses?: Codes;
   readonly meta?: Meta;
 }
 
 type AnswerOf<R> = R extends Returns<infer A, unknown> ? A : never;
-// A WebSocket's address has nothing for a caller but a refusal.
+// A caller of a WebSocket's route gets only refusals.
 type SentBy<R> =
   R extends Returns<never, infer Value, infer Status> ? (Status extends 101 ? never : Succeeded<Status, Value>) : never;
 type Handler<I, R, Codes extends readonly Code[]> = (
@@ -75,7 +75,7 @@ export type Method<M extends string> = <
 ) => Route<M, P, WireOf<I>, SentBy<R>, Names<Codes> | RefusesOf<I>>;
 
 /**
- * A route of any method. A method no route declares is answered 501, or 405 where the framework knows it.
+ * A route of any method. A method that no route declares is answered 501, or 405 if the framework knows it.
  *
  * @example
  * ```ts
@@ -106,13 +106,13 @@ export function route<
     tags,
     meta,
     handler,
-    // Behind the others: an object that begins with a spread takes V8 seven times as long and as much room.
+    // Last, because an object literal that begins with a spread takes V8 seven times the time and memory.
     ...(summary === undefined ? {} : { summary }),
     ...(description === undefined ? {} : { description }),
   };
 }
 
-/** A `GET` route; it answers `HEAD` too. */
+/** A `GET` route, which also answers `HEAD`. */
 export const get: Method<"GET"> = (path, declaration, handler) => route("GET", path, declaration, handler);
 /** A `POST` route. */
 export const post: Method<"POST"> = (path, declaration, handler) => route("POST", path, declaration, handler);

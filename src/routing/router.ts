@@ -3,11 +3,11 @@ import { keyOf } from "../http/bytes.ts";
 import { decodeSegment } from "../http/target.ts";
 import type { Path, Segment } from "./path.ts";
 
-/** Values by their text, asked for with a part of a path. */
+/** Values by text, found by a part of a path. */
 export class Literals<A> {
   readonly #values = new Map<string, A>();
-  // A bit for each length, first and last character that a text has. To cut a part out of a path, hash it and look it up
-  // takes 30 ns; a part that is none of the texts differs from all of them in one of these mostly, which takes 3 to see.
+  // Bits for the lengths, first and last characters of all texts. Slicing, hashing and looking up a part of a path takes 30
+  // ns. A part that is not a key mostly differs in one of these, which takes 3 ns to see.
   #lengths = 0;
   #firsts = 0;
   #lasts = 0;
@@ -16,7 +16,7 @@ export class Literals<A> {
     return this.#values.get(keyOf(text));
   }
 
-  /** The value of the text that stands in a path from one place up to another. */
+  /** The value for the part of a path between two positions. */
   find(path: string, at: number, end: number): A | undefined {
     const mayBe =
       has(this.#lengths, end - at) &&
@@ -37,30 +37,30 @@ function has(bits: number, number: number): boolean {
   return (bits & bit(number)) !== 0;
 }
 
-// One of 32, which many numbers share: no more than a hint.
+// One of 32 bits that many numbers share: only a hint.
 function bit(number: number): number {
   return 1 << (number & 31);
 }
 
-/** A path's route for one method, with the segments its parameters took as sent; a rest's are joined with `/`. */
+/** A matching route, with the raw segments of its parameters; those of a rest are joined with `/`. */
 export interface Match<R> {
   readonly route: R;
   readonly captured: readonly string[];
 }
 
-/** What is at a path for a method that has no route there. */
+/** The methods that a path has routes for. */
 type OtherMethods = "nothing" | { readonly allow: readonly string[] };
 
-/** A route in its place; by itself, its match with a path that has no parameter. */
+/** A registered route, which is also the match of a path without parameters. */
 interface Listed<R> extends Match<R> {
   readonly segments: readonly Segment[];
   readonly order: number;
 }
 
-/** The routes that end at one place, by method. */
+/** The routes with one path, by method. */
 type Endings<R> = Map<string, Listed<R>>;
 
-/** One position of every path that begins alike. */
+/** A node of the tree: one position of all paths with the same beginning. */
 interface RouteEnd<R> {
   literals: Literals<RouteEnd<R>> | undefined;
   declining: Declining<R>[] | undefined;
@@ -69,7 +69,7 @@ interface RouteEnd<R> {
   rest: Endings<R> | undefined;
 }
 
-/** A parameter that declines what its codec does not parse, and the place below it. */
+/** A parameter with `unparsed: "next-route"`, and the node below it. */
 interface Declining<R> {
   readonly codec: AnyCodec;
   readonly place: RouteEnd<R>;
@@ -83,12 +83,13 @@ interface Found<R> extends Match<R> {
 const nothingCaptured: readonly string[] = [];
 
 /**
- * The routes of an app, compiled once. A literal beats a parameter whatever the order of the list; a parameter that
- * declines beats one that does not; a rest takes only what no other route names, under any method.
+ * The routes of an app, compiled once. The order of the list does not matter. At each segment the router prefers, in this
+ * order: literal text, a parameter with `unparsed: "next-route"`, any other parameter. A rest matches only paths that no
+ * other route has, under any method.
  */
 export class Router<R> {
   readonly #root: RouteEnd<R> = emptyPlace();
-  /** Paths without a parameter, which nothing can beat, by their text: found without a walk. */
+  /** Paths without parameters, which win over all others: found without walking the tree. */
   readonly #literal = new Literals<Endings<R>>();
   readonly #methods: string[] = [];
   #order = 0;
@@ -103,7 +104,7 @@ export class Router<R> {
     }
   }
 
-  /** Every method some route declares, in the order they first appear. */
+  /** Every method that a route declares, in the order of their first use. */
   get methods(): readonly string[] {
     return this.#methods;
   }
@@ -111,16 +112,16 @@ export class Router<R> {
   find(method: string, path: string): Match<R> | undefined {
     const literal = this.#literal.find(path, 0, path.length)?.get(method);
     if (literal !== undefined) return literal;
-    // What else a target may be (`*`, `host:port`) is no path.
+    // Other forms of a target (`*`, `host:port`) are not paths.
     if (!path.startsWith("/")) return undefined;
     const walk = new Walk<R>(method, path);
     return walk.find(this.#root, 1, 0) ?? walk.rest;
   }
 
-  /** What a path that no route of this method answers has for others; `HEAD` is listed last, where `GET` is. */
+  /** The other methods of a path that has no route for this one; `HEAD` is last if `GET` is there. */
   elsewhere(path: string): OtherMethods {
     if (!path.startsWith("/")) return "nothing";
-    // No route has this method, so that the walk leads everywhere.
+    // No route has this method, so the walk visits every node.
     const walk = new Walk<R>("", path);
     walk.find(this.#root, 1, 0);
     const answering = walk.ends ?? walk.rests;
@@ -130,15 +131,15 @@ export class Router<R> {
   }
 }
 
-/** One search for the route of a method. */
+/** One search of the tree for the route of a method. */
 class Walk<R> {
   readonly #method: string;
   readonly #path: string;
   readonly #encoded: boolean;
   #rest: Listed<R> | undefined = undefined;
-  /** Where the path ends for other methods' routes, so that no rest may take it. */
+  /** Nodes where the path ends for other methods, which exclude every rest. */
   ends: Endings<R>[] | undefined = undefined;
-  /** The rests that could take the path. */
+  /** The rests that match the path. */
   rests: Endings<R>[] | undefined = undefined;
 
   constructor(method: string, path: string) {
@@ -147,23 +148,23 @@ class Walk<R> {
     this.#encoded = path.includes("%");
   }
 
-  /** The best rest; meaningful when `find` found nothing. */
+  /** The best rest; valid if `find` found nothing. */
   get rest(): Match<R> | undefined {
     if (this.#rest === undefined || this.ends !== undefined) return undefined;
     return { route: this.#rest.route, captured: takenBy(this.#rest.segments, this.#path) };
   }
 
   /**
-   * The route below a place for what is left of the path.
+   * The route below a node for the rest of the path.
    *
-   * @param at Where its next segment begins; past the path's end, none is left.
-   * @param taken How many segments parameters took so far.
+   * @param at Where its next segment begins; past the path's end, there are no more.
+   * @param taken How many segments parameters have matched so far.
    */
   find(place: RouteEnd<R>, at: number, taken: number): Found<R> | undefined {
     const path = this.#path;
     if (at > path.length) return this.#ending(place, taken) ?? this.#noteRest(place, at);
     const end = endOf(path, at);
-    // An empty segment is neither a literal nor a parameter's.
+    // An empty segment matches neither a literal nor a parameter.
     const found = end === at ? undefined : this.#below(place, at, end, taken);
     return found ?? this.#noteRest(place, at);
   }
@@ -187,14 +188,14 @@ class Walk<R> {
     return text === undefined ? undefined : literals.get(text);
   }
 
-  // What a parameter took is cut out on the way back from a route: a way that leads to none cuts nothing.
+  // Segments are sliced on the way back from a match, so a failing branch slices nothing.
   #take(place: RouteEnd<R>, at: number, end: number, taken: number): Found<R> | undefined {
     const found = this.find(place, end + 1, taken + 1);
     if (found !== undefined) found.captured[taken] = this.#path.slice(at, end);
     return found;
   }
 
-  // Of several declining parameters that parse, what follows decides, and then the listed order.
+  // Among several declining parameters that parse, the following segments decide, then the listed order.
   #bestDeclining(declining: readonly Declining<R>[], at: number, end: number, taken: number): Found<R> | undefined {
     const text = decodeSegment(this.#path.slice(at, end));
     if (text === undefined) return undefined;
@@ -210,13 +211,13 @@ class Walk<R> {
   #ending({ end }: RouteEnd<R>, taken: number): Found<R> | undefined {
     if (end === undefined) return undefined;
     const listed = end.get(this.#method);
-    // As long as it will be: with a first element to an empty array V8 makes room for seventeen.
+    // Allocated at its final length: V8 makes room for seventeen elements when an empty array gets its first.
     if (listed !== undefined) return { route: listed.route, captured: Array<string>(taken), listed };
     (this.ends ??= []).push(end);
     return undefined;
   }
 
-  // No empty segment is part of a rest.
+  // A rest never contains an empty segment.
   #noteRest({ rest }: RouteEnd<R>, at: number): undefined {
     if (rest === undefined || (at <= this.#path.length && `/${this.#path.slice(at)}/`.includes("//"))) return;
     (this.rests ??= []).push(rest);
@@ -225,13 +226,13 @@ class Walk<R> {
   }
 }
 
-/** Where the segment ends that begins at a place of a path. */
+/** The end of the segment that begins at a position. */
 function endOf(path: string, at: number): number {
   const slash = path.indexOf("/", at);
   return slash === -1 ? path.length : slash;
 }
 
-// Which rest takes a path is known only when the walk is over; a route's segments are those of its path, one by one.
+// Only the end of the walk shows which rest matches, so its segments are sliced here.
 function takenBy(segments: readonly Segment[], path: string): readonly string[] {
   const taken: string[] = [];
   let at = 1;
@@ -243,7 +244,7 @@ function takenBy(segments: readonly Segment[], path: string): readonly string[] 
   return taken;
 }
 
-// Two routes that answer one path are compared position by position: the more specific segment wins.
+// Two matching routes are compared segment by segment: the more specific segment wins.
 function beats<R>(a: Listed<R>, b: Listed<R>): boolean {
   const left = ranksOf(a.segments);
   const right = ranksOf(b.segments);

@@ -6,16 +6,13 @@ import { readText, required as missing } from "../inputs/text.ts";
 import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
 
-/**
- * A cookie that must be sent: a 400 problem `required` at `cookie.<name>` where it is not, or where it is a sealed one
- * that does not open.
- */
+/** A required cookie: a 400 problem `required` at `cookie.<name>` where it is absent, or sealed and does not open. */
 export function required<A>(cookie: Cookie<A>): Dep<A> {
   const absent = missing(`cookie.${cookie.name}`);
   return read(cookie, true, () => absent);
 }
 
-/** A cookie's value, or undefined where it is not sent. */
+/** A cookie's value; undefined where it is absent. */
 export function optional<A>(cookie: Cookie<A>): Dep<A | undefined> {
   return read(cookie, false, () => undefined);
 }
@@ -23,12 +20,12 @@ export function optional<A>(cookie: Cookie<A>): Dep<A | undefined> {
 function read<A>(cookie: Cookie<A>, required: boolean, absent: () => unknown): Dep<never, never, never> {
   const { name, codec, sealing } = cookie;
   const at = `cookie.${name}`;
-  const compile = () => (asked: InputRequest) => {
-    const text = asked.cookie(name);
+  const compile = () => (request: InputRequest) => {
+    const text = request.cookie(name);
     if (text === undefined) return absent();
-    return sealing === undefined ? readText(codec, text, at) : readSealed(cookie, sealing, text, asked.now, absent);
+    return sealing === undefined ? readText(codec, text, at) : readSealed(cookie, sealing, text, request.now, absent);
   };
-  // A sealed value is nobody's to write but the server's.
+  // Only the server can write a sealed value, so the API document describes it as a text.
   const need: TextNeed = {
     in: "cookie",
     name,
@@ -39,7 +36,7 @@ function read<A>(cookie: Cookie<A>, required: boolean, absent: () => unknown): D
   return { node: { from: [], need, compile } };
 }
 
-/** Whatever is wrong with a sealed cookie, it is as if it had not been sent: whoever changed it is told nothing. */
+/** A sealed cookie that does not open counts as absent: a client that forged it learns nothing. */
 async function readSealed<A>(
   { name, codec }: Cookie<A>,
   sealing: Sealing,

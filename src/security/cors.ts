@@ -6,52 +6,56 @@ import type { Route } from "../routing/route.ts";
 import { readOrigins } from "./cross-origin.ts";
 import type { CorsExtension } from "./cross-origin.ts";
 
-/** Whose pages a browser lets read an app's answers, and send what is not a plain form's (the Fetch standard's CORS). */
+/** The Fetch standard's CORS: the origins whose pages may read the app's responses, and send more than a plain form can. */
 export interface CorsOptions {
-  /** Each as a browser writes it, `https://shop.example`, or `"any"`. */
+  /** Origins as a browser writes them, `https://shop.example`, or `"any"`. */
   readonly origins: readonly string[] | "any";
-  /** Whether those pages may send cookies and read what is answered to them; false unless set, and never for any origin. */
+  /** Whether those pages may send cookies and read the responses; false by default, and never with `"any"`. */
   readonly credentials?: boolean;
-  /** What their requests may have beside what every page may send: `authorization` and `content-type` unless set. */
+  /**
+   * The request headers that those pages may set, besides the CORS-safelisted ones: `authorization` and `content-type` by
+   * default.
+   */
   readonly headers?: readonly string[];
-  /** Headers of answers that those pages may read, beside the few that every page may. */
+  /** The response headers that those pages may read, besides the CORS-safelisted ones. */
   readonly expose?: readonly string[];
-  /** How long a browser may keep what it was told of a path: ten minutes unless set. */
+  /** How long a browser may cache a preflight: ten minutes by default. */
   readonly maxAgeMs?: number;
-  /** The routes it is for: all of them unless set. */
+  /** The routes that the policy covers; all by default. */
   readonly routes?: readonly Route[];
 }
 
-/** A policy, made by {@link make}: an app's option `cors`. */
+/** A policy, made by {@link make}: the app's option `cors`. */
 export interface Cors extends CorsExtension {
-  /** For the framework alone. */
+  /** Internal to the framework. */
   readonly policy: CorsPolicy;
 }
 
-/** How a policy answers. */
+/** What a policy does for a request. */
 export interface CorsPolicy {
-  /** The answer to a browser that asks before it sends; the methods are those of the policy's routes at its path. */
-  readonly preflight: (asked: InputRequest, methods: readonly string[]) => Answer;
-  /** The answer of a covered route with what lets a page read it, where it may. */
-  readonly told: (asked: InputRequest, answer: Answer) => Answer;
-  /** Whether the cross-origin check lets a request pass because of it. */
-  readonly admits: (asked: InputRequest) => boolean;
+  /** The response to a preflight; the methods are those of the policy's routes at its path. */
+  readonly preflight: (request: InputRequest, methods: readonly string[]) => Answer;
+  /** The response of a covered route with its CORS headers. */
+  readonly told: (request: InputRequest, answer: Answer) => Answer;
+  /** Whether the policy lets a request pass the cross-origin check. */
+  readonly admits: (request: InputRequest) => boolean;
 }
 
 type Headers = Answer["headers"];
 
 /**
- * A policy of cross-origin resource sharing. The framework answers a browser's preflight itself, and what the policy's
- * origins send passes the cross-origin check. Any origin may be let read what is anybody's to read; it may send what
- * changes something only without cookies.
+ * A CORS policy. The framework answers preflight requests itself, and requests from the policy's origins pass the
+ * cross-origin check. With `"any"`, an unsafe request passes only without cookies.
  *
- * @throws Error for any origin beside credentials, an origin no browser writes, or a header that is none.
+ * @throws Error for `"any"` with credentials, an origin that no browser writes, or an invalid header name.
  */
 export function make(options: CorsOptions): Cors {
   const { origins, credentials = false, expose = none, maxAgeMs = 600_000, routes } = options;
   const headers = (options.headers ?? ["authorization", "content-type"]).map((name) => name.toLowerCase());
   if (origins === "any" && credentials) {
-    throw new Error("Cors.make: any origin with credentials would let every site act as whoever visits it");
+    throw new Error(
+      "Cors.make: origins any with credentials would let every site act as its visitors: list the origins",
+    );
   }
   const named = readOrigins(origins === "any" ? none : origins, (problem) => {
     throw new Error(`Cors.make: the origin ${problem}`);
@@ -63,9 +67,9 @@ export function make(options: CorsOptions): Cors {
     throw new Error(`Cors.make: maxAgeMs is milliseconds, 0 or more, and not ${maxAgeMs}`);
   }
 
-  /** The origin a request comes from, as it is let read the answer; undefined where it is not. */
-  const allowed = (asked: InputRequest): string | undefined => {
-    const [origin, ...more] = asked.lines("origin");
+  /** The value of `Access-Control-Allow-Origin`; undefined where the request's origin may not read the response. */
+  const allowed = (request: InputRequest): string | undefined => {
+    const [origin, ...more] = request.lines("origin");
     if (origin === undefined || more.length > 0) return undefined;
     if (origins === "any") return "*";
     return named.has(origin) ? origin : undefined;
@@ -73,20 +77,20 @@ export function make(options: CorsOptions): Cors {
   const withCredentials: Headers = credentials ? [["access-control-allow-credentials", "true"]] : none;
   const exposed: Headers = expose.length === 0 ? none : [["access-control-expose-headers", expose.join(", ")]];
 
-  const told = (asked: InputRequest, answer: Answer): Answer => {
-    const origin = allowed(asked);
+  const told = (request: InputRequest, answer: Answer): Answer => {
+    const origin = allowed(request);
     const readable: Headers =
       origin === undefined ? none : [["access-control-allow-origin", origin], ...withCredentials, ...exposed];
     const vary: Headers = varies(answer) ? none : [["vary", "Origin"]];
     return { ...answer, headers: [...answer.headers, ...vary, ...readable] };
   };
-  const preflight = (asked: InputRequest, methods: readonly string[]): Answer => {
-    const origin = allowed(asked);
+  const preflight = (request: InputRequest, methods: readonly string[]): Answer => {
+    const origin = allowed(request);
     const vary: Headers = [
       ["vary", "Origin"],
       ["vary", "Access-Control-Request-Method, Access-Control-Request-Headers"],
     ];
-    const wanted = [...new Set(requestedHeaders(asked).filter((name) => headers.includes(name)))];
+    const wanted = [...new Set(requestedHeaders(request).filter((name) => headers.includes(name)))];
     const granted: Headers = [
       ["access-control-allow-origin", origin ?? ""],
       ["access-control-allow-methods", methods.join(", ")],
@@ -97,20 +101,20 @@ export function make(options: CorsOptions): Cors {
     const answered = origin === undefined ? vary : [...vary, ...granted];
     return { status: 204, headers: answered, cookies: none, body: undefined, closes: false };
   };
-  const admits = (asked: InputRequest): boolean => {
-    const [origin, ...more] = asked.lines("origin");
+  const admits = (request: InputRequest): boolean => {
+    const [origin, ...more] = request.lines("origin");
     if (origin === undefined || more.length > 0 || origin === "null") return false;
-    return origins === "any" ? asked.lines("cookie").length === 0 : named.has(origin);
+    return origins === "any" ? request.lines("cookie").length === 0 : named.has(origin);
   };
   return { origins, credentials, headers, expose, maxAgeMs, routes, policy: { preflight, told, admits } };
 }
 
-function requestedHeaders(asked: InputRequest): readonly string[] {
-  const names = asked.lines("access-control-request-headers").join(",").toLowerCase().split(",");
+function requestedHeaders(request: InputRequest): readonly string[] {
+  const names = request.lines("access-control-request-headers").join(",").toLowerCase().split(",");
   return names.map((name) => stripped(name));
 }
 
-/** Whether a route says already that its answer differs by origin. */
+/** Whether the route's own `Vary` already names `Origin`. */
 function varies({ headers }: Answer): boolean {
   return headers.some(
     ([name, value]) => name.toLowerCase() === "vary" && /(?:^|[\t ,])(?:origin|\*)(?:$|[\t ,])/i.test(value),

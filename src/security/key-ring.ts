@@ -1,18 +1,18 @@
-/** What a key is derived for. What is signed for one use says nothing for another. */
+/** The use that a key is derived for. A signature for one use is invalid for the others. */
 export type KeyUse = "cookie signing" | "cookie sealing" | "text signing" | "text sealing";
 
 type DerivedKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-// RFC 5869 §2.2: a salt that is not given is as many zeros as the hash has bytes.
+// RFC 5869 §2.2: without a salt, HKDF uses zeros of the hash's length.
 const noSalt = /* @__PURE__ */ new Uint8Array(32);
 const utf8 = /* @__PURE__ */ new TextEncoder();
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Secrets, the newest first, and the keys that are derived from them: what an application's `Keys` are inside. */
+/** Secrets, the newest first, and their derived keys: the inside of an application's `Keys`. */
 export class KeyRing {
   readonly #secrets: readonly Uint8Array<ArrayBuffer>[];
-  // Keys and not promises of them: on Workers one request may not wait for another's.
+  // Keys and not promises: on Workers a request may not await another request's promise.
   readonly #derived = new Map<KeyUse, readonly DerivedKey[]>();
 
   constructor(secrets: readonly string[]) {
@@ -27,13 +27,13 @@ export class KeyRing {
     return Math.min(...this.#secrets.map(({ byteLength }) => byteLength));
   }
 
-  /** HMAC-SHA-256 by the newest. */
+  /** HMAC-SHA-256 with the newest secret. */
   async sign(use: KeyUse, text: string): Promise<Uint8Array> {
     const [newest] = await this.#keys(use);
     return new Uint8Array(await crypto.subtle.sign("HMAC", newest as DerivedKey, utf8.encode(text)));
   }
 
-  /** Whether any of them signed the text. Takes as long for every signature of the right length. */
+  /** Whether any secret signed the text, in constant time for signatures of the right length. */
   async verify(use: KeyUse, text: string, signature: Uint8Array<ArrayBuffer>): Promise<boolean> {
     for (const key of await this.#keys(use)) {
       if (await crypto.subtle.verify("HMAC", key, signature, utf8.encode(text))) return true;
@@ -41,7 +41,7 @@ export class KeyRing {
     return false;
   }
 
-  /** AES-256-GCM by the newest: a nonce of its own, the text, and a tag over it and its context. */
+  /** AES-256-GCM with the newest secret: a fresh nonce, the text, and a tag over the text and its context. */
   async seal(use: KeyUse, text: string, context: string): Promise<Uint8Array> {
     const [newest] = await this.#keys(use);
     const iv = crypto.getRandomValues(new Uint8Array(nonceBytes));
@@ -53,14 +53,14 @@ export class KeyRing {
     return bytes;
   }
 
-  /** The text that one of them sealed with this context; undefined where none did. */
+  /** The text that one of the secrets sealed with this context; undefined otherwise. */
   async open(use: KeyUse, sealed: Uint8Array<ArrayBuffer>, context: string): Promise<string | undefined> {
     if (sealed.byteLength < nonceBytes + tagBytes) return undefined;
     const iv = sealed.subarray(0, nonceBytes);
     const algorithm = { name: "AES-GCM", iv, additionalData: utf8.encode(context) };
     for (const key of await this.#keys(use)) {
       const opened = await crypto.subtle.decrypt(algorithm, key, sealed.subarray(nonceBytes)).catch(() => undefined);
-      // What was sealed was a text: its bytes are UTF-8.
+      // Only texts are sealed, so the bytes are UTF-8.
       if (opened !== undefined) return new TextDecoder("utf-8", { ignoreBOM: true }).decode(opened);
     }
     return undefined;
@@ -75,10 +75,10 @@ export class KeyRing {
   }
 }
 
-/** What `Keys` are inside. */
+/** The inside of `Keys`. */
 export function ringOf(keys: { readonly size: number }): KeyRing {
   if (keys instanceof KeyRing) return keys;
-  throw new Error("Keys are made by Keys.ring");
+  throw new Error("Keys must be made by Keys.ring");
 }
 
 async function derive(secret: Uint8Array<ArrayBuffer>, use: KeyUse): Promise<DerivedKey> {

@@ -1,41 +1,47 @@
 import { keyOf } from "../http/bytes.ts";
 import { OldestFirst } from "../oldest-first.ts";
 
-/** How often a key may pass, in the terms of the generic cell rate algorithm. */
+/** The rate of one key, in the terms of the generic cell rate algorithm. */
 export interface RateRule {
-  /** Between two that pass, on the average. */
+  /** The average time between two requests that pass. */
   readonly intervalMs: number;
-  /** How many may pass at once. */
+  /** The number of requests that may pass at once. */
   readonly burst: number;
 }
 
-/** Where it is kept who asked how often. */
+/** Counts the requests of each key. */
 export interface RateStore {
   /**
-   * Counts one request of a key, where it passes.
+   * Counts one request of a key, if it passes.
    *
-   * @param now The instant of the request; a store that several processes share keeps the time itself.
-   * @returns 0 where it passes, and otherwise after how many milliseconds one would.
+   * @param now The instant of the request; a store that several processes share uses its own clock.
+   * @returns 0 if it passes, otherwise the milliseconds until a request would pass.
    */
   take(key: string, rule: RateRule, now: Date): number | Promise<number>;
 }
 
-/** A store in memory, which answers at once. */
+/** A store in memory; synchronous. */
 export interface RateMemory {
   take(key: string, rule: RateRule, now: Date): number;
 }
 
-/** How much a store in memory holds. */
+/** The size of a store in memory. */
 export interface RateMemoryOptions {
-  /** Keys: 100,000 unless set. Past that, and past 64 characters a key, the one counted longest ago is forgotten. */
+  /**
+   * Keys: 100,000 by default. Beyond that, and beyond an average of 64 characters a key, the least recently counted key is
+   * dropped.
+   */
   readonly most?: number;
 }
 
-/** After so many that passed, twice as many keys are looked at, for whether they need be known any more. */
+/**
+ * The number of requests that pass between two sweeps. A sweep looks at twice as many keys and deletes those that have
+ * recovered.
+ */
 const sweepEvery = 1000;
-const charactersOfKey = 64;
+const charactersPerKey = 64;
 
-/** Counts in memory, for a server that is one process: each of several would count for itself. */
+/** Counts in memory, for a server of one process; each of several processes would count alone. */
 export function memory({ most = 100_000 }: RateMemoryOptions = {}): RateMemory {
   if (!Number.isSafeInteger(most) || most < 1) {
     throw new Error(`Rate.memory: most is a whole number, 1 or more, and not ${most}`);
@@ -44,14 +50,14 @@ export function memory({ most = 100_000 }: RateMemoryOptions = {}): RateMemory {
 }
 
 /**
- * The generic cell rate algorithm (ITU-T I.371): of each key one instant is kept, at which all that passed would have
- * been used up at an even pace. One more passes while that lies less than a burst ahead.
+ * The generic cell rate algorithm (ITU-T I.371) keeps one instant for each key: when the requests so far would be used up at
+ * an even pace. A request passes while that instant is less than a burst ahead.
  */
 class MemoryRateStore implements RateMemory {
   readonly #most: number;
-  /** By key, in milliseconds since 1970; the one counted longest ago first. */
+  /** By key, in milliseconds since 1970; the least recently counted first. */
   readonly #usedUp = new OldestFirst<number>();
-  /** Of all keys together: a key may be whatever a client sends. */
+  /** The total length of all keys, which clients choose. */
   #characters = 0;
   #passed = 0;
 
@@ -63,14 +69,14 @@ class MemoryRateStore implements RateMemory {
     const key = keyOf(counted);
     const now = at.getTime();
     const known = this.#usedUp.get(key);
-    // A clock that was set back would otherwise keep everybody waiting until it is where it was.
+    // If the clock is set back, a key waits at most one burst, and not until the old time.
     const usedUp = known === undefined || known < now ? now : Math.min(known, now + intervalMs * burst);
     const ahead = usedUp - now - intervalMs * (burst - 1);
-    // Sums of fractions, such as three thirds of a second, fall short or over by far less than this.
+    // Rounding errors of sums, such as three thirds of a second, are far below this.
     if (ahead > 1e-6) return ahead;
     if (++this.#passed % sweepEvery === 0) this.#sweep(now);
     if (this.#usedUp.set(key, usedUp + intervalMs)) this.#characters += key.length;
-    while (this.#usedUp.size > this.#most || this.#characters > this.#most * charactersOfKey) {
+    while (this.#usedUp.size > this.#most || this.#characters > this.#most * charactersPerKey) {
       this.#forgotten(this.#usedUp.deleteOldest() ?? "");
     }
     return 0;

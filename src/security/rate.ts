@@ -4,7 +4,7 @@ import { Refusal, rateLimited, sentences } from "../refusals.ts";
 import { memory } from "./rate-store.ts";
 import type { RateRule, RateStore } from "./rate-store.ts";
 
-/** How often something may be asked for, made by {@link create}. */
+/** A rate limit, made by {@link create}. */
 export interface Rate {
   readonly limit: number;
   readonly perMs: number;
@@ -13,23 +13,23 @@ export interface Rate {
   readonly store: RateStore;
 }
 
-/** What a rate is made of. */
+/** The options of a rate. */
 export interface RateOptions {
-  /** How many, on the average, in `perMs`. */
+  /** The average number of requests in `perMs`. */
   readonly limit: number;
   readonly perMs: number;
-  /** How many at once, after a while of none: `limit` unless set. */
+  /** The number of requests at once after an idle time: `limit` by default. */
   readonly burst?: number;
-  /** Who asked how often: a {@link memory} of its own unless set. */
+  /** Where requests are counted: a {@link memory} of its own by default. */
   readonly store?: RateStore;
-  /** Tells its keys from those of the other rates in one store. */
+  /** Separates its keys from those of other rates in the same store. */
   readonly name?: string;
 }
 
 /**
- * A rate: what many routes share where they limit by the same one.
+ * A rate, which the routes that use it share.
  *
- * @throws Error for a number that is none.
+ * @throws Error for a number out of range.
  */
 export function create(options: RateOptions): Rate {
   const { limit, perMs, burst = limit, store = memory(), name } = options;
@@ -44,15 +44,15 @@ export function create(options: RateOptions): Rate {
 }
 
 /**
- * An input that lets a request pass, or refuses it with 429 `rate_limited` and `Retry-After`. It counts once a request,
- * before the body is read; listed first, it comes before every other input.
+ * An input that refuses requests over the rate with 429 `rate_limited` and `Retry-After`. It counts once per request, before
+ * the body is read. Listed first, it runs before every other input.
  *
- * A key that is an IP address is one however it is written: `::ffff:192.0.2.1` is `192.0.2.1`. An IPv6 address counts by its
- * network, as one client has 2⁶⁴ addresses and more.
+ * All spellings of an IP address are one key: `::ffff:192.0.2.1` is `192.0.2.1`. An IPv6 address counts by its network,
+ * because one client has at least 2⁶⁴ addresses.
  *
- * @param options `key` says who asks: `client`, an account, `Dep.return("everybody")`. `ipv6Prefix` is how many bits of an
- *   IPv6 address are one client's network: 64 unless set, 48 or 56 where whole sites count as one.
- * @throws Error for a prefix that is none.
+ * @param options `key` identifies the client: `client`, an account, `Dep.return("everybody")`. `ipv6Prefix` is the number of
+ *   bits of a client's IPv6 network: 64 by default, 48 or 56 to count a whole site as one.
+ * @throws Error for an invalid prefix.
  * @example
  * ```ts
  * const signIns = Rate.create({ limit: 5, perMs: 60_000 });
@@ -75,9 +75,9 @@ export function limit<R extends string, W>(
       codes: [rateLimited],
       compile:
         (_place, [slot = 0]) =>
-        (asked, values) => {
+        (request, values) => {
           const key = networkOf(values[slot] as string, ipv6Prefix);
-          const taken = store.take(name === undefined ? key : `${name} ${key}`, rule, asked.now);
+          const taken = store.take(name === undefined ? key : `${name} ${key}`, rule, request.now);
           return typeof taken === "number" ? outcome(taken) : taken.then(outcome);
         },
     },

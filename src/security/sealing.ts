@@ -6,9 +6,9 @@ import { ringOf } from "./key-ring.ts";
 import type { Keys } from "./keys.ts";
 
 /**
- * Whether what a client gave is the secret: a token, a key. It takes as long for a text that begins like the secret as for
- * any other of that length, so that nobody finds it out letter by letter; `===` ends at the first that differs. A password
- * is not compared at all, but hashed by a slow hash, which compares by itself.
+ * Whether a client's text, such as a token or a key, is the secret. The time depends only on the length, so the secret
+ * cannot be guessed character by character; `===` ends at the first difference. For passwords use a slow hash, which has its
+ * own comparison.
  */
 export function isSameSecret(given: string, secret: string): boolean {
   let differing = given.length ^ secret.length;
@@ -16,18 +16,18 @@ export function isSameSecret(given: string, secret: string): boolean {
   return differing === 0;
 }
 
-/** How a cookie is sealed. */
+/** The options of a signed or an encrypted cookie. */
 export interface SealedOptions {
   /**
-   * How old a value may be, in whole seconds rounded up: the server holds it to that, whatever the browser keeps. It is
-   * the `Max-Age` it is set with, which `Cookie.make` may shorten. As old as it gets, unless set.
+   * The greatest age of a value, rounded up to whole seconds. The server enforces it whatever the browser keeps. It is also
+   * the cookie's `Max-Age`, which `Cookie.make` may shorten. No limit by default.
    */
   readonly maxAgeMs?: number;
 }
 
 /**
- * A cookie whoever has it can read, and nobody but the server can change. Its value is bound to the cookie's name and to
- * when it was set; what does not hold, or is too old, is as if it had not been sent.
+ * A signed cookie: the browser can read it, and only the server can write it. The signature covers the cookie's name and the
+ * time when it was set. A cookie with a wrong signature, or one that is too old, counts as absent.
  */
 export function signed<A>(keys: Keys, name: string, codec: Codec<A>, options: SealedOptions = {}): Cookie<A> {
   const ring = ringOf(keys);
@@ -46,7 +46,7 @@ export function signed<A>(keys: Keys, name: string, codec: Codec<A>, options: Se
   return sealedCookie("Cookie.signed", name, codec, options, close, open);
 }
 
-/** A cookie nobody but the server can read or change; otherwise as {@link signed}. */
+/** A cookie that only the server can read or write; otherwise like {@link signed}. */
 export function encrypted<A>(keys: Keys, name: string, codec: Codec<A>, options: SealedOptions = {}): Cookie<A> {
   const ring = ringOf(keys);
   const close = async (value: string, stamp: string): Promise<string> =>
@@ -75,16 +75,16 @@ function sealedCookie<A>(
   open: (sealed: string) => Promise<Opened | undefined>,
 ): Cookie<A> {
   if (maxAgeMs !== undefined && !(maxAgeMs > 0 && maxAgeMs <= oldestMs)) {
-    const said = `${maker}: maxAgeMs of cookie ${name} is milliseconds, more than 0, and not ${maxAgeMs}`;
-    throw new Error(maxAgeMs > oldestMs ? `${said}: ${oldestMs} at most` : said);
+    const problem = `${maker}: maxAgeMs of cookie ${name} is milliseconds, more than 0, and not ${maxAgeMs}`;
+    throw new Error(maxAgeMs > oldestMs ? `${problem}: ${oldestMs} at most` : problem);
   }
-  const oldest = maxAgeMs === undefined ? Number.POSITIVE_INFINITY : Math.ceil(maxAgeMs / 1000);
+  const maxAgeSeconds = maxAgeMs === undefined ? Number.POSITIVE_INFINITY : Math.ceil(maxAgeMs / 1000);
   const sealing: Sealing = {
     ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
     close: (value, now) => close(value, String(secondsOf(now))),
     open: async (text, now) => {
       const opened = await open(text);
-      return opened !== undefined && secondsOf(now) - Number(opened.stamp) <= oldest ? opened.value : undefined;
+      return opened !== undefined && secondsOf(now) - Number(opened.stamp) <= maxAgeSeconds ? opened.value : undefined;
     },
   };
   return { ...named(name, codec), sealing };

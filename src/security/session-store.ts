@@ -1,75 +1,75 @@
 import { encodeBase64url } from "../http/bytes.ts";
 import { OldestFirst } from "../oldest-first.ts";
 
-/** 128 random bits, in base64url: nobody guesses one. */
+/** 128 random bits in base64url, which cannot be guessed. */
 export function freshSessionId(): string {
   return encodeBase64url(crypto.getRandomValues(new Uint8Array(16)));
 }
 
-/** Whether a text can be an id at all: what can be none is not looked for. */
+/** Whether a text can be an id. The store is not asked for any other text. */
 export function isSessionId(text: string): boolean {
   return /^[A-Za-z0-9_-]{22}$/.test(text);
 }
 
-/** What a store knows an id by: the SHA-256 of its text, in lower-case hexadecimal digits. */
+/** The key of a session in a store: the SHA-256 of its id, in lower-case hexadecimal digits. */
 export async function digestOf(id: string): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(id)));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** A session as its store keeps it. */
+/** A stored session. */
 export interface SessionEntry {
   /** The application's data, as JSON. */
   readonly data: string;
   readonly createdAt: Date;
-  /** When it was last used, to a tenth of how long it may be left alone. */
+  /** When it was last used, precise to a tenth of the idle limit. */
   readonly seenAt: Date;
-  /** From then on it is nobody's. */
+  /** The session is invalid from this instant on. */
   readonly expiresAt: Date;
 }
 
 /**
- * Why an entry is saved. `"started"` is a new one. Of one that is kept, `"updated"` changes its data and when it was seen,
- * and `"seen"` the latter alone; both leave a session alone that was closed in the meantime, which must not come back.
+ * Why an entry is saved. `"started"` adds a new one. `"updated"` changes the data and `seenAt` of an existing one, and
+ * `"seen"` only `seenAt`. Both must not bring back a session that was closed in the meantime.
  */
 export type SessionChange = "started" | "updated" | "seen";
 
 /**
- * Where sessions are kept, by the digest of their id: what is read from the store opens nobody's session. What it raises
- * is answered as any failure of the application is.
+ * Stores sessions by the digest of their id, so a leaked store opens no session. An error that a method throws is answered
+ * like any error of the application.
  */
 export interface SessionStore {
   find(digest: string): Promise<SessionEntry | undefined>;
   save(digest: string, entry: SessionEntry, change: SessionChange): Promise<void>;
   /**
-   * Renews a session: moves the entry of `digest` to `next`, with the times of `entry`. As for `"seen"`, the data stays what
-   * the store has.
+   * Renews a session: moves the entry of `digest` to `next`, with the times of `entry`. As for `"seen"`, the stored data
+   * stays.
    *
-   * It is one step of the store's: of several calls at once that replace or delete one digest, exactly one finds the entry.
-   * Otherwise a sign-out could be undone by a renewal, and two renewals would make two sessions. A store that cannot move an
-   * entry in one step takes it out in one, and adds `next` only where it got it: `GETDEL` and `SET` in Redis.
+   * The move must be atomic: of several concurrent calls that replace or delete one digest, exactly one finds the entry.
+   * Otherwise a renewal could undo a sign-out, and two renewals could make two sessions. A store without an atomic move
+   * removes the entry atomically, and adds `next` only if it removed one: `GETDEL` and `SET` in Redis.
    *
-   * A store of the older form, without this method, works: `Session.renew` calls `find`, `save` and `delete`, and a sign-out
-   * between the first and the last of them is undone. A line at `warn` says so, once.
+   * An older store without this method works: `Session.renew` calls `find`, `save` and `delete`. A sign-out between the
+   * first and the last of them is undone; one log line at `warn` reports this.
    *
-   * @returns Whether the entry was there. Where it was not, nothing is changed.
+   * @returns Whether the entry existed. Otherwise nothing is changed.
    */
   replace(digest: string, next: string, entry: SessionEntry): Promise<boolean>;
   delete(digest: string): Promise<void>;
-  /** Deletes what has expired, and answers how many that were. */
+  /** Deletes expired sessions. Returns their number. */
   sweep(now: Date): Promise<number>;
 }
 
-/** How much a store in memory holds. */
+/** The size of a store in memory. */
 export interface MemoryOptions {
-  /** Sessions: 100,000 unless set. Past that, the one that was left alone for longest is given up. */
+  /** Sessions: 100,000 by default. Beyond that, the least recently used session is dropped. */
   readonly most?: number;
 }
 
-/** After so many that were started, twice as many are looked at, for whether they have expired. */
+/** The number of sessions started between two sweeps. A sweep looks at twice as many. */
 const sweepEvery = 1000;
 
-/** Keeps sessions in memory, for a server that is one process; they end with it. */
+/** Keeps sessions in memory, for a server of one process; they end with it. */
 export function memory({ most = 100_000 }: MemoryOptions = {}): SessionStore {
   if (!Number.isSafeInteger(most) || most < 1) {
     throw new Error(`Sessions.memory: most is a whole number, 1 or more, and not ${most}`);
@@ -79,7 +79,7 @@ export function memory({ most = 100_000 }: MemoryOptions = {}): SessionStore {
 
 class MemorySessionStore implements SessionStore {
   readonly #most: number;
-  /** The one that was left alone for longest first. */
+  /** The least recently used first. */
   readonly #entries = new OldestFirst<SessionEntry>();
   #started = 0;
 

@@ -17,71 +17,71 @@ import type { JsonWriter } from "../schema/write.ts";
 import { digestOf, freshSessionId, isSessionId } from "./session-store.ts";
 import type { SessionEntry, SessionStore } from "./session-store.ts";
 
-/** What sets a cookie on the answer: the input `setCookie`. */
+/** Sets a cookie on the response: the input `setCookie`. */
 type SessionCookieDep = (cookie: SetCookie) => void;
 
 /** Sign-in sessions: the browser holds an id in a cookie, the store holds its digest and the data. */
 export interface Sessions<in out A> {
-  /** Whose request it is: a 400 problem `required` at `cookie.<name>` where it is nobody's. */
+  /** The request's session: a 400 problem `required` at `cookie.<name>` where it has none. */
   readonly required: Dep<Session<A>>;
-  /** Whose request it is, or undefined where it is nobody's. For a 401 of the application's own, refuse in a `Dep.join`. */
+  /** The request's session; undefined where it has none. To answer 401, refuse in a `Dep.join`. */
   readonly optional: Dep<Session<A> | undefined>;
   /**
-   * The session of an id, for where there is no route to read it: undefined where it is nobody's any more. Throws where
-   * the store is a resource, which is known only within a request.
+   * The session of an id, outside of a route; undefined where the id has none. Throws where the store is a resource, which
+   * only a request has.
    */
   find(id: string | undefined, now: Date): Promise<Session<A> | undefined>;
   /**
-   * Starts a session with a new id, whatever the request came with, and sets its cookie. Kept where the application opens
-   * an account to somebody: after the password, and never before. The session that the browser came with is ended.
+   * Starts a session with a new id and sets its cookie; the session of the request's cookie ends. Call it after the password
+   * was checked, never before.
    *
-   * @param setCookie The input of that name, as it is: by it the request is known.
+   * @param setCookie The input `setCookie` itself, because it identifies the request.
    */
   start(setCookie: SessionCookieDep, data: A): Promise<Session<A>>;
-  /** Deletes what has expired from the store, and answers how many that were; of a resource, call the store's own. */
+  /** Deletes expired sessions from the store and returns their number. For a store that is a resource, call its own `sweep`. */
   sweep(now: Date): Promise<number>;
 }
 
-/** One person's session. */
+/** The session of one user. */
 export interface Session<in out A> {
   readonly data: A;
-  /** Keeps other data, under the same id. */
+  /** Replaces the data under the same id. */
   update(data: A): Promise<void>;
   /**
-   * A new id, with both limits from the start; the old one is gone. For whenever somebody may do more than before.
+   * Replaces the id and restarts both time limits; the old id is invalid. Call it whenever a user gains rights.
    *
-   * Where another request has closed or renewed the session in the meantime, there is none to renew: no cookie is set, and
-   * the promise rejects with the {@link Refusal} of a request of nobody, the 400 problem `required` at `cookie.<name>`.
+   * If another request has closed or renewed the session in the meantime, no cookie is set. The promise then rejects with
+   * the {@link Refusal} of a request without a session: the 400 problem `required` at `cookie.<name>`.
    */
   renew(setCookie: SessionCookieDep): Promise<Session<A>>;
   /**
-   * Ends it, and what this very `Session` was renewed to, and removes the cookie: a copy of the cookie is nobody's from
-   * then on.
+   * Ends the session, and the one that this `Session` was renewed to, and removes the cookie. A copy of the cookie is
+   * invalid from then on.
    */
   close(setCookie: SessionCookieDep): Promise<void>;
 }
 
-/** What sessions are made with. */
+/** The options of sessions. */
 export interface SessionsOptions<S extends Shape> {
   /**
-   * {@link memory} for one process; PostgreSQL's for several. A resource where it is made with the program's other ones,
-   * when the routes are declared already.
+   * {@link memory} for one process, PostgreSQL's for several. It is a resource if the program makes it after the routes are
+   * declared.
    */
   readonly store: SessionStore | Resource<SessionStore>;
-  /** What is kept of somebody. What is kept in another shape, of an older release, is nobody's. */
+  /** The shape of the data. Stored data of another shape, as of an older release, ends its session. */
   readonly shape: S;
-  /** How long a session may be left alone. */
+  /** How long a session may be unused. */
   readonly idleMs: number;
-  /** How long it lasts, however much it is used. */
+  /** How long a session lasts, however often it is used. */
   readonly absoluteMs: number;
-  /** The cookie's name: `session` unless set. */
+  /** The cookie's name: `session` by default. */
   readonly cookie?: string;
 }
 
 /**
- * Sessions of one kind.
+ * Sign-in sessions.
  *
- * @throws Error for a limit that is none, a name no cookie can have, or a shape no JSON can be.
+ * @throws Error for a limit out of range, an invalid cookie name, or a shape that has no JSON.
  * @example
  * ```ts
  * const sessions = Sessions.create({ store: Sessions.memory(), shape: v.object({ clerk: v.string() }),
@@ -101,13 +101,13 @@ class KeptSessions<A> implements Sessions<A> {
   readonly #absoluteMs: number;
   readonly #reader: JsonReader<A>;
   readonly #writer: JsonWriter<A>;
-  #toldOfOlderStore = false;
+  #hasWarned = false;
 
   constructor({ store, shape, idleMs, absoluteMs, cookie = "session" }: SessionsOptions<Shape<A>>) {
     for (const [name, ms] of Object.entries({ idleMs, absoluteMs })) {
       if (ms > 0 && ms <= oldestMs) continue;
-      const said = `Sessions.create: ${name} is milliseconds, more than 0, and not ${ms}`;
-      throw new Error(ms > oldestMs ? `${said}: ${oldestMs} at most` : said);
+      const problem = `Sessions.create: ${name} is milliseconds, more than 0, and not ${ms}`;
+      throw new Error(ms > oldestMs ? `${problem}: ${oldestMs} at most` : problem);
     }
     this.#store = store;
     this.cookie = named(cookie, string);
@@ -128,15 +128,15 @@ class KeptSessions<A> implements Sessions<A> {
   }
 
   async start(setCookie: SessionCookieDep, data: A): Promise<Session<A>> {
-    const asked = requestOf(setCookie);
-    const store = isResource(this.#store) ? asked?.resource(this.#store.name) : this.#store;
-    if (store === undefined) throw new Error("the sessions' store is no resource of this request's app");
+    const request = requestOf(setCookie);
+    const store = isResource(this.#store) ? request?.resource(this.#store.name) : this.#store;
+    if (store === undefined) throw new Error("the sessions' store is not a resource of this request's app");
     return this.#begin(
       store as SessionStore,
       setCookie,
       data,
-      asked?.now ?? new Date(),
-      asked?.cookie(this.cookie.name),
+      request?.now ?? new Date(),
+      request?.cookie(this.cookie.name),
     );
   }
 
@@ -150,7 +150,7 @@ class KeptSessions<A> implements Sessions<A> {
     const id = freshSessionId();
     const digest = await digestOf(id);
     const entry = this.#entry(this.#written(data), now, now);
-    // Its cookie is replaced by the new one: nobody could close it any more.
+    // The new cookie replaces the old one, so no request could close the old session later.
     if (before !== undefined && isSessionId(before)) await store.delete(await digestOf(before));
     await store.save(digest, entry, "started");
     setCookie(make(this.cookie, id, { maxAgeMs: this.#absoluteMs }));
@@ -169,10 +169,10 @@ class KeptSessions<A> implements Sessions<A> {
         from: [idIn(cookie, false), store],
         compile:
           (_place, [id = 0, store = 0]) =>
-          (asked, values) => {
-            // Where there is nothing to find, nothing waits.
+          (request, values) => {
+            // Without a cookie no promise is made.
             if (values[id] === undefined) return undefined;
-            return this.#findIn(values[store] as SessionStore, values[id] as string, asked.now);
+            return this.#findIn(values[store] as SessionStore, values[id] as string, request.now);
           },
       },
     };
@@ -189,13 +189,13 @@ class KeptSessions<A> implements Sessions<A> {
       await store.delete(digest);
       return undefined;
     }
-    // Written now and then: a session that is used all the time would otherwise be written with every request.
+    // Saved at most once in a tenth of the idle limit, and not with every request.
     const isStale = now.getTime() - entry.seenAt.getTime() > this.#idleMs / 10;
     if (isStale) await store.save(digest, this.#entry(entry.data, entry.createdAt, now), "seen");
     return new KeptSession(this, store, digest, entry, read.value, now);
   }
 
-  /** Moves what is kept under a digest to a new id; throws the refusal where nothing is kept there any more. */
+  /** Moves the entry of a digest to a new id; throws the refusal where the entry is gone. */
   async renewed(
     store: SessionStore,
     digest: string,
@@ -215,8 +215,8 @@ class KeptSessions<A> implements Sessions<A> {
 
   async #replace(store: MaybeOlderStore, digest: string, next: string, entry: SessionEntry): Promise<boolean> {
     if (store.replace !== undefined) return store.replace(digest, next, entry);
-    if (!this.#toldOfOlderStore) logOlderStore();
-    this.#toldOfOlderStore = true;
+    if (!this.#hasWarned) logOlderStore();
+    this.#hasWarned = true;
     if ((await store.find(digest)) === undefined) return false;
     await store.save(next, entry, "started");
     await store.delete(digest);
@@ -240,14 +240,14 @@ class KeptSessions<A> implements Sessions<A> {
   }
 }
 
-/** A store as JavaScript may hand it over: one of the older form has no `replace`. */
+/** A store as JavaScript may pass it: an older one has no `replace`. */
 type MaybeOlderStore = Omit<SessionStore, "replace"> & Partial<Pick<SessionStore, "replace">>;
 
 class KeptSession<A> implements Session<A> {
   readonly #sessions: KeptSessions<A>;
   readonly #store: SessionStore;
   readonly #digest: string;
-  /** The instant of the request it was found in. */
+  /** The instant of the request that found it. */
   readonly #now: Date;
   #entry: SessionEntry;
   #data: A;
@@ -281,7 +281,7 @@ class KeptSession<A> implements Session<A> {
     try {
       return await this.#renewed;
     } catch (error) {
-      // The store's failure says nothing about the session. Whether it is still there is asked again.
+      // After a failure of the store the session may still exist, so a second `renew` looks again.
       this.#isClosed = error instanceof Refusal;
       throw error;
     }
@@ -302,24 +302,24 @@ function isResource(store: SessionStore | Resource<SessionStore>): store is Reso
 
 function requiredOf<A>(optional: Dep<Session<A> | undefined>, cookie: string): Dep<Session<A>> {
   const absent = missing(`cookie.${cookie}`);
-  // The cookie again, for the API document: here nobody is let in without one.
+  // The cookie again, because the API document must show it as required here.
   const from = [optional, idIn(cookie, true)];
   return {
     node: {
       from,
       compile:
         (_place, [slot = 0]) =>
-        (_asked, values) =>
+        (_request, values) =>
           values[slot] ?? absent,
     },
   };
 }
 
-/** The id a request came with, as what proves who asks. */
+/** The id in the request's cookie, as a credential. */
 function idIn(cookie: string, required: boolean): Dep<string | undefined> {
   const need = { in: "cookie", name: cookie, required, repeated: false, codec: string } as const;
   const id: Dep<string | undefined> = {
-    node: { from: [], need, compile: () => (asked: InputRequest) => asked.cookie(cookie) },
+    node: { from: [], need, compile: () => (request: InputRequest) => request.cookie(cookie) },
   };
   return credential(cookie, id, { doc: "A session the server keeps, by the id its cookie holds." });
 }

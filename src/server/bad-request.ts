@@ -1,7 +1,7 @@
 import { logRefusedHead } from "../app/failures.ts";
 import { isHost, isHostAndPort } from "../http/target.ts";
 
-/** What a runtime hands over as a request, and is none. */
+/** A request that a runtime accepted, and that must be refused. */
 export interface RefusedHead {
   readonly status: number;
   /** For the log. */
@@ -12,7 +12,7 @@ const tooLong: RefusedHead = { status: 431, why: "a head past its limit" };
 const targetTooLong: RefusedHead = { status: 414, why: "a target past the limit of a head" };
 const noTarget: RefusedHead = { status: 400, why: "a target that is none" };
 
-/** What is wrong with a host, for a runtime that does not look at it. Nearly every request has the same as the last. */
+/** Checks hosts, for a runtime that does not. Nearly every request has the same host as the last one. */
 export class HostCheck {
   #last = "";
 
@@ -24,19 +24,19 @@ export class HostCheck {
   }
 }
 
-/** A `CONNECT` is for a host and its port, and for nothing else. */
+/** A `CONNECT` must be for a host and its port. */
 export function refusedConnect(authority: string): RefusedHead | undefined {
   return isHostAndPort(authority) ? undefined : noTarget;
 }
 
-/** Whether a target alone is longer than a head may be. */
+/** Refuses a target that alone is longer than a head may be. */
 export function refusedTarget({ url }: Request, maxHeaderBytes: number): RefusedHead | undefined {
   return url.length > maxHeaderBytes ? targetTooLong : undefined;
 }
 
 /**
- * Whether a head is longer than it may be, in the bytes it has to have: how many it had a runtime tells nobody. They are
- * counted where an application asked for a limit of its own, for it takes every header to be read.
+ * Refuses a head over the limit. No runtime gives its size, so this counts the bytes that it must have had. It reads every
+ * header, and is therefore called only where the application sets a limit.
  */
 export function refusedLength({ method, url, headers }: Request, maxHeaderBytes: number): RefusedHead | undefined {
   let bytes = method.length + url.length;
@@ -44,7 +44,7 @@ export function refusedLength({ method, url, headers }: Request, maxHeaderBytes:
   return bytes > maxHeaderBytes ? tooLong : undefined;
 }
 
-/** Answers it, bare, and logs that it did. */
+/** Answers without a body, and logs it. */
 export function refuse({ status, why }: RefusedHead): Response {
   logRefusedHead(status, why);
   return new Response(null, { status, headers: { connection: "close" } });

@@ -1,46 +1,45 @@
 import { httpDate } from "../http/fields.ts";
 import { attempt } from "../logging/raised.ts";
 
-/** Lets the process end while a timer runs; a runtime whose timers hold no process has no need of it. */
+/** Lets the process end while a timer runs, on a runtime whose timers keep it alive. */
 export function holdsNothing(timer: unknown): void {
   if (typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function")
     timer.unref();
 }
 
-/** Whoever waits on a client. */
+/** The owner of a deadline. */
 export interface DeadlineListener {
-  /** It took too long. */
+  /** The client took too long. */
   expire(): void;
 }
 
-/** A wait on a client. */
+/** A time limit for a client. */
 export interface Deadline {
-  /** Bytes of a body came: the wait is that much longer, up to the time that the body may stand still. */
+  /** Bytes of a body arrived: extends the deadline, up to the body timeout. */
   arrived(bytes: number): void;
-  /** Nobody waits for the client now: what time is left stays. */
-  rest(): void;
-  /** It is waited for again. */
-  goOn(): void;
+  /** The server does not wait for the client now: the remaining time stays. */
+  pause(): void;
+  /** The server waits again. */
+  resume(): void;
   clear(): void;
 }
 
 /**
- * Every wait on a client's body and on its taking of an answer, looked at now and then by one timer: a timer or a
- * clock reading for each request would cost it more than the wait is worth. A wait is over at most two looks late,
- * which is a tenth of the shortest.
+ * All deadlines for clients, checked periodically by one timer: a timer or a clock reading for each request would cost more.
+ * A deadline expires at most two checks late, a tenth of the shortest.
  */
 export class Deadlines {
   readonly #bodyTimeoutMs: number;
   readonly #minBodyRate: number;
   readonly #everyMs: number;
-  /** The longest body that comes at `minBodyRate` in half of the time that a body may stand still. */
+  /** The longest body that arrives within half of the body timeout at `minBodyRate`. */
   readonly shortBytes: number;
-  /** The waits, as a ring that begins and ends here: one is taken out as quickly as it is put in. */
+  /** The deadlines, as a ring: adding and removing take the same time. */
   readonly #ring = new RunningDeadline(this, 0, 0, { expire() {} });
   #timer: ReturnType<typeof setInterval> | undefined;
   /**
-   * The time of the last look. A wait that goes on and rests between two looks is not charged, one that a look falls
-   * into is charged the time between two: over a body's many waits that comes to what they took.
+   * The time of the last check. A deadline that resumes and pauses between two checks is not charged, and one that a check
+   * falls into is charged the whole interval. Over the many waits of a body this averages out.
    */
   now: number = performance.now();
   #date: string | undefined = undefined;
@@ -56,7 +55,7 @@ export class Deadlines {
     this.#everyMs = Math.max(1, Math.min(500, limits.bodyTimeoutMs / 20, limits.sendTimeoutMs / 20));
   }
 
-  /** The time as a `Date` says it, read once between two looks: to read the clock takes a request 30 to 100 ns. */
+  /** The value of `Date`, read once between two checks: reading the clock takes a request 30 to 100 ns. */
   get date(): string {
     if (this.#timer === undefined) return httpDate(Date.now());
     return (this.#date ??= httpDate(Date.now()));
@@ -65,7 +64,7 @@ export class Deadlines {
   start(): void {
     this.now = performance.now();
     if (this.#timer !== undefined) return;
-    this.#timer = setInterval(() => this.#look(), this.#everyMs);
+    this.#timer = setInterval(() => this.#check(), this.#everyMs);
     holdsNothing(this.#timer);
   }
 
@@ -75,60 +74,61 @@ export class Deadlines {
   }
 
   /**
-   * Waits for a body: `bodyTimeoutMs`, and a second for each `minBodyRate` bytes that came. Time is not saved up: however
-   * fast a body came, it stands still for `bodyTimeoutMs` and no longer.
+   * A deadline for a body: `bodyTimeoutMs`, and a second more for each `minBodyRate` bytes that arrive. Time is not saved
+   * up: a fast body may still pause for `bodyTimeoutMs` at most.
    */
-  body(waiting: DeadlineListener): Deadline {
-    return this.#wait(this.#bodyTimeoutMs, 1000 / this.#minBodyRate, waiting);
+  body(listener: DeadlineListener): Deadline {
+    return this.#start(this.#bodyTimeoutMs, 1000 / this.#minBodyRate, listener);
   }
 
-  /** Waits a set time. */
-  time(ms: number, waiting: DeadlineListener): Deadline {
-    return this.#wait(ms, 0, waiting);
+  /** A deadline of a fixed time. */
+  time(ms: number, listener: DeadlineListener): Deadline {
+    return this.#start(ms, 0, listener);
   }
 
-  /** When a body that stands still from now on is over. The clock is as old as the last look, so one look is added. */
+  /** The deadline of a body that stalls from now on. The clock is as old as the last check, so one interval is added. */
   get stallEnd(): number {
     return this.now + this.#everyMs + this.#bodyTimeoutMs;
   }
 
-  /** Has a wait looked at from now on. */
-  add(wait: RunningDeadline): void {
-    wait.putBefore(this.#ring);
+  /** Starts checking a deadline. */
+  add(deadline: RunningDeadline): void {
+    deadline.putBefore(this.#ring);
   }
 
-  // The clock is as old as the last look, so one look is added: no wait is over early.
-  #wait(ms: number, msPerByte: number, waiting: DeadlineListener): Deadline {
-    const wait = new RunningDeadline(this, this.now + this.#everyMs + ms, msPerByte, waiting);
-    this.add(wait);
-    return wait;
+  // The clock is as old as the last check, so one interval is added: no deadline expires early.
+  #start(ms: number, msPerByte: number, listener: DeadlineListener): Deadline {
+    const deadline = new RunningDeadline(this, this.now + this.#everyMs + ms, msPerByte, listener);
+    this.add(deadline);
+    return deadline;
   }
 
-  #look(): void {
+  #check(): void {
     this.now = performance.now();
     this.#date = undefined;
-    // All of them before the first: what is done at the end of one may put others in and take others out.
+    // Collected first, because an expiry may add and remove deadlines.
     const due: RunningDeadline[] = [];
-    for (let wait = this.#ring.next; wait !== this.#ring; wait = wait.next) if (wait.isDue) due.push(wait);
-    // Where one raises, the waits behind it are over none the less.
-    for (const wait of due) attempt(undefined, () => wait.expire());
+    for (let deadline = this.#ring.next; deadline !== this.#ring; deadline = deadline.next)
+      if (deadline.isDue) due.push(deadline);
+    // If one throws, the others expire all the same.
+    for (const deadline of due) attempt(undefined, () => deadline.expire());
   }
 }
 
 class RunningDeadline implements Deadline {
   next: RunningDeadline = this;
   #before: RunningDeadline = this;
-  readonly #sweep: Deadlines;
-  #until: number;
+  readonly #deadlines: Deadlines;
+  #endsAt: number;
   #leftMs = 0;
   readonly #msPerByte: number;
-  readonly #waiting: DeadlineListener;
+  readonly #listener: DeadlineListener;
 
-  constructor(sweep: Deadlines, until: number, msPerByte: number, waiting: DeadlineListener) {
-    this.#sweep = sweep;
-    this.#until = until;
+  constructor(deadlines: Deadlines, endsAt: number, msPerByte: number, listener: DeadlineListener) {
+    this.#deadlines = deadlines;
+    this.#endsAt = endsAt;
     this.#msPerByte = msPerByte;
-    this.#waiting = waiting;
+    this.#listener = listener;
   }
 
   putBefore(next: RunningDeadline): void {
@@ -140,33 +140,33 @@ class RunningDeadline implements Deadline {
 
   arrived(bytes: number): void {
     if (this.#msPerByte === 0) return;
-    this.#until = Math.min(this.#until + bytes * this.#msPerByte, this.#sweep.stallEnd);
+    this.#endsAt = Math.min(this.#endsAt + bytes * this.#msPerByte, this.#deadlines.stallEnd);
   }
 
-  rest(): void {
-    if (!this.#isWatched) return;
-    this.#leftMs = this.#until - this.#sweep.now;
+  pause(): void {
+    if (!this.#isRunning) return;
+    this.#leftMs = this.#endsAt - this.#deadlines.now;
     this.clear();
   }
 
-  goOn(): void {
-    if (this.#isWatched) return;
-    this.#until = this.#sweep.now + this.#leftMs;
-    this.#sweep.add(this);
+  resume(): void {
+    if (this.#isRunning) return;
+    this.#endsAt = this.#deadlines.now + this.#leftMs;
+    this.#deadlines.add(this);
   }
 
   get isDue(): boolean {
-    return this.#sweep.now >= this.#until;
+    return this.#deadlines.now >= this.#endsAt;
   }
 
-  /** Ends the wait, unless another's end has ended it. */
+  /** Expires it, unless the expiry of another one has cleared it. */
   expire(): void {
-    if (!this.#isWatched) return;
+    if (!this.#isRunning) return;
     this.clear();
-    this.#waiting.expire();
+    this.#listener.expire();
   }
 
-  get #isWatched(): boolean {
+  get #isRunning(): boolean {
     return this.next !== this;
   }
 

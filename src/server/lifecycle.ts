@@ -5,10 +5,10 @@ import type { PulledStream } from "./stream.ts";
 
 const everyMs = 10;
 
-/** Waits until something is so, and for `ms` at the most; true where it came to be. */
-export async function until(isSo: () => boolean, ms: number): Promise<boolean> {
+/** Waits until a condition is true, at most `ms`. Returns whether it became true. */
+export async function until(isTrue: () => boolean, ms: number): Promise<boolean> {
   const end = performance.now() + ms;
-  while (!isSo()) {
+  while (!isTrue()) {
     const left = end - performance.now();
     if (left <= 0) return false;
     await new Promise<void>((resolve) => {
@@ -18,7 +18,7 @@ export async function until(isSo: () => boolean, ms: number): Promise<boolean> {
   return true;
 }
 
-/** A server's end: it comes once, however often it is asked for, and can be waited for by whoever did not ask. */
+/** The stop of a server. It happens once, however often it is requested, and any code can await it. */
 export class Stopping {
   readonly stopped: Promise<number>;
   readonly #end: () => void;
@@ -39,27 +39,27 @@ export class Stopping {
   }
 }
 
-/** The streams of events that are being sent, which end when the server or its app stops. */
+/** The open event streams, which end when the server or its app stops. */
 export class EventStreams {
   readonly #open = new Set<PulledStream>();
-  /** One that begins from now on was asked for before, and ends at once. */
+  /** A stream that begins from now on ends at once. */
   hasEnded = false;
 
-  add(feed: PulledStream): void {
-    this.#open.add(feed);
+  add(stream: PulledStream): void {
+    this.#open.add(stream);
   }
 
-  remove(feed: PulledStream): void {
-    this.#open.delete(feed);
+  remove(stream: PulledStream): void {
+    this.#open.delete(stream);
   }
 
   end(): void {
     this.hasEnded = true;
-    for (const feed of this.#open) feed.end("connection closed");
+    for (const stream of this.#open) stream.end("connection closed");
   }
 }
 
-/** The sockets that a server has open: the requests that opened them are in flight until their handlers are done. */
+/** The open sockets of a server. Their requests are in flight until their handlers end. */
 export class OpenSockets {
   readonly #open = new Set<ListenableTransport>();
   #isStopping = false;
@@ -69,33 +69,33 @@ export class OpenSockets {
     return this.#open.size;
   }
 
-  /** Has a socket's handler speak on a link, to the end of both. */
+  /** Runs a socket's handler on a connection, to the end of both. */
   async track(opened: OpenedSocket, link: ListenableTransport): Promise<void> {
     this.#open.add(link);
     try {
-      const spoken = opened.open(link);
-      // Asked for while the server ran, and opened when it did not any more.
+      const ended = opened.open(link);
+      // It was requested while the server ran, and opened while it stops.
       if (this.#isStopping) link.heard?.stopping();
-      await spoken;
+      await ended;
     } finally {
       this.#open.delete(link);
       if (this.#open.size === 0) this.#whenNone?.();
     }
   }
 
-  /** Tells every socket that the server stops, one that is yet to open included. */
+  /** Notifies every socket that the server stops, including those that are still to open. */
   stop(): void {
     this.#isStopping = true;
     for (const link of this.#open) attempt(link, () => link.heard?.stopping());
   }
 
-  /** Resolves once no handler speaks on one any more. */
+  /** Resolves once no handler runs. */
   ended(): Promise<void> {
     if (this.#open.size === 0) return Promise.resolve();
     return new Promise((resolve) => (this.#whenNone = resolve));
   }
 
-  /** Ends every connection there still is, whoever speaks on it. */
+  /** Ends every open connection. */
   cut(): void {
     for (const link of this.#open) attempt(undefined, () => link.terminate());
   }

@@ -1,13 +1,13 @@
 import type { App, AppOptions } from "../app/app.ts";
 
-/** What listens on one address. */
+/** A listener on one address. */
 interface Bound {
   readonly port: number;
-  /** Listens no more. */
+  /** Stops listening. */
   close(): void;
 }
 
-/** What came of listening: a listener for each address, and the addresses in words. */
+/** One listener for each address, and the addresses as text. */
 interface Addresses<L extends Bound> {
   readonly listeners: readonly L[];
   readonly port: number;
@@ -17,8 +17,8 @@ interface Addresses<L extends Bound> {
 type Listen<L> = (host: string, port: number) => L;
 
 /**
- * Listens where a host says. `localhost` is both loopback addresses, on one port; a machine without IPv6 has the one.
- * Nothing stays open where one of them fails.
+ * Listens on a host. `localhost` is both loopback addresses, on one port; a machine without IPv6 has one. If one address
+ * fails, nothing stays open.
  */
 export function listenAt<L extends Bound>(host: string, port: number, listen: Listen<L>): Addresses<L> {
   if (host === "0.0.0.0" || host === "::") return everywhere(port, listen);
@@ -39,7 +39,7 @@ function loopback<L extends Bound>(port: number, listen: Listen<L>): Addresses<L
   }
 }
 
-// One IPv6 socket takes IPv4 too, but where the machine has no IPv6 at all.
+// One IPv6 socket accepts IPv4 too, unless the machine has no IPv6.
 function everywhere<L extends Bound>(port: number, listen: Listen<L>): Addresses<L> {
   try {
     const six = listen("::", port);
@@ -55,7 +55,7 @@ function isWithoutFamily(error: unknown): boolean {
   return ["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(codeOf(error));
 }
 
-/** Whether something listens there already, or a file is there. */
+/** Whether another listener has the address, or a file is there. */
 export function isTaken(error: unknown): boolean {
   return codeOf(error) === "EADDRINUSE";
 }
@@ -64,56 +64,60 @@ function codeOf(error: unknown): string {
   return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
 }
 
-/** How a listener listens, and how long it waits on a client. Times are milliseconds. */
+/** The options of a listener. Times are milliseconds. */
 export interface ListenOptions {
-  /** 8080 unless set; 0 picks a free one. */
+  /** 8080 by default; 0 picks a free port. */
   readonly port?: number;
-  /** `localhost` unless set, which is both `127.0.0.1` and `[::1]`; `0.0.0.0` or `::` is every interface. */
+  /** `localhost` by default, which is both `127.0.0.1` and `[::1]`; `0.0.0.0` or `::` is every interface. */
   readonly host?: string;
-  /** The path of a Unix socket to listen on, in place of `host` and `port`. One left behind by a dead server is removed. */
+  /** The path of a Unix socket to listen on, instead of `host` and `port`. A socket left by a dead server is removed. */
   readonly socket?: string;
   /** Bytes of a request's head: 16,384. A longer one is 431. */
   readonly maxHeaderBytes?: number;
   /** How long a head may take to arrive: 10 s; then 408. */
   readonly headTimeoutMs?: number;
-  /** How long a connection may stay with no request on it: 60 s. */
+  /** How long a connection may stay without a request: 60 s. */
   readonly idleTimeoutMs?: number;
-  /** How long a body may stand still, however fast the rest of it came: 20 s; then 400 `unreadable`. */
+  /** How long a body may stall, however fast the rest of it arrived: 20 s; then 400 `unreadable`. */
   readonly bodyTimeoutMs?: number;
-  /** Bytes a second a body must arrive at: 500. One that is slower uses up `bodyTimeoutMs`, little by little. */
+  /** The minimum rate of a body in bytes a second: 500. A slower body uses up `bodyTimeoutMs` gradually. */
   readonly minBodyRate?: number;
-  /** How long a client may take nothing of its answer: 30 s; then the connection is closed. */
+  /** How long a client may read nothing of its response: 30 s; then the connection is closed. */
   readonly sendTimeoutMs?: number;
-  /** Connections at once, on every listening address together: 10,000. What is past it is closed, and a warn line counts it. */
+  /**
+   * Open connections on all listening addresses together: 10,000. Further ones are closed, and a warn line gives their
+   * number.
+   */
   readonly maxConnections?: number;
   /** How long a stopping server waits for requests in flight: 10 s. */
   readonly drainMs?: number;
   /**
-   * Whether SIGTERM and SIGINT stop the server: true. A second one ends the process at once. On Deno, so does a client that
-   * holds a connection which Deno lets nobody close, `drainMs` and at least 1 s after the server has stopped.
+   * Whether SIGTERM and SIGINT stop the server: true. A second signal ends the process at once. On Deno the process also
+   * ends if a client holds a connection that Deno cannot close: `drainMs`, and at least 1 s, after the server has stopped.
    */
   readonly signals?: boolean;
 }
 
-/** What `serve` takes: the listener's options and the app's. */
+/** The options of `serve`: the listener's and the app's. */
 export interface ServeOptions extends AppOptions, ListenOptions {}
 
 /** A running server, on any runtime. */
 export interface Server {
   readonly app: App;
-  /** Where it listens: `http://localhost:8080`, or `unix:/run/shop.sock`. */
+  /** The address: `http://localhost:8080`, or `unix:/run/shop.sock`. */
   readonly url: string;
   /** 0 on a Unix socket. */
   readonly port: number;
   /**
-   * Says that it is not ready, refuses new connections, lets what is in flight finish for `drainMs`, then ends the rest.
+   * Stops the server. It reports not ready, refuses new connections, lets requests in flight finish for `drainMs`, then ends
+   * the rest.
    *
-   * @returns how many requests were cut. A second call answers what the first does.
+   * @returns The number of requests that were cut. A second call returns the same promise.
    */
   stop(): Promise<number>;
   /**
-   * Resolves with the same once it has stopped, whoever stopped it, a signal included. What the routes used can be closed
-   * then: `await server.stopped; await pool.close();`
+   * Resolves with the same number once the server has stopped, also after a signal. Close what the routes used then: `await
+   * server.stopped; await pool.close();`
    */
   readonly stopped: Promise<number>;
 }
@@ -135,7 +139,7 @@ const defaults: Limits = {
   signals: true,
 };
 
-// What each number may be: a port, a count of at least one, a time that passes, a time that may be none.
+// The range of each number: a port, a count of at least one, a time above zero, a time that may be zero.
 const ranges: { readonly [name: string]: readonly [min: number, max: number] } = {
   port: [0, 65_535],
   maxHeaderBytes: [1, 2 ** 31 - 1],
@@ -149,9 +153,9 @@ const ranges: { readonly [name: string]: readonly [min: number, max: number] } =
 };
 
 /**
- * The limits in force. Throws, naming the option, for one out of its range.
+ * The limits in force. Throws, naming the option, for a number out of its range.
  *
- * @param taker What the options are given to.
+ * @param taker The function that takes the options.
  */
 export function limitsOf(options: ListenOptions, taker = "serve"): Limits {
   const limits = { ...defaults, ...definedOnly(options) };
@@ -170,14 +174,14 @@ function definedOnly(options: ListenOptions): ListenOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
-// What a Unix address holds on the narrowest of systems. A longer path is cut without a word, and another one listened on.
-const mostSocketBytes = 103;
+// The length of a Unix address on the narrowest system. A longer path is silently cut, and another one is listened on.
+const maxSocketBytes = 103;
 
 function checkSocket(path: string, taker: string): void {
   if (path === "") throw new RangeError(`${taker}: socket cannot be empty: it is a path`);
   const { byteLength } = new TextEncoder().encode(path);
-  if (byteLength <= mostSocketBytes) return;
+  if (byteLength <= maxSocketBytes) return;
   throw new RangeError(
-    `${taker}: socket cannot be ${byteLength} bytes long: a Unix path has at most ${mostSocketBytes}`,
+    `${taker}: socket cannot be ${byteLength} bytes long: a Unix path has at most ${maxSocketBytes}`,
   );
 }

@@ -3,43 +3,43 @@ import { readParts } from "../events/stream.ts";
 import type { Parts, StreamBody, StreamEnd } from "../events/stream.ts";
 import { attempt, inBackground } from "../logging/raised.ts";
 
-/** What a listener does of its own while a body is sent. */
+/** A listener's own steps while a body is sent. */
 export interface StreamEvents {
-  /** The runtime takes no more of a body once it has the length that was told, and does not hear that it was all. */
+  /** The runtime stops reading a body at its announced length, without a sign that the body was complete. */
   readonly stopsAtLength: boolean;
-  /** The next part is waited for, however long that takes; none is where this has ended the stream. */
+  /** The next part is being made, which may take any time. If this ends the stream, no part is read. */
   making(): void;
-  /** A part is handed over: now it is the client that is waited for. */
+  /** A part was handed over: now the client has to read. */
   made(): void;
-  /** Why the runtime takes no more of it. */
+  /** Why the runtime cancelled the stream. */
   cancelled(): StreamEnd;
-  /** Nothing is sent any more. Only what is finished leaves a connection another answer can follow on. */
+  /** The stream has ended. Only after `finished` can the connection carry another response. */
   ended(how: StreamEnd): void;
 }
 
-/** Whether an answer is a stream of events: it goes on until one side leaves, so a server that stops ends it at once. */
+/** Whether a response is an event stream, which a stopping server ends at once. */
 export function isEventStream({ head }: WireResponse): boolean {
   return head[0] === "content-type" && /^text\/event-stream\b/i.test(head[1] as string);
 }
 
-/** What a stream is broken off with. A runtime tells its own hook of it, and the log has been told. */
+/** The error of a stream that was cut. A runtime reports it in its own hook; the log has the reason already. */
 export const cut: Error = new Error("the stream was cut");
 
 type Controller = ReadableStreamDefaultController<Uint8Array>;
 
-/** A body as a runtime's own stream takes it: a part when it asks for one, and never further ahead of the client. */
+/** A body as a `ReadableStream` that makes a part only when the runtime asks for one. */
 export class PulledStream {
   readonly #body: StreamBody;
   readonly #parts: Parts;
   readonly #sending: StreamEvents;
   #left: number;
   #opening: Uint8Array | undefined;
-  /** What the opening went out before. */
+  /** The part that was pending when the opening was sent. */
   #first: Promise<Uint8Array | undefined> | undefined = undefined;
   #isOver = false;
   #controller: Controller | undefined = undefined;
 
-  /** @param opening Bytes that mean nothing, to begin with where the first part is not at hand. */
+  /** @param opening Bytes without meaning, sent first where the first part is not available at once. */
   constructor(body: StreamBody, sending: StreamEvents, opening?: Uint8Array) {
     this.#body = body;
     this.#parts = readParts(body);
@@ -64,7 +64,7 @@ export class PulledStream {
       if (this.#isOver) return;
       const next = this.#first ?? this.#next();
       this.#first = undefined;
-      if (opening !== undefined && !(await isAtHand(next))) {
+      if (opening !== undefined && !(await settlesAtOnce(next))) {
         this.#first = next;
         if (!this.#isOver) controller.enqueue(opening);
         return;
@@ -80,23 +80,23 @@ export class PulledStream {
     else attempt(undefined, () => this.end(this.#sending.cancelled()));
   }
 
-  /** Ends it where it stands. */
+  /** Ends the stream now. */
   end(how: StreamEnd, thrown?: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
     attempt(undefined, () => this.#sending.ended(how));
     if (how !== "finished") inBackground(this.#parts.cancel());
     try {
-      // What goes past its length is cut there, and its client has all that it was told of.
+      // A body that is too long is cut at its length, and its client got all that was announced.
       if (how === "finished" || how === "long") this.#controller?.close();
       else this.#controller?.error(cut);
     } catch {
-      // It was cancelled, which closed it.
+      // It was cancelled, which has closed it.
     }
     this.#body.request?.ended(how, thrown);
   }
 
-  /** The next part with anything in it. */
+  /** The next part that is not empty. */
   async #next(): Promise<Uint8Array | undefined> {
     let part = await this.#parts.next();
     while (part?.byteLength === 0) part = await this.#parts.next();
@@ -120,8 +120,8 @@ export class PulledStream {
   }
 }
 
-/** Whether it settles before anything else has its turn. */
-function isAtHand(promise: Promise<unknown>): Promise<boolean> {
+/** Whether a promise settles before the next event. */
+function settlesAtOnce(promise: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), 0);
     const settled = (): void => {

@@ -10,22 +10,22 @@ const coded: BodyFailure = { kind: "unreadable", detail: "a transfer coding that
 
 const hidden: BodyFailure = { kind: "unreadable", detail: "the runtime shows no body of this request" };
 
-/** How a listener reads bodies. */
+/** A listener's state for reading bodies. */
 export interface BodyReadingLimits {
-  readonly sweep: Deadlines;
+  readonly deadlines: Deadlines;
   /**
-   * Bytes of a body that is taken in one piece, which costs a request half of what reading its stream does. How much of
-   * it has come nobody can tell meanwhile: it is one that comes at the least rate within the time it may stand still.
+   * The longest body that is read in one piece, which costs half of reading its stream. Meanwhile the number of bytes
+   * received is unknown, so such a body must arrive within the body timeout at the minimum rate.
    */
   readonly pieceBytes: number;
-  /** Reads that the runtime has not come back from, also of bodies that were given up meanwhile. */
+  /** Pending reads of the runtime, also of bodies that were given up. */
   unread: number;
 }
 
-/** The body a request's head announces; undefined where it has none, or where the runtime shows none. */
+/** The body that a request's head announces; undefined without one, or where the runtime does not show it. */
 export function bodyOf(request: Request, method: string, reading: BodyReadingLimits): TimedBody | undefined {
   if (method === "GET" || method === "HEAD") return undefined;
-  // Only now: where nobody looks at the headers, Bun does not make them.
+  // Read late, because Bun makes the headers only when they are read.
   const { headers } = request;
   const length = headers.get("content-length");
   if (length !== null) {
@@ -38,20 +38,20 @@ export function bodyOf(request: Request, method: string, reading: BodyReadingLim
   return new TimedBody(request, reading, undefined, failure);
 }
 
-/** The runtime frames the body. A length on two lines, which is one where they are equal, comes as a list: it bounds nothing. */
+/** The runtime frames the body. Two equal `Content-Length` lines arrive as a list, which gives no bound. */
 function lengthOf(length: string): number | undefined {
   return /^\d{1,15}$/.test(length) ? Number(length) : undefined;
 }
 
-/** The body of a standard `Request`, with a bound to each wait for it. */
+/** The body of a standard `Request`, with a deadline for each wait. */
 export class TimedBody implements BodySource {
   readonly length: number | undefined;
   readonly #request: Request;
   readonly #reading: BodyReadingLimits;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined = undefined;
   #deadline: Deadline | undefined = undefined;
-  #asked: (read: BodyRead) => void = () => {};
-  #isAsking = false;
+  #deliver: (read: BodyRead) => void = () => {};
+  #isReadPending = false;
   #received = 0;
   #state: "unread" | "reading" | "over" = "unread";
   #failure: BodyFailure | undefined;
@@ -64,49 +64,50 @@ export class TimedBody implements BodySource {
     if (failure !== undefined) this.#state = "over";
   }
 
-  /** It is being read, and has not come whole. */
+  /** The body is being read and is incomplete. */
   get isReading(): boolean {
     return this.#state === "reading";
   }
 
-  /** What comes behind it on its connection is not to be waited for. */
+  /** The next request on its connection must not be waited for. */
   get isLost(): boolean {
     return this.#failure !== undefined;
   }
 
-  /** Bytes that have not come; no number where no length says how many there are. */
+  /** Bytes still to arrive; infinite without a length. */
   get left(): number {
     if (this.#state === "over" && this.#failure === undefined) return 0;
     return (this.length ?? Number.POSITIVE_INFINITY) - this.#received;
   }
 
-  /** The next part. Time in which nobody asks for one is not the client's. */
+  /** The next part. Time without a pending read is not charged to the client. */
   read(): Promise<BodyRead> {
     if (this.#state === "over") return Promise.resolve(this.#failure);
     const reader = (this.#reader ??= this.#open());
     if (reader === undefined) return Promise.resolve(this.#failure);
-    // Who asked before is asked no more: there is one read at a time.
-    this.#asked(undefined);
-    const read = new Promise<BodyRead>((resolve) => (this.#asked = resolve));
-    if (!this.#isAsking) this.#ask(reader);
+    // There is one pending read: an earlier one ends here.
+    this.#deliver(undefined);
+    const read = new Promise<BodyRead>((resolve) => (this.#deliver = resolve));
+    if (!this.#isReadPending) this.#readNext(reader);
     return read;
   }
 
   whole(limit: number, receiver: BodyReceiver): void {
     const { length } = this;
-    const { pieceBytes, sweep } = this.#reading;
-    if (this.#state === "over" || length === undefined || length > Math.min(pieceBytes, sweep.shortBytes, limit)) {
+    const { pieceBytes, deadlines } = this.#reading;
+    if (this.#state === "over" || length === undefined || length > Math.min(pieceBytes, deadlines.shortBytes, limit)) {
       gather(() => this.read(), limit, receiver);
       return;
     }
     this.#state = "reading";
-    // By a name, and not put straight in its place: V8 makes such a closure old at once, and with it all that it holds.
-    const asked = (read: BodyRead): void => {
+    // A named constant: V8 pretenures a closure that is assigned straight to the field, and with it everything that it
+    // holds.
+    const deliver = (read: BodyRead): void => {
       if (read instanceof Uint8Array && !receiver.take(read.byteLength)) receiver.done(noRoom);
       else receiver.done(read as Uint8Array | BodyFailure);
     };
-    this.#asked = asked;
-    this.#deadline = sweep.body(this);
+    this.#deliver = deliver;
+    this.#deadline = deadlines.body(this);
     this.#reading.unread++;
     this.#request.bytes().then((bytes) => {
       this.#reading.unread--;
@@ -114,15 +115,15 @@ export class TimedBody implements BodySource {
     }, this.#broken);
   }
 
-  /** Takes what is left of it off the wire, as far as that is `limit` bytes and comes within `ms`. */
+  /** Reads and drops the rest of the body, up to `limit` bytes and within `ms`. */
   async drop(limit: number, ms: number): Promise<void> {
-    const most = this.#received + limit;
-    const deadline = this.#reading.sweep.time(ms, this);
-    while (this.#state !== "over" && this.#received <= most) await this.read();
+    const max = this.#received + limit;
+    const deadline = this.#reading.deadlines.time(ms, this);
+    while (this.#state !== "over" && this.#received <= max) await this.read();
     deadline.clear();
   }
 
-  /** The request is answered, or given up: what is left of it is the runtime's to drop. */
+  /** The request is answered or given up: the runtime drops the rest. */
   release(): void {
     if (this.#state !== "reading") return;
     this.#end(endedEarly);
@@ -134,47 +135,47 @@ export class TimedBody implements BodySource {
     if (reader === undefined) this.#fail(hidden);
     else {
       this.#state = "reading";
-      this.#deadline = this.#reading.sweep.body(this);
-      this.#deadline.rest();
+      this.#deadline = this.#reading.deadlines.body(this);
+      this.#deadline.pause();
     }
     return reader;
   }
 
-  #ask(reader: ReadableStreamDefaultReader<Uint8Array>): void {
-    this.#isAsking = true;
+  #readNext(reader: ReadableStreamDefaultReader<Uint8Array>): void {
+    this.#isReadPending = true;
     this.#reading.unread++;
-    this.#deadline?.goOn();
+    this.#deadline?.resume();
     reader.read().then((read) => this.#arrived(reader, partOf(read)), this.#broken);
   }
 
   #arrived(reader: ReadableStreamDefaultReader<Uint8Array>, part: BodyRead): void {
-    this.#isAsking = false;
+    this.#isReadPending = false;
     this.#reading.unread--;
     if (this.#state === "over") return this.#drop();
     if (part === undefined) return this.#end(undefined);
     if (isFailure(part)) return this.#fail(part);
     this.#received += part.byteLength;
     this.#deadline?.arrived(part.byteLength);
-    this.#deadline?.rest();
-    if (part.byteLength > 0) this.#asked(part);
-    else this.#ask(reader);
+    this.#deadline?.pause();
+    if (part.byteLength > 0) this.#deliver(part);
+    else this.#readNext(reader);
   }
 
   #end(read: BodyRead): void {
     if (this.#state === "over") return;
     this.#state = "over";
     this.#deadline?.clear();
-    this.#asked(read);
+    this.#deliver(read);
   }
 
-  // What a runtime says of a broken body differs on each, and tells a client nothing.
+  // Each runtime has another error for a broken body, and none helps a client.
   readonly #broken = (): void => {
-    this.#isAsking = false;
+    this.#isReadPending = false;
     this.#reading.unread--;
     this.#fail(endedEarly);
   };
 
-  // Not at once: what comes of it may end other waits, and whoever looks at them is on the way from one to the next.
+  // In a microtask, because failing the body may clear other deadlines while `Deadlines` iterates.
   expire(): void {
     const end = (): void => {
       this.#fail(tooSlow);
@@ -189,14 +190,14 @@ export class TimedBody implements BodySource {
     this.#end(failure);
   }
 
-  // One that nobody reads any more would stand in the way of what comes behind it. A read that is under way is waited for:
-  // Deno does not end it, whoever cancels it, and it holds the process.
+  // A body that is not read would block the next request on its connection. A pending read is awaited first: Deno does not
+  // end it on `cancel()`, and it keeps the process alive.
   #drop(): void {
-    if (!this.#isAsking) this.#reader?.cancel().catch(() => {});
+    if (!this.#isReadPending) this.#reader?.cancel().catch(() => {});
   }
 }
 
-/** Undefined for a body that the runtime does not show, as Bun's of a TRACE, and for one that somebody else reads. */
+/** Undefined for a body that the runtime does not show, as Bun's of a TRACE, or that other code reads. */
 function readerOf({ body }: Request): ReadableStreamDefaultReader<Uint8Array> | undefined {
   try {
     return body?.getReader();

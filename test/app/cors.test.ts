@@ -233,15 +233,15 @@ describe("what makes none", () => {
   it.each([
     [
       { origins: "any", credentials: true },
-      "Cors.make: any origin with credentials would let every site act as whoever visits it",
+      "Cors.make: origins any with credentials would let every site act as its visitors: list the origins",
     ],
     [
       { origins: ["*"] },
-      'Cors.make: the origin "*" is no origin as a browser writes it: a scheme and a host in lower case',
+      'Cors.make: the origin "*" is not an origin as a browser writes it: a scheme and a host in lower case',
     ],
     [
       { origins: ["null"] },
-      'Cors.make: the origin "null" stands for any page that hides where it is from, and is never trusted',
+      'Cors.make: the origin "null" is sent by every page that hides its origin, and is never trusted',
     ],
     [{ origins: ["https://a.example/"] }, 'Cors.make: the origin "https://a.example/" is no origin'],
     [{ origins: [], headers: ["a b"] }, 'Cors.make: "a b" is not a header\'s name'],

@@ -52,7 +52,7 @@ describe("what raises on an event", () => {
 
 describe("what raises goes no further", () => {
   it("than the wait for a body", async () => {
-    const deadline: Deadline = { arrived: nothing, rest: nothing, goOn: nothing, clear: raise };
+    const deadline: Deadline = { arrived: nothing, pause: nothing, resume: nothing, clear: raise };
     const sweep = { body: () => deadline } as unknown as Deadlines;
     const init = {
       method: "POST",
@@ -60,7 +60,7 @@ describe("what raises goes no further", () => {
       duplex: "half" as const,
       headers: { "content-length": "4" },
     };
-    const body = bodyOf(new Request("http://h/", init), "POST", { sweep, pieceBytes: 0, unread: 0 });
+    const body = bodyOf(new Request("http://h/", init), "POST", { deadlines: sweep, pieceBytes: 0, unread: 0 });
     void body?.read();
     body?.expire();
     await isTold();

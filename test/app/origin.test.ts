@@ -213,15 +213,15 @@ describe("whom it believes", () => {
   });
 
   it.each([
-    ["null", "stands for any page that hides where it is from, and is never trusted"],
-    ["https://shop.example/", "is no origin as a browser writes it: a scheme and a host in lower case"],
-    ["https://shop.example:443", "is no origin as a browser writes it: a scheme and a host in lower case"],
-    ["https://Shop.example", "is no origin as a browser writes it: a scheme and a host in lower case"],
-    ["https://grüße.example", "is no origin as a browser writes it: a scheme and a host in lower case"],
-    ["https://*.example", "is no origin as a browser writes it: a scheme and a host in lower case"],
-    ["shop.example", "is no origin as a browser writes it: a scheme and a host in lower case"],
-    ["chrome-extension://a/b", "is no origin as a browser writes it: a scheme and a host in lower case"],
-    ["", "is no origin as a browser writes it: a scheme and a host in lower case"],
+    ["null", "is sent by every page that hides its origin, and is never trusted"],
+    ["https://shop.example/", "is not an origin as a browser writes it: a scheme and a host in lower case"],
+    ["https://shop.example:443", "is not an origin as a browser writes it: a scheme and a host in lower case"],
+    ["https://Shop.example", "is not an origin as a browser writes it: a scheme and a host in lower case"],
+    ["https://grüße.example", "is not an origin as a browser writes it: a scheme and a host in lower case"],
+    ["https://*.example", "is not an origin as a browser writes it: a scheme and a host in lower case"],
+    ["shop.example", "is not an origin as a browser writes it: a scheme and a host in lower case"],
+    ["chrome-extension://a/b", "is not an origin as a browser writes it: a scheme and a host in lower case"],
+    ["", "is not an origin as a browser writes it: a scheme and a host in lower case"],
   ])("ST the trusted origin %j is refused when the app is made", (origin, why) => {
     const said = `App.make: trusted origin ${JSON.stringify(origin)} ${why}`;
     expect(() => App.make([], { trustedOrigins: [origin] })).toThrow(said);

@@ -66,7 +66,7 @@ describe("changes", () => {
   it.each([
     [{ "a b": "x" }, 'SecureHeaders.make: "a b" is not a header\'s name'],
     [{ "x-a": "a\r\nb" }, "SecureHeaders.make: no header can hold the value of x-a"],
-    [{ "content-type": "text/html" }, "SecureHeaders.make: content-type is the framework's own to write"],
+    [{ "content-type": "text/html" }, "SecureHeaders.make: content-type is set by the framework itself"],
   ])("ST %j is refused", (changes, why) => {
     expect(() => SecureHeaders.make(changes)).toThrow(why);
   });

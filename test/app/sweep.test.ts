@@ -74,12 +74,12 @@ describe("a wait", () => {
     vi.advanceTimersByTime(900);
     wait.arrived(100);
     vi.advanceTimersByTime(900);
-    wait.rest();
-    wait.rest();
+    wait.pause();
+    wait.pause();
     vi.advanceTimersByTime(60_000);
     expect(expired).not.toHaveBeenCalled();
-    wait.goOn();
-    wait.goOn();
+    wait.resume();
+    wait.resume();
     vi.advanceTimersByTime(300);
     expect(expired).toHaveBeenCalledTimes(1);
     sweep.stop();
@@ -96,9 +96,9 @@ describe("a wait", () => {
     const expired = vi.fn();
     const wait = sweep.body({ expire: expired });
     wait.arrived(bytes);
-    wait.rest();
+    wait.pause();
     vi.advanceTimersByTime(60_000);
-    wait.goOn();
+    wait.resume();
     wait.arrived(bytes);
     vi.advanceTimersByTime(1000);
     expect(expired).not.toHaveBeenCalled();

@@ -21,7 +21,7 @@ function sent(length: number | undefined) {
   const framing = length === undefined ? ["transfer-encoding", "chunked"] : ["content-length", String(length)];
   const headers = new Headers([framing as [string, string]]);
   const request = new Request("http://h/", { method: "POST", headers, body: stream, duplex: "half" });
-  const reading = { sweep, pieceBytes: 0, unread: 0 };
+  const reading = { deadlines: sweep, pieceBytes: 0, unread: 0 };
   const body = bodyOf(request, "POST", reading) as TimedBody;
   return {
     body,

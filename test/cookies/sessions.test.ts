@@ -435,7 +435,7 @@ describe("a store that is a resource", () => {
       "is a resource, which only a request has",
     );
     expect(() => sessions.sweep(new Date())).toThrow("is a resource, which only a request has");
-    await expect(sessions.start(() => {}, { name: "kim" })).rejects.toThrow("is no resource of this request's app");
+    await expect(sessions.start(() => {}, { name: "kim" })).rejects.toThrow("is not a resource of this request's app");
   });
 });
 
