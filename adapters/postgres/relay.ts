@@ -110,13 +110,13 @@ class PostgresRelayConnection implements RelayConnection {
   ended(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#listener.died(new Error("the connection closed"));
+    this.#listener.lost(new Error("the connection closed"));
   }
 
   notified(payload: string): void {
     if (this.#isEnded) return;
     if (this.#incoming.length === 0 && !payload.startsWith("=")) {
-      this.#listener.heard(unescaped(payload));
+      this.#listener.received(unescaped(payload));
       return;
     }
     if (this.#incoming.push(payload) > maxWaiting) this.#connection.cut("more came than could be fetched");
@@ -159,7 +159,7 @@ class PostgresRelayConnection implements RelayConnection {
   /** Delivers the first notification, or the stored message that it refers to. */
   async #fetch(): Promise<void> {
     const [payload = ""] = this.#incoming;
-    if (!payload.startsWith("=")) this.#listener.heard(unescaped(payload));
+    if (!payload.startsWith("=")) this.#listener.received(unescaped(payload));
     else await this.#fetchOne(payload.slice(1).split(" "));
     this.#incoming.shift();
   }
@@ -170,7 +170,7 @@ class PostgresRelayConnection implements RelayConnection {
       const [row] = await this.#connection.run(fetch, [id]);
       const message = row?.[0];
       // If it is gone it is missed: the sender's next sequence number shows it.
-      if (typeof message === "string" && !this.#isEnded) this.#listener.heard(unescaped(message));
+      if (typeof message === "string" && !this.#isEnded) this.#listener.received(unescaped(message));
     } catch {
       // Missed likewise. A lost connection is reported by `ended`.
     }

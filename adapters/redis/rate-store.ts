@@ -7,9 +7,9 @@ import { raisedOf } from "../../src/app/failures.ts";
 import { current } from "../../src/logging/context.ts";
 import { log } from "../../src/logging/writer.ts";
 
-/** How a rate store is kept. */
+/** The options of a rate store. */
 export interface RateStoreOptions {
-  /** What its keys begin with: `usher-rate:` unless set. */
+  /** The prefix of its keys: `usher-rate:` unless set. */
   readonly prefix?: string;
   /** How long a request waits for the server: 200 ms unless set. */
   readonly waitMs?: number;
@@ -20,13 +20,13 @@ export interface OpenRateStore extends RateStore {
   close(): Promise<void>;
 }
 
-// How long a server may take to answer that it is there, and how long it may say nothing before it is connected to anew.
+// How long the server may take to answer; also the interval of pings.
 const connectMs = 5000;
-const longestPauseMs = 2000;
+const maxBackoffMs = 2000;
 
 /**
- * The algorithm of `Rate.memory`, by the server's own clock: processes whose clocks differ count as one. Times are in
- * milliseconds; a key goes when nobody need wait for it any more.
+ * The algorithm of `Rate.memory`, with the server's clock: the clocks of the processes may differ. Times are in
+ * milliseconds. A key expires when its client need not wait any more.
  */
 const script = `
 local time = redis.call('TIME')
@@ -43,15 +43,15 @@ return '0'
 const sha = createHash("sha1").update(script).digest("hex");
 
 /**
- * Counts in Redis 6 or newer, or Valkey, for all processes together. While the server is away, or slow, each process
- * counts for itself, which is logged once: neither are clients let in without a limit, nor is anybody kept out.
+ * A rate store in Redis 6 or newer, or Valkey, shared by all processes. While the server is unreachable or slow, each
+ * process counts alone and logs that once, so the limits still hold and no client is locked out.
  *
  * ```ts
  * const store = await rateStore("redis://localhost:6379");
  * const signIns = Rate.create({ name: "sign-ins", limit: 5, perMs: 60_000, store });
  * ```
  *
- * @throws Error where there is no server to be reached now.
+ * @throws Error if the server cannot be reached.
  */
 export async function rateStore(url: string, options: RateStoreOptions = {}): Promise<OpenRateStore> {
   const store = new RedisRateStore(url, options);
@@ -65,7 +65,7 @@ class RedisRateStore implements OpenRateStore {
   readonly #waitMs: number;
   readonly #alone: RateStore = memory();
   #isAlone = false;
-  /** Asked and not answered in time: until it is, the server is asked nothing more, so that nothing piles up. */
+  /** Whether a call is late. Until it is answered, no other is sent, so that calls do not pile up. */
   #unanswered = false;
 
   constructor(url: string, { prefix = "usher-rate:", waitMs = 200 }: RateStoreOptions) {
@@ -86,17 +86,17 @@ class RedisRateStore implements OpenRateStore {
     } finally {
       clearTimeout(timer);
     }
-    // Counting is nothing to wait for.
+    // The store alone must not keep the process running.
     this.#client.unref();
   }
 
   async take(key: string, rule: RateRule, now: Date): Promise<number> {
     try {
-      const taken = await this.#asked(this.#prefix + key, rule);
+      const ahead = await this.#takeFromServer(this.#prefix + key, rule);
       this.#isAlone = false;
-      return taken;
+      return ahead;
     } catch (thrown) {
-      this.#tellAlone(thrown);
+      this.#warnAlone(thrown);
       return this.#alone.take(key, rule, now);
     }
   }
@@ -106,13 +106,13 @@ class RedisRateStore implements OpenRateStore {
     else if (this.#client.isOpen) this.#client.destroy();
   }
 
-  async #asked(key: string, { intervalMs, burst }: RateRule): Promise<number> {
+  async #takeFromServer(key: string, { intervalMs, burst }: RateRule): Promise<number> {
     if (!this.#client.isReady || this.#unanswered) throw new Error("the server is away");
-    const asked = this.#run({ keys: [key], arguments: [String(intervalMs), String(burst)] });
-    return Number(await this.#inTime(asked));
+    const call = this.#run({ keys: [key], arguments: [String(intervalMs), String(burst)] });
+    return Number(await this.#inTime(call));
   }
 
-  #inTime<A>(asked: Promise<A>): Promise<A> {
+  #inTime<A>(call: Promise<A>): Promise<A> {
     return new Promise((resolve, reject) => {
       const late = (): void => {
         this.#unanswered = true;
@@ -123,7 +123,7 @@ class RedisRateStore implements OpenRateStore {
         clearTimeout(timer);
         this.#unanswered = false;
       };
-      asked.finally(settled).then(resolve, reject);
+      call.finally(settled).then(resolve, reject);
     });
   }
 
@@ -136,7 +136,7 @@ class RedisRateStore implements OpenRateStore {
     }
   }
 
-  #tellAlone(thrown: unknown): void {
+  #warnAlone(thrown: unknown): void {
     if (this.#isAlone) return;
     this.#isAlone = true;
     const message = "rates are counted by this process alone until the server answers";
@@ -150,12 +150,12 @@ function clientOf(url: string) {
     url,
     RESP: 3,
     disableOfflineQueue: true,
-    // A server that says nothing at all, and has not ended its connection, is found out by this.
+    // Detects a server that stopped answering without closing the connection.
     pingInterval: connectMs,
     socket: {
       connectTimeout: connectMs,
       socketTimeout: 3 * connectMs,
-      reconnectStrategy: (tries) => Math.min(longestPauseMs, 50 * 2 ** Math.min(tries, 6)),
+      reconnectStrategy: (tries) => Math.min(maxBackoffMs, 50 * 2 ** Math.min(tries, 6)),
     },
   });
 }

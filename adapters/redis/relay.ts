@@ -2,14 +2,14 @@ import { clearTimeout, setTimeout } from "node:timers";
 import { createClient } from "redis";
 import type { RelayEngine, RelayConnection, RelayListener } from "../../src/events/relay.ts";
 
-// How long a server may take to answer that it is there.
+// How long the server may take to answer.
 const connectMs = 5000;
 
-/** Redis, or what speaks as it does, as a relay's engine: each text is published on the channel. */
+/** The publish/subscribe of Redis or Valkey as a broker. */
 export function redisEngine(url: string, channel: string): RelayEngine {
   return {
     source: "framework.redis",
-    open: (listener) => openLine(url, channel, listener),
+    open: (listener) => openRelay(url, channel, listener),
     after(ms, act) {
       const timer = setTimeout(act, ms).unref();
       return () => clearTimeout(timer);
@@ -18,13 +18,13 @@ export function redisEngine(url: string, channel: string): RelayEngine {
 }
 
 /**
- * A client for each connection's life: what the client does of its own when one is lost (queue, connect again, subscribe
- * again) would hide that something was missed.
+ * A new client for each connection: the package's own recovery (queue, reconnect, resubscribe) would hide that events were
+ * missed.
  */
-async function openLine(url: string, channel: string, { heard, died }: RelayListener): Promise<RelayConnection> {
+async function openRelay(url: string, channel: string, { received, lost }: RelayListener): Promise<RelayConnection> {
   const client = createClient({
     url,
-    // RESP3 takes a PUBLISH on the connection that listens.
+    // RESP3 allows PUBLISH on a subscribed connection.
     RESP: 3,
     disableOfflineQueue: true,
     socket: { reconnectStrategy: false, connectTimeout: connectMs },
@@ -34,16 +34,16 @@ async function openLine(url: string, channel: string, { heard, died }: RelayList
     if (isEnded) return;
     isEnded = true;
     client.destroy();
-    died(why);
+    lost(why);
   };
   // Without a listener an error ends the process.
   client.on("error", end);
   client.on("end", () => end(new Error("the connection ended")));
-  // The client bounds the connecting alone, and not what it waits for then.
+  // The client's `connectTimeout` does not limit the handshake after the connection.
   const timer = setTimeout(() => end(new Error("there was no answer")), connectMs);
   try {
     await client.connect();
-    await client.subscribe(channel, heard);
+    await client.subscribe(channel, received);
   } catch (thrown) {
     isEnded = true;
     client.destroy();
@@ -51,7 +51,7 @@ async function openLine(url: string, channel: string, { heard, died }: RelayList
   } finally {
     clearTimeout(timer);
   }
-  // A relay alone is nothing to wait for.
+  // A relay alone must not keep the process running.
   client.unref();
   return {
     async send(message) {

@@ -1,14 +1,14 @@
-/** The entry `usher-http/scalar`: the script of the page that `Openapi.docs` serves, read from its package. */
+/** The entry `usher-http/scalar`: the script of the page that `Openapi.docs` serves. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 
 const file = "@scalar/api-reference/browser/standalone.js";
 
 /**
- * The standalone build of `@scalar/api-reference`, which has to be installed beside. `Openapi.docs` asks for it by
- * itself where nothing else is given.
+ * Reads the standalone build of `@scalar/api-reference`, which must be installed. `Openapi.docs` calls it unless its option
+ * `script` is set.
  *
- * @throws Error where the package is not installed.
+ * @throws Error if the package is not installed.
  */
 export function script(): Promise<Uint8Array> {
   return readFile(createRequire(import.meta.url).resolve(file));

@@ -3,56 +3,56 @@ import type { FrameworkCode, Problem } from "../refusals.ts";
 import type { Route, names, sent, wire } from "../routing/route.ts";
 
 /**
- * What a typed client is given. `fetch` is the platform's unless set: an app's own `app.fetch` in a test, or one that adds
- * a token that changes. `headers` go with every call; a call's own come before them.
+ * The options of a typed client. `fetch` is the platform's unless set: use an app's `app.fetch` in a test, or a function
+ * that adds a changing token. `headers` are sent with every call; the call's own headers override them.
  */
 export interface ClientOptions {
-  /** What the routes' paths are put behind: `https://orders.example/api`; in a browser `""` is the page's own origin. */
+  /** The URL in front of the routes' paths: `https://orders.example/api`; in a browser `""` for the page's own origin. */
   readonly baseUrl: string;
   readonly fetch?: (request: Request) => Promise<Response>;
   readonly headers?: { readonly [name: string]: string };
 }
 
-/** Codes that any call may end with: the framework's own, and `unreachable` where no answer of the application came. */
+/** The codes of any call: the framework's own, and `unreachable` if no response of the application came. */
 export type ClientCode = FrameworkCode | "cross_origin" | "unsupported_media_type" | "unreachable";
 
-/** The refusal of a call, by its code. */
+/** A refusal: the error response of a call, with its code. */
 export interface Refused<Name, Problems = readonly []> {
   readonly ok: false;
-  /** The code's; 0 where nothing answered at all. */
+  /** The status code; 0 if no response came. */
   readonly status: number;
   readonly headers: Headers;
   readonly error: Name;
-  /** A sentence for a person. */
+  /** A sentence for the user. */
   readonly message: string;
-  /** Of `invalid` each input that is not what it should be; of any other code none. */
+  /** The validation errors of `invalid`; empty for any other code. */
   readonly problems: Problems;
-  /** How many problems there are beside those listed, where there are any. */
+  /** The number of further problems that are not listed. */
   readonly more?: number;
 }
 
-/** A refusal for each code: `switch (outcome.error)` tells them apart. */
+/** A union of refusals, one for each code: narrow it by `switch (outcome.error)`. */
 export type RefusedAs<Names> = Names extends "invalid" ? Refused<"invalid", readonly Problem[]> : Refused<Names>;
 
-/** What came of a call: the answer, or the refusal by its code. */
+/** The result of a call: the answer or a refusal. */
 export type Outcome<Sent, Names> = Sent | RefusedAs<Names | ClientCode>;
 
-/** What a call is given beside what its route reads. */
+/** The options of a call, beside the inputs of its route. */
 export interface CallOptions {
-  /** Ends the call, which is `unreachable` then, or the stream it opened. */
+  /** Ends the call, which is then `unreachable`, or the stream that it opened. */
   readonly signal?: AbortSignal;
 }
 
-type Sending<Wire> = {} extends Wire ? [given?: Wire & CallOptions] : [given: Wire & CallOptions];
+type CallArguments<Wire> = {} extends Wire ? [given?: Wire & CallOptions] : [given: Wire & CallOptions];
 
-type There<A> = Exclude<A, undefined>;
+type Defined<A> = Exclude<A, undefined>;
 
-// A route whose pattern is known only when the program runs has no name to call it by: no member is due for it.
+// A route whose pattern is not a literal type has no member: it would match every name.
 type Name<R extends Route> = {} extends { [P in R["pattern"]]: 1 } ? never : `${R["method"]} ${R["pattern"]}`;
 type RouteCall<R extends Route> = (
-  ...given: Sending<There<R[typeof wire]>>
-) => Promise<Outcome<There<R[typeof sent]>, There<R[typeof names]>>>;
+  ...given: CallArguments<Defined<R[typeof wire]>>
+) => Promise<Outcome<Defined<R[typeof sent]>, Defined<R[typeof names]>>>;
 
-/** A function for each route, under its method and pattern: `api["GET /orders/{order_id}"]`. */
-// One function generic in its key was measured at 25 times the cost to the compiler.
+/** A function for each route, by its method and pattern: `api["GET /orders/{order_id}"]`. */
+// One function generic in its key cost the compiler 25 times as much.
 export type Calls<Routes extends readonly Route[]> = { readonly [R in Routes[number] as Name<R>]: RouteCall<R> };

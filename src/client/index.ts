@@ -1,3 +1,3 @@
-/** The entry `usher-http/client`: the typed client alone, for what runs in a browser. */
+/** The entry `usher-http/client`: the typed client alone, for browsers. */
 export { of } from "./of.ts";
 export type { CallOptions, Calls, ClientCode, ClientOptions, Outcome, Refused, Succeeded } from "./calls.ts";

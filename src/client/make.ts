@@ -7,7 +7,7 @@ import { inSpan, openSpan, registered } from "../telemetry/span.ts";
 import { freshHex } from "../telemetry/trace-context.ts";
 import { send } from "./of.ts";
 
-/** A body is longer than the client reads. */
+/** Thrown when a response body is longer than `maxBody`. */
 export class TooLarge extends Error {
   override readonly name = "TooLarge";
 
@@ -16,8 +16,8 @@ export class TooLarge extends Error {
   }
 }
 
-/** The same answer, of whose body so many bytes can be read and no more. */
-function bounded(response: Response, maxBody: number): Response {
+/** The same response with a body that throws past `maxBody` bytes. */
+function limitBody(response: Response, maxBody: number): Response {
   const { body, status, statusText, headers } = response;
   if (body === null) return response;
   let left = maxBody;
@@ -30,51 +30,50 @@ function bounded(response: Response, maxBody: number): Response {
       },
     }),
   );
-  const made = new Response(counted, { status, statusText, headers });
-  // What a `Response` that is made says of neither.
+  const limited = new Response(counted, { status, statusText, headers });
+  // A constructed `Response` has neither.
   const { url, redirected } = response;
-  return Object.defineProperties(made, { url: { value: url }, redirected: { value: redirected } });
+  return Object.defineProperties(limited, { url: { value: url }, redirected: { value: redirected } });
 }
 
-/** A `fetch` for calls to other servers; a resource of the application's, made once where it starts. */
+/** A `fetch` for calls to other servers. Make it once, where the application starts, as a resource. */
 export interface Client {
   /**
-   * Calls a server as the platform's `fetch` does, with these differences: it passes on the request's id and trace, waits
-   * no longer than it is told, reads no more than it is told, and follows no redirect unless `init.redirect` says so. A GET
-   * or a HEAD whose connection closes before an answer comes is sent once more, and nothing else ever is. What an address
-   * says of a user is not sent.
+   * Like the platform's `fetch`, with these differences: it passes on the request id and the trace, has a time-out and a
+   * size limit, and follows no redirect unless `init.redirect` is set. It retries once, and only a GET or HEAD whose
+   * connection closed before a response came. A user name or password in the URL is not sent.
    *
-   * @param input Under `baseUrl`, where there is one: any other origin is refused, whatever a text of a request's made of it.
-   * @throws TypeError for an address that is none or of another origin, and where the server cannot be reached;
-   * a `DOMException` named `TimeoutError` once the time is over, while the body is read too; the reason of `init.signal`
-   * where that aborts. Reading a body past `maxBody` raises a {@link TooLarge}.
+   * @param input Relative to `baseUrl`, if there is one: a URL of another origin is refused.
+   * @throws TypeError for an invalid URL or another origin, and if the server cannot be reached; a `DOMException` named
+   * `TimeoutError` after `timeoutMs`, also while the body is read; the reason of `init.signal` if it aborts. Reading a body
+   * past `maxBody` throws {@link TooLarge}.
    */
   fetch(input: string | URL, init?: ClientInit): Promise<Response>;
 }
 
-/** What one call is made with. */
+/** The options of one call. */
 export interface ClientInit extends RequestInit {
-  /** In place of the client's own: for the whole call, its body read to the end. */
+  /** Overrides the client's: the limit of the whole call, with reading the body. */
   readonly timeoutMs?: number;
 }
 
-/** What a client is made with. */
+/** The options of a client. */
 export interface MakeOptions {
-  /** What relative addresses are relative to. With one, no other origin is called. */
+  /** The base of relative URLs. If it is set, the client calls no other origin. */
   readonly baseUrl?: string;
-  /** How long a call takes at the most, until its body is read: 30 s. */
+  /** The limit of a call, with reading the body; 30 s by default. */
   readonly timeoutMs?: number;
-  /** Bytes of a body that are read, as they are once decoded: 16 MiB. */
+  /** The most bytes of a body, after decompression; 16 MiB by default. */
   readonly maxBody?: number;
-  /** Sent with every call that has none of that name. */
+  /** Default headers; a call's own headers override them. */
   readonly headers?: { readonly [name: string]: string };
 }
 
 /**
- * Makes a client. Every call is a span named by its method, and a line of `framework.client` at debug; neither tells a
- * header, a body or a query.
+ * Makes a client. Every call makes a span named by its method, and a line of `framework.client` at debug. Neither contains
+ * a header, body or query string.
  *
- * @throws TypeError for a `baseUrl` that is no URL of http or https, RangeError for a limit that is none.
+ * @throws TypeError for a `baseUrl` that is not an http or https URL, RangeError for an invalid limit.
  *
  * @example
  * ```ts
@@ -88,7 +87,7 @@ export function make(options: MakeOptions = {}): Client {
   const base = options.baseUrl === undefined ? undefined : baseOf(options.baseUrl);
   checkTime(timeoutMs);
   if (!Number.isSafeInteger(maxBody) || maxBody < 0) {
-    throw new RangeError(`Client.make: maxBody cannot be ${maxBody}: it is a whole number of bytes`);
+    throw new RangeError(`Client.make: maxBody must be a whole number of bytes, not ${maxBody}`);
   }
   passOn();
   return {
@@ -97,12 +96,12 @@ export function make(options: MakeOptions = {}): Client {
       const url = addressOf(input, base);
       const call = new OutgoingCall(url, init.method);
       const sent = call.headers(headers, init.headers);
-      const signal = timed(ownTimeoutMs, init.signal);
-      // The platform wants it said that what is streamed is sent before anything is answered.
+      const signal = withTimeout(ownTimeoutMs, init.signal);
+      // The platform requires this for a streamed body.
       const streamed = init.body instanceof ReadableStream ? { duplex: "half" as const } : {};
-      const asked: RequestInit = { redirect: "manual", ...streamed, ...init, headers: sent, signal };
-      const response = await call.run(() => send(url, asked));
-      return bounded(response, maxBody);
+      const request: RequestInit = { redirect: "manual", ...streamed, ...init, headers: sent, signal };
+      const response = await call.run(() => send(url, request));
+      return limitBody(response, maxBody);
     },
   };
 }
@@ -110,36 +109,36 @@ export function make(options: MakeOptions = {}): Client {
 function baseOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
-  throw new TypeError("Client.make: baseUrl is a URL of http or https");
+  throw new TypeError("Client.make: baseUrl must be an http or https URL");
 }
 
-// Longer than a timer can be, it would be over at once.
-const longestMs = 2 ** 31 - 1;
+// A longer timer would fire at once.
+const maxTimerMs = 2 ** 31 - 1;
 
 function checkTime(ms: number): void {
-  if (ms > 0 && ms <= longestMs) return;
-  throw new RangeError(`Client: timeoutMs cannot be ${ms}: it is above 0, and ${longestMs} at the most`);
+  if (ms > 0 && ms <= maxTimerMs) return;
+  throw new RangeError(`Client: timeoutMs must be above 0 and at most ${maxTimerMs}, not ${ms}`);
 }
 
-// Its text may be made of what a request says: neither that nor what is wrong with it is told.
+// The errors do not quote the URL: it may contain text of a request.
 function addressOf(input: string | URL, base: URL | undefined): URL {
-  if (!URL.canParse(input, base)) throw new TypeError("Client.fetch: that address is none");
+  if (!URL.canParse(input, base)) throw new TypeError("Client.fetch: the URL is invalid");
   const url = new URL(input, base);
   if (base !== undefined && url.origin !== base.origin) {
-    throw new TypeError(`Client.fetch: that address is not of ${base.origin}`);
+    throw new TypeError(`Client.fetch: the URL is not of ${base.origin}`);
   }
-  // Some platforms would refuse it, and others make a header of it (RFC 9110 §4.2.4).
+  // Some platforms refuse user information, others send it as Authorization (RFC 9110 §4.2.4).
   url.username = "";
   url.password = "";
   return url;
 }
 
-function timed(ms: number, own: AbortSignal | null | undefined): AbortSignal {
+function withTimeout(ms: number, own: AbortSignal | null | undefined): AbortSignal {
   const over = AbortSignal.timeout(ms);
   return own === null || own === undefined ? over : AbortSignal.any([own, over]);
 }
 
-/** One call, and what is told of it. */
+/** One call, with its span, log line and metrics. */
 class OutgoingCall {
   readonly #url: URL;
   readonly #method: string;
@@ -148,7 +147,7 @@ class OutgoingCall {
 
   constructor(url: URL, method = "GET") {
     this.#url = url;
-    // As `fetch` itself does.
+    // `fetch` does the same.
     this.#method = knownMethods.has(method.toUpperCase()) ? method.toUpperCase() : method;
     const isKnown = knownMethods.has(this.#method);
     this.#span = openSpan(isKnown ? this.#method : "HTTP", "client", {
@@ -161,16 +160,16 @@ class OutgoingCall {
     });
   }
 
-  /** The call's own before the client's, and both before the request's id and trace. */
+  /** The call's own headers override the client's, which override the request id and trace. */
   headers(always: NonNullable<MakeOptions["headers"]>, own: RequestInit["headers"]): Headers {
     const headers = new Headers(own);
-    for (const [name, value] of [...Object.entries(always), ...Object.entries(this.#passedOn())]) {
+    for (const [name, value] of [...Object.entries(always), ...Object.entries(this.#contextHeaders())]) {
       if (!headers.has(name)) headers.set(name, value);
     }
     return headers;
   }
 
-  #passedOn(): { readonly [name: string]: string } {
+  #contextHeaders(): { readonly [name: string]: string } {
     const context = current();
     const traceId = this.#span?.traceId ?? context?.traceId;
     if (traceId === undefined) return {};
@@ -186,30 +185,30 @@ class OutgoingCall {
   async run(send: () => Promise<Response>): Promise<Response> {
     try {
       const response = await (this.#span === undefined ? send() : inSpan(this.#span, send));
-      this.#answered(response.status);
+      this.#onResponse(response.status);
       return response;
     } catch (thrown) {
-      this.#failed(thrown);
+      this.#onError(thrown);
       throw thrown;
     }
   }
 
-  #answered(status: number): void {
+  #onResponse(status: number): void {
     this.#span?.set("http.response.status_code", status);
     if (status >= 400) this.#fail(String(status));
     this.#span?.end();
-    const told = { "http.response.status_code": status };
-    this.#measure(status >= 400 ? { ...told, "error.type": String(status) } : told);
-    this.#say(String(status), told);
+    const attributes = { "http.response.status_code": status };
+    this.#measure(status >= 400 ? { ...attributes, "error.type": String(status) } : attributes);
+    this.#log(String(status), attributes);
   }
 
-  #failed(thrown: unknown): void {
+  #onError(thrown: unknown): void {
     const name = thrown instanceof Error || thrown instanceof DOMException ? thrown.name : "";
-    const how = name === "TimeoutError" ? "timeout" : name === "AbortError" ? "cancelled" : "unreachable";
-    this.#fail(how);
+    const outcome = name === "TimeoutError" ? "timeout" : name === "AbortError" ? "cancelled" : "unreachable";
+    this.#fail(outcome);
     this.#span?.end();
-    this.#measure({ "error.type": how });
-    this.#say(how, { "error.type": how });
+    this.#measure({ "error.type": outcome });
+    this.#log(outcome, { "error.type": outcome });
   }
 
   #fail(why: string): void {
@@ -217,7 +216,7 @@ class OutgoingCall {
     this.#span?.fail(why);
   }
 
-  #measure(ended: { readonly [name: string]: string | number }): void {
+  #measure(attributes: { readonly [name: string]: string | number }): void {
     if (!isMeasured(registered())) return;
     const { hostname, port, protocol } = this.#url;
     const method = knownMethods.has(this.#method) ? this.#method : "_OTHER";
@@ -225,20 +224,20 @@ class OutgoingCall {
       "http.request.method": method,
       "server.address": hostname,
       "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port),
-      ...ended,
+      ...attributes,
     });
   }
 
-  #say(how: string, ended: { readonly [name: string]: string | number }): void {
+  #log(outcome: string, attributes: { readonly [name: string]: string | number }): void {
     const { hostname, pathname } = this.#url;
     const fields = {
       "http.request.method": this.#method,
       "server.address": hostname,
       "url.path": pathname,
-      ...ended,
+      ...attributes,
       duration: Math.round((performance.now() - this.#startedAt) * 1e6),
     };
-    const message = `${this.#method} ${hostname}${pathname} ${how}`;
+    const message = `${this.#method} ${hostname}${pathname} ${outcome}`;
     log({ level: "debug", source: "framework.client", message, fields, context: current() });
   }
 }

@@ -1,4 +1,4 @@
-/** The `Client` namespace: calls to other servers, and to this framework's own by their routes' types. */
+/** The `Client` namespace: an HTTP client for other servers, and the typed client of this framework's routes. */
 export { TooLarge } from "./make.ts";
 export { make } from "./make.ts";
 export type { ClientInit, MakeOptions } from "./make.ts";

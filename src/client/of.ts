@@ -5,7 +5,7 @@ import type { Problem } from "../refusals.ts";
 import type { Route } from "../routing/route.ts";
 import type { Calls, ClientOptions, Refused } from "./calls.ts";
 
-/** What a call sends, as far as its route reads it. */
+/** The inputs of a call. */
 interface RequestParts {
   readonly path?: RequestFields;
   readonly query?: RequestFields;
@@ -20,7 +20,7 @@ interface RequestFields {
   readonly [name: string]: unknown;
 }
 
-/** The request of a call, but for a form. Throws for what no request can hold: a header with a line break, for one. */
+/** The request of a call, without its form. Throws for invalid input, as a header with a line break. */
 function requestOf(options: ClientOptions, method: string, pattern: string, sent: RequestParts): Request {
   const json: string | undefined = JSON.stringify(sent.json);
   const query = String(new URLSearchParams(pairsOf(sent.query)));
@@ -28,19 +28,19 @@ function requestOf(options: ClientOptions, method: string, pattern: string, sent
   const init = {
     method,
     headers: { accept: `${askingForTextKinds}, */*` },
-    // Which bytes a body may be of is not said alike where there is a DOM.
+    // The types of a body differ between Node and the DOM.
     body: (json ?? sent.body ?? null) as string | null,
     signal: sent.signal as AbortSignal,
-    // A body that is a stream is sent only so, and nobody else is the worse for it.
+    // Required for a stream, harmless for any other body.
     duplex: "half" as const,
   };
   const request = new Request(url, init);
-  const given = [options.headers, json && { "content-type": "application/json" }, sent.headers] as RequestFields[];
-  for (const [name, value] of given.flatMap(pairsOf)) request.headers.set(name, value);
+  const headers = [options.headers, json && { "content-type": "application/json" }, sent.headers] as RequestFields[];
+  for (const [name, value] of headers.flatMap(pairsOf)) request.headers.set(name, value);
   return request;
 }
 
-/** As `Path.url` prints it, but for what no request can have. */
+/** Prints a path like `Path.url`. Throws for a segment that no request can have. */
 function pathOf(pattern: string, path: RequestFields = {}): string {
   const segments = pattern.split("/").flatMap((segment) => {
     const [, name, rest] = /^\{(.+?)(\*?)\}$/.exec(segment) ?? [];
@@ -48,30 +48,30 @@ function pathOf(pattern: string, path: RequestFields = {}): string {
     const values = rest ? (path[name] as readonly unknown[]) : [path[name] ?? ""];
     return values.map((value) => {
       const text = textOf(value);
-      // What makes a request takes a segment of dots away, encoded or not, and would so ask for another route.
-      if (/^\.{0,2}$/.test(text)) throw new TypeError(`${pattern}: ${name} is missing, or no segment`);
+      // `Request` removes a segment of dots, even encoded, and would call another route.
+      if (/^\.{0,2}$/.test(text)) throw new TypeError(`${pattern}: ${name} is missing, or is not a valid segment`);
       return text;
     });
   });
   return segments.map(encodeURIComponent).join("/") || "/";
 }
 
-/** Each value under its name, a list's one by one; what is undefined is left out. */
+/** Each value with its name. Lists are repeated names; undefined is left out. */
 function pairsOf(fields: RequestFields = {}): [name: string, value: string][] {
   return Object.entries(fields).flatMap(([name, value = []]) =>
     [value].flat().map((one): [string, string] => [name, textOf(one)]),
   );
 }
 
-/** As JSON has it, so that a `Date` is an instant; whoever is handed what is no text makes one of it. */
+/** As in JSON, so that a `Date` is an instant. The platform converts other values to text. */
 function textOf(value: unknown): string {
   return (value as Date).toJSON?.() ?? (value as string);
 }
 
-type Came = Succeeded<number, unknown> | Refused<string, readonly Problem[]>;
-export type Ask = (request: Request) => Promise<Response>;
+type CallResult = Succeeded<number, unknown> | Refused<string, readonly Problem[]>;
+export type FetchFunction = (request: Request) => Promise<Response>;
 
-/** As a refusal is written, where it is one. */
+/** The body of a refusal, if it is one. */
 interface RefusalBody {
   readonly error?: unknown;
   readonly message?: unknown;
@@ -79,33 +79,37 @@ interface RefusalBody {
   readonly more?: number;
 }
 
-/** What comes of a request, which its form is not in yet. More than JSON few calls need: a bundler leaves it until one does. */
-export async function outcomeOf(request: Request, ask: Ask = fetch, form?: RequestFields): Promise<Came> {
-  // Until something answers: it has no status, and no headers.
+/** Sends a request, with its form if there is one. Few calls need more than JSON, so a bundler loads the rest on demand. */
+export async function outcomeOf(
+  request: Request,
+  fetchRequest: FetchFunction = fetch,
+  form?: RequestFields,
+): Promise<CallResult> {
+  // Until a response comes: status 0 and no headers.
   let response = Response.error();
-  let came: object = { error: "unreachable", message: "The server could not be reached.", problems: [] };
+  let result: object = { error: "unreachable", message: "The server could not be reached.", problems: [] };
   try {
-    response = await ask(form ? (await import("./received.ts")).formed(request, pairsOf(form)) : request);
+    response = await fetchRequest(form ? (await import("./received.ts")).withForm(request, pairsOf(form)) : request);
     const type = response.headers.get("content-type") ?? "";
     if (!response.ok) {
       const { error, message, problems = [], more } = (await response.json()) as RefusalBody;
       if (typeof error === "string" && typeof message === "string") {
-        came = { error, message, problems, ...(more === undefined ? {} : { more }) };
+        result = { error, message, problems, ...(more === undefined ? {} : { more }) };
       }
-    } else if (/[/+]json\b/i.test(type)) came = { value: await response.json() };
-    else if (type === "") came = { value: (await response.text()) || undefined };
-    else came = { value: await (await import("./received.ts")).valueOf(response, request, ask, outcomeOf) };
+    } else if (/[/+]json\b/i.test(type)) result = { value: await response.json() };
+    else if (type === "") result = { value: (await response.text()) || undefined };
+    else result = { value: await (await import("./received.ts")).valueOf(response, request, fetchRequest, outcomeOf) };
   } catch {
-    // Nothing came, or not all of it, or what is no refusal: the page of a gateway.
+    // No response, an incomplete one, or no refusal, as the page of a gateway.
   }
   const { status, headers } = response;
-  return { ok: "value" in came, status, headers, ...came } as Came;
+  return { ok: "value" in result, status, headers, ...result } as CallResult;
 }
 
-/** A function under every method and path, whatever there is. */
+/** A function for every method and path, by a proxy. */
 function callsOf(options: ClientOptions): object {
   const get = (_: object, key: string | symbol) => {
-    // A promise that is resolved with a client asks it for `then`: only a method and a path are a call.
+    // A promise that resolves with a client reads its `then`: only a method and path are a call.
     const [method, pattern] = String(key).split(/ (\/.*)/) as [string, string?];
     return (
       pattern &&
@@ -117,15 +121,15 @@ function callsOf(options: ClientOptions): object {
 }
 
 /**
- * Sends a request by the platform's `fetch`, once more where its connection closed before an answer came and asking twice
- * does no harm: a server closes a kept connection when it likes, also as a request is on its way (RFC 9112 §9.3.1).
+ * Sends a request by the platform's `fetch`. Retries a GET or HEAD once if the connection closed before a response came: a
+ * server may close a kept-alive connection while a request is on its way (RFC 9112 §9.3.1).
  */
-export async function send(url: URL, asked: RequestInit): Promise<Response> {
+export async function send(url: URL, init: RequestInit): Promise<Response> {
   try {
-    return checked(await fetch(url, asked));
+    return checked(await fetch(url, init));
   } catch (thrown) {
-    if (!isSafe(asked) || !metClose(thrown) || asked.signal?.aborted) throw thrown;
-    return checked(await fetch(url, asked));
+    if (!isSafe(init) || !wasClosed(thrown) || init.signal?.aborted) throw thrown;
+    return checked(await fetch(url, init));
   }
 }
 
@@ -133,31 +137,31 @@ function isSafe({ method = "GET", body }: RequestInit): boolean {
   return /^(get|head)$/i.test(method) && (body === undefined || body === null);
 }
 
-// What Node and Bun say; Deno sends it again by itself.
-const closes: ReadonlySet<unknown> = /* @__PURE__ */ new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+// The codes of Node and Bun; Deno retries by itself.
+const closedCodes: ReadonlySet<unknown> = /* @__PURE__ */ new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
-function metClose(thrown: unknown): boolean {
+function wasClosed(thrown: unknown): boolean {
   const { code, cause } = (thrown ?? {}) as { readonly code?: unknown; readonly cause?: unknown };
-  return closes.has(code) || closes.has((cause as { readonly code?: unknown } | undefined)?.code);
+  return closedCodes.has(code) || closedCodes.has((cause as { readonly code?: unknown } | undefined)?.code);
 }
 
-/** What not every platform refuses: a body of two lengths (RFC 9112 §6.3), and a status that is none. */
+/** Refuses what some platforms accept: both framing headers (RFC 9112 §6.3), and an invalid status. */
 function checked(response: Response): Response {
   const { status, headers, body } = response;
   const isFramedTwice = headers.has("transfer-encoding") && headers.has("content-length");
   if (!isFramedTwice && status >= 200 && status <= 599) return response;
   body?.cancel().catch(() => {});
-  throw new TypeError("Client.fetch: what answers does not speak HTTP");
+  throw new TypeError("Client.fetch: the response is not valid HTTP");
 }
 
 /**
- * A typed client from the routes' types alone: no code is generated, and nothing of the server is imported. A call never
- * rejects for what comes back: the answer or the refusal is its outcome, and so is `unreachable`, where the server's
- * answer did not come. It rejects for what no request can hold, as a path without its argument.
+ * A typed client from the routes' types alone: no generated code, no import of the server. A call resolves with the answer
+ * or a refusal; if no response came, the refusal is `unreachable`. It rejects only for invalid input, as a path without its
+ * argument.
  *
- * What the routes read is sent as it is given: a query's list as repeated names, a form in parts where a `Blob` is in it,
- * a `Date` as an instant. What is `undefined` is left out. What comes back is the answer's JSON, its text, or the stream of
- * its events, which goes on after a cut where it stopped; an answer of any other type is the `Response` itself, unread.
+ * A list in the query is sent as repeated names, a form with a `Blob` as multipart, a `Date` as an instant; `undefined` is
+ * left out. The value is the response's JSON, its text, or its event stream, which reconnects and resumes. For any other
+ * content type it is the `Response` itself, unread.
  *
  * @example
  * ```ts

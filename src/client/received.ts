@@ -1,21 +1,21 @@
 import { EventReader } from "../events/event-reader.ts";
 import type { ReadEvent } from "../events/event-reader.ts";
-import type { Ask, outcomeOf } from "./of.ts";
+import type { FetchFunction, outcomeOf } from "./of.ts";
 
 const firstMs = 1000;
 const maxWaitMs = 30_000;
-// No timer takes a longer time: it would end at once.
-const mostOfTimerMs = 2 ** 31 - 1;
+// A longer timer would fire at once.
+const maxTimerMs = 2 ** 31 - 1;
 
 /**
- * How long to wait before a stream is asked for again: what the server asked for, or a second; after each failure twice as
- * long, up to 30 seconds, and not all clients of a server at once.
+ * How long to wait before a stream is opened again: the server's `retry`, or a second. Each failure doubles it, up to 30
+ * seconds, with jitter so that not all clients reconnect at once.
  */
 function waitMs(retryMs: number | undefined, failures: number): number {
-  const asked = Math.min(retryMs ?? firstMs, mostOfTimerMs);
-  if (failures === 0) return asked;
-  const longer = Math.min((asked || firstMs) * 2 ** failures, maxWaitMs);
-  return Math.max(asked, longer * (1 - Math.random() / 2));
+  const base = Math.min(retryMs ?? firstMs, maxTimerMs);
+  if (failures === 0) return base;
+  const longer = Math.min((base || firstMs) * 2 ** failures, maxWaitMs);
+  return Math.max(base, longer * (1 - Math.random() / 2));
 }
 
 /** Waits, unless the signal aborts before. */
@@ -31,45 +31,45 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** An event as it is handed on. */
+/** An event of a typed call. */
 interface ReceivedEvent {
   readonly name: string;
   readonly id: string | undefined;
   readonly value: unknown;
 }
 
-/** What opens a stream, each time. */
+/** What is needed to open the stream again. */
 interface Opening {
   readonly request: Request;
-  readonly ask: Ask;
+  readonly fetchRequest: FetchFunction;
   readonly outcome: typeof outcomeOf;
 }
 
 /**
- * The events of a stream, over as many connections as it takes. It ends when its reader leaves, when its signal aborts,
- * and where the server ended it without a word on how to go on: no id, and no `retry`.
+ * The events of a stream, over any number of connections. It ends when the loop is left, when the signal aborts, and when
+ * the server ends it without an id or `retry`.
  */
 function received(
   first: Response,
   request: Request,
-  ask: Ask,
+  fetchRequest: FetchFunction,
   outcome: typeof outcomeOf,
 ): AsyncIterableIterator<ReceivedEvent, undefined> {
-  const leaving = new AbortController();
-  const { signal: left } = leaving;
-  // Nobody may ever have asked for an event.
-  left.addEventListener("abort", () => drop(first));
-  request.signal.addEventListener("abort", () => leaving.abort());
-  if (request.signal.aborted) leaving.abort();
-  const events = eventsOf(first, { request, ask, outcome }, left);
+  const stopping = new AbortController();
+  const { signal: stopped } = stopping;
+  // The loop may never have started.
+  stopped.addEventListener("abort", () => drop(first));
+  request.signal.addEventListener("abort", () => stopping.abort());
+  if (request.signal.aborted) stopping.abort();
+  const events = eventsOf(first, { request, fetchRequest, outcome }, stopped);
   return {
     [Symbol.asyncIterator]() {
       return this;
     },
     next: () => events.next(),
-    // By itself a generator would first wait for the event it waits for.
+    // A generator's own `return` would wait for the pending event.
     return() {
-      leaving.abort();
+      stopping.abort();
       return events.return(undefined);
     },
   };
@@ -78,16 +78,16 @@ function received(
 async function* eventsOf(
   first: Response,
   opening: Opening,
-  left: AbortSignal,
+  stopped: AbortSignal,
 ): AsyncGenerator<ReceivedEvent, undefined, undefined> {
-  // Asking again for what was no GET would do something again.
+  // Only a GET may be repeated.
   const isRepeatable = opening.request.method === "GET";
   const waiting = { failures: 0 };
   let response: Response | undefined = first;
   let reader = new EventReader();
   while (response !== undefined) {
     const texts = textKindsOf(response);
-    const connection = eventsOfOne(response, reader, left);
+    const connection = eventsOfOne(response, reader, stopped);
     let read = await connection.next();
     for (; !read.done; read = await connection.next()) {
       waiting.failures = 0;
@@ -95,31 +95,31 @@ async function* eventsOf(
       yield { name, id, value: texts?.includes(name) ? data : parsed(data) };
     }
     const isWhole = read.value;
-    if (left.aborted || (isWhole && !(isRepeatable && canGoOn(reader)))) return undefined;
+    if (stopped.aborted || (isWhole && !(isRepeatable && canResume(reader)))) return undefined;
     if (!isRepeatable) throw new Error("the event stream was cut off");
-    response = await goneOn(opening, reader, waiting, left);
+    response = await reconnect(opening, reader, waiting, stopped);
     reader = new EventReader(undefined, reader);
   }
   return undefined;
 }
 
-/** Whether a stream that its server ended is asked for again: without an id it would begin anew. */
-function canGoOn({ lastId, retryMs }: EventReader): boolean {
+/** Whether to reopen a stream that the server ended: without an id it would start again. */
+function canResume({ lastId, retryMs }: EventReader): boolean {
   return Boolean(lastId) || retryMs !== undefined;
 }
 
-/** The events of one connection, and then whether the server ended it itself. */
+/** The events of one connection. Returns true if the server ended it, false if it broke. */
 async function* eventsOfOne(
   { body }: Response,
   reader: EventReader,
-  left: AbortSignal,
+  stopped: AbortSignal,
 ): AsyncGenerator<ReadEvent, boolean> {
   const bytes = body?.getReader();
   const cancel = (): void => {
     bytes?.cancel().catch(() => {});
   };
-  left.addEventListener("abort", cancel);
-  if (left.aborted) cancel();
+  stopped.addEventListener("abort", cancel);
+  if (stopped.aborted) cancel();
   try {
     for (;;) {
       const part = await bytes?.read().catch(() => undefined);
@@ -127,32 +127,33 @@ async function* eventsOfOne(
       yield* reader.feed(part.value);
     }
   } finally {
-    left.removeEventListener("abort", cancel);
+    stopped.removeEventListener("abort", cancel);
     cancel();
   }
 }
 
-/** The stream of the next connection, however often it must be asked for; undefined where it has ended for good. */
-async function goneOn(
-  { request, ask, outcome }: Opening,
+/** Opens the stream again, with retries. Resolves with undefined if it has ended for good. */
+async function reconnect(
+  { request, fetchRequest, outcome }: Opening,
   { lastId, retryMs }: EventReader,
   waiting: { failures: number },
-  left: AbortSignal,
+  stopped: AbortSignal,
 ): Promise<Response | undefined> {
   const headers = new Headers(request.headers);
-  // As an EventSource sends it: the bytes of its UTF-8.
+  // An EventSource also sends the bytes of its UTF-8.
   if (lastId) headers.set("last-event-id", String.fromCharCode(...new TextEncoder().encode(lastId)));
   for (;;) {
-    await wait(waitMs(retryMs, waiting.failures++), left);
-    if (left.aborted) return undefined;
-    const again = new Request(request, { headers, signal: left });
-    const response = await ask(again).catch(() => undefined);
+    await wait(waitMs(retryMs, waiting.failures++), stopped);
+    if (stopped.aborted) return undefined;
+    const again = new Request(request, { headers, signal: stopped });
+    const response = await fetchRequest(again).catch(() => undefined);
     if (response?.ok && isEventStream(response)) return response;
-    // HTML, "Server-sent events": this is how a server says that there is no more.
+    // HTML, "Server-sent events": 204 tells the client to stop.
     if (response?.status === 204) return undefined;
     if (response !== undefined && response.status < 500 && response.status !== 429) {
       const cause = await outcome(again, async () => response);
-      throw new Error(`the event stream does not go on: ${cause.ok ? "what answers is none" : cause.error}`, { cause });
+      const reason = cause.ok ? "the response is not an event stream" : cause.error;
+      throw new Error(`the event stream cannot resume: ${reason}`, { cause });
     }
     if (response) drop(response);
   }
@@ -162,12 +163,12 @@ function isEventStream(response: Response): boolean {
   return /^text\/event-stream\b/i.test(typeOf(response));
 }
 
-/** The kinds that a stream's type says are text; undefined where it says nothing of them. */
+/** The event kinds that the stream's `Content-Type` lists as text; undefined if it has no list. */
 function textKindsOf(response: Response): readonly string[] | undefined {
   return /;text-kinds="([^"]*)"/.exec(typeOf(response))?.[1]?.split(",").map(decodeURIComponent);
 }
 
-/** JSON; of a server that does not say which kinds are text, what is no JSON is text. */
+/** Parses JSON. A server may not list its text kinds, so anything else is text. */
 function parsed(data: string): unknown {
   try {
     return JSON.parse(data);
@@ -176,7 +177,6 @@ function parsed(data: string): unknown {
   }
 }
 
-/** The content type; empty where there is none. */
 function typeOf({ headers }: Response): string {
   return headers.get("content-type") ?? "";
 }
@@ -185,10 +185,8 @@ function drop({ body }: Response): void {
   body?.cancel().catch(() => {});
 }
 
-/** What a call sends and gets that is no JSON. A bundler makes a chunk of this: what every call runs is handed to it. */
-
-/** A request with a form: in parts where a file is in it, and otherwise as a form without an `enctype` is sent. */
-export function formed(request: Request, fields: [name: string, value: string | Blob][]): Request {
+/** Adds a form to a request: multipart if it has a file, otherwise URL-encoded. */
+export function withForm(request: Request, fields: [name: string, value: string | Blob][]): Request {
   if (!fields.some(([, value]) => value instanceof Blob))
     return new Request(request, { body: new URLSearchParams(fields as [string, string][]) });
   const body = new FormData();
@@ -196,13 +194,13 @@ export function formed(request: Request, fields: [name: string, value: string | 
   return new Request(request, { body });
 }
 
-/** What a body is by its type. */
+/** The value of a body, by its `Content-Type`. */
 export async function valueOf(
   response: Response,
   request: Request,
-  ask: Ask,
+  fetchRequest: FetchFunction,
   outcome: typeof outcomeOf,
 ): Promise<unknown> {
-  if (isEventStream(response)) return received(response, request, ask, outcome);
+  if (isEventStream(response)) return received(response, request, fetchRequest, outcome);
   return /^text\//i.test(typeOf(response)) ? response.text() : response;
 }

@@ -5,22 +5,23 @@ import { relayed } from "./relay.ts";
 import type { Relay } from "./relay.ts";
 
 /**
- * Makes a hub. A subscriber that is `depth` events behind when the next one comes is dropped, and never waited for: it is
- * told what was queued and then the end. Send whole states, not changes.
+ * Makes a broadcast hub (publish/subscribe). The hub never waits for a subscriber: one that is `depth` events behind when
+ * the next one comes is dropped. It gets the queued events and then the end. Send whole states, not changes.
  *
- * @param options `depth` is 16 unless set, and at least 1. A `relay` carries what is published to every other process; where
- *   it missed what they published, every subscription ends, as if it had been dropped.
+ * @param options `depth` is 16 unless set, and at least 1. A `relay` carries events to the other processes. If it misses
+ *   events of theirs, every subscription ends.
  */
 export function create<K, Tag = void>(options: { readonly depth?: number; readonly relay?: Relay } = {}): Hub<K, Tag> {
   const { depth = 16, relay } = options;
-  if (!Number.isSafeInteger(depth) || depth < 1) throw new RangeError(`Broadcast.create: depth cannot be ${depth}`);
+  if (!Number.isSafeInteger(depth) || depth < 1)
+    throw new RangeError(`Broadcast.create: depth must be a whole number from 1, not ${depth}`);
   const hub = new LocalHub<K, Tag>(depth);
   return relay === undefined ? hub : relayed(hub, relay);
 }
 
 class LocalHub<K, Tag> implements Hub<K, Tag> {
   readonly #depth: number;
-  /** In the order they were made. */
+  /** In the order of creation. */
   readonly #topics = new Map<string, Map<Subscription<K>, Tag>>();
 
   constructor(depth: number) {

@@ -1,15 +1,15 @@
-/** An event as it was read from a stream. */
+/** An event read from a stream. */
 export interface ReadEvent {
-  /** `message` where the stream named none. */
+  /** `message` if the stream named none. */
   readonly name: string;
-  /** The last id the stream gave, with this event or before it. */
+  /** The stream's last id, of this event or an earlier one. */
   readonly id: string | undefined;
   readonly data: string;
-  /** What the stream last asked the client to wait before it reconnects. */
+  /** The stream's last `retry`: how long the client waits before it reconnects. */
   readonly retryMs: number | undefined;
 }
 
-/** Reads an event stream (HTML, "Interpreting an event stream") however its bytes are cut. */
+/** Parses an event stream (HTML, "Interpreting an event stream") in chunks of any size. */
 export class EventReader {
   readonly #decoder = new TextDecoder();
   readonly #maxBytes: number;
@@ -19,14 +19,14 @@ export class EventReader {
   #data: string[] = [];
   #length = 0;
   #id: string | undefined = undefined;
-  /** The id to go on after: of the last event that ended, with data or without. */
+  /** The id to resume after: of the last complete event, with data or without. */
   lastId: string | undefined = undefined;
-  /** What the stream last asked its client to wait before it reconnects. */
+  /** The stream's last `retry`. */
   retryMs: number | undefined = undefined;
 
   /**
-   * @param maxBytes The most an event may hold; past it `feed` throws.
-   * @param before What read the connection before this one, whose stream goes on.
+   * @param maxBytes The size limit of an event; past it `feed` throws.
+   * @param before The reader of the previous connection, if this one resumes its stream.
    */
   constructor(maxBytes = 1_048_576, before?: EventReader) {
     this.#maxBytes = maxBytes;
@@ -34,10 +34,10 @@ export class EventReader {
     this.retryMs = before?.retryMs;
   }
 
-  /** The events that these bytes complete. */
+  /** Returns the events that these bytes complete. */
   feed(bytes: Uint8Array): readonly ReadEvent[] {
     const text = this.#decoder.decode(bytes, { stream: true });
-    // A CR ends a line whatever comes next: an LF at the beginning is the other half of that end.
+    // A CR at the end of a chunk ends a line; an LF at the start of the next one belongs to it.
     let start = this.#isBehindCr && text.startsWith("\n") ? 1 : 0;
     if (text !== "") this.#isBehindCr = text.endsWith("\r");
     const events: ReadEvent[] = [];
@@ -48,7 +48,7 @@ export class EventReader {
       const event = line === "" ? this.#dispatch() : this.#field(line);
       if (event !== undefined) events.push(event);
     }
-    // What was looked at has no end of a line, and is not looked at again.
+    // The rest has no line end, and is not searched again.
     this.#pending += text.slice(start);
     this.#check(this.#length + this.#pending.length);
     return events;

@@ -5,71 +5,70 @@ import type { Result } from "../result.ts";
 import type { Event } from "./event.ts";
 import type { StreamRequest, StreamSink, StreamWriting } from "./stream.ts";
 
-/** A bound to how long something stays quiet, until it is ended. */
+/** An idle timer. */
 export interface KeptAlive {
-  /** It was heard of just now. */
-  heard(): void;
+  noteActivity(): void;
   end(): void;
 }
 
-/** Calls `onQuiet` whenever it was not heard of for that long; the call itself counts as being heard of. */
+/** Calls `onQuiet` whenever there was no activity for `ms`; the call counts as activity. */
 export function keepAlive(ms: number, onQuiet: () => void): KeptAlive {
   return new QuietTimer(ms, onQuiet);
 }
 
 /**
- * A wait with a timer of its own, which is not set anew with every event: once due, it looks when it was last heard of,
- * and goes on for what is left. One timer for all would die on Workers with the request that had set it.
+ * Activity does not reset the timer: when it fires, it waits for the rest of the time since the last activity. Each has its
+ * own timer, as Workers end a timer with the request that set it.
  */
 class QuietTimer implements KeptAlive {
   readonly #ms: number;
   readonly #onQuiet: () => void;
   /** On the monotonic clock. */
-  #heardAt: number = performance.now();
+  #activeAt: number = performance.now();
   #timer: ReturnType<typeof setTimeout>;
 
   constructor(ms: number, onQuiet: () => void) {
     this.#ms = ms;
     this.#onQuiet = onQuiet;
-    this.#timer = setTimeout(this.#look, ms);
+    this.#timer = setTimeout(this.#check, ms);
   }
 
-  heard(): void {
-    this.#heardAt = performance.now();
+  noteActivity(): void {
+    this.#activeAt = performance.now();
   }
 
   end(): void {
     clearTimeout(this.#timer);
   }
 
-  readonly #look = (): void => {
-    const leftMs = this.#heardAt + this.#ms - performance.now();
-    // A timer may be a fraction of a millisecond early.
+  readonly #check = (): void => {
+    const leftMs = this.#activeAt + this.#ms - performance.now();
+    // A timer may fire a fraction of a millisecond early.
     if (leftMs >= 1) {
-      this.#timer = setTimeout(this.#look, leftMs);
+      this.#timer = setTimeout(this.#check, leftMs);
       return;
     }
-    this.heard();
-    this.#timer = setTimeout(this.#look, this.#ms);
+    this.noteActivity();
+    this.#timer = setTimeout(this.#check, this.#ms);
     attempt(undefined, this.#onQuiet);
   };
 }
 
-/** Sends an event: resolves once there is room for another, with `gone` where nobody is left to read it. */
+/** Sends an event. Resolves once there is room for another; with the error `gone` once the client has gone. */
 export type Send<K> = (event: Event<K>) => Promise<Result<void, "gone">>;
 
-/** Makes the events of one answer, after its head is sent. The stream ends when it returns. */
+/** Sends the events of one response, after its head is sent. The stream ends when it returns. */
 export type Producer<K> = (send: Send<K>) => void | Promise<void>;
 
 type StreamPart = IteratorResult<Uint8Array, undefined>;
 
-/** Somebody waits for the next part. */
-interface Taker {
+/** A `next()` that waits for a part. */
+interface PendingRead {
   readonly take: (part: StreamPart) => void;
   readonly fail: (thrown: unknown) => void;
 }
 
-/** A part nobody waited for yet, and the `send` that waits for it. */
+/** A part that is not read yet, and the `send` that waits for it. */
 interface Queued {
   readonly bytes: Uint8Array;
   readonly sent: () => void;
@@ -77,39 +76,39 @@ interface Queued {
 
 const isSent = ok();
 const isGone = error("gone" as const);
-// One for every event that goes out at once: a promise of its own would cost each a tenth of its delivery.
+// One promise for every event that is written at once: its own would cost each a tenth of its delivery.
 const sent = Promise.resolve(isSent);
 const gone = Promise.resolve(isGone);
 const whenSent = (): typeof isSent => isSent;
-const keptAlive = /* @__PURE__ */ new TextEncoder().encode(": keep-alive\n\n");
+const keepAliveComment = /* @__PURE__ */ new TextEncoder().encode(": keep-alive\n\n");
 const end: StreamPart = { done: true, value: undefined };
-const nobody = (): void => {};
+const noop = (): void => {};
 
 /**
- * The body of an event stream. A client that reads slowly slows its producer, and nothing piles up. Whoever sends it
- * takes one part after the other, and a `send` is over once the part behind its own is asked for; or it brings a sink, to
- * which each `send` writes by itself.
+ * The body of an event stream, with backpressure: a client that reads slowly slows its producer. A listener either pulls
+ * parts by `next()`, where a `send` resolves when the part after its own is pulled; or it gives a sink, to which each `send`
+ * writes.
  */
 export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8Array, undefined>, StreamWriting {
   readonly #producer: Producer<K>;
   readonly #declared: ReadonlySet<string> | undefined;
   readonly #keepAliveMs: number;
-  #keptAlive: KeptAlive | undefined = undefined;
-  /** The request it answers, once it is sent. */
+  #keepAliveComment: KeptAlive | undefined = undefined;
+  /** Set when the response is sent. */
   request: StreamRequest | undefined = undefined;
   #sink: StreamSink | undefined = undefined;
-  /** How many `send` wait for the sink to have room. */
+  /** The number of `send` calls that wait for room in the sink. */
   #waiting = 0;
-  #taker: Taker | undefined = undefined;
-  readonly #queued: Queued[] = [];
-  /** The `send` whose part was taken last. */
-  #sending: () => void = nobody;
+  #pendingRead: PendingRead | undefined = undefined;
+  readonly #queue: Queued[] = [];
+  /** Resolves the `send` whose part was pulled last. */
+  #sending: () => void = noop;
   #state: "new" | "producing" | "finished" | "gone" = "new";
   #thrown: { readonly thrown: unknown } | undefined = undefined;
-  /** Settles once the producer has returned or raised. Never rejects; undefined where it has not begun. */
+  /** Settles once the producer has returned or thrown. Never rejects; undefined until the producer starts. */
   produced: Promise<void> | undefined = undefined;
 
-  /** @param declared The names of the kinds its route declares; undefined where it has no list. */
+  /** @param declared The names of the event kinds that the route declares; undefined if it declares none. */
   constructor(producer: Producer<K>, declared: ReadonlySet<string> | undefined, keepAliveMs: number) {
     this.#producer = producer;
     this.#declared = declared;
@@ -122,19 +121,19 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
 
   next(): Promise<StreamPart> {
     this.#sending();
-    this.#sending = nobody;
+    this.#sending = noop;
     if (this.#state === "new") this.#start();
-    const queued = this.#queued.shift();
+    const queued = this.#queue.shift();
     if (queued !== undefined) {
       this.#sending = queued.sent;
       return Promise.resolve({ done: false, value: queued.bytes });
     }
     if (this.#thrown !== undefined) return Promise.reject(this.#thrown.thrown);
     if (this.#state !== "producing") return Promise.resolve(end);
-    return new Promise((take, fail) => (this.#taker = { take, fail }));
+    return new Promise((take, fail) => (this.#pendingRead = { take, fail }));
   }
 
-  /** Begins, and writes what is sent. */
+  /** Starts the producer. Its events are written to the sink. */
   writeTo(sink: StreamSink): StreamWriting {
     this.#sink = sink;
     this.#start();
@@ -145,22 +144,22 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
     inBackground(this.return());
   }
 
-  /** Nobody reads any further: every `send` is told. */
+  /** The reader stops: every waiting `send` resolves with `gone`. */
   return(): Promise<StreamPart> {
     if (this.#state === "gone") return Promise.resolve(end);
     this.#state = "gone";
-    this.#keptAlive?.end();
-    this.#taker?.take(end);
-    this.#taker = undefined;
+    this.#keepAliveComment?.end();
+    this.#pendingRead?.take(end);
+    this.#pendingRead = undefined;
     this.#sending();
-    this.#sending = nobody;
-    for (const { sent } of this.#queued.splice(0)) sent();
+    this.#sending = noop;
+    for (const { sent } of this.#queue.splice(0)) sent();
     return Promise.resolve(end);
   }
 
   #start(): void {
     this.#state = "producing";
-    this.#keptAlive = keepAlive(this.#keepAliveMs, () => this.#keepAlive());
+    this.#keepAliveComment = keepAlive(this.#keepAliveMs, () => this.#keepAlive());
     const produce = async (): Promise<void> => this.#producer((event) => this.#send(event));
     const produced = this.request === undefined ? produce() : this.request.run(produce);
     this.produced = produced.then(
@@ -173,14 +172,14 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
     if (this.#state !== "producing") return gone;
     if (event.wire === "") return sent;
     this.#checkDeclared(event);
-    this.#keptAlive?.heard();
+    this.#keepAliveComment?.noteActivity();
     const sink = this.#sink;
     if (sink !== undefined) {
       if (!sink.write(event.bytes)) return this.#whenRoom(sink);
       return shouldYield() ? yieldToEventLoop().then(whenSent) : sent;
     }
     return new Promise((resolve) => {
-      this.#give(event.bytes, () => resolve(this.#state === "gone" ? isGone : isSent));
+      this.#push(event.bytes, () => resolve(this.#state === "gone" ? isGone : isSent));
     });
   }
 
@@ -192,39 +191,39 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
     return hasRoom ? isSent : isGone;
   }
 
-  // A client that is slow to take what it was sent is not waiting for more; and one that has no room for this much is
-  // waited for as it is for an event, so that it is left when it takes nothing.
+  // A slow client that still has data to read needs no comment. If the comment finds no room, wait as for an event, so that
+  // the send time-out drops a client that reads nothing.
   #keepAlive(): void {
     const sink = this.#sink;
     if (sink === undefined) {
-      if (this.#taker !== undefined) this.#give(keptAlive, nobody);
-    } else if (this.#waiting === 0 && !sink.write(keptAlive)) inBackground(this.#whenRoom(sink));
+      if (this.#pendingRead !== undefined) this.#push(keepAliveComment, noop);
+    } else if (this.#waiting === 0 && !sink.write(keepAliveComment)) inBackground(this.#whenRoom(sink));
   }
 
-  #give(bytes: Uint8Array, sent: () => void): void {
-    const taker = this.#taker;
-    if (taker === undefined) {
-      this.#queued.push({ bytes, sent });
+  #push(bytes: Uint8Array, sent: () => void): void {
+    const pending = this.#pendingRead;
+    if (pending === undefined) {
+      this.#queue.push({ bytes, sent });
       return;
     }
-    this.#taker = undefined;
+    this.#pendingRead = undefined;
     this.#sending = sent;
-    taker.take({ done: false, value: bytes });
+    pending.take({ done: false, value: bytes });
   }
 
-  /** The producer returned, or raised: what it sent before that is still sent. */
+  /** The producer returned or threw. Queued events are still sent. */
   #finish(thrown?: { readonly thrown: unknown }): void {
     if (this.#state !== "producing") return;
     this.#state = "finished";
     this.#thrown = thrown;
-    this.#keptAlive?.end();
-    const taker = this.#taker;
-    this.#taker = undefined;
+    this.#keepAliveComment?.end();
+    const pending = this.#pendingRead;
+    this.#pendingRead = undefined;
     if (thrown === undefined) {
-      taker?.take(end);
+      pending?.take(end);
       this.#sink?.end();
     } else {
-      taker?.fail(thrown.thrown);
+      pending?.fail(thrown.thrown);
       this.#sink?.fail(thrown.thrown);
     }
   }

@@ -9,46 +9,45 @@ declare const value: unique symbol;
 declare const sent: unique symbol;
 declare const kind: unique symbol;
 
-/** A kind of event of any payload. */
+/** A kind of event, with any payload. */
 export interface AnyEventKind {
   readonly name: string;
-  /** For the framework alone. */
+  /** Internal. */
   readonly payload: Payload;
 }
 
-/** A kind of event a stream may send, declared on its route: its name, what its payload is, and what a client gets. */
+/** A kind of event, declared on a route: its name, the type of its payload, and the type that a client gets. */
 export interface EventKind<out Name extends string, in out A, out Sent = unknown> extends AnyEventKind {
   readonly name: Name;
   readonly [value]?: (a: A) => A;
   readonly [sent]?: Sent;
 }
 
-/** What a kind's payload is, and how it is written: the text, or for the log why it cannot be. */
+/** How a payload is written. The error is for the log. */
 export interface Payload {
-  /** Undefined where it is plain text. */
+  /** Undefined for plain text. */
   readonly shape: Shape | undefined;
   readonly write: (value: never) => Result<string, string>;
 }
 
-/** An event as it goes out, encoded when it was made: once, however many streams it is sent to. `K` is its kind. */
+/** An encoded event. It is encoded once, for any number of streams. `K` is its kind. */
 export interface Event<out K> {
-  /** Its kind's name; undefined for a retry and a comment. */
+  /** The name of its kind; undefined for a retry or comment. */
   readonly name: string | undefined;
-  /** The lines of the event stream, the blank one included; empty where the event could not be made. */
+  /** The lines of the event stream, with the blank one; empty if the event could not be encoded. */
   readonly wire: string;
-  /** The same in UTF-8, made once, however many streams it is sent to. */
+  /** The same in UTF-8, encoded once. */
   readonly bytes: Uint8Array;
   readonly [kind]?: K;
 }
 
-/** An event of these lines. */
 export function eventOf(name: string | undefined, wire: string): Event<never> {
   return new WireEvent(name, wire);
 }
 
 const encoder = /* @__PURE__ */ new TextEncoder();
 
-/** The one class of them, by which a socket tells one from a value. */
+/** The only class of events: a socket tells an event from a value by `instanceof`. */
 export class WireEvent implements Event<never> {
   readonly name: string | undefined;
   readonly wire: string;
@@ -64,7 +63,7 @@ export class WireEvent implements Event<never> {
   }
 }
 
-/** A kind whose payload is JSON, written by a shape. */
+/** A kind of event whose payload is JSON, written by a shape. */
 export function json<const Name extends string, S extends Shape>(
   name: Name,
   shape: S,
@@ -73,16 +72,16 @@ export function json<const Name extends string, S extends Shape>(
   return { name, payload: { shape, write } };
 }
 
-/** A kind whose payload is plain text, of any number of lines. */
+/** A kind of event whose payload is plain text, of any number of lines. */
 export function text<const Name extends string>(name: Name): EventKind<Name, string, string> {
   return { name, payload: { shape: undefined, write: (text: string) => ok(text) } };
 }
 
 /**
- * An event of a kind. A value its shape cannot write, an id with a line break or NUL, or a kind whose name has a line
- * break is a bug: it is logged as one, and the event sends nothing.
+ * Makes an event. A value that the shape cannot write, an id with a line break or NUL, or a name with a line break is a
+ * bug: it is logged at error, and the event sends nothing.
  *
- * @param options `id` is what a client that reconnects sends back as `Last-Event-ID`.
+ * @param options `id` comes back as `Last-Event-ID` when the client reconnects.
  */
 export function make<Name extends string, A, Sent>(
   kind: EventKind<Name, A, Sent>,
@@ -97,12 +96,12 @@ export function make<Name extends string, A, Sent>(
   return eventOf(name, "");
 }
 
-/** Tells the client how long to wait before it reconnects, in whole milliseconds; sends nothing for less than none. */
+/** Tells the client how long to wait before it reconnects, in whole milliseconds. A negative number sends nothing. */
 export function retry({ ms }: { readonly ms: number }): Event<never> {
   return eventOf(undefined, Number.isSafeInteger(ms) && ms >= 0 ? `retry: ${ms}\n\n` : "");
 }
 
-/** A comment, which a client passes over. */
+/** A comment, which clients ignore. */
 export function comment(text: string): Event<never> {
   return eventOf(undefined, `${prefixed(": ", text)}\n`);
 }
@@ -115,7 +114,7 @@ function encode(name: string, payload: Result<string, string>, id: string | unde
   return ok(`${head}${prefixed("data: ", payload.value)}\n`);
 }
 
-// HTML, "Server-sent events": a lone CR ends a line as LF and CRLF do.
+// HTML, "Server-sent events": a lone CR ends a line too.
 function prefixed(prefix: string, text: string): string {
   if (!/[\r\n]/.test(text)) return `${prefix}${text}\n`;
   const lines = text.split(/\r\n|\r|\n/);

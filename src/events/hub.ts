@@ -1,41 +1,41 @@
 import type { Event } from "./event.ts";
 
-/** Delivers events to whoever subscribed to their topic. It never waits for a subscriber. */
+/** Delivers events to the subscribers of their topic. It never waits for a subscriber. */
 export interface Hub<K, Tag> {
-  /** Listed by its tag until it ends. */
+  /** Subscribes to a topic. `subscribers` lists the tag until the subscription ends. */
   subscribe(topic: string, tag: Tag): Subscription<K>;
-  /** Hands the event, encoded when it was made, to every subscriber of the topic. */
+  /** Delivers the event to every subscriber of the topic. */
   publish(topic: string, event: Event<K>): void;
-  /** The tags of a topic's live subscriptions, the newest first. */
+  /** The tags of a topic's live subscriptions, newest first. */
   subscribers(topic: string): readonly Tag[];
   /** The topics that have a live subscription. */
   topics(): readonly string[];
-  /** Ends every subscription; what was queued for one is still told. */
+  /** Ends every subscription. Queued events are still delivered. */
   close(): void;
 }
 
-/** One subscriber's place in a topic: what was published since it last asked, up to the hub's depth. */
+/** One subscription to a topic. It queues events up to the hub's depth. */
 export class Subscription<K> implements AsyncIterable<Event<K>> {
   readonly #depth: number;
   readonly #leave: () => void;
   readonly #queued: Event<K>[] = [];
-  /** Who waits, the first of them by itself: mostly it is the only one. */
+  /** The waiting `next()`. There is rarely more than one, so the others have a list of their own. */
   #first: ((event: Event<K> | undefined) => void) | undefined = undefined;
   #others: ((event: Event<K> | undefined) => void)[] | undefined = undefined;
   #isOver = false;
-  /** Listened to once, however often it is given; any others by themselves, as above. */
+  /** The signal that has a listener; others likewise in a set. */
   #until: AbortSignal | undefined = undefined;
   #otherUntils: Set<AbortSignal> | undefined = undefined;
 
-  /** @param leave Takes it out of its topic; called once. */
+  /** @param leave Removes it from its topic; called once. */
   constructor(depth: number, leave: () => void) {
     this.#depth = depth;
     this.#leave = leave;
   }
 
   /**
-   * The next event; undefined once the subscription ended: dropped, unsubscribed, its hub closed, events of other
-   * processes missed, or `until` aborted, which is not waited out by what is queued.
+   * Resolves with the next event, or with undefined once the subscription has ended: it was dropped or unsubscribed, its hub
+   * closed, events of other processes were missed, or `until` aborted. An abort also discards the queue.
    */
   next(options: { readonly until?: AbortSignal } = {}): Promise<Event<K> | undefined> {
     if (options.until !== undefined && this.#isAborted(options.until)) return Promise.resolve(undefined);
@@ -47,7 +47,7 @@ export class Subscription<K> implements AsyncIterable<Event<K>> {
     });
   }
 
-  /** Leaves the topic. What was queued is still told. */
+  /** Leaves the topic. Queued events are still delivered. */
   unsubscribe(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -66,7 +66,7 @@ export class Subscription<K> implements AsyncIterable<Event<K>> {
     }
   }
 
-  /** For the hub: hands it an event. One that is too far behind is dropped. */
+  /** For the hub. A subscription that is too far behind is dropped. */
   deliver(event: Event<K>): void {
     const resolve = this.#waiter();
     if (resolve !== undefined) resolve(event);
@@ -74,7 +74,7 @@ export class Subscription<K> implements AsyncIterable<Event<K>> {
     else this.unsubscribe();
   }
 
-  /** Takes out who waited longest. */
+  /** Removes and returns the `next()` that has waited longest. */
   #waiter(): ((event: Event<K> | undefined) => void) | undefined {
     const first = this.#first;
     this.#first = this.#others?.shift();
@@ -90,7 +90,7 @@ export class Subscription<K> implements AsyncIterable<Event<K>> {
   #listen(until: AbortSignal): void {
     if (this.#until === undefined) this.#until = until;
     else (this.#otherUntils ??= new Set()).add(until);
-    // Twice it is heard once.
+    // Adding the same listener twice has no effect.
     until.addEventListener("abort", this.#onAbort);
   }
 

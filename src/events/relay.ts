@@ -7,38 +7,38 @@ import { freshHex } from "../telemetry/trace-context.ts";
 import { eventOf } from "./event.ts";
 import type { Hub } from "./hub.ts";
 
-/** What a message of another process turned out to be, and whether one before it never came. */
-interface HeardSender {
-  /** Undefined where it only says how far its sender is. */
+/** A parsed message of another process. `hasGap` means that an earlier one of its sender is missing. */
+interface SenderMessage {
+  /** Undefined for a mark, which only has the sender's last number. */
   readonly event: { readonly topic: string; readonly wire: string } | undefined;
-  readonly isBehindGap: boolean;
+  readonly hasGap: boolean;
 }
 
-// A sender for each process that was heard of; the one heard of longest ago goes first.
+// Past this many senders, the one with the oldest message is forgotten.
 const maxSenders = 1000;
 
 /**
- * The messages of one process among others. Each is numbered by its sender: so a process knows its own and passes over
- * them, takes none twice, and sees that one never came.
+ * Numbers the messages of this process and checks the numbers of the others. So a process skips its own messages and
+ * repeated ones, and notices missing ones.
  */
 export class SequenceNumbers {
   readonly #sender = freshHex(8);
   #last = 0;
   /** The last number of each other sender. */
-  #heard = new OldestFirst<number>();
+  #lastNumbers = new OldestFirst<number>();
 
-  /** The next message. Its number is used up, whether or not it can be sent: so the others see that it did not come. */
+  /** The next message. Its number is used even if sending fails, so that the others notice the gap. */
   event(topic: string, wire: string): string {
     return `${this.#sender} ${++this.#last} ${topic.length} ${topic}${wire}`;
   }
 
-  /** A message that only says how far this process is. */
+  /** A message with this process's last number and no event. */
   mark(): string {
     return `${this.#sender} ${this.#last}`;
   }
 
-  /** What a message says; `own` for one of this process, undefined for what was heard before or is no message. */
-  read(message: string): HeardSender | "own" | undefined {
+  /** Parses a message. Returns `own` for one of this process, undefined for a repeated or malformed one. */
+  read(message: string): SenderMessage | "own" | undefined {
     const [head, sender = "", digits, topicLength] = /^([0-9a-f]{16}) (\d{1,16})(?: (\d{1,9}) |$)/.exec(message) ?? [];
     if (head === undefined) return undefined;
     if (sender === this.#sender) return "own";
@@ -46,72 +46,72 @@ export class SequenceNumbers {
     const end = head.length + Number(topicLength ?? 0);
     if (end > message.length) return undefined;
     const number = Number(digits);
-    const known = this.#heard.get(sender);
+    const known = this.#lastNumbers.get(sender);
     if (known !== undefined && (isEvent ? number <= known : number < known)) return undefined;
-    this.#know(sender, number);
-    const isBehindGap = known !== undefined && number > known + (isEvent ? 1 : 0);
-    if (!isEvent) return { event: undefined, isBehindGap };
-    return { event: { topic: message.slice(head.length, end), wire: message.slice(end) }, isBehindGap };
+    this.#remember(sender, number);
+    const hasGap = known !== undefined && number > known + (isEvent ? 1 : 0);
+    if (!isEvent) return { event: undefined, hasGap };
+    return { event: { topic: message.slice(head.length, end), wire: message.slice(end) }, hasGap };
   }
 
-  /** What comes next is not measured by what came before: there was a break. */
+  /** Forgets the others' numbers, after a break in the connection. */
   forget(): void {
-    this.#heard = new OldestFirst();
+    this.#lastNumbers = new OldestFirst();
   }
 
-  #know(sender: string, number: number): void {
-    this.#heard.set(sender, number);
-    if (this.#heard.size > maxSenders) this.#heard.deleteOldest();
+  #remember(sender: string, number: number): void {
+    this.#lastNumbers.set(sender, number);
+    if (this.#lastNumbers.size > maxSenders) this.#lastNumbers.deleteOldest();
   }
 }
 
-/** One connection to a message engine, from when it is open until it dies or is closed. */
+/** One open connection to a message broker. */
 export interface RelayConnection {
-  /** Resolves once the engine has it; the messages of one line arrive in the order they were sent. */
+  /** Resolves once the broker has the message. The messages of one connection arrive in order. */
   send(message: string): Promise<void>;
-  /** Sends what it was given and ends; it may wait for the engine, and is destroyed where that takes too long. */
+  /** Sends pending messages and closes. The relay destroys a connection that takes too long. */
   close(): Promise<void>;
-  /** Ends at once. */
+  /** Closes at once. */
   destroy(): void;
 }
 
-/** What a line tells while it is open. */
+/** The events of an open connection. */
 export interface RelayListener {
-  readonly heard: (message: string) => void;
-  /** It is of no use any more; told once, and never of a line that was closed. */
-  readonly died: (why: unknown) => void;
+  readonly received: (message: string) => void;
+  /** The connection is unusable. Called at most once, and not after `close`. */
+  readonly lost: (why: unknown) => void;
 }
 
-/** A message engine that carries texts from each process to all of them, its own sender too. */
+/** A message broker: it delivers each text to every process, the sender too. */
 export interface RelayEngine {
-  /** Whose log lines these are: `framework.redis`. */
+  /** The logger name, as `framework.redis`. */
   readonly source: string;
-  /** A line that hears everything sent from then on. Rejects where there is none to be had. */
+  /** Opens a connection that receives everything sent from then on. */
   open(listener: RelayListener): Promise<RelayConnection>;
-  /** Calls it after that time, which alone does not keep the process running; answers what calls it off. */
+  /** Calls `act` after `ms`, without keeping the process running. Returns a function that cancels the timer. */
   after(ms: number, act: () => void): () => void;
 }
 
-/** The seam to a message engine, which carries events between processes. One relay serves one hub. */
+/** Carries events between processes. One relay serves one hub. */
 export interface Relay {
   /** Sends an event to every other process. */
   publish(topic: string, wire: string): Promise<void>;
   /**
-   * Receives what the others publish, each event once and never what this process did; answers what ends that.
+   * Receives the events of the other processes, each once. Resolves with a function that ends the subscription.
    *
-   * @param missed Is called whenever events of the others may not have come: the hub then ends its subscriptions.
+   * @param missed Called when events of the others may be missing: the hub then ends its subscriptions.
    */
   subscribe(receive: (topic: string, wire: string) => void, missed?: () => void): Promise<() => Promise<void>>;
 }
 
 /**
- * A hub whose events reach the other processes too. Publishing waits for none of them: what cannot be sent is logged. Where
- * events of the others were missed, nobody is left with a gap: each subscriber is told the end, as one that is dropped is.
+ * A hub whose events also reach the other processes. `publish` does not wait for them; a failure is logged. If events of
+ * the others were missed, every subscription ends, so that no subscriber continues with a gap.
  */
 export function relayed<K, Tag>(hub: Hub<K, Tag>, relay: Relay): Hub<K, Tag> {
   const receive = (topic: string, wire: string): void => hub.publish(topic, eventOf(nameOf(wire), wire));
   const subscribed = relay.subscribe(receive, () => {
-    said("warn", "a broadcast may have missed events of the other processes, so its subscriptions are ended");
+    logLine("warn", "a broadcast may have missed events of the other processes, so its subscriptions are ended");
     hub.close();
   });
   subscribed.catch((thrown: unknown) => failed("receive from", thrown));
@@ -122,13 +122,13 @@ export function relayed<K, Tag>(hub: Hub<K, Tag>, relay: Relay): Hub<K, Tag> {
       hub.publish(topic, event);
       relay.publish(topic, event.wire).then(
         () => {
-          // Some of them the engine may have, and was cut off before it could say so.
-          const untold = `${unsent} events may not have reached them`;
-          if (unsent > 0) said("info", `a broadcast publishes to the other processes again; ${untold}`);
+          // The broker may have received some of them and lost the connection before it confirmed.
+          const note = `${unsent} events may not have reached them`;
+          if (unsent > 0) logLine("info", `a broadcast publishes to the other processes again; ${note}`);
           unsent = 0;
         },
         (thrown: unknown) => {
-          // The first of a row: an engine that is away would fill the log.
+          // Only the first of a series: an unreachable broker would fill the log.
           if (unsent++ === 0) failed("publish to", thrown);
         },
       );
@@ -142,24 +142,24 @@ export function relayed<K, Tag>(hub: Hub<K, Tag>, relay: Relay): Hub<K, Tag> {
   };
 }
 
-// The name is the wire's first line: so it was written by whoever published.
+// The first line of an encoded event is its name.
 function nameOf(wire: string): string | undefined {
   return /^event: ([^\n]*)\n/.exec(wire)?.[1];
 }
 
-// What an engine's client says may quote what it was sent, so only its kind is told.
+// The message of a broker's client may quote an event, so only its kind is logged.
 function failed(what: string, thrown: unknown): void {
   const kind = thrown instanceof Error ? thrown.constructor.name : typeof thrown;
-  said("error", `a broadcast could not ${what} the other processes`, { "error.kind": kind });
+  logLine("error", `a broadcast could not ${what} the other processes`, { "error.kind": kind });
 }
 
-function said(level: Level, message: string, fields: { readonly [name: string]: string } = {}): void {
+function logLine(level: Level, message: string, fields: { readonly [name: string]: string } = {}): void {
   log({ level, source: "framework.http", message, fields, context: current() });
 }
 
 /** A relay with a connection of its own. */
 export interface OpenRelay extends Relay {
-  /** Sends what was published and ends the connection. The hub that has it is closed first. */
+  /** Sends pending events and closes the connection. Close the hub first. */
   close(): Promise<void>;
 }
 
@@ -168,16 +168,16 @@ interface Receiver {
   readonly missed: () => void;
 }
 
-// A line on which nothing comes for so long, not even what went out on it, is dead: TCP would take minutes to say so.
+// A connection that receives nothing for this long, not even its own marks, is dead: TCP takes minutes to notice.
 const heartbeatMs = 10_000;
 const graceMs = 1000;
 const closeMs = 5000;
 const firstRetryMs = 100;
 const maxRetryMs = 2000;
-// Characters that the engine has not taken yet.
+// Characters that the broker has not confirmed yet.
 const maxWaitingCharacters = 16 * 1024 * 1024;
 
-/** A relay over an engine. Rejects where the engine cannot be reached now; one that is lost later is connected to again. */
+/** Opens a relay. Rejects if the broker cannot be reached now; a connection lost later is opened again. */
 export async function relayOver(engine: RelayEngine): Promise<OpenRelay> {
   const relay = new EngineRelay(engine);
   await relay.open();
@@ -188,13 +188,13 @@ class EngineRelay implements OpenRelay {
   readonly #engine: RelayEngine;
   readonly #messages = new SequenceNumbers();
   readonly #receivers = new Set<Receiver>();
-  #line: RelayConnection | undefined = undefined;
+  #connection: RelayConnection | undefined = undefined;
   #isClosed = false;
   #waiting = 0;
-  #hasHeard = false;
+  #hasReceived = false;
   #lostAt = 0;
   #retryMs = firstRetryMs;
-  /** Calls off what is due next: a beat, or the next try to connect. */
+  /** Cancels the next heartbeat or reconnection. */
   #cancelTimers = (): void => {};
 
   constructor(engine: RelayEngine) {
@@ -214,23 +214,23 @@ class EngineRelay implements OpenRelay {
   }
 
   async open(): Promise<void> {
-    const life: { line?: RelayConnection; isOver: boolean } = { isOver: false };
-    // What is heard on a new line is not measured by what was heard on the one before.
+    const life: { connection?: RelayConnection; isOver: boolean } = { isOver: false };
+    // Numbers seen on the previous connection would show gaps that `missed` already reports.
     this.#messages.forget();
-    const line = await this.#engine.open({
-      heard: (message) => this.#hear(message),
-      died: (why) => {
+    const connection = await this.#engine.open({
+      received: (message) => this.#receive(message),
+      lost: (why) => {
         life.isOver = true;
-        if (life.line !== undefined && life.line === this.#line) this.#lose(why);
+        if (life.connection !== undefined && life.connection === this.#connection) this.#onLost(why);
       },
     });
     if (this.#isClosed || life.isOver) {
-      line.destroy();
+      connection.destroy();
       throw new Error(this.#isClosed ? "the relay was closed" : "the connection ended as soon as it was open");
     }
-    life.line = line;
-    this.#line = line;
-    this.#heartbeatTimer();
+    life.connection = connection;
+    this.#connection = connection;
+    this.#heartbeat();
   }
 
   async close(): Promise<void> {
@@ -238,78 +238,78 @@ class EngineRelay implements OpenRelay {
     this.#isClosed = true;
     this.#cancelTimers();
     this.#receivers.clear();
-    const line = this.#line;
-    this.#line = undefined;
-    if (line === undefined) return;
-    const callOff = this.#engine.after(closeMs, () => line.destroy());
-    await line.close().catch(() => line.destroy());
-    callOff();
+    const connection = this.#connection;
+    this.#connection = undefined;
+    if (connection === undefined) return;
+    const cancelTimer = this.#engine.after(closeMs, () => connection.destroy());
+    await connection.close().catch(() => connection.destroy());
+    cancelTimer();
   }
 
   async #send(message: string): Promise<void> {
-    if (this.#line === undefined) throw new Error("there is no connection");
+    if (this.#connection === undefined) throw new Error("there is no connection");
     if (this.#waiting + message.length > maxWaitingCharacters) throw new Error("too much waits to be sent");
     this.#waiting += message.length;
     try {
-      await this.#line.send(message);
+      await this.#connection.send(message);
     } finally {
       this.#waiting -= message.length;
     }
   }
 
-  #hear(message: string): void {
-    this.#hasHeard = true;
-    const heard = this.#messages.read(message);
-    if (heard === "own" || heard === undefined) return;
-    if (heard.isBehindGap) this.#tellMissed();
-    const { event } = heard;
-    if (event !== undefined) this.#tell(({ receive }) => receive(event.topic, event.wire));
+  #receive(message: string): void {
+    this.#hasReceived = true;
+    const received = this.#messages.read(message);
+    if (received === "own" || received === undefined) return;
+    if (received.hasGap) this.#reportMissed();
+    const { event } = received;
+    if (event !== undefined) this.#each(({ receive }) => receive(event.topic, event.wire));
   }
 
-  #tellMissed(): void {
-    this.#tell(({ missed }) => missed());
+  #reportMissed(): void {
+    this.#each(({ missed }) => missed());
   }
 
-  // What one raises is neither the connection's fault nor the others'.
-  #tell(tell: (receiver: Receiver) => void): void {
+  // An error of one receiver must not affect the connection or the other receivers.
+  #each(act: (receiver: Receiver) => void): void {
     for (const receiver of this.#receivers) {
       try {
-        tell(receiver);
+        act(receiver);
       } catch (thrown) {
         this.#log("error", "what receives from a relay raised", { "error.kind": kindOf(thrown) });
       }
     }
   }
 
-  /** Says how far this process is, so that the others see what they missed, and the line that it is alive. */
-  #heartbeatTimer(): void {
-    this.#hasHeard = false;
-    // A line that it cannot be sent on says so itself.
+  /** Sends this process's last number: the others notice gaps, and its return shows that the connection works. */
+  #heartbeat(): void {
+    this.#hasReceived = false;
+    // A connection that cannot send reports `lost` itself.
     this.#send(this.#messages.mark()).catch(() => {});
     this.#cancelTimers = this.#engine.after(heartbeatMs, () => {
-      if (this.#hasHeard) this.#scheduleHeartbeat();
-      // A process that was held up itself has its timers first, and then what came meanwhile.
+      if (this.#hasReceived) this.#scheduleHeartbeat();
+      // After a blocked event loop the timers run before the pending messages, so wait a little longer.
       else
         this.#cancelTimers = this.#engine.after(graceMs, () =>
-          this.#hasHeard ? this.#scheduleHeartbeat() : this.#giveUp(),
+          this.#hasReceived ? this.#scheduleHeartbeat() : this.#giveUp(),
         );
     });
   }
 
   #scheduleHeartbeat(): void {
     this.#retryMs = firstRetryMs;
-    this.#heartbeatTimer();
+    this.#heartbeat();
   }
 
   #giveUp(): void {
-    const line = this.#line;
-    if (line === undefined) return;
-    line.destroy();
-    this.#lose(new Error("nothing was heard on it"));
+    const connection = this.#connection;
+    if (connection === undefined) return;
+    connection.destroy();
+    this.#onLost(new Error("nothing was received on it"));
   }
 
-  #lose(why: unknown): void {
-    this.#line = undefined;
+  #onLost(why: unknown): void {
+    this.#connection = undefined;
     this.#lostAt = performance.now();
     const message = "a relay lost its connection: until it has another, no event goes from one process to the others";
     this.#log("warn", message, { "error.kind": kindOf(why) });
@@ -332,7 +332,7 @@ class EngineRelay implements OpenRelay {
     }
     const duration = Math.round((performance.now() - this.#lostAt) * 1e6);
     this.#log("info", "a relay has a connection again; what was published meanwhile is missed", { duration });
-    this.#tellMissed();
+    this.#reportMissed();
   }
 
   #log(level: Level, message: string, fields: { readonly [name: string]: string | number | undefined }): void {
@@ -340,7 +340,7 @@ class EngineRelay implements OpenRelay {
   }
 }
 
-// What an engine's client says may quote what it was sent.
+// The message may quote an event.
 function kindOf(why: unknown): string {
   if (!(why instanceof Error)) return typeof why;
   const { code } = why as { readonly code?: unknown };

@@ -2,44 +2,43 @@ import { shouldYield, yieldToEventLoop } from "../async.ts";
 import { isBytes, ownBytes } from "../http/bytes.ts";
 import { Unwritable } from "../refusals.ts";
 
-/** The parts of a body, one by one. */
 interface StreamParts extends AsyncIterable<Uint8Array> {
-  /** Of parts whose iterator returns before what makes them has: settles once that has ended. Never rejects. */
+  /** Settles once the producer has ended, if the iterator's `return` does not wait for it. Never rejects. */
   readonly produced?: Promise<void> | undefined;
 }
 
-/** A body made while it is sent. */
+/** A streamed body. */
 export interface StreamBody {
   readonly parts: StreamParts;
-  /** Bytes, where it is known before: then the answer is framed by it, and never a byte longer. */
+  /** The length in bytes, if known: it becomes `Content-Length`, and never more is sent. */
   readonly length?: number;
-  /** Its content type for a client that asks which of its events are text. */
+  /** The content type for a client that asks which events are text. */
   readonly typeWithTextKinds?: string;
-  /** What makes the parts of an async iterable, from when the answer is made ready to be sent. */
+  /** The iterator of an async iterable, set when the response is prepared. */
   readonly iterator?: AsyncIterator<Uint8Array> | undefined;
-  /** The request it answers, from when the answer is made ready to be sent. */
+  /** Set when the response is prepared. */
   readonly request?: StreamRequest;
-  /** Told of the request before its first part is asked for. Throws for a second request. */
+  /** Called before the first part is read. Throws for a second request. */
   readonly begin?: (request: StreamRequest) => void;
-  /** Has it write its parts itself as it makes them, where whoever sends it has a sink; `parts` is then not read. */
+  /** Writes the parts to a sink of the listener; `parts` is then not read. */
   readonly writeTo?: (sink: StreamSink) => StreamWriting;
 }
 
-/** What a body writes itself to: the parts are sent in the order they are written. */
+/** Where a body writes its parts. */
 export interface StreamSink {
-  /** False where the client has to take some of it before there is room for more. */
+  /** Returns false if the buffer is full. */
   write(part: Uint8Array): boolean;
-  /** Whether there came to be room again; false where the client went, or takes nothing. */
+  /** Resolves with true once there is room again; with false if the client has gone or reads nothing. */
   room(): Promise<boolean>;
-  /** All of it is written. */
+  /** The body is complete. */
   end(): void;
-  /** What makes it raised. */
+  /** The producer threw. */
   fail(thrown: unknown): void;
 }
 
-/** A body that writes itself. */
+/** A body that writes to a sink. */
 export interface StreamWriting {
-  /** Nobody reads any further. */
+  /** The client has gone. */
   cancel(): void;
 }
 
@@ -50,51 +49,51 @@ export type StreamEnd =
   | "client stopped reading"
   /** The server stopped. */
   | "connection closed"
-  /** Less, or more, than the length it was given. */
+  /** Fewer, or more, bytes than its length. */
   | "short"
   | "long"
-  /** What makes it raised. */
+  /** The producer threw. */
   | "failed";
 
-/** What a streamed body, and whoever sends it, has of its request. */
+/** The request of a streamed body. */
 export interface StreamRequest {
-  /** Runs work as part of the request: what it logs carries the request's id. */
+  /** Runs work in the request's context: its log lines have the request's id. */
   run<A>(work: () => A): A;
-  /** The application did what its route had not declared. */
+  /** The application did something that its route does not declare. */
   undeclared(did: string): void;
-  /** Said once, by whoever sends it; with what was raised, where it failed. */
+  /** Called once by the listener. */
   ended(how: StreamEnd, thrown?: unknown): void;
 }
 
-/** A body's parts, one by one. */
+/** Reads a body's parts. */
 export interface Parts {
-  /** The next part, or undefined at the end. Rejects where what makes the parts fails, and for a part that is no bytes. */
+  /** Resolves with the next part, or undefined at the end. Rejects if the producer fails or a part is not bytes. */
   readonly next: () => Promise<Uint8Array | undefined>;
   /**
-   * Nobody reads any further: what makes the parts is told, also while it is waited for. Resolves once it has ended: a
-   * generator has left its `finally`, a producer of events has returned. Never rejects.
+   * Stops the producer, also during a pending `next`. Resolves once it has ended: a generator has left its `finally`, an
+   * event producer has returned. Never rejects.
    */
   readonly cancel: () => Promise<void>;
 }
 
-// A stream, a generator: what was read for one answer has nothing left for another, or half of it.
+// A stream or generator can be read once, so it can be the body of one response only.
 const taken = /* @__PURE__ */ new WeakSet<object>();
 
-/** Whether an answer is made of these parts already, or somebody else reads them. */
+/** Whether the parts are the body of another response, or are being read. */
 export function isTaken(parts: StreamBody["parts"]): boolean {
   if (taken.has(parts)) return true;
   if (parts instanceof ReadableStream) return parts.locked;
   return isNodeStream(parts) && (parts.readableDidRead || !parts.readable);
 }
 
-/** A stream of Node's is read once, though it gives any number of iterators. */
+/** A Node stream gives any number of iterators but can be read once. */
 function isNodeStream(parts: object): parts is { readonly readableDidRead: boolean; readonly readable: boolean } {
   return "readableDidRead" in parts;
 }
 
 /**
- * Takes parts for one answer: what makes them, where that is no stream of the platform's. An iterable that throws at once is
- * so a 500, and no stream that is cut. Throws where the parts are another answer's, or none.
+ * Takes the parts for one response and opens their iterator, unless they are a `ReadableStream`. So an iterable that throws
+ * at once is a 500 and not a truncated stream. Throws if the parts are taken already or are no iterable.
  */
 export function take(parts: StreamBody["parts"]): AsyncIterator<Uint8Array> | undefined {
   if (isTaken(parts)) throw new Unwritable("a stream that is read already");
@@ -112,14 +111,14 @@ export function take(parts: StreamBody["parts"]): AsyncIterator<Uint8Array> | un
 }
 
 /**
- * Begins to read a body. A `ReadableStream` is read by a reader: its iterator could not be told while it waits. Never
- * throws: what keeps it from being read is what `next` rejects with.
+ * Starts to read a body. A `ReadableStream` is read by a reader: its iterator cannot be cancelled during a pending `next`.
+ * Never throws: `next` rejects instead.
  */
 export function readParts(body: StreamBody): Parts {
   try {
     return body.parts instanceof ReadableStream ? platformParts(body, body.parts.getReader()) : iteratedParts(body);
   } catch (thrown) {
-    // The application took it after it had answered with it.
+    // The application read the stream after it had returned it.
     return { next: () => Promise.reject(thrown), cancel: () => Promise.resolve() };
   }
 }
@@ -136,7 +135,7 @@ function iteratedParts({ parts, iterator = parts[Symbol.asyncIterator](), reques
   return { next: () => nextOf(request, () => iterator.next()), cancel };
 }
 
-// Whoever sends the parts does so from wherever its client made room, which is not the request's context.
+// The listener calls this from a "drain" event, outside the request's context.
 async function nextOf(
   request: StreamBody["request"],
   read: () => Promise<IteratorResult<unknown>>,
@@ -150,6 +149,6 @@ async function nextOf(
 
 function once(cancel: () => Promise<void>): Parts["cancel"] {
   let cancelled: Promise<void> | undefined;
-  // What a producer raises when it is told has nobody left to be told of it.
+  // The response is over: an error of the producer has no place to go.
   return () => (cancelled ??= cancel().catch(() => {}));
 }

@@ -1,10 +1,10 @@
 /**
- * Which kinds of an event stream are plain text: a client that has only the types of its routes could not tell the text
- * `1` from the number. It asks with this among what it accepts, and the answer's type then names them; nobody else sees it.
+ * A typed client has no code of the routes, so it cannot tell the text `1` from the number. It sends this in `Accept`, and
+ * the response's `Content-Type` then lists the event kinds that are plain text.
  */
 export const askingForTextKinds = "text/event-stream;text-kinds=1";
 
-/** The type of a stream whose kinds of plain text are these. */
+/** The `Content-Type` of a stream with these kinds of plain text. */
 export function typeWithTextKinds(names: readonly string[]): string {
   return `text/event-stream;text-kinds="${names.map(encodeURIComponent).join()}"`;
 }

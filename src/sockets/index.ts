@@ -1,2 +1,2 @@
-/** The `Socket` namespace: what a socket speaks. */
+/** The `Socket` namespace: the protocols of WebSockets. */
 export { binary, encode, json, protocol, text } from "./message.ts";

@@ -9,18 +9,17 @@ import { compileWriter } from "../schema/write.ts";
 
 declare const value: unique symbol;
 
-/** What one side of a socket sends, of any type. */
+/** The messages of one side of a WebSocket, of any type. */
 export interface AnyMessage {
-  /** The kind of frame it travels in. */
   readonly frame: "text" | "binary";
-  /** Undefined where it is no JSON. */
+  /** Undefined unless it is JSON. */
   readonly shape: Shape | undefined;
-  /** The message a frame holds, or for the log why it holds none. */
+  /** Reads a frame's data. The error is for the log. */
   readonly read: (data: string | Uint8Array) => Result<unknown, string>;
   readonly write: (value: never) => Result<string | Uint8Array, string>;
 }
 
-/** What one side of a socket sends. */
+/** The messages of one side of a WebSocket. */
 export interface Message<in out A> extends AnyMessage {
   readonly [value]?: (a: A) => A;
 }
@@ -41,7 +40,7 @@ export const binary: Message<Uint8Array> = {
   write: (bytes: Uint8Array) => ok(bytes),
 };
 
-/** JSON of a shape, as text. */
+/** JSON of a shape, in text frames. */
 export function json<S extends Shape>(shape: S): Message<ValueOf<S>> {
   const reader = compileReader(shape);
   const writer = compileWriter(shape);
@@ -57,13 +56,13 @@ export function json<S extends Shape>(shape: S): Message<ValueOf<S>> {
   };
 }
 
-/** A message as it goes out, written once, however many sockets it is sent to. A hub carries it as it does an event. */
+/** A message encoded once, for any number of sockets. A hub carries it like an event. */
 export type Encoded<A> = Event<Message<A>>;
 
 /**
- * Writes a message once, for all the sockets it is to be sent to.
+ * Encodes a message once, to send it to many sockets.
  *
- * @throws Error for a value its shape cannot write, and for bytes: those are sent as they are.
+ * @throws Error for a value that the shape cannot write, and for bytes, which need no encoding.
  *
  * @example
  * ```ts
@@ -72,26 +71,27 @@ export type Encoded<A> = Event<Message<A>>;
  */
 export function encode<A>(message: Message<A>, value: A): Encoded<A> {
   const written = message.write(value as never);
-  if (!written.ok) throw new Error(`Socket.encode: a message that cannot be written: ${written.error}`);
-  if (typeof written.value !== "string") throw new Error("Socket.encode: bytes are sent as they are");
+  if (!written.ok) throw new Error(`Socket.encode: the shape cannot write this message: ${written.error}`);
+  if (typeof written.value !== "string")
+    throw new Error("Socket.encode: bytes need no encoding: send them as they are");
   return eventOf(undefined, written.value);
 }
 
-/** What a socket speaks, of any types. */
+/** The protocol of a WebSocket, of any types. */
 export interface AnyProtocol {
   readonly client: AnyMessage;
   readonly server: AnyMessage;
-  /** Must be offered by the client, by this very name (RFC 6455 §1.9). */
+  /** The client must offer this name (RFC 6455 §1.9). */
   readonly subprotocol: string | undefined;
 }
 
-/** What a socket speaks: what its client sends, and what it is sent. */
+/** The protocol of a WebSocket: the messages of the client and of the server. */
 export interface Protocol<Client, Server> extends AnyProtocol {
   readonly client: Message<Client>;
   readonly server: Message<Server>;
 }
 
-/** A protocol of messages each way. Throws where the subprotocol is no token. */
+/** Declares a protocol. Throws if the subprotocol is not a token. */
 export function protocol<Client, Server>(options: {
   readonly client: Message<Client>;
   readonly server: Message<Server>;
@@ -99,7 +99,7 @@ export function protocol<Client, Server>(options: {
 }): Protocol<Client, Server> {
   const { client, server, subprotocol } = options;
   if (subprotocol !== undefined && !/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(subprotocol)) {
-    throw new Error(`Socket.protocol: ${JSON.stringify(subprotocol)} is no subprotocol's name`);
+    throw new Error(`Socket.protocol: ${JSON.stringify(subprotocol)} is not a valid subprotocol name`);
   }
   return { client, server, subprotocol };
 }

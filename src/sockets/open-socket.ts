@@ -10,27 +10,27 @@ import type { Encoded, Message } from "./message.ts";
 import { Unreadable, socketEndText } from "./socket.ts";
 import type { Socket, SocketEnd, SocketHandler, SocketListener, SocketTransport } from "./socket.ts";
 
-/** What an open socket has of its route and its server. */
+/** The settings of a socket's route and server. */
 interface SocketSetting<Client, Server> {
   readonly client: Message<Client>;
   readonly server: Message<Server>;
   readonly keepAliveMs: number;
-  /** Bytes of a message. */
+  /** In bytes. */
   readonly maxMessage: number;
-  /** Says what is a bug of the application's, and changes nothing for its client. */
+  /** Logs a bug of the application that does not affect the client. */
   readonly warn: (message: string) => void;
 }
 
-/** How long the other side may take to answer a close. */
+/** How long the client may take to answer a Close frame. */
 const closingMs = 1000;
 const maxReasonBytes = 123;
-/** What may wait for the handler beside a message of the longest kind, where a runtime cannot stop reading. */
+/** How much may wait for the handler, beside one message of `maxMessage`, if the runtime cannot stop reading. */
 const maxWaitingBytes = 1_048_576;
-/** What a message costs that has nothing in it. */
-const emptyMessage = 64;
+/** About what an empty message takes in memory. */
+const messageOverhead = 64;
 
-/** Who waits for a message: a `receive`, which is told the end in a result, or an iteration, by its own words. */
-type SocketTaker<Client> =
+/** A caller that waits for a message: `receive` gets the end in a result, an iteration as its end or as an error. */
+type SocketReader<Client> =
   | { readonly of: "receive"; readonly resolve: (received: Result<Client, SocketEnd>) => void }
   | {
       readonly of: "iteration";
@@ -38,39 +38,39 @@ type SocketTaker<Client> =
       readonly reject: (thrown: unknown) => void;
     };
 
-// One for every message there is room for.
+// One promise for every message that finds room at once.
 const sent: Promise<Result<void, never>> = /* @__PURE__ */ Promise.resolve(ok());
 
-/** A socket over a runtime's own. */
+/** A socket over a runtime's transport. */
 export class OpenSocket<Client, Server> implements Socket<Client, Server>, SocketListener {
-  readonly #link: SocketTransport;
+  readonly #transport: SocketTransport;
   readonly #setting: SocketSetting<Client, Server>;
-  /** Messages nobody asked for yet: one, and what a runtime had read before it could be held back. */
+  /** Unread messages: one, and those that the runtime had read before it was paused. */
   readonly #inbox: (string | Uint8Array)[] = [];
-  /** About how many bytes they are. */
-  #waiting = 0;
-  /** Who waits for a message, the first of them by itself: mostly it is the only one. */
-  #taker: SocketTaker<Client> | undefined = undefined;
-  readonly #otherTakers: SocketTaker<Client>[] = [];
-  /** Undefined where the runtime sees to it. */
+  /** The approximate size of the inbox. */
+  #inboxBytes = 0;
+  /** The first waiting caller. There is rarely more than one, so the others have a list of their own. */
+  #reader: SocketReader<Client> | undefined = undefined;
+  readonly #otherReaders: SocketReader<Client>[] = [];
+  /** Undefined if the runtime sends pings itself. */
   readonly #keptAlive: KeptAlive | undefined;
-  /** A ping went out, and nothing came since. */
+  /** A ping was sent and nothing has come since. */
   #isPinged = false;
   #closing: { readonly code: number; readonly reason: string } | undefined = undefined;
   #end: SocketEnd | undefined = undefined;
   readonly ended: Promise<SocketEnd>;
-  #tellEnded: (end: SocketEnd) => void = () => {};
+  #resolveEnded: (end: SocketEnd) => void = () => {};
 
-  constructor(link: SocketTransport, setting: SocketSetting<Client, Server>) {
-    this.#link = link;
+  constructor(transport: SocketTransport, setting: SocketSetting<Client, Server>) {
+    this.#transport = transport;
     this.#setting = setting;
-    this.ended = new Promise((resolve) => (this.#tellEnded = resolve));
-    if (link.ping !== undefined) this.#keptAlive = keepAlive(setting.keepAliveMs, () => this.#onQuiet());
-    link.start(this);
+    this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
+    if (transport.ping !== undefined) this.#keptAlive = keepAlive(setting.keepAliveMs, () => this.#onQuiet());
+    transport.start(this);
   }
 
   receive(): Promise<Result<Client, SocketEnd>> {
-    return new Promise((resolve) => this.#give({ of: "receive", resolve }));
+    return new Promise((resolve) => this.#read({ of: "receive", resolve }));
   }
 
   send(message: Server | Encoded<Server>): Promise<Result<void, SocketEnd>> {
@@ -81,13 +81,13 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   }
 
   #send(data: string | Uint8Array): Promise<Result<void, SocketEnd>> {
-    if (this.#end !== undefined || this.#closing !== undefined) return Promise.resolve(error(this.#whyNot()));
-    const room = this.#link.send(data);
+    if (this.#end !== undefined || this.#closing !== undefined) return Promise.resolve(error(this.#currentEnd()));
+    const room = this.#transport.send(data);
     return room === true && !shouldYield() ? sent : this.#whenRoom(room);
   }
 
   async #whenRoom(room: boolean | Promise<boolean>): Promise<Result<void, SocketEnd>> {
-    // What became of it is told next.
+    // The end of the socket follows.
     if (!(await room)) return error(this.#end ?? (await this.ended));
     if (room === true || shouldYield()) await yieldToEventLoop();
     return ok();
@@ -98,20 +98,20 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
       await this.ended;
       return;
     }
-    this.#closing = { code: this.#sendable(code), reason: this.#short(reason) };
-    // Only once it is out: a client that is slow to take what was sent before it has the time of any send.
-    await this.#link.close(this.#closing.code, this.#closing.reason);
+    this.#closing = { code: this.#sendableCode(code), reason: this.#sendableReason(reason) };
+    // The time-out starts once the Close frame is sent: a slow client first reads what was sent before, under the send time-out.
+    await this.#transport.close(this.#closing.code, this.#closing.reason);
     if (this.#end !== undefined) return;
-    const late = guarded(this.#link, () => this.#lateClose());
+    const late = guarded(this.#transport, () => this.#closeTimedOut());
     const timer = setTimeout(late, closingMs);
     await this.ended;
     clearTimeout(timer);
   }
 
-  /** By hand: a generator would cost a message three promises more. */
+  /** Not a generator: that would cost three more promises per message. */
   [Symbol.asyncIterator](): AsyncIterator<Client, undefined> {
     return {
-      next: () => new Promise((resolve, reject) => this.#give({ of: "iteration", resolve, reject })),
+      next: () => new Promise((resolve, reject) => this.#read({ of: "iteration", resolve, reject })),
     };
   }
 
@@ -123,105 +123,105 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
       inBackground(this.close({ code: 1003, reason: "a kind of message this socket does not carry" }));
       return;
     }
-    // Most runtimes have looked before it was read; the others have no limit of ours.
+    // Most runtimes check the size before they read; the others have no such setting.
     const { maxMessage } = this.#setting;
     if (isLonger(data, maxMessage)) {
       inBackground(this.close({ code: 1009, reason: `a message longer than ${maxMessage} bytes` }));
       return;
     }
-    const taker = this.#taker;
-    if (taker !== undefined) {
-      this.#taker = this.#otherTakers.shift();
-      this.#hand(taker, data);
+    const reader = this.#reader;
+    if (reader !== undefined) {
+      this.#reader = this.#otherReaders.shift();
+      this.#deliver(reader, data);
       return;
     }
     this.#inbox.push(data);
-    this.#waiting += data.length + emptyMessage;
-    if (this.#link.pause !== undefined) this.#link.pause();
-    else if (this.#waiting > this.#setting.maxMessage + maxWaitingBytes) {
+    this.#inboxBytes += data.length + messageOverhead;
+    if (this.#transport.pause !== undefined) this.#transport.pause();
+    else if (this.#inboxBytes > this.#setting.maxMessage + maxWaitingBytes) {
       inBackground(this.close({ code: 1013, reason: "more messages than this socket can hold" }));
     }
   }
 
   frame(): void {
     this.#isPinged = false;
-    this.#keptAlive?.heard();
+    this.#keptAlive?.noteActivity();
   }
 
   closed(code: number, reason: string): void {
-    // Of an answer to our own close, runtimes tell or do not: it is ours that counts.
-    this.#over({ kind: "closed", code, reason, ...this.#closing });
+    // Some runtimes report the client's answer to our close, others our own code. Ours counts.
+    this.#finish({ kind: "closed", code, reason, ...this.#closing });
   }
 
   lost(detail: string): void {
-    this.#over(this.#closing === undefined ? { kind: "lost", detail } : { kind: "closed", ...this.#closing });
+    this.#finish(this.#closing === undefined ? { kind: "lost", detail } : { kind: "closed", ...this.#closing });
   }
 
   stopping(): void {
     inBackground(this.close({ code: 1001, reason: "The server is stopping." }));
   }
 
-  /** Gives the next message, or the end, to whoever asked, now or when it is there. */
-  #give(taker: SocketTaker<Client>): void {
+  /** Gives the reader the next message or the end, now or later. */
+  #read(reader: SocketReader<Client>): void {
     const data = this.#inbox.length > 0 ? this.#inbox.shift() : undefined;
     if (data !== undefined) {
-      this.#waiting -= data.length + emptyMessage;
-      if (this.#inbox.length === 0) this.#link.resume?.();
-      this.#hand(taker, data);
-    } else if (this.#end !== undefined) tellEnd(taker, this.#end);
-    else if (this.#taker === undefined) this.#taker = taker;
-    else this.#otherTakers.push(taker);
+      this.#inboxBytes -= data.length + messageOverhead;
+      if (this.#inbox.length === 0) this.#transport.resume?.();
+      this.#deliver(reader, data);
+    } else if (this.#end !== undefined) deliverEnd(reader, this.#end);
+    else if (this.#reader === undefined) this.#reader = reader;
+    else this.#otherReaders.push(reader);
   }
 
-  #hand(taker: SocketTaker<Client>, data: string | Uint8Array): void {
+  #deliver(reader: SocketReader<Client>, data: string | Uint8Array): void {
     const read = this.#setting.client.read(data);
-    if (!read.ok) return tellEnd(taker, { kind: "unreadable", detail: read.error });
+    if (!read.ok) return deliverEnd(reader, { kind: "unreadable", detail: read.error });
     const value = read.value as Client;
-    if (taker.of === "receive") taker.resolve(ok(value));
-    else taker.resolve({ done: false, value });
+    if (reader.of === "receive") reader.resolve(ok(value));
+    else reader.resolve({ done: false, value });
   }
 
   #onQuiet(): void {
     if (this.#inbox.length > 0 || !this.#isPinged) {
-      // While its messages wait for the handler nothing is read, so that nothing is heard is not the client's doing; nor is
-      // it heard that it went, but from what cannot be written to it.
+      // While messages wait for the handler nothing is read, so silence is not the client's fault. A ping still shows a
+      // client that has gone: it cannot be written.
       this.#isPinged = this.#inbox.length === 0;
-      this.#link.ping?.();
+      this.#transport.ping?.();
       return;
     }
-    // First, for a runtime tells of the connection's end at once.
+    // Before `terminate`, which may report the end at once.
     this.lost(`nothing heard for ${(2 * this.#setting.keepAliveMs) / 1000}s`);
-    this.#link.terminate();
+    this.#transport.terminate();
   }
 
-  #lateClose(): void {
+  #closeTimedOut(): void {
     this.lost("the close was not answered");
-    this.#link.terminate();
+    this.#transport.terminate();
   }
 
-  #over(end: SocketEnd): void {
+  #finish(end: SocketEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
     this.#keptAlive?.end();
-    if (this.#taker !== undefined) tellEnd(this.#taker, end);
-    for (const taker of this.#otherTakers.splice(0)) tellEnd(taker, end);
-    this.#taker = undefined;
-    this.#tellEnded(end);
+    if (this.#reader !== undefined) deliverEnd(this.#reader, end);
+    for (const reader of this.#otherReaders.splice(0)) deliverEnd(reader, end);
+    this.#reader = undefined;
+    this.#resolveEnded(end);
   }
 
-  #whyNot(): SocketEnd {
+  #currentEnd(): SocketEnd {
     return this.#end ?? { kind: "closed", code: this.#closing?.code ?? 1000, reason: this.#closing?.reason ?? "" };
   }
 
-  // RFC 6455 §7.4: the codes an endpoint may send.
-  #sendable(code: number): number {
+  // RFC 6455 §7.4: the codes that an endpoint may send.
+  #sendableCode(code: number): number {
     const isSendable = [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014].includes(code);
     if (isSendable || (Number.isInteger(code) && code >= 3000 && code <= 4999)) return code;
     this.#setting.warn(`closed a socket with the code ${code}, which none can send: it was sent 1011`);
     return 1011;
   }
 
-  #short(reason: string): string {
+  #sendableReason(reason: string): string {
     if (reason.isWellFormed() && new TextEncoder().encode(reason).byteLength <= maxReasonBytes) return reason;
     this.#setting.warn("closed a socket with a reason longer than 123 bytes, or no text: it was left out");
     return "";
@@ -230,42 +230,42 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
 
 function isLonger(data: string | Uint8Array, max: number): boolean {
   if (data.length > max) return true;
-  // A character is three bytes at the most.
+  // A UTF-16 unit has at most three bytes in UTF-8.
   return typeof data === "string" && data.length * 3 > max && byteLength(data) > max;
 }
 
-function tellEnd<Client>(taker: SocketTaker<Client>, end: SocketEnd): void {
-  if (taker.of === "receive") taker.resolve(error(end));
-  else if (end.kind === "unreadable") taker.reject(new Unreadable(end.detail));
-  else taker.resolve({ done: true, value: undefined });
+function deliverEnd<Client>(reader: SocketReader<Client>, end: SocketEnd): void {
+  if (reader.of === "receive") reader.resolve(error(end));
+  else if (end.kind === "unreadable") reader.reject(new Unreadable(end.detail));
+  else reader.resolve({ done: true, value: undefined });
 }
 
-/** What a socket has of the request that opened it. */
+/** The request that opened a socket. */
 export interface SocketRequest {
-  /** Runs work as part of the request: what it logs carries the request's id. */
+  /** Runs work in the request's context: its log lines have the request's id. */
   run<A>(work: () => A): A;
-  /** Says what is a bug of the application's, and changes nothing for its client. */
+  /** Logs a bug of the application that does not affect the client. */
   warn(message: string): void;
   raised(thrown: unknown): void;
-  /** Said once. */
+  /** Called once. */
   ended(how: string): void;
 }
 
-/** Has a handler speak with the client, and closes the socket as what came of it says. Never rejects. */
+/** Runs the handler and closes the socket with the code of its outcome. Never rejects. */
 export async function serveSocket<Client, Server>(
-  link: SocketTransport,
+  transport: SocketTransport,
   handler: SocketHandler<Client, Server>,
   setting: Omit<SocketSetting<Client, Server>, "warn">,
   request: SocketRequest,
 ): Promise<void> {
-  const socket = new OpenSocket(link, { ...setting, warn: (message) => request.warn(message) });
-  const spoken = await handled(handler, socket, request);
-  await socket.close(closes[spoken]);
+  const socket = new OpenSocket(transport, { ...setting, warn: (message) => request.warn(message) });
+  const outcome = await runHandler(handler, socket, request);
+  await socket.close(closes[outcome]);
   const end = await socket.ended;
-  request.ended(spoken === "raised" ? "its handler raised" : socketEndText(end));
+  request.ended(outcome === "raised" ? "its handler raised" : socketEndText(end));
 }
 
-/** What came of a handler. */
+/** The outcome of a handler. */
 type ServedSocket = "returned" | "unreadable" | "raised";
 
 const closes: { readonly [S in ServedSocket]: { readonly code: number; readonly reason: string } } = {
@@ -274,7 +274,7 @@ const closes: { readonly [S in ServedSocket]: { readonly code: number; readonly 
   raised: { code: 1011, reason: "Something went wrong at our end." },
 };
 
-async function handled<Client, Server>(
+async function runHandler<Client, Server>(
   handler: SocketHandler<Client, Server>,
   socket: OpenSocket<Client, Server>,
   request: SocketRequest,

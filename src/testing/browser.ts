@@ -2,88 +2,88 @@ import { stripped } from "../http/fields.ts";
 import { call } from "./call.ts";
 import type { TestAnswer, TestCallOptions, TestApp } from "./call.ts";
 
-/** A client that keeps cookies from one call to the next, as a browser does (RFC 6265 §5). */
+/** A client that keeps cookies between calls, like a browser (RFC 6265 §5). */
 export interface TestBrowser {
-  /** As `Test.call`, with the cookies it holds for the target's path beside those of the call's own headers. */
+  /** Like `Test.call`. It adds the cookies for the target's path to the call's own headers. */
   call(method: string, target: string, options?: TestCallOptions): Promise<TestAnswer>;
-  /** What it holds now, by name. */
+  /** The current cookies, by name. */
   cookies(): ReadonlyMap<string, string>;
 }
 
-interface Held {
+interface StoredCookie {
   readonly name: string;
   readonly value: string;
   readonly path: string;
-  /** In milliseconds since 1970; never, for one without an age. */
-  readonly until: number;
+  /** In milliseconds since 1970; infinite without `Max-Age`. */
+  readonly expiresAt: number;
 }
 
-/** A browser that visits one app. Redirects are answers like any other: it follows none. */
+/** Makes a browser for one app. It does not follow redirects. */
 export function browser(app: TestApp): TestBrowser {
-  const jar = new Jar();
+  const jar = new CookieJar();
   let last = clockOf(app);
   return {
     async call(method, target, options = {}) {
       last = options.now ?? clockOf(app);
       const headers = pairsOf(options);
-      const held = jar.for(pathOf(target), last);
-      const sent = held === "" ? headers : [...headers, ["cookie", held] as const];
+      const cookies = jar.for(pathOf(target), last);
+      const sent = cookies === "" ? headers : [...headers, ["cookie", cookies] as const];
       const answered = await call(app, method, target, { ...options, headers: sent });
       for (const line of answered.headers.getSetCookie()) jar.take(line, pathOf(target), last);
       return answered;
     },
-    cookies: () => jar.held(last),
+    cookies: () => jar.cookies(last),
   };
 }
 
-class Jar {
-  #held: readonly Held[] = [];
+class CookieJar {
+  #cookies: readonly StoredCookie[] = [];
 
-  /** The `Cookie` line for a path: the longest paths first, then the oldest. */
+  /** The `Cookie` header for a path: longest paths first, then the oldest. */
   for(path: string, now: Date): string {
     this.#forget(now);
-    const matching = this.#held.filter((cookie) => isWithin(path, cookie.path));
+    const matching = this.#cookies.filter((cookie) => isWithin(path, cookie.path));
     const sorted = matching.toSorted((a, b) => b.path.length - a.path.length);
     return sorted.map(({ name, value }) => `${name}=${value}`).join("; ");
   }
 
   take(line: string, target: string, now: Date): void {
     const cookie = cookieOf(line, target, now);
-    const others = this.#held.filter(({ name, path }) => name !== cookie.name || path !== cookie.path);
-    this.#held = [...others, cookie];
+    const others = this.#cookies.filter(({ name, path }) => name !== cookie.name || path !== cookie.path);
+    this.#cookies = [...others, cookie];
     this.#forget(now);
   }
 
-  held(now: Date): ReadonlyMap<string, string> {
+  cookies(now: Date): ReadonlyMap<string, string> {
     this.#forget(now);
-    return new Map(this.#held.map(({ name, value }) => [name, value]));
+    return new Map(this.#cookies.map(({ name, value }) => [name, value]));
   }
 
   #forget(now: Date): void {
-    this.#held = this.#held.filter(({ until }) => until > now.getTime());
+    this.#cookies = this.#cookies.filter(({ expiresAt }) => expiresAt > now.getTime());
   }
 }
 
-function cookieOf(line: string, target: string, now: Date): Held {
+function cookieOf(line: string, target: string, now: Date): StoredCookie {
   const [pair = "", ...attributes] = line.split(";").map((part) => stripped(part));
   const equals = pair.indexOf("=");
-  const said = new Map(
+  const values = new Map(
     attributes.map((attribute) => {
       const [name = "", ...value] = attribute.split("=");
       return [name.toLowerCase(), value.join("=")];
     }),
   );
-  const age = said.get("max-age");
-  const path = said.get("path");
+  const age = values.get("max-age");
+  const path = values.get("path");
   return {
     name: pair.slice(0, equals),
     value: pair.slice(equals + 1),
     path: path?.startsWith("/") === true ? path : target.slice(0, Math.max(1, target.lastIndexOf("/"))),
-    until: age === undefined ? Number.POSITIVE_INFINITY : now.getTime() + Number(age) * 1000,
+    expiresAt: age === undefined ? Number.POSITIVE_INFINITY : now.getTime() + Number(age) * 1000,
   };
 }
 
-// RFC 6265 §5.1.4: "/games/1" is for itself and for what is below it, and not for "/games/12".
+// RFC 6265 §5.1.4: "/games/1" matches "/games/1/x" and not "/games/12".
 function isWithin(path: string, of: string): boolean {
   return path === of || path.startsWith(of.endsWith("/") ? of : `${of}/`);
 }

@@ -8,23 +8,23 @@ import { bodyTooLarge, noRoom } from "../inputs/body-source.ts";
 import type { BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import type { Route } from "../routing/route.ts";
 
-/** An app with no socket: requests in, answers out. */
+/** An app under test, without a server. */
 export interface TestApp {
   readonly app: App;
-  /** The app's own clock, where it was made with one. */
+  /** The app's clock, if it was made with one. */
   readonly now?: (() => Date) | undefined;
 }
 
-/** An answer, its body read to the end. */
+/** A response with its whole body. */
 export interface TestAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
-  /** The body, parsed. */
+  /** Parses the body. */
   json(): unknown;
 }
 
-/** An answer, its body read to the end. */
+/** Reads a response to its end. */
 export async function answeredBy(sent: WireResponse): Promise<TestAnswer> {
   const headers = new Headers();
   for (let i = 0; i < sent.head.length; i += 2) headers.append(sent.head[i] as string, sent.head[i + 1] as string);
@@ -32,7 +32,7 @@ export async function answeredBy(sent: WireResponse): Promise<TestAnswer> {
   return { status: sent.status, headers, body: text, json: () => JSON.parse(text) as unknown };
 }
 
-/** Throws for what the application did and had not declared. */
+/** Throws if the application did something that its route does not declare. */
 export function failOnUndeclared(deed: string | undefined): void {
   if (deed !== undefined) throw new Error(`Test.call: ${deed}`);
 }
@@ -51,16 +51,14 @@ async function textOf(body: WireResponse["body"]): Promise<string> {
   return text + decoder.decode();
 }
 
-/** A body as a test gives it. */
 type CallBody = string | Uint8Array | FormData | URLSearchParams | object;
 
-/** A body as it goes on the wire. */
 interface EncodedBody {
   readonly bytes: Uint8Array;
   readonly contentType: string | undefined;
 }
 
-/** Encodes a body with the type a client would give it; text and bytes name none. */
+/** Encodes a body, with the `Content-Type` that a client would send; text and bytes have none. */
 async function encodeBody(body: CallBody | undefined): Promise<EncodedBody | undefined> {
   if (body === undefined) return undefined;
   if (typeof body === "string") return { bytes: new TextEncoder().encode(body), contentType: undefined };
@@ -75,21 +73,21 @@ async function encodeForm(form: FormData | URLSearchParams): Promise<EncodedBody
   return { bytes: new Uint8Array(await encoded.arrayBuffer()), contentType };
 }
 
-/** What a call may send. */
+/** The options of a call. */
 export interface TestCallOptions {
-  /** A list keeps a header's lines apart. */
+  /** A list may repeat a header. */
   readonly headers?: Iterable<readonly [name: string, value: string]> | { readonly [name: string]: string };
-  /** Text and bytes go as they are, `URLSearchParams` and `FormData` as forms, anything else as JSON. */
+  /** Text and bytes are sent unchanged, `URLSearchParams` and `FormData` as forms, anything else as JSON. */
   readonly body?: CallBody;
-  /** The address it comes from: `127.0.0.1` unless set. */
+  /** The client's address: `127.0.0.1` unless set. */
   readonly peer?: string;
-  /** The instant it is answered at, in place of the app's clock. */
+  /** The time of the request, instead of the app's clock. */
   readonly now?: Date;
-  /** Aborted, the client has gone. */
+  /** Abort it to disconnect the client. */
   readonly gone?: AbortSignal;
 }
 
-/** An exchange of a test's own: header lines and target stand as they were given. */
+/** An exchange for tests: target and header lines are not normalised. */
 export class CallExchange implements Exchange {
   readonly method: string;
   readonly target: string;
@@ -99,7 +97,7 @@ export class CallExchange implements Exchange {
   readonly body: BodySource | undefined;
   readonly canUpgrade = true;
   readonly canTakeOver = true;
-  /** The first thing the application did, while its answer was sent, that it had not declared. */
+  /** The first undeclared thing that the application did while its response was sent. */
   undeclaredDeed: string | undefined = undefined;
   readonly #lines: readonly (readonly [name: string, value: string])[];
 
@@ -163,7 +161,7 @@ class GivenBody implements BodySource {
   }
 
   whole(limit: number, receiver: BodyReceiver): void {
-    // Later, as a body on a wire comes.
+    // Asynchronous, like a body from a network.
     queueMicrotask(() => {
       if (this.length > limit) receiver.done(bodyTooLarge);
       else receiver.done(receiver.take(this.length) ? this.#bytes : noRoom);
@@ -171,16 +169,15 @@ class GivenBody implements BodySource {
   }
 }
 
-/** Makes an app to be called. Throws what `App.make` throws. */
+/** Makes an app for tests. Throws what `App.make` throws. */
 export function app(routes: readonly Route[], options?: AppOptions): TestApp {
   return { app: make(routes, options), now: options?.now };
 }
 
 /**
- * Calls an app as a client does, with any method and any target as they would stand on the wire.
+ * Sends a request to an app. Method and target are used exactly as given.
  *
- * @throws Error where the application answers with a code or a status that nobody declared: it is a bug, which a
- * server logs and a test should fail on.
+ * @throws Error if the application answers with an undeclared code or status. That is a bug: a server logs it.
  */
 export async function call(
   { app }: TestApp,

@@ -10,14 +10,13 @@ import type { Result } from "../result.ts";
 import { CallExchange, answeredBy, failOnUndeclared } from "./call.ts";
 import type { TestAnswer, TestCallOptions, TestApp } from "./call.ts";
 
-/** Hears of each event; the answer `"stop"` is a client that goes. */
+/** Receives each event; return `"stop"` to disconnect. */
 export type Receive = (event: Omit<ReadEvent, "retryMs">) => Awaitable<void | "stop">;
 
 /**
- * Reads an event stream as a browser does, event by event, until it ends or `receive` answers `"stop"`. The error is an
- * answer that is no event stream.
+ * Reads an event stream until it ends or `receive` returns `"stop"`. The error is a response that is not an event stream.
  *
- * @throws Error where the application answers, or sends, what nobody declared; and what its producer raised.
+ * @throws Error if the application answers or sends something undeclared; and what its producer throws.
  */
 export async function events(
   { app }: TestApp,
@@ -45,7 +44,7 @@ export async function events(
   return ok();
 }
 
-/** Whether whoever receives them stopped it. */
+/** Resolves with true if `receive` stopped it. */
 async function readEvents(parts: Parts, receive: Receive, exchange: CallExchange): Promise<boolean> {
   const reader = new EventReader();
   for (let part = await parts.next(); part !== undefined; part = await parts.next()) {

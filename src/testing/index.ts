@@ -1,4 +1,4 @@
-/** The `Test` namespace: an app that is called with no socket. */
+/** The `Test` namespace: calls an app without a server. */
 export { app, call } from "./call.ts";
 export { browser } from "./browser.ts";
 export type { TestBrowser } from "./browser.ts";

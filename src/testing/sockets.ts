@@ -6,58 +6,58 @@ import type { Socket, SocketEnd, SocketListener, SocketTransport } from "../sock
 import { CallExchange, answeredBy, failOnUndeclared } from "./call.ts";
 import type { TestAnswer, TestCallOptions, TestApp } from "./call.ts";
 
-/** The two ends of a connection with no wire between them. */
+/** The two ends of a connection in memory. */
 function linkedPair(): readonly [SocketTransport, SocketTransport] {
-  const [one, other] = [new MemoryLink(), new MemoryLink()];
+  const [one, other] = [new MemoryTransport(), new MemoryTransport()];
   one.peer = other;
   other.peer = one;
   return [one, other];
 }
 
-type Said = (heard: SocketListener) => void;
+type Delivery = (listener: SocketListener) => void;
 
-class MemoryLink implements SocketTransport {
-  /** The other end, once it has one. */
-  peer: MemoryLink = this;
-  #heard: SocketListener | undefined = undefined;
-  /** What the other side said and this one has not taken. */
-  readonly #arrived: Said[] = [];
+class MemoryTransport implements SocketTransport {
+  /** The other end, set after construction. */
+  peer: MemoryTransport = this;
+  #listener: SocketListener | undefined = undefined;
+  /** What the other end sent and this one has not read. */
+  readonly #arrived: Delivery[] = [];
   #isPaused = false;
   #isDelivering = false;
-  readonly #whenTaken: (() => void)[] = [];
+  readonly #whenDrained: (() => void)[] = [];
   #isOver = false;
 
-  start(heard: SocketListener): void {
-    this.#heard = heard;
+  start(listener: SocketListener): void {
+    this.#listener = listener;
     this.#deliver();
   }
 
   send(data: string | Uint8Array): boolean | Promise<boolean> {
     const { peer } = this;
     if (this.#isOver) return false;
-    // Bytes are the sender's own to change once they are sent.
+    // The sender may change its bytes after sending.
     const sent = typeof data === "string" ? data : data.slice();
-    peer.#take((heard) => heard.message(sent));
+    peer.#enqueue((listener) => listener.message(sent));
     if (!peer.#isPaused) return true;
-    return new Promise((resolve) => peer.#whenTaken.push(() => resolve(!this.#isOver)));
+    return new Promise((resolve) => peer.#whenDrained.push(() => resolve(!this.#isOver)));
   }
 
   ping(): void {
-    this.peer.#take((heard) => heard.frame());
-    this.#take((heard) => heard.frame());
+    this.peer.#enqueue((listener) => listener.frame());
+    this.#enqueue((listener) => listener.frame());
   }
 
   close(code = 1005, reason = ""): void {
-    this.peer.#take((heard) => heard.closed(code, reason));
-    this.peer.#over();
-    this.#take((heard) => heard.closed(code, reason));
-    this.#over();
+    this.peer.#enqueue((listener) => listener.closed(code, reason));
+    this.peer.#finish();
+    this.#enqueue((listener) => listener.closed(code, reason));
+    this.#finish();
   }
 
   terminate(): void {
-    this.peer.#take((heard) => heard.lost("the connection ended without a close"));
-    this.peer.#over();
-    this.#over();
+    this.peer.#enqueue((listener) => listener.lost("the connection ended without a close"));
+    this.peer.#finish();
+    this.#finish();
   }
 
   pause(): void {
@@ -69,28 +69,28 @@ class MemoryLink implements SocketTransport {
     this.#deliver();
   }
 
-  #take(said: Said): void {
-    this.#arrived.push(said);
+  #enqueue(delivery: Delivery): void {
+    this.#arrived.push(delivery);
     this.#deliver();
   }
 
-  // Later, as what is on a wire comes; one after the other, as long as the socket takes them.
+  // Asynchronous, like a network; one after another, until the socket pauses.
   #deliver(): void {
     if (this.#isDelivering) return;
     this.#isDelivering = true;
     queueMicrotask(() => {
       this.#isDelivering = false;
-      const heard = this.#heard;
-      while (heard !== undefined && !this.#isPaused && this.#arrived.length > 0) this.#arrived.shift()?.(heard);
-      if (this.#arrived.length === 0) for (const taken of this.#whenTaken.splice(0)) taken();
+      const listener = this.#listener;
+      while (listener !== undefined && !this.#isPaused && this.#arrived.length > 0) this.#arrived.shift()?.(listener);
+      if (this.#arrived.length === 0) for (const drained of this.#whenDrained.splice(0)) drained();
     });
   }
 
-  #over(): void {
+  #finish(): void {
     this.#isOver = true;
-    // The close is behind what was said before it, and nobody waits for room any more.
+    // The close comes after earlier messages, and waiting senders are released.
     this.resume();
-    for (const taken of this.#whenTaken.splice(0)) taken();
+    for (const drained of this.#whenDrained.splice(0)) drained();
   }
 }
 
@@ -101,14 +101,14 @@ const handshake = {
   "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
 };
 
-// A client in a test need not be pinged: the server's own pings reach it.
+// The client sends no pings: the server's are enough.
 const keepAliveMs = 2 ** 31 - 1;
-// What a server sends it is not its own to bound.
+// The client does not limit the server's messages.
 const maxMessage = Number.MAX_SAFE_INTEGER;
 
 /**
- * Opens a socket as a client does, and has `talk` speak on it: both ends are in this process, and nothing is between
- * them. What `talk` returns is the answer, and with it the socket is closed. The error is an answer that opens no socket.
+ * Opens a WebSocket in memory and runs `talk` as its client. When `talk` returns, the socket closes, and its value is the
+ * result. The error is a response that opens no socket.
  */
 export async function websocket<Client, Server, A>(
   { app }: TestApp,
@@ -126,7 +126,7 @@ export async function websocket<Client, Server, A>(
   if (sent.socket === undefined) return error(await answeredBy(sent));
 
   const [near, far] = linkedPair();
-  const spoken = sent.socket.open(far);
+  const served = sent.socket.open(far);
   const warn = (message: string): void => {
     throw new Error(`Test.websocket: ${message}`);
   };
@@ -142,7 +142,7 @@ export async function websocket<Client, Server, A>(
     return ok(await talk(socket));
   } finally {
     await socket.close();
-    await spoken;
+    await served;
   }
 }
 

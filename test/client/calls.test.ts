@@ -165,7 +165,7 @@ describe("what a call sends", () => {
     const untyped = api["GET /orders/{id}"] as (sent: object) => Promise<unknown>;
     await expect(untyped({})).rejects.toThrow("/orders/{id}: id is missing");
     await expect(api["GET /two words/{name}/x"]({ path: { name: "" } })).rejects.toThrow(
-      "name is missing, or no segment",
+      "name is missing, or is not a valid segment",
     );
     await expect(api["GET /two words/{name}/x"]({ path: { name: ".." } })).rejects.toThrow("name is missing");
     await expect(api["GET /files/{rest*}"]({ path: { rest: ["a", ""] } })).rejects.toThrow("rest is missing");

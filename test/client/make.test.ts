@@ -279,14 +279,12 @@ describe("an address", () => {
     "of another origin than the base's is refused, and told nothing of: %s",
     async (address) => {
       const client = Client.make({ baseUrl: "http://127.0.0.1:9/" });
-      await expect(client.fetch(address)).rejects.toThrow(
-        /^Client\.fetch: that address is not of http:\/\/127\.0\.0\.1:9$/,
-      );
+      await expect(client.fetch(address)).rejects.toThrow(/^Client\.fetch: the URL is not of http:\/\/127\.0\.0\.1:9$/);
     },
   );
 
   it.each(["", "x", "http://", "ftp://x/"])("of a base that is none is refused: %j", (baseUrl) => {
-    expect(() => Client.make({ baseUrl })).toThrow("Client.make: baseUrl is a URL of http or https");
+    expect(() => Client.make({ baseUrl })).toThrow("Client.make: baseUrl must be an http or https URL");
   });
 
   it("is relative to the base's path", async () => {

@@ -275,7 +275,7 @@ describe("an event stream", () => {
       ),
       1,
     );
-    expect([values, thrown]).toEqual([[1], new Error("the event stream does not go on: signed_out")]);
+    expect([values, thrown]).toEqual([[1], new Error("the event stream cannot resume: signed_out")]);
     expect((thrown as Error).cause).toMatchObject({ ok: false, status: 401, error: "signed_out" });
     const page = () => new Response("<p>", { headers: { "content-type": "text/html" } });
     expect(
@@ -285,7 +285,7 @@ describe("an event stream", () => {
           1,
         )
       ).thrown,
-    ).toMatchObject({ message: /what answers is none/ });
+    ).toMatchObject({ message: /the response is not an event stream/ });
   });
 
   it("that was asked for by more than a GET is not asked for again", async () => {

@@ -166,7 +166,7 @@ describe("a hub", () => {
   });
 
   it.each([0, -1, 1.5, Number.NaN])("ST-39 has no depth of %d", (depth) => {
-    expect(() => hubOf(depth)).toThrow(`Broadcast.create: depth cannot be ${depth}`);
+    expect(() => hubOf(depth)).toThrow(`Broadcast.create: depth must be a whole number from 1, not ${depth}`);
   });
 
   it("ST-39 may have a depth of 1", async () => {

@@ -46,7 +46,7 @@ class MemoryWorld implements World {
     this.#away.add(member);
     const listener = this.#listeners[member];
     this.#goOn(member);
-    if (listener !== undefined && this.#engine.lines.delete(listener)) listener.died(new Error("cut"));
+    if (listener !== undefined && this.#engine.lines.delete(listener)) listener.lost(new Error("cut"));
   }
 
   mend(member: number): void {

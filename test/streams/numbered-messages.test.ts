@@ -11,7 +11,7 @@ describe("numbered messages", () => {
     fc.assert(
       fc.property(text, text, (topic, wire) => {
         const [here, there] = pair();
-        expect(there.read(here.event(topic, wire))).toEqual({ event: { topic, wire }, isBehindGap: false });
+        expect(there.read(here.event(topic, wire))).toEqual({ event: { topic, wire }, hasGap: false });
       }),
     );
   });
@@ -29,11 +29,11 @@ describe("numbered messages", () => {
             isLost = true;
             continue;
           }
-          expect(there.read(message)).toEqual({ event: { topic: "t", wire: `${i}` }, isBehindGap: isLost });
+          expect(there.read(message)).toEqual({ event: { topic: "t", wire: `${i}` }, hasGap: isLost });
           isLost = false;
           if (fate === "comes twice") expect(there.read(message)).toBeUndefined();
         }
-        expect(there.read(here.mark())).toEqual({ event: undefined, isBehindGap: isLost });
+        expect(there.read(here.mark())).toEqual({ event: undefined, hasGap: isLost });
       }),
     );
   });
@@ -55,10 +55,10 @@ describe("numbered messages", () => {
   it("of a sender that was not heard of are no gap, nor after a break", () => {
     const [here, there] = pair();
     here.event("t", "lost");
-    expect(there.read(here.event("t", "2"))?.valueOf()).toMatchObject({ isBehindGap: false });
+    expect(there.read(here.event("t", "2"))?.valueOf()).toMatchObject({ hasGap: false });
     here.event("t", "lost");
     there.forget();
-    expect(there.read(here.event("t", "4"))?.valueOf()).toMatchObject({ isBehindGap: false });
+    expect(there.read(here.event("t", "4"))?.valueOf()).toMatchObject({ hasGap: false });
   });
 
   it("take no more room for senders that come and go", () => {
@@ -68,6 +68,6 @@ describe("numbered messages", () => {
     for (let i = 0; i < 1000; i++) there.read(new SequenceNumbers().mark());
     first.event("t", "lost");
     // Forgotten, and so no gap.
-    expect(there.read(first.event("t", "3"))).toEqual({ event: { topic: "t", wire: "3" }, isBehindGap: false });
+    expect(there.read(first.event("t", "3"))).toEqual({ event: { topic: "t", wire: "3" }, hasGap: false });
   });
 });

@@ -64,7 +64,7 @@ describe("a relay over an engine", () => {
     await one.relay.publish("t", "1");
     const [first] = engine.lines;
     engine.lines.delete(first as RelayListener);
-    first?.died(new Error("cut"));
+    first?.lost(new Error("cut"));
     await expect(one.relay.publish("t", "2")).rejects.toThrow("there is no connection");
     await engine.pass(500);
     expect(other.told).toEqual(["t 1", "missed"]);
@@ -173,7 +173,7 @@ describe("a relay over an engine that is slow, or held up", () => {
     await other.relay.publish("t", "1");
     const [first] = engine.lines;
     engine.lines.delete(first as RelayListener);
-    first?.died(new Error("cut"));
+    first?.lost(new Error("cut"));
     await other.relay.publish("t", "2");
     await engine.pass(500);
     // What was missed is told once, with the connection, and not again with the next message.
@@ -205,7 +205,7 @@ describe("a relay over an engine that is slow, or held up", () => {
     await engine.pass(10_000);
     engine.isDeaf = true;
     await engine.pass(20_000);
-    listener?.heard("0123456789abcdef 1");
+    listener?.received("0123456789abcdef 1");
     await engine.pass(9000);
     expect([engine.destroyed, told, messages("warn")]).toEqual([0, [], []]);
   });
@@ -287,8 +287,8 @@ describe("a relay over an engine, closed,", () => {
     const [listener] = engine.lines;
     const closing = relay.close();
     await expect(relay.publish("t", "1")).rejects.toThrow("there is no connection");
-    listener?.heard("0123456789abcdef 1 1 tlate");
-    listener?.died(new Error("cut"));
+    listener?.received("0123456789abcdef 1 1 tlate");
+    listener?.lost(new Error("cut"));
     await engine.pass(4000);
     expect([told, messages("warn"), engine.lines.size]).toEqual([[], [], 1]);
     answered.open();

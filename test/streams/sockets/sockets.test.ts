@@ -167,7 +167,7 @@ describe("a handshake", () => {
 
   it("has a subprotocol that is a name", () => {
     expect(() => Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: "a b" })).toThrow(
-      'Socket.protocol: "a b" is no subprotocol\'s name',
+      'Socket.protocol: "a b" is not a valid subprotocol name',
     );
   });
 });
@@ -422,7 +422,7 @@ describe("a message for many sockets", () => {
   });
 
   it("that its shape cannot write is the application's bug, and so are bytes", () => {
-    expect(() => Socket.encode(echoing.server, { text: 1 as never })).toThrow("a message that cannot be written");
-    expect(() => Socket.encode(Socket.binary, new Uint8Array(1))).toThrow("bytes are sent as they are");
+    expect(() => Socket.encode(echoing.server, { text: 1 as never })).toThrow("the shape cannot write this message");
+    expect(() => Socket.encode(Socket.binary, new Uint8Array(1))).toThrow("bytes need no encoding");
   });
 });

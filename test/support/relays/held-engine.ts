@@ -21,7 +21,7 @@ export class HeldEngine implements RelayEngine {
       send: async (message) => {
         if (this.held !== undefined) await new Promise<void>((resolve) => this.held?.push(resolve));
         if (!this.lines.has(listener)) throw new Error("it ended");
-        if (!this.isDeaf) for (const { heard } of this.lines) heard(message);
+        if (!this.isDeaf) for (const { received } of this.lines) received(message);
       },
       close: async () => void this.lines.delete(listener),
       destroy: () => {
@@ -59,6 +59,6 @@ export class HeldEngine implements RelayEngine {
   dies(): void {
     const all = [...this.lines];
     this.lines.clear();
-    for (const { died } of all) died(new RangeError("secret"));
+    for (const { lost } of all) lost(new RangeError("secret"));
   }
 }
