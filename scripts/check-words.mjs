@@ -9,20 +9,19 @@ import { parseSync, Visitor } from "oxc-parser";
 
 /** What is not yet held. The list only gets shorter. */
 const notYet = [
-  "adapters/",
+  "adapters/bun/",
+  "adapters/deno/",
+  "adapters/node/",
+  "adapters/whatwg/",
+  "adapters/workers/",
   "cli/",
   "src/answers/",
   "src/app/",
-  "src/client/",
-  "src/database/",
-  "src/events/",
   "src/inputs/",
   "src/openapi/",
   "src/schema/",
   "src/security/cors.ts",
-  "src/sockets/",
   "src/telemetry/",
-  "src/testing/",
 ];
 
 /** In comments and messages. @type {readonly (readonly [words: RegExp, instead: string])[]} */

@@ -46,9 +46,9 @@ export function socketHandlers(
       data.link = new BunLink(socket, speaking);
       speaking.open.track(data.opened, data.link).catch((thrown: unknown) => caught(thrown, socket));
     }),
-    message: closing(({ data }, message: string | Uint8Array) => data.link?.heard?.message(message)),
-    ping: closing(({ data }) => data.link?.heard?.frame()),
-    pong: closing(({ data }) => data.link?.heard?.frame()),
+    message: closing(({ data }, message: string | Uint8Array) => data.link?.listener?.message(message)),
+    ping: closing(({ data }) => data.link?.listener?.frame()),
+    pong: closing(({ data }) => data.link?.listener?.frame()),
     drain: closing(({ data }) => data.link?.drained()),
     close: closing(({ data }, code: number, reason: string) => data.link?.ended(code, reason)),
   };
@@ -67,7 +67,7 @@ function closing<Given extends readonly unknown[]>(
 class BunLink implements ListenableTransport {
   readonly #socket: BunSocket<SocketData>;
   readonly #speaking: BunSocketServer;
-  heard: SocketListener | undefined = undefined;
+  listener: SocketListener | undefined = undefined;
   /** What waits until the client has taken more. */
   #waiting: { readonly most: number; readonly go: (hasRoom: boolean) => void }[] = [];
   #deadline: Deadline | undefined = undefined;
@@ -79,8 +79,8 @@ class BunLink implements ListenableTransport {
     this.#speaking = speaking;
   }
 
-  start(heard: SocketListener): void {
-    this.heard = heard;
+  start(listener: SocketListener): void {
+    this.listener = listener;
   }
 
   send(data: string | Uint8Array): boolean | Promise<boolean> {
@@ -135,8 +135,8 @@ class BunLink implements ListenableTransport {
     this.#deadline?.clear();
     for (const { go } of this.#waiting.splice(0)) go(false);
     // 1006 is no code of a close: there was none (RFC 6455 §7.1.5). With it Bun says what is wrong with what came.
-    if (this.#fault === undefined && code !== 1006) this.heard?.closed(code, reason);
-    else this.heard?.lost(this.#fault ?? (reason === "" ? "the connection ended without a close" : reason));
+    if (this.#fault === undefined && code !== 1006) this.listener?.closed(code, reason);
+    else this.listener?.lost(this.#fault ?? (reason === "" ? "the connection ended without a close" : reason));
   }
 
   expire(): void {

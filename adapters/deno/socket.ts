@@ -60,7 +60,7 @@ class DenoLink implements ListenableTransport {
   readonly #socket: DenoSocket;
   readonly #keepAliveMs: number;
   readonly #sendTimeoutMs: number;
-  heard: SocketListener | undefined = undefined;
+  listener: SocketListener | undefined = undefined;
 
   constructor(socket: DenoSocket, keepAliveMs: number, sendTimeoutMs: number) {
     this.#socket = socket;
@@ -68,16 +68,16 @@ class DenoLink implements ListenableTransport {
     this.#sendTimeoutMs = sendTimeoutMs;
   }
 
-  start(heard: SocketListener): void {
-    this.heard = heard;
+  start(listener: SocketListener): void {
+    this.listener = listener;
     const socket = this.#socket;
     const message = ({ data }: { readonly data: string | ArrayBuffer }): void => {
-      heard.message(typeof data === "string" ? data : new Uint8Array(data));
+      listener.message(typeof data === "string" ? data : new Uint8Array(data));
     };
-    const failed = ({ message }: { readonly message: string }): void => heard.lost(this.#faultOf(message));
+    const failed = ({ message }: { readonly message: string }): void => listener.lost(this.#faultOf(message));
     const closed = ({ code, reason }: { readonly code: number; readonly reason: string }): void => {
-      if (code === 0) heard.lost("the connection ended without a close");
-      else heard.closed(code, reason);
+      if (code === 0) listener.lost("the connection ended without a close");
+      else listener.closed(code, reason);
     };
     socket.addEventListener("message", guarded(this, message));
     // Before the close, which then has 0 for its code, or for want of a pong 1001.
@@ -116,7 +116,7 @@ class DenoLink implements ListenableTransport {
   }
 
   #stopped(): boolean {
-    this.heard?.lost(`nothing written was taken for ${this.#sendTimeoutMs / 1000}s`);
+    this.listener?.lost(`nothing written was taken for ${this.#sendTimeoutMs / 1000}s`);
     this.terminate();
     return false;
   }

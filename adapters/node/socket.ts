@@ -66,7 +66,7 @@ export class WsTransport implements ListenableTransport {
   readonly #sendTimeoutMs: number;
   readonly #deadlines: Deadlines;
   /** Whoever hears of it. */
-  heard: SocketListener | undefined = undefined;
+  listener: SocketListener | undefined = undefined;
   /** How many sends wait for the client to take them. */
   #waiting = 0;
   /** Why it ended, where that was not by a close. */
@@ -79,8 +79,8 @@ export class WsTransport implements ListenableTransport {
     this.#sendTimeoutMs = sendTimeoutMs;
   }
 
-  start(heard: SocketListener): void {
-    this.heard = heard;
+  start(listener: SocketListener): void {
+    this.listener = listener;
     const socket = this.#socket;
     // Both sides have closed it, and `ws` tells once the client ends the connection too, which it waits 30 s for.
     const finished = guarded(socket, () => {
@@ -89,16 +89,16 @@ export class WsTransport implements ListenableTransport {
     });
     const message = guarded(socket, (data: RawData, isBinary: boolean) => {
       noteIo();
-      heard.message(isBinary ? bytesOf(data) : bytesOf(data).toString());
+      listener.message(isBinary ? bytesOf(data) : bytesOf(data).toString());
     });
-    const frame = guarded(socket, () => heard.frame());
+    const frame = guarded(socket, () => listener.frame());
     const failed = guarded(socket, (error: NodeJS.ErrnoException) => {
       this.#fault ??= error.code ?? "a fault";
     });
     const closed = guarded(socket, (code: number, reason: Buffer) => {
       // 1006 is no code of a close: there was none (RFC 6455 §7.1.5).
-      if (this.#fault === undefined && code !== 1006) heard.closed(code, reason.toString());
-      else heard.lost(this.#fault ?? "the connection ended without a close");
+      if (this.#fault === undefined && code !== 1006) listener.closed(code, reason.toString());
+      else listener.lost(this.#fault ?? "the connection ended without a close");
     });
     socket.once("finish", finished);
     this.#ws.on("message", message).on("ping", frame).on("pong", frame).on("error", failed).on("close", closed);

@@ -209,13 +209,13 @@ class PostgresConnection implements DatabaseConnection {
   async #dial(): Promise<Wire> {
     const { address, target } = this.#config;
     if (this.#isGone) throw new Error(this.#why);
-    const heard = (socket: Socket): void => {
+    const onDialled = (socket: Socket): void => {
       this.#socket = socket;
       socket.on("error", (error: NodeJS.ErrnoException) => {
         if (!this.#isGone && error.code !== undefined) this.#why = `the connection closed: ${error.code}`;
       });
     };
-    const socket = await dial(address, target.tls, heard);
+    const socket = await dial(address, target.tls, onDialled);
     socket.on("close", () => this.#closed());
     this.#wire = new Wire(socket);
     return this.#wire;

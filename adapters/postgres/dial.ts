@@ -94,7 +94,7 @@ const request = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 async function secured(socket: Socket, host: string, tls: Tls, dialled: (socket: Socket) => void): Promise<Socket> {
   socket.write(request);
   const answer = await firstBytes(socket);
-  // A man in the middle may append bytes, to be read as if they had come encrypted (CVE-2021-23222).
+  // A man in the middle may append plain bytes, to be read as if they were encrypted (CVE-2021-23222).
   if (answer.length !== 1) throw new Error("the server answered more than was asked before encryption began");
   if (answer[0] !== 0x53) {
     if (tls.mode === "prefer") return socket;

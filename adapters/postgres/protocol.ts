@@ -104,7 +104,7 @@ export class Query {
     this.#fail(this.#runner.failed(error));
   }
 
-  /** The connection closed before a result came. */
+  /** The connection closed before the result arrived. */
   fail(failure: ConnectionFailure): void {
     this.#isSettled = true;
     this.#fail(failure);
@@ -112,7 +112,7 @@ export class Query {
 }
 
 interface Stream {
-  on(event: "error", heard: () => void): unknown;
+  on(event: "error", listener: () => void): unknown;
 }
 
 // A stream of any runtime. Every other result is an array or a described statement.
@@ -196,7 +196,7 @@ export class PreparedRun {
     else if (type === ready) {
       this.#runner.ended(this, bytes[at + 5] === 0x49);
       return true;
-    } else if (type !== bindComplete && type !== emptyQuery) throw new Error("the server said what nobody asked for");
+    } else if (type !== bindComplete && type !== emptyQuery) throw new Error("the server sent an unexpected message");
     return false;
   }
 }

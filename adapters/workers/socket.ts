@@ -52,7 +52,7 @@ export function upgrade(exchange: WorkerExchange, { head }: WireResponse, opened
 export class WorkerTransport implements SocketTransport {
   readonly #socket: WorkerSocket;
   readonly #maxUnheard: number;
-  #heard: SocketListener | undefined = undefined;
+  #listener: SocketListener | undefined = undefined;
   /** Bytes sent since a `send` last waited. */
   #ahead = 0;
   /** Bytes sent since the client last said something. */
@@ -66,24 +66,24 @@ export class WorkerTransport implements SocketTransport {
     this.#maxUnheard = maxUnheard;
   }
 
-  start(heard: SocketListener): void {
-    this.#heard = heard;
+  start(listener: SocketListener): void {
+    this.#listener = listener;
     const socket = this.#socket;
     const message = ({ data }: { readonly data: string | ArrayBuffer }): void => {
       this.#unheard = 0;
       this.#wake?.(true);
-      heard.message(typeof data === "string" ? data : new Uint8Array(data));
+      listener.message(typeof data === "string" ? data : new Uint8Array(data));
     };
     const closed = ({ code, reason }: { readonly code: number; readonly reason: string }): void => {
       this.#wake?.(false);
       // 1006 is no code of a close: there was none (RFC 6455 §7.1.5).
-      if (code === 1006) return heard.lost("the connection ended without a close");
+      if (code === 1006) return listener.lost("the connection ended without a close");
       this.#answerClose(code);
-      heard.closed(code, reason);
+      listener.closed(code, reason);
     };
     const failed = (): void => {
       this.#wake?.(false);
-      heard.lost("what came on it was no WebSocket");
+      listener.lost("what came on it was no WebSocket");
     };
     socket.addEventListener("message", guarded(this, message));
     socket.addEventListener("close", guarded(this, closed));
@@ -130,7 +130,7 @@ export class WorkerTransport implements SocketTransport {
 
   #silent(): void {
     this.#wake?.(false);
-    this.#heard?.lost(`nothing heard for ${wordMs / 1000}s, with ${this.#unheard} bytes sent meanwhile`);
+    this.#listener?.lost(`nothing heard for ${wordMs / 1000}s, with ${this.#unheard} bytes sent meanwhile`);
     this.terminate();
   }
 

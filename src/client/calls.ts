@@ -13,13 +13,13 @@ export interface ClientOptions {
   readonly headers?: { readonly [name: string]: string };
 }
 
-/** The codes of any call: the framework's own, and `unreachable` if no response of the application came. */
+/** The codes of any call: the framework's own, and `unreachable` if no response of the application arrived. */
 export type ClientCode = FrameworkCode | "cross_origin" | "unsupported_media_type" | "unreachable";
 
 /** A refusal: the error response of a call, with its code. */
 export interface Refused<Name, Problems = readonly []> {
   readonly ok: false;
-  /** The status code; 0 if no response came. */
+  /** The status code; 0 if no response arrived. */
   readonly status: number;
   readonly headers: Headers;
   readonly error: Name;
@@ -37,7 +37,7 @@ export type RefusedAs<Names> = Names extends "invalid" ? Refused<"invalid", read
 /** The result of a call: the answer or a refusal. */
 export type Outcome<Sent, Names> = Sent | RefusedAs<Names | ClientCode>;
 
-/** The options of a call, beside the inputs of its route. */
+/** The options of a call, in addition to the inputs of its route. */
 export interface CallOptions {
   /** Ends the call, which is then `unreachable`, or the stream that it opened. */
   readonly signal?: AbortSignal;

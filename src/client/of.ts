@@ -121,7 +121,7 @@ function callsOf(options: ClientOptions): object {
 }
 
 /**
- * Sends a request by the platform's `fetch`. Retries a GET or HEAD once if the connection closed before a response came: a
+ * Sends a request by the platform's `fetch`. Retries a GET or HEAD once if the connection closed before a response arrived: a
  * server may close a kept-alive connection while a request is on its way (RFC 9112 §9.3.1).
  */
 export async function send(url: URL, init: RequestInit): Promise<Response> {
@@ -156,7 +156,7 @@ function checked(response: Response): Response {
 
 /**
  * A typed client from the routes' types alone: no generated code, no import of the server. A call resolves with the answer
- * or a refusal; if no response came, the refusal is `unreachable`. It rejects only for invalid input, as a path without its
+ * or a refusal; if no response arrived, the refusal is `unreachable`. It rejects only for invalid input, as a path without its
  * argument.
  *
  * A list in the query is sent as repeated names, a form with a `Blob` as multipart, a `Date` as an instant; `undefined` is

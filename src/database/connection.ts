@@ -66,7 +66,7 @@ export type ConnectionError =
       /** May quote a parameter's value. */
       readonly message: string;
       readonly constraint: string | undefined;
-      /** The table, column and constraint that the server names beside the message. */
+      /** The table, column and constraint that the server names in fields of their own. */
       readonly names?: readonly string[];
       /** The place in the statement's text, in characters. */
       readonly position?: number;

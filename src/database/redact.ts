@@ -10,7 +10,7 @@ const pieceLength = 4;
  *
  * - Quoted text stays if it is a name in the statement or in the error's own fields. The server may quote a value in
  *   another form: `select $1::regclass` with `Secret` says `relation "secret" does not exist`.
- * - Other words stay if they contain no piece of a value, or stand in the statement.
+ * - Other words stay if they contain no piece of a value, or are in the statement.
  *
  * @param names The table, column and constraint of the error's own fields.
  */

@@ -143,7 +143,7 @@ export function enumeration<const Words extends readonly string[]>(words: Words)
 /**
  * A custom type over PostgreSQL's text form. Both functions throw if the value is invalid; what they throw is discarded.
  *
- * @param options `name` stands in error messages.
+ * @param options `name` is used in error messages.
  */
 export function custom<A>(options: {
   readonly name: string;

@@ -9,7 +9,7 @@ import type { Relay } from "./relay.ts";
  * the next one comes is dropped. It gets the queued events and then the end. Send whole states, not changes.
  *
  * @param options `depth` is 16 unless set, and at least 1. A `relay` carries events to the other processes. If it misses
- *   events of theirs, every subscription ends.
+ *   any of their events, every subscription ends.
  */
 export function create<K, Tag = void>(options: { readonly depth?: number; readonly relay?: Relay } = {}): Hub<K, Tag> {
   const { depth = 16, relay } = options;

@@ -93,7 +93,7 @@ function isNodeStream(parts: object): parts is { readonly readableDidRead: boole
 
 /**
  * Takes the parts for one response and opens their iterator, unless they are a `ReadableStream`. So an iterable that throws
- * at once is a 500 and not a truncated stream. Throws if the parts are taken already or are no iterable.
+ * at once is a 500 and not a truncated stream. Throws if the parts are already taken or not iterable.
  */
 export function take(parts: StreamBody["parts"]): AsyncIterator<Uint8Array> | undefined {
   if (isTaken(parts)) throw new Unwritable("a stream that is read already");
@@ -103,7 +103,7 @@ export function take(parts: StreamBody["parts"]): AsyncIterator<Uint8Array> | un
   }
   const iterator: unknown = parts[Symbol.asyncIterator]();
   if (typeof iterator !== "object" || iterator === null || typeof (iterator as Partial<Parts>).next !== "function") {
-    throw new Unwritable("a stream whose async iterator is none");
+    throw new Unwritable("a stream whose async iterator has no next()");
   }
   if (taken.has(iterator)) throw new Unwritable("a stream that is read already");
   taken.add(isNodeStream(parts) ? parts : iterator);

@@ -75,7 +75,7 @@ export class OpenSockets {
     try {
       const ended = opened.open(link);
       // It was requested while the server ran, and opened while it stops.
-      if (this.#isStopping) link.heard?.stopping();
+      if (this.#isStopping) link.listener?.stopping();
       await ended;
     } finally {
       this.#open.delete(link);
@@ -86,7 +86,7 @@ export class OpenSockets {
   /** Notifies every socket that the server stops, including those that are still to open. */
   stop(): void {
     this.#isStopping = true;
-    for (const link of this.#open) attempt(link, () => link.heard?.stopping());
+    for (const link of this.#open) attempt(link, () => link.listener?.stopping());
   }
 
   /** Resolves once no handler runs. */

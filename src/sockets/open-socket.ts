@@ -24,7 +24,7 @@ interface SocketSetting<Client, Server> {
 /** How long the client may take to answer a Close frame. */
 const closingMs = 1000;
 const maxReasonBytes = 123;
-/** How much may wait for the handler, beside one message of `maxMessage`, if the runtime cannot stop reading. */
+/** How much may wait for the handler, besides one message of `maxMessage`, if the runtime cannot stop reading. */
 const maxWaitingBytes = 1_048_576;
 /** About what an empty message takes in memory. */
 const messageOverhead = 64;
@@ -54,7 +54,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   readonly #otherReaders: SocketReader<Client>[] = [];
   /** Undefined if the runtime sends pings itself. */
   readonly #keptAlive: KeptAlive | undefined;
-  /** A ping was sent and nothing has come since. */
+  /** Whether a ping was sent and nothing was received since. */
   #isPinged = false;
   #closing: { readonly code: number; readonly reason: string } | undefined = undefined;
   #end: SocketEnd | undefined = undefined;

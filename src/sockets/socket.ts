@@ -43,7 +43,7 @@ export function socketEndText(end: SocketEnd): string {
 
 /** An open WebSocket of a runtime. Nothing is read from it before `start`. */
 export interface SocketTransport {
-  start(heard: SocketListener): void;
+  start(listener: SocketListener): void;
   /** Returns true if there is room for another message, otherwise a promise: true once there is, false if the socket ended. */
   send(data: string | Uint8Array): boolean | Promise<boolean>;
   /** Absent if the runtime sends pings itself or cannot send them: then no pong is expected. */
@@ -62,13 +62,13 @@ export interface SocketTransport {
 
 /** A transport that shows its listener, from `start` on. */
 export interface ListenableTransport extends SocketTransport {
-  readonly heard: SocketListener | undefined;
+  readonly listener: SocketListener | undefined;
 }
 
 /** The events of a transport. */
 export interface SocketListener {
   message(data: string | Uint8Array): void;
-  /** A frame of any kind came, also a pong. */
+  /** A frame of any kind was received, also a pong. */
   frame(): void;
   /** The client closed it or answered our close; 1005 if it gave no code. */
   closed(code: number, reason: string): void;

@@ -86,8 +86,8 @@ describe("what raises goes no further", () => {
   it("than one socket of those that are told to stop", async () => {
     const told: string[] = [];
     const link = (stopping: () => void): ListenableTransport => {
-      const heard: SocketListener = { message: nothing, frame: nothing, closed: nothing, lost: nothing, stopping };
-      return { heard, start: nothing, send: () => true, close: nothing, terminate: () => told.push("terminated") };
+      const listener: SocketListener = { message: nothing, frame: nothing, closed: nothing, lost: nothing, stopping };
+      return { listener, start: nothing, send: () => true, close: nothing, terminate: () => told.push("terminated") };
     };
     const open = new OpenSockets();
     const never = { open: () => new Promise<void>(() => {}) };
