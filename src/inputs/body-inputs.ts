@@ -9,33 +9,33 @@ import type { Body } from "./body-source.ts";
 import type { Awaitable, Dep, DepNode, Names } from "./dep.ts";
 import type { InputRequest } from "./request.ts";
 
-/** The `type/subtype` of a `Content-Type`, in lower case; undefined where it is no media type. */
+/** The `type/subtype` of a `Content-Type`, in lower case; undefined where it is malformed. */
 export function mediaTypeOf(line: string): string | undefined {
   const read = mediaType.parse(stripped(line));
   return read.ok ? `${read.value.type}/${read.value.subtype}` : undefined;
 }
 
-/** Whether a `Content-Type` says multipart/form-data, whatever its parameters are. */
+/** Whether a `Content-Type` is multipart/form-data, with any parameters. */
 export function isMultipart(line: string): boolean {
   return /^multipart\/form-data[\t ]*(?:;|$)/i.test(stripped(line));
 }
 
-/** A multipart body that names no boundary it could be read by. */
+/** A multipart body without a usable boundary. */
 export const noBoundary: Problem = /* @__PURE__ */ new Problem(
   "header.content-type",
   "malformed",
   "This names no boundary.",
 );
 
-/** The only `Content-Type` of a request; undefined where it has none, and where it has several. */
-export function contentTypeOf(asked: InputRequest): string | undefined {
-  const lines = asked.lines("content-type");
+/** The only `Content-Type` of a request; undefined where it has none or several. */
+export function contentTypeOf(request: InputRequest): string | undefined {
+  const lines = request.lines("content-type");
   return lines.length === 1 ? lines[0] : undefined;
 }
 
-/** A 415 where the body's type is none of those accepted, or not named. */
-function checkContentType(asked: InputRequest, accepted: readonly string[]): Refusal | undefined {
-  const line = contentTypeOf(asked);
+/** A 415 where the body's type is missing or not accepted. */
+function checkContentType(request: InputRequest, accepted: readonly string[]): Refusal | undefined {
+  const line = contentTypeOf(request);
   return line !== undefined && accepts(accepted, line) ? undefined : unsupported();
 }
 
@@ -43,13 +43,13 @@ export function unsupported(): Refusal<"unsupported_media_type"> {
   return new Refusal(unsupportedMediaType, sentences.get("unsupported_media_type") as string, {});
 }
 
-/** Whether a media type is one of `type/subtype`, `type/*` or `type/*+suffix`, compared without case or parameters. */
+/** Whether a media type matches `type/subtype`, `type/*` or `type/*+suffix`, without case and parameters. */
 function accepts(accepted: readonly string[], line: string): boolean {
   const type = mediaTypeOf(line);
   return type !== undefined && accepted.some((pattern) => matches(pattern.toLowerCase(), type));
 }
 
-/** What is wrong with the types a body may have, for the checks of an app being made. */
+/** The invalid patterns among a route's content types, for the checks of `App.make`. */
 function wrongContentTypes(types: readonly string[] = []): readonly string[] {
   const wrong = types.filter((type) => !isContentType(type));
   return wrong.map(
@@ -58,7 +58,7 @@ function wrongContentTypes(types: readonly string[] = []): readonly string[] {
   );
 }
 
-/** Whether it is `type/subtype`, `type/*` or `type/*+suffix`. */
+/** Whether a text is `type/subtype`, `type/*` or `type/*+suffix`. */
 export function isContentType(text: string): boolean {
   const [type = "", subtype = "", ...more] = text.split("/");
   if (more.length > 0 || !isToken(type) || type.includes("*")) return false;
@@ -75,11 +75,11 @@ function matches(pattern: string, type: string): boolean {
 const at = "body";
 
 /**
- * The whole body as JSON, read by a shape. What does not fit is a 400 with its problems, up to the app's `maxProblems`; a `Content-Type` that is
- * no JSON is a 415 before the body is read. No body reads as `{}`.
+ * The whole body as JSON, validated by a shape. An invalid body is a 400 with its problems, up to the app's `maxProblems`.
+ * Another `Content-Type` is a 415 before the body is read. No body reads as `{}`.
  *
- * @param options `refusal` is answered for a body that does not fit, in place of the problems, of which the first 100 go to the log.
- * `examples` are bodies for the API document, as they are sent.
+ * @param options `refusal` answers an invalid body in place of the problems, of which the first 100 are logged. `examples`
+ *   are bodies for the API document, as they are sent.
  */
 export function json<S extends Shape>(
   shape: S,
@@ -101,10 +101,10 @@ export function json(
     before: () => checkJsonType,
     compile: () => {
       const reader = compileReader(shape);
-      return (asked) => {
-        const { text } = asked;
-        const most = asked.maxProblems;
-        const read = text === undefined ? reader.read(asked.bytes, at, most) : reader.readText(text, at, most);
+      return (request) => {
+        const { text } = request;
+        const max = request.maxProblems;
+        const read = text === undefined ? reader.read(request.bytes, at, max) : reader.readText(text, at, max);
         if (read.ok) return read.value;
         const { error, more } = read;
         if (refusal === undefined) return invalidRefusal(error, undefined, more);
@@ -116,9 +116,9 @@ export function json(
   return { node };
 }
 
-// An absent Content-Type passes: a client that sends none has said nothing against JSON.
-function checkJsonType(asked: InputRequest): Refusal | undefined {
-  const lines = asked.lines("content-type");
+// An absent `Content-Type` passes: the client may still send JSON.
+function checkJsonType(request: InputRequest): Refusal | undefined {
+  const lines = request.lines("content-type");
   if (lines.length === 0) return undefined;
   const [line = ""] = lines;
   if (lines.length === 1 && (line === "application/json" || isJson(line))) return undefined;
@@ -130,23 +130,23 @@ function isJson(line: string): boolean {
   return type !== undefined && (type === "application/json" || /^application\/.+\+json$/.test(type));
 }
 
-/** A body as it is sent with `fetch`. */
+/** A body for `fetch`. */
 export type BodyToSend = string | Uint8Array | Blob | FormData | URLSearchParams | ReadableStream<Uint8Array>;
 
-/** What a client sends for a body: the type is the body's own (a `Blob`, a form) or the header's. */
+/** A client's body: its type is the body's own (a `Blob`, a form) or the header's. */
 interface BodySent {
   body: BodyToSend;
   headers?: { "content-type"?: string };
 }
 
-/** The whole body, up to the app's `maxBody`; empty where there is none. */
+/** The whole body, up to the app's `maxBody`; empty without a body. */
 export const body: Dep<Uint8Array, never, BodySent> = {
-  node: { from: [], body: { as: "bytes" }, compile: () => (asked) => asked.bytes },
+  node: { from: [], body: { as: "bytes" }, compile: () => (request) => request.bytes },
 };
 
 /**
- * Reads the whole body and parses it. `contentTypes` are `type/subtype`, `type/*` or `type/*+suffix`; another
- * `Content-Type`, or none, is a 415 before a byte is read.
+ * Reads the whole body and parses it. `contentTypes` are `type/subtype`, `type/*` or `type/*+suffix`. Another
+ * `Content-Type`, or none, is a 415 before the body is read.
  */
 export function ofBody<A = never, const Codes extends readonly Code[] = readonly []>(
   options: { readonly contentTypes: readonly string[]; readonly refuses?: Codes },
@@ -159,23 +159,22 @@ export function ofBody<A = never, const Codes extends readonly Code[] = readonly
       codes: [unsupportedMediaType, ...(options.refuses ?? [])],
       body: { as: "bytes", contentTypes },
       check: () => wrongContentTypes(contentTypes),
-      before: () => (asked) => checkContentType(asked, contentTypes),
-      compile: () => (asked) => parse(asked.bytes),
+      before: () => (request) => checkContentType(request, contentTypes),
+      compile: () => (request) => parse(request.bytes),
     },
   };
 }
 
-/** How a body is read as it arrives. */
+/** The options of a streamed body. */
 export interface BodyStreamOptions {
-  /** Bytes it may have; the app's `maxBody` does not bound it. */
+  /** The body's limit in bytes; the app's `maxBody` does not apply. */
   readonly max: number;
-  /** `type/subtype`, `type/*` or `type/*+suffix`; any other, or none, is a 415 before a byte is read. */
+  /** `type/subtype`, `type/*` or `type/*+suffix`. Any other, or none, is a 415 before the body is read. */
   readonly contentTypes?: readonly string[];
 }
 
 /**
- * The body as it arrives, never held whole. It can be read only while the handler runs; what the handler leaves
- * unread is dropped.
+ * The body as a stream, never buffered whole. It can be read only while the handler runs; the unread rest is dropped.
  *
  * @example
  * ```ts
@@ -195,9 +194,9 @@ export function bodyStream(options: BodyStreamOptions): Dep<Body, never, BodySen
       body: { as: "stream", max, ...(contentTypes === undefined ? {} : { contentTypes }) },
       ...(contentTypes === undefined
         ? {}
-        : { codes: [unsupportedMediaType], before: () => (asked) => checkContentType(asked, contentTypes) }),
+        : { codes: [unsupportedMediaType], before: () => (request) => checkContentType(request, contentTypes) }),
       check: () => [...wrongMax(max), ...wrongContentTypes(contentTypes)],
-      compile: () => (asked) => asked.openBody((source, holder) => new BodyReader(source, max, holder)),
+      compile: () => (request) => request.openBody((source, holder) => new BodyReader(source, max, holder)),
     },
   };
 }

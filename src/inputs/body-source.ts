@@ -5,37 +5,37 @@ import type { Refusal } from "../refusals.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 
-/** Why a body could not be had. The detail is for the log. */
+/** Why a body could not be read. The detail is for the log. */
 export interface BodyFailure {
   readonly kind: "too_large" | "unreadable" | "busy";
   readonly detail: string;
 }
 
-/** Why the parts of a body could not be had: `malformed` where it is no multipart form. */
+/** Why the parts of a body could not be read: `malformed` where it is not a multipart form. */
 export interface MultipartFailure {
   readonly kind: BodyFailure["kind"] | "malformed";
   readonly detail: string;
 }
 
-/** A body as a listener hands it over: nothing is read, and no `100 Continue` sent, before it is asked for. */
+/** A body from a listener: nothing is read, and no `100 Continue` is sent, before the first read. */
 export interface BodySource {
-  /** What `Content-Length` says; undefined where the body is chunked. */
+  /** The `Content-Length`; undefined where the body is chunked. */
   readonly length: number | undefined;
-  /** The next bytes, or undefined at the end. What goes wrong is a failure: it does not reject. */
+  /** The next bytes, or undefined at the end. An error is a returned failure; the promise does not reject. */
   read(): Promise<Uint8Array | BodyFailure | undefined>;
-  /** Reads the whole body for a receiver, up to a number of bytes. */
+  /** Reads the whole body for a receiver, up to `limit` bytes. */
   whole(limit: number, receiver: BodyReceiver): void;
 }
 
-/** Whoever a body is read whole for. */
+/** Receives a whole body. */
 export interface BodyReceiver {
   /** Whether there is room for the bytes that arrived. */
   take(bytes: number): boolean;
-  /** Called once, with the body or why it could not be had. Does not throw. */
+  /** Called once, with the body or its failure. Does not throw. */
   done(read: Uint8Array | BodyFailure): void;
 }
 
-/** What a runtime says of a broken body differs on each, and tells a client nothing. */
+/** Each runtime has another error for a broken body, and none helps a client. */
 export const endedEarly: BodyFailure = { kind: "unreadable", detail: "the body ended early" };
 const notBytes: BodyFailure = { kind: "unreadable", detail: "the body has a part that is no bytes" };
 export const bodyTooLarge: BodyFailure = { kind: "too_large", detail: "the body is longer than the limit" };
@@ -48,7 +48,7 @@ export function isFailure(read: Uint8Array | BodyFailure | undefined): read is B
   return read !== undefined && !ArrayBuffer.isView(read);
 }
 
-/** What came of a body's stream: a stream that an application makes may have anything for a part. */
+/** The outcome of a read; a part of an application's own stream may be anything. */
 export function partOf({
   done,
   value,
@@ -60,7 +60,7 @@ export function partOf({
   return isBytes(value) ? value : notBytes;
 }
 
-/** Reads a body whole from its parts, for listeners with no quicker way. */
+/** Reads a whole body part by part, for listeners without a faster way. */
 export function gather(read: BodySource["read"], limit: number, receiver: BodyReceiver): void {
   inBackground(
     gathered(read, limit, receiver).then(
@@ -102,7 +102,7 @@ export function joined(parts: readonly Uint8Array[], length: number): Uint8Array
 const codes = { too_large: tooLarge, unreadable, busy };
 const notMultipart = [new Problem("body", "malformed", "This is not a multipart form.")];
 
-/** The refusal a body's failure is answered with: 413, 400 or 503; its detail goes to the log. */
+/** The refusal that answers a body's failure: 413, 400 or 503. Its detail is logged. */
 export function bodyRefusal(failure: BodyFailure): Refusal<"too_large" | "unreadable" | "busy">;
 export function bodyRefusal(failure: MultipartFailure): Refusal<"too_large" | "unreadable" | "busy" | "invalid">;
 export function bodyRefusal({
@@ -113,25 +113,25 @@ export function bodyRefusal({
   return refuse<"too_large" | "unreadable" | "busy">(codes[kind], undefined, { detail });
 }
 
-/** A body as it arrives. Iterated, it throws the refusal of a failure, which is answered as it stands. */
+/** A body as a stream. Iteration throws the refusal of a failure, which answers the request if not caught. */
 export interface Body extends AsyncIterable<Uint8Array> {
   /**
-   * The next bytes, 65,536 at most, or undefined at the end. A failure is answered again by every later read; once
-   * the request is answered, the body is at its end.
+   * The next bytes, at most 65,536, or undefined at the end. After a failure every later read returns it again; after the
+   * response the body is at its end.
    */
   read(): Promise<Result<Uint8Array | undefined, BodyFailure>>;
 }
 
-/** What a body being read asks of its request. */
+/** The request's side of a body that is being read. */
 export interface BodyHolder {
-  /** Whether there is room to hold that many bytes more. */
+  /** Whether there is room for that many more bytes. */
   take(bytes: number): boolean;
   give(bytes: number): void;
-  /** It was read after its answer had gone. */
+  /** The body was read after the response was sent. */
   late(): void;
 }
 
-/** What is read until the end; a failure is thrown as the refusal it is answered with. */
+/** Everything until the end; a failure is thrown as its refusal. */
 export async function* everyRead<A>(
   read: () => Promise<Result<A | undefined, MultipartFailure>>,
 ): AsyncGenerator<A, void, undefined> {
@@ -143,16 +143,16 @@ export async function* everyRead<A>(
   }
 }
 
-/** What is wrong with the most a body may have, for the checks of an app being made. */
+/** Checks a limit of a body, for the checks of `App.make`. */
 export function wrongMax(max: number): readonly string[] {
   if (Number.isSafeInteger(max) && max >= 0) return [];
-  return [`reads a body of at most ${max} bytes, which is no number of bytes`];
+  return [`reads a body of at most ${max} bytes, which is not a number of bytes`];
 }
 
-const mostBytes = 65_536;
+const maxPartBytes = 65_536;
 const end = ok(undefined);
 
-/** Reads a body for a handler, part by part, up to a number of bytes. */
+/** Reads a body for a handler, part by part, up to a limit. */
 export class BodyReader implements Body {
   readonly #source: BodySource | undefined;
   readonly #max: number;
@@ -160,7 +160,7 @@ export class BodyReader implements Body {
   #turn: Promise<unknown> = Promise.resolve();
   #state: "open" | "ended" | "answered" = "open";
   #failure: BodyFailure | undefined = undefined;
-  /** What arrived with the last part and was too long to go with it. */
+  /** The rest of a part that was too long for one read. */
   #left: Uint8Array | undefined = undefined;
   #length = 0;
   #held = 0;
@@ -173,7 +173,7 @@ export class BodyReader implements Body {
   }
 
   read(): Promise<Result<Uint8Array | undefined, BodyFailure>> {
-    // One after the other, however many are asked for at once.
+    // Reads run one after the other, also when several are started at once.
     const read = this.#turn.then(() => this.#next());
     this.#turn = read;
     return read;
@@ -187,7 +187,7 @@ export class BodyReader implements Body {
     return this.#state === "answered";
   }
 
-  /** The request is answered: nothing more is read, and nothing held. */
+  /** The request is answered: reading ends, and the memory is released. */
   close(): void {
     this.#state = "answered";
     this.#left = undefined;
@@ -205,7 +205,7 @@ export class BodyReader implements Body {
     return this.#arrived(await this.#part(this.#source));
   }
 
-  // Answered while a part is on its way, the read is over: whoever waits for it would wait for ever.
+  // A pending read ends when the request is answered: otherwise its promise would never settle.
   #part(source: BodySource): Promise<Uint8Array | BodyFailure | undefined> {
     return new Promise((resolve) => {
       const stop = (): void => resolve(undefined);
@@ -230,8 +230,8 @@ export class BodyReader implements Body {
   }
 
   #cut(part: Uint8Array): Uint8Array {
-    this.#left = part.byteLength > mostBytes ? part.subarray(mostBytes) : undefined;
-    return part.byteLength > mostBytes ? part.subarray(0, mostBytes) : part;
+    this.#left = part.byteLength > maxPartBytes ? part.subarray(maxPartBytes) : undefined;
+    return part.byteLength > maxPartBytes ? part.subarray(0, maxPartBytes) : part;
   }
 
   #fail(failure: BodyFailure): Result<never, BodyFailure> {

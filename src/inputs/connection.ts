@@ -3,26 +3,26 @@ import { carried } from "../logging/context.ts";
 import type { InputRequest } from "./request.ts";
 import type { Dep } from "./dep.ts";
 
-/** The instant the request is answered at: one for the whole request. */
-export const now: Dep<Date> = fact((asked) => asked.now);
+/** The request's time: one instant for the whole request. */
+export const now: Dep<Date> = fact((request) => request.now);
 
-/** The id on the answer, and on every line logged for the request. */
-export const requestId: Dep<string> = fact((asked) => asked.id);
+/** The request's id, which the response and every log line of the request have. */
+export const requestId: Dep<string> = fact((request) => request.id);
 
-/** The address that opened the connection: the proxy, when there is one. */
-export const peer: Dep<string> = fact((asked) => asked.peer);
+/** The address that opened the connection: a proxy's, if there is one. */
+export const peer: Dep<string> = fact((request) => request.peer);
 
 /** The peer, or the address a trusted proxy forwarded for. */
-export const client: Dep<string> = fact((asked) => asked.client);
+export const client: Dep<string> = fact((request) => request.client);
 
-/** A function that sets a cookie; it goes with an answer, and never with a refusal. */
-export const setCookie: Dep<(cookie: SetCookie) => void> = fact((asked) => {
-  const set: SetCookieDep = (cookie) => asked.setCookie(cookie);
-  set[setFor] = asked;
+/** A function that sets a cookie on the response; a refusal does not have it. */
+export const setCookie: Dep<(cookie: SetCookie) => void> = fact((request) => {
+  const set: SetCookieDep = (cookie) => request.setCookie(cookie);
+  set[setFor] = request;
   return set;
 });
 
-/** The request whose cookies a function sets; undefined for one that is not the framework's own. */
+/** The request of a `setCookie` function; undefined for a function that the framework did not make. */
 export function requestOf(setCookie: SetCookieDep): InputRequest | undefined {
   return setCookie[setFor];
 }
@@ -34,28 +34,29 @@ interface SetCookieDep {
 }
 
 /**
- * A function that adds a header; it goes with an answer, and never with a refusal. A header that the framework
- * itself writes (`content-type`, `set-cookie`, those of framing), or a value no header can hold, makes the answer 500.
+ * A function that adds a header to the response; a refusal does not have it. A header that the framework sets itself
+ * (`content-type`, `set-cookie`, framing headers), or an invalid value, makes the response a 500.
  */
 export const addHeader: Dep<(name: string, value: string) => void> = fact(
-  (asked) => (name, value) => asked.addHeader(name, value),
+  (request) => (name, value) => request.addHeader(name, value),
 );
 
-/** Aborts once the client has gone. */
-export const clientGone: Dep<AbortSignal> = fact((asked) => heardIn(asked.gone));
+/** Aborts when the client disconnects. */
+export const clientGone: Dep<AbortSignal> = fact((request) => inRequestContext(request.gone));
 
-// It is the connection that tells of it, which is in no request's context: what listens logs with its own request's id.
-function heardIn(gone: AbortSignal): AbortSignal {
+// The connection aborts the signal outside of the request's context, so listeners get it back: their log lines have the
+// request's id.
+function inRequestContext(gone: AbortSignal): AbortSignal {
   if (gone.aborted) return gone;
-  const heard = new AbortController();
+  const controller = new AbortController();
   gone.addEventListener(
     "abort",
-    carried(() => heard.abort(gone.reason)),
+    carried(() => controller.abort(gone.reason)),
     { once: true },
   );
-  return heard.signal;
+  return controller.signal;
 }
 
-function fact<A>(read: (asked: InputRequest) => A): Dep<A> {
+function fact<A>(read: (request: InputRequest) => A): Dep<A> {
   return { node: { from: [], compile: () => read } };
 }

@@ -6,21 +6,21 @@ import { recordOf } from "./request.ts";
 import type { InputRequest, Need, RequestRecord } from "./request.ts";
 import type { FieldNames } from "./text.ts";
 
-/** A parameter of a path, whatever it reads. */
+/** A path parameter of any type. */
 export interface AnyParam<out Name extends string = string> {
   readonly kind: "param";
   readonly name: Name;
   readonly codec: AnyCodec;
-  /** A segment that does not parse means "not this route", where otherwise it is a 400. */
+  /** Whether a segment that does not parse goes to the next route; otherwise it is a 400. */
   readonly declines: boolean;
 }
 
-/** A segment read by a codec. Made once, and used in every path and route that has it. */
+/** A segment that a codec reads. Make it once and use it in every path and route. */
 export interface Param<out Name extends string, in out A, out Sent = unknown> extends AnyParam<Name> {
   readonly codec: Codec<A, Sent>;
 }
 
-/** Every segment that is left. */
+/** All remaining segments. */
 export interface Rest<out Name extends string = string> {
   readonly kind: "rest";
   readonly name: Name;
@@ -34,23 +34,23 @@ declare const refuses: unique symbol;
 declare const wire: unique symbol;
 
 /**
- * An input: what it reads is known without running it. One value defined once is read once a request, however many
- * others use it. `Refuses` names the codes it may answer with; `Wire` is what a caller sends for it
- * (`{ path, query, headers, form, json, body }`, each as far as it is read).
+ * An input of a route. The API document knows what it reads without running it. It runs at most once per request. Its value,
+ * or its failure, is shared by everything that uses it. `Refuses` names the codes that it may answer with. `Wire` is what a
+ * client sends for it (`{ path, query, headers, form, json, body }`, only the parts that it reads).
  */
 export interface Dep<out A, out Refuses extends string = never, out Wire = {}> {
-  /** For the framework alone. */
+  /** Internal to the framework. */
   readonly node: DepNode;
   readonly [value]?: A;
-  // As a function's answer, `never` is told from what is merely absent, without `exactOptionalPropertyTypes` too.
+  // As a return type, `never` differs from an absent member, also without `exactOptionalPropertyTypes`.
   readonly [refuses]?: () => Refuses;
   readonly [wire]?: Wire;
 }
 
-/** An input of any kind. */
+/** An input of any type. */
 export type AnyDep = Dep<unknown, string, unknown>;
 
-/** Inputs by the name the handler knows them by. */
+/** Inputs by the names that the handler uses. */
 export interface Inputs {
   readonly [name: string]: AnyDep;
 }
@@ -60,7 +60,7 @@ export type WireOf<I> = {} & All<{ [K in keyof I]: I[K] extends Dep<unknown, str
 export type RefusesOf<I> = { [K in keyof I]: I[K] extends Dep<unknown, infer R, unknown> ? R : never }[keyof I];
 export type Names<Codes extends readonly Code[]> = Codes[number]["name"];
 
-/** How a route's body is read: one body, one way. */
+/** How a route reads its body. A route has one such way. */
 export type BodyNeed =
   | { readonly as: "json"; readonly shape: Shape; readonly examples: readonly unknown[] }
   | { readonly as: "bytes"; readonly contentTypes?: readonly string[] }
@@ -68,22 +68,22 @@ export type BodyNeed =
   | { readonly as: "stream"; readonly max: number; readonly contentTypes?: readonly string[] }
   | { readonly as: "multipart"; readonly max: number; readonly maxHead: number };
 
-/** What one text input reads, for the checks and the API document. */
+/** The text that an input reads, for the checks and the API document. */
 export interface TextNeed {
   readonly in: "path" | "query" | "header" | "cookie" | "form";
   readonly name: string;
   readonly required: boolean;
   readonly repeated: boolean;
   readonly codec: AnyCodec;
-  /** Which of a path's parameters it is: one of the same name is another. */
+  /** The path parameter itself: another one of the same name is different. */
   readonly parameter?: AnyParam | Rest;
-  /** Printed. */
+  /** As text. */
   readonly default?: string;
-  /** Only whether it is sent counts. */
+  /** Only its presence counts. */
   readonly checked?: true;
 }
 
-/** What a file input reads. */
+/** The file that an input reads. */
 export interface FileNeed {
   readonly in: "file";
   readonly name: string;
@@ -91,58 +91,58 @@ export interface FileNeed {
   readonly repeated: boolean;
 }
 
-/** An input as the framework handles it. */
+/** The inside of an input. */
 export interface DepNode {
-  /** What it is made from, in the order it is read. */
+  /** The inputs that it is made from, in the order they are read. */
   readonly from: readonly AnyDep[];
   readonly need?: TextNeed | FileNeed;
-  /** What an application's own reader says it reads. */
+  /** What an application's own reader declares that it reads. */
   readonly needs?: readonly Need[];
   readonly codes?: readonly Code[];
   readonly body?: BodyNeed;
-  /** Where the input proves who asks: the scheme's name in the API document, and what it is. */
+  /** For a credential: the scheme's name in the API document, and its description. */
   readonly credential?: { readonly scheme: string; readonly doc?: string };
-  /** Reads what cannot be known before: the API document says less than is read. */
+  /** What it reads is not known in advance, so the API document does not list it. */
   readonly opaque?: boolean;
-  /** Which inputs it reads besides, a body's among them, is known only when the request comes. */
+  /** It chooses further inputs, the body's among them, only when a request is read. */
   readonly binds?: boolean;
   /** Read at every use. */
   readonly uncached?: boolean;
   readonly resource?: string;
-  /** What is wrong with how it was declared, said behind the route's name. */
+  /** Problems of its declaration; each message follows the route's name. */
   readonly check?: () => readonly string[];
-  /** Known when the app is made: nothing is read. */
+  /** The value is known when the app is made; nothing is read. */
   readonly constant?: (place: Place) => unknown;
-  /** Made once for each route. `from` answers where each of the node's own inputs is found among the values. */
+  /** Called once for each route. `from` has the slots of the node's own inputs. */
   readonly compile?: (place: Place, from: readonly number[]) => ReadInput;
-  /** A check of the first stage for what is read in the second: a body's content type. */
+  /** A check in the first stage for an input of the second: a body's content type. */
   readonly before?: (place: Place) => InputCheck;
 }
 
-/** Where an input is compiled: what it may need to know of its route and its application. */
+/** The route and the app that an input is compiled for. */
 export interface Place {
   /** `GET /orders/{order_id}`, for messages. */
   readonly route: string;
-  /** Which of the captured segments a path parameter took; `"another"` where one of the same name has its place. */
+  /** The index of a parameter's captured segment; `"another"` where a different parameter has its name. */
   captured(parameter: AnyParam | Rest): number | "another" | undefined;
-  /** The fields that the route reads of its query, and of its form. */
+  /** The fields that the route reads from its query and its form. */
   readonly query: FieldNames;
   readonly form: FieldNames;
   resource(name: string): unknown;
 }
 
-/** The inputs of one request while they are read. */
+/** The inputs of one request while they are being read. */
 export interface Reading {
   readonly values: unknown[];
-  /** Reads the input that `next` answers by its identity, like any other; `next` is called once for each `asker`. */
+  /** Reads the input that `next` returns, at most once like any other; `next` is called once for each `asker`. */
   late(asker: object, next: () => AnyDep): Promise<unknown>;
 }
 
-/** Answers a value, a `Refusal`, a `Problem`, or a promise of one of them. `values` holds what was read before. */
-export type ReadInput = (asked: InputRequest, values: readonly unknown[], reading: Reading) => unknown;
-export type InputCheck = (asked: InputRequest) => unknown;
+/** Returns a value, a `Refusal`, a `Problem`, or a promise of one. `values` holds what was read before. */
+export type ReadInput = (request: InputRequest, values: readonly unknown[], reading: Reading) => unknown;
+export type InputCheck = (request: InputRequest) => unknown;
 
-/** Several inputs as one: a record of their values. */
+/** Combines inputs into one with a record of their values. */
 export function all<const I extends Inputs>(inputs: I): Dep<Values<I>, RefusesOf<I>, WireOf<I>> {
   return { node: { from: Object.values(inputs), compile: (_place, from) => record(Object.keys(inputs), from) } };
 }
@@ -151,27 +151,27 @@ export function all<const I extends Inputs>(inputs: I): Dep<Values<I>, RefusesOf
 function record(
   names: readonly string[],
   from: readonly number[],
-): (asked: InputRequest, values: readonly unknown[]) => Record<string, unknown> {
-  return (_asked, values) => {
+): (request: InputRequest, values: readonly unknown[]) => Record<string, unknown> {
+  return (_request, values) => {
     const answer: Record<string, unknown> = {};
     for (let i = 0; i < names.length; i++) answer[names[i] as string] = values[from[i] as number];
     return answer;
   };
 }
 
-/** The value given, always. */
+/** Always this value. */
 export function constant<A>(value: A): Dep<A> {
   return { node: { from: [], constant: () => value } };
 }
 
-/** A value derived from another, where nothing can be wrong with it. */
+/** A value computed from another one, without validation. */
 export function map<A, B, R extends string, W>(dep: Dep<A, R, W>, f: (value: A) => B): Dep<B, R, W> {
   return { node: { from: [dep], compile: (_place, from) => reading(from, (value) => f(value as A)) } };
 }
 
 /**
- * A checked value: the block answers a value, a refusal from a code in `refuses`, or a {@link problem} (or {@link problems}),
- * told with every other problem of the request. A refusal ends the request at once.
+ * A validated value. The block returns a value, a refusal from a code in `refuses`, or a {@link problem} (or {@link
+ * problems}). Problems are sent together with all others of the request. A refusal ends the request at once.
  *
  * @example
  * ```ts
@@ -190,33 +190,33 @@ export function join<const I extends Inputs, B = never, const Codes extends read
       ...(options?.refuses === undefined ? {} : { codes: options.refuses }),
       compile: (_place, from) => {
         const values = record(Object.keys(inputs), from);
-        return (asked, read) => block(values(asked, read) as Values<I>);
+        return (request, read) => block(values(request, read) as Values<I>);
       },
     },
   };
 }
 
-/** An input that is not what it should be, for a `Dep.join` to answer. The message goes to the client as it is. */
+/** A validation error for a `Dep.join` to return. The message is sent to the client unchanged. */
 export function problem(problem: { readonly at: string; readonly code: string; readonly message: string }): Problem {
   return new Problem(problem.at, problem.code, problem.message);
 }
 
-/** Several inputs that are not what they should be, told together; at least one. */
+/** Several validation errors, at least one. */
 export function problems(problems: readonly Problem[]): Refusal<"invalid"> {
-  if (problems.length === 0) throw new Error("Dep.problems: there is no problem to tell");
+  if (problems.length === 0) throw new Error("Dep.problems: the list is empty, give at least one problem");
   return invalidRefusal(problems);
 }
 
-/** Always refuses: a route switched off. */
+/** Always refuses, for a route that is switched off. */
 export function refuse<const Name extends string>(refusal: Refusal<Name>): Dep<never, Name> {
   return { node: { from: [], codes: [refusal.code], compile: () => () => refusal } };
 }
 
 /**
- * Marks an input as proving who asks, for the API document: its scheme is listed there in place of what it reads. One
- * that reads `authorization` is of the HTTP scheme of that name (`"bearer"`), any other a key where it is read.
+ * Marks an input as a credential, for the API document, which lists the scheme in place of what the input reads. An input
+ * that reads `authorization` is an HTTP scheme of that name (`"bearer"`). Any other is an API key.
  *
- * @param options `doc` is what the document says of the scheme.
+ * @param options `doc` describes the scheme.
  */
 export function credential<A, R extends string, W>(
   scheme: string,
@@ -227,7 +227,7 @@ export function credential<A, R extends string, W>(
   return { node: { from: [dep], credential, compile: (_place, from) => reading(from, (value) => value) } };
 }
 
-/** Runs at every use, where any other dependency runs once a request. What it is made from is shared as ever. */
+/** An input that runs at every use and not once per request. The inputs that it uses are still shared. */
 export function uncached<A, R extends string, W>(dep: Dep<A, R, W>): Dep<A, R, W> {
   const node: DepNode = { ...dep.node, uncached: true };
   return { node };
@@ -235,12 +235,12 @@ export function uncached<A, R extends string, W>(dep: Dep<A, R, W>): Dep<A, R, W
 
 function reading(from: readonly number[], f: (value: unknown) => unknown): ReadInput {
   const [slot = 0] = from;
-  return (_asked, values) => f(values[slot]);
+  return (_request, values) => f(values[slot]);
 }
 
 /**
- * Needs one value to decide what to read next. What that is cannot be known before, so it is opaque to the API
- * document, and a path parameter it reads is checked only when the request comes.
+ * Chooses an input by the value of another one. The choice is not known in advance, so it is opaque to the API document, and
+ * a path parameter that it reads is checked only during a request.
  */
 export function bind<A, B, R extends string, Q extends string, W, X>(
   dep: Dep<A, R, W>,
@@ -248,15 +248,15 @@ export function bind<A, B, R extends string, Q extends string, W, X>(
 ): Dep<B, R | Q, W> {
   const compile = (_place: Place, [slot = 0]: readonly number[]): ReadInput => {
     const asker = {};
-    return (_asked, values, reading) => reading.late(asker, () => next(values[slot] as A));
+    return (_request, values, reading) => reading.late(asker, () => next(values[slot] as A));
   };
   return { node: { from: [dep], opaque: true, binds: true, compile } };
 }
 
-/** Something the application holds, made once where the program starts: a pool, a client, a hub. */
+/** A resource of the application, made once where the program starts: a pool, a client, a hub. */
 export interface Resource<in out A> extends Dep<A> {
   readonly name: string;
-  /** Only a type. */
+  /** Exists only in types. */
   readonly holds?: (value: A) => A;
 }
 
@@ -266,19 +266,19 @@ export interface Supplied {
   readonly value: unknown;
 }
 
-/** Declares a resource. A route that reads one is refused when the app is made without it. */
+/** Declares a resource. `App.make` refuses a route that reads a resource without a value. */
 export function ofResource<A>(name: string): Resource<A> {
   return { name, node: { from: [], resource: name, constant: (place) => place.resource(name) } };
 }
 
-/** Supplies a resource: `App.make(routes, { resources: [Dep.resource(store, new Store())] })`. */
+/** Gives a resource its value: `App.make(routes, { resources: [Dep.resource(store, new Store())] })`. */
 export function resource<A>(resource: Resource<A>, value: A): Supplied {
   return { name: resource.name, value };
 }
 
 /**
- * Reads what no built-in reads. It is opaque to the API document unless `needs` says what it reads; `refuses` lists
- * the codes it may answer with.
+ * Reads what no built-in input reads. It is opaque to the API document unless `needs` lists what it reads. `refuses` lists
+ * the codes that it may answer with.
  */
 export function ofRequest<A = never, const Codes extends readonly Code[] = readonly []>(
   read: (request: RequestRecord) => Awaitable<A | Refusal<Names<Codes> | FrameworkCode> | Problem>,
@@ -289,10 +289,10 @@ export function ofRequest<A = never, const Codes extends readonly Code[] = reado
       from: [],
       ...(options.needs === undefined ? { opaque: true } : { needs: options.needs }),
       ...(options.refuses === undefined ? {} : { codes: options.refuses }),
-      compile: () => (asked) => read(recordOf(asked)),
+      compile: () => (request) => read(recordOf(request)),
     },
   };
 }
 
-/** The whole request record. Opaque to the API document. */
+/** The whole request. Opaque to the API document. */
 export const request: Dep<RequestRecord> = { node: { from: [], opaque: true, compile: () => recordOf } };

@@ -14,14 +14,14 @@ import type { FieldNames, GivenText } from "./text.ts";
 
 /** A file sent with a form. */
 export interface UploadedFile {
-  /** A text a person chose: never a path to trust. */
+  /** Chosen by the client: never use it as a path. */
   readonly filename?: string;
-  /** As the client says: `text/plain` where it says nothing, `application/octet-stream` where it cannot be read. */
+  /** As the client sends it: `text/plain` without a type, `application/octet-stream` where the type is malformed. */
   readonly contentType: MediaType;
   readonly content: Uint8Array;
 }
 
-/** A form that was read, however it was encoded. */
+/** A parsed form of either encoding. */
 interface FormBody {
   /** The first field of a name. */
   field(name: string): GivenText | undefined;
@@ -32,7 +32,7 @@ interface FormBody {
 const maxHead = 16_384;
 
 /**
- * Reads a whole multipart body as a form: a part with a `filename` is a file, and any other a field (RFC 7578).
+ * Reads a whole multipart body as a form: a part with a `filename` is a file, any other is a field (RFC 7578).
  *
  * @param names The fields that the route reads.
  */
@@ -63,7 +63,7 @@ function whole(contents: readonly Uint8Array[]): Uint8Array {
   );
 }
 
-/** The parts of one name. */
+/** The parts with one name. */
 class NamedParts {
   readonly name: string;
   readonly fields: Uint8Array[] = [];
@@ -75,7 +75,7 @@ class NamedParts {
 
   keep({ filename, contentType }: PartHead, content: Uint8Array): void {
     if (filename === undefined) this.fields.push(content);
-    // A file input that nothing was chosen for is sent with neither name nor content.
+    // A file input without a chosen file is sent with an empty name and no content.
     else if (filename !== "") this.files.push({ filename, contentType, content });
     else if (content.byteLength > 0) this.files.push({ contentType, content });
   }
@@ -83,9 +83,9 @@ class NamedParts {
 
 class MultipartForm implements FormBody {
   readonly #names: FieldNames;
-  /** By the index of its name. */
+  /** By the index of the name. */
   readonly #known: (NamedParts | undefined)[] = [];
-  /** What is none of the route's: a bind may ask for it while the request runs. */
+  /** Fields that the route does not read: a bind may read them during the request. */
   readonly #others: NamedParts[] = [];
 
   constructor(names: FieldNames) {
@@ -122,14 +122,14 @@ class MultipartForm implements FormBody {
 
 const hexDigits = "0123456789ABCDEF";
 
-/** The form of a request: one value, so that it is read once however many fields are. */
+/** The form of a request: one input, so that the form is parsed once for all fields. */
 const form: Dep<FormBody> = {
   node: {
     from: [],
     codes: [unsupportedMediaType],
     body: { as: "form" },
     before: () => checkFormType,
-    compile: (place) => (asked) => readForm(asked, place.form),
+    compile: (place) => (request) => readForm(request, place.form),
   },
 };
 
@@ -137,14 +137,14 @@ const form: Dep<FormBody> = {
 export function fromForm(need: TextNeed | FileNeed, read: (form: FormBody) => unknown): Dep<never, never, never> {
   const compile = ({ form }: Place, [slot = 0]: readonly number[]) => {
     form.add(need.name, need.repeated);
-    return (_asked: unknown, values: readonly unknown[]) => read(values[slot] as FormBody);
+    return (_request: unknown, values: readonly unknown[]) => read(values[slot] as FormBody);
   };
   return { node: { from: [form], need, compile } };
 }
 
-// A form without a type is taken for what a form without an `enctype` is.
-function checkFormType(asked: InputRequest): Refusal | Problem | undefined {
-  const lines = asked.lines("content-type");
+// A form without a `Content-Type` counts as urlencoded, the default of `enctype`.
+function checkFormType(request: InputRequest): Refusal | Problem | undefined {
+  const lines = request.lines("content-type");
   if (lines.length === 0) return undefined;
   const [line = ""] = lines;
   if (lines.length > 1) return unsupported();
@@ -152,16 +152,16 @@ function checkFormType(asked: InputRequest): Refusal | Problem | undefined {
   return mediaTypeOf(line) === "application/x-www-form-urlencoded" ? undefined : unsupported();
 }
 
-function readForm(asked: InputRequest, names: FieldNames): FormBody | Refusal {
-  const [line = ""] = asked.lines("content-type");
+function readForm(request: InputRequest, names: FieldNames): FormBody | Refusal {
+  const [line = ""] = request.lines("content-type");
   const boundary = boundaryOf(line);
-  if (boundary !== undefined) return multipartForm(asked.bytes, boundary, names);
-  return urlencodedForm(asked.text ?? escaped(asked.bytes), names);
+  if (boundary !== undefined) return multipartForm(request.bytes, boundary, names);
+  return urlencodedForm(request.text ?? escaped(request.bytes), names);
 }
 
 function urlencodedForm(text: string, names: FieldNames): FormBody {
   const values = new FieldValues(text, names);
-  // A field that a bind reads while the request runs is none of the route's, and is looked for by itself.
+  // A field that a bind reads is not in `names`, so it is searched on its own.
   const indexOf = (name: string): number => (values.isOf(names) ? names.indexOf(name) : -1);
   return {
     field: (name) => {
@@ -176,7 +176,7 @@ function urlencodedForm(text: string, names: FieldNames): FormBody {
   };
 }
 
-// Bytes that are no UTF-8 concern the field they stand in and no other, so they are kept, written as a form writes them.
+// Invalid UTF-8 must fail only its own field, so other bytes are percent-encoded as in a form.
 function escaped(bytes: Uint8Array): string {
   const text = new Uint8Array(3 * bytes.length);
   let length = 0;

@@ -8,7 +8,7 @@ import { readGiven, required as missing } from "./text.ts";
 
 export * as File from "./form-file.ts";
 
-/** A field that must be sent: a 400 problem `required` at `form.<name>` where it is not. */
+/** A required field: a 400 problem `required` at `form.<name>` where it is absent. */
 export function required<const Name extends string, A, S = unknown>(
   name: Name,
   codec: Codec<A, S>,
@@ -17,7 +17,7 @@ export function required<const Name extends string, A, S = unknown>(
   return field(name, codec, true, () => absent);
 }
 
-/** A field, or undefined where it is not sent. */
+/** A field; undefined where it is absent. */
 export function optional<const Name extends string, A, S = unknown>(
   name: Name,
   codec: Codec<A, S>,
@@ -25,7 +25,7 @@ export function optional<const Name extends string, A, S = unknown>(
   return field(name, codec, false, () => undefined);
 }
 
-/** Every field of a name, in order. None is the empty list; one that does not parse is one problem. */
+/** Every field with a name, in order; an empty list without any. One that does not parse is one problem. */
 export function list<const Name extends string, A, S = unknown>(
   name: Name,
   codec: Codec<A, S>,
@@ -42,7 +42,7 @@ export function list<const Name extends string, A, S = unknown>(
   });
 }
 
-/** Whether a field was sent at all, whatever it says: a checkbox. A client sends `true`, or nothing. */
+/** Whether a field was sent, with any value: a checkbox. A client sends `true` or nothing. */
 export function checked<const Name extends string>(name: Name): Dep<boolean, never, { form?: { [K in Name]?: true } }> {
   const need = { in: "form", name, codec: bool, required: false, repeated: false, checked: true } as const;
   return fromForm(need, (form) => form.field(name) !== undefined);

@@ -5,7 +5,7 @@ import type { InputRequest } from "./request.ts";
 import type { Dep, TextNeed } from "./dep.ts";
 import { readText, required as missing } from "./text.ts";
 
-/** A header that must be sent; its name is matched without case. */
+/** A required header; case does not matter in its name. */
 export function required<const Name extends string, A>(
   name: Name,
   codec: Codec<A>,
@@ -14,7 +14,7 @@ export function required<const Name extends string, A>(
   return header(name, codec, { required: true }, () => absent);
 }
 
-/** A header's value, or undefined where it is not sent. */
+/** A header's value; undefined where it is absent. */
 export function optional<const Name extends string, A>(
   name: Name,
   codec: Codec<A>,
@@ -22,7 +22,7 @@ export function optional<const Name extends string, A>(
   return header(name, codec, {}, () => undefined);
 }
 
-/** A header's value, or the default where it is not sent. */
+/** A header's value, or the default where it is absent. */
 function withDefault<const Name extends string, A>(
   name: Name,
   codec: Codec<A>,
@@ -32,7 +32,7 @@ function withDefault<const Name extends string, A>(
 }
 export { withDefault as default };
 
-// RFC 9110 §5.3: only a list may come on several lines. To any other codec a second line is a second value.
+// RFC 9110 §5.3: only a list may be sent on several lines. For any other codec a second line is an error.
 function header(
   name: string,
   codec: AnyCodec,
@@ -42,8 +42,8 @@ function header(
   const at = `header.${name}`;
   const lower = name.toLowerCase();
   const twice = new Problem(at, "malformed", "This is given more than once.");
-  const read = (asked: InputRequest): unknown => {
-    const lines = asked.lines(lower);
+  const read = (request: InputRequest): unknown => {
+    const lines = request.lines(lower);
     const first = lines[0];
     if (first === undefined) return absent();
     if (lines.length > 1 && codec.list !== true) return twice;

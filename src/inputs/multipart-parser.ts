@@ -4,10 +4,10 @@ import type { PartHead } from "./multipart-part.ts";
 const carriageReturn = 0x0d;
 
 /**
- * `CRLF--boundary`, looked for in bytes that arrive in pieces.
+ * Searches `CRLF--boundary` in bytes that arrive in pieces.
  *
- * A boundary holds no CR, so CR is its first byte and no other. A match that breaks off therefore hides no second one
- * begun within it, and the bytes of a broken match are looked at twice at most.
+ * A boundary has no CR, so only the first byte of the delimiter is one. A broken match therefore hides no other match that
+ * began within it, and each byte is looked at twice at most.
  */
 class Delimiter {
   readonly bytes: Uint8Array;
@@ -23,11 +23,11 @@ class Delimiter {
   }
 
   /**
-   * Where it stands whole in bytes; -1 where nowhere.
+   * The position of the delimiter in the bytes, or -1.
    *
-   * Horspool's search, at 8 GB/s where the boundary is a browser's and at 1 where it is one character. Where it would
-   * step by one it looks for the next CR instead: content made of the boundary's own bytes passes at 3.5 GB/s, not
-   * 0.01. The worst found, a CR in every third byte and a boundary of dashes, passes at 0.3.
+   * Horspool's search: 8 GB/s with a browser's boundary, and 1 GB/s with a boundary of one character. Instead of a step of
+   * one it searches the next CR: content made of the boundary's own bytes passes at 3.5 GB/s, not 0.01. The worst case
+   * found, a CR in every third byte and a boundary of dashes, passes at 0.3.
    */
   indexIn(bytes: Uint8Array, from: number): number {
     const last = this.length - 1;
@@ -41,7 +41,7 @@ class Delimiter {
     return -1;
   }
 
-  /** How many of its bytes bytes end with, for the next ones to go on from. */
+  /** How many bytes of the delimiter are at the end of the bytes. */
   begunAtEnd(bytes: Uint8Array, from: number): number {
     const first = Math.max(from, bytes.length - this.length + 1);
     for (let at = bytes.length - 1; at >= first; at--) {
@@ -52,7 +52,7 @@ class Delimiter {
     return 0;
   }
 
-  /** How many of its bytes are there, when some were before and bytes go on from them. */
+  /** How many bytes of the delimiter match, after the `before` bytes that matched in earlier pieces. */
   matched(bytes: Uint8Array, from: number, before: number): number {
     let matched = before;
     while (matched < this.length && bytes[from + matched - before] === this.bytes[matched]) matched += 1;
@@ -60,15 +60,15 @@ class Delimiter {
   }
 }
 
-// The native search passes over 4 GB/s, but to call it costs as much as eight steps of this loop, without which the
-// worst content takes twice as long.
+// The native search passes over 4 GB/s, but a call costs as much as eight steps of this loop. Without the loop, the worst
+// content takes twice as long.
 function nextCarriageReturn(bytes: Uint8Array, from: number): number {
   const near = from + 8;
   for (let at = from; at < near; at++) if (bytes[at] === carriageReturn) return at;
   return bytes.indexOf(carriageReturn, near);
 }
 
-// How far a match may be moved on, by the byte that stands where its last one should.
+// How far the search may move, by the byte at the position of the delimiter's last one.
 function stepsOf(delimiter: Uint8Array): Uint8Array {
   const last = delimiter.length - 1;
   const steps = new Uint8Array(256).fill(delimiter.length);
@@ -80,18 +80,18 @@ const headLineEnd = 0x0a;
 
 const firstRoom = 512;
 
-/** What a part's head is found to be once bytes were taken. */
+/** The state of a part's head. */
 type HeadFound = "unfinished" | "whole" | "too_large";
 
-/** The bytes of a part's head, kept until its blank line is there. */
+/** Collects a part's head, up to its blank line. */
 class HeadBytes {
   readonly #max: number;
   #bytes: Uint8Array = new Uint8Array(0);
   #length = 0;
-  // How much of CRLF CRLF was there last. The line before the head ended in the first of them: a head may be empty.
+  // How much of CRLF CRLF has been read. The line end before the head counts as its first CRLF, because a head may be empty.
   #ending = 2;
 
-  /** @param max the most bytes a head has, its blank line counted. */
+  /** @param max The limit of a head, including its blank line. */
   constructor(max: number) {
     this.#max = max;
   }
@@ -106,13 +106,13 @@ class HeadBytes {
     return this.#ending === 4 ? "whole" : "unfinished";
   }
 
-  /** Forgets the head before. */
+  /** Drops the previous head. */
   clear(): void {
     this.#length = 0;
     this.#ending = 2;
   }
 
-  /** Takes bytes up to the blank line's end or the limit, and answers where it stopped. */
+  /** Reads bytes up to the end of the blank line or the limit. Returns the position after them. */
   take(bytes: Uint8Array, from: number): number {
     let at = from;
     for (; at < bytes.length && this.found === "unfinished"; at++) this.#add(bytes[at] as number);
@@ -135,20 +135,20 @@ class HeadBytes {
   }
 }
 
-// Ours: @remix-run/multipart-parser 0.16 holds every part whole, refuses a body that is cut behind its last boundary, and
-// takes folded lines and parameters given twice.
+// @remix-run/multipart-parser 0.16 is not used: it buffers every part, refuses a body that is cut after its last boundary,
+//   and accepts folded lines and repeated parameters.
 
-/** What comes next in a multipart body. */
+/** An event of a multipart body. */
 export type MultipartEvent =
   | { readonly kind: "head"; readonly head: PartHead }
-  /** Some of a part's content, never empty: mostly a view on the bytes fed. */
+  /** Some of a part's content, never empty: mostly a view of the bytes fed. */
   | { readonly kind: "content"; readonly bytes: Uint8Array }
   | { readonly kind: "part-end" }
-  /** The last boundary. What follows it is passed over. */
+  /** The last boundary. The bytes after it are ignored. */
   | { readonly kind: "end" }
   | MultipartFailed;
 
-/** Why a body cannot be read any further; `detail` is for the log. */
+/** Why the body cannot be parsed; `detail` is for the log. */
 export interface MultipartFailed {
   readonly kind: "failed";
   readonly reason: "malformed" | "head_too_large";
@@ -156,30 +156,30 @@ export interface MultipartFailed {
 }
 
 /**
- * Where the reader stands. Content is what a delimiter ends, the preamble being the content of no part. A boundary's
- * line is read byte by byte: `boundary` is right behind it, `dash` behind its first `-`, `padding` in the blanks a
- * relay may add, `return` behind its CR.
+ * The state of the parser. `content` ends with a delimiter, and the preamble is content without a part. A boundary's line is
+ * read byte by byte: `boundary` is the state after the boundary, `dash` after the first `-`, `padding` in the white space
+ * that a relay may add, `return` after the CR.
  */
 type State = "content" | "boundary" | "dash" | "padding" | "return" | "head" | "over";
 
 const none = /* @__PURE__ */ new Uint8Array(0);
-/** The CRLF that ends the line before, which a delimiter begins with: a boundary may come at once. */
+/** The delimiter's CRLF ends the previous line, so a boundary may be the first bytes. */
 const lineEnd = 2;
 
 /**
- * Takes a `multipart/form-data` body apart (RFC 7578, RFC 2046 §5.1) as it arrives, waiting for nothing itself: feed it
- * bytes, ask for events until there is none, feed it the next. However the bytes are cut, the events are the same, but
- * for where content is cut. It holds the bytes fed last and at most one head.
+ * Parses a `multipart/form-data` body (RFC 7578, RFC 2046 §5.1) synchronously: feed it bytes, call `next` until it returns
+ * undefined, and feed more. The events do not depend on how the bytes are cut, except for where content is cut. It holds the
+ * last bytes and at most one head.
  *
- * A line that begins with the boundary is a boundary wherever it stands, and must be a whole one: content that holds
- * such a line was written with the wrong boundary, and where it ends cannot be known.
+ * A line that begins with the boundary is a boundary and must be a complete one. Content with such a line was sent with the
+ * wrong boundary, and its end cannot be known.
  */
 export class MultipartReader {
   readonly #delimiter: Delimiter;
   readonly #head: HeadBytes;
   #state: State = "content";
   #inPart = false;
-  /** How much of the delimiter came last, and how much of that is the line end before the content. */
+  /** How much of the delimiter has matched, and how much of that is the line end before the content. */
   #matched = lineEnd;
   #before = lineEnd;
   #bytes: Uint8Array = none;
@@ -188,15 +188,15 @@ export class MultipartReader {
   #failed: MultipartFailed | undefined;
 
   /**
-   * @param boundary a legal one, as `boundaryOf` answers.
-   * @param options.maxHead the most bytes the head of a part may have, its blank line counted.
+   * @param boundary A legal one, from `boundaryOf`.
+   * @param options.maxHead The limit of a part's head in bytes, including its blank line.
    */
   constructor(boundary: string, options: { readonly maxHead: number }) {
     this.#delimiter = new Delimiter(boundary);
     this.#head = new HeadBytes(options.maxHead);
   }
 
-  /** Hands it the next bytes, which are its own from then on. Only when `next` had nothing left to tell. */
+  /** Gives it the next bytes, which it then owns. Call it only after `next` has returned undefined. */
   feed(bytes: Uint8Array): void {
     if (this.#at < this.#bytes.length) throw new Error("MultipartReader was fed before it had read what it has.");
     if (this.#state === "over") return;
@@ -204,12 +204,12 @@ export class MultipartReader {
     this.#at = 0;
   }
 
-  /** Says that the body ended: before the last boundary that is a failure. */
+  /** Ends the body; before the last boundary this is a failure. */
   end(): void {
     this.#ended = true;
   }
 
-  /** What comes next; undefined when it takes more bytes to know. Past the end always undefined, past a failure that. */
+  /** The next event; undefined where it needs more bytes. After the end it returns undefined, after a failure that failure. */
   next(): MultipartEvent | undefined {
     while (this.#at < this.#bytes.length) {
       const event = this.#read();
@@ -238,7 +238,7 @@ export class MultipartReader {
     return this.#content(this.#bytes.subarray(start, found));
   }
 
-  // Goes on with a delimiter that was begun. Where it breaks off, what there was of it is content after all.
+  // Continues a match from the previous bytes. If it breaks, the matched bytes were content.
   #readDelimiter(): MultipartEvent | undefined {
     const matched = this.#delimiter.matched(this.#bytes, this.#at, this.#matched);
     this.#at += matched - this.#matched;
@@ -249,7 +249,7 @@ export class MultipartReader {
   }
 
   #breakOff(): MultipartEvent | undefined {
-    // A copy: what a handler does to its content must not reach the delimiter.
+    // A copy: a handler that changes its content must not change the delimiter.
     const held = this.#delimiter.bytes.slice(this.#before, this.#matched);
     this.#matched = 0;
     this.#before = 0;
@@ -263,7 +263,7 @@ export class MultipartReader {
   #readBoundaryLine(byte: number): MultipartEvent | undefined {
     const after = stateAfter(this.#state, byte);
     if (after === undefined) return this.#fail("malformed", "a boundary is followed by something else");
-    // A part ends where its boundary's line proves to be one. The byte that proved it is then read again.
+    // A part ends only when its boundary's line is complete. The byte that proved it is then read again.
     if (this.#inPart && (after === "head" || after === "over")) {
       this.#inPart = false;
       return { kind: "part-end" };
@@ -306,7 +306,7 @@ export class MultipartReader {
   }
 }
 
-/** Where a byte leads in a boundary's line; undefined where it is no such line. */
+/** The state after a byte of a boundary's line; undefined where the line is not a boundary. */
 function stateAfter(state: State, byte: number): State | undefined {
   switch (byte) {
     case 0x2d:

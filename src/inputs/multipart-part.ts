@@ -5,10 +5,10 @@ import { FieldScanner, isToken, stripped, token } from "../http/fields.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 
-/** What a part's `Content-Disposition` says of it. */
+/** A part's `Content-Disposition`. */
 interface Disposition {
   readonly type: string;
-  /** By the keys of their names, which are in lower case. */
+  /** By the keys of their lower-case names. */
   readonly parameters: ReadonlyMap<string, string>;
 }
 
@@ -17,10 +17,10 @@ const plain = /[^"\\]+/y;
 const escaped = /\\["\\]/y;
 
 /**
- * A part's `Content-Disposition` (RFC 7578 §4.2), decoded from UTF-8; undefined where it is malformed or a parameter is
- * there twice.
+ * Parses a part's `Content-Disposition` (RFC 7578 §4.2), decoded from UTF-8; undefined where it is malformed or a parameter
+ * is repeated.
  *
- * Not read as other fields are: those hold no character past U+00FF, and know nothing of how browsers quote.
+ * The functions for other fields do not fit: those have no character past U+00FF, and do not quote as browsers do.
  */
 function readDisposition(value: string): Disposition | undefined {
   const field = new FieldScanner(value);
@@ -36,30 +36,30 @@ function readDisposition(value: string): Disposition | undefined {
   return type !== undefined && field.done ? { type, parameters } : undefined;
 }
 
-// Two ways to quote are in use. Browsers write %22, %0D and %0A and leave "\" and "%" alone (WHATWG HTML, "multipart/
-// form-data encoding algorithm"); others write \" and \\. So "\" escapes these two and stands for itself before any
-// other: "a\b.txt" is a name a browser sends. A name that holds "%22" itself cannot be told from one that holds a
-// quote; `Response.formData` takes it for the quote, too.
+// Two ways to quote are in use. Browsers write %22, %0D and %0A and leave "\" and "%" as they are (WHATWG HTML,
+// "multipart/form-data encoding algorithm"); others write \" and \\. So "\" escapes these two and is itself before any
+// other: "a\b.txt" is a name that a browser sends. A name with "%22" in it looks the same as one with a quote;
+// `Response.formData` reads a quote, too.
 function readQuoted(field: FieldScanner): string | undefined {
   if (!field.take('"')) return undefined;
-  let says = "";
+  let text = "";
   while (!field.take('"')) {
     const part = field.match(plain) ?? field.match(escaped)?.slice(1) ?? (field.take("\\") ? "\\" : undefined);
     if (part === undefined) return undefined;
-    says += part;
+    text += part;
   }
-  return says.replace(/%(?:22|0D|0A)/g, decodeURIComponent);
+  return text.replace(/%(?:22|0D|0A)/g, decodeURIComponent);
 }
 
-/** What a part says of itself before its content. */
+/** The head of a part. */
 export interface PartHead {
   /** The field's name; may be empty. */
   readonly name: string;
-  /** Undefined where the part is a field and no file; `""` where it is a file without a name. */
+  /** Undefined for a field; `""` for a file without a name. */
   readonly filename: string | undefined;
-  /** `text/plain` where the part names none (RFC 7578 §4.4), `application/octet-stream` where it cannot be read. */
+  /** `text/plain` without a type (RFC 7578 §4.4), `application/octet-stream` where the type is malformed. */
   readonly contentType: MediaType;
-  /** Every line by the key of its name, which is in lower case; lines of one name joined with `, `. */
+  /** Every line by the key of its lower-case name; repeated lines are joined with `, `. */
   readonly headers: ReadonlyMap<string, string>;
 }
 
@@ -73,9 +73,9 @@ const unreadableType: MediaType = {
 };
 
 /**
- * Reads a part's head, or says what is wrong with it.
+ * Parses a part's head; the error names what is malformed.
  *
- * @param lines its lines, each with its CRLF.
+ * @param lines Its lines, each with its CRLF.
  */
 export function readPartHead(lines: Uint8Array): Result<PartHead, string> {
   const text = decode(lines);
@@ -86,7 +86,7 @@ export function readPartHead(lines: Uint8Array): Result<PartHead, string> {
   if (disposition?.type !== "form-data") return error("a part has no Content-Disposition of form-data");
   const name = disposition.parameters.get("name");
   if (name === undefined) return error("a part has no name");
-  // RFC 7578 §4.2 bars `filename*`: it is not read.
+  // RFC 7578 §4.2 forbids `filename*`, so it is not read.
   const filename = disposition.parameters.get("filename");
   return ok({ name, filename, contentType: contentTypeOf(headers), headers });
 }
@@ -103,7 +103,7 @@ function readLines(text: string): PartHeaders | undefined {
   for (const line of text.split("\r\n").slice(0, -1)) {
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
-    // A folded line begins with a blank, which no name does. A line break that is no CRLF is a control character.
+    // A folded line begins with white space, which no name does. A line break other than CRLF is a control character.
     if (!isToken(name) || /[\x00-\x08\x0a-\x1f\x7f]/.test(line)) return undefined;
     const value = stripped(line, colon + 1);
     const before = headers.get(keyOf(name));

@@ -14,10 +14,10 @@ import type { MultipartEvent } from "./multipart-parser.ts";
 import type { PartHead } from "./multipart-part.ts";
 import type { InputRequest } from "./request.ts";
 
-/** RFC 2046 §5.1.1: 1 to 70 characters of `bchars`, the last no space. */
+/** RFC 2046 §5.1.1: 1 to 70 characters of `bchars`, the last not a space. */
 const legal = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
 
-/** The boundary a `Content-Type` names; undefined where it is no `multipart/form-data` or has no legal one. */
+/** The boundary of a `Content-Type`; undefined where it is not `multipart/form-data` or has no legal boundary. */
 export function boundaryOf(contentType: string): string | undefined {
   const read = mediaType.parse(stripped(contentType));
   if (!read.ok || read.value.type !== "multipart" || read.value.subtype !== "form-data") return undefined;
@@ -25,26 +25,26 @@ export function boundaryOf(contentType: string): string | undefined {
   return boundary !== undefined && legal.test(boundary) ? boundary : undefined;
 }
 
-/** One part of a multipart body. Iterated, it throws the refusal of a failure, which is answered as it stands. */
+/** One part of a multipart body. Iteration throws the refusal of a failure, which answers the request if not caught. */
 export interface Part extends AsyncIterable<Uint8Array> {
   readonly name: string;
-  /** A text a person chose: never a path to trust. Undefined for a field. */
+  /** Chosen by the client: never use it as a path. Undefined for a field. */
   readonly filename?: string;
-  /** As the client says: `text/plain` where it says nothing, `application/octet-stream` where it cannot be read. */
+  /** As the client sends it: `text/plain` without a type, `application/octet-stream` where the type is malformed. */
   readonly contentType: MediaType;
-  /** Its next bytes, or undefined at its end; a part is at its end, too, once the one behind it was asked for. */
+  /** Its next bytes, or undefined at its end. A part also ends when the next part is read. */
   read(): Promise<Result<Uint8Array | undefined, MultipartFailure>>;
 }
 
-/** A multipart body as it arrives. */
+/** A multipart body as a stream of parts. */
 export interface Multipart extends AsyncIterable<Part> {
-  /** The next part, or undefined behind the last. What is unread of the part before is passed over. */
+  /** The next part, or undefined after the last. The unread rest of the previous part is skipped. */
   next(): Promise<Result<Part | undefined, MultipartFailure>>;
 }
 
 const end = ok(undefined);
 
-/** The failure a reader's own stands for. */
+/** The body's failure for a parser's failure. */
 export function failureOf({ reason, detail }: Extract<MultipartEvent, { kind: "failed" }>): MultipartFailure {
   return { kind: reason === "head_too_large" ? "too_large" : "malformed", detail };
 }
@@ -54,7 +54,7 @@ class PartsReader implements Multipart {
   readonly #body: BodyReader;
   readonly #reader: MultipartReader;
   #turn: Promise<unknown> = Promise.resolve();
-  /** The part whose content comes next; undefined between two. */
+  /** The part that is being read; undefined between two. */
   #open: ReadPart | undefined = undefined;
   #isOver = false;
 
@@ -76,7 +76,7 @@ class PartsReader implements Multipart {
     return this.#inTurn(() => this.#nextContent(part));
   }
 
-  // One after the other, however many are asked for at once.
+  // Reads run one after the other, also when several are started at once.
   #inTurn<A>(read: () => Promise<A>): Promise<A> {
     const reading = this.#turn.then(read);
     this.#turn = reading;
@@ -103,7 +103,7 @@ class PartsReader implements Multipart {
     return end;
   }
 
-  /** What the body says next. Undefined once the request is answered, when its body is at its end. */
+  /** The next event. Undefined once the request is answered, when its body is at its end. */
   async #event(): Promise<Result<Exclude<MultipartEvent, { kind: "failed" }> | undefined, MultipartFailure>> {
     for (;;) {
       const event = this.#reader.next();
@@ -141,15 +141,15 @@ class ReadPart implements Part {
 }
 
 export interface MultipartOptions {
-  /** Bytes the whole body may have; the app's `maxBody` does not bound it. */
+  /** The whole body's limit in bytes; the app's `maxBody` does not apply. */
   readonly max: number;
-  /** Bytes the head of a part may have: 16,384. A longer one is 413. */
+  /** The limit of a part's head in bytes: 16,384. A longer one is a 413. */
   readonly maxHead?: number;
 }
 
 /**
- * A multipart form, part by part as it arrives: for files too large to be held. Nothing is written to a file. Any
- * other `Content-Type`, or none, is a 415 before a byte is read.
+ * A multipart form as a stream of parts, for files too large for memory. Nothing is written to disk. Any other
+ * `Content-Type`, or none, is a 415 before the body is read.
  *
  * @example
  * ```ts
@@ -172,10 +172,10 @@ export function multipart(options: MultipartOptions): Dep<Multipart, never, { bo
       body: { as: "multipart", max, maxHead },
       before: () => checkMultipart,
       check: () => [...wrongMax(max), ...wrongMaxHead(maxHead)],
-      compile: () => (asked) => {
-        const boundary = boundaryOf(contentTypeOf(asked) ?? "");
+      compile: () => (request) => {
+        const boundary = boundaryOf(contentTypeOf(request) ?? "");
         if (boundary === undefined) return noBoundary;
-        const body = asked.openBody((source, holder) => new BodyReader(source, max, holder));
+        const body = request.openBody((source, holder) => new BodyReader(source, max, holder));
         return new PartsReader(body, boundary, maxHead);
       },
     },
@@ -184,11 +184,11 @@ export function multipart(options: MultipartOptions): Dep<Multipart, never, { bo
 
 function wrongMaxHead(maxHead: number): readonly string[] {
   if (Number.isSafeInteger(maxHead) && maxHead > 0) return [];
-  return [`reads parts with heads of at most ${maxHead} bytes, which is no number of bytes`];
+  return [`reads parts with heads of at most ${maxHead} bytes, which is not a number of bytes`];
 }
 
-function checkMultipart(asked: InputRequest): Refusal | Problem | undefined {
-  const line = contentTypeOf(asked);
+function checkMultipart(request: InputRequest): Refusal | Problem | undefined {
+  const line = contentTypeOf(request);
   if (line === undefined || !isMultipart(line)) return unsupported();
   return boundaryOf(line) === undefined ? noBoundary : undefined;
 }

@@ -5,48 +5,48 @@ import type { AnyDep, BodyNeed, InputCheck, DepNode, Inputs, Place, ReadInput, R
 import type { InputRequest } from "./request.ts";
 import { FieldNames } from "./text.ts";
 
-/** One reading of a request: what it reads, what from, and where its value goes. */
+/** One step: what it reads, from which slots, and where its value goes. */
 interface PlanStep {
   readonly slot: number;
   readonly from: readonly number[];
   readonly read: ReadInput;
 }
 
-/** How a route's inputs are read, worked out once when the app is made. */
+/** A route's inputs in the order of reading, made once with the app. */
 export interface Plan {
   readonly place: Place;
   readonly names: readonly string[];
-  /** Where the value of each name is found. */
+  /** The slot of each name's value. */
   readonly slots: readonly number[];
   /**
-   * How each name is read, where all of them are texts of the head: nothing waits and nothing is made from another. Behind
-   * them, what is only checked.
+   * The reader of each name, if all inputs are texts of the head: nothing is asynchronous and no input uses another. The
+   * inputs that are only checked follow.
    */
   readonly texts: readonly ReadText[] | undefined;
-  /** What needs no body, left to right; a body's content type is looked at here too. */
+  /** Steps without the body, left to right; the checks of a body's content type are here too. */
   readonly first: readonly PlanStep[];
-  /** What needs the body, left to right. */
+  /** Steps with the body, left to right. */
   readonly second: readonly PlanStep[];
   readonly body: BodyWanted;
-  /** The values a request starts with: constants, and `unread` for the rest. */
+  /** The initial values of a request: constants, and `unread` for the others. */
   readonly start: readonly unknown[];
   readonly slotOf: ReadonlyMap<DepNode, number>;
 }
 
-type ReadText = (asked: InputRequest) => unknown;
+type ReadText = (request: InputRequest) => unknown;
 
-/** How much of a body is read before the handler runs: a stream's is the handler's own to read. */
+/** How much of a body is read before the handler runs: a stream is read by the handler. */
 type BodyWanted = "nothing" | "stream" | "whole";
 
-/** How a body need wants the body, beside what was wanted before. */
-function wanted(before: BodyWanted, need: BodyNeed): BodyWanted {
+/** How the body is read for one more input. */
+function bodyWanted(before: BodyWanted, need: BodyNeed): BodyWanted {
   return before === "whole" || (need.as !== "stream" && need.as !== "multipart") ? "whole" : "stream";
 }
 
-/** The value of an input before it is read. */
+/** The value of an input that is not read yet. */
 const unread: unique symbol = Symbol("unread");
 
-/** Nothing is read, and so nowhere. */
+/** The plan of a route without inputs. */
 const noInputs: Plan = {
   place: {
     route: "",
@@ -66,9 +66,9 @@ const noInputs: Plan = {
 };
 
 /**
- * Works out how inputs are read: each once, by identity, what it is made from before it.
+ * Plans the reading: each input once, by identity, after the inputs that it uses.
  *
- * @param checked What is read before them for its problems alone.
+ * @param checked Inputs that are read first, only for their problems.
  */
 export function makePlan(inputs: Inputs, place: Place, checked: readonly AnyDep[]): Plan {
   const names = Object.keys(inputs);
@@ -87,7 +87,7 @@ export function makePlan(inputs: Inputs, place: Place, checked: readonly AnyDep[
     const slot = start.push(unread) - 1;
     if (node.uncached !== true) slotOf.set(node, slot);
     if (node.constant !== undefined) start[slot] = node.constant(place);
-    if (node.body !== undefined) body = wanted(body, node.body);
+    if (node.body !== undefined) body = bodyWanted(body, node.body);
     if (node.before !== undefined) first.push(checkStep(node.before(place), start));
     if (node.compile === undefined) return slot;
     const stage = node.body !== undefined || from.some((slot) => needsBody.has(slot)) ? second : first;
@@ -115,55 +115,59 @@ function textsOf(deps: readonly AnyDep[], place: Place): readonly ReadText[] | u
 }
 
 function checkStep(check: InputCheck, start: unknown[]): PlanStep {
-  return { slot: start.push(unread) - 1, from: [], read: (asked) => check(asked) };
+  return { slot: start.push(unread) - 1, from: [], read: (request) => check(request) };
 }
 
-/** What the handler is given, by name. */
+/** The handler's argument: the values by name. */
 export type InputValues = Record<string, unknown>;
 type InputOutcome = Refusal | undefined;
 
-/** What is done with a request's inputs once they are read. Neither ever throws. */
+/** The continuation after a request's inputs are read. Neither function throws. */
 export interface Then<Request extends InputRequest, A> {
-  readonly inputs: (asked: Request, inputs: InputValues | Refusal) => MaybePromise<A>;
-  readonly thrown: (asked: Request, thrown: unknown) => MaybePromise<A>;
+  readonly inputs: (request: Request, inputs: InputValues | Refusal) => MaybePromise<A>;
+  readonly thrown: (request: Request, thrown: unknown) => MaybePromise<A>;
 }
 
-/** In the place of a value that could not be read: its problem is noted, and what is made from it is passed over. */
+/** Replaces an invalid value: its problem is noted, and the inputs that use it are skipped. */
 const failed = Symbol("failed");
-/** In the place of a value found to need the body while the first stage runs. */
+/** Replaces a value of the first stage that turned out to need the body. */
 const waiting = Symbol("waiting");
 
 /**
- * Reads a route's inputs. First, left to right, everything that needs no body; all its problems are told together.
- * Only when there are none is the body read, and what needs it. A refusal that is no problem ends the request at
- * once. What follows is called and not promised, so that where nothing waits no promise is made.
+ * Reads a route's inputs. The first stage reads, left to right, everything that needs no body; all its problems are sent
+ * together. The body, and the inputs that need it, are read only if there are none. A refusal other than a validation error
+ * ends the request at once. The continuation is called and not promised, so a synchronous request makes no promise.
  */
-export function readInputs<R extends InputRequest, A>(plan: Plan, asked: R, then: Then<R, A>): MaybePromise<A> {
-  if (plan.start.length === 0) return then.inputs(asked, {});
-  const texts = plan.texts === undefined ? undefined : readTexts(plan.names, plan.texts, asked);
-  if (texts !== undefined) return then.inputs(asked, texts);
-  const reading = new InputReading(plan, asked);
+export function readInputs<R extends InputRequest, A>(plan: Plan, request: R, then: Then<R, A>): MaybePromise<A> {
+  if (plan.start.length === 0) return then.inputs(request, {});
+  const texts = plan.texts === undefined ? undefined : readTexts(plan.names, plan.texts, request);
+  if (texts !== undefined) return then.inputs(request, texts);
+  const reading = new InputReading(plan, request);
   let outcome: InputOutcome | Promise<InputOutcome>;
   try {
     outcome = run(plan.first, 0, reading);
   } catch (thrown) {
-    return then.thrown(asked, thrown);
+    return then.thrown(request, thrown);
   }
-  if (!(outcome instanceof Promise)) return afterFirst(reading, asked, outcome, then);
+  if (!(outcome instanceof Promise)) return afterFirst(reading, request, outcome, then);
   return outcome.then(
-    (refusal) => afterFirst(reading, asked, refusal, then),
-    (thrown: unknown) => then.thrown(asked, thrown),
+    (refusal) => afterFirst(reading, request, refusal, then),
+    (thrown: unknown) => then.thrown(request, thrown),
   );
 }
 
 /**
- * The inputs where each is a text that reads well; undefined where one does not, and all are read again to tell every
- * problem. A request of three texts takes 50 ns less by this way than by a reading, of 770 in all.
+ * The inputs if all are texts that parse; undefined otherwise, and all are read again to collect every problem. This fast
+ * path saves 50 ns of 770 for a request of three texts.
  */
-function readTexts(names: readonly string[], texts: readonly ReadText[], asked: InputRequest): InputValues | undefined {
+function readTexts(
+  names: readonly string[],
+  texts: readonly ReadText[],
+  request: InputRequest,
+): InputValues | undefined {
   const inputs: InputValues = {};
   for (let i = 0; i < texts.length; i++) {
-    const read = (texts[i] as ReadText)(asked);
+    const read = (texts[i] as ReadText)(request);
     if (read instanceof Problem || read instanceof Refusal) return undefined;
     if (i < names.length) inputs[names[i] as string] = read;
   }
@@ -172,46 +176,46 @@ function readTexts(names: readonly string[], texts: readonly ReadText[], asked: 
 
 function afterFirst<R extends InputRequest, A>(
   reading: InputReading,
-  asked: R,
+  request: R,
   refusal: InputOutcome,
   then: Then<R, A>,
 ): MaybePromise<A> {
   const refused = refusal ?? reading.refusal();
-  if (refused !== undefined) return then.inputs(asked, refused);
-  if (reading.body === "nothing") return then.inputs(asked, reading.inputs());
-  if (reading.body === "stream") return afterBody(reading, asked, undefined, then);
+  if (refused !== undefined) return then.inputs(request, refused);
+  if (reading.body === "nothing") return then.inputs(request, reading.inputs());
+  if (reading.body === "stream") return afterBody(reading, request, undefined, then);
   try {
-    return asked.readWhole((refusal) => afterBody(reading, asked, refusal, then));
+    return request.readWhole((refusal) => afterBody(reading, request, refusal, then));
   } catch (thrown) {
-    // A listener may have no body to give: of one that another's middleware has read, nothing is left.
-    return then.thrown(asked, thrown);
+    // A body may be unavailable: another framework's middleware may have read it.
+    return then.thrown(request, thrown);
   }
 }
 
 function afterBody<R extends InputRequest, A>(
   reading: InputReading,
-  asked: R,
+  request: R,
   unread: InputOutcome,
   then: Then<R, A>,
 ): MaybePromise<A> {
-  if (unread !== undefined) return then.inputs(asked, unread);
+  if (unread !== undefined) return then.inputs(request, unread);
   let outcome: InputOutcome | Promise<InputOutcome>;
   try {
     outcome = run(reading.startSecond(), 0, reading);
   } catch (thrown) {
-    return then.thrown(asked, thrown);
+    return then.thrown(request, thrown);
   }
-  const finish = (refusal: InputOutcome) => then.inputs(asked, refusal ?? reading.refusal() ?? reading.inputs());
+  const finish = (refusal: InputOutcome) => then.inputs(request, refusal ?? reading.refusal() ?? reading.inputs());
   if (!(outcome instanceof Promise)) return finish(outcome);
-  return outcome.then(finish, (thrown: unknown) => then.thrown(asked, thrown));
+  return outcome.then(finish, (thrown: unknown) => then.thrown(request, thrown));
 }
 
 function run(steps: readonly PlanStep[], from: number, reading: InputReading): InputOutcome | Promise<InputOutcome> {
-  const { values, asked } = reading;
+  const { values, request } = reading;
   for (let i = from; i < steps.length; i++) {
     const step = steps[i] as PlanStep;
     if (values[step.slot] !== unread || !reading.ready(step)) continue;
-    const read = step.read(asked, values, reading);
+    const read = step.read(request, values, reading);
     if (isThenable(read)) {
       return Promise.resolve(read).then((value) => reading.take(step, value) ?? run(steps, i + 1, reading));
     }
@@ -221,11 +225,11 @@ function run(steps: readonly PlanStep[], from: number, reading: InputReading): I
   return undefined;
 }
 
-/** What binds found only while the request runs. */
+/** Inputs that binds chose during the request. */
 class Late {
-  /** As the route's, with fields of their own: those of the route are the same for every request. */
+  /** The route's place with fields of its own: the route's fields are the same for every request. */
   readonly place: Place;
-  /** Values of inputs the plan does not have. */
+  /** Values of inputs that are not in the plan. */
   readonly values = new Map<DepNode, unknown>();
   readonly steps = new Map<DepNode, PlanStep>();
   readonly bound = new Map<object, AnyDep>();
@@ -237,27 +241,27 @@ class Late {
 
 class InputReading implements Reading {
   readonly plan: Plan;
-  readonly asked: InputRequest;
+  readonly request: InputRequest;
   readonly values: unknown[];
   body: BodyWanted;
   #bodyRead = false;
-  /** By what they say, so that each is told once. */
+  /** By content, so that each problem is listed once. */
   #problems: Map<string, Problem> | undefined = undefined;
-  /** How many there are beside them. */
+  /** How many problems are not listed. */
   #more = 0;
-  /** What the log is told beside them. */
+  /** The detail for the log. */
   #detail: string | undefined = undefined;
   #waiting: PlanStep[] | undefined = undefined;
   #late: Late | undefined = undefined;
 
-  constructor(plan: Plan, asked: InputRequest) {
+  constructor(plan: Plan, request: InputRequest) {
     this.plan = plan;
-    this.asked = asked;
+    this.request = request;
     this.values = plan.start.slice();
     this.body = plan.body;
   }
 
-  /** Whether all a step is made from is there; where it failed or waits, so does the step. */
+  /** Whether all inputs of a step are available; if one failed or waits, so does the step. */
   ready(step: PlanStep): boolean {
     for (const slot of step.from) {
       const value = this.values[slot];
@@ -269,7 +273,7 @@ class InputReading implements Reading {
     return true;
   }
 
-  /** Keeps what a step read; answers the refusal that ends the request. */
+  /** Keeps a step's value, or returns the refusal that ends the request. */
   take(step: PlanStep, read: unknown): InputOutcome {
     if (read === waiting) {
       this.#wait(step);
@@ -281,7 +285,7 @@ class InputReading implements Reading {
     return undefined;
   }
 
-  /** The problems so far, as the one answer that tells them. */
+  /** The 400 for the problems so far. */
   refusal(): InputOutcome {
     if (this.#problems === undefined) return undefined;
     return invalidRefusal([...this.#problems.values()], this.#detail, this.#more);
@@ -294,7 +298,7 @@ class InputReading implements Reading {
     return inputs;
   }
 
-  /** The steps of the second stage: those that turned out to wait for the body, then the plan's. */
+  /** The steps of the second stage: those that wait for the body, then the plan's. */
   startSecond(): readonly PlanStep[] {
     this.#bodyRead = true;
     const late = this.#waiting;
@@ -310,7 +314,7 @@ class InputReading implements Reading {
     return this.#pull(dep, late);
   }
 
-  /** Reads an input on demand: what the plan has is read there, once; anything else by identity here. */
+  /** Reads an input on demand, once: in the plan's slot if the plan has it, otherwise by identity here. */
   async #pull({ node }: AnyDep, late: Late): Promise<unknown> {
     const slot = this.plan.slotOf.get(node);
     if (slot !== undefined && this.values[slot] !== unread) return this.values[slot];
@@ -326,16 +330,16 @@ class InputReading implements Reading {
   async #readLate(node: DepNode, late: Late): Promise<unknown> {
     const { place } = late;
     if (node.constant !== undefined) return node.constant(place);
-    if (node.codes !== undefined) this.asked.declare(node.codes);
+    if (node.codes !== undefined) this.request.declare(node.codes);
     const { from, read } = this.#lateStep(node, late);
     for (const [i, slot] of from.entries()) this.values[slot] = await this.#pull(node.from[i] as AnyDep, late);
     if (from.some((slot) => this.values[slot] === failed)) return failed;
     if (node.body !== undefined && !this.#bodyRead) {
-      this.body = wanted(this.body, node.body);
-      return this.#settled(await node.before?.(place)(this.asked)) === failed ? failed : waiting;
+      this.body = bodyWanted(this.body, node.body);
+      return this.#settled(await node.before?.(place)(this.request)) === failed ? failed : waiting;
     }
     if (from.some((slot) => this.values[slot] === waiting)) return waiting;
-    return this.#settled(await read(this.asked, this.values, this));
+    return this.#settled(await read(this.request, this.values, this));
   }
 
   #lateStep(node: DepNode, late: Late): PlanStep {
@@ -348,14 +352,14 @@ class InputReading implements Reading {
     return step;
   }
 
-  /** As `#kept`, where a refusal has no step to be answered by: thrown, it ends the request like one returned. */
+  /** As `#kept`, for an input without a step: a refusal is thrown, and ends the request like a returned one. */
   #settled(read: unknown): unknown {
     const kept = this.#kept(read);
     if (kept instanceof Refusal) throw kept;
     return kept;
   }
 
-  /** A value as it is kept: problems are noted, once each, and leave `failed`; any other refusal is answered. */
+  /** Checks a value: problems are noted, once each, and give `failed`; any other refusal is returned. */
   #kept(read: unknown): unknown {
     if (typeof read !== "object" || read === null) return read;
     if (read instanceof Problem) return this.#note([read]);
@@ -370,9 +374,9 @@ class InputReading implements Reading {
   #note(problems: readonly Problem[]): typeof failed {
     this.#problems ??= new Map();
     for (const problem of problems) {
-      const said = `${problem.at}\n${problem.code}\n${problem.message}`;
-      if (this.#problems.has(said)) continue;
-      if (this.#problems.size < this.asked.maxProblems) this.#problems.set(said, problem);
+      const key = `${problem.at}\n${problem.code}\n${problem.message}`;
+      if (this.#problems.has(key)) continue;
+      if (this.#problems.size < this.request.maxProblems) this.#problems.set(key, problem);
       else this.#more++;
     }
     return failed;

@@ -4,7 +4,7 @@ import type { Dep, Place, TextNeed } from "./dep.ts";
 import { readGiven, required as missing } from "./text.ts";
 import { Problem } from "../refusals.ts";
 
-/** A query value that must be given: a 400 problem `required` at `query.<name>` where it is not. */
+/** A required query value: a 400 problem `required` at `query.<name>` where it is absent. */
 export function required<const Name extends string, A, S = unknown>(
   name: Name,
   codec: Codec<A, S>,
@@ -13,7 +13,7 @@ export function required<const Name extends string, A, S = unknown>(
   return one(name, codec, { required: true }, () => absent);
 }
 
-/** A query value, or undefined where it is not given. */
+/** A query value; undefined where it is absent. */
 export function optional<const Name extends string, A, S = unknown>(
   name: Name,
   codec: Codec<A, S>,
@@ -21,7 +21,7 @@ export function optional<const Name extends string, A, S = unknown>(
   return one(name, codec, {}, () => undefined);
 }
 
-/** A query value, or the default where it is not given; a value that does not parse is a problem all the same. */
+/** A query value, or the default where it is absent. A value that does not parse is still a problem. */
 function withDefault<const Name extends string, A, S = unknown>(
   name: Name,
   codec: Codec<A, S>,
@@ -30,7 +30,7 @@ function withDefault<const Name extends string, A, S = unknown>(
   return one(name, codec, { default: codec.print(value) }, () => value);
 }
 
-/** Every value given, in order: `?tag=a&tag=b`. None is the empty list; one that does not parse is one problem. */
+/** Every value, in order: `?tag=a&tag=b`; an empty list without any. One that does not parse is one problem. */
 export function list<const Name extends string, A, S = unknown>(
   name: Name,
   codec: Codec<A, S>,
@@ -38,9 +38,9 @@ export function list<const Name extends string, A, S = unknown>(
   const at = `query.${name}`;
   const compile = ({ query }: Place) => {
     const index = query.add(name, true);
-    return (asked: InputRequest): unknown => {
+    return (request: InputRequest): unknown => {
       const values: unknown[] = [];
-      for (const given of asked.query(query).all(index)) {
+      for (const given of request.query(query).all(index)) {
         const value = readGiven(codec, given, at);
         if (value instanceof Problem) return value;
         values.push(value);
@@ -55,8 +55,8 @@ function one(name: string, codec: AnyCodec, what: Partial<TextNeed>, absent: () 
   const at = `query.${name}`;
   const compile = ({ query }: Place) => {
     const index = query.add(name, false);
-    return (asked: InputRequest): unknown => {
-      const given = asked.search === "" ? undefined : asked.query(query).first(index);
+    return (request: InputRequest): unknown => {
+      const given = request.search === "" ? undefined : request.query(query).first(index);
       return given === undefined ? absent() : readGiven(codec, given, at);
     };
   };

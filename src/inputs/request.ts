@@ -6,19 +6,19 @@ import type { BodyHolder, BodySource } from "./body-source.ts";
 import { everyValue, firstValue } from "./text.ts";
 import type { FieldNames, FieldValues } from "./text.ts";
 
-/** One request as its inputs read it. What is costly to know is found when it is first asked for. */
+/** One request as its inputs read it. Expensive members are computed on first use. */
 export interface InputRequest {
-  /** The request's id, on its answer and on every line logged for it. */
+  /** The request's id, which its response and every log line have. */
   readonly id: string;
   readonly method: string;
   /** As sent: path and query, percent-encoded. */
   readonly target: string;
   readonly path: string;
-  /** The query's text without its `?`. */
+  /** The query without its `?`. */
   readonly search: string;
-  /** What the query gives for a route's fields. */
+  /** The values of a route's query fields. */
   query(names: FieldNames): FieldValues;
-  /** The segments the route's parameters took, as sent, in the path's order; a rest's are joined with `/`. */
+  /** The raw segments of the route's parameters, in the path's order; those of a rest are joined with `/`. */
   readonly captured: readonly string[];
   readonly host: string | undefined;
   readonly peer: string;
@@ -30,118 +30,118 @@ export interface InputRequest {
   headers(): Iterable<readonly [name: string, value: string]>;
   cookie(name: string): string | undefined;
   readonly body: BodySource | undefined;
-  /** Reads the body whole into `bytes`, and goes on with why it could not be had, if so. */
+  /** Reads the whole body into `bytes` and calls `next`, with the refusal if it failed. */
   readWhole<A>(next: (refusal: Refusal | undefined) => MaybePromise<A>): MaybePromise<A>;
-  /** Makes what reads the body as it arrives, and closes it with the answer. Throws where it is read another way too. */
+  /** Makes a reader for the body stream and closes it with the response. Throws where the body is also read in another way. */
   openBody<Reader extends { close(): void }>(
     make: (source: BodySource | undefined, holder: BodyHolder) => Reader,
   ): Reader;
-  /** How many problems an answer lists. */
+  /** The largest number of problems in a response. */
   readonly maxProblems: number;
   readonly bytes: Uint8Array;
-  /** `bytes` as UTF-8; undefined where they are none. */
+  /** `bytes` as UTF-8 text; undefined where they are not UTF-8. */
   readonly text: string | undefined;
-  /** The codes of an input found only while the request runs: declared, like those the route lists. */
+  /** Declares the codes of an input that was chosen during the request. */
   declare(codes: readonly Code[]): void;
-  /** What the app was supplied with under a name. */
+  /** The value of a resource. */
   resource(name: string): unknown;
   setCookie(cookie: SetCookie): void;
   addHeader(name: string, value: string): void;
   readonly gone: AbortSignal;
-  /** The server takes no further connections. */
+  /** The server accepts no new connections. */
   readonly isStopping: boolean;
 }
 
-/** The request as an application sees it: `request`, a not-found answer, and what reads by `Dep.ofRequest`. */
+/** The request as an application sees it: `request`, a not-found handler, and `Dep.ofRequest`. */
 export interface RequestRecord {
   readonly id: string;
   readonly method: string;
   /** The request target as sent. */
   readonly target: string;
-  /** The target's path, still percent-encoded. */
+  /** The target's path, percent-encoded. */
   readonly path: string;
   /** `Host`, or the authority of an absolute target, in lower case. */
   readonly host: string | undefined;
-  /** The address that opened the connection: the proxy, when there is one. */
+  /** The address that opened the connection: a proxy's, if there is one. */
   readonly peer: string;
   /** The peer, or the address a trusted proxy forwarded for. */
   readonly client: string;
-  /** Whether the client came by HTTPS, as far as can be known. */
+  /** Whether the client used HTTPS, as far as is known. */
   readonly secure: boolean;
   /** One instant for the whole request. */
   readonly now: Date;
-  /** The first value given. */
+  /** The first value. */
   query(name: string): string | undefined;
   queries(name: string): readonly string[];
-  /** Without case; the lines of a repeated header are joined with `, `. */
+  /** Case does not matter; the lines of a repeated header are joined with `, `. */
   header(name: string): string | undefined;
   /** In the order sent, names in lower case. */
   readonly headers: Iterable<readonly [name: string, value: string]>;
   cookie(name: string): string | undefined;
 }
 
-/** What an input reads itself, for the API document. */
+/** What an input reads, for the API document. */
 export type Need =
   | { readonly in: "query" | "header" | "cookie"; readonly name: string; readonly required?: boolean }
   | { readonly custom: string };
 
-/** The request as an application sees it; nothing is copied before it is asked for. */
-export function recordOf(asked: InputRequest): RequestRecord {
-  return new AskedRecord(asked);
+/** The request as an application sees it; nothing is copied in advance. */
+export function recordOf(request: InputRequest): RequestRecord {
+  return new LazyRequestRecord(request);
 }
 
-class AskedRecord implements RequestRecord {
-  readonly #asked: InputRequest;
+class LazyRequestRecord implements RequestRecord {
+  readonly #request: InputRequest;
 
-  constructor(asked: InputRequest) {
-    this.#asked = asked;
+  constructor(request: InputRequest) {
+    this.#request = request;
   }
 
   get id(): string {
-    return this.#asked.id;
+    return this.#request.id;
   }
   get method(): string {
-    return this.#asked.method;
+    return this.#request.method;
   }
   get target(): string {
-    return this.#asked.target;
+    return this.#request.target;
   }
   get path(): string {
-    return this.#asked.path;
+    return this.#request.path;
   }
   get host(): string | undefined {
-    return this.#asked.host;
+    return this.#request.host;
   }
   get peer(): string {
-    return this.#asked.peer;
+    return this.#request.peer;
   }
   get client(): string {
-    return this.#asked.client;
+    return this.#request.client;
   }
   get secure(): boolean {
-    return this.#asked.secure;
+    return this.#request.secure;
   }
   get now(): Date {
-    return this.#asked.now;
+    return this.#request.now;
   }
   get headers(): Iterable<readonly [name: string, value: string]> {
-    return this.#asked.headers();
+    return this.#request.headers();
   }
 
   query(name: string): string | undefined {
-    return firstValue(this.#asked.search, name) ?? undefined;
+    return firstValue(this.#request.search, name) ?? undefined;
   }
 
   queries(name: string): readonly string[] {
-    return everyValue(this.#asked.search, name).filter((text) => text !== null);
+    return everyValue(this.#request.search, name).filter((text) => text !== null);
   }
 
   header(name: string): string | undefined {
-    const lines = this.#asked.lines(name.toLowerCase());
+    const lines = this.#request.lines(name.toLowerCase());
     return lines.length === 0 ? undefined : stripped(lines.join(", "));
   }
 
   cookie(name: string): string | undefined {
-    return this.#asked.cookie(name);
+    return this.#request.cookie(name);
   }
 }

@@ -3,17 +3,17 @@ import { keyOf } from "../http/bytes.ts";
 import { decodeFormText } from "../http/target.ts";
 import { Problem } from "../refusals.ts";
 
-/** A value as it was given: its text, or null where its bytes are not UTF-8. */
+/** A received text, or null where its bytes are not UTF-8. */
 export type GivenText = string | null;
 
 const ampersand = 0x26;
 const equals = 0x3d;
-// A character of a name is at most three bytes of UTF-8, and each of them at most `%XX`.
-const longestEncoded = 9;
+// A character is at most three bytes of UTF-8, and each byte at most `%XX`.
+const maxEncodedUnits = 9;
 
 /**
- * The names of the fields that a route reads of a query or a form, put in when the app is made. The names that a client sends
- * are looked up here.
+ * The names of the fields that a route reads from a query or a form, collected when the app is made. A client's names are
+ * looked up here.
  */
 export class FieldNames {
   readonly #indexes = new Map<string, number>();
@@ -38,9 +38,9 @@ export class FieldNames {
     return this.#indexes.get(keyOf(name)) ?? -1;
   }
 
-  /** As {@link indexOf}, of a name as it stands in a text. */
+  /** As {@link indexOf}, for a name within a text. */
   indexIn(text: string, start: number, end: number, isEncoded: boolean): number {
-    if (end - start > (isEncoded ? longestEncoded : 1) * this.#longest) return -1;
+    if (end - start > (isEncoded ? maxEncodedUnits : 1) * this.#longest) return -1;
     const name = isEncoded ? decodeFormText(text, start, end) : text.slice(start, end);
     return name === null ? -1 : this.indexOf(name);
   }
@@ -50,12 +50,12 @@ export class FieldNames {
   }
 }
 
-/** The values that the text of a query or of a form gives for a route's fields, read in one pass. */
+/** The values of a route's fields in the text of a query or a form, read in one pass. */
 export class FieldValues {
   readonly #text: string;
   readonly #names: FieldNames;
   readonly #size: number;
-  /** By the index of a field: its first value, or the list of all. */
+  /** By field index: the first value, or the list of all. */
   readonly #values: (GivenText | GivenText[] | undefined)[] = [];
 
   constructor(text: string, names: FieldNames) {
@@ -67,24 +67,24 @@ export class FieldValues {
     }
   }
 
-  /** Whether these are the fields that it was read for: a bind may add to them while the request runs. */
+  /** Whether it was read for these fields: a bind may add to them during the request. */
   isOf(names: FieldNames): boolean {
     return this.#names === names && this.#size === names.size;
   }
 
-  /** The first value of a field; undefined where it is not given. */
+  /** The first value of a field; undefined where it is absent. */
   first(index: number): GivenText | undefined {
     const value = this.#values[index];
     return Array.isArray(value) ? value[0] : value;
   }
 
-  /** Every value of a field that is a list, in the order given. */
+  /** Every value of a list field, in order. */
   all(index: number): readonly GivenText[] {
     const values = this.#values[index];
     return Array.isArray(values) ? values : [];
   }
 
-  /** Notes the value of one pair where its name is a field's, and answers where the pair ends; `a` alone is an empty value. */
+  /** Reads one pair and keeps the value if a field has its name. Returns the end of the pair; `a` alone has an empty value. */
   #readPair(start: number): number {
     const text = this.#text;
     let isEncoded = false;
@@ -112,7 +112,7 @@ export class FieldValues {
   }
 }
 
-// A native search costs as much as to look at twenty characters, and most values are shorter.
+// A native search costs as much as twenty steps of this loop, and most values are shorter.
 function endOfPair(text: string, from: number): number {
   const near = Math.min(from + 32, text.length);
   for (let at = from; at < near; at++) if (text.charCodeAt(at) === ampersand) return at;
@@ -127,27 +127,27 @@ export function firstValue(text: string, name: string): GivenText | undefined {
   return new FieldValues(text, names).first(index);
 }
 
-/** Every value of a name that no route declares, in the order given. */
+/** Every value of a name that no route declares, in order. */
 export function everyValue(text: string, name: string): readonly GivenText[] {
   const names = new FieldNames();
   const index = names.add(name, true);
   return new FieldValues(text, names).all(index);
 }
 
-/** Reads one text by its codec: the value, or the problem at its place. */
+/** Parses one text with its codec: the value, or a problem at its place. */
 export function readText(codec: AnyCodec, text: string, at: string): unknown {
   const read = codec.parse(text);
   return read.ok ? read.value : new Problem(at, "malformed", read.error);
 }
 
-/** Reads a text whose bytes may be no UTF-8. */
+/** Parses a text whose bytes may not be UTF-8. */
 export function readGiven(codec: AnyCodec, given: GivenText, at: string): unknown {
   return given === null ? notText(codec, at) : readText(codec, given, at);
 }
 
-/** A text that could not be decoded, told as the codec tells what it cannot read. */
+/** The problem for a text that is not UTF-8, with the codec's own sentence. */
 export function notText(codec: AnyCodec, at: string): Problem {
-  // A codec that reads any text has no sentence for this one.
+  // A codec that accepts any text has no sentence.
   const read = codec.parse("\ufffd");
   return new Problem(at, "malformed", read.ok ? "This is not text." : read.error);
 }

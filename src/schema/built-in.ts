@@ -6,7 +6,7 @@ import { fraction, mustBe, outside, whole64, wholeWithFraction } from "./message
 import { Wrong, kindOf, rememberBuiltIn } from "./valibot.ts";
 import type { BuiltIn, Shape } from "./valibot.ts";
 
-/** A UUID (RFC 9562) as text, in lower case whatever case it was sent in. */
+/** A UUID (RFC 9562) as text; read in either case, and in lower case as a value. */
 export const uuid: Shape<string, string> = /* @__PURE__ */ text<string>({
   format: "uuid",
   writes: "a UUID",
@@ -14,7 +14,7 @@ export const uuid: Shape<string, string> = /* @__PURE__ */ text<string>({
   write: (value) => (typeof value === "string" ? uuidCodec.print(value) : ""),
 });
 
-/** A day of the calendar, sent as `"2026-09-30"`. */
+/** A calendar day, sent as `"2026-09-30"`. */
 export const date: Shape<readonly [year: number, month: number, day: number], string> = /* @__PURE__ */ text({
   format: "date",
   writes: "a date of the calendar",
@@ -22,7 +22,7 @@ export const date: Shape<readonly [year: number, month: number, day: number], st
   write: (value) => (isDay(value) ? dateCodec.print(value) : ""),
 });
 
-/** A moment, sent as `"2026-09-30T12:00:00Z"` (RFC 3339) and kept to the millisecond. */
+/** An instant, sent as `"2026-09-30T12:00:00Z"` (RFC 3339), precise to the millisecond. */
 export const instant: Shape<Date, string> = /* @__PURE__ */ text<Date>({
   format: "date-time",
   writes: "a Date in the years 0000 to 9999",
@@ -30,7 +30,7 @@ export const instant: Shape<Date, string> = /* @__PURE__ */ text<Date>({
   write: (value) => (value instanceof Date ? instantCodec.print(value) : ""),
 });
 
-/** A 64-bit whole number, exact; sent as a number or as its digits in text, written as a number. */
+/** A 64-bit whole number, exact; read from a number or from digits as text, written as a number. */
 export const int64: Shape<bigint, number | string> = /* @__PURE__ */ made(
   /* @__PURE__ */ v.union([/* @__PURE__ */ v.number(), /* @__PURE__ */ v.string()]),
   {
@@ -50,7 +50,7 @@ interface Text {
   readonly format: string;
   readonly writes: string;
   readonly read: (sent: string) => unknown;
-  /** Empty for what is no such value. */
+  /** Empty for an invalid value. */
   readonly write: (value: unknown) => string;
 }
 
@@ -70,17 +70,17 @@ function text<A>(options: Text): Shape<A, string> {
   });
 }
 
-function made<A, Json>(sent: v.GenericSchema<Json>, readyMade: BuiltIn): Shape<A, Json> {
+function made<A, Json>(sent: v.GenericSchema<Json>, builtIn: BuiltIn): Shape<A, Json> {
   const shape = v.pipe(
     sent,
     v.rawTransform<Json, A>(({ dataset, addIssue, NEVER }) => {
-      const value = readyMade.read(dataset.value);
+      const value = builtIn.read(dataset.value);
       if (!(value instanceof Wrong)) return value as A;
       addIssue({ message: value.message });
       return NEVER;
     }),
   );
-  rememberBuiltIn(kindOf(shape), readyMade);
+  rememberBuiltIn(kindOf(shape), builtIn);
   return shape;
 }
 
@@ -97,7 +97,7 @@ function readInstant(sent: string): unknown {
   return parsed.ok ? parsed.value : new Wrong("malformed", outsideYears(sent) ? outsideSentence : instantSentence);
 }
 
-/** Well written, and still no instant: only its offset carries it past the first or the last year. */
+/** Whether the text is well-formed, and only its offset moves it out of the years. */
 function outsideYears(sent: string): boolean {
   const offset = /[+-]\d\d:\d\d$/.exec(sent)?.[0];
   if (offset === undefined) return false;
@@ -114,7 +114,8 @@ function readInt64(sent: unknown): unknown {
   }
   if (typeof sent !== "number") return new Wrong("unexpected_type", mustBe(["a whole number"], sent));
   if (Number.isSafeInteger(sent)) return BigInt(sent);
-  // Long digits come as a bigint, so a number of this size was written with a fraction or an exponent, and rounded.
+  // Long digits are parsed as a bigint. A number of this size was therefore written with a fraction or an exponent, and
+  // rounded.
   if (Math.abs(sent) >= 2 ** 63) return outside64(sent < 0);
   if (!Number.isInteger(sent)) return new Wrong("unexpected_type", fraction);
   return new Wrong(sent < 0 ? "too_small" : "too_large", outside(wholeWithFraction, sent < 0));

@@ -5,7 +5,7 @@ export const dateSentence = "This must be a date written as YYYY-MM-DD, like 202
 export const instantSentence = "This must be an instant written as RFC 3339 has it, like 2026-09-30T12:00:00Z.";
 export const uuidSentence = "This must be a UUID, like 01890a5d-ac96-7a3b-9e5a-5f1c2a7b8c9d.";
 
-/** What is told of each of Valibot's formats; its own sentences quote what was sent. */
+/** The sentence for each of Valibot's formats; Valibot's own sentences quote the value. */
 const formats: { readonly [type: string]: string } = {
   base64: "This must be bytes in base64, padded to a multiple of four.",
   bic: "This must be a BIC, like DEUTDEFF500.",
@@ -47,8 +47,8 @@ const formats: { readonly [type: string]: string } = {
   uuid: uuidSentence,
 };
 
-/** The code and the sentence for an issue that Valibot's own run found. */
-export function told(issue: Issue): { readonly code: string; readonly sentence: string } {
+/** The code and the sentence for an issue of Valibot. */
+export function problemOf(issue: Issue): { readonly code: string; readonly sentence: string } {
   const sentence = formats[issue.type];
   if (sentence !== undefined) return { code: "malformed", sentence };
   const [, side, noun] = /^(min|max|not)?_?(bytes|graphemes|words)$/.exec(issue.type) ?? [];

@@ -1,10 +1,10 @@
-/** A sort of JSON value, in the words a caller is told. */
+/** A type of JSON value, in words for the client. */
 export type Sort = "null" | "true or false" | "a number" | "text" | "a list" | "an object";
 
-/** All the sorts there are, for a shape that leaves it open. */
+/** All sorts, for a shape that accepts any. */
 export const everySort: readonly Sort[] = ["null", "true or false", "a number", "text", "a list", "an object"];
 
-/** The sort of a value, or `something else` for what JSON cannot say. */
+/** The sort of a value, or `something else` for a value that JSON does not have. */
 export function sortOf(value: unknown): Sort | "something else" {
   switch (typeof value) {
     case "string":
@@ -21,7 +21,7 @@ export function sortOf(value: unknown): Sort | "something else" {
   }
 }
 
-/** Joins words as a sentence does: `A, B or C`. */
+/** Joins words as in a sentence: `A, B or C`. */
 function joined(words: readonly string[]): string {
   const last = words.at(-1);
   if (last === undefined) return "nothing at all";
@@ -35,7 +35,7 @@ export function oneOf(words: readonly unknown[]): string {
   return spelled.length === 1 ? joined(spelled) : `one of ${joined(spelled)}`;
 }
 
-/** A bound or a word of the shape, never a value that was sent. */
+/** Spells a bound or a word of the shape, never a received value. */
 export function spell(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "another instant" : value.toISOString();
@@ -58,24 +58,24 @@ export const tooDeep = "This is nested more than 512 deep.";
 export const fraction = "This must be a whole number, not a fraction.";
 export const unknownMember = "This is not a member this object has.";
 export const tooLargeToRead = "This number is too large to be read.";
-/** What a whole number that is kept as a JavaScript number is called where it does not fit. */
+/** The name of a whole number that must fit a JavaScript number. */
 export const wholeHere = "a whole number here";
 export const whole64 = "a 64-bit whole number";
 export const wholeWithFraction = "a whole number written with a fraction";
 
-/** Outside what the kind of number can hold at all, as against a bound its author set. */
+/** Outside the range of the number's kind, and not of a bound of the shape. */
 export function outside(kind: string, below: boolean): string {
   return `This is ${below ? "smaller" : "larger"} than ${kind} can hold.`;
 }
 
 const plainName = /^[A-Za-z0-9_$\-\u{80}-\u{10ffff}]+$/u;
 
-/** A step to a member's name itself, where the name is what is wrong. */
+/** The step to a member's name, where the name itself is invalid. */
 export const memberName: unique symbol = Symbol("name");
 
 export type Step = string | number | typeof memberName;
 
-/** Spells where a value stands: `body.items[2].count`, `body["odd name"]`. */
+/** Spells the place of a value: `body.items[2].count`, `body["odd name"]`. */
 export function jsonPath(root: string, path: readonly Step[], depth: number): string {
   let place = root;
   for (let level = 0; level < depth; level++) {

@@ -4,7 +4,7 @@ import { int64 } from "./built-in.ts";
 import { kindOf, builtInOf } from "./valibot.ts";
 import type { Kind } from "./valibot.ts";
 
-/** Where the string that began before `at` ends, or the end of the text. */
+/** The end of the string that begins before `at`, or of the text. */
 function endOfString(text: string, at: number): number {
   for (let quote = text.indexOf('"', at); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let before = quote;
@@ -14,7 +14,7 @@ function endOfString(text: string, at: number): number {
   return text.length;
 }
 
-/** Whether a text spells half of a surrogate pair with an escape; of one that is no JSON it may say either. */
+/** Whether a text escapes half of a surrogate pair. For invalid JSON either result is fine. */
 function escapesLoneSurrogate(text: string): boolean {
   for (let at = text.indexOf("\\"); at !== -1; at = text.indexOf("\\", at)) {
     const unit = escapedAt(text, at);
@@ -27,7 +27,7 @@ function escapesLoneSurrogate(text: string): boolean {
   return false;
 }
 
-/** False for NaN too: four characters that are no digits. */
+/** False also for NaN, from four characters that are not hex digits. */
 function isHalf(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdfff;
 }
@@ -36,19 +36,19 @@ function escapedAt(text: string, at: number): number | undefined {
   return text.startsWith("\\u", at) ? Number.parseInt(text.slice(at + 2, at + 6), 16) : undefined;
 }
 
-// Past 2^53 a number loses digits. Of 20 digits and more none is a 64-bit number, and making a bigint of a million
-// digits is slow: those stay numbers.
+// Past 2^53 a number loses digits. Numbers of 20 digits and more are not 64-bit numbers and stay numbers, because making a
+// bigint of a million digits is slow.
 const long = /[0-9]{16}/;
 const longInteger = /^-?[1-9][0-9]{15,18}$/;
 
-// Half of a surrogate pair: no text that is read or written may hold it alone, so what it marks is ours.
+// Half of a surrogate pair marks a number: no text that is read or written may contain it alone.
 const mark = "\udc00";
 
 /**
- * Parses JSON text that spells no lone surrogate, a whole number of 16 to 19 digits as a bigint. Throws as `JSON.parse` does.
+ * Parses JSON text without lone surrogates, with whole numbers of 16 to 19 digits as bigints. Throws as `JSON.parse` does.
  *
- * The digits go through the parser as text in a list of one: a list is not a member's name, so what was not JSON
- * before is not JSON after.
+ * The parser gets the digits as text in a list of one. A list is not a member's name, so text that was not JSON before is
+ * not JSON after.
  */
 function parseExactly(text: string): unknown {
   if (!long.test(text)) return JSON.parse(text);
@@ -56,7 +56,7 @@ function parseExactly(text: string): unknown {
   return withBigints(JSON.parse(marked(text)));
 }
 
-/** A whole number that `JSON.stringify` is given: it leaves its digits marked in the text. */
+/** A whole number for `JSON.stringify`, which leaves its digits marked in the text. */
 export class LongInteger {
   readonly #digits: string;
 
@@ -69,7 +69,7 @@ export class LongInteger {
   }
 }
 
-/** The text with the digits of every {@link LongInteger} as a number. */
+/** The text with every {@link LongInteger} as a number. */
 export function withDigits(text: string): string {
   return text.replace(/"\\udc00(-?[0-9]+)"/g, "$1");
 }
@@ -112,9 +112,9 @@ function withBigints(value: unknown): unknown {
 }
 
 const exact = /* @__PURE__ */ builtInOf(/* @__PURE__ */ kindOf(int64));
-const mostParts = 10_000;
+const maxParts = 10_000;
 
-/** Whether a shape holds a 64-bit number anywhere. */
+/** Whether any part of a shape is a 64-bit number. */
 export function holdsInt64(shape: Kind): boolean {
   const seen = new Set<unknown>();
   const waiting: unknown[] = [shape];
@@ -126,8 +126,8 @@ export function holdsInt64(shape: Kind): boolean {
     if (exact !== undefined && builtInOf(kind) === exact) return true;
     if (kind.type === "lazy" && !seen.has(kind.getter)) {
       seen.add(kind.getter);
-      // A getter may look at the value, or make a new schema each time: then exact reading is never wrong, only slower.
-      if (kind.getter.length > 0 || seen.size > mostParts) return true;
+      // A getter may depend on the value, or make a new schema each time. Exact reading is then always correct, only slower.
+      if (kind.getter.length > 0 || seen.size > maxParts) return true;
       waiting.push(kind.getter(undefined));
     }
     waiting.push(...partsOf(kind));
@@ -156,7 +156,7 @@ function list(parts: unknown): readonly unknown[] {
   return Array.isArray(parts) ? parts : [];
 }
 
-const mostDeep = 512;
+const maxDepth = 512;
 const quote = 0x22;
 const backslash = 0x5c;
 const notJson = Object.freeze(error("malformed" as const));
@@ -164,14 +164,14 @@ const tooDeep = Object.freeze(error("too_deep" as const));
 const blank = /^[ \t\n\r]*$/;
 
 /**
- * Reads JSON text (RFC 8259) with the platform's own parser; text with nothing in it is an empty object.
+ * Parses JSON text (RFC 8259) with `JSON.parse`; blank text is an empty object.
  *
- * @param exact Reads whole numbers too long for a JavaScript number as bigints.
+ * @param exact Reads whole numbers that are too long for a JavaScript number as bigints.
  */
 export function parseJson(text: string, exact: boolean): Result<unknown, "malformed" | "too_deep"> {
   if (isDeep(text)) return tooDeep;
-  // The parser takes the halves of a surrogate pair alone, which no UTF-8 can spell (RFC 7493 §2.1). One of them marks long
-  // numbers: a million digits behind it that a client sent would become a bigint, which takes 0.8 s.
+  // `JSON.parse` accepts lone surrogates, which UTF-8 cannot encode (RFC 7493 §2.1). One of them marks long numbers: a
+  // client could send it with a million digits, and the bigint would take 0.8 s.
   if (text.includes("\\u") && escapesLoneSurrogate(text)) return notJson;
   try {
     return ok(exact ? parseExactly(text) : JSON.parse(text));
@@ -180,10 +180,10 @@ export function parseJson(text: string, exact: boolean): Result<unknown, "malfor
   }
 }
 
-/** Whether a value that was parsed elsewhere nests as deep. */
+/** Whether a value that was parsed elsewhere is nested too deep. */
 export function isDeepValue(value: unknown, level = 0): boolean {
   if (typeof value !== "object" || value === null) return false;
-  if (level >= mostDeep) return true;
+  if (level >= maxDepth) return true;
   if (Array.isArray(value)) return value.some((item) => isDeepValue(item, level + 1));
   const members = value as { readonly [name: string]: unknown };
   for (const name in members) {
@@ -193,8 +193,8 @@ export function isDeepValue(value: unknown, level = 0): boolean {
 }
 
 function isDeep(text: string): boolean {
-  // What is opened has to be closed: shorter text is shallow, or cut short and refused by the parser.
-  if (text.length < 2 * (mostDeep + 1) || !opensMany(text)) return false;
+  // Every bracket must be closed, so shorter text is shallow, or cut short and refused by the parser.
+  if (text.length < 2 * (maxDepth + 1) || !opensMany(text)) return false;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
@@ -203,18 +203,18 @@ function isDeep(text: string): boolean {
         if (text.charCodeAt(at) === backslash) at++;
       }
     } else if (unit === 0x5b || unit === 0x7b) {
-      if (++depth > mostDeep) return true;
+      if (++depth > maxDepth) return true;
     } else if (unit === 0x5d || unit === 0x7d) depth--;
   }
   return false;
 }
 
-/** Looked up by the engine, brackets cost a hundredth of looking at each character, and most bodies have few. */
+/** Searching brackets with `indexOf` costs a hundredth of a loop over the characters, and most bodies have few. */
 function opensMany(text: string): boolean {
   let opened = 0;
   for (const bracket of "[{") {
     for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
-      if (++opened > mostDeep) return true;
+      if (++opened > maxDepth) return true;
     }
   }
   return false;

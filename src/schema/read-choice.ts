@@ -7,10 +7,10 @@ import type { Compile, ReadOutcome, Outcomes, ReadValue, Reader, JsonReading } f
 import { authorMessage } from "./valibot.ts";
 import type { Choice, Kind, Lazy, Variant } from "./valibot.ts";
 
-/** The words a tag is one of, `undefined` among them where it may be absent; `open` if they cannot be listed. */
+/** The values of a tag, `undefined` among them where it may be absent; `open` if they cannot be listed. */
 type Tags = readonly unknown[] | "open";
 
-/** The tags by which one option of a tagged union goes. */
+/** The tag values of one option of a tagged union. */
 export function tagsOf(option: Kind, key: string): Tags {
   if (option.type === "variant") return all(option.options.map((inner) => tagsOf(inner, key)));
   const entry = "entries" in option ? option.entries[key] : undefined;
@@ -45,26 +45,26 @@ function all(lists: readonly Tags[]): Tags {
   return lists.includes("open") ? "open" : lists.flatMap((tags) => tags as readonly unknown[]);
 }
 
-/** Adds to the second reading what there is to tell of trials that all went wrong. */
-type Tell = (trials: readonly JsonReading[], reading: JsonReading, value: unknown) => void;
+/** Adds the problems of trials that all failed to a reading. */
+type AddProblems = (trials: readonly JsonReading[], reading: JsonReading, value: unknown) => void;
 
 /**
- * Reads a value by the first of several shapes that finds nothing wrong with it.
+ * Reads a value with the first of several shapes that has no problem with it.
  *
- * Where trials nest, every level would read the inner value once for each shape of the outer one, and a body of some
- * kilobytes would take years. So what comes of a value within a trial is kept until the body is read.
+ * Without a cache, nested trials would read an inner value once for each shape of every level, and a body of some kilobytes
+ * would take years. So the outcome for a value within a trial is kept until the body is read.
  */
-function firstOption(options: readonly ReadValue[], tell: Tell): ReadValue {
+function firstOption(options: readonly ReadValue[], addProblems: AddProblems): ReadValue {
   return (value, reading) => {
     const { outcomes } = reading;
     if (outcomes === undefined || typeof value !== "object" || value === null) {
-      return attempt(options, tell, value, reading);
+      return attempt(options, addProblems, value, reading);
     }
     const known = outcomesOf(outcomes, options);
     let outcome = known.get(value);
     if (outcome === undefined) {
       const found = reading.aside();
-      outcome = { value: attempt(options, tell, value, found), found };
+      outcome = { value: attempt(options, addProblems, value, found), found };
       known.set(value, outcome);
     }
     reading.take(outcome.found);
@@ -78,7 +78,12 @@ function outcomesOf(outcomes: Outcomes, options: object): WeakMap<object, ReadOu
   return known;
 }
 
-function attempt(options: readonly ReadValue[], tell: Tell, value: unknown, reading: JsonReading): unknown {
+function attempt(
+  options: readonly ReadValue[],
+  addProblems: AddProblems,
+  value: unknown,
+  reading: JsonReading,
+): unknown {
   const trials: JsonReading[] = [];
   for (const read of options) {
     const trial = reading.aside();
@@ -86,17 +91,17 @@ function attempt(options: readonly ReadValue[], tell: Tell, value: unknown, read
     if (trial.count === 0) return result;
     trials.push(trial);
   }
-  tell(trials, reading, value);
+  addProblems(trials, reading, value);
   return undefined;
 }
 
-/** A value of several shapes: its sort leaves only some of them open. */
+/** A union: the sort of a value excludes some of its shapes. */
 export function unionReader(shape: Choice, compile: Compile<Kind>): Reader {
   const words = enumOf(shape);
   if (words !== undefined) return enumReader(shape, words);
   const options = shape.options.map((option) => compile(option));
   const expected = (): readonly string[] => [...new Set(options.flatMap((option) => option.expected()))];
-  const tell = (trials: readonly JsonReading[], reading: JsonReading, value: unknown): void => {
+  const addProblems = (trials: readonly JsonReading[], reading: JsonReading, value: unknown): void => {
     const ofItsType = trials.filter((trial) => trial.valueless === 0);
     if (ofItsType.length === 1) reading.take(ofItsType[0] as JsonReading);
     else reading.wrong("malformed", authorMessage(shape, value, unreadable));
@@ -104,7 +109,7 @@ export function unionReader(shape: Choice, compile: Compile<Kind>): Reader {
   const bySort = new Map<string, ReadValue>();
   const readerFor = (sort: string): ReadValue => {
     const open = options.filter((option) => option.sorts().includes(sort as Sort)).map(({ read }) => read);
-    if (open.length > 1) return firstOption(open, tell);
+    if (open.length > 1) return firstOption(open, addProblems);
     return (
       open[0] ??
       ((value, reading) => reading.wrong("unexpected_type", authorMessage(shape, value, mustBe(expected(), value))))
@@ -122,7 +127,7 @@ export function unionReader(shape: Choice, compile: Compile<Kind>): Reader {
   };
 }
 
-/** The words of a union of nothing but words. */
+/** The words of a union that has only words. */
 function enumOf(shape: Choice): readonly unknown[] | undefined {
   if (shape.options.length === 0) return undefined;
   const words: unknown[] = [];
@@ -135,10 +140,10 @@ function enumOf(shape: Choice): readonly unknown[] | undefined {
   return words;
 }
 
-/** A tagged union: the tag says which object it is, wherever among the members it stands. */
+/** A tagged union: the tag selects the object, at any position among the members. */
 export function variantReader(shape: Variant, compile: Compile<Kind>): Reader {
   const tags = shape.options.map((option) => tagsOf(option, shape.key));
-  // A tag that is any text of a form, say, decides nothing: then the objects are tried as in any union.
+  // A tag that may be any text selects nothing: the objects are then tried as in any union.
   if (tags.includes("open")) return unionReader({ ...shape, type: "union" }, compile);
 
   const byTag = new Map<unknown, ReadValue[]>();
@@ -167,16 +172,16 @@ export function variantReader(shape: Variant, compile: Compile<Kind>): Reader {
   };
 }
 
-/** Several objects may go by one tag; what is wrong is told of the first of them. */
+/** Several objects may have the same tag; the problems are those of the first one. */
 function oneReader(options: readonly ReadValue[]): ReadValue {
   if (options.length === 1) return options[0] as ReadValue;
   return firstOption(options, (trials, reading) => {
-    const told = trials.find((trial) => trial.valueless === 0) ?? trials[0];
-    if (told !== undefined) reading.take(told);
+    const first = trials.find((trial) => trial.valueless === 0) ?? trials[0];
+    if (first !== undefined) reading.take(first);
   });
 }
 
-/** A value that is of every one of several shapes, as `v.intersect` puts it together again. */
+/** A value that fits each of several shapes, merged as `v.intersect` does. */
 export function intersectReader(shape: Choice, compile: Compile<Kind>): Reader {
   const options = shape.options.map((option) => compile(option));
   const [first] = options;
@@ -213,9 +218,9 @@ function merge(one: unknown, other: unknown): unknown {
   return Object.values(both).includes(conflict) ? conflict : both;
 }
 
-/** A shape that refers to itself, compiled when a value first reaches it. */
+/** A recursive shape, compiled when a value first reaches it. */
 export function lazyReader(shape: Lazy, compile: Compile<Kind>): Reader {
-  // A getter that looks at the value may answer another shape for the next.
+  // A getter that depends on the value may return another shape for the next.
   const looks = shape.getter.length > 0;
   let fixed: Reader | undefined;
   const reader = (value: unknown): Reader => {

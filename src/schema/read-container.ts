@@ -6,14 +6,14 @@ import type { Compile, Members, ReadValue, Reader, JsonReading } from "./reading
 import { authorMessage } from "./valibot.ts";
 import type { Kind, ListKind, ObjectKind, RecordKind, TupleKind } from "./valibot.ts";
 
-/** A copy of the lists and plain objects of a value, so that what a reader hands on belongs to one request. */
+/** Copies the lists and plain objects of a value, so that each request has its own. */
 export function copyOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyOf);
   if (!isObject(value) || Object.getPrototypeOf(value) !== Object.prototype) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copyOf(member)]));
 }
 
-/** Reads any JSON: handed on as it was parsed, unless something in it has to change. */
+/** Reads any JSON: the parsed value itself, unless a part of it has to change. */
 export const anyReader: Reader = { read, sorts: () => everySort, expected: () => ["any JSON"] };
 
 function read(value: unknown, reading: JsonReading): unknown {
@@ -68,7 +68,7 @@ export function listReader(shape: ListKind, compile: Compile<Kind>): Reader {
       const given: readonly unknown[] = value;
       const level = reading.depth++;
       const path = reading.path;
-      // Handed on as it was parsed until an item turns out to read as something else.
+      // The parsed list is returned itself, until an item reads as another value.
       let out: unknown[] | undefined;
       for (let index = 0; index < given.length; index++) {
         path[level] = index;
@@ -91,10 +91,10 @@ interface Member {
   readonly read: ReadValue;
   readonly absent: Absent;
 }
-/** What an object without the member reads as there. */
+/** The value of an absent member. */
 type Absent = "required" | "left out" | "default" | { readonly fallback: unknown };
 
-/** Reads the members in the order they were sent, which is the order problems are told in. */
+/** Reads the members in the order they were sent, which is also the order of the problems. */
 export function objectReader(shape: ObjectKind, compile: Compile<Kind>): Reader {
   const members = Object.keys(shape.entries).map((name, index): Member => {
     const entry = shape.entries[name] as Kind;
@@ -110,7 +110,7 @@ export function objectReader(shape: ObjectKind, compile: Compile<Kind>): Reader 
       if (!isObject(value)) return reading.wrong("unexpected_type", authorMessage(shape, value, mustBe(object, value)));
       const level = reading.depth++;
       const path = reading.path;
-      // What was parsed is handed on as it is, until something in it has to be another.
+      // The parsed object is returned itself, until a member reads as another value.
       let out: Members | undefined;
       let seen = 0;
       let next = 0;
@@ -118,7 +118,7 @@ export function objectReader(shape: ObjectKind, compile: Compile<Kind>): Reader 
         const given = value[name];
         if (given === undefined) continue;
         path[level] = name;
-        // Most callers send members in the declared order.
+        // Most clients send members in the declared order.
         let member = members[next];
         if (member?.name !== name) member = byName.get(keyOf(name));
         let result: unknown;
@@ -138,7 +138,7 @@ export function objectReader(shape: ObjectKind, compile: Compile<Kind>): Reader 
   };
 }
 
-/** Reads a member the shape does not declare; without one, such members are skipped. */
+/** Reads a member that the shape does not declare; undefined where such members are skipped. */
 function restReader(shape: ObjectKind, compile: Compile<Kind>): ReadValue | undefined {
   if (shape.type === "strict_object") return (_value, reading) => reading.wrong("unknown_member", unknownMember);
   const rest = shape.rest !== undefined ? compile(shape.rest) : shape.type === "loose_object" ? anyReader : undefined;
@@ -154,7 +154,7 @@ function whenAbsent(entry: Kind): Absent {
   return mayBeAbsent ? "left out" : "required";
 }
 
-/** The members sent before one, which all read as what they were. */
+/** The members before one, which all read as they were. */
 function membersBefore(last: string, value: Members): Members {
   const out: Members = {};
   for (const name in value) {
@@ -164,7 +164,7 @@ function membersBefore(last: string, value: Members): Members {
   return out;
 }
 
-/** What is missing is told when its object ends, in declared order. */
+/** Missing members are reported at the end of their object, in declared order. */
 function withAbsent(
   members: readonly Member[],
   value: Members,
@@ -214,7 +214,7 @@ export function recordReader(shape: RecordKind, compile: Compile<Kind>): Reader 
   };
 }
 
-/** A name's own problem stands at `[name]` behind its member's place. */
+/** The place of a name's own problem is its member's place and `[name]`. */
 function nameOf(name: string, read: ReadValue, reading: JsonReading): string {
   const { count } = reading;
   reading.path[reading.depth++] = memberName;
@@ -227,7 +227,7 @@ export function tupleReader(shape: TupleKind, compile: Compile<Kind>): Reader {
   const items = shape.items.map((item) => compile(item).read);
   const rest =
     shape.rest !== undefined ? compile(shape.rest).read : shape.type === "loose_tuple" ? anyReader.read : undefined;
-  const least = shape.items.findLastIndex((item) => !mayBeAbsent(item)) + 1;
+  const min = shape.items.findLastIndex((item) => !mayBeAbsent(item)) + 1;
   return {
     sorts: () => list,
     expected: () => list,
@@ -236,27 +236,27 @@ export function tupleReader(shape: TupleKind, compile: Compile<Kind>): Reader {
         return reading.wrong("unexpected_type", authorMessage(shape, value, mustBe(list, value)));
       const level = reading.depth++;
       const out: unknown[] = [];
-      const most = rest === undefined ? items.length : value.length;
-      for (let index = 0; index < Math.max(items.length, most); index++) {
-        if (index >= value.length && index < least) break;
+      const max = rest === undefined ? items.length : value.length;
+      for (let index = 0; index < Math.max(items.length, max); index++) {
+        if (index >= value.length && index < min) break;
         reading.path[level] = index;
         const read = items[index] ?? rest;
         out.push(read?.(value[index], reading));
       }
       reading.depth = level;
-      if (value.length < least || (rest === undefined && value.length > items.length)) {
-        tellCount(shape, value, least, reading);
+      if (value.length < min || (rest === undefined && value.length > items.length)) {
+        addCountProblem(shape, value, min, reading);
       }
       return out;
     },
   };
 }
 
-function tellCount(shape: TupleKind, value: readonly unknown[], least: number, reading: JsonReading): void {
-  const few = value.length < least;
-  const most = shape.rest === undefined && shape.type !== "loose_tuple" ? shape.items.length : Infinity;
-  const how = least === most ? "exactly" : few ? "at least" : "at most";
-  const sentence = `This must have ${how} ${counted(few ? least : most, "item")}.`;
+function addCountProblem(shape: TupleKind, value: readonly unknown[], min: number, reading: JsonReading): void {
+  const few = value.length < min;
+  const max = shape.rest === undefined && shape.type !== "loose_tuple" ? shape.items.length : Infinity;
+  const how = min === max ? "exactly" : few ? "at least" : "at most";
+  const sentence = `This must have ${how} ${counted(few ? min : max, "item")}.`;
   reading.wrong(few ? "too_few" : "too_many", authorMessage(shape, value, sentence));
 }
 

@@ -1,5 +1,5 @@
 import { getGlobalConfig } from "valibot";
-import { told } from "./formats.ts";
+import { problemOf } from "./formats.ts";
 import { everySort, memberName, mustBe, required, sortOf, unknownMember } from "./messages.ts";
 import { copyOf, anyReader } from "./read-container.ts";
 import { boundCheck, wholeReader } from "./read-scalar.ts";
@@ -16,7 +16,7 @@ import {
 } from "./valibot.ts";
 import type { Action, Dataset, Issue, Kind, BuiltIn, Scalar, Wrapper } from "./valibot.ts";
 
-/** Shapes that let a value be absent or null, or take that back. */
+/** Shapes that allow a value to be absent or null, or forbid it again. */
 export function optionalReader(shape: Wrapper, compile: Compile<Kind>): Reader {
   const wrapped = compile(shape.wrapped);
   switch (shape.type) {
@@ -36,7 +36,7 @@ export function optionalReader(shape: Wrapper, compile: Compile<Kind>): Reader {
   }
 }
 
-/** A caller may say null for what is not there, unless null is a value of the shape. */
+/** A client may send null for an absent member, unless null is a value of the shape. */
 function absentReader(shape: Wrapper, wrapped: Reader): Reader {
   let takesNull: boolean | undefined;
   return {
@@ -85,14 +85,14 @@ function requiredReader(shape: Wrapper, wrapped: Reader): Reader {
   };
 }
 
-/** What stands for an absent value, in its JSON form; a list or an object is a new one each time. */
+/** The default of an absent value, in its JSON form; a list or an object is copied each time. */
 function defaultOf(shape: Wrapper, absent: null | undefined): unknown {
   const given = shape.default;
   if (given === undefined) return absent;
   return typeof given === "function" ? given({ value: absent }, getGlobalConfig()) : copyOf(given);
 }
 
-/** `v.fallback`: what cannot be read is read as something else, and nobody is told. */
+/** `v.fallback`: replaces an invalid value without a problem. */
 export function fallbackReader(shape: Kind, compile: Compile<Kind>): Reader {
   const { fallback, ...without } = shape;
   const inner = compile(without);
@@ -108,7 +108,7 @@ export function fallbackReader(shape: Kind, compile: Compile<Kind>): Reader {
   };
 }
 
-/** A shape only Valibot can judge, read by Valibot's own run once it is known to be JSON that is safe to hand on. */
+/** A shape that only Valibot can validate, after the value was read as safe JSON. */
 export function valibotReader(shape: Kind): Reader {
   return {
     ...anyReader,
@@ -120,7 +120,7 @@ export function valibotReader(shape: Kind): Reader {
   };
 }
 
-/** Runs a part as Valibot does, and tells its issues as problems. */
+/** Runs a part as Valibot does, and adds its issues as problems. */
 function run(part: Kind | Action, dataset: Dataset, reading: JsonReading): unknown {
   const outcome = part["~run"](dataset, getGlobalConfig());
   for (const issue of outcome.issues ?? []) report(issue, reading);
@@ -129,7 +129,7 @@ function run(part: Kind | Action, dataset: Dataset, reading: JsonReading): unkno
   return undefined;
 }
 
-/** Tells one issue at the place its path names, from where the reader stands. */
+/** Adds one issue at the place of its path, relative to the reader's place. */
 function report(issue: Issue, reading: JsonReading): void {
   const level = reading.depth;
   for (const { key } of issue.path ?? []) reading.path[reading.depth++] = typeof key === "number" ? key : String(key);
@@ -138,29 +138,29 @@ function report(issue: Issue, reading: JsonReading): void {
   else if (ofName && issue.expected === "never") reading.breaks("unknown_member", unknownMember);
   else {
     if (ofName) reading.path[reading.depth++] = memberName;
-    const { code, sentence } = told(issue);
+    const { code, sentence } = problemOf(issue);
     reading.breaks(code, authorMessages(issue) ?? sentence);
   }
   reading.depth = level;
 }
 
-export function builtInReader(readyMade: BuiltIn): Reader {
+export function builtInReader(builtIn: BuiltIn): Reader {
   return {
-    sorts: () => readyMade.sorts,
-    expected: () => readyMade.expected,
+    sorts: () => builtIn.sorts,
+    expected: () => builtIn.expected,
     read: (sent, reading) => {
-      const value = readyMade.read(sent);
+      const value = builtIn.read(sent);
       return value instanceof Wrong ? reading.wrong(value.code, value.message) : value;
     },
   };
 }
 
-/** One thing behind the first schema of a pipe. */
+/** One step after the first schema of a pipe. */
 type PipeStep =
   | { readonly kind: "bound"; readonly check: ValueCheck }
-  /** Wants a value of the type, however many bounds it broke. */
+  /** Needs a value of the type, also after broken bounds. */
   | { readonly kind: "check"; readonly action: Action }
-  /** Wants a value nothing is wrong with. */
+  /** Needs a value without problems. */
   | { readonly kind: "change"; readonly read: ReadValue };
 
 export function pipeReader(shape: Kind, compile: Compile<Kind>): Reader {
@@ -196,7 +196,7 @@ function stepsOf(items: readonly (Kind | Action)[], compile: Compile<Kind>): Pip
   let json = true;
   return items.map((item): PipeStep => {
     if (item.kind === "schema") {
-      // Behind a transformation stands whatever it made, and not JSON any more.
+      // After a transformation the value is not JSON any more.
       const read: ReadValue = json ? compile(item).read : (value, reading) => run(item, { value }, reading);
       return { kind: "change", read };
     }
@@ -211,7 +211,7 @@ function stepsOf(items: readonly (Kind | Action)[], compile: Compile<Kind>): Pip
   });
 }
 
-/** Checks that look at a part of the value run although another part went wrong; only Valibot knows which can. */
+/** Checks of a part of the value run although another part is invalid; only Valibot knows which can. */
 function withPartialChecks(shape: Kind, read: ReadValue): ReadValue {
   return (value, reading) => {
     const { valueless } = reading;

@@ -50,7 +50,7 @@ export function numberReader(shape: Scalar): Reader {
   });
 }
 
-/** A number whose pipe asks for a whole one: what is not whole breaks no further bound. */
+/** A number whose pipe requires a whole one: a fraction is not checked against further bounds. */
 export function wholeReader(shape: Scalar, integer: Action): Reader {
   return {
     sorts: () => number,
@@ -75,7 +75,7 @@ function scalar(sorts: readonly Sort[], read: ReadValue): Reader {
   return { sorts: () => sorts, expected: () => sorts, read };
 }
 
-/** One of some words, which may be of several sorts. */
+/** One of several words of any sorts. */
 export function enumReader(shape: Kind, words: readonly unknown[]): Reader {
   const set = new Set(words.map(enumKey));
   const sorts = [...new Set(words.map((word) => sortOf(word) as Sort))];
@@ -94,7 +94,7 @@ export function enumReader(shape: Kind, words: readonly unknown[]): Reader {
   };
 }
 
-/** A word as a key, of whatever sort it is. */
+/** A word of any sort as a key. */
 export function enumKey(word: unknown): unknown {
   return typeof word === "string" ? keyOf(word) : word;
 }
@@ -124,31 +124,31 @@ function lengthCheck(action: Action): ValueCheck | undefined {
   }
 }
 
-function atLeast(action: Action, least: number): ValueCheck {
+function atLeast(action: Action, min: number): ValueCheck {
   return (value, reading) => {
-    // A code point is one or two units: most texts are decided without counting.
-    if (typeof value === "string" && value.length >= 2 * least) return;
+    // A code point is one or two units, so most texts need no count.
+    if (typeof value === "string" && value.length >= 2 * min) return;
     const size = sizeOf(value);
-    if (size !== undefined && size < least) tell(action, value, reading, "at least", least);
+    if (size !== undefined && size < min) addProblem(action, value, reading, "at least", min);
   };
 }
 
-function atMost(action: Action, most: number): ValueCheck {
+function atMost(action: Action, max: number): ValueCheck {
   return (value, reading) => {
-    if (typeof value === "string" && value.length <= most) return;
+    if (typeof value === "string" && value.length <= max) return;
     const size = sizeOf(value);
-    if (size !== undefined && size > most) tell(action, value, reading, "at most", most);
+    if (size !== undefined && size > max) addProblem(action, value, reading, "at most", max);
   };
 }
 
 function exactly(action: Action, exact: number): ValueCheck {
   return (value, reading) => {
     const size = sizeOf(value);
-    if (size !== undefined && size !== exact) tell(action, value, reading, "exactly", exact);
+    if (size !== undefined && size !== exact) addProblem(action, value, reading, "exactly", exact);
   };
 }
 
-function tell(action: Action, value: unknown, reading: JsonReading, how: string, bound: number): void {
+function addProblem(action: Action, value: unknown, reading: JsonReading, how: string, bound: number): void {
   const below = (sizeOf(value) ?? 0) < bound;
   if (typeof value === "string") {
     const sentence = `This must be ${how} ${counted(bound, "character")} long.`;
@@ -176,32 +176,34 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** The bounds Valibot would judge otherwise, or at the cost of an object for each. */
+/** Bounds that Valibot checks differently, or for which it makes an object each. */
 export function boundCheck(action: Action): ValueCheck | undefined {
   // Valibot compares numbers, bigints, dates and texts with the same operators.
   const bound = action.requirement as number;
-  const tell = (value: unknown, reading: JsonReading, code: string, words: string): void =>
+  const addProblem = (value: unknown, reading: JsonReading, code: string, words: string): void =>
     reading.breaks(code, authorMessage(action, value, `This must be ${words} ${spell(bound)}.`));
   switch (action.type) {
     case "min_value":
       return (value, reading) => {
-        if (value !== undefined && !((value as number) >= bound)) tell(value, reading, "too_small", "at least");
+        if (value !== undefined && !((value as number) >= bound)) addProblem(value, reading, "too_small", "at least");
       };
     case "max_value":
       return (value, reading) => {
-        if (value !== undefined && !((value as number) <= bound)) tell(value, reading, "too_large", "at most");
+        if (value !== undefined && !((value as number) <= bound)) addProblem(value, reading, "too_large", "at most");
       };
     case "gt_value":
       return (value, reading) => {
-        if (value !== undefined && !((value as number) > bound)) tell(value, reading, "too_small", "greater than");
+        if (value !== undefined && !((value as number) > bound))
+          addProblem(value, reading, "too_small", "greater than");
       };
     case "lt_value":
       return (value, reading) => {
-        if (value !== undefined && !((value as number) < bound)) tell(value, reading, "too_large", "less than");
+        if (value !== undefined && !((value as number) < bound)) addProblem(value, reading, "too_large", "less than");
       };
     case "multiple_of":
       return (value, reading) => {
-        if (value !== undefined && !isMultiple(value, bound)) tell(value, reading, "not_a_multiple", "a multiple of");
+        if (value !== undefined && !isMultiple(value, bound))
+          addProblem(value, reading, "not_a_multiple", "a multiple of");
       };
     case "integer":
     case "safe_integer":
@@ -214,7 +216,7 @@ export function boundCheck(action: Action): ValueCheck | undefined {
   }
 }
 
-/** Exact for whole numbers; 19.99 is a multiple of 0.01 although its quotient is not quite whole. */
+/** Exact for whole numbers; 19.99 is a multiple of 0.01 although the quotient is not exactly whole. */
 function isMultiple(value: unknown, bound: number | bigint): boolean {
   if (typeof value === "bigint") return value % BigInt(bound) === 0n;
   if (typeof value !== "number" || typeof bound !== "number") return false;

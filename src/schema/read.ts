@@ -13,7 +13,7 @@ import type { Kind, Shape } from "./valibot.ts";
 
 const compiled = new WeakMap<Kind, Reader>();
 
-/** The reader of a schema, made once for each. */
+/** The reader of a schema, made once. */
 export function compileRead(shape: Kind): Reader {
   let reader = compiled.get(shape);
   if (reader === undefined) compiled.set(shape, (reader = make(shape)));
@@ -23,8 +23,8 @@ export function compileRead(shape: Kind): Reader {
 function make(shape: Kind): Reader {
   refuseKind(shape);
   if (shape.fallback !== undefined) return fallbackReader(shape, compileRead);
-  const readyMade = builtInOf(shape);
-  if (readyMade !== undefined) return builtInReader(readyMade);
+  const builtIn = builtInOf(shape);
+  if (builtIn !== undefined) return builtInReader(builtIn);
   if (shape.pipe !== undefined) return pipeReader(shape, compileRead);
   if ("entries" in shape) return objectReader(shape, compileRead);
   if ("items" in shape) return tupleReader(shape, compileRead);
@@ -67,57 +67,57 @@ function make(shape: Kind): Reader {
   }
 }
 
-/** What was read, or what is wrong with it: as many problems as may be listed, and how many more there are where there are. */
+/** The value, or the problems: those listed, and how many more there are. */
 type ReadJson<A> =
   | { readonly ok: true; readonly value: A }
   | { readonly ok: false; readonly error: readonly Problem[]; readonly more?: number };
 
-/** Reads JSON into the values of a shape, or tells what is wrong with it: `most` problems, 1,000 unless given. */
+/** Reads JSON into the values of a shape, or returns its problems: at most `max`, 1,000 by default. */
 export interface JsonReader<out A> {
-  /** Reads the bytes of a body; a body with nothing in it is an empty object. */
-  readonly read: (body: Uint8Array, at?: string, most?: number) => ReadJson<A>;
-  /** Reads the text of a body, as {@link read} does. */
-  readonly readText: (text: string, at?: string, most?: number) => ReadJson<A>;
-  /** Reads what was parsed already. Parts that read as they are become parts of the value: they belong to it now. */
+  /** Reads the bytes of a body; an empty body is an empty object. */
+  readonly read: (body: Uint8Array, at?: string, max?: number) => ReadJson<A>;
+  /** Reads the text of a body, like {@link read}. */
+  readonly readText: (text: string, at?: string, max?: number) => ReadJson<A>;
+  /** Reads parsed JSON. Parts that need no change become part of the value, which owns them from then on. */
   readonly readValue: (value: unknown, at: string) => ReadJson<A>;
 }
 
-// The byte order mark is no part of JSON (RFC 8259 §8.1): left in, the parser refuses it.
+// A byte order mark is not part of JSON (RFC 8259 §8.1): the decoder keeps it, and the parser refuses it.
 const utf8 = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Makes the reader of a shape, once, when the app is made.
+ * Makes the reader of a shape, once, with the app.
  *
- * @throws Error for a schema no JSON can be; the caller says which route has it.
+ * @throws Error for a schema that has no JSON; the caller names its route.
  */
 export function compileReader<A, Json>(shape: Shape<A, Json>): JsonReader<A> {
   const kind = kindOf(shape);
   const { read } = compileRead(kind);
-  // Asked at the first text: a recursive shape may name schemas that are made after this one.
+  // Computed at the first text: a recursive shape may use schemas that are made after this one.
   let exact: boolean | undefined;
 
-  const readJson = (value: unknown, at: string, most?: number): ReadJson<A> => {
-    const reading = new JsonReading(at, most);
+  const readJson = (value: unknown, at: string, max?: number): ReadJson<A> => {
+    const reading = new JsonReading(at, max);
     const result = read(value, reading);
     if (reading.count === 0) return ok(result as A);
     const { problems, more } = reading;
     return more === 0 ? { ok: false, error: problems } : { ok: false, error: problems, more };
   };
-  const readText = (text: string, at = "body", most?: number): ReadJson<A> => {
+  const readText = (text: string, at = "body", max?: number): ReadJson<A> => {
     const parsed = parseJson(text, (exact ??= holdsInt64(kind)));
-    return parsed.ok ? readJson(parsed.value, at, most) : refused(parsed.error, at);
+    return parsed.ok ? readJson(parsed.value, at, max) : refused(parsed.error, at);
   };
   return {
     readText,
     readValue: (value, at) => (isDeepValue(value) ? refused("too_deep", at) : readJson(value, at)),
-    read: (body, at = "body", most) => {
+    read: (body, at = "body", max) => {
       let text: string;
       try {
         text = utf8.decode(body);
       } catch {
         return refused("malformed", at);
       }
-      return readText(text, at, most);
+      return readText(text, at, max);
     },
   };
 }

@@ -15,82 +15,82 @@ export function hasOwn(value: Members, name: string): boolean {
   return Object.prototype.hasOwnProperty.call(value, name);
 }
 
-/** Names that would reach a prototype once an application copies the object; Valibot's records leave them out too. */
+/** Names that would change a prototype when an application copies the object; Valibot's records skip them too. */
 export function isNeverRead(name: string): boolean {
   return name === "__proto__" || name === "constructor" || name === "prototype";
 }
 
-/** Reads one value: what it answers counts only if the reading found nothing wrong on the way. */
+/** Reads one value. The result counts only if the reading found no problem meanwhile. */
 export type ReadValue = (value: unknown, reading: JsonReading) => unknown;
 
-/** Tells what one rule finds broken; `undefined` stands for a value that could not be read, and passes. */
+/** Checks one rule; `undefined` is a value that could not be read, and passes. */
 export type ValueCheck = (value: unknown, reading: JsonReading) => void;
 
 /** A shape, compiled. */
 export interface Reader {
   readonly read: ReadValue;
-  /** The sorts of JSON value it can take; asked only when reading, for a recursive shape to know. */
+  /** The sorts of JSON value that it accepts; called only while reading, so that a recursive shape is complete. */
   readonly sorts: () => readonly Sort[];
-  /** What it expects, as the sentence `This must be …` names it. */
+  /** What it expects, in the words of `This must be …`. */
   readonly expected: () => readonly string[];
 }
 
 /** Compiles a part of a shape. */
 export type Compile<Part> = (part: Part) => Reader;
 
-/** What was read of a value, and what was found wrong, by whoever tried it. */
+/** The outcomes of values by the reader that tried them. */
 export type Outcomes = Map<object, WeakMap<object, ReadOutcome>>;
 export interface ReadOutcome {
   readonly value: unknown;
   readonly found: JsonReading;
 }
 
-// A body of 1 MiB can hold a wrong value in every second byte, each at a place as long as the body's longest name: after so
-// many problems, and so many characters of places and sentences, they are counted and no longer listed.
-const longestReport = 1024 * 1024;
+// A body of 1 MiB can have an invalid value in every second byte, each at a place as long as the body's longest name. Beyond
+// a number of problems, or of characters in their places and sentences, problems are only counted.
+const maxReportLength = 1024 * 1024;
 
-/** One body being read: where the reader stands, and what was found wrong so far. */
+/** One body that is being read: the current place, and the problems so far. */
 export class JsonReading {
-  /** Problems found, listed or not: a reader compares it with what it was to see whether its part went wrong. */
+  /** All problems, listed or not. A reader compares the count before and after a part to see whether it is valid. */
   count = 0;
-  /** How many of them left no value behind, where a broken bound leaves one. */
+  /** The number of problems without a value; a broken bound leaves one. */
   valueless = 0;
   depth = 0;
   readonly root: string;
   readonly path: Step[];
   readonly problems: Problem[] = [];
-  /** How many problems were found and not listed. */
+  /** The number of problems that are not listed. */
   more = 0;
-  /** What came of values that may be read again: only a trial keeps any. */
+  /** The outcomes of values that may be read again, kept only within a trial. */
   readonly outcomes: Outcomes | undefined;
-  readonly #most: number;
+  readonly #max: number;
   #length = 0;
 
-  /** @param most How many problems are listed. */
-  constructor(root: string, most: number = maxListedProblems, trialOf?: JsonReading) {
+  /** @param max How many problems are listed. */
+  constructor(root: string, max: number = maxListedProblems, trialOf?: JsonReading) {
     this.root = root;
-    this.#most = most;
+    this.#max = max;
     this.path = trialOf?.path ?? [];
     this.depth = trialOf?.depth ?? 0;
     this.outcomes = trialOf === undefined ? undefined : (trialOf.outcomes ?? new Map());
   }
 
-  /** The value broke a rule and is still a value of its sort. */
+  /** The value breaks a rule and is still a value of its sort. */
   breaks(code: string, message: string): void {
     this.count++;
     if (this.#isFull) this.more++;
     else this.#list(new Problem(jsonPath(this.root, this.path, this.depth), code, message));
   }
 
-  /** There is no value to go on with. */
+  /** There is no value to continue with. */
   wrong(code: string, message: string): void {
     this.valueless++;
     this.breaks(code, message);
   }
 
-  /** Reads from the same place without a word to the caller, until {@link take} brings it over. */
+  /** A trial at the same place, whose problems count only after {@link take}. */
   aside(): JsonReading {
-    return new JsonReading(this.root, this.#most, this);
+    return new JsonReading(this.root, this.#max, this);
   }
 
   take(other: JsonReading): void {
@@ -103,19 +103,19 @@ export class JsonReading {
     }
   }
 
-  /** As {@link take}, where several shapes may have found the same wrong thing. */
+  /** As {@link take}, where several shapes may have found the same problem. */
   takeDistinct(other: JsonReading): void {
-    const told = new Set<string>();
+    const seen = new Set<string>();
     const distinct = other.problems.filter((problem) => {
       const key = JSON.stringify([problem.at, problem.code, problem.message]);
-      return !told.has(key) && told.add(key);
+      return !seen.has(key) && seen.add(key);
     });
     other.problems.splice(0, other.problems.length, ...distinct);
     this.take(other);
   }
 
   get #isFull(): boolean {
-    return this.problems.length >= this.#most || this.#length >= longestReport;
+    return this.problems.length >= this.#max || this.#length >= maxReportLength;
   }
 
   #list(problem: Problem): void {

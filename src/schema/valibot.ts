@@ -2,16 +2,16 @@ import { getGlobalConfig } from "valibot";
 import type { GenericSchema, InferInput, InferOutput } from "valibot";
 import type { Sort } from "./messages.ts";
 
-/** A JSON shape: a Valibot schema that reads, bounds, describes and writes one kind of value. */
+/** A JSON shape: a Valibot schema that reads, validates, describes and writes one type of value. */
 export type Shape<A = unknown, Json = unknown> = GenericSchema<Json, A>;
 
-/** The value a shape reads and writes. */
+/** The value that a shape reads and writes. */
 export type ValueOf<S extends Shape> = InferOutput<S>;
 
-/** The value's form in JSON: what a caller sends and gets. */
+/** The value's JSON form, which a client sends and gets. */
 export type JsonOf<S extends Shape> = InferInput<S>;
 
-/** What a value is refused with. */
+/** The problem of an invalid value. */
 export class Wrong {
   readonly code: string;
   readonly message: string;
@@ -22,35 +22,35 @@ export class Wrong {
   }
 }
 
-/** A kind of value JSON has no word for: how it is read from JSON, written as JSON, and described. */
+/** A type of value that JSON does not have: how it is read, written and described. */
 export interface BuiltIn {
   readonly sorts: readonly Sort[];
   readonly expected: readonly string[];
   readonly read: (value: unknown) => unknown;
-  /** The value as JSON can hold it, a 64-bit number as a bigint; `undefined` for what the kind cannot hold. */
+  /** The value as JSON, a 64-bit number as a bigint; `undefined` for an invalid value. */
   readonly write: (value: unknown) => string | bigint | undefined;
-  /** The words for a value that cannot be written. */
+  /** What the value must be, for errors while writing. */
   readonly writes: string;
   readonly type: "string" | "integer";
   readonly format: string;
 }
 
-// Kept by the list of a pipe's parts, which is still the same one in a schema that Valibot's methods made from this.
+// Keyed by the pipe's list, which schemas derived by Valibot's methods share.
 const table = new WeakMap<object, BuiltIn>();
 
-export function rememberBuiltIn(shape: Kind, readyMade: BuiltIn): void {
-  if (shape.pipe !== undefined) table.set(shape.pipe, readyMade);
+export function rememberBuiltIn(shape: Kind, builtIn: BuiltIn): void {
+  if (shape.pipe !== undefined) table.set(shape.pipe, builtIn);
 }
 
-/** The ready-made kind a schema is, if it is one. */
+/** The built-in type of a schema, if it is one. */
 export function builtInOf(shape: Kind): BuiltIn | undefined {
   return shape.pipe === undefined ? undefined : table.get(shape.pipe);
 }
 
-/** An author's own words for what is wrong: Valibot takes a text, or a function of its issue. */
+/** An author's message: Valibot takes a text, or a function of its issue. */
 type AnyMessageOption = string | ((issue: never) => string) | undefined;
 
-/** What the compilers look at in a part of a Valibot schema; Valibot's own types say the same with more parameters. */
+/** The part of a Valibot schema that the compilers use; Valibot's own types have more parameters. */
 interface ShapePart {
   readonly async: boolean;
   readonly message?: AnyMessageOption;
@@ -158,7 +158,7 @@ export type Kind =
   | Lazy
   | Other;
 
-/** What stands behind the first schema of a pipe. */
+/** A step after the first schema of a pipe. */
 export interface Action extends ShapePart {
   readonly kind: "validation" | "transformation" | "metadata";
   readonly type: string;
@@ -170,7 +170,7 @@ export function kindOf(shape: Shape): Kind {
   return shape as unknown as Kind;
 }
 
-/** The parts of a pipe: `v.pipe(v.pipe(a, b), c)` is `v.pipe(a, b, c)`, where the inner pipe has no fallback of its own. */
+/** The parts of a pipe: `v.pipe(v.pipe(a, b), c)` is `v.pipe(a, b, c)`, if the inner pipe has no fallback. */
 export function flattened(shape: Kind): [Kind, ...(Kind | Action)[]] {
   const [first, ...behind] = shape.pipe ?? [shape];
   if (first.pipe === undefined || first.fallback !== undefined || builtInOf(first) !== undefined) {
@@ -179,7 +179,7 @@ export function flattened(shape: Kind): [Kind, ...(Kind | Action)[]] {
   return [...flattened(first), ...behind];
 }
 
-/** The action that makes a number a whole one, if the pipe has it before the value changes. */
+/** The action that requires a whole number, if it precedes any change of the value. */
 export function wholeBy(first: Kind, behind: readonly (Kind | Action)[]): Action | undefined {
   if (first.type !== "number" || first.pipe !== undefined || first.fallback !== undefined) return undefined;
   for (const item of behind) {
@@ -198,18 +198,18 @@ const instead: { readonly [type: string]: string } = {
   instance: "JSON has no classes: give its members as v.object, and make the instance of them in the handler",
   map: "use v.record",
   nan: "JSON has no NaN",
-  promise: "await the value and give the shape of what it answers",
+  promise: "await the value and give the shape of the result",
   set: "use v.array",
   symbol: "JSON has no symbols: use v.picklist or v.literal",
 };
 
-/** Refuses, when the app is made, a schema that no JSON can be. */
+/** Refuses, when the app is made, a schema that has no JSON. */
 export function refuseKind(shape: Kind): void {
-  // Of what is none, everything would be read and written as it comes.
-  if (typeof shape.type !== "string") throw new Error("A shape is a schema of Valibot, and this is none.");
+  // Anything else would accept and write every value.
+  if (typeof shape.type !== "string") throw new Error("A shape must be a schema of Valibot.");
   if (shape.async)
     throw new Error(
-      `v.${shape.type} is asynchronous here: a shape is read without waiting; check in the handler or in Dep.join.`,
+      `v.${shape.type} is asynchronous, and a shape must be synchronous: check in the handler or in Dep.join.`,
     );
   const hint = instead[shape.type];
   if (hint !== undefined && shape.pipe === undefined)
@@ -228,7 +228,7 @@ export function refuseKind(shape: Kind): void {
   }
 }
 
-/** Transformations that leave a value of the sort they were given, so that it is still JSON of the first schema's kind. */
+/** Transformations that keep the sort of a value, so it is still JSON of the first schema's kind. */
 export const keepsSort: ReadonlySet<string> = new Set([
   "brand",
   "filter_items",
@@ -250,10 +250,10 @@ export const keepsSort: ReadonlySet<string> = new Set([
   "trim_start",
 ]);
 
-/** Transformations that leave the value as it is, and say something of its type alone. */
+/** Transformations that change only the type, not the value. */
 export const changesNothing: ReadonlySet<string> = new Set(["brand", "flavor", "readonly"]);
 
-/** The common changes of a text, without Valibot's object for each. */
+/** The common changes of a text, without an object of Valibot for each. */
 export const textChanges: ReadonlyMap<string, (text: string) => string> = new Map([
   ["to_lower_case", (text: string) => text.toLowerCase()],
   ["to_upper_case", (text: string) => text.toUpperCase()],
@@ -262,11 +262,11 @@ export const textChanges: ReadonlyMap<string, (text: string) => string> = new Ma
   ["trim_start", (text: string) => text.trimStart()],
 ]);
 
-/** The author's own words where the part carries any, else ours. */
+/** The author's message if the part has one, otherwise the framework's sentence. */
 export function authorMessage(part: Kind | Action, value: unknown, sentence: string): string {
   if (part.message === undefined) return sentence;
   if (typeof part.message === "string") return part.message;
-  // A function of Valibot's issue: only Valibot can make the issue.
+  // A message function takes Valibot's issue, which only Valibot can make.
   const [issue] = issuesOf(part, value);
   return issue === undefined ? sentence : (authorMessages(issue) ?? sentence);
 }
@@ -276,7 +276,7 @@ function issuesOf(part: Kind | Action, value: unknown): readonly Issue[] {
   return part["~run"]({ typed: true, value }, getGlobalConfig()).issues ?? [];
 }
 
-/** The words of an issue if its author wrote them: Valibot's own quote what was received, so they must not be sent. */
+/** The message of an issue if its author wrote it: Valibot's own messages quote the value, so they must not be sent. */
 export function authorMessages(issue: Issue): string | undefined {
   const byValibot = issue.message.startsWith("Invalid ") && issue.message.endsWith(`eceived ${issue.received}`);
   return byValibot ? undefined : issue.message;
@@ -285,9 +285,9 @@ export function authorMessages(issue: Issue): string | undefined {
 const names = new WeakMap<object, string>();
 
 /**
- * Names a shape as a component of the API document, and answers that same shape.
+ * Names a shape as a component of the API document, and returns the same shape.
  *
- * @throws Error if the shape has another name already.
+ * @throws Error if the shape already has another name.
  */
 export function named<S extends Shape>(name: string, shape: S): S {
   const before = names.get(shape);
@@ -300,7 +300,7 @@ export function named<S extends Shape>(name: string, shape: S): S {
   return shape;
 }
 
-/** The name a shape was given with {@link named}. */
+/** The name of a shape, from {@link named}. */
 export function shapeName(shape: object): string | undefined {
   return names.get(shape);
 }

@@ -46,17 +46,17 @@ export function tupleWriter(shape: TupleKind, compile: CompileWrite<Kind>): Writ
   };
 }
 
-/** A place in a list cannot be left out. */
+/** An item of a list cannot be left out. */
 function orNull(item: unknown): unknown {
   return item === undefined ? null : item;
 }
 
-/** Writes the members the shape declares, in its order; a getter of a class is as good as a member. */
+/** Writes the members that the shape declares, in its order, also from getters of a class. */
 export function objectWriter(shape: ObjectKind, compile: CompileWrite<Kind>): WriteValue {
   const members = Object.keys(shape.entries).map((name) => ({
     name,
     write: compile(shape.entries[name] as Kind),
-    // What every object answers to (`toString`) is no member of the value.
+    // What every object inherits (`toString`) is not a member of the value.
     inherited: (Object.prototype as Members)[name],
   }));
   const rest = shape.rest !== undefined ? compile(shape.rest) : shape.type === "loose_object" ? writeAny : undefined;
@@ -126,7 +126,7 @@ export function variantWriter(shape: Variant, compile: CompileWrite<Kind>): Writ
   };
 }
 
-/** Writes by the first shape the value is of; nested trials remember, or each level would double the work. */
+/** Writes with the first shape that fits; nested trials are cached, because otherwise each level doubles the work. */
 function firstThatFits(options: readonly WriteValue[]): WriteValue {
   const [only] = options;
   if (only !== undefined && options.length === 1) return only;
@@ -147,7 +147,7 @@ function firstThatFits(options: readonly WriteValue[]): WriteValue {
   };
 }
 
-/** The first shape that names every member of the value; failing that, the first that can be written at all. */
+/** The first shape that declares every member of the value; failing that, the first that can be written. */
 function attempt(options: readonly WriteValue[], value: unknown, writing: JsonWriting): unknown {
   const { depth, outcomes } = writing;
   writing.outcomes ??= new Map();
@@ -173,7 +173,7 @@ function keepsAll(value: unknown, written: unknown): boolean {
   return Object.keys(value).every((name) => value[name] === undefined || name in written);
 }
 
-/** Writes what any of several shapes names. */
+/** Writes the members that any of several shapes declares. */
 export function intersectWriter(shape: Choice, compile: CompileWrite<Kind>): WriteValue {
   const writers = shape.options.map((option) => compile(option));
   return (value, writing) => {
@@ -186,7 +186,7 @@ export function intersectWriter(shape: Choice, compile: CompileWrite<Kind>): Wri
   };
 }
 
-/** Shapes that let a value be absent or null, or take that back. */
+/** Shapes that allow a value to be absent or null, or forbid it again. */
 export function optionalWriter(shape: Wrapper, compile: CompileWrite<Kind>): WriteValue {
   const write = compile(shape.wrapped);
   const instead = shape.default === undefined ? undefined : defaultWriter(shape, write);
@@ -214,7 +214,7 @@ export function optionalWriter(shape: Wrapper, compile: CompileWrite<Kind>): Wri
   }
 }
 
-/** A default is given in its JSON form: it is read, and written as any value is. */
+/** A default is in its JSON form: it is read, and then written like any value. */
 function defaultWriter(shape: Wrapper, write: WriteValue): (writing: JsonWriting) => unknown {
   const { read } = compileRead(shape);
   return (writing) => {
@@ -225,7 +225,7 @@ function defaultWriter(shape: Wrapper, write: WriteValue): (writing: JsonWriting
   };
 }
 
-/** Transformations whose value is of one sort, whatever they were given. */
+/** Transformations whose result always has the same sort. */
 const makes: { readonly [type: string]: WriteValue } = {
   parse_boolean: writeBoolean,
   stringify_json: writeText,
@@ -234,7 +234,7 @@ const makes: { readonly [type: string]: WriteValue } = {
   to_string: writeText,
 };
 
-/** A pipe is written as what comes out of it: its last schema, or whatever a transformation of its author's made. */
+/** A pipe is written as its result: its last schema, or the value of an author's transformation. */
 export function pipeWriter(shape: Kind, compile: CompileWrite<Kind>): WriteValue {
   const [first, ...behind] = flattened(shape);
   const whole = wholeBy(first, behind) !== undefined;
@@ -249,8 +249,7 @@ function after(item: Kind | Action, write: WriteValue, compile: CompileWrite<Kin
     const narrows = item.type === "integer" || item.type === "safe_integer";
     return narrows && write === writeNumber ? writeWhole : write;
   }
-  if (item.type === "to_date")
-    throw new Error("v.toDate makes a Date, which is not written as it was sent: use Shape.instant.");
+  if (item.type === "to_date") throw new Error("v.toDate makes a Date, which has no JSON form: use Shape.instant.");
   if (item.type === "to_bigint") throw new Error("v.toBigint makes a bigint, which JSON cannot hold: use Shape.int64.");
   return makes[item.type] ?? writeAny;
 }

@@ -17,7 +17,7 @@ import {
 } from "./write-container.ts";
 import {
   JsonWriting,
-  readyMadeWriter,
+  builtInWriter,
   wordsWriter,
   writeBoolean,
   writeAny,
@@ -30,7 +30,7 @@ import type { WriteValue } from "./writing.ts";
 
 const compiled = new WeakMap<Kind, WriteValue>();
 
-/** The writer of a schema, made once for each. */
+/** The writer of a schema, made once. */
 function compileWrite(shape: Kind): WriteValue {
   let write = compiled.get(shape);
   if (write === undefined) compiled.set(shape, (write = make(shape)));
@@ -39,8 +39,8 @@ function compileWrite(shape: Kind): WriteValue {
 
 function make(shape: Kind): WriteValue {
   refuseKind(shape);
-  const readyMade = builtInOf(shape);
-  if (readyMade !== undefined) return readyMadeWriter(readyMade);
+  const builtIn = builtInOf(shape);
+  if (builtIn !== undefined) return builtInWriter(builtIn);
   if (shape.pipe !== undefined) return pipeWriter(shape, compileWrite);
   if ("entries" in shape) return objectWriter(shape, compileWrite);
   if ("items" in shape) return tupleWriter(shape, compileWrite);
@@ -79,13 +79,13 @@ function make(shape: Kind): WriteValue {
   }
 }
 
-/** A shape that refers to itself, compiled when a value first reaches it. */
+/** A recursive shape, compiled when a value first reaches it. */
 function lazyWriter(shape: Lazy): WriteValue {
   let fixed: WriteValue | undefined;
   return (value, writing) => {
     if (fixed !== undefined) return fixed(value, writing);
     const write = compileWrite(shape.getter(value));
-    // A getter that looks at the value may answer another shape for the next.
+    // A getter that depends on the value may return another shape for the next.
     if (shape.getter.length === 0) fixed = write;
     return write(value, writing);
   };
@@ -93,17 +93,16 @@ function lazyWriter(shape: Lazy): WriteValue {
 
 /** Writes the values of a shape as JSON. */
 export interface JsonWriter<in A> {
-  /** The JSON text, or for the log what cannot be written and where: never the value itself. */
+  /** The JSON text, or an error for the log with the place of an invalid value, never with the value. */
   readonly write: (value: A) => Result<string, string>;
 }
 
 const surrogateEscape = "\\ud";
 
 /**
- * Makes the writer of a shape, once, when the app is made. What the shape does not name is not written; bounds are
- * the reader's to check.
+ * Makes the writer of a shape, once, with the app. Undeclared members are not written; bounds are checked only on reading.
  *
- * @throws Error for a schema no JSON can be; the caller says which route has it.
+ * @throws Error for a schema that has no JSON; the caller names its route.
  */
 export function compileWriter<A, Json>(shape: Shape<A, Json>): JsonWriter<A> {
   const write = compileWrite(kindOf(shape));
@@ -122,7 +121,7 @@ export function compileWriter<A, Json>(shape: Shape<A, Json>): JsonWriter<A> {
   };
 }
 
-/** Where a text or a name stands that no UTF-8 can spell. */
+/** The place of a text or a name with a lone surrogate, which UTF-8 cannot encode. */
 function brokenText(copy: unknown, path: (string | number)[], depth: number): string | undefined {
   if (typeof copy === "string") return copy.isWellFormed() ? undefined : jsonPath("value", path, depth);
   if (typeof copy !== "object" || copy === null || copy instanceof LongInteger) return undefined;

@@ -4,22 +4,22 @@ import type { Members } from "./reading.ts";
 import type { Literal, BuiltIn, EnumKind } from "./valibot.ts";
 
 /**
- * Copies one value into what `JSON.stringify` is given: only what the shape names. `undefined` is left out of an
- * object, and stands for anything once the writing has failed.
+ * Copies one value for `JSON.stringify`: only what the shape declares. `undefined` is left out of an object; after a failure
+ * the result has no meaning.
  */
 export type WriteValue = (value: unknown, writing: JsonWriting) => unknown;
 
 /** Compiles a part of a shape. */
 export type CompileWrite<Part> = (part: Part) => WriteValue;
 
-const mostDeep = 512;
+const maxDepth = 512;
 
-/** One value being written: where the writer stands, and the first thing that cannot be written. */
+/** One value that is being written: the current place, and the first failure. */
 export class JsonWriting {
   failure: string | undefined;
   depth = 0;
   readonly path: (string | number)[] = [];
-  /** What came of values that are tried by several shapes, while one of them is tried within another. */
+  /** The outcomes of values that several shapes try, while one trial is within another. */
   outcomes: Map<object, WeakMap<object, WriteOutcome>> | undefined;
 
   refuse(expected: string, value: unknown): undefined {
@@ -34,9 +34,9 @@ export class JsonWriting {
     this.failure ??= `${this.place()} ${words}`;
   }
 
-  /** Steps into a list or an object and answers its level; a value that holds itself would never end. */
+  /** Enters a list or an object and returns its level; a value that contains itself would never end. */
   enter(): number | undefined {
-    return this.depth < mostDeep ? this.depth++ : this.fail("is nested more than 512 deep, or holds itself");
+    return this.depth < maxDepth ? this.depth++ : this.fail("is nested more than 512 deep, or holds itself");
   }
 
   place(): string {
@@ -49,7 +49,7 @@ export interface WriteOutcome {
   readonly failure: string | undefined;
 }
 
-/** Writes the members of an object whose names the shape leaves open. */
+/** Writes the members that the shape does not name. */
 export function writeMembers(
   names: readonly string[],
   value: Members,
@@ -68,7 +68,7 @@ export function writeMembers(
 }
 
 function put(out: Members, name: string, value: unknown): void {
-  // Assigned, it would be the prototype and not a member.
+  // An assignment would set the prototype.
   if (name === "__proto__")
     Object.defineProperty(out, name, { value, enumerable: true, configurable: true, writable: true });
   else out[name] = value;
@@ -92,7 +92,7 @@ export const writeWhole: WriteValue = (value, writing) => {
   return Number.isSafeInteger(value) ? value : writing.fail("must be a whole number within 2^53");
 };
 
-/** A shape that only what is left out fits. */
+/** A shape that fits only an absent value. */
 export const writeNothing: WriteValue = (value, writing) =>
   value === undefined ? undefined : writing.refuse("nothing at all", value);
 
@@ -106,7 +106,7 @@ export function wordsWriter(shape: EnumKind | Literal): WriteValue {
   };
 }
 
-/** Writes any JSON, and refuses what `JSON.stringify` would drop or change in silence. */
+/** Writes any JSON, and refuses what `JSON.stringify` would silently drop or change. */
 export const writeAny: WriteValue = (value, writing) => {
   switch (typeof value) {
     case "string":
@@ -150,14 +150,12 @@ function writeObject(object: object, writing: JsonWriting): unknown {
   return out;
 }
 
-export function readyMadeWriter(readyMade: BuiltIn): WriteValue {
+export function builtInWriter(builtIn: BuiltIn): WriteValue {
   return (value, writing) => {
-    const written = readyMade.write(value);
+    const written = builtIn.write(value);
     if (typeof written === "string") return written;
     if (written === undefined) {
-      return value === undefined
-        ? writing.refuse(readyMade.writes, value)
-        : writing.fail(`must be ${readyMade.writes}`);
+      return value === undefined ? writing.refuse(builtIn.writes, value) : writing.fail(`must be ${builtIn.writes}`);
     }
     const number = Number(written);
     if (Number.isSafeInteger(number)) return number;

@@ -5,16 +5,19 @@ import { RecordedSpan, SpanResource } from "./recorded-span.ts";
 import type { Recorder } from "./recorded-span.ts";
 import { OtelContext } from "./span.ts";
 
-/** Where an app's spans go: one is given to `App.make` or `serve` as `trace`. */
+/** Exports an app's spans: the option `trace` of `App.make` or `serve`. */
 export interface Exporter {
-  /** Sends what waits, and is over once that has arrived or is dropped, after 30 s at the latest. A listener that stops does it. */
+  /**
+   * Sends the waiting spans. Resolves once they have arrived or are dropped, after 30 s at most. A stopping listener calls
+   * it.
+   */
   flush(): Promise<void>;
-  /** Sends what waits, and no more from then on. */
+  /** Sends the waiting spans, and none after them. */
   shutdown(): Promise<void>;
   readonly tracer: Tracer;
 }
 
-/** OpenTelemetry's span processor, as far as it is used. */
+/** The part of OpenTelemetry's `SpanProcessor` that is used. */
 export interface SpanProcessor {
   onStart(span: never, parentContext: never): void;
   onEnd(span: never): void;
@@ -22,7 +25,7 @@ export interface SpanProcessor {
   shutdown(): Promise<void>;
 }
 
-/** Spans of an app's own, handed to a processor as they open and end. */
+/** Makes an app's spans and hands them to a processor when they open and end. */
 export class ProcessorExporter implements Exporter, Recorder, Tracer {
   readonly tracer: Tracer = this;
   readonly resource: SpanResource;
@@ -50,7 +53,7 @@ export class ProcessorExporter implements Exporter, Recorder, Tracer {
   }
 
   opened(span: RecordedSpan): void {
-    // A processor that fails never fails a request.
+    // A processor that throws never fails a request.
     attempt(() => this.#processor.onStart(span as never, new OtelContext() as never));
   }
 
@@ -67,7 +70,8 @@ export class ProcessorExporter implements Exporter, Recorder, Tracer {
     await settled(() => this.#processor.shutdown());
   }
 
-  // A joined trace is kept where its caller kept it. A new one by its id, so that everyone with this ratio keeps the same.
+  // A joined trace is kept if its caller kept it. A new trace is kept by its id, so that every process with this ratio keeps
+  // the same traces.
   #keeps({ traceId, parentId, isSampled }: TraceContext): boolean {
     if (parentId !== undefined) return isSampled;
     return Number.parseInt(traceId.slice(-13), 16) < this.#ratio * 2 ** 52;
@@ -78,62 +82,65 @@ function attempt(work: () => void): void {
   try {
     work();
   } catch {
-    // Whoever wrote it has its own log.
+    // The processor reports its own errors.
   }
 }
 
-// A processor that never ends keeps nobody waiting.
-const mostMs = 30_000;
+// Bounds the wait for a processor that never ends.
+const maxFlushMs = 30_000;
 
 async function settled(work: () => Promise<void>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, mostMs)));
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, maxFlushMs)));
   try {
     await Promise.race([work(), late]);
   } catch {
-    // As above.
+    // The processor reports its own errors.
   }
   clearTimeout(timer);
 }
 
-const mostWaiting = 2048;
+const maxWaiting = 2048;
 
-/** The contract's limits (section 8), for OpenTelemetry's batch processor. Given all of them it reads none of the environment. */
+/**
+ * The contract's limits (section 8) for OpenTelemetry's batch processor. With all of them given, it reads no environment
+ * variable.
+ */
 export const batchLimits: {
   readonly maxQueueSize: number;
   readonly maxExportBatchSize: number;
   readonly scheduledDelayMillis: number;
   readonly exportTimeoutMillis: number;
 } = {
-  maxQueueSize: mostWaiting,
+  maxQueueSize: maxWaiting,
   maxExportBatchSize: 512,
   scheduledDelayMillis: 5000,
-  // Never comes to that: a post is given up before.
+  // Never reached, because a post times out earlier.
   exportTimeoutMillis: 30_000,
 };
 
-/** How long the collector has for a post, every attempt at it included. */
+/** The time limit of a post, including all its attempts. */
 export const postMs = 10_000;
 
-/** OpenTelemetry's span exporter, as far as it is used. */
+/** The part of OpenTelemetry's `SpanExporter` that is used. */
 interface SpanExporter {
   export(spans: never, done: (result: { readonly code: number; readonly error?: Error }) => void): void;
   shutdown(): Promise<void>;
 }
 
-/** OpenTelemetry's own batch processor and exporter, made with what is to stand between them. */
+/** Makes OpenTelemetry's batch processor and exporter, with `counted` between them. */
 export type LoadBatches = (counted: (exporter: SpanExporter) => SpanExporter) => Promise<SpanProcessor>;
 
 /**
- * Has OpenTelemetry's batch processor send spans to a collector, and says in warn lines how many were dropped, which it
- * tells nobody. It is loaded while the first spans end: as many wait for it as wait in it.
+ * Sends spans to a collector with OpenTelemetry's batch processor, and logs at warn how many were dropped, which the
+ * processor does not report. The processor is loaded while the first spans end; the limit of its queue holds meanwhile.
  */
 export class Collector implements SpanProcessor {
   readonly #loading: Promise<void>;
   #batches: SpanProcessor | undefined = undefined;
-  /** Spans that ended before it was loaded. */
+  /** Spans that ended before the processor was loaded. */
   #early: RecordedSpan[] = [];
-  /** Spans that ended and are in no post yet: those that are early, or that the processor holds. */
+  /** Spans that ended and are not yet in a post. */
   #waiting = 0;
   #dropped = 0;
   #state: "loading" | "open" | "missing" | "shut" = "loading";
@@ -149,10 +156,10 @@ export class Collector implements SpanProcessor {
   onStart(): void {}
 
   onEnd(span: RecordedSpan): void {
-    // Beyond that the processor drops it too, and says so to nobody.
-    if (this.#waiting >= mostWaiting || this.#state === "missing" || this.#state === "shut") {
+    // The processor would drop them too, without a report.
+    if (this.#waiting >= maxWaiting || this.#state === "missing" || this.#state === "shut") {
       this.#dropped++;
-      if (this.#state === "shut") this.#tellDropped();
+      if (this.#state === "shut") this.#logDropped();
       return;
     }
     this.#waiting++;
@@ -160,22 +167,22 @@ export class Collector implements SpanProcessor {
     else this.#batches.onEnd(span as never);
   }
 
-  /** Sends what waits now. It is over once that has arrived or is dropped, `postMs` from now at the latest. */
+  /** Sends the waiting spans. Resolves once they have arrived or are dropped, after `postMs` at most. */
   async forceFlush(): Promise<void> {
     await this.#loading;
-    // A Worker's request that is cut short takes its timers with it.
+    // A Worker's request that is cut short loses its timers.
     for (const post of this.#posts) if (performance.now() > post.until) post.giveUp();
     await this.#batches?.forceFlush();
-    // Of a post that is under way the processor knows nothing.
+    // The processor does not await a post that is under way.
     await this.#arrivals();
-    this.#tellDropped();
+    this.#logDropped();
   }
 
   async shutdown(): Promise<void> {
     await this.#loading;
     this.#state = "shut";
     await this.#batches?.shutdown();
-    this.#tellDropped();
+    this.#logDropped();
   }
 
   #open(batches: SpanProcessor): void {
@@ -193,7 +200,7 @@ export class Collector implements SpanProcessor {
     this.#early = [];
   }
 
-  /** Counts what the processor hands on, and what of it does not arrive. To the processor every post goes well. */
+  /** Counts the spans that the processor exports, and those that do not arrive. For the processor every post succeeds. */
   #counted(exporter: SpanExporter): SpanExporter {
     return {
       export: (spans: readonly unknown[], done) => {
@@ -201,17 +208,17 @@ export class Collector implements SpanProcessor {
         const post = new Post(exporter, spans);
         this.#posts.add(post);
         inBackground(
-          post.over.then((why) => {
+          post.over.then((reason) => {
             this.#posts.delete(post);
-            if (why !== undefined) say("warn", why);
-            this.#tellDropped();
+            if (reason !== undefined) say("warn", reason);
+            this.#logDropped();
             done({ code: 0 });
           }),
         );
       },
       shutdown: async () => {
         await this.#arrivals();
-        // It waits for its own posts: for one that trickles too.
+        // Not awaited: the exporter waits for its own posts, even for a slow one.
         exporter.shutdown().catch(() => {});
       },
     };
@@ -221,27 +228,27 @@ export class Collector implements SpanProcessor {
     await Promise.all([...this.#posts].map(({ over }) => over));
   }
 
-  #tellDropped(): void {
+  #logDropped(): void {
     if (this.#dropped === 0) return;
     say("warn", `dropped ${this.#dropped} spans: more ended than the collector was sent`);
     this.#dropped = 0;
   }
 }
 
-/** Spans on their way. */
+/** One post of spans to the collector. */
 class Post {
   readonly until: number = performance.now() + postMs;
-  /** Why they did not arrive, if they did not. */
+  /** Why they did not arrive; undefined if they did. */
   readonly over: Promise<string | undefined>;
   readonly giveUp: () => void;
 
   constructor(exporter: SpanExporter, spans: readonly unknown[]) {
     const { length } = spans;
-    let settle: (why: string | undefined) => void = () => {};
+    let settle: (reason: string | undefined) => void = () => {};
     this.over = new Promise((resolve) => (settle = resolve));
     this.giveUp = () => settle(`could not send ${length} spans to the collector: timeout`);
     const timer = setTimeout(this.giveUp, postMs);
-    const ended = (why: string | undefined) => (clearTimeout(timer), settle(why));
+    const ended = (reason: string | undefined) => (clearTimeout(timer), settle(reason));
     try {
       exporter.export(spans as never, ({ code, error }) => ended(code === 0 ? undefined : failed(length, error)));
     } catch (thrown) {
@@ -251,13 +258,13 @@ class Post {
 }
 
 function failed(count: number, thrown: unknown): string {
-  const why = reasonOf(thrown);
-  return typeof why === "number"
-    ? `the collector refused ${count} spans: ${why}`
-    : `could not send ${count} spans to the collector: ${why}`;
+  const reason = reasonOf(thrown);
+  return typeof reason === "number"
+    ? `the collector refused ${count} spans: ${reason}`
+    : `could not send ${count} spans to the collector: ${reason}`;
 }
 
-// A collector's own words are its own business; its status, or a system's code, is enough.
+// A collector's message is not logged; its status or a system error code is enough.
 function reasonOf(thrown: unknown): string | number {
   const { code, name } = (thrown ?? {}) as { readonly code?: unknown; readonly name?: unknown };
   if (typeof code === "number" || typeof code === "string") return code;

@@ -2,15 +2,15 @@ import type { Attributes, Histogram, MeterProvider, ObservableResult } from "@op
 import { registered } from "./span.ts";
 import type { Registered } from "./span.ts";
 
-/** What the process's apps do at this moment. */
+/** What the process's apps do now. */
 export const figures: {
-  /** Requests with no answer yet. */
+  /** Requests without a response yet. */
   requests: number;
-  /** Bytes of bodies that are held. */
+  /** Bytes of bodies in memory. */
   bodyBytes: number;
 } = { requests: 0, bodyBytes: 0 };
 
-/** Connections of a pool, and who waits for one. */
+/** A pool's connections and waiting queries. */
 interface PoolFigures {
   readonly idle: number;
   readonly used: number;
@@ -18,14 +18,14 @@ interface PoolFigures {
 }
 
 type ReadFigures = () => PoolFigures;
-// A collector goes on telling what it was told last: a name whose pools are closed has none, and is not forgotten.
+// A collector keeps reporting the last value of a name, so a name whose pools are closed stays, with zeros.
 const pools = /* @__PURE__ */ new Map<string, Set<ReadFigures>>();
 
 /**
- * Has a pool's figures read whenever somebody collects them.
+ * Registers a pool, which each collection reads.
  *
- * @param name Of the pool, as `postgres`; those of one name are counted together.
- * @returns what ends that, for when the pool is closed.
+ * @param name The pool's name, such as `postgres`; pools with one name are added up.
+ * @returns Ends it; call it when the pool closes.
  */
 export function measurePool(name: string, read: ReadFigures): () => void {
   const named = pools.get(name) ?? new Set();
@@ -35,7 +35,7 @@ export function measurePool(name: string, read: ReadFigures): () => void {
   };
 }
 
-/** The pools' figures now, by their names. */
+/** The pools' current figures by name. */
 function poolFigures(): readonly (readonly [name: string, PoolFigures])[] {
   return [...pools].map(([name, reads]) => {
     const all = [...reads].map((read) => read());
@@ -48,9 +48,9 @@ let knowsConnections = false;
 const listeners = /* @__PURE__ */ new Set<() => number>();
 
 /**
- * Has a listener's open connections counted whenever somebody collects them. One that cannot know them has none counted.
+ * Registers a listener's open connections, which each collection reads. Not for a listener that cannot count them.
  *
- * @returns what ends that, for when the listener has stopped.
+ * @returns Ends it; call it when the listener has stopped.
  */
 export function measureConnections(read: () => number): () => void {
   knowsConnections = true;
@@ -60,12 +60,12 @@ export function measureConnections(read: () => number): () => void {
   };
 }
 
-/** Connections that are open now; undefined where no listener ever knew. */
+/** The number of open connections; undefined where no listener ever counted them. */
 function openConnections(): number | undefined {
   return knowsConnections ? [...listeners].reduce((total, read) => total + read(), 0) : undefined;
 }
 
-/** What the semantic conventions for HTTP advise, in seconds. */
+/** The bucket boundaries of the semantic conventions for HTTP, in seconds. */
 const boundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
 /** The framework's instruments on one provider, by OpenTelemetry's names. */
@@ -96,7 +96,7 @@ export class Instruments {
     now("framework.server.body_budget.used", "By", "Bytes of request bodies that are held.", (result) =>
       result.observe(figures.bodyBytes),
     );
-    // OpenTelemetry has a name for a client's alone.
+    // OpenTelemetry has a name only for a client's connections.
     now("framework.server.open_connections", "{connection}", "Number of open connections of servers.", (result) => {
       const open = openConnections();
       if (open !== undefined) result.observe(open);
@@ -136,47 +136,47 @@ interface Measured {
 }
 
 let provider: MeterProvider | undefined;
-let theirs: Instruments | undefined;
-/** The instruments of `Metrics.routes`, or what was measured until they were there. */
+let registeredInstruments: Instruments | undefined;
+/** The instruments of `Metrics.routes`, or what was measured before they were loaded. */
 let own: Instruments | Measured[] | undefined;
 
-const mostKept = 10_000;
+const maxKept = 10_000;
 
-/** Whether anybody measures: a provider that the application registered, or `Metrics.routes`. */
+/** Whether there is a provider: one that the application registered, or that of `Metrics.routes`. */
 export function isMeasured(otel: Registered | undefined): boolean {
   return own !== undefined || otel?.metrics !== undefined;
 }
 
-/** Has everything measured from now on, for instruments that come later. */
+/** Measures everything from now on, for instruments that are being loaded. */
 export function expectInstruments(): void {
   own ??= [];
 }
 
-/** The instruments that were expected. */
+/** Sets the loaded instruments. */
 export function bringInstruments(brought: Instruments): void {
   const kept = Array.isArray(own) ? own : [];
   own = brought;
   for (const { kind, seconds, attributes } of kept) brought[kind](seconds, attributes);
 }
 
-/** They will not come. */
+/** Loading the instruments failed. */
 export function giveUpInstruments(): void {
   if (Array.isArray(own)) own = undefined;
 }
 
-/** Takes down how long a request took that was answered, or one that was made. */
+/** Records the duration of a request that was served or sent. */
 export function measure(kind: InstrumentKind, seconds: number, attributes: Attributes): void {
   instruments()?.[kind](seconds, attributes);
   if (own === undefined) return;
   if (!Array.isArray(own)) own[kind](seconds, attributes);
-  else if (own.length < mostKept) own.push({ kind, seconds, attributes });
+  else if (own.length < maxKept) own.push({ kind, seconds, attributes });
 }
 
 function instruments(): Instruments | undefined {
   const metrics = registered()?.metrics;
   if (metrics !== provider) {
     provider = metrics;
-    theirs = metrics === undefined ? undefined : new Instruments(metrics);
+    registeredInstruments = metrics === undefined ? undefined : new Instruments(metrics);
   }
-  return theirs;
+  return registeredInstruments;
 }

@@ -4,17 +4,17 @@ import { PassedState } from "./span.ts";
 import { freshHex } from "./trace-context.ts";
 
 const kinds: { readonly [Kind in SpanKind]: number } = { internal: 0, server: 1, client: 2 };
-const mostAttributes = 128;
-const mostEvents = 128;
+const maxAttributes = 128;
+const maxEvents = 128;
 
-/** Who made a span, and where it goes once it has ended. */
+/** Makes spans and receives them when they end. */
 export interface Recorder {
   readonly resource: SpanResource;
   opened(span: RecordedSpan): void;
   ended(span: RecordedSpan): void;
 }
 
-/** What the process is, as every span of it says. */
+/** The OpenTelemetry resource: describes the process in every span. */
 export class SpanResource {
   readonly attributes: OtelAttributes;
 
@@ -43,8 +43,8 @@ const noEvents: TimedEvent[] = [];
 const unset: SpanStatus = { code: 0 };
 
 /**
- * A span as a record, which OpenTelemetry's processors and exporters take for one of its SDK's: to make it costs little,
- * and its times are put in their form when they are asked for.
+ * A span that OpenTelemetry's processors and exporters accept like one of its SDK's. It is cheap to make; its times are
+ * converted when they are read.
  */
 export class RecordedSpan implements OpenSpan, Span {
   readonly traceId: string;
@@ -62,7 +62,7 @@ export class RecordedSpan implements OpenSpan, Span {
   readonly attributes: OtelAttributes;
   readonly #recorder: Recorder;
   readonly #state: string | undefined;
-  /** Milliseconds since the epoch, and on the monotonic clock. */
+  /** Milliseconds since 1970, and on the monotonic clock. */
   readonly #startedAt: number;
   readonly #started: number;
   #lasted = 0;
@@ -88,7 +88,7 @@ export class RecordedSpan implements OpenSpan, Span {
     this.#state = trace.state;
     this.#started = performance.now();
     const isChild = parent instanceof RecordedSpan;
-    // Those within one take its clock, so that no jump of the wall's puts one outside of it.
+    // Child spans use the parent's clock, so a change of the system time never puts one outside of it.
     this.#startedAt = isChild ? parent.#startedAt + this.#started - parent.#started : Date.now();
     if (parent !== undefined) this.parentSpanContext = isChild ? parent.spanContext() : parent;
   }
@@ -128,7 +128,7 @@ export class RecordedSpan implements OpenSpan, Span {
   set(name: string, value: OtelAttributes[string]): void {
     if (this.ended) return;
     const isNew = !Object.hasOwn(this.attributes, name);
-    if (isNew && Object.keys(this.attributes).length >= mostAttributes) this.droppedAttributesCount++;
+    if (isNew && Object.keys(this.attributes).length >= maxAttributes) this.droppedAttributesCount++;
     else this.attributes[name] = value;
   }
 
@@ -136,8 +136,8 @@ export class RecordedSpan implements OpenSpan, Span {
     if (!this.ended) this.name = name;
   }
 
-  fail(why: string): void {
-    this.setStatus({ code: 2, message: why });
+  fail(reason: string): void {
+    this.setStatus({ code: 2, message: reason });
   }
 
   end(): void {
@@ -147,7 +147,7 @@ export class RecordedSpan implements OpenSpan, Span {
     this.#recorder.ended(this);
   }
 
-  // What a processor may do with it, by OpenTelemetry's names.
+  // OpenTelemetry's methods, for a processor.
 
   isRecording(): boolean {
     return !this.ended;
@@ -162,7 +162,7 @@ export class RecordedSpan implements OpenSpan, Span {
   }
   addEvent(name: string, given?: unknown): this {
     if (this.ended) return this;
-    if (this.#events.length >= mostEvents) this.droppedEventsCount++;
+    if (this.#events.length >= maxEvents) this.droppedEventsCount++;
     else this.#events = [...this.#events, { name, time: this.#now(), attributes: attributesOf(given) }];
     return this;
   }
@@ -181,7 +181,7 @@ export class RecordedSpan implements OpenSpan, Span {
     this.rename(name);
     return this;
   }
-  /** Its kind alone: a message may quote anything. */
+  /** Only its type, because a message may quote anything. */
   recordException(exception: unknown): void {
     const kind = exception instanceof Error ? exception.constructor.name : typeof exception;
     this.addEvent("exception", { "exception.type": kind });

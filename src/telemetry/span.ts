@@ -11,7 +11,7 @@ import { stripped } from "../http/fields.ts";
 import { current, withinSpan } from "../logging/context.ts";
 import type { Attributes, OpenSpan, SpanKind, TraceContext, Tracer } from "../logging/entry.ts";
 
-/** OpenTelemetry's context, as its interface says and no more: whoever traces has the package, and nobody else needs it. */
+/** An implementation of OpenTelemetry's `Context`, so that programs without tracing do not need the package. */
 export class OtelContext {
   readonly #values: ReadonlyMap<symbol, unknown>;
 
@@ -34,7 +34,7 @@ export class OtelContext {
   }
 }
 
-/** A `tracestate` as it came. */
+/** A `tracestate` as received. */
 export class PassedState {
   readonly #text: string;
 
@@ -62,29 +62,29 @@ export class PassedState {
   }
 }
 
-/** What is registered with `@opentelemetry/api`. */
+/** The globals of `@opentelemetry/api`. */
 export interface Registered {
   readonly trace?: TracerProvider;
   readonly context?: Pick<ContextAPI, "active" | "with">;
   readonly metrics?: MeterProvider;
 }
 
-// Where every copy of the package looks, so that all of them find what one has registered.
+// The key that every copy of the package uses, so all of them share the registration.
 const registry = /* @__PURE__ */ Symbol.for("opentelemetry.js.api.1");
 
-/** What the application has registered, if anything. It costs 20 ns to look: a request does once. */
+/** What the application has registered, if anything. Reading it costs 20 ns, once a request. */
 export function registered(): Registered | undefined {
   return (globalThis as { readonly [registry]?: Registered })[registry];
 }
 
-// The key of a span in a context, as every copy of `@opentelemetry/api` has it.
+// The key of a span in a context, which every copy of `@opentelemetry/api` shares.
 const spanKey = /* @__PURE__ */ Symbol.for("OpenTelemetry Context Key SPAN");
 const kinds: { readonly [Kind in SpanKind]: number } = { internal: 0, server: 1, client: 2 };
 
 let provider: TracerProvider | undefined;
 let tracer: RegisteredTracer | undefined;
 
-/** Traces with the provider that the application has registered with `@opentelemetry/api`, if it has. */
+/** The tracer of the provider that the application has registered with `@opentelemetry/api`, if any. */
 export function registeredTracer(otel: Registered | undefined): RegisteredTracer | undefined {
   const trace = otel?.trace;
   if (trace === undefined) return undefined;
@@ -104,7 +104,7 @@ class RegisteredTracer implements Tracer {
 
   open(trace: TraceContext, name: string, attributes: Attributes): OpenSpan {
     const active = activeContext();
-    // Whoever instruments the server itself has opened one already, and knows the caller.
+    // An instrumentation of the server itself has opened a span already, with the caller as its parent.
     const hasSpan = active.getValue(spanKey) !== undefined;
     return this.start(hasSpan ? active : withSpan(active, callerOf(trace)), name, "server", attributes);
   }
@@ -114,7 +114,7 @@ class RegisteredTracer implements Tracer {
     return new RegisteredSpan(this, span, withSpan(within, span));
   }
 
-  /** A span that belongs to no request. */
+  /** A span outside of requests. */
   root(name: string, kind: SpanKind, attributes: Attributes): OpenSpan {
     return this.start(activeContext(), name, kind, attributes);
   }
@@ -141,7 +141,7 @@ class RegisteredSpan implements OpenSpan {
   child(name: string, kind: SpanKind, attributes: Attributes): OpenSpan {
     const active = activeContext();
     const inner = active.getValue(spanKey) as Span | undefined;
-    // One that the application opened of its own within this one comes between.
+    // The application may have opened a span of its own in between.
     const isWithin = inner?.spanContext().traceId === this.traceId;
     return this.#tracer.start(isWithin ? active : this.#context, name, kind, attributes);
   }
@@ -154,8 +154,8 @@ class RegisteredSpan implements OpenSpan {
     this.#span.updateName(name);
   }
 
-  fail(why: string): void {
-    this.#span.setStatus({ code: 2, message: why });
+  fail(reason: string): void {
+    this.#span.setStatus({ code: 2, message: reason });
   }
 
   end(): void {
@@ -183,7 +183,7 @@ function callerOf({ traceId, parentId, isSampled, state }: TraceContext): Pick<S
   return { spanContext: () => caller };
 }
 
-/** Opens a span within the one that is open, if that is recorded; outside of requests, with a registered provider alone. */
+/** Opens a child of the current span, if that is recorded. Outside of requests, only with a registered provider. */
 export function openSpan(name: string, kind: SpanKind, attributes: Attributes): OpenSpan | undefined {
   const context = current();
   if (context?.requestId === undefined) {
@@ -192,16 +192,16 @@ export function openSpan(name: string, kind: SpanKind, attributes: Attributes): 
   return context.span?.child(name, kind, attributes);
 }
 
-/** Runs work within a span: its lines carry the span's id, and spans it opens are within it. */
+/** Runs work within a span: its lines have the span's id, and its spans are children. */
 export function inSpan<A>(span: OpenSpan, work: () => A): A {
   return withinSpan(span, work);
 }
 
 /**
- * Opens the span of a statement, for whoever runs one: whoever opens it ends it, after `fail` where it failed. Undefined,
- * and at no cost, where nothing is recorded.
+ * Opens the span of a statement, for a database driver. The caller ends it, after `fail` if the statement failed. Undefined,
+ * and free, where nothing is recorded.
  *
- * @param text The statement as it is written, whose parameters stand in it as `$1`. No parameter's value ever is in it.
+ * @param text The statement as written, with `$1` for its parameters. It never contains a parameter's value.
  */
 export function openStatement(text: string): OpenSpan | undefined {
   return openSpan("postgresql", "client", { "db.system.name": "postgresql", "db.query.text": text });

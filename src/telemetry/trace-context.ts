@@ -4,17 +4,17 @@ import type { TraceContext } from "../logging/entry.ts";
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz";
 const hexadecimal = "0123456789abcdef";
 
-// A long piece costs the least for each character; the first request need not wait for one.
+// A long piece costs least for each character, but must not delay the first request.
 const firstSize = 512;
 const size = 8192;
 
 /**
- * Random text, cut from a long piece that is made at once: an id of 12 characters costs 20 ns so, and from randomness
- * of its own 1.4 µs on Node. A piece is made when first asked for: a Worker has no randomness before its first request.
+ * Random text, cut from a long piece. An id of 12 characters costs 20 ns this way, and 1.4 µs on Node with randomness of its
+ * own. The first piece is made on first use, because a Worker has no randomness before its first request.
  */
 class RandomText {
   readonly #alphabet: string;
-  /** Every pair of characters, at the number whose bits stand for it: two are written at once. */
+  /** Every pair of characters, indexed by its bits: two characters are written at once. */
   #pairs: Uint16Array | undefined = undefined;
   #text = "";
   #used = 0;
@@ -30,12 +30,12 @@ class RandomText {
     return this.#text.slice(at, this.#used);
   }
 
-  // The alphabets have 16 and 32 characters, so that as many of the numbers stand for one pair as for any other.
+  // The alphabets have 16 and 32 characters, so all pairs are equally likely.
   #make(): void {
     const words = new Uint16Array((this.#pairs === undefined ? firstSize : size) / 2);
     const pairs = (this.#pairs ??= pairsOf(this.#alphabet));
     const last = pairs.length - 1;
-    // Randomness is what costs most of it: of a byte there are as many as of pairs of 16 characters.
+    // Randomness costs the most: a byte selects one of the 256 pairs of 16 characters.
     const random = crypto.getRandomValues(last < 256 ? new Uint8Array(words.length) : new Uint16Array(words.length));
     for (let i = 0; i < words.length; i++) words[i] = pairs[(random[i] as number) & last] as number;
     this.#text = new TextDecoder().decode(words);
@@ -58,7 +58,7 @@ const zeros = "0".repeat(32);
 const ids = /* @__PURE__ */ new RandomText(crockford);
 const digits = /* @__PURE__ */ new RandomText(hexadecimal);
 
-/** Twelve characters of `0-9a-z` without `i l o u`: 60 random bits, for a request's id. */
+/** A request's id: twelve characters of `0-9a-z` without `i l o u`, 60 random bits. */
 export function freshRequestId(): string {
   return ids.take(12);
 }
@@ -74,10 +74,10 @@ type TraceHeaderLines = (name: string) => readonly string[];
 
 const traceparent = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-// W3C Trace Context §3.3.1.5: at least this much of it is to be passed on. Any more is not.
-const longestState = 512;
+// W3C Trace Context §3.3.1.5: at least this many characters must be forwarded. A longer one is dropped.
+const maxStateLength = 512;
 
-/** Joins the trace a `traceparent` names (W3C Trace Context §3.2), or starts one. */
+/** Joins the trace of a `traceparent` (W3C Trace Context §3.2), or starts one. */
 export function joinTrace(lines: TraceHeaderLines): TraceContext {
   const parents = lines("traceparent");
   const match = parents.length === 1 ? joined(parents[0] as string) : undefined;
@@ -99,7 +99,7 @@ function joined(line: string): RegExpExecArray | undefined {
   const match = traceparent.exec(stripped(line));
   if (match === null) return undefined;
   const [, version, traceId, parentId, , more] = match;
-  // Version 00 ends after its flags; a later one may go on behind another dash.
+  // Version 00 ends after its flags; a later version may continue after another dash.
   if (version === "ff" || (version === "00" && more !== undefined)) return undefined;
   return /^0+$/.test(traceId as string) || /^0+$/.test(parentId as string) ? undefined : match;
 }
@@ -109,5 +109,5 @@ function stateOf(lines: readonly string[]): string | undefined {
     .map((line) => stripped(line))
     .filter((line) => line !== "")
     .join(",");
-  return state === "" || state.length > longestState || !/^[\t\x20-\x7e]+$/.test(state) ? undefined : state;
+  return state === "" || state.length > maxStateLength || !/^[\t\x20-\x7e]+$/.test(state) ? undefined : state;
 }

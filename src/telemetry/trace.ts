@@ -6,18 +6,18 @@ import type { Exporter, LoadBatches, SpanProcessor } from "./exporter.ts";
 import { inSpan, openSpan } from "./span.ts";
 import { freshHex } from "./trace-context.ts";
 
-/** A span of the application's own, while its work runs. */
+/** An application's span while its work runs. */
 export interface Span {
   readonly traceId: string;
   readonly spanId: string;
-  /** Says something of it. Name it under a prefix of your own, and never say what a request's header, query or body held. */
+  /** Sets an attribute. Use a prefix of your own for its name, and never a value from a request's header, query or body. */
   set(name: string, value: string | number | boolean): void;
 }
 
 /**
- * Runs work as a span within the request's: named by what is done, and never by a concrete path. Lines logged meanwhile
- * carry its id, and spans opened within it are its own. Where the work raises, the span failed with the raise's kind, and
- * the raise passes. Where the trace is not recorded, only the ids are made.
+ * Runs work as a span within the request's. Name it after the operation, never after a concrete path. Log lines during the
+ * work have the span's id, and spans opened within it are children. If the work throws, the span fails with the error's
+ * type, and the error is rethrown. If the trace is not recorded, only the ids are made.
  *
  * @example
  * ```ts
@@ -54,15 +54,15 @@ function kindOf(thrown: unknown): string {
 
 /**
  * Sends spans to an OpenTelemetry collector as OTLP over HTTP: JSON, posted to `<endpoint>/v1/traces` every 5 s, or as soon
- * as 512 spans wait. At most 2048 wait; what ends beyond that, and what the collector did not take in 10 s, is dropped, and
- * counted in a warn line. It stands on the batch processor of `@opentelemetry/sdk-trace-base` and the exporter of
- * `@opentelemetry/exporter-trace-otlp-http`, and loads these packages when it is called.
+ * as 512 spans wait. At most 2048 spans wait. Further ones, and those that the collector did not accept within 10 s, are
+ * dropped, and a warn line gives their number. It uses the batch processor of `@opentelemetry/sdk-trace-base` and the
+ * exporter of `@opentelemetry/exporter-trace-otlp-http`, and imports these packages when it is called.
  *
- * @param options `endpoint` is where the collector listens, as `http://localhost:4318`; `service` what the process is
- * called there. `ratio` is the part of traces begun here that is kept, 1 unless set; one joined from a caller is kept
- * where the caller kept it. `headers` go with every post. `packages` are the two classes, for a program that is bundled,
- * as a Worker is: there they cannot be loaded.
- * @throws TypeError for an endpoint that is no URL of http or https, RangeError for a ratio that is no number.
+ * @param options `endpoint` is the collector's URL, such as `http://localhost:4318`, and `service` the name of the process.
+ *   `ratio` is the part of new traces that is kept, 1 by default; a joined trace is kept if its caller kept it. `headers`
+ *   are sent with every post. `packages` has the two classes, for a bundled program such as a Worker, where they cannot be
+ *   imported.
+ * @throws TypeError for an endpoint that is not an http or https URL, RangeError for a ratio that is not a number.
  *
  * @example
  * ```ts
@@ -81,7 +81,7 @@ export function otlp(options: {
     throw new TypeError("Trace.otlp: endpoint is the http or https URL of a collector");
   }
   const url = `${endpoint.replace(/\/+$/, "")}/v1/traces`;
-  const config = { url, headers: { ...headers }, timeoutMillis: postMs, concurrencyLimit: mostPosts };
+  const config = { url, headers: { ...headers }, timeoutMillis: postMs, concurrencyLimit: maxPosts };
   const load: LoadBatches = async (counted) => {
     const { BatchSpanProcessor, OTLPTraceExporter } = (packages ?? (await loadOtlp())) as LoadedPackages;
     return new BatchSpanProcessor(counted(new OTLPTraceExporter(config)), batchLimits);
@@ -89,14 +89,14 @@ export function otlp(options: {
   return new ProcessorExporter(new Collector(load), ratio, service);
 }
 
-// A Worker posts with every request, and the exporter drops what is past its limit: 30, unless set.
-const mostPosts = 1000;
+// A Worker posts with every request, and the exporter drops posts over its limit, 30 by default.
+const maxPosts = 1000;
 
-/** The classes that `Trace.otlp` stands on. */
+/** The classes that `Trace.otlp` needs. */
 export interface OtlpPackages {
-  /** Of `@opentelemetry/sdk-trace-base`. */
+  /** From `@opentelemetry/sdk-trace-base`. */
   readonly BatchSpanProcessor: new (exporter: never, limits: never) => SpanProcessor;
-  /** Of `@opentelemetry/exporter-trace-otlp-http`. */
+  /** From `@opentelemetry/exporter-trace-otlp-http`. */
   readonly OTLPTraceExporter: new (config: never) => object;
 }
 
@@ -105,7 +105,8 @@ type LoadedPackages = Pick<typeof sdk, "BatchSpanProcessor"> & Pick<typeof otlpH
 const sdkPackage = "@opentelemetry/sdk-trace-base";
 const otlpPackage = "@opentelemetry/exporter-trace-otlp-http";
 
-// By names that bundlers do not follow: they would have all of it, or fail for want of it, in a program that does not trace.
+// Bundlers do not follow these names. They would otherwise bundle the packages, or fail without them, in a program that does
+// not trace.
 async function loadOtlp(): Promise<OtlpPackages> {
   const [{ BatchSpanProcessor }, { OTLPTraceExporter }] = (await Promise.all([
     import(/* @vite-ignore */ sdkPackage),
@@ -115,11 +116,11 @@ async function loadOtlp(): Promise<OtlpPackages> {
 }
 
 /**
- * Hands spans to an OpenTelemetry span processor, for any other destination. What exports spans goes in one first: a
- * `BatchSpanProcessor` of `@opentelemetry/sdk-trace-base`, as a rule. Where the application registers a provider with
- * `@opentelemetry/api` none is needed: spans go there.
+ * Hands spans to an OpenTelemetry span processor, for any other destination. Wrap a span exporter in one, such as the
+ * `BatchSpanProcessor` of `@opentelemetry/sdk-trace-base`. It is not needed where the application registers a provider with
+ * `@opentelemetry/api`: spans are sent to that.
  *
- * @param options `ratio` as `Trace.otlp` has it; `service` is what the process is called, `unknown_service` unless set.
+ * @param options `ratio` as in `Trace.otlp`; `service` is the name of the process, `unknown_service` by default.
  *
  * @example
  * ```ts

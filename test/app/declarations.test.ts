@@ -223,12 +223,12 @@ describe("what a body is read by", () => {
   const typed = (type: string) => Dep.ofBody({ contentTypes: [type] }, () => "x");
 
   it.each<readonly [input: Inputs[string], problem: string]>([
-    [bodyStream({ max: -1 }), "POST /b reads a body of at most -1 bytes, which is no number of bytes"],
-    [bodyStream({ max: 1.5 }), "POST /b reads a body of at most 1.5 bytes, which is no number of bytes"],
-    [multipart({ max: Number.NaN }), "POST /b reads a body of at most NaN bytes, which is no number of bytes"],
+    [bodyStream({ max: -1 }), "POST /b reads a body of at most -1 bytes, which is not a number of bytes"],
+    [bodyStream({ max: 1.5 }), "POST /b reads a body of at most 1.5 bytes, which is not a number of bytes"],
+    [multipart({ max: Number.NaN }), "POST /b reads a body of at most NaN bytes, which is not a number of bytes"],
     [
       multipart({ max: 10, maxHead: 0 }),
-      "POST /b reads parts with heads of at most 0 bytes, which is no number of bytes",
+      "POST /b reads parts with heads of at most 0 bytes, which is not a number of bytes",
     ],
     ...["text", "text/", "*/*", "*", "text/csv; a=b", "text/c*", "text/*csv", "a/b/c", "te xt/a"].map(
       (type) =>

@@ -286,7 +286,7 @@ describe("shapes that no JSON is", () => {
         text,
         v.checkAsync(async () => true),
       ),
-      /^v\.string is asynchronous here/,
+      /^v\.string is asynchronous, and a shape must be synchronous/,
     ],
     ["a member named __proto__", v.object({ ["__proto__"]: text }), /^v\.object declares a member named __proto__/],
   ] as readonly [string, Shape, string | RegExp][])(

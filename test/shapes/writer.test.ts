@@ -213,7 +213,7 @@ describe("what is not (JB-22)", () => {
 
   test("a transformation to what JSON has no word for is refused when the writer is made", () => {
     expect(() => compileWriter(v.pipe(text, v.toDate()))).toThrow(
-      "v.toDate makes a Date, which is not written as it was sent: use Shape.instant.",
+      "v.toDate makes a Date, which has no JSON form: use Shape.instant.",
     );
     expect(() => compileWriter(v.pipe(text, v.toBigint()))).toThrow(/Shape\.int64/);
     expect(() => compileWriter(v.object({ a: v.date() }))).toThrow(
