@@ -21,6 +21,9 @@ export class NodeExchange implements Exchange {
   readonly response: ServerResponse;
   readonly framing: Framing;
   readonly canUpgrade: boolean;
+  readonly match: Exchange["match"];
+  /** Nothing will read the body. */
+  dropsBody = false;
   canTakeOver: boolean | undefined = undefined;
   readonly #deadlines: Deadlines;
   /** The client waits for `100 Continue` before it sends the body. */
@@ -34,16 +37,22 @@ export class NodeExchange implements Exchange {
     deadlines: Deadlines,
     expectsContinue: boolean,
     opensSockets: boolean = false,
+    match?: Exchange["match"],
   ) {
     // A body would have to be read before the connection speaks anything else (RFC 9110 §7.8).
     this.canUpgrade = opensSockets && framing === 0 && request.method === "GET" && request.httpVersionMinor === 1;
     this.method = request.method as string;
     this.target = request.url as string;
     this.request = request;
+    this.match = match;
     this.response = response;
     this.framing = framing;
     this.#deadlines = deadlines;
     this.#expectsContinue = expectsContinue;
+  }
+
+  dropBody(): void {
+    this.dropsBody = true;
   }
 
   get listener(): string {

@@ -67,9 +67,7 @@ export class RequestHandler implements ServerState {
     const sent = this.app.answer(exchange);
     if (!isPending(sent)) return write(exchange, sent, this);
     // Where a route reads it late, it waits.
-    if (framing !== 0 && exchange.isUntouched && !this.app.readsBody(exchange.method, exchange.target)) {
-      exchange.incoming?.drain();
-    }
+    if (exchange.dropsBody && exchange.isUntouched) exchange.incoming?.drain();
     connection.makes();
     this.inFlight++;
     whenAnswered(sent, request.socket, (sent) => {

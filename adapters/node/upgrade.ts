@@ -109,6 +109,8 @@ export class Upgrades {
   readonly #ws: Ws | undefined;
   /** By the longest message they take. */
   readonly #servers = new Map<number, ws.WebSocketServer>();
+  /** The routes of requests whose connection Node hands over. */
+  readonly #found = new WeakMap<IncomingMessage, NonNullable<NodeExchange["match"]>>();
   /** What goes with the 101 of a handshake, beside what the handshake itself says. */
   readonly #given = new WeakMap<IncomingMessage, readonly string[]>();
   readonly open: OpenSockets = new OpenSockets();
@@ -135,12 +137,22 @@ export class Upgrades {
 
   /** Whether a request may be for another protocol: newer Nodes ask, and hand over no connection of any other. */
   takes(request: IncomingMessage): boolean {
+    const match = this.#find(request);
+    if (match === undefined) return false;
+    this.#found.set(request, match);
+    return true;
+  }
+
+  /** The route of a request that may open a socket or take the connection over. */
+  #find(request: IncomingMessage): NodeExchange["match"] {
+    const found = this.#found.get(request);
+    if (found !== undefined) return found;
     const { method, url } = request;
-    if (method !== "GET" && method !== "HEAD") return false;
-    const kind = this.#answering.app.kindOf("GET", url as string);
-    const isTaken = kind === "websocket" ? method === "GET" : kind === "response";
     // A body would have to be read before the connection speaks anything else (RFC 9110 §7.8).
-    return isTaken && readHead(request) === 0;
+    if ((method !== "GET" && method !== "HEAD") || readHead(request) !== 0) return undefined;
+    const match = this.#answering.app.match("GET", url as string);
+    const kind = match?.route.route.returns.node.kind;
+    return (kind === "websocket" && method === "GET") || kind === "response" ? match : undefined;
   }
 
   /** Answers a request whose connection Node handed over, once those ahead of it are answered. */
@@ -157,7 +169,8 @@ export class Upgrades {
     const { socket } = connection;
     // Behind its end, nothing is put back on a stream; nor does a client that has ended its side speak anything else.
     const canSpeak = !socket.readableEnded;
-    const isTaken = canSpeak && this.takes(request);
+    const match = canSpeak ? this.#find(request) : undefined;
+    const isTaken = match !== undefined;
     if (!isTaken && canSpeak && canGoOn) return goOn(request, socket as ServerOwnedSocket, head);
     connection.isFresh = false;
     connection.closing = true;
@@ -167,7 +180,7 @@ export class Upgrades {
     // Its body is behind the end, too, and Node's parser has let go of it.
     if (framing !== 0 && canGoOn) return linger(socket, answering.deadlines);
     const opensSockets = answering.opensSockets && isTaken;
-    const exchange = new NodeExchange(request, response, framing, answering.deadlines, false, opensSockets);
+    const exchange = new NodeExchange(request, response, framing, answering.deadlines, false, opensSockets, match);
     exchange.canTakeOver = isTaken && request.httpVersionMinor === 1;
     const sent = answering.app.answer(exchange);
     connection.makes();

@@ -28,6 +28,7 @@ export interface TakeoverRequest {
 
 /** Another protocol in the place of a body: what the connection speaks once the head is sent. */
 export interface TakeoverBody {
+  readonly kind: "takeover";
   /** As the client offers it in `Upgrade`, in any case. */
   readonly protocol: string;
   readonly handle: (connection: TakenConnection) => Promise<void>;
@@ -37,6 +38,7 @@ export interface TakeoverBody {
 
 /** A WebSocket in the place of a body: what the connection speaks once the head is sent. */
 export interface SocketBody {
+  readonly kind: "socket";
   readonly subprotocol: string | undefined;
   /** Bytes of a message the client sends; past it the socket is closed with 1009. */
   readonly maxMessage: number;
@@ -64,15 +66,15 @@ export interface Answer {
 export const none: readonly never[] = [];
 
 export function isStream(body: AnswerBody): body is StreamBody {
-  return typeof body === "object" && "parts" in body;
+  return typeof body === "object" && (body as Partial<StreamBody>).kind === "stream";
 }
 
 export function isSocket(body: AnswerBody): body is SocketBody {
-  return typeof body === "object" && "speak" in body;
+  return typeof body === "object" && (body as Partial<SocketBody>).kind === "socket";
 }
 
 export function isTakeover(body: AnswerBody): body is TakeoverBody {
-  return typeof body === "object" && "handle" in body;
+  return typeof body === "object" && (body as Partial<TakeoverBody>).kind === "takeover";
 }
 
 export const htmlType = "text/html; charset=utf-8";

@@ -55,8 +55,8 @@ export function stream(
   options: AnswerOptions & { readonly contentType?: string; readonly length?: number } = {},
 ): Answer {
   const parts = body as AsyncIterable<Uint8Array>;
-  const framed = options.length === undefined ? { parts } : { parts, length: options.length };
-  return built(200, framed, options.contentType ?? "application/octet-stream", options);
+  const framed = options.length === undefined ? {} : { length: options.length };
+  return built(200, { kind: "stream", parts, ...framed }, options.contentType ?? "application/octet-stream", options);
 }
 
 /** A stream of events of any kind, as `Returns.events` answers one; the kinds are not checked. */

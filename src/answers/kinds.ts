@@ -26,7 +26,7 @@ function fromResponse(response: Response): Answer {
     ...(contentType === undefined ? {} : { contentType }),
     headers,
     cookies: [],
-    body: response.body === null ? undefined : { parts: response.body as AsyncIterable<Uint8Array> },
+    body: response.body === null ? undefined : { kind: "stream", parts: response.body as AsyncIterable<Uint8Array> },
     closes: false,
   };
 }
@@ -107,6 +107,7 @@ export function eventsAnswer(
   if (typeof producer !== "function") throw new Unwritable("an event stream without a function that makes its events");
   const parts = new EventStream(producer as Producer<unknown>, declared, keepAliveMs);
   const body: StreamBody = {
+    kind: "stream",
     parts,
     begin: (request) => {
       if (parts.request !== undefined) throw new Unwritable("an event stream that is sent already");
@@ -155,6 +156,7 @@ export function socketAnswer<Client, Server>(
 ): Answer {
   if (typeof handler !== "function") throw new Unwritable("a WebSocket without a function that speaks on it");
   const body: SocketBody = {
+    kind: "socket",
     subprotocol,
     maxMessage,
     keepAliveMs,
@@ -177,6 +179,7 @@ export function takeoverBody(protocol: string, handle: TakeoverBody["handle"]): 
   }
   if (typeof handle !== "function") throw new TypeError("Answer.takeover: there is no function that speaks it");
   return {
+    kind: "takeover",
     protocol,
     handle,
     refusedBy: (exchange) => refusedBy(exchange, `a takeover to ${JSON.stringify(protocol)}`, protocol),

@@ -6,16 +6,15 @@ import { isAnyOn, isOn, log, write } from "../logging/writer.ts";
 import type { Refusal } from "../refusals.ts";
 import { figures, measure } from "../telemetry/measure.ts";
 import { registeredTracer } from "../telemetry/span.ts";
-import { codeOf, replacedCode } from "./compile.ts";
-import type { AccessTexts, Inside } from "./compile.ts";
+import type { AccessTexts } from "./compile.ts";
 import { levelOf, raisedOf } from "./failures.ts";
-import type { RequestState } from "./request.ts";
+import type { Inside, RequestState } from "./request.ts";
 
 /** A request's access line (contract 2.12). Every request has one, so its JSON is put together by hand. */
 class AccessEntry implements LogEntry {
   readonly level: Level;
   readonly source = "framework.http";
-  readonly #asked: RequestState;
+  readonly #request: RequestState;
   readonly #status: number;
   readonly #code: string | undefined;
   readonly #replaced: string | undefined;
@@ -23,26 +22,26 @@ class AccessEntry implements LogEntry {
   /** Nanoseconds: how long the answer took to make, and not to write. */
   readonly #duration: number;
 
-  constructor(level: Level, asked: RequestState, { status, refused }: Answer, size: number) {
+  constructor(level: Level, request: RequestState, { status, refused }: Answer, size: number) {
     this.level = level;
-    this.#asked = asked;
+    this.#request = request;
     this.#status = status;
-    this.#code = codeOf(asked.inside, refused);
-    this.#replaced = replacedCode(asked.inside, refused);
+    this.#code = codeOf(request.inside, refused);
+    this.#replaced = replacedCode(request.inside, refused);
     this.#size = size;
-    this.#duration = Math.round((performance.now() - asked.startedAt) * 1e6);
+    this.#duration = Math.round((performance.now() - request.startedAt) * 1e6);
   }
 
   get context(): LogContext {
-    return this.#asked.context;
+    return this.#request.context;
   }
 
   get message(): string {
-    return `${this.#asked.method} ${this.#asked.path} ${this.#status}`;
+    return `${this.#request.method} ${this.#request.path} ${this.#status}`;
   }
 
   get fields(): LogFields {
-    const { method, path, route } = this.#asked;
+    const { method, path, route } = this.#request;
     return {
       "http.request.method": method,
       "url.path": path,
@@ -56,7 +55,7 @@ class AccessEntry implements LogEntry {
   }
 
   json(at: number): string {
-    const { path, context } = this.#asked;
+    const { path, context } = this.#request;
     const { level, status, method, code, route } = this.#texts();
     const shown = escaped(path);
     return (
@@ -67,7 +66,7 @@ class AccessEntry implements LogEntry {
 
   /** A route's are made again only where its answers change their status: they are half of the pieces of a line. */
   #texts(): AccessTexts {
-    const { method, route } = this.#asked;
+    const { method, route } = this.#request;
     if (this.#code !== undefined || route === undefined || method !== route.route.method) return this.#textsAnew();
     const { accessTexts } = route;
     if (accessTexts?.for === this.#status) return accessTexts;
@@ -76,8 +75,8 @@ class AccessEntry implements LogEntry {
 
   #textsAnew(): AccessTexts {
     const status = this.#status;
-    const method = escaped(this.#asked.method);
-    const pattern = this.#asked.route?.route.pattern;
+    const method = escaped(this.#request.method);
+    const pattern = this.#request.route?.route.pattern;
     const route = pattern === undefined ? "" : `,"http.route":${JSON.stringify(pattern)}`;
     const code = member("framework.refusal.code", this.#code) + member("framework.refusal.replaced", this.#replaced);
     return {
@@ -91,6 +90,17 @@ class AccessEntry implements LogEntry {
   }
 }
 
+/** The code that a line and a span tell: the answer's, or the one inside where middleware answered with no refusal. */
+function codeOf(inside: Inside | undefined, refused: Refusal | undefined): string | undefined {
+  return (refused ?? inside?.refused[0])?.code.name;
+}
+
+/** The code of what was refused inside where middleware answered with another refusal. */
+function replacedCode(inside: Inside | undefined, refused: Refusal | undefined): string | undefined {
+  if (refused === undefined || inside === undefined) return undefined;
+  return inside.refused.find((other) => other !== refused && other.code.name !== refused.code.name)?.code.name;
+}
+
 function member(name: string, value: string | undefined): string {
   return value === undefined ? "" : `,"${name}":"${escaped(value)}"`;
 }
@@ -98,23 +108,23 @@ function member(name: string, value: string | undefined): string {
 const source = "framework.http";
 
 /** Logs that a request was answered, at its route's level. */
-export function logAccess(asked: RequestState, answer: Answer, size: number): void {
+export function logAccess(request: RequestState, answer: Answer, size: number): void {
   if (!isAnyOn()) return;
-  const level = asked.route?.accessLevel ?? "info";
-  if (isOn(level, source)) write(new AccessEntry(level, asked, answer, size));
+  const level = request.route?.accessLevel ?? "info";
+  if (isOn(level, source)) write(new AccessEntry(level, request, answer, size));
 }
 
 /** A refusal's detail, which only the log is told. */
-export function logRefusal(asked: RequestState, refusal: Refusal): void {
+export function logRefusal(request: RequestState, refusal: Refusal): void {
   const { code, detail } = refusal;
-  const message = `${asked.method} ${asked.path}: ${code.name}: ${detail}`;
-  line(asked, levelOf(refusal), message, refusalFields(asked, refusal));
+  const message = `${request.method} ${request.path}: ${code.name}: ${detail}`;
+  line(request, levelOf(refusal), message, refusalFields(request, refusal));
 }
 
 /** The details of what was refused inside of middleware that answered something else. */
-export function logReplaced(asked: RequestState, { refused }: Inside, answer: Answer): void {
+export function logReplaced(request: RequestState, { refused }: Inside, answer: Answer): void {
   for (const refusal of refused) {
-    if (refusal !== answer.refused && refusal.detail !== undefined) logRefusal(asked, refusal);
+    if (refusal !== answer.refused && refusal.detail !== undefined) logRefusal(request, refusal);
   }
 }
 
@@ -122,74 +132,74 @@ export function logReplaced(asked: RequestState, { refused }: Inside, answer: An
  * A raise: its kind and where it came from. What it said only where that is known to hold no value: in what refuses, and in
  * what is wrong with an answer.
  */
-export function logRaise(asked: RequestState, refusal: Refusal, thrown: unknown): void {
+export function logRaise(request: RequestState, refusal: Refusal, thrown: unknown): void {
   const raised = raisedOf(thrown);
   if (raised === undefined) return;
   const why = refusal.detail ?? "it raised";
-  line(asked, levelOf(refusal), `${asked.method} ${asked.path}: ${refusal.code.name}: ${why}`, {
-    ...refusalFields(asked, refusal),
+  line(request, levelOf(refusal), `${request.method} ${request.path}: ${refusal.code.name}: ${why}`, {
+    ...refusalFields(request, refusal),
     "error.kind": raised.kind,
     "error.stack": raised.stack,
   });
 }
 
 /** A raise of what only looks on, which changes nothing of the answer. */
-export function logFault(asked: RequestState, what: string, thrown: unknown): void {
+export function logFault(request: RequestState, what: string, thrown: unknown): void {
   const raised = raisedOf(thrown);
-  line(asked, "error", `${asked.method} ${asked.path}: ${what} raised`, {
-    "url.path": asked.path,
+  line(request, "error", `${request.method} ${request.path}: ${what} raised`, {
+    "url.path": request.path,
     "error.kind": raised?.kind,
     "error.stack": raised?.stack,
   });
 }
 
 /** What the application answered and had not declared: a bug. */
-export function logUndeclared(asked: RequestState, undeclared: string): void {
-  line(asked, "error", undeclared, { "url.path": asked.path, "http.route": asked.route?.route.pattern });
+export function logUndeclared(request: RequestState, undeclared: string): void {
+  line(request, "error", undeclared, { "url.path": request.path, "http.route": request.route?.route.pattern });
 }
 
-function refusalFields(asked: RequestState, refusal: Refusal): LogFields {
+function refusalFields(request: RequestState, refusal: Refusal): LogFields {
   return {
-    "http.request.method": asked.method,
-    "url.path": asked.path,
+    "http.request.method": request.method,
+    "url.path": request.path,
     "framework.refusal.code": refusal.code.name,
-    "http.route": asked.route?.route.pattern,
+    "http.route": request.route?.route.pattern,
   };
 }
 
-function line(asked: RequestState, level: Level, message: string, fields: LogFields): void {
-  log({ level, source, message, fields, context: asked.context });
+function line(request: RequestState, level: Level, message: string, fields: LogFields): void {
+  log({ level, source, message, fields, context: request.context });
 }
 
 /**
  * Opens a request's span where one is recorded. What method a client makes up is not a name of its own (OpenTelemetry's
  * semantic conventions for HTTP).
  */
-export function openSpan(asked: RequestState): void {
-  const tracer = asked.app.tracer ?? registeredTracer(asked.otel);
+export function openSpan(request: RequestState): void {
+  const tracer = request.app.tracer ?? registeredTracer(request.otel);
   if (tracer === undefined) return;
-  const { method } = asked;
+  const { method } = request;
   const isKnown = knownMethods.has(method);
-  asked.context.span = tracer.open(asked.context.trace, isKnown ? method : "HTTP", {
+  request.context.span = tracer.open(request.context.trace, isKnown ? method : "HTTP", {
     "http.request.method": isKnown ? method : "_OTHER",
     "http.request.method_original": isKnown ? undefined : method,
-    "url.path": asked.path,
-    "url.scheme": asked.scheme,
+    "url.path": request.path,
+    "url.scheme": request.scheme,
   });
 }
 
 /** Ends it: what was answered, and by which route. It is told of no header, query, body or parameter. */
-export function endSpan(asked: RequestState, span: OpenSpan, { status, refused }: Answer, size: number): void {
-  const pattern = asked.route?.route.pattern;
+export function endSpan(request: RequestState, span: OpenSpan, { status, refused }: Answer, size: number): void {
+  const pattern = request.route?.route.pattern;
   if (pattern !== undefined) {
-    span.rename(`${knownMethods.has(asked.method) ? asked.method : "HTTP"} ${pattern}`);
+    span.rename(`${knownMethods.has(request.method) ? request.method : "HTTP"} ${pattern}`);
     span.set("http.route", pattern);
   }
   span.set("http.response.status_code", status);
   span.set("http.response.body.size", size);
-  const code = codeOf(asked.inside, refused);
+  const code = codeOf(request.inside, refused);
   if (code !== undefined) span.set("framework.refusal.code", code);
-  const replaced = replacedCode(asked.inside, refused);
+  const replaced = replacedCode(request.inside, refused);
   if (replaced !== undefined) span.set("framework.refusal.replaced", replaced);
   if (status >= 500) {
     span.set("error.type", String(status));
@@ -199,14 +209,14 @@ export function endSpan(asked: RequestState, span: OpenSpan, { status, refused }
 }
 
 /** Takes down what a request was answered with and how long that took, where anybody measures. */
-export function measureRequest(asked: RequestState, { status }: Answer): void {
-  if (asked.isCounted) figures.requests--;
-  asked.isCounted = false;
-  if (!asked.isMeasured) return;
-  const route = asked.route?.route.pattern;
-  measure("served", (performance.now() - asked.startedAt) / 1000, {
-    "http.request.method": knownMethods.has(asked.method) ? asked.method : "_OTHER",
-    "url.scheme": asked.scheme,
+export function measureRequest(request: RequestState, { status }: Answer): void {
+  if (request.isCounted) figures.requests--;
+  request.isCounted = false;
+  if (!request.isMeasured) return;
+  const route = request.route?.route.pattern;
+  measure("served", (performance.now() - request.startedAt) / 1000, {
+    "http.request.method": knownMethods.has(request.method) ? request.method : "_OTHER",
+    "url.scheme": request.scheme,
     ...(route === undefined ? {} : { "http.route": route }),
     "http.response.status_code": status,
     ...(status >= 500 ? { "error.type": String(status) } : {}),

@@ -1,5 +1,4 @@
 import type { Answer } from "../answers/answer.ts";
-import type { ReturnsNode } from "../answers/returned.ts";
 import type { RequestRecord } from "../inputs/request.ts";
 import type { Awaitable, Supplied } from "../inputs/dep.ts";
 import type { MaybePromise } from "../deferred.ts";
@@ -7,8 +6,9 @@ import { maxListedProblems } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import type { Route } from "../routing/route.ts";
 import { Router } from "../routing/router.ts";
+import type { Match } from "../routing/router.ts";
 import type { Exporter } from "../telemetry/exporter.ts";
-import { answerExchange } from "./respond.ts";
+import { respond } from "./respond.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { DeclarationError, checkRoute, checkTogether, declared } from "./checks.ts";
 import { compile } from "./compile.ts";
@@ -22,8 +22,6 @@ import { pathOf } from "../http/target.ts";
 import { TrustedProxies } from "./proxies.ts";
 import type { ProxyHeader } from "./proxies.ts";
 import type { SecureHeaders } from "../security/secure-headers.ts";
-
-type AnswerKind = ReturnsNode["kind"];
 
 /** What an app may be made with. */
 export interface AppOptions {
@@ -98,10 +96,8 @@ export interface App {
   readonly routes: readonly Route[];
   /** For listeners: the same way, without a `Request` and a `Response`. */
   readonly answer: (exchange: Exchange) => MaybePromise<WireResponse>;
-  /** For listeners: what the route of a request says that it answers; undefined where it has none. */
-  readonly kindOf: (method: string, target: string) => AnswerKind | undefined;
-  /** For listeners: whether the body of a request may be read; where no route reads it, a listener can drop it at once. */
-  readonly readsBody: (method: string, target: string) => boolean;
+  /** For listeners: the route of a method and a target, for an exchange that has it found already. */
+  readonly match: (method: string, target: string) => Match<CompiledRoute> | undefined;
   /**
    * The app is stopping: from now on it is not ready (`Health.routes`). In a server that is not its own its streams of events
    * end, which that server would wait for; where `serve` listens, `server.stop()` does all of it. Not named `stop`: Bun takes a
@@ -164,7 +160,8 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     now: options.now,
     isStopping: false,
   };
-  const answer = (exchange: Exchange) => answerExchange(app, exchange);
+  const answer = (exchange: Exchange) => respond(app, exchange);
+  const match = (method: string, target: string) => matchOf(table, method, target);
   const fetch = (request: Request, connection?: Connection) => fetchFrom(answer, request, peerOf(connection));
   const whenStopping: (() => void)[] = [];
   const onDrain = (act: () => void) => {
@@ -177,7 +174,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   };
   const { trace } = options;
   const flush = trace && (() => inTime(trace.flush(), flushMs));
-  return { fetch, routes, answer, ...lookUpsOf(table), drain, onDrain, flush };
+  return { fetch, routes, answer, match, drain, onDrain, flush };
 }
 
 function compileCors(
@@ -211,18 +208,11 @@ function bodyLimits(options: AppOptions, problems: string[]): Pick<CompiledApp, 
   return { maxBody, budget: new BodyBudget(bodyBudget, share) };
 }
 
-function lookUpsOf(table: Router<CompiledRoute>): Pick<App, "kindOf" | "readsBody"> {
-  return {
-    kindOf: (method, target) => routeAt(table, method, target)?.route.returns.node.kind,
-    readsBody: (method, target) => routeAt(table, method, target)?.readsBody ?? false,
-  };
-}
-
-function routeAt(table: Router<CompiledRoute>, method: string, target: string): CompiledRoute | undefined {
+function matchOf(table: Router<CompiledRoute>, method: string, target: string): Match<CompiledRoute> | undefined {
   try {
-    return table.find(method === "HEAD" ? "GET" : method, pathOf(target))?.route;
+    return table.find(method, pathOf(target));
   } catch {
-    // A codec of the application's own raised, as it will once more where the request is answered.
+    // A codec of the application's own threw, as it will again where the request is answered.
     return undefined;
   }
 }

@@ -15,40 +15,20 @@ import type { CorsPolicy } from "../security/cors.ts";
 import type { SecureHeaders } from "../security/secure-headers.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { Declared } from "./checks.ts";
-import type { WireResponse } from "./exchange.ts";
 import type { TrustedProxies } from "./proxies.ts";
 
 /** A request as middleware sees it: its head, and the route that will answer it, if one does. */
 export interface MiddlewareRequest extends RequestRecord {
-  /** Undefined for what is no route's: a 404, a 405, a redirect. */
+  /** Undefined where no route matches: a 404, a 405, a redirect. */
   readonly route: Route | undefined;
 }
 
 /**
  * What stands around every answer of an app. `next` answers with what is inside: the routes, the cross-origin check, and
- * what is no route; it never rejects, since what raises inside is a 500, and it is called once at most. Middleware may
- * answer in its place or make another answer of it; it has no body to read, and nothing it does leads to another route.
+ * the answers where no route matches. It never rejects, since an exception inside is a 500, and it is called once at most.
+ * Middleware may answer instead, or make another answer of it. It reads no body, and cannot choose another route.
  */
 export type Middleware = (request: MiddlewareRequest, next: () => Promise<Answer>) => Awaitable<Answer | Response>;
-
-/** What was made inside of the middleware, in the place of what would be sent. */
-export interface Inside {
-  readonly made: Answer | undefined;
-  /** Every refusal that was made on the way out, the innermost first: middleware may have answered something else. */
-  readonly refused: readonly Refusal[];
-  take(answer: Answer): WireResponse;
-}
-
-/** The code that a line and a span tell: the answer's, or of what was refused where middleware answered with no refusal. */
-export function codeOf(inside: Inside | undefined, refused: Refusal | undefined): string | undefined {
-  return (refused ?? inside?.refused[0])?.code.name;
-}
-
-/** The code of what was refused where middleware answered with another refusal. */
-export function replacedCode(inside: Inside | undefined, refused: Refusal | undefined): string | undefined {
-  if (refused === undefined || inside === undefined) return undefined;
-  return inside.refused.find((other) => other !== refused && other.code.name !== refused.code.name)?.code.name;
-}
 
 /** What access lines have in common that tell of one route and one status: the pieces between what differs. */
 export interface AccessTexts {
@@ -74,7 +54,7 @@ export interface CompiledRoute {
   /** The statuses it lists; undefined where its handler cannot choose one. */
   readonly statuses: ReadonlySet<number> | undefined;
   /** What keeps a request from opening the route's socket; undefined for a route that opens none. */
-  readonly opens: ((asked: InputRequest, canUpgrade: boolean) => Refusal | undefined) | undefined;
+  readonly opens: ((request: InputRequest, canUpgrade: boolean) => Refusal | undefined) | undefined;
   /** Whether it makes a socket of a connection: always, where the request asks for an upgrade, or never. */
   readonly sockets: "always" | "upgrade" | "never";
   readonly accessLevel: Level;

@@ -3,6 +3,8 @@ import type { StreamBody } from "../events/stream.ts";
 import type { SocketTransport } from "../sockets/socket.ts";
 import type { SocketRequest } from "../sockets/open-socket.ts";
 import type { BodySource } from "../inputs/body-source.ts";
+import type { Match } from "../routing/router.ts";
+import type { CompiledRoute } from "./compile.ts";
 
 /**
  * One request as a listener hands it over. It is the whole of what the core knows of a runtime: nothing above it
@@ -45,6 +47,10 @@ export interface Exchange extends TakeoverRequest {
   decode(bytes: Uint8Array): string | undefined;
   /** Whether a 101 can be answered: the request is a `GET` of HTTP/1.1, on a runtime that opens sockets. */
   readonly canUpgrade?: boolean;
+  /** The route, where the listener had to find it before it could make this exchange: a connection to be upgraded. */
+  readonly match?: Match<CompiledRoute> | undefined;
+  /** Called where nothing will read the request's body: a listener may drop what arrives of it. */
+  dropBody?(): void;
   /** Hears of what the application did, while its answer was sent, that it had not declared. A test fails on it. */
   undeclared?(deed: string): void;
   /** Lets work go on to its end after the answer, on a runtime that would drop it there. */

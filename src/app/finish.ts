@@ -27,52 +27,240 @@ import { internalRefusal, refusalOf } from "./failures.ts";
 import type { RequestState } from "./request.ts";
 import { ConnectionLog, StreamLog } from "./stream-log.ts";
 
+/*
+ * What happens to every answer on its way out, in this order: sealed cookies, the check that it can be written, CORS headers,
+ * what was not declared, length, head, body; then its log lines, span and metrics, and the response that a listener writes.
+ */
+
+/** Makes an answer the response that a listener writes. Never throws or rejects: what cannot be written is a 500. */
+export function finish(request: RequestState, answer: Answer): MaybePromise<WireResponse> {
+  request.isSent = true;
+  try {
+    if (answer.cookies.length === 0 || answer.cookies.every(isPlain)) return checked(request, answer);
+  } catch (thrown) {
+    return checked(request, failureAnswer(request, thrown));
+  }
+  return finishSealed(request, answer);
+}
+
+async function finishSealed(request: RequestState, answer: Answer): Promise<WireResponse> {
+  return checked(request, await sealed(request, answer));
+}
+
+function checked(request: RequestState, answer: Answer): WireResponse {
+  try {
+    return responseOf(request, answer);
+  } catch (thrown) {
+    return responseOf(request, failureAnswer(request, thrown));
+  }
+}
+
+function responseOf(request: RequestState, made: Answer): WireResponse {
+  const answer = withCors(request, guarded(request, made));
+  const undeclared = undeclaredBy(request, answer);
+  const size = sizeOf(request, answer);
+  const head = headOf(request, answer, size);
+  const body = bodyOf(request, answer);
+  // Nothing of the application's that could throw is called below: a line is written once.
+  if (undeclared !== undefined) logUndeclared(request, undeclared);
+  if (request.inside !== undefined) logReplaced(request, request.inside, answer);
+  if (answer.refused?.detail !== undefined) logRefusal(request, answer.refused);
+  const bytesSent = request.method === "HEAD" ? 0 : (size ?? 0);
+  logAccess(request, answer, bytesSent);
+  observe(request, answer, bytesSent);
+  request.settle();
+  const closes = answer.closes || request.isOverBudget;
+  const response = { status: answer.status, head, body, closes };
+  if (isSocket(answer.body)) return { ...response, socket: opened(request, answer.body) };
+  if (isTakeover(answer.body) && request.method !== "HEAD") {
+    return { ...response, takeover: { ...answer.body, request: new ConnectionLog(request, "takeover") } };
+  }
+  return undeclared === undefined ? response : { ...response, undeclared };
+}
+
+/** A cookie whose value needs no sealing. JavaScript may give no cookie at all: `guarded` finds that. */
+function isPlain(cookie: SetCookie | null | undefined): boolean {
+  return cookie?.seal === undefined;
+}
+
+/** The answer with its sealed cookies as they are sent, stamped now. */
+async function sealed(request: RequestState, answer: Answer): Promise<Answer> {
+  try {
+    const cookies = await Promise.all(
+      answer.cookies.map(async (cookie) => {
+        return cookie.seal === undefined ? cookie : { ...cookie, value: await sealedValue(cookie.seal, request.now) };
+      }),
+    );
+    return { ...answer, cookies };
+  } catch {
+    cancelBody(answer.body);
+    return failureAnswer(request, new Unwritable("a cookie that could not be sealed"));
+  }
+}
+
+async function sealedValue(seal: NonNullable<SetCookie["seal"]>, now: Date): Promise<string> {
+  const value: unknown = await seal(now);
+  if (typeof value !== "string") throw new TypeError("a cookie is sealed as a text");
+  return value;
+}
+
+/** The answer to an exception, which it logs. Never throws. */
+export function failureAnswer(request: RequestState, thrown: unknown): Answer {
+  const refusal = refusalOf(thrown);
+  logRaise(request, refusal, thrown);
+  try {
+    // The line of the exception has the detail already.
+    const answered = refusal.detail === undefined || refusal === thrown ? refusal : withoutDetail(refusal);
+    return refusalAnswer(listing(request.maxProblems, answered));
+  } catch (unwritten) {
+    // A refusal that JavaScript made with a code that is none, or with members that JSON cannot write.
+    const internal = internalRefusal(undefined);
+    logRaise(request, internal, unwritten);
+    return refusalAnswer(internal);
+  }
+}
+
+function withoutDetail({ code, message, headers, problems, more }: Refusal): Refusal {
+  return new Refusal(code, message, { headers, problems, more });
+}
+
+// The tracer and the meter are the application's, and may throw: its request is answered all the same.
+function observe(request: RequestState, answer: Answer, bytesSent: number): void {
+  try {
+    if (request.span !== undefined) endSpan(request, request.span, answer, bytesSent);
+    measureRequest(request, answer);
+  } catch (thrown) {
+    logFault(request, "a tracer or a meter", thrown);
+  }
+}
+
+/** The answer with its CORS headers, where the route's policy has them. */
+function withCors(request: RequestState, answer: Answer): Answer {
+  const { cors } = request.app;
+  return cors?.covers(request.match?.route.route) === true ? cors.policy.told(request, answer) : answer;
+}
+
+function guarded(request: RequestState, answer: Answer): Answer {
+  const detail = invalidReason(answer) ?? wrongConnection(request, answer.body);
+  if (detail === undefined) return answer;
+  // JavaScript may give a body that is no object.
+  if (typeof answer.body === "object" && answer.body !== null) cancelBody(answer.body);
+  return failureAnswer(request, new Unwritable(detail));
+}
+
+/** Why the connection cannot become what the answer says. Only a route that checked the handshake opens a WebSocket. */
+function wrongConnection(request: RequestState, body: AnswerBody): string | undefined {
+  if (isTakeover(body)) return body.refusedBy(request.exchange);
+  return isSocket(body) && request.route?.opens === undefined ? "a WebSocket, by a route that opens none" : undefined;
+}
+
+/** The length of a body in bytes; undefined where it is made while it is sent. */
+function sizeOf(request: RequestState, { status, body }: Answer): number | undefined {
+  if (body === undefined || isBodiless(status)) return 0;
+  if (typeof body === "string") return request.exchange.byteLength(body);
+  if (isSocket(body) || isTakeover(body)) return undefined;
+  return isStream(body) ? body.length : body.byteLength;
+}
+
+// RFC 9110 §6.4.1: these statuses have no content, whatever the answer holds.
+function isBodiless(status: number): boolean {
+  return status === 204 || status === 205 || status === 304;
+}
+
+function bodyOf(request: RequestState, { status, body }: Answer): WireResponse["body"] {
+  if (request.method === "HEAD" || isBodiless(status)) return cancelBody(body);
+  if (isSocket(body) || isTakeover(body)) return undefined;
+  if (typeof body !== "object") return body;
+  return isStream(body) ? begun(request, body) : ownBytes(body);
+}
+
+function opened(
+  request: RequestState,
+  { speak, subprotocol, maxMessage, keepAliveMs, maxUnheard }: SocketBody,
+): OpenedSocket {
+  return {
+    subprotocol,
+    maxMessage,
+    keepAliveMs,
+    maxUnheard,
+    open: (link) => speak(link, new ConnectionLog(request, "socket")),
+  };
+}
+
+function begun(request: RequestState, body: StreamBody): StreamBody {
+  const log = new StreamLog(request);
+  if (body.begin === undefined) return { ...body, iterator: take(body.parts), request: log };
+  body.begin(log);
+  return { ...body, request: log };
+}
+
+/** Cancels a stream that will not be sent, unless another answer sends it. An async iterable has not begun. */
+export function cancelBody(body: AnswerBody): undefined {
+  if (!isStream(body) || !(body.parts instanceof ReadableStream) || isTaken(body.parts)) return;
+  body.parts.cancel().catch(() => {});
+}
+
+function undeclaredBy(request: RequestState, answer: Answer): string | undefined {
+  const { route, inside } = request;
+  const code = answer.refused?.code.name;
+  // An answer that middleware changed is the application's, and no longer the route's.
+  const isRoutes =
+    inside === undefined || (inside.made?.status === answer.status && inside.made.refused === answer.refused);
+  const where = (isRoutes ? route?.route.pattern : undefined) ?? request.path;
+  if (code !== undefined) {
+    return request.declares(code, isRoutes) ? undefined : `${where} refused with ${code}, which nothing declares`;
+  }
+  const listed = isRoutes ? route?.statuses : undefined;
+  if (listed === undefined || listed.has(answer.status)) return undefined;
+  return `${where} answered ${answer.status}, which it does not list`;
+}
+
 /**
  * An answer's head, in the order it is written: the type, the answer's own, the id, cookies, the date, the length.
  *
  * @param size The bytes of the body; undefined where it is made while it is sent.
  */
-function headOf(asked: RequestState, answer: Answer, size: number | undefined): readonly string[] {
+function headOf(request: RequestState, answer: Answer, size: number | undefined): readonly string[] {
   const { contentType } = answer;
-  const date = dateOf(asked, answer);
-  if (contentType !== undefined && size !== undefined && isBare(asked, answer)) {
-    return ordinaryHead(contentType, asked.id, date, String(size));
+  const date = dateOf(request, answer);
+  if (contentType !== undefined && size !== undefined && isBare(request, answer)) {
+    return bareHead(contentType, request.id, date, String(size));
   }
   const { status, headers, cookies } = answer;
   const head =
-    contentType === undefined ? [] : ["content-type", size === undefined ? typeOf(asked, answer) : contentType];
+    contentType === undefined ? [] : ["content-type", size === undefined ? typeOf(request, answer) : contentType];
   for (const [name, value] of headers) head.push(name.toLowerCase(), value);
-  if (asked.app.secureHeaders !== undefined) addMissing(head, asked.app.secureHeaders);
-  head.push("x-request-id", asked.id);
-  for (const cookie of cookies) head.push("set-cookie", setCookieLine(cookie, asked.secure));
+  if (request.app.secureHeaders !== undefined) addMissing(head, request.app.secureHeaders);
+  head.push("x-request-id", request.id);
+  for (const cookie of cookies) head.push("set-cookie", setCookieLine(cookie, request.secure));
   if (date !== "") head.push("date", date);
   if (size !== undefined && hasLength(status)) head.push("content-length", String(size));
   if (isTakeover(answer.body)) head.push("upgrade", answer.body.protocol, "connection", "upgrade");
   return head;
 }
 
-// Nearly every answer's. Made at once: for a list that is added to, V8 makes room for four times as much.
-function ordinaryHead(type: string, id: string, date: string, length: string): readonly string[] {
+// The head of nearly every answer, in one literal: V8 gives an array that is pushed to four times the room.
+function bareHead(type: string, id: string, date: string, length: string): readonly string[] {
   if (date === "") return ["content-type", type, "x-request-id", id, "content-length", length];
   return ["content-type", type, "x-request-id", id, "date", date, "content-length", length];
 }
 
-/** Whether nothing is told beside what the framework tells. */
+/** Whether the head has the framework's own fields alone. */
 function isBare({ app }: RequestState, { status, headers, cookies }: Answer): boolean {
   return headers.length === 0 && cookies.length === 0 && app.secureHeaders === undefined && hasLength(status);
 }
 
-// RFC 9110 §8.6 keeps it from the one; of the other it would be another answer's.
+// RFC 9110 §8.6: a 204 has no Content-Length, and that of a 304 would be the length of another answer.
 function hasLength(status: number): boolean {
   return status !== 204 && status !== 304;
 }
 
-/** Empty where none is told, or by the runtime. */
-function dateOf(asked: RequestState, { status }: Answer): string {
+/** Empty where there is no Date, or the runtime writes it. */
+function dateOf(request: RequestState, { status }: Answer): string {
   // A server that failed may have no trustworthy clock (RFC 9110 §6.6.1 leaves the date of a 5xx to it).
   if (status < 200 || status >= 500) return "";
-  const { app, exchange } = asked;
-  if (app.now !== undefined || exchange.now !== undefined) return httpDate(timeOf(asked.now));
+  const { app, exchange } = request;
+  if (app.now !== undefined || exchange.now !== undefined) return httpDate(timeOf(request.now));
   return exchange.date ?? httpDate(Date.now());
 }
 
@@ -80,7 +268,7 @@ function dateOf(asked: RequestState, { status }: Answer): string {
 const firstMs = Date.parse("0000-01-01T00:00:00Z");
 const lastMs = Date.parse("9999-12-31T23:59:59Z");
 
-/** The application's own clock may say anything. */
+/** The application's own clock may return any date. */
 function timeOf(now: Date): number {
   const at = now.getTime();
   if (at >= firstMs && at <= lastMs) return at;
@@ -92,190 +280,8 @@ function addMissing(head: string[], { headers }: SecureHeaders): void {
   for (const [name, value] of headers) if (!own.has(name)) head.push(name, value);
 }
 
-function typeOf(asked: RequestState, { body, contentType = "" }: Answer): string {
+function typeOf(request: RequestState, { body, contentType = "" }: Answer): string {
   const named = isStream(body) ? body.typeWithTextKinds : undefined;
   if (named === undefined) return contentType;
-  return asked.lines("accept").some((line) => line.includes(askingForTextKinds)) ? named : contentType;
-}
-
-/** Sends what a request is answered with, or hands it to the middleware around. The handler can add nothing any more. */
-export function reply(asked: RequestState, made: Answer): MaybePromise<WireResponse> {
-  const answer = withSet(asked, made);
-  asked.finish();
-  return asked.inside === undefined ? send(asked, answer) : asked.inside.take(answer);
-}
-
-/** Makes an answer ready to be written: checked, complete, logged. Neither throws nor rejects: what cannot be is a 500. */
-export function send(asked: RequestState, answer: Answer): MaybePromise<WireResponse> {
-  asked.isSent = true;
-  try {
-    if (answer.cookies.length === 0 || answer.cookies.every(isPlain)) return ready(asked, answer);
-  } catch (thrown) {
-    return ready(asked, failureAnswer(asked, thrown));
-  }
-  return sealed(asked, answer).then((answer) => ready(asked, answer));
-}
-
-// JavaScript may set what is no cookie at all: that is found where the answer is checked.
-function isPlain(cookie: SetCookie | null | undefined): boolean {
-  return cookie?.seal === undefined;
-}
-
-/** What is answered where something raised, which the log is told. Never throws. */
-export function failureAnswer(asked: RequestState, thrown: unknown): Answer {
-  const refusal = refusalOf(thrown);
-  logRaise(asked, refusal, thrown);
-  try {
-    // Its detail is told with the raise.
-    const told = refusal.detail === undefined || refusal === thrown ? refusal : withoutDetail(refusal);
-    return refusalAnswer(listing(asked.maxProblems, told));
-  } catch (unwritten) {
-    // A refusal of the application's own, with members that are none: of no code, or that JSON cannot write.
-    const internal = internalRefusal(undefined);
-    logRaise(asked, internal, unwritten);
-    return refusalAnswer(internal);
-  }
-}
-
-function withoutDetail({ code, message, headers, problems, more }: Refusal): Refusal {
-  return new Refusal(code, message, { headers, problems, more });
-}
-
-/** The answer with its sealed cookies as they are sent, stamped now. */
-async function sealed(asked: RequestState, answer: Answer): Promise<Answer> {
-  try {
-    const cookies = await Promise.all(
-      answer.cookies.map(async (cookie) => {
-        return cookie.seal === undefined ? cookie : { ...cookie, value: await sealedValue(cookie.seal, asked.now) };
-      }),
-    );
-    return { ...answer, cookies };
-  } catch {
-    unsent(answer.body);
-    return failureAnswer(asked, new Unwritable("a cookie that could not be sealed"));
-  }
-}
-
-async function sealedValue(seal: NonNullable<SetCookie["seal"]>, now: Date): Promise<string> {
-  const value: unknown = await seal(now);
-  if (typeof value !== "string") throw new TypeError("a cookie is sealed as a text");
-  return value;
-}
-
-function ready(asked: RequestState, complete: Answer): WireResponse {
-  try {
-    return made(asked, complete);
-  } catch (thrown) {
-    return made(asked, failureAnswer(asked, thrown));
-  }
-}
-
-function made(asked: RequestState, complete: Answer): WireResponse {
-  const answer = shared(asked, guarded(asked, complete));
-  const undeclared = undeclaredBy(asked, answer);
-  const size = sizeOf(asked, answer);
-  const head = headOf(asked, answer, size);
-  const body = bodyOf(asked, answer);
-  // Behind here is nothing of the application's that could throw: a line is written once.
-  if (undeclared !== undefined) logUndeclared(asked, undeclared);
-  if (asked.inside !== undefined) logReplaced(asked, asked.inside, answer);
-  if (answer.refused?.detail !== undefined) logRefusal(asked, answer.refused);
-  const bytesSent = asked.method === "HEAD" ? 0 : (size ?? 0);
-  logAccess(asked, answer, bytesSent);
-  observe(asked, answer, bytesSent);
-  asked.settle();
-  const sent = { status: answer.status, head, body, closes: answer.closes || asked.isOverBudget };
-  if (isSocket(answer.body)) return { ...sent, socket: opened(asked, answer.body) };
-  if (isTakeover(answer.body) && asked.method !== "HEAD")
-    return { ...sent, takeover: { ...answer.body, request: new ConnectionLog(asked, "takeover") } };
-  return undeclared === undefined ? sent : { ...sent, undeclared };
-}
-
-// Spans and figures go to what the application has registered, which may throw: its request is answered all the same.
-function observe(asked: RequestState, answer: Answer, bytesSent: number): void {
-  try {
-    if (asked.span !== undefined) endSpan(asked, asked.span, answer, bytesSent);
-    measureRequest(asked, answer);
-  } catch (thrown) {
-    logFault(asked, "a tracer or a meter", thrown);
-  }
-}
-
-/** The answer of a route that is shared with other sites, with what lets their pages read it. */
-function shared(asked: RequestState, answer: Answer): Answer {
-  const { cors } = asked.app;
-  return cors?.covers(asked.match?.route.route) === true ? cors.policy.told(asked, answer) : answer;
-}
-
-// What a handler set goes with an answer, and never with a refusal (contract 4.3).
-function withSet(asked: RequestState, answer: Answer): Answer {
-  const { setHeaders, setCookies } = asked;
-  if (answer.refused !== undefined || (setHeaders.length === 0 && setCookies.length === 0)) return answer;
-  return { ...answer, headers: [...answer.headers, ...setHeaders], cookies: [...answer.cookies, ...setCookies] };
-}
-
-function guarded(asked: RequestState, answer: Answer): Answer {
-  const detail = invalidReason(answer) ?? wrongConnection(asked, answer.body);
-  if (detail === undefined) return answer;
-  // What keeps it from being sent may be that it is no body.
-  if (typeof answer.body === "object" && answer.body !== null) unsent(answer.body);
-  return failureAnswer(asked, new Unwritable(detail));
-}
-
-/** Why a connection is not to become what the answer says. A socket is opened only behind its route's handshake. */
-function wrongConnection(asked: RequestState, body: AnswerBody): string | undefined {
-  if (isTakeover(body)) return body.refusedBy(asked.exchange);
-  return isSocket(body) && asked.route?.opens === undefined ? "a WebSocket, by a route that opens none" : undefined;
-}
-
-/** The bytes of a body; undefined where it is made while it is sent. */
-function sizeOf(asked: RequestState, { status, body }: Answer): number | undefined {
-  if (body === undefined || isBodiless(status)) return 0;
-  if (typeof body === "string") return asked.exchange.byteLength(body);
-  if (isSocket(body) || isTakeover(body)) return undefined;
-  return isStream(body) ? body.length : body.byteLength;
-}
-
-// RFC 9110 §6.4.1: these have no content, whatever the answer holds.
-function isBodiless(status: number): boolean {
-  return status === 204 || status === 205 || status === 304;
-}
-
-function bodyOf(asked: RequestState, { status, body }: Answer): WireResponse["body"] {
-  if (asked.method === "HEAD" || isBodiless(status)) return unsent(body);
-  if (isSocket(body) || isTakeover(body)) return undefined;
-  if (typeof body !== "object") return body;
-  return isStream(body) ? begun(asked, body) : ownBytes(body);
-}
-
-function opened(asked: RequestState, { speak, ...setting }: SocketBody): OpenedSocket {
-  return { ...setting, open: (link) => speak(link, new ConnectionLog(asked, "socket")) };
-}
-
-function begun(asked: RequestState, body: StreamBody): StreamBody {
-  const request = new StreamLog(asked);
-  if (body.begin === undefined) return { ...body, iterator: take(body.parts), request };
-  body.begin(request);
-  return { ...body, request };
-}
-
-// A stream that nobody will read is told so; one of the application's own has not begun, and another answer's goes on.
-export function unsent(body: AnswerBody): undefined {
-  if (!isStream(body) || !(body.parts instanceof ReadableStream) || isTaken(body.parts)) return;
-  body.parts.cancel().catch(() => {});
-}
-
-function undeclaredBy(asked: RequestState, answer: Answer): string | undefined {
-  const { route, inside } = asked;
-  const code = answer.refused?.code.name;
-  // What middleware made of an answer is the application's, and no longer the route's.
-  const isRoutes =
-    inside === undefined || (inside.made?.status === answer.status && inside.made.refused === answer.refused);
-  const where = (isRoutes ? route?.route.pattern : undefined) ?? asked.path;
-  if (code !== undefined) {
-    return asked.declares(code, isRoutes) ? undefined : `${where} refused with ${code}, which nothing declares`;
-  }
-  const listed = isRoutes ? route?.statuses : undefined;
-  if (listed === undefined || listed.has(answer.status)) return undefined;
-  return `${where} answered ${answer.status}, which it does not list`;
+  return request.lines("accept").some((line) => line.includes(askingForTextKinds)) ? named : contentType;
 }

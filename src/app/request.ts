@@ -1,3 +1,4 @@
+import type { Answer } from "../answers/answer.ts";
 import { findCookie } from "../codecs/cookie.ts";
 import type { SetCookie } from "../codecs/cookie.ts";
 import { Deferred } from "../deferred.ts";
@@ -22,7 +23,7 @@ import { registered } from "../telemetry/span.ts";
 import type { Registered } from "../telemetry/span.ts";
 import { freshRequestId, joinTrace } from "../telemetry/trace-context.ts";
 import type { BodyHolding } from "./body-budget.ts";
-import type { CompiledApp, CompiledRoute, Inside } from "./compile.ts";
+import type { CompiledApp, CompiledRoute } from "./compile.ts";
 import type { Exchange } from "./exchange.ts";
 import { internalRefusal } from "./failures.ts";
 import type { ProxyWord, TrustedProxies } from "./proxies.ts";
@@ -87,6 +88,13 @@ const nothing: readonly never[] = [];
 const noWord: ProxyWord = { client: undefined, host: undefined, proto: undefined };
 const frameworkNames: ReadonlySet<string> = new Set(frameworkCodes.map(({ name }) => name));
 
+/** What the routes answered inside of the app's middleware, which may send something else. */
+export interface Inside {
+  made: Answer | undefined;
+  /** Every refusal on the way out, the innermost first. */
+  readonly refused: Refusal[];
+}
+
 /** One request: what it asked, read from its exchange, and what its handler set beside its answer. */
 export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHolding {
   readonly id: string;
@@ -99,7 +107,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   match: Match<CompiledRoute> | undefined = undefined;
   /** The route that answers, once nothing stands in its way. */
   route: CompiledRoute | undefined = undefined;
-  /** Takes what is answered in the place of whoever sends it, where there is middleware. */
+  /** What the routes answered inside of the app's middleware, where there is any. */
   inside: Inside | undefined = undefined;
   isSent = false;
   bytes: Uint8Array = noBytes;
@@ -217,15 +225,16 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     return undefined;
   }
 
-  readWhole<A>(next: (refusal: Refusal | undefined) => MaybePromise<A>): MaybePromise<A> {
+  /** Reads the body whole into `bytes`; what comes of it is why it could not be read. */
+  readWhole(): MaybePromise<Refusal | undefined> {
     const { body } = this.exchange;
     this.#reader = "whole";
-    if (body === undefined) return next(undefined);
+    if (body === undefined) return undefined;
     const { maxBody, budget } = this.app;
-    if (body.length !== undefined && body.length > maxBody) return next(bodyRefusal(bodyTooLarge));
+    if (body.length !== undefined && body.length > maxBody) return bodyRefusal(bodyTooLarge);
     this.isOverBudget = body.length !== undefined && !budget.hasRoom(this, body.length);
-    if (this.isOverBudget) return next(bodyRefusal(noRoom));
-    const whole = new WholeBody(this, next);
+    if (this.isOverBudget) return bodyRefusal(noRoom);
+    const whole = new WholeBody(this);
     body.whole(maxBody, whole);
     return whole;
   }
@@ -275,8 +284,17 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     (this.#headers ??= []).push([name, value]);
   }
 
-  /** The answer is made: the handler can set and read nothing more, and no byte of the body is held. */
-  finish(): void {
+  /** Ends the handler's part: what it set goes with its answer, and never with a refusal (contract 4.3). */
+  endHandler(answer: Answer): Answer {
+    const headers = this.#headers ?? nothing;
+    const cookies = this.#cookies ?? nothing;
+    this.close();
+    if (answer.refused !== undefined || (headers.length === 0 && cookies.length === 0)) return answer;
+    return { ...answer, headers: [...answer.headers, ...headers], cookies: [...answer.cookies, ...cookies] };
+  }
+
+  /** From now on the handler can set and read nothing, and no byte of the body is held. */
+  close(): void {
     if (this.#answered) return;
     this.#answered = true;
     if (typeof this.#reader === "object") this.#reader.close();
@@ -286,13 +304,6 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   /** It is logged and measured: what its work carries on from here is told now what could not be read later. */
   settle(): void {
     if (this.exchange.forgets === true) this.#context?.settle();
-  }
-
-  get setHeaders(): readonly (readonly [name: string, value: string])[] {
-    return this.#headers ?? nothing;
-  }
-  get setCookies(): readonly SetCookie[] {
-    return this.#cookies ?? nothing;
   }
 
   late(): void {
@@ -317,27 +328,25 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   }
 }
 
-/** Takes a request's body for what comes next, and is what that comes to. */
-class WholeBody<A> extends Deferred<A> implements BodyReceiver {
-  readonly #asked: RequestState;
-  readonly #next: (refusal: Refusal | undefined) => MaybePromise<A>;
+/** Receives a request's body, and resolves with why it could not be read. */
+class WholeBody extends Deferred<Refusal | undefined> implements BodyReceiver {
+  readonly #request: RequestState;
 
-  constructor(asked: RequestState, next: (refusal: Refusal | undefined) => MaybePromise<A>) {
+  constructor(request: RequestState) {
     super();
-    this.#asked = asked;
-    this.#next = next;
+    this.#request = request;
   }
 
   take(bytes: number): boolean {
-    return this.#asked.take(bytes);
+    return this.#request.take(bytes);
   }
 
   done(read: Uint8Array | BodyFailure): void {
     let refusal: Refusal | undefined;
     if (isFailure(read)) refusal = bodyRefusal(read);
-    else this.#asked.bytes = read;
-    // A listener calls back from wherever its bytes came in, which is not this request's context.
-    this.resolve(within(this.#asked, () => this.#next(refusal)));
+    else this.#request.bytes = read;
+    // A listener calls back from wherever the bytes arrived, which is not this request's context.
+    within(this.#request, () => this.resolve(refusal));
   }
 }
 

@@ -21,29 +21,29 @@ const asItIs: RaisedFailure = { level: "error", why: "", fields: {} };
 
 /** A streamed body and its request: whose context it is made in, and how its sending ended. */
 export class StreamLog implements StreamRequest {
-  readonly #asked: RequestState;
+  readonly #request: RequestState;
   readonly #startedAt = performance.now();
   #isOver = false;
 
-  constructor(asked: RequestState) {
-    this.#asked = asked;
+  constructor(request: RequestState) {
+    this.#request = request;
   }
 
   run<A>(work: () => A): A {
-    return within(this.#asked, work);
+    return within(this.#request, work);
   }
 
   undeclared(did: string): void {
-    const asked = this.#asked;
-    const what = `${asked.route?.route.pattern ?? asked.path} ${did}`;
-    asked.exchange.undeclared?.(what);
-    logUndeclared(asked, what);
+    const request = this.#request;
+    const what = `${request.route?.route.pattern ?? request.path} ${did}`;
+    request.exchange.undeclared?.(what);
+    logUndeclared(request, what);
   }
 
   ended(how: StreamEnd, thrown?: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { path, context } = this.#asked;
+    const { path, context } = this.#request;
     const said = wrong[how];
     if (said !== undefined) {
       const { level, why, fields } = how === "failed" ? failureOf(thrown) : asItIs;
@@ -67,35 +67,35 @@ const kinds = { socket: "framework.websocket.ended", takeover: "framework.takeov
 
 /** What a connection became, and the request that it did by: whose context it is spoken in, and how it ended. */
 export class ConnectionLog implements SocketRequest {
-  readonly #asked: RequestState;
+  readonly #request: RequestState;
   readonly #kind: keyof typeof kinds;
   readonly #startedAt = performance.now();
 
-  constructor(asked: RequestState, kind: keyof typeof kinds) {
-    this.#asked = asked;
+  constructor(request: RequestState, kind: keyof typeof kinds) {
+    this.#request = request;
     this.#kind = kind;
   }
 
   run<A>(work: () => A): A {
-    return within(this.#asked, work);
+    return within(this.#request, work);
   }
 
   warn(message: string): void {
-    this.#say("warn", `${this.#asked.route?.route.pattern} ${message}`, {});
+    this.#say("warn", `${this.#request.route?.route.pattern} ${message}`, {});
   }
 
   raised(thrown: unknown): void {
     const { level, why, fields } = failureOf(thrown);
-    this.#say(level, `${this.#kind} on ${this.#asked.path}: its handler raised${why}`, fields);
+    this.#say(level, `${this.#kind} on ${this.#request.path}: its handler raised${why}`, fields);
   }
 
   ended(how: string): void {
     const duration = Math.round((performance.now() - this.#startedAt) * 1e6);
-    this.#say("info", `${this.#kind} on ${this.#asked.path} ended: ${how}`, { duration, [kinds[this.#kind]]: how });
+    this.#say("info", `${this.#kind} on ${this.#request.path} ended: ${how}`, { duration, [kinds[this.#kind]]: how });
   }
 
   #say(level: Level, message: string, fields: LogFields): void {
-    const { path, context } = this.#asked;
+    const { path, context } = this.#request;
     log({ level, source: "framework.http", message, fields: { "url.path": path, ...fields }, context });
   }
 }

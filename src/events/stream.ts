@@ -9,6 +9,7 @@ interface StreamParts extends AsyncIterable<Uint8Array> {
 
 /** A streamed body. */
 export interface StreamBody {
+  readonly kind: "stream";
   readonly parts: StreamParts;
   /** The length in bytes, if known: it becomes `Content-Length`, and never more is sent. */
   readonly length?: number;

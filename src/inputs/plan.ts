@@ -1,5 +1,4 @@
 import { isThenable } from "../async.ts";
-import type { MaybePromise } from "../deferred.ts";
 import { Problem, Refusal, invalid, invalidRefusal } from "../refusals.ts";
 import type { AnyDep, BodyNeed, InputCheck, DepNode, Inputs, Place, ReadInput, Reading } from "./dep.ts";
 import type { InputRequest } from "./request.ts";
@@ -122,38 +121,45 @@ function checkStep(check: InputCheck, start: unknown[]): PlanStep {
 export type InputValues = Record<string, unknown>;
 type InputOutcome = Refusal | undefined;
 
-/** The continuation after a request's inputs are read. Neither function throws. */
-export interface Then<Request extends InputRequest, A> {
-  readonly inputs: (request: Request, inputs: InputValues | Refusal) => MaybePromise<A>;
-  readonly thrown: (request: Request, thrown: unknown) => MaybePromise<A>;
-}
-
 /** Replaces an invalid value: its problem is noted, and the inputs that use it are skipped. */
 const failed = Symbol("failed");
 /** Replaces a value of the first stage that turned out to need the body. */
 const waiting = Symbol("waiting");
 
 /**
- * Reads a route's inputs. The first stage reads, left to right, everything that needs no body; all its problems are sent
- * together. The body, and the inputs that need it, are read only if there are none. A refusal other than a validation error
- * ends the request at once. The continuation is called and not promised, so a synchronous request makes no promise.
+ * Reads a route's inputs that need no body, left to right; one refusal lists the problems of all of them. The reading
+ * itself where there is none and the body has to be read next. A refusal that lists no problem, a missing token's, ends the reading at once.
  */
-export function readInputs<R extends InputRequest, A>(plan: Plan, request: R, then: Then<R, A>): MaybePromise<A> {
-  if (plan.start.length === 0) return then.inputs(request, {});
+export function readHeadInputs(
+  plan: Plan,
+  request: InputRequest,
+): InputValues | Refusal | InputReading | Promise<InputValues | Refusal | InputReading> {
+  if (plan.start.length === 0) return {};
   const texts = plan.texts === undefined ? undefined : readTexts(plan.names, plan.texts, request);
-  if (texts !== undefined) return then.inputs(request, texts);
+  if (texts !== undefined) return texts;
   const reading = new InputReading(plan, request);
-  let outcome: InputOutcome | Promise<InputOutcome>;
-  try {
-    outcome = run(plan.first, 0, reading);
-  } catch (thrown) {
-    return then.thrown(request, thrown);
-  }
-  if (!(outcome instanceof Promise)) return afterFirst(reading, request, outcome, then);
-  return outcome.then(
-    (refusal) => afterFirst(reading, request, refusal, then),
-    (thrown: unknown) => then.thrown(request, thrown),
-  );
+  const refusal = run(plan.first, 0, reading);
+  return refusal instanceof Promise
+    ? refusal.then((refusal) => afterHead(reading, refusal))
+    : afterHead(reading, refusal);
+}
+
+function afterHead(reading: InputReading, refusal: InputOutcome): InputValues | Refusal | InputReading {
+  const refused = refusal ?? reading.refusal();
+  if (refused !== undefined) return refused;
+  return reading.body === "nothing" ? reading.inputs() : reading;
+}
+
+/** Reads the inputs that need the body, once that is read. */
+export function readBodyInputs(reading: InputReading): InputValues | Refusal | Promise<InputValues | Refusal> {
+  const refusal = run(reading.startSecond(), 0, reading);
+  return refusal instanceof Promise
+    ? refusal.then((refusal) => afterBody(reading, refusal))
+    : afterBody(reading, refusal);
+}
+
+function afterBody(reading: InputReading, refusal: InputOutcome): InputValues | Refusal {
+  return refusal ?? reading.refusal() ?? reading.inputs();
 }
 
 /**
@@ -172,42 +178,6 @@ function readTexts(
     if (i < names.length) inputs[names[i] as string] = read;
   }
   return inputs;
-}
-
-function afterFirst<R extends InputRequest, A>(
-  reading: InputReading,
-  request: R,
-  refusal: InputOutcome,
-  then: Then<R, A>,
-): MaybePromise<A> {
-  const refused = refusal ?? reading.refusal();
-  if (refused !== undefined) return then.inputs(request, refused);
-  if (reading.body === "nothing") return then.inputs(request, reading.inputs());
-  if (reading.body === "stream") return afterBody(reading, request, undefined, then);
-  try {
-    return request.readWhole((refusal) => afterBody(reading, request, refusal, then));
-  } catch (thrown) {
-    // A body may be unavailable: another framework's middleware may have read it.
-    return then.thrown(request, thrown);
-  }
-}
-
-function afterBody<R extends InputRequest, A>(
-  reading: InputReading,
-  request: R,
-  unread: InputOutcome,
-  then: Then<R, A>,
-): MaybePromise<A> {
-  if (unread !== undefined) return then.inputs(request, unread);
-  let outcome: InputOutcome | Promise<InputOutcome>;
-  try {
-    outcome = run(reading.startSecond(), 0, reading);
-  } catch (thrown) {
-    return then.thrown(request, thrown);
-  }
-  const finish = (refusal: InputOutcome) => then.inputs(request, refusal ?? reading.refusal() ?? reading.inputs());
-  if (!(outcome instanceof Promise)) return finish(outcome);
-  return outcome.then(finish, (thrown: unknown) => then.thrown(request, thrown));
 }
 
 function run(steps: readonly PlanStep[], from: number, reading: InputReading): InputOutcome | Promise<InputOutcome> {
@@ -239,7 +209,8 @@ class Late {
   }
 }
 
-class InputReading implements Reading {
+/** One reading of a route's inputs, in two stages. */
+export class InputReading implements Reading {
   readonly plan: Plan;
   readonly request: InputRequest;
   readonly values: unknown[];

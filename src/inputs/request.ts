@@ -1,7 +1,6 @@
 import type { SetCookie } from "../codecs/cookie.ts";
-import type { MaybePromise } from "../deferred.ts";
 import { stripped } from "../http/fields.ts";
-import type { Code, Refusal } from "../refusals.ts";
+import type { Code } from "../refusals.ts";
 import type { BodyHolder, BodySource } from "./body-source.ts";
 import { everyValue, firstValue } from "./text.ts";
 import type { FieldNames, FieldValues } from "./text.ts";
@@ -30,8 +29,6 @@ export interface InputRequest {
   headers(): Iterable<readonly [name: string, value: string]>;
   cookie(name: string): string | undefined;
   readonly body: BodySource | undefined;
-  /** Reads the whole body into `bytes` and calls `next`, with the refusal if it failed. */
-  readWhole<A>(next: (refusal: Refusal | undefined) => MaybePromise<A>): MaybePromise<A>;
   /** Makes a reader for the body stream and closes it with the response. Throws where the body is also read in another way. */
   openBody<Reader extends { close(): void }>(
     make: (source: BodySource | undefined, holder: BodyHolder) => Reader,

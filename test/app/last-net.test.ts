@@ -130,7 +130,7 @@ describe("what raises in the sending of a stream cuts it, and is told", () => {
     const parts = (async function* () {
       yield new Uint8Array(1);
     })();
-    const { readable } = new PulledStream({ parts, request }, sending);
+    const { readable } = new PulledStream({ kind: "stream", parts, request }, sending);
     await sendings[method]?.(readable).catch(nothing);
     if (method === "making" || method === "made") expect(failed).toBeInstanceOf(TypeError);
     else await isTold();

@@ -52,7 +52,7 @@ const floods: { readonly [what: string]: () => Promise<number> } = {
   "events, asked for one after the other": () =>
     new Promise((resolve) => {
       const produce: Producer<never> = async (send) => resolve(await flood(() => send(tick)));
-      const parts = readParts({ parts: new EventStream(produce, undefined, 15_000) });
+      const parts = readParts({ kind: "stream", parts: new EventStream(produce, undefined, 15_000) });
       void (async () => {
         while ((await parts.next()) !== undefined);
       })();
@@ -70,7 +70,10 @@ const floods: { readonly [what: string]: () => Promise<number> } = {
       for (; !another.had && made < 3_000_000; made++) yield new Uint8Array(1);
     }
     const sending = { stopsAtLength: false, making: nothing, made: nothing, ended: nothing };
-    const { readable } = new PulledStream({ parts: parts() }, { ...sending, cancelled: () => "client gone" });
+    const { readable } = new PulledStream(
+      { kind: "stream", parts: parts() },
+      { ...sending, cancelled: () => "client gone" },
+    );
     await readable.pipeTo(new WritableStream());
     return made;
   },

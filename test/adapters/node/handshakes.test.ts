@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { Path, Returns, Socket, get } from "usher-http";
+import { Codec, Path, Returns, Socket, get } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
 import { RawClient, header } from "../../support/raw-client.ts";
@@ -90,6 +90,21 @@ describe("a handshake", () => {
   it.each(rows)("with %s, at /%s", async (_what, path, lines, status) => {
     const client = await RawClient.to((await start(routes)).port);
     expect(await asks(client, path, lines)).toBe(status);
+  });
+
+  it("has its route found once", async () => {
+    let found = 0;
+    const codec = Codec.custom({ kind: "room", parse: (text) => (found++, { ok: true, value: text }), print: String });
+    // A parameter that declines is parsed by the search for a route.
+    const room = Path.param("room", codec, { unparsed: "next-route" });
+    const rooms = get(Path.of("rooms", room), { returns: Returns.websocket(Socket.protocol(frames)) }, echo);
+    const plain = get(Path.of("plain", room), { returns: Returns.text }, () => "plain");
+    const client = await RawClient.to((await start([rooms, plain])).port);
+    await client.ask("GET /plain/tea").answer();
+    const once = found;
+    expect(once).toBeGreaterThan(0);
+    expect((await client.ask("GET /rooms/tea", all).answer()).status).toBe(101);
+    expect(found - once).toBe(once);
   });
 
   it("of any lines is answered as the framework reads it", async () => {

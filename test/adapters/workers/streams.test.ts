@@ -194,7 +194,7 @@ describe("a client that leaves a stream", () => {
     vi.useFakeTimers();
     try {
       let isOver = false;
-      void stream(exchange, { parts: never() }, writable).then(() => (isOver = true));
+      void stream(exchange, { kind: "stream", parts: never() }, writable).then(() => (isOver = true));
       const reader = readable.getReader();
       await reader.read();
       await reader.cancel();

@@ -1,0 +1,61 @@
+import type { Answer } from "../answers/answer.ts";
+import { answerReturns } from "../answers/kinds.ts";
+import type { MaybePromise } from "../deferred.ts";
+import { recordOf } from "../inputs/request.ts";
+import { isTellable } from "../refusals.ts";
+import { logRefusal } from "./access-log.ts";
+import type { Middleware, MiddlewareRequest } from "./compile.ts";
+import { cancelBody, failureAnswer } from "./finish.ts";
+import type { Inside, RequestState } from "./request.ts";
+
+/** Answers through an app's middleware, outermost first. Never rejects. */
+export async function answerThrough(
+  request: RequestState,
+  chain: readonly Middleware[],
+  answerInside: (made: (request: RequestState, answer: Answer) => Answer) => MaybePromise<Answer>,
+): Promise<Answer> {
+  const record: MiddlewareRequest = Object.assign(recordOf(request), { route: request.match?.route.route });
+  const inside: Inside = { made: undefined, refused: [] };
+  request.inside = inside;
+  const layer = async (i: number): Promise<Answer> => {
+    const middleware = chain[i];
+    if (middleware === undefined) return answerInside(keepMade);
+    let isCalled = false;
+    const next = (): Promise<Answer> => {
+      if (isCalled) throw new Error("middleware called next twice, where a request is answered once");
+      isCalled = true;
+      return layer(i + 1);
+    };
+    try {
+      return note(inside, answerReturns(await middleware(record, next)));
+    } catch (thrown) {
+      return note(inside, failureAnswer(request, thrown));
+    }
+  };
+  const answer = await layer(0);
+  const { made } = inside;
+  if (made !== undefined && made.body !== answer.body) cancelBody(made.body);
+  request.close();
+  return answer;
+}
+
+/** Notes the refusal that an answer carries. */
+function note({ refused: noted }: Inside, answer: Answer): Answer {
+  const { refused } = answer;
+  if (isTellable(refused) && !noted.includes(refused)) noted.push(refused);
+  return answer;
+}
+
+function keepMade(request: RequestState, answer: Answer): Answer {
+  const inside = request.inside as Inside;
+  inside.made = answer;
+  note(inside, answer);
+  if (request.isSent) dropLate(request, answer);
+  return answer;
+}
+
+// Middleware has answered without waiting for it.
+function dropLate(request: RequestState, { body, refused }: Answer): void {
+  cancelBody(body);
+  if (isTellable(refused) && refused.detail !== undefined) logRefusal(request, refused);
+}
