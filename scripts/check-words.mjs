@@ -11,7 +11,6 @@ import { parseSync, Visitor } from "oxc-parser";
 const notYet = [
   "adapters/bun/",
   "adapters/deno/",
-  "adapters/node/",
   "adapters/whatwg/",
   "adapters/workers/",
   "cli/",
@@ -25,7 +24,7 @@ const notYet = [
 const turns = [
   [/\bwho(?:ever|mever)\b/gi, "the noun: the client, the caller, the handler"],
   [/\b(?:nobody|somebody|everybody|no one else)\b/gi, "the noun, or the passive: is not read, no listener"],
-  [/(?<!\bthere )\b(?:is|are|be) none\b/gi, '"is not a …", "does not exist"'],
+  [/(?<!\bthere )\b(?:is|are|be) none\b(?! of\b)/gi, '"is not a …", "does not exist"'],
   [/\b(?:told|untold|tells? of)\b/gi, '"is reported", "is given", "is written", "gets"'],
   [/\b(?:said|unsaid|says nothing)\b/gi, '"is given", "is declared", "is set"'],
   [/\b(?:hears?|heard)\b/gi, '"is notified", "receives", "is called"'],

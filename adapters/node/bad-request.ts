@@ -11,7 +11,7 @@ import { discardLimit, linger, lingerAtEnd, lingerMs } from "./closing.ts";
 import { connectionOf, endedEarly } from "./connection.ts";
 import type { NodeConnection } from "./connection.ts";
 
-/** A fault as Node tells it, with what its parser was reading and how far it got. */
+/** A parser error of Node, with the packet and how far the parser got. */
 export interface ParserFault extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
   readonly bytesParsed?: number;
@@ -33,14 +33,14 @@ const bodyFaults: { readonly [code: string]: BodyFailure } = {
 };
 
 /**
- * Answers what is no request, and closes: what comes behind it on the wire could be anything. Where it is the body of
- * a request that waits, that request's own answer says so; and an answer still being made is never overtaken.
+ * Answers an invalid request and closes, because the bytes after it could be anything. If it is the body of a request in
+ * progress, that request's response reports it. A pending response is always sent first.
  */
 export function refuseHead(fault: ParserFault, socket: Socket, deadlines: Deadlines): void {
   const connection = connectionOf(socket);
   if (connection.closing || cutShort.has(connection)) return;
   const code = fault.code ?? "malformed";
-  // Nothing of a head has come: how long it may stay so is the connection's own time.
+  // No byte of a head has arrived: the idle timeout applies.
   if (code === "ERR_HTTP_REQUEST_TIMEOUT" && !connection.mayHaveBegun) return;
   connection.fault ??= bodyFaults[code] ?? { kind: "unreadable", detail: `a malformed chunked body: ${code}` };
   if (!socket.writable || code === "ECONNRESET") socket.destroy();
@@ -53,16 +53,16 @@ export function refuseHead(fault: ParserFault, socket: Socket, deadlines: Deadli
   } else connection.whenIdle(() => refuse(statusOf(fault), code, socket, deadlines));
 }
 
-/** Refuses a head that Node's parser let pass, in its place among the answers of its connection. */
+/** Refuses a head that Node's parser accepted, in order after the earlier responses of its connection. */
 export function refuseRequest({ status, why }: RefusedHead, response: ServerResponse, deadlines: Deadlines): void {
   const { socket } = response.req;
   const connection = connectionOf(socket);
   connection.closing = true;
-  // Behind others, and to a client that has ended its side, the connection is kept for it too.
+  // The connection is kept for this response too, after earlier ones and for a half-closed client.
   connection.sends(response);
   lingerAtEnd(socket, deadlines);
   logRefusedHead(status, why);
-  // What a server it is mounted in would have every answer say, this one does not.
+  // Headers that a hosting server sets for every response are not for this one.
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   response.sendDate = false;
   response.writeHead(status, phrases[status], headOf(status)).end();
@@ -80,7 +80,7 @@ function refuse(status: number, why: string, socket: Socket, deadlines: Deadline
 
 function headOf(status: number): string[] {
   const head = ["content-length", "0", "connection", "close"];
-  // A server that failed may have no trustworthy clock (RFC 9110 §6.6.1).
+  // RFC 9110 §6.6.1: a 5xx may omit `Date`, because a failing server may have no reliable clock.
   if (status < 500) head.push("date", httpDate(Date.now()));
   return head;
 }
@@ -92,7 +92,7 @@ function statusOf(fault: ParserFault): number {
   return /^HTTP\/[02-9]\.\d$/.test(version ?? "") ? 505 : 400;
 }
 
-/** The line a fault was found in, up to there; of one that came in pieces, the last. */
+/** The part of the line before the fault; of a line in several packets, only the last one. */
 function lineAt(fault: ParserFault): string {
   const { rawPacket } = fault;
   const end = endOf(fault);
@@ -100,17 +100,17 @@ function lineAt(fault: ParserFault): string {
   return rawPacket.toString("latin1", rawPacket.lastIndexOf("\n", end - 1) + 1, end);
 }
 
-/** How far the parser got in its packet. Bun does not say how far it got with a version. */
+/** How far the parser got in its packet. Bun does not report it for a wrong version. */
 function endOf({ rawPacket, bytesParsed }: ParserFault): number {
   return bytesParsed ?? rawPacket?.indexOf("\r\n") ?? 0;
 }
 
-/** Connections of which a line past the limit has not come to its end. */
+/** Connections with an oversized line that has not ended yet. */
 const cutShort = new WeakSet<NodeConnection>();
 
 /**
- * Whether a line may have begun in a packet before. Node gives out the last packet alone, as its parser takes them off the
- * wire; Deno does not count the bytes of those before.
+ * Whether a line may have begun in an earlier packet. Node gives only the last packet, because its parser reads the socket
+ * directly; Deno does not count the bytes of the earlier ones.
  */
 function isCut(fault: ParserFault, socket: Socket): boolean {
   const { rawPacket } = fault;
@@ -119,14 +119,14 @@ function isCut(fault: ParserFault, socket: Socket): boolean {
   return socket.bytesRead > rawPacket.byteLength || !METHODS.includes(lineAt(fault).split(" ", 1).join());
 }
 
-/** What a request line ends with, its line break apart. */
+/** The end of a request line, with an optional CR. */
 const version = / HTTP\/\d\.\d\r?$/;
-/** As many characters as that may be. */
+/** The length of that end. */
 const versionLength = 10;
 
 /**
- * Tells by a line's end whether it is the request line, where its beginning is lost. It need not come: then it is not known,
- * and after a second, or so many bytes, nobody waits for it any more.
+ * Decides by the end of a line whether it is the request line, where its beginning is lost. The end may never arrive: after
+ * a second, or `discardLimit` bytes, it counts as not the request line.
  */
 function whenLineEnds(
   fault: ParserFault,
@@ -139,7 +139,7 @@ function whenLineEnds(
   const decide = (isRequestLine: boolean): void => {
     deadline.clear();
     socket.off("data", look).off("end", giveUp).off("close", giveUp);
-    // Whatever follows, Node's parser sees none of it.
+    // Node's parser must not see the bytes that follow.
     socket.on("data", ignore);
     act(isRequestLine);
   };
@@ -153,7 +153,7 @@ function whenLineEnds(
     else if (dropped > discardLimit) decide(false);
   });
   const deadline = deadlines.time(lingerMs, { expire: giveUp });
-  // Ahead of Node's own, which would end this side too.
+  // Before Node's own listener, which would end this side too.
   socket.prependOnceListener("end", giveUp).once("close", giveUp);
   socket.removeAllListeners("data").on("data", look);
   look((fault.rawPacket as Buffer).subarray(endOf(fault)));

@@ -3,14 +3,14 @@ import { guarded } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
 import { connectionOf } from "./connection.ts";
 
-/** Bytes of what nobody reads that are taken off the wire. */
+/** The number of unread bytes that the server reads and drops. */
 export const discardLimit = 65_536;
 /** How long a client may take to send them. */
 export const lingerMs = 1000;
 
 /**
- * Ends a connection in two steps (RFC 9112 §9.6): tells that nothing more comes, and drops what the client still sends
- * until it ends its own side. A close with bytes unread would reset it, and the client could lose the answer.
+ * Closes a connection in two steps (RFC 9112 §9.6): sends a FIN, then reads and drops what the client sends until it ends
+ * its side. Closing with unread bytes would reset the connection, and the client could lose the response.
  */
 export function linger(socket: Socket, deadlines: Deadlines): void {
   let dropped = 0;
@@ -22,7 +22,7 @@ export function linger(socket: Socket, deadlines: Deadlines): void {
   const deadline = deadlines.time(lingerMs, { expire: close });
   connectionOf(socket).closing = true;
   socket.end();
-  // Node's parser is to see none of it: it would find requests there, or the same fault again.
+  // Node's parser must not see these bytes: it would find requests there, or the same fault again.
   const drop = guarded(socket, (part: Buffer) => {
     dropped += part.byteLength;
     if (dropped > discardLimit) close();
@@ -36,9 +36,9 @@ function destroy(this: Socket): void {
   this.destroy();
 }
 
-/** Has a connection linger after its last answer, where Node would close it at once. */
+/** Makes a connection linger after its last response, where Node would close it at once. */
 export function lingerAtEnd(socket: Socket, deadlines: Deadlines): void {
-  // By a name, and not put straight in its place: V8 makes such a closure old at once.
+  // A named constant: V8 pretenures a closure that is assigned straight to a member.
   const destroySoon = (): void => linger(socket, deadlines);
   socket.destroySoon = destroySoon;
 }

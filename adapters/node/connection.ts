@@ -5,21 +5,20 @@ import type { BodyFailure } from "../../src/inputs/body-source.ts";
 import { attempt, guarded } from "../../src/logging/raised.ts";
 import { isBun } from "./listen.ts";
 
-/** How long a stream may have nothing to write for a client that may be gone, and how often that is looked at. */
+/** How long a stream to a half-closed client may write nothing, and how often that is checked. */
 const quietMs = 500;
 const everyMs = 250;
 
 /**
- * Waits on a client that ended its side of a connection on which it is owed an answer. It listens on, as `nc -N` does, or
- * it is gone, as the client of a closed tab: a FIN is all there is to see of either, until something is written, which
- * the one takes and the other resets. So what is owed is made and written all the same. But a stream with nothing to
- * write is not kept for a client that could not be told from one that is gone, and no answer is made for one for longer
- * than `sendTimeoutMs`.
+ * The client half-closed (FIN) while a response is pending: send the response, then close. `nc -N` still reads after its
+ * FIN, and a closed browser tab does not; only a write shows which, because the second one resets. So pending responses are
+ * made and sent. But a stream with nothing to write is closed after `quietMs`, and no response is awaited for longer than
+ * `sendTimeoutMs`.
  */
-function waitOnEnded(connection: NodeConnection, sendTimeoutMs: number): void {
+function waitOnHalfClosed(connection: NodeConnection, sendTimeoutMs: number): void {
   const { socket } = connection;
   if (connection.isIdle || socket.destroyed) return;
-  // An answer that takes the header of it away takes from Node, too, that the connection ends behind it.
+  // A response without a `Connection` header does not make Node close the connection after it.
   connection.whenIdle(() => socket.end());
   let written = socket.bytesWritten;
   let quietSince = performance.now();
@@ -27,26 +26,26 @@ function waitOnEnded(connection: NodeConnection, sendTimeoutMs: number): void {
     const isQuiet = socket.bytesWritten === written && socket.writableLength === 0;
     written = socket.bytesWritten;
     if (!isQuiet) quietSince = performance.now();
-    const longest = connection.streams > 0 ? quietMs : sendTimeoutMs;
-    if (performance.now() - quietSince >= longest) socket.destroy();
+    const limitMs = connection.streams > 0 ? quietMs : sendTimeoutMs;
+    if (performance.now() - quietSince >= limitMs) socket.destroy();
   });
   const timer = setInterval(look, everyMs).unref();
   socket.once("close", () => clearInterval(timer));
 }
 
 /**
- * Calls back once the client has gone with its answer unfinished: when the connection closes, or when the client ends its
- * side while the answer is still made. What a half-closed client would rather have, nobody can know; a handler that asks
- * whether its client has gone is one that would not work for nobody.
+ * Calls `act` once the client has gone before its response was complete: when the connection closes, or when the client
+ * half-closes while the response is being made. Whether a half-closed client still reads cannot be known, and a handler with
+ * this listener should not work for a client that has gone.
  */
 export function whenGone(response: ServerResponse, act: () => void): void {
   const { socket } = response.req;
   if (response.writableFinished && !socket.destroyed) return;
   const isGone = (): boolean => socket.destroyed || (socket.readableEnded && !response.headersSent);
   if (isGone()) return act();
-  // One listener for all three, and no `once`, which costs another two objects: a subscriber to events has it for hours.
+  // One listener for all three events, and not `once`, which costs two more objects: an event stream has it for hours.
   const look = guarded(socket, () => {
-    // Node calls an answer finished, too, whose connection is gone from under it.
+    // Node also reports a response as finished when its connection is lost.
     const gone = isGone();
     if (!gone && !response.writableFinished) return;
     socket.off("close", look).off("end", look);
@@ -62,50 +61,50 @@ const key: unique symbol = Symbol("connection");
 export const endedEarly: BodyFailure = { kind: "unreadable", detail: "the body ended early" };
 export const tooSlow: BodyFailure = { kind: "unreadable", detail: "the body stopped arriving" };
 
-/** A socket that a server of `node:http` took. */
+/** A socket that a `node:http` server accepted. */
 interface WatchedSocket extends Socket {
   [key]?: NodeConnection;
 }
 
-/** Whoever takes a request's body from its connection. */
-export interface BodyReading {
+/** The reader of a request's body. */
+export interface ConnectionBodyReader {
   readonly request: IncomingMessage;
-  /** No more of it will come. */
+  /** No more of the body will arrive. */
   fail(failure: BodyFailure): void;
 }
 
-/** Whoever takes a body that no stream is made of: its parts, and then its end. */
-export interface Taking {
+/** Receives a body from the parser without a stream: its parts, and then its end. */
+export interface PartReceiver {
   take(part: Buffer): void;
   end(): void;
 }
 
-/** What is known of one open connection beside what Node tells. */
+/** The state of one open connection, in addition to Node's own. */
 export class NodeConnection {
   readonly socket: Socket;
   readonly #unixPath: string | undefined;
-  /** No request of it has come. */
+  /** No request has arrived on it. */
   isFresh = true;
-  /** An answer ends it, or a refused head: nothing that comes behind is taken for a request (RFC 9112 §9.6). */
+  /** A response or a refused head ends it: later bytes are not read as a request (RFC 9112 §9.6). */
   closing = false;
-  /** Why what comes on it is no HTTP any more; nothing of it is read. */
+  /** Why its bytes are not HTTP any more; they are not read. */
   fault: BodyFailure | undefined = undefined;
-  /** Its client took nothing of an answer for too long, which ends it. */
+  /** Its client read nothing of a response for too long, so the connection ends. */
   stoppedReading = false;
   #hasEnded = false;
-  #reading: BodyReading | undefined = undefined;
-  /** Who else takes a body: one that was read late, with others behind it. */
-  #others: Set<BodyReading> | undefined = undefined;
-  /** Who takes the body that is coming, as the parser hands it over. */
-  taking: Taking | undefined = undefined;
+  #reader: ConnectionBodyReader | undefined = undefined;
+  /** Further readers: of a body that was read late, with other requests after it. */
+  #others: Set<ConnectionBodyReader> | undefined = undefined;
+  /** The receiver of the current body, from the parser. */
+  partReceiver: PartReceiver | undefined = undefined;
   /**
-   * How many answers are being made. A number and not they, here as below: kept until the next request, each would
-   * outlive its youth, and be the old generation's to collect.
+   * The number of responses that are being made. Only numbers, here and below: objects kept until the next request would
+   * survive into the old generation.
    */
   #made = 0;
-  /** How many answers that come to an end are not taken whole yet: every one but a stream of events. */
+  /** The number of responses that the client has not read whole: all but event streams. */
   #sent = 0;
-  /** How many streams are being written. */
+  /** The number of streams that are being written. */
   streams = 0;
   #whenIdle: (() => void) | undefined = undefined;
 
@@ -117,32 +116,32 @@ export class NodeConnection {
   get peer(): string {
     if (this.#unixPath !== undefined) return `unix:${this.#unixPath}`;
     const address = this.socket.remoteAddress ?? "";
-    // An IPv4 peer of a socket that takes both families.
+    // An IPv4 peer of a dual-stack socket.
     return address.startsWith("::ffff:") ? address.slice(7) : address;
   }
 
-  /** Whether any of a head may have come. Bun counts no byte of what its parser takes: there, it may. */
+  /** Whether bytes of a head may have arrived. Bun counts no bytes that its parser reads, so there they may. */
   get mayHaveBegun(): boolean {
     return this.socket.bytesRead > 0 || isBun;
   }
 
-  /** Whether nobody waits for an answer on it. */
+  /** Whether no response is pending on it. */
   get isIdle(): boolean {
     return this.#made === 0 && this.#sent === 0 && this.streams === 0;
   }
 
-  /** How many answers that come to an end its client has not taken whole. */
+  /** The number of responses that its client has not read whole. */
   get unsent(): number {
     return this.#sent;
   }
 
-  /** Ends the connection, by `act`, once nobody waits for an answer on it; the first that is to end it does. */
+  /** Ends the connection with `act` once no response is pending; only the first call counts. */
   whenIdle(act: () => void): void {
     if (this.isIdle) act();
     else this.#whenIdle ??= act;
   }
 
-  /** An answer is being made, until `made`. */
+  /** A response is being made, until `made`. */
   makes(): void {
     this.#made++;
   }
@@ -152,7 +151,7 @@ export class NodeConnection {
     this.#settle();
   }
 
-  /** An answer that comes to an end is written, and the client has not taken it yet. */
+  /** A response is written, and the client has not read it yet. */
   sends(response: ServerResponse): void {
     this.#sent++;
     response.once(
@@ -181,36 +180,36 @@ export class NodeConnection {
     act?.();
   }
 
-  /** The reading that a fault on the wire would be the end of: one whose body has not come whole. */
-  get unfinished(): BodyReading | undefined {
-    if (this.#reading?.request.complete === false) return this.#reading;
-    for (const reading of this.#others ?? []) if (!reading.request.complete) return reading;
+  /** The reader that a fault of the connection ends: one whose body is incomplete. */
+  get unfinished(): ConnectionBodyReader | undefined {
+    if (this.#reader?.request.complete === false) return this.#reader;
+    for (const reader of this.#others ?? []) if (!reader.request.complete) return reader;
     return undefined;
   }
 
-  reads(reading: BodyReading): void {
-    const { request } = reading;
-    if (request.destroyed || (this.#hasEnded && !request.complete)) reading.fail(endedEarly);
-    else if (this.fault !== undefined && !request.complete) reading.fail(this.fault);
-    else if (this.#reading === undefined) this.#reading = reading;
-    else (this.#others ??= new Set()).add(reading);
+  reads(reader: ConnectionBodyReader): void {
+    const { request } = reader;
+    if (request.destroyed || (this.#hasEnded && !request.complete)) reader.fail(endedEarly);
+    else if (this.fault !== undefined && !request.complete) reader.fail(this.fault);
+    else if (this.#reader === undefined) this.#reader = reader;
+    else (this.#others ??= new Set()).add(reader);
   }
 
-  hasRead(reading: BodyReading): void {
-    if (this.#reading === reading) this.#reading = undefined;
-    else this.#others?.delete(reading);
+  hasRead(reader: ConnectionBodyReader): void {
+    if (this.#reader === reader) this.#reader = undefined;
+    else this.#others?.delete(reader);
   }
 
-  /** Its client sends no more. */
+  /** The client has half-closed. */
   ended(): void {
     this.#hasEnded = true;
     this.unfinished?.fail(endedEarly);
   }
 
-  /** Nor is what came of a body to be had any more. */
+  /** The connection is closed, so received bytes of a body cannot be read any more either. */
   closed(): void {
-    this.#reading?.fail(endedEarly);
-    for (const reading of this.#others ?? []) reading.fail(endedEarly);
+    this.#reader?.fail(endedEarly);
+    for (const reader of this.#others ?? []) reader.fail(endedEarly);
   }
 }
 
@@ -223,18 +222,18 @@ export function connectionOf(socket: WatchedSocket): NodeConnection {
   return socket[key] as NodeConnection;
 }
 
-/** Has it found by its socket. */
+/** Stores it with its socket. */
 function keepBySocket(connection: NodeConnection): void {
   const socket: WatchedSocket = connection.socket;
   socket[key] = connection;
 }
 
-/** What is done with every open connection of a server. */
+/** The options for every connection of a server. */
 interface Watching {
   readonly sendTimeoutMs: number;
-  /** How long one may stay that never sent a byte; undefined where the server that took it sees to that. */
+  /** How long a connection without a byte may stay open; undefined where another server accepts them. */
   readonly idleTimeoutMs?: number;
-  /** The Unix socket they come in by. */
+  /** The Unix socket that they connect to. */
   readonly unixPath?: string | undefined;
 }
 
@@ -247,22 +246,22 @@ export class Connections {
     this.#watching = watching;
   }
 
-  /** Watches a connection to its end: listeners for each, where a request's own would cost each of them 0.9 µs. */
+  /** Watches a connection to its end. Listeners per request would cost each request 0.9 µs. */
   watch(socket: WatchedSocket): NodeConnection {
     const { sendTimeoutMs, idleTimeoutMs, unixPath } = this.#watching;
     const connection = new NodeConnection(socket, unixPath ?? pathOf(socket));
     keepBySocket(connection);
-    // Every answer that waits on it may listen for its end.
+    // Every pending response may listen for its end.
     socket.setMaxListeners(0);
     if (idleTimeoutMs !== undefined) socket.setTimeout(idleTimeoutMs);
-    // Node takes its own off a connection that it hands over, and an `error` that nobody hears ends the process.
+    // Node removes its own listener from a connection that it hands over, and an unhandled `error` ends the process.
     socket.on("error", ignore);
-    // Neither comes twice, and `once` would keep two more objects for as long as the connection is open.
+    // Both are emitted once, and `once` would keep two more objects while the connection is open.
     socket.on("end", () => {
       attempt(socket, () => {
-        // Node has told of it as of a fault, Deno has not.
+        // Node has also reported it as a fault; Deno has not.
         connection.ended();
-        waitOnEnded(connection, sendTimeoutMs);
+        waitOnHalfClosed(connection, sendTimeoutMs);
       });
     });
     socket.on("close", () => {
@@ -273,7 +272,7 @@ export class Connections {
     return connection;
   }
 
-  /** A request's connection, watched from now on where it is seen for the first time. */
+  /** A request's connection; the first call watches it. */
   of(socket: WatchedSocket): NodeConnection {
     return connectionOf(socket) ?? this.watch(socket);
   }
@@ -282,14 +281,14 @@ export class Connections {
     return this.#open.size;
   }
 
-  /** How many answers with an end are not taken whole. */
+  /** The number of responses that are not read whole. */
   get unsent(): number {
     let unsent = 0;
     for (const connection of this.#open) unsent += connection.unsent;
     return unsent;
   }
 
-  /** Closes each once nobody waits on it, also one that never sent a whole head: Node 20 would wait for it. */
+  /** Closes each connection once no response is pending, also one without a whole head: Node 20 would wait for it. */
   closeIdle(): void {
     for (const connection of this.#open) {
       if (!connection.closing) connection.whenIdle(() => connection.socket.destroySoon());
@@ -301,10 +300,10 @@ export class Connections {
   }
 }
 
-// Its `close` follows, and tells everybody.
+// `close` follows and is handled.
 function ignore(): void {}
 
-/** The Unix path a connection came in by, where another's server took it. */
+/** The Unix path of a connection that another server accepted. */
 function pathOf({ remoteAddress, server }: WatchedSocket): string | undefined {
   if (remoteAddress !== undefined) return undefined;
   const address = server?.address();
@@ -313,7 +312,7 @@ function pathOf({ remoteAddress, server }: WatchedSocket): string | undefined {
 
 const lineEveryMs = 60_000;
 
-/** The connections that are closed since there are `maxConnections` already: a warn line counts them, one a minute at the most. */
+/** Logs connections that are closed because of `maxConnections`: a warn line with their number, at most one a minute. */
 export class ConnectionLimitLog {
   readonly #maxConnections: number;
   #closed = 0;
@@ -325,20 +324,20 @@ export class ConnectionLimitLog {
 
   closed(): void {
     this.#closed++;
-    if (this.#timer === undefined) this.#say();
+    if (this.#timer === undefined) this.#log();
   }
 
   stop(): void {
     clearTimeout(this.#timer);
   }
 
-  #say(): void {
+  #log(): void {
     logListener("warn", `connections closed past maxConnections (${this.#maxConnections}): ${this.#closed}`);
     this.#closed = 0;
-    const sayMore = guarded(undefined, () => {
+    const logMore = guarded(undefined, () => {
       this.#timer = undefined;
-      if (this.#closed > 0) this.#say();
+      if (this.#closed > 0) this.#log();
     });
-    this.#timer = setTimeout(sayMore, lineEveryMs).unref();
+    this.#timer = setTimeout(logMore, lineEveryMs).unref();
   }
 }

@@ -11,8 +11,8 @@ import { nodeMajor } from "./listen.ts";
 import { IncomingBody } from "./request-body.ts";
 
 /**
- * An exchange over `node:http`. Headers are read from the raw lines: Node's own parse of them costs a request more
- * than all of ours, and drops or joins repeated ones.
+ * An exchange over `node:http`. Headers are read from `rawHeaders`: Node's own parse of them costs a request more than the
+ * whole framework, and drops or joins repeated ones.
  */
 export class NodeExchange implements Exchange {
   readonly method: string;
@@ -39,7 +39,7 @@ export class NodeExchange implements Exchange {
     opensSockets: boolean = false,
     match?: Exchange["match"],
   ) {
-    // A body would have to be read before the connection speaks anything else (RFC 9110 §7.8).
+    // RFC 9110 §7.8: a body would have to be read before the protocol changes.
     this.canUpgrade = opensSockets && framing === 0 && request.method === "GET" && request.httpVersionMinor === 1;
     this.method = request.method as string;
     this.target = request.url as string;
@@ -59,7 +59,7 @@ export class NodeExchange implements Exchange {
     return "node:http";
   }
 
-  /** Its request is nobody else's to read, or to hear of. */
+  /** No other code reads the request or listens to it. */
   get isOurs(): boolean {
     return true;
   }
@@ -80,12 +80,12 @@ export class NodeExchange implements Exchange {
     return this.incoming;
   }
 
-  /** Whether nobody has asked for the body, nor read of the request as a stream. */
+  /** Whether neither the body was read nor the request used as a stream. */
   get isUntouched(): boolean {
     return this.#body === undefined && this.request.readableFlowing === null;
   }
 
-  /** The body as it comes on the connection; undefined where the head announces none. */
+  /** The body from the connection; undefined where the head announces none. */
   get incoming(): IncomingBody | undefined {
     if (this.#body !== undefined) return this.#body;
     const { framing } = this;
@@ -124,24 +124,24 @@ export class NodeExchange implements Exchange {
   }
 }
 
-// Older ones keep it with the connection, where it would stay.
+// Older versions keep the context with the connection, where it would stay.
 const copiesContexts = nodeMajor >= 24;
 const nothing: readonly string[] = [];
 
-/** The values of a header, one for each line of it. */
+/** The values of a header, one for each line. */
 function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
   let lines: string[] | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const given = rawHeaders[i] as string;
     if (given.length !== name.length || (given !== name && given.toLowerCase() !== name)) continue;
-    // Begun with its first, it is as long as it has to be: an empty one that is added to has room for seventeen.
+    // A literal with the first element: V8 makes room for seventeen when an empty array gets one.
     if (lines === undefined) lines = [rawHeaders[i + 1] as string];
     else lines.push(rawHeaders[i + 1] as string);
   }
   return lines ?? nothing;
 }
 
-/** What Node keeps with a response to a request in whose `Expect` it found `100-continue`. */
+/** Node's members of a response to a request with `Expect: 100-continue`. */
 interface ExpectingResponse {
   readonly _expect_continue?: boolean;
   readonly _sent100?: boolean;
@@ -149,20 +149,20 @@ interface ExpectingResponse {
 
 /**
  * Whether a client waits for `100 Continue` before it sends its body. Node finds the word anywhere in the field, and closes
- * the connection of a client that it has not said it to; `Expect` is a list, of which other members ask for nothing that
- * a server has to know (RFC 9110 §10.1.1).
+ * the connection if it has not sent one. `Expect` is a list, whose other members need nothing from a server (RFC 9110
+ * §10.1.1).
  */
 export function awaitsContinue(request: IncomingMessage, response: ServerResponse): boolean {
   const { _sent100 } = response as ExpectingResponse;
   if (_sent100 === true) return false;
   if (readHead(request) !== 0 && lists(linesOf(request, "expect"), "100-continue")) return true;
-  // There is nothing to go on with, and the connection is kept.
+  // There is no body to continue with, and the connection is kept.
   Object.assign(response, { _expect_continue: false } satisfies ExpectingResponse);
   return false;
 }
 
-/** Whether Node left it to the application to say `100 Continue`: a server that listens for `checkContinue`. */
-export function isLeftToUs(response: ServerResponse): boolean {
+/** Whether Node leaves `100 Continue` to the application: a server that listens for `checkContinue`. */
+export function leavesContinue(response: ServerResponse): boolean {
   const { _expect_continue } = response as ExpectingResponse;
   return _expect_continue === true;
 }

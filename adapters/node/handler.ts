@@ -11,7 +11,7 @@ import { limitsOf } from "../../src/server/options.ts";
 import type { ListenOptions } from "../../src/server/options.ts";
 import { refuseRequest } from "./bad-request.ts";
 import { Connections } from "./connection.ts";
-import { NodeExchange, awaitsContinue, isLeftToUs } from "./exchange.ts";
+import { NodeExchange, awaitsContinue, leavesContinue } from "./exchange.ts";
 import { readHead } from "./head.ts";
 import type { Framing } from "./head.ts";
 import { stderrSink } from "./listen.ts";
@@ -20,7 +20,7 @@ import { write } from "./response.ts";
 import type { OpenStream, ServerState } from "./stream.ts";
 import { whenAnswered } from "./when-answered.ts";
 
-/** What answers the requests of a server, whoever listens. */
+/** Answers the requests of a server, its own or another's. */
 export class RequestHandler implements ServerState {
   readonly app: App;
   readonly deadlines: Deadlines;
@@ -28,13 +28,13 @@ export class RequestHandler implements ServerState {
   readonly streams: Set<OpenStream> = new Set();
   readonly connections: Connections;
   readonly isMounted: boolean = false;
-  /** A request to another protocol is told apart, so that a route that opens a WebSocket can be asked for one. */
+  /** Upgrade requests are distinguished, so a route can open a WebSocket. */
   opensSockets = false;
   stopping = false;
-  endsFeeds = false;
+  endsEventStreams = false;
   /**
-   * How many requests have no answer yet. A number and no set of them: a set that is filled and emptied with every
-   * request keeps its old tables, which in the old generation keep each other's requests, and a POST cost twice.
+   * The number of requests without a response. Not a set: one that every request fills and empties keeps its old tables,
+   * which in the old generation keep each other's requests. A POST cost twice as much.
    */
   inFlight = 0;
   #whenAnswered: (() => void) | undefined = undefined;
@@ -46,7 +46,7 @@ export class RequestHandler implements ServerState {
     this.connections = connections;
   }
 
-  /** Answers a request. Never raises, whoever emitted it. */
+  /** Answers a request. Never throws. */
   answer(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
     try {
       this.#answer(request, response, expectsContinue);
@@ -61,12 +61,12 @@ export class RequestHandler implements ServerState {
     connection.isFresh = false;
     const framing = readHead(request);
     if (typeof framing === "object") return refuseRequest(framing, response, this.deadlines);
-    // Under another's server, others may hear of it; and what asks for a connection has it.
+    // In another server, other code may listen to it; a CONNECT keeps its connection.
     if (framing === 0 && !this.isMounted && request.method !== "CONNECT") skipEmptyBody(request);
     const exchange = this.exchange(request, response, framing, expectsContinue);
     const sent = this.app.answer(exchange);
     if (!isPending(sent)) return write(exchange, sent, this);
-    // Where a route reads it late, it waits.
+    // The body waits if a route reads it late.
     if (exchange.dropsBody && exchange.isUntouched) exchange.incoming?.drain();
     connection.makes();
     this.inFlight++;
@@ -82,24 +82,24 @@ export class RequestHandler implements ServerState {
     });
   }
 
-  /** One less is in flight. */
+  /** One request less is in flight. */
   settle(): void {
     if (this.inFlight === 0) this.#whenAnswered?.();
   }
 
-  /** Resolves once no request waits for its answer. */
+  /** Resolves once every request has its response. */
   answered(): Promise<void> {
     if (this.inFlight === 0) return Promise.resolve();
     return new Promise((resolve) => (this.#whenAnswered = resolve));
   }
 
-  /** Ends the streams of events, from now on: what makes them is told, and their clients see them cut. */
-  endFeeds(): void {
-    this.endsFeeds = true;
-    for (const stream of this.streams) if (stream.isFeed) stream.cut();
+  /** Ends the event streams, now and from now on: their producers are notified, and their clients see them cut. */
+  endEventStreams(): void {
+    this.endsEventStreams = true;
+    for (const stream of this.streams) if (stream.isEventStream) stream.cut();
   }
 
-  /** Ends every stream there is. */
+  /** Ends every open stream. */
   endStreams(): void {
     for (const stream of this.streams) stream.cut();
   }
@@ -116,17 +116,17 @@ export class RequestHandler implements ServerState {
   }
 }
 
-/** What servers, and what is mounted in them ahead of us, leave on a request. */
+/** Members that other servers and middleware set on a request. */
 interface HostedRequest extends IncomingMessage {
-  /** The target as it was sent, where a prefix was taken off it: Express, Connect. */
+  /** The target as sent, where a prefix was removed: Express, Connect. */
   readonly originalUrl?: unknown;
-  /** The bytes of a body that was read: functions' hosts. */
+  /** The bytes of a body that was read: serverless hosts. */
   readonly rawBody?: unknown;
-  /** What a body was read as; bytes, where Express' `raw` did. */
+  /** The parsed body; bytes from Express's `raw`. */
   readonly body?: unknown;
 }
 
-/** An exchange in another's server, which may have read the request before. */
+/** An exchange in another server, which may have read the body already. */
 class MountedExchange extends NodeExchange {
   override readonly target: string;
   #body: BodySource | undefined = undefined;
@@ -155,7 +155,7 @@ class MountedExchange extends NodeExchange {
     return (this.#body ??= this.#isTaken() ? readBefore(this.request) : this.incoming);
   }
 
-  /** Whether what is mounted ahead has read it, or has it come as text, of which its bytes cannot be had again. */
+  /** Whether earlier middleware has read the body, or set an encoding, which loses its bytes. */
   #isTaken(): boolean {
     const { readableDidRead, readableEncoding } = this.request;
     return readableDidRead || (readableEncoding ?? null) !== null;
@@ -167,9 +167,9 @@ function readBefore(request: HostedRequest): BodySource {
   throw internalRefusal("its body was read by what is mounted ahead of the app, which left no bytes of it");
 }
 
-const mostInPart = 65_536;
+const maxPartBytes = 65_536;
 
-/** A body that somebody else has read. */
+/** A body that other code has read. */
 class ReadBody implements BodySource {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -183,7 +183,7 @@ class ReadBody implements BodySource {
   }
 
   read(): Promise<Uint8Array | undefined> {
-    const part = this.#bytes.subarray(this.#at, this.#at + mostInPart);
+    const part = this.#bytes.subarray(this.#at, this.#at + maxPartBytes);
     this.#at += part.byteLength;
     return Promise.resolve(part.byteLength === 0 ? undefined : part);
   }
@@ -194,18 +194,17 @@ class ReadBody implements BodySource {
   }
 }
 
-/** How long an app in another's server waits on a client. What has to do with listening is that server's. */
+/** How long an app in another server waits for a client. The other options are that server's. */
 export type ListenerOptions = Pick<ListenOptions, "bodyTimeoutMs" | "minBodyRate" | "sendTimeoutMs">;
 
 /**
- * An app as a request listener, for a server of `node:http` or `node:https` that is there already; Express takes it as
- * middleware. It answers every request it is given, and never calls on to the next. The server listens and stops, and
- * keeps its own limits of heads and connections; `app.drain()` has the app say that it is no longer ready, and ends its
- * streams of events.
+ * An app as a request listener, for an existing server of `node:http` or `node:https`; Express takes it as middleware. It
+ * answers every request and never calls the next middleware. The server listens and stops, and has its own limits of heads
+ * and connections. `app.drain()` makes the app report that it is not ready, and ends its event streams.
  *
- * Routes name whole paths: where the server took a prefix off (`req.originalUrl`), the app sees the target as it was sent.
- * Mount it ahead of what reads bodies; behind it, a body is had from `req.rawBody` or a `req.body` of bytes, and is a 500
- * where neither is there.
+ * Routes have whole paths: where the server removed a prefix (`req.originalUrl`), the app sees the target as sent. Mount it
+ * before middleware that reads bodies. After it, the body is taken from `req.rawBody` or a `req.body` of bytes, and without
+ * these the response is a 500.
  *
  * @throws RangeError for an option out of its range.
  *
@@ -222,16 +221,16 @@ export function listener(
   const { bodyTimeoutMs, minBodyRate, sendTimeoutMs } = limitsOf(options, "listener");
   const deadlines = new Deadlines({ bodyTimeoutMs, minBodyRate, sendTimeoutMs });
   const connections = new Connections({ sendTimeoutMs });
-  const answering = new MountedAnswering(app, deadlines, sendTimeoutMs, connections);
+  const handler = new MountedHandler(app, deadlines, sendTimeoutMs, connections);
   useSink(stderrSink());
   deadlines.start();
-  app.onDrain(() => answering.endFeeds());
+  app.onDrain(() => handler.endEventStreams());
   return (request, response) => {
-    answering.answer(request, response, isLeftToUs(response) && awaitsContinue(request, response));
+    handler.answer(request, response, leavesContinue(response) && awaitsContinue(request, response));
   };
 }
 
-class MountedAnswering extends RequestHandler {
+class MountedHandler extends RequestHandler {
   override readonly isMounted = true;
 
   protected override exchange(

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { isHost } from "../../src/http/target.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
 
-/** How a body's end is told: by its length, 0 where there is none, or by its chunks. */
+/** How a body is framed: by its length, 0 without a body, or in chunks. */
 export type Framing = number | "chunked";
 
 const bad = (why: string): RefusedHead => ({ status: 400, why });
@@ -18,12 +18,12 @@ const twoFramings = bad("a body with a length and a transfer coding");
 const unknownFraming = bad("a body that nothing tells the end of");
 const codedBody: RefusedHead = { status: 501, why: "a transfer coding that is not chunked" };
 
-/** What was a `Host` last: that nearly every request has the same spares it the reading. */
+/** The last valid `Host`: nearly every request has the same one, which is then not parsed. */
 let lastHost = "";
 
 /**
- * Reads of a head what Node's parser leaves to others: how its body is framed (RFC 9112 §6.3), and whether it is one at
- * all (§3.2, §2.3). One walk over its fields, by their lengths first: most are none of these.
+ * Checks what Node's parser leaves open: how the body is framed (RFC 9112 §6.3), and whether the head is valid (§3.2, §2.3).
+ * One pass over the fields, comparing their lengths first, because most are none of these.
  */
 export function readHead(request: IncomingMessage): Framing | RefusedHead {
   const { rawHeaders, httpVersionMajor } = request;
@@ -60,8 +60,7 @@ export function readHead(request: IncomingMessage): Framing | RefusedHead {
   return bodyLength === undefined ? framingBy(codings) : twoFramings;
 }
 
-// One that does not begin with a slash: everything, or absolute, where userinfo is how one host is passed off as another
-// (RFC 9110 §4.2.4).
+// A target without a leading slash: `*`, or an absolute one. Userinfo could disguise one host as another (RFC 9110 §4.2.4).
 function isTarget(target: string, method: string | undefined): boolean {
   if (target === "*") return method === "OPTIONS";
   if (method === "CONNECT") return true;
@@ -69,20 +68,20 @@ function isTarget(target: string, method: string | undefined): boolean {
   return authority !== undefined && isHost(authority);
 }
 
-/** @param before What the line before it said. Node's parser refuses a second line, others need not. */
+/** @param before The value of an earlier line. Node's parser refuses a second line, other runtimes may not. */
 function lengthOf(digits: string, before: Framing | RefusedHead | undefined): Framing | RefusedHead {
-  // What is longer is no number any more that can be counted to.
+  // Longer numbers are not exact.
   if (digits.length > 18) return badLength;
   return before === undefined || before === Number(digits) ? Number(digits) : severalLengths;
 }
 
-// HTTP's white space is SP and HTAB alone (RFC 9110 §5.6.3): the language trims more.
+// HTTP's white space is only SP and HTAB (RFC 9110 §5.6.3); `trim` removes more.
 const chunked = /^[\t ]*chunked[\t ]*$/i;
 const nothing = /^[\t ]*$/;
 
 /**
- * How a body's end is told by its codings, of every line. Node's parser has the last one too, so nothing may stand behind it;
- * an empty element before it is none (RFC 9110 §5.6.1.2).
+ * The framing by the transfer codings of all lines. Node's parser uses the last one too, so `chunked` must be last. An empty
+ * element before it does not count (RFC 9110 §5.6.1.2).
  */
 function framingBy(codings: string): Framing | RefusedHead {
   if (codings === "chunked") return "chunked";

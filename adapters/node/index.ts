@@ -27,10 +27,10 @@ export { listener } from "./handler.ts";
 export type { ListenerOptions } from "./handler.ts";
 
 /**
- * Serves an app on Node: makes it of its routes, listens, and stops on SIGTERM and SIGINT.
+ * Serves an app on Node: makes it from its routes, listens, and stops on SIGTERM and SIGINT.
  *
- * @throws DeclarationError for a declaration the framework refuses, RangeError for an option out of its range, and
- * the listening socket's own error, all before a request is taken.
+ * @throws DeclarationError for an invalid declaration, RangeError for an option out of its range, and the listening socket's
+ *   own error, all before a request is accepted.
  *
  * @example
  * ```ts
@@ -51,11 +51,11 @@ class Listener implements Server {
   readonly #limits: Limits;
   readonly #deadlines: Deadlines;
   readonly #connections: Connections;
-  readonly #answering: RequestHandler;
-  readonly #crowd: ConnectionLimitLog;
+  readonly #handler: RequestHandler;
+  readonly #limitLog: ConnectionLimitLog;
   #servers: readonly HttpServer[] = [];
   #endMeasuring: (() => void) | undefined = undefined;
-  /** Undefined for an app that opens no sockets. */
+  /** Undefined for an app without WebSockets and takeovers. */
   #upgrades: Upgrades | undefined = undefined;
   readonly #stopping = new Stopping(() => this.#stop());
   port = 0;
@@ -68,15 +68,15 @@ class Listener implements Server {
     this.#limits = limits;
     this.#deadlines = deadlines;
     this.#connections = new Connections({ sendTimeoutMs, idleTimeoutMs, unixPath: socket });
-    this.#crowd = new ConnectionLimitLog(limits.maxConnections);
-    this.#answering = new RequestHandler(app, deadlines, sendTimeoutMs, this.#connections);
+    this.#limitLog = new ConnectionLimitLog(limits.maxConnections);
+    this.#handler = new RequestHandler(app, deadlines, sendTimeoutMs, this.#connections);
   }
 
   async start(): Promise<void> {
-    this.#upgrades = await Upgrades.of(this.#answering);
+    this.#upgrades = await Upgrades.of(this.#handler);
     const { servers, port, url, bound } = await listen(this.#limits, () => this.#server());
     this.#servers = servers;
-    // The system may refuse to accept a connection, for want of memory or of open files. It may accept the next one.
+    // The system may refuse a connection because memory or file descriptors run out, and accept the next one.
     for (const server of servers) server.on("error", sayReported);
     this.port = port;
     this.url = url;
@@ -98,7 +98,7 @@ class Listener implements Server {
   }
 
   readonly #onSignal: () => void = guarded(undefined, () => {
-    // The next one finds no listener, and does what it does to any process.
+    // A second signal finds no listener, and has its default effect.
     process.off("SIGTERM", this.#onSignal).off("SIGINT", this.#onSignal);
     inBackground(this.stop());
   });
@@ -107,50 +107,51 @@ class Listener implements Server {
     const { maxHeaderBytes, headTimeoutMs, idleTimeoutMs, maxConnections } = this.#limits;
     const upgrades = this.#upgrades;
     const server = createServer({
-      // Unknown to Node before 24.9, which hands over whatever asks for another protocol.
+      // Node before 24.9 does not know this option and hands over every upgrade request.
       ...(upgrades === undefined
         ? {}
         : { shouldUpgradeCallback: (request: IncomingMessage) => mayUpgrade(upgrades, request) }),
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: headTimeoutMs,
       keepAliveTimeout: idleTimeoutMs,
-      // A whole request has no set time: a body has its own, by its length.
+      // A request has no total time limit: the body has its own, by its length.
       requestTimeout: 0,
       connectionsCheckingInterval: Math.max(1, Math.min(1000, headTimeoutMs / 10)),
-      // Node would answer its want of one with no word to the log.
+      // Node would answer a missing one without a log line.
       requireHostHeader: false,
-      // Nobody reads a body that is not announced: Node need not make a stream's whole life of it, which costs a request 0.5 µs.
+      // A body that is not announced is never read: without its stream a request costs 0.5 µs less.
       optimizeEmptyRequests: true,
     });
-    // Node drops headers past a count without a word; the bytes of a head are bound already.
+    // Node silently drops headers past a count; the bytes of a head are limited already.
     server.maxHeadersCount = 0;
     server.maxConnections = maxConnections;
-    // Otherwise it ends its own side when a client ends its, and no answer goes out. Bun then no longer says that a client did.
+    // Otherwise Node ends its side when a client half-closes, and the response is lost. With this option Bun does not report
+    // a half-close.
     Object.assign(server, { httpAllowHalfOpen: !isBun });
-    // Which of them are idle, Node has its own idea of: it would cut an answer that its client is still taking.
+    // Node's own notion of idle would cut a response that the client still reads.
     server.closeIdleConnections = () => {};
-    this.#hear(server);
+    this.#addListeners(server);
     return server;
   }
 
-  /** What Node emits. Nothing that is done on an event raises: it would end the process. */
-  #hear(server: HttpServer): void {
-    const answering = this.#answering;
+  /** Adds the listeners. None of them throws, which would end the process. */
+  #addListeners(server: HttpServer): void {
+    const handler = this.#handler;
     const upgrades = this.#upgrades;
     const { sendTimeoutMs } = this.#limits;
-    // Past its own share of the limit Node closes a connection before it has made a socket of it.
+    // Past the limit Node closes a connection before it makes a socket.
     server.on(
       "drop",
-      guarded(undefined, () => this.#crowd.closed()),
+      guarded(undefined, () => this.#limitLog.closed()),
     );
     server.on("connection", (socket) => attempt(socket, () => this.#connect(socket)));
-    server.on("request", (request, response) => answering.answer(request, response, false));
+    server.on("request", (request, response) => handler.answer(request, response, false));
     server.on("checkContinue", (request, response) => {
-      attempt(request.socket, () => answering.answer(request, response, awaitsContinue(request, response)));
+      attempt(request.socket, () => handler.answer(request, response, awaitsContinue(request, response)));
     });
-    // Of an expectation nobody knows, nothing has to be made (RFC 9110 §10.1.1).
-    server.on("checkExpectation", (request, response) => answering.answer(request, response, false));
-    // With nobody to hear of it, Node takes a request that asks for another protocol for one that does not.
+    // An unknown expectation is ignored (RFC 9110 §10.1.1).
+    server.on("checkExpectation", (request, response) => handler.answer(request, response, false));
+    // Without this listener Node handles an upgrade request as a plain one.
     if (upgrades !== undefined) {
       server.on("upgrade", (request, _socket, head) => {
         attempt(request.socket, () => upgrades.answer(request, head));
@@ -166,55 +167,55 @@ class Listener implements Server {
   }
 
   #connect(socket: Socket): void {
-    // One that was handed over, and goes on, is known.
+    // A connection that was handed over and back is watched already.
     if (isWatched(socket)) return;
     if (this.#connections.size < this.#limits.maxConnections) this.#connections.watch(socket);
     else {
-      this.#crowd.closed();
+      this.#limitLog.closed();
       socket.destroy();
     }
   }
 
-  // Node hands over the bare connection: without an answer to it, the client would only see it close.
+  // Node hands over the bare connection: without a response the client would only see it close.
   #answerConnect(request: IncomingMessage, head: Buffer): void {
     const { socket } = request;
     const connection = this.#connections.of(socket);
-    // Whatever ends the connection does so without this.
+    // The connection is being closed already.
     if (connection.closing || connection.fault !== undefined) return;
     inTurn(connection, head, this.#limits.sendTimeoutMs, () => {
       const response = lastResponse(request, socket, this.#deadlines);
       const refused = refusedConnect(request.url as string);
-      if (refused === undefined) this.#answering.answer(request, response, false);
+      if (refused === undefined) this.#handler.answer(request, response, false);
       else refuseRequest(refused, response, this.#deadlines);
     });
   }
 
   async #stop(): Promise<number> {
     const { drainMs } = this.#limits;
-    const answering = this.#answering;
-    answering.stopping = true;
+    const handler = this.#handler;
+    handler.stopping = true;
     this.app.drain();
     process.off("SIGTERM", this.#onSignal).off("SIGINT", this.#onSignal);
-    logListener("info", `stopping, with ${answering.inFlight} requests in flight`);
+    logListener("info", `stopping, with ${handler.inFlight} requests in flight`);
     const closed = Promise.all(this.#servers.map(closeServer));
     this.#connections.closeIdle();
-    answering.endFeeds();
+    handler.endEventStreams();
     const { open, taken } = this.#upgrades ?? {};
     open?.stop();
     taken?.stop();
-    // A request that is answered meanwhile may be one that opens another connection of these.
-    const spoken = answering.answered().then(() => Promise.all([open?.ended(), taken?.ended()]));
-    const ended = Promise.all([spoken, closed]);
+    // A request that is still answered may open another such connection.
+    const protocolsEnded = handler.answered().then(() => Promise.all([open?.ended(), taken?.ended()]));
+    const ended = Promise.all([protocolsEnded, closed]);
     const drained = await isOverIn(drainMs, ended);
-    const upgraded = (open?.size ?? 0) + (taken?.size ?? 0);
-    const cut = drained ? 0 : answering.inFlight + this.#connections.unsent + upgraded;
-    answering.endStreams();
+    const openProtocols = (open?.size ?? 0) + (taken?.size ?? 0);
+    const cut = drained ? 0 : handler.inFlight + this.#connections.unsent + openProtocols;
+    handler.endStreams();
     taken?.cut();
     this.#connections.closeAll();
     await closed;
     this.#endMeasuring?.();
     this.#deadlines.stop();
-    this.#crowd.stop();
+    this.#limitLog.stop();
     await this.app.flush?.();
     logStopped(cut, drainMs);
     return cut;
@@ -233,7 +234,7 @@ function closeServer(server: HttpServer): Promise<void> {
   });
 }
 
-/** Whether some work is over in that time. What is over before leaves no timer behind. */
+/** Whether some work ends within a time. Work that is over leaves no timer. */
 async function isOverIn(ms: number, work: Promise<unknown>): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<false>((resolve) => {

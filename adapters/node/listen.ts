@@ -7,7 +7,7 @@ import { batch } from "../../src/logging/writer.ts";
 import type { Sink } from "../../src/logging/writer.ts";
 import type { Limits } from "../../src/server/options.ts";
 
-/** What came of listening: a server for each address, and where that is in words. */
+/** A server for each address, and the addresses as text. */
 interface Listening {
   readonly servers: readonly Server[];
   readonly port: number;
@@ -17,7 +17,7 @@ interface Listening {
 
 type BoundAddress = Omit<Listening, "url">;
 
-/** Listens where the limits say. Nothing stays open where it fails. */
+/** Listens on the address of the options. If one fails, nothing stays open. */
 export async function listen({ host, port, socket }: Limits, make: () => Server): Promise<Listening> {
   if (socket !== undefined) {
     return { servers: [await listenAtPath(socket, make)], port: 0, url: `unix:${socket}`, bound: socket };
@@ -26,7 +26,7 @@ export async function listen({ host, port, socket }: Limits, make: () => Server)
   return { ...listening, url: `http://${bracketed(host)}:${listening.port}` };
 }
 
-// What a dead server left behind is in the way, and nothing else is: neither what is in use, nor what is no socket.
+// Only the socket of a dead server is removed: neither one in use, nor a file that is not a socket.
 async function listenAtPath(path: string, make: () => Server): Promise<Server> {
   const server = make();
   try {
@@ -56,7 +56,7 @@ function isDead(path: string): Promise<boolean> {
   });
 }
 
-/** `localhost` is both loopback addresses, on one port; a machine without IPv6 has the one. */
+/** `localhost` is both loopback addresses, on one port; a machine without IPv6 has one. */
 async function listenAtHost(host: string, port: number, make: () => Server): Promise<BoundAddress> {
   if (host === "0.0.0.0" || host === "::") return everywhere(port, make);
   if (host !== "localhost") {
@@ -78,7 +78,7 @@ async function listenAtHost(host: string, port: number, make: () => Server): Pro
   return { servers: [four, six], port: taken, bound: "127.0.0.1 and [::1]" };
 }
 
-// One IPv6 socket takes IPv4 too, but where the machine has no IPv6 at all.
+// One IPv6 socket accepts IPv4 too, unless the machine has no IPv6.
 async function everywhere(port: number, make: () => Server): Promise<BoundAddress> {
   const six = make();
   try {
@@ -118,12 +118,12 @@ function bracketed(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** Standard error, many lines to a write, the last of them when the process exits. */
+/** Standard error, with many lines in a write; the last ones are written when the process exits. */
 export function stderrSink(): Sink {
   return (sink ??= makeSink());
 }
 
-// One for the process, however many servers it has: they write to one place.
+// One for the process, because all its servers write to one place.
 let sink: Sink | undefined;
 
 function makeSink(): Sink {
@@ -143,9 +143,9 @@ function makeSink(): Sink {
 }
 
 /**
- * A descriptor that never waits for whoever reads it. A pipe and a terminal are opened anew, as only Linux can: descriptor 2
- * is shared with whoever started this process, and `process.stderr`, touched once, would have all of them fail where it
- * is full. A socket is this process's own, and that is what makes it not wait. A file never does.
+ * A descriptor that never blocks. A pipe and a terminal are opened again, which only Linux can: descriptor 2 is shared with
+ * the parent process, and touching `process.stderr` makes it non-blocking, so writes of every process that shares it would
+ * fail when it is full. A socket is made non-blocking by `process.stderr` and belongs to this process. A file never blocks.
  */
 function ownDescriptor(): number {
   try {
@@ -161,11 +161,11 @@ function ownDescriptor(): number {
 export const isBun: boolean = "bun" in process.versions;
 const isNode = !isBun && !("deno" in process.versions);
 
-/** Node's own version; 0 on Bun and Deno, which tell one too and have none of what is Node's own. */
+/** Node's version; 0 on Bun and Deno, which report one but lack Node's internals. */
 export const nodeMajor: number = isNode ? Number.parseInt(process.versions.node, 10) : 0;
 
 /**
- * Whether this is a Node whose members without documentation are known to be what they are taken for: the tests saw it.
- * A newer one is asked for all of it by what is documented, which costs a request more.
+ * Whether this Node's undocumented members are known: the tests ran with it. On a newer one only documented members are
+ * used, which costs a request more.
  */
 export const isKnownNode: boolean = nodeMajor >= 20 && nodeMajor <= 26;

@@ -5,41 +5,41 @@ import { guarded } from "../../src/logging/raised.ts";
 import type { Deadline, Deadlines, DeadlineListener } from "../../src/server/deadlines.ts";
 import { discardLimit } from "./closing.ts";
 import { connectionOf, tooSlow } from "./connection.ts";
-import type { BodyReading, Taking } from "./connection.ts";
+import type { ConnectionBodyReader, PartReceiver } from "./connection.ts";
 import { leaveToStream, readFromParser } from "./parser-body.ts";
 
 type ChunkRead = Uint8Array | BodyFailure | undefined;
 
 /**
- * A body read part by part: by its events, between two of which the request is paused. Its own iterator costs a part
- * more, and leaves a request that does not flow again for whoever drops the rest.
+ * Reads a body part by part from its events; the request is paused between two. Its own iterator costs more for each part,
+ * and leaves a request that does not flow again for draining.
  */
-class BodyChunks implements BodyReading {
+class BodyChunks implements ConnectionBodyReader {
   readonly request: IncomingMessage;
   received = 0;
   readonly #deadline: Deadline;
-  #asked: ((read: ChunkRead) => void) | undefined = undefined;
-  readonly #heardPart: (part: Buffer) => void;
-  readonly #heardEnd: () => void;
+  #resolve: ((read: ChunkRead) => void) | undefined = undefined;
+  readonly #onPart: (part: Buffer) => void;
+  readonly #onEnd: () => void;
   #isOver = false;
-  /** What it came to, once it is over. */
+  /** The failure it ended with, if any. */
   failure: BodyFailure | undefined = undefined;
 
   constructor(request: IncomingMessage, deadlines: Deadlines) {
     this.request = request;
     this.#deadline = deadlines.body(this);
     this.#deadline.pause();
-    this.#heardPart = guarded(request.socket, (part: Buffer) => this.#take(part));
-    this.#heardEnd = guarded(request.socket, () => this.#end());
-    request.on("data", this.#heardPart).on("end", this.#heardEnd);
+    this.#onPart = guarded(request.socket, (part: Buffer) => this.#take(part));
+    this.#onEnd = guarded(request.socket, () => this.#end());
+    request.on("data", this.#onPart).on("end", this.#onEnd);
     connectionOf(request.socket).reads(this);
   }
 
-  /** The next part. Time in which nobody asks for one is not the client's. */
+  /** The next part. Time without a pending read is not charged to the client. */
   read(): Promise<ChunkRead> {
     if (this.#isOver) return Promise.resolve(this.failure);
     return new Promise((resolve) => {
-      this.#asked = resolve;
+      this.#resolve = resolve;
       this.#deadline.resume();
       this.request.resume();
     });
@@ -54,10 +54,10 @@ class BodyChunks implements BodyReading {
     this.#end();
   }
 
-  /** Leaves the rest to others: for whoever still reads, it is at its end. */
+  /** Leaves the rest to other readers: for this reader's caller the body ends. */
   release(): void {
     this.#end();
-    this.request.off("data", this.#heardPart).off("end", this.#heardEnd);
+    this.request.off("data", this.#onPart).off("end", this.#onEnd);
   }
 
   #take(part: Buffer): void {
@@ -65,7 +65,7 @@ class BodyChunks implements BodyReading {
     this.request.pause();
     this.#deadline.arrived(part.byteLength);
     this.#deadline.pause();
-    this.#answer(part);
+    this.#deliver(part);
   }
 
   #end(): void {
@@ -74,26 +74,26 @@ class BodyChunks implements BodyReading {
     this.request.pause();
     this.#deadline.clear();
     connectionOf(this.request.socket).hasRead(this);
-    this.#answer(this.failure);
+    this.#deliver(this.failure);
   }
 
-  #answer(read: ChunkRead): void {
-    this.#asked?.(read);
-    this.#asked = undefined;
+  #deliver(read: ChunkRead): void {
+    this.#resolve?.(read);
+    this.#resolve = undefined;
   }
 }
 
 const noBytes = new Uint8Array();
 
-/** One body being read whole: as the parser hands its parts over or, where it does not, by the events of its stream. */
-class BodyBuffer implements BodyReading, Taking, DeadlineListener {
+/** Reads one body whole: from the parser or, where that is not possible, from its stream's events. */
+class BodyBuffer implements ConnectionBodyReader, PartReceiver, DeadlineListener {
   readonly request: IncomingMessage;
   received = 0;
   failure: BodyFailure | undefined = undefined;
   readonly #limit: number;
   readonly #receiver: BodyReceiver;
   readonly #deadline: Deadline;
-  /** Most bodies are one part: a list of it would have room made for seventeen. */
+  /** Most bodies are one part: V8 would make room for seventeen in a list. */
   #first: Buffer | undefined = undefined;
   #others: Buffer[] | undefined = undefined;
   #isOver = false;
@@ -105,7 +105,7 @@ class BodyBuffer implements BodyReading, Taking, DeadlineListener {
     this.#deadline = deadlines.body(this);
   }
 
-  /** @param isOurs Nobody else hears what the request tells as a stream. */
+  /** @param isOurs No other code listens to the request's stream. */
   start(isOurs: boolean): void {
     const { request } = this;
     if (!isOurs || !readFromParser(request, this)) {
@@ -128,10 +128,10 @@ class BodyBuffer implements BodyReading, Taking, DeadlineListener {
   }
 
   end(): void {
-    this.#finish(this.#taken());
+    this.#finish(this.#joined());
   }
 
-  // What is left on the wire is the writer's to drop.
+  // The response's writer drops the rest of the body.
   fail(failure: BodyFailure): void {
     if (this.#isOver) return;
     this.failure = failure;
@@ -144,7 +144,7 @@ class BodyBuffer implements BodyReading, Taking, DeadlineListener {
     this.fail(tooSlow);
   }
 
-  #taken(): Uint8Array {
+  #joined(): Uint8Array {
     const first = this.#first ?? noBytes;
     return this.#others === undefined ? first : joined([first, ...this.#others], this.received);
   }
@@ -158,33 +158,33 @@ class BodyBuffer implements BodyReading, Taking, DeadlineListener {
   }
 }
 
-/** Takes what is left of a body off the wire, and drops it. */
-export class DrainedBody implements BodyReading {
+/** Reads and drops the rest of a body. */
+export class DrainedBody implements ConnectionBodyReader {
   readonly request: IncomingMessage;
   readonly #limit: number;
   readonly #done: () => void;
   readonly #deadline: Deadline;
-  readonly #heardPart: (part: Buffer) => void;
-  readonly #heardEnd: () => void;
+  readonly #onPart: (part: Buffer) => void;
+  readonly #onEnd: () => void;
   #dropped = 0;
 
-  /** `done` is called once: at the body's end, past `limit` bytes of it, or where no more comes in the time for it. */
+  /** `done` is called once: at the body's end, after more than `limit` bytes, or at the deadline. */
   constructor(
     request: IncomingMessage,
     limit: number,
-    wait: (waiting: DeadlineListener) => Deadline,
+    wait: (listener: DeadlineListener) => Deadline,
     done: () => void,
   ) {
     this.request = request;
     this.#limit = limit;
     this.#done = done;
     this.#deadline = wait(this);
-    this.#heardPart = guarded(request.socket, (part: Buffer) => this.#drop(part));
-    this.#heardEnd = guarded(request.socket, () => this.#finish());
+    this.#onPart = guarded(request.socket, (part: Buffer) => this.#drop(part));
+    this.#onEnd = guarded(request.socket, () => this.#finish());
   }
 
   start(): void {
-    this.request.on("data", this.#heardPart).on("end", this.#heardEnd).resume();
+    this.request.on("data", this.#onPart).on("end", this.#onEnd).resume();
     connectionOf(this.request.socket).reads(this);
   }
 
@@ -205,46 +205,45 @@ export class DrainedBody implements BodyReading {
   #finish(): void {
     this.#deadline.clear();
     connectionOf(this.request.socket).hasRead(this);
-    this.request.off("data", this.#heardPart).off("end", this.#heardEnd).pause();
+    this.request.off("data", this.#onPart).off("end", this.#onEnd).pause();
     this.#done();
   }
 }
 
 /**
- * Drops a body that nobody reads while its answer is made or streamed. Node reads nothing of a socket while a body waits to be
- * read, and a socket that is not read tells neither a FIN nor a RST: the handler would wait for a client that has gone, and
- * hold the connection, for ever. Past `discardLimit` bytes as many again are read after each look of the deadlines, so that who
- * sends on and on is read slowly.
+ * Drops an unread body while its response is made or streamed. Node does not read a socket while a body waits to be read,
+ * and such a socket reports neither a FIN nor a RST: the handler would wait forever for a client that has gone. After
+ * `discardLimit` bytes, as many are read after each check of the deadlines, so a client that keeps sending is read slowly.
  */
-class Draining implements BodyReading, DeadlineListener {
+class Draining implements ConnectionBodyReader, DeadlineListener {
   readonly request: IncomingMessage;
   dropped = 0;
   readonly #deadlines: Deadlines;
-  /** Bytes to drop before the next look. */
+  /** Bytes to drop before the next check. */
   #allowed = discardLimit;
   #pause: Deadline | undefined = undefined;
-  readonly #heardPart: (part: Buffer) => void;
-  readonly #heardEnd: () => void;
+  readonly #onPart: (part: Buffer) => void;
+  readonly #onEnd: () => void;
 
   constructor(request: IncomingMessage, deadlines: Deadlines) {
     this.request = request;
     this.#deadlines = deadlines;
-    this.#heardPart = guarded(request.socket, (part: Buffer) => this.#drop(part));
-    this.#heardEnd = guarded(request.socket, () => this.stop());
+    this.#onPart = guarded(request.socket, (part: Buffer) => this.#drop(part));
+    this.#onEnd = guarded(request.socket, () => this.stop());
   }
 
   start(): void {
-    this.request.on("data", this.#heardPart).on("end", this.#heardEnd);
+    this.request.on("data", this.#onPart).on("end", this.#onEnd);
     connectionOf(this.request.socket).reads(this);
     if (this.#pause === undefined) this.request.resume();
   }
 
-  /** Leaves the rest to others. */
+  /** Leaves the rest to other readers. */
   stop(): void {
     this.#pause?.clear();
     this.#pause = undefined;
     connectionOf(this.request.socket).hasRead(this);
-    this.request.off("data", this.#heardPart).off("end", this.#heardEnd).pause();
+    this.request.off("data", this.#onPart).off("end", this.#onEnd).pause();
   }
 
   fail(): void {
@@ -266,7 +265,7 @@ class Draining implements BodyReading, DeadlineListener {
   }
 }
 
-/** A body as `node:http` brings it. Nothing is read, and the client not told to send it, before it is asked for. */
+/** A body from `node:http`. Before the first read nothing is read, and no `100 Continue` is sent. */
 export class IncomingBody implements BodySource {
   readonly length: number | undefined;
   readonly #request: IncomingMessage;
@@ -303,31 +302,31 @@ export class IncomingBody implements BodySource {
     this.#whole.start(this.#isOurs);
   }
 
-  /** Bytes that have not come yet; undefined where no length says how many. */
+  /** Bytes still to arrive; undefined without a length. */
   get left(): number | undefined {
     if (this.length === undefined) return undefined;
     const taken = this.#whole?.received ?? this.#parts?.received ?? 0;
     return this.length - taken - this.dropped - this.#request.readableLength;
   }
 
-  /** Bytes that came, and that nobody read. */
+  /** Bytes that were received and dropped. */
   get dropped(): number {
     return this.#draining?.dropped ?? 0;
   }
 
-  /** Whether the rest is not to be waited for: the client was never told to send it, or stopped, or sent what is no body. */
+  /** Whether the rest must not be awaited: the client got no `100 Continue`, or stopped, or sent an invalid body. */
   get isLost(): boolean {
     const failure = this.#whole?.failure ?? this.#parts?.failure;
     return this.#sendContinue !== undefined || (failure !== undefined && failure !== bodyTooLarge);
   }
 
-  /** The request is answered: the rest is the writer's to drop. */
+  /** The request is answered: the response's writer drops the rest. */
   release(): void {
     this.#parts?.release();
     this.#draining?.stop();
   }
 
-  /** Nobody reads it, or the rest of it. The client is not told to send it. */
+  /** Drops the body, or its rest, without `100 Continue`. */
   drain(): void {
     this.#draining ??= new Draining(this.#request, this.#deadlines);
     this.#draining.start();

@@ -15,12 +15,12 @@ import type { ServerState } from "./stream.ts";
 
 const header = "_header";
 
-/** A response as Node keeps it: the head is there as soon as it is text. */
+/** Node's member of a response: the head as text, once written. */
 interface Kept {
   [header]: string | null;
 }
 
-/** Whether an answer tells what nearly every one does, in the order that the app tells it, and nothing else. */
+/** Whether a head has exactly the headers that nearly every response has, in the app's order. */
 function isFastHead({ head }: WireResponse): boolean {
   return (
     isKnownNode &&
@@ -33,11 +33,11 @@ function isFastHead({ head }: WireResponse): boolean {
 }
 
 /**
- * Has a response begin with an ordinary head, on a connection that goes on. `writeHead` looks for what else there may be, and
- * at every character of what the app has looked at: 0.4 µs of a request, which is a twentieth.
+ * Writes such a head directly, on a connection that stays open. `writeHead` looks for further headers and checks every
+ * character again: 0.4 µs, a twentieth of a request.
  */
 function setFastHead(response: ServerResponse, { status, head }: WireResponse, phrase: string): void {
-  // What others that look at responses go by.
+  // Other code that reads responses uses these.
   response.statusCode = status;
   response.statusMessage = phrase;
   (response as unknown as Kept)[header] =
@@ -45,23 +45,23 @@ function setFastHead(response: ServerResponse, { status, head }: WireResponse, p
     `content-length: ${head[7]}\r\n\r\n`;
 }
 
-// RFC 9110's names, where Node still has older ones.
+// RFC 9110's phrases, where Node has older ones.
 const phrases: { readonly [status: number]: string } = {
   ...STATUS_CODES,
   413: "Content Too Large",
   422: "Unprocessable Content",
 };
 
-/** Writes an answer: for an ordinary one, one `writeHead` and one `end`. */
-export function write(exchange: NodeExchange, sent: WireResponse, writing: ServerState): void {
-  // No more than a parser that takes what asks for a WebSocket for what does not.
+/** Writes a response: usually with one `writeHead` and one `end`. */
+export function write(exchange: NodeExchange, sent: WireResponse, server: ServerState): void {
+  // A WebSocket answer without an upgrade event: the parser did not recognize the upgrade.
   if (sent.socket !== undefined) return hangUpWhenIdle(exchange);
   const left = exchange.request.complete ? undefined : exchange.incoming;
-  if (left === undefined) send(exchange, sent, writing, endsAfter(exchange, sent, writing));
-  else writeUnread(exchange, left, sent, writing);
+  if (left === undefined) send(exchange, sent, server, closesAfter(exchange, sent, server));
+  else writeUnread(exchange, left, sent, server);
 }
 
-/** Closes a connection that cannot become a socket, once what is ahead of it is answered. */
+/** Closes a connection that cannot become a WebSocket, after the earlier responses. */
 function hangUpWhenIdle({ request: { socket } }: NodeExchange): void {
   const connection = connectionOf(socket);
   connection.closing = true;
@@ -69,100 +69,99 @@ function hangUpWhenIdle({ request: { socket } }: NodeExchange): void {
 }
 
 /**
- * An answer to a request whose body has not come whole. The connection goes on only if the rest is dropped, for what
- * comes behind would be taken for a request. Of a known length, whether it goes on is known too, and the answer waits
- * for nothing. In chunks, only the end of them tells: the rest is dropped first, so that the head can say what is true.
+ * Answers a request whose body is incomplete. The connection stays open only if the rest is dropped, because it would be
+ * read as a request. With a known length, this is decided at once. In chunks only the end shows it: the rest is dropped
+ * before the head is written.
  */
-function writeUnread(exchange: NodeExchange, body: IncomingBody, sent: WireResponse, writing: ServerState): void {
+function writeUnread(exchange: NodeExchange, body: IncomingBody, sent: WireResponse, server: ServerState): void {
   body.release();
   const { left, dropped } = body;
   const isTooMuch = dropped + (left ?? 0) > discardLimit;
   const isLost = body.isLost || connectionOf(exchange.request.socket).fault !== undefined;
-  if (isTooMuch || isLost || endsAfter(exchange, sent, writing)) sendLast(exchange, body, sent, writing);
-  else if (left === undefined) sendWhenDropped(exchange, body, sent, writing);
-  else sendAndDrop(exchange, sent, writing);
+  if (isTooMuch || isLost || closesAfter(exchange, sent, server)) sendLast(exchange, body, sent, server);
+  else if (left === undefined) sendWhenDropped(exchange, body, sent, server);
+  else sendAndDrop(exchange, sent, server);
 }
 
-function sendWhenDropped(exchange: NodeExchange, body: IncomingBody, sent: WireResponse, writing: ServerState): void {
+function sendWhenDropped(exchange: NodeExchange, body: IncomingBody, sent: WireResponse, server: ServerState): void {
   const { request, response } = exchange;
   connectionOf(request.socket).sends(response);
   const done = (): void => {
     if (response.destroyed) return;
-    if (request.complete) send(exchange, sent, writing, endsAfter(exchange, sent, writing));
-    else sendLast(exchange, body, sent, writing);
+    if (request.complete) send(exchange, sent, server, closesAfter(exchange, sent, server));
+    else sendLast(exchange, body, sent, server);
   };
   new DrainedBody(
     request,
     discardLimit - body.dropped,
-    (waiting) => writing.deadlines.time(lingerMs, waiting),
+    (waiting) => server.deadlines.time(lingerMs, waiting),
     done,
   ).start();
 }
 
-function sendAndDrop(exchange: NodeExchange, sent: WireResponse, writing: ServerState): void {
+function sendAndDrop(exchange: NodeExchange, sent: WireResponse, server: ServerState): void {
   const { request } = exchange;
   const done = (): void => {
     if (!request.complete) connectionOf(request.socket).whenIdle(() => request.socket.destroySoon());
   };
-  new DrainedBody(request, Number.POSITIVE_INFINITY, (waiting) => writing.deadlines.body(waiting), done).start();
-  send(exchange, sent, writing, false);
+  new DrainedBody(request, Number.POSITIVE_INFINITY, (waiting) => server.deadlines.body(waiting), done).start();
+  send(exchange, sent, server, false);
 }
 
-function endsAfter(exchange: NodeExchange, sent: WireResponse, { stopping }: ServerState): boolean {
+function closesAfter(exchange: NodeExchange, sent: WireResponse, { stopping }: ServerState): boolean {
   const { request, response } = exchange;
   if (sent.closes || stopping || !response.shouldKeepAlive) return true;
-  if (request.httpVersionMinor === 0) return endsOld(exchange, sent);
-  // Bun closes the connection where a client asks for it, and keeps that to itself.
-  return isBun && asksForEnd(exchange);
+  if (request.httpVersionMinor === 0) return closesHttp10(exchange, sent);
+  // Bun closes the connection for `Connection: close` without telling.
+  return isBun && asksForClose(exchange);
 }
 
-// In HTTP/1.0, what has no length ends with the connection; what came in chunks, someone before us may have framed
-// another way (RFC 9112 §6.1); and of `keep-alive, close`, Node hears the first.
-function endsOld(exchange: NodeExchange, { body }: WireResponse): boolean {
+// In HTTP/1.0 a body without a length ends with the connection, and a chunked request may have been framed differently by a
+// proxy (RFC 9112 §6.1). Of `keep-alive, close` Node reads only the first.
+function closesHttp10(exchange: NodeExchange, { body }: WireResponse): boolean {
   if (exchange.framing === "chunked" || (isStream(body) && body.length === undefined)) return true;
-  return asksForEnd(exchange);
+  return asksForClose(exchange);
 }
 
-function asksForEnd(exchange: NodeExchange): boolean {
+function asksForClose(exchange: NodeExchange): boolean {
   return lists(exchange.lines("connection"), "close");
 }
 
-function sendLast(exchange: NodeExchange, body: IncomingBody, sent: WireResponse, writing: ServerState): void {
-  lingerAtEnd(exchange.request.socket, writing.deadlines);
-  // A stream may be quiet for hours: only a socket that is read tells that its client has gone.
+function sendLast(exchange: NodeExchange, body: IncomingBody, sent: WireResponse, server: ServerState): void {
+  lingerAtEnd(exchange.request.socket, server.deadlines);
+  // A stream may be quiet for hours: only a socket that is read shows that its client has gone.
   if (isStream(sent.body)) body.drain();
-  send(exchange, sent, writing, true);
+  send(exchange, sent, server, true);
 }
 
-function send(exchange: NodeExchange, sent: WireResponse, writing: ServerState, closes: boolean): void {
+function send(exchange: NodeExchange, sent: WireResponse, server: ServerState, closes: boolean): void {
   const { request, response } = exchange;
   const { body } = sent;
-  const isPlain =
-    !closes && request.httpVersionMinor === 1 && !writing.isMounted && isFastHead(sent) && !isStream(body);
+  const isPlain = !closes && request.httpVersionMinor === 1 && !server.isMounted && isFastHead(sent) && !isStream(body);
   if (isPlain) setFastHead(response, sent, phrase(sent));
-  else writeHead(exchange, sent, writing, closes);
-  if (isStream(body)) return stream(response, body, isEventStream(sent), writing);
+  else writeHead(exchange, sent, server, closes);
+  if (isStream(body)) return stream(response, body, isEventStream(sent), server);
   if (body === undefined) response.end();
   else response.end(body);
   if (response.writableLength === 0) return;
   connectionOf(request.socket).sends(response);
-  sendWithin(response, writing);
+  sendWithin(response, server);
 }
 
-function writeHead(exchange: NodeExchange, sent: WireResponse, writing: ServerState, closes: boolean): void {
+function writeHead(exchange: NodeExchange, sent: WireResponse, server: ServerState, closes: boolean): void {
   const { request, response } = exchange;
   response.sendDate = false;
   if (closes) connectionOf(request.socket).closing = true;
-  // A kept HTTP/1.1 connection needs no word; HTTP/1.0 is told by Node.
+  // An HTTP/1.1 connection stays open without a header; Node adds one for HTTP/1.0.
   else if (request.httpVersionMinor === 1) response.removeHeader("connection");
   const head = framed(exchange, sent, closes);
-  if (writing.isMounted) setAmongOthers(response, head);
-  if (writing.isMounted) response.writeHead(sent.status, phrase(sent));
+  if (server.isMounted) mergeHead(response, head);
+  if (server.isMounted) response.writeHead(sent.status, phrase(sent));
   else response.writeHead(sent.status, phrase(sent), head);
 }
 
-// Beside what middleware of the server it is mounted in has set: of one name, ours stands in its place.
-function setAmongOthers(response: ServerResponse, head: readonly string[]): void {
+// Merges with the headers that a hosting server's middleware has set: the app's replaces one of the same name.
+function mergeHead(response: ServerResponse, head: readonly string[]): void {
   for (let i = 0; i < head.length; i += 2) if (!isAdded(head[i])) response.removeHeader(head[i] as string);
   for (let i = 0; i < head.length; i += 2) response.appendHeader(head[i] as string, head[i + 1] as string);
 }
@@ -175,7 +174,7 @@ function phrase({ status }: WireResponse): string {
   return phrases[status] ?? "";
 }
 
-// What only the connection knows of a head: how a stream's end is told, and whether the connection goes on.
+// The headers that only the connection knows: how a stream is framed, and whether the connection closes.
 function framed({ request }: NodeExchange, { head, body }: WireResponse, closes: boolean): string[] {
   const chunked = isStream(body) && body.length === undefined && request.httpVersionMinor === 1;
   if (!chunked && !closes) return head as string[];

@@ -7,17 +7,18 @@ import type { ListenableTransport, SocketListener } from "../../src/sockets/sock
 import { lingerMs } from "./closing.ts";
 import { isBun } from "./listen.ts";
 
-/** Past it a message's copy costs more than the second piece that `ws` writes it in. */
-const mostShort = 4096;
-/** The first byte of a frame that is a whole message. */
+/** The longest message for which a copy costs less than the second write of `ws`. */
+const maxShortLength = 4096;
+/** The first byte of an unfragmented frame. */
 const whole = { text: 0x81, binary: 0x82 } as const;
 
 /**
- * Writes a short message as one frame (RFC 6455 §5.2) in one piece: `ws` writes its head by itself, which costs an echo a
- * third. It takes its turn among what `ws` writes, which holds nothing back where nothing is compressed. False for a longer one.
+ * Writes a short message as one frame (RFC 6455 §5.2) in one write: `ws` writes the head separately, which costs an echo a
+ * third. The order with `ws`'s own writes is kept, because without compression `ws` buffers nothing. False for a longer
+ * message.
  */
 function writeShort(socket: Socket, data: string | Uint8Array): boolean {
-  if (data.length > mostShort) return false;
+  if (data.length > maxShortLength) return false;
   if (typeof data !== "string") {
     const frame = frameFor(whole.binary, data.length);
     frame.set(data, frame.length - data.length);
@@ -26,7 +27,7 @@ function writeShort(socket: Socket, data: string | Uint8Array): boolean {
   }
   const length = Buffer.byteLength(data);
   if (length === data.length) {
-    // Nothing but ASCII: the system takes it as it is, head and all.
+    // Only ASCII: head and text are written as one string.
     socket.write(asciiHead(length) + data, "latin1");
     return true;
   }
@@ -41,7 +42,7 @@ function asciiHead(length: number): string {
   return String.fromCharCode(whole.text, 126, length >> 8, length & 0xff);
 }
 
-/** A frame without its message. A length of three bytes a character at the most fits into two. */
+/** A frame without its message. Its length, at most three bytes a character, fits into two bytes. */
 function frameFor(first: number, length: number): Buffer {
   const frame = Buffer.allocUnsafe((length < 126 ? 2 : 4) + length);
   frame[0] = first;
@@ -54,22 +55,22 @@ function frameFor(first: number, length: number): Buffer {
   return frame;
 }
 
-/** What a client may have been sent and not have taken before a `send` waits for it. */
+/** Sent bytes that a client may leave unread before a `send` waits. */
 const maxWaitingBytes = 65_536;
-/** What Bun has in the place of `ws` speaks on a connection of its own. */
+/** Bun's replacement of `ws` has a connection of its own. */
 const ownsWire = !isBun;
 
-/** A socket of the `ws` package. */
+/** A WebSocket of the `ws` package. */
 export class WsTransport implements ListenableTransport {
   readonly #ws: WebSocket;
   readonly #socket: Socket;
   readonly #sendTimeoutMs: number;
   readonly #deadlines: Deadlines;
-  /** Whoever hears of it. */
+  /** Receives the socket's events. */
   listener: SocketListener | undefined = undefined;
-  /** How many sends wait for the client to take them. */
+  /** The number of sends that wait for the client to read. */
   #waiting = 0;
-  /** Why it ended, where that was not by a close. */
+  /** Why it ended, if not by a close frame. */
   #fault: string | undefined = undefined;
 
   constructor(ws: WebSocket, socket: Socket, sendTimeoutMs: number, deadlines: Deadlines) {
@@ -82,7 +83,8 @@ export class WsTransport implements ListenableTransport {
   start(listener: SocketListener): void {
     this.listener = listener;
     const socket = this.#socket;
-    // Both sides have closed it, and `ws` tells once the client ends the connection too, which it waits 30 s for.
+    // Both sides have sent a close frame. `ws` reports the end only when the client ends the connection too, for which it
+    // waits 30 s.
     const finished = guarded(socket, () => {
       const deadline = this.#deadlines.time(lingerMs, { expire: () => socket.destroy() });
       socket.once("close", () => deadline.clear());
@@ -96,7 +98,7 @@ export class WsTransport implements ListenableTransport {
       this.#fault ??= error.code ?? "a fault";
     });
     const closed = guarded(socket, (code: number, reason: Buffer) => {
-      // 1006 is no code of a close: there was none (RFC 6455 §7.1.5).
+      // 1006 means that there was no close frame (RFC 6455 §7.1.5).
       if (this.#fault === undefined && code !== 1006) listener.closed(code, reason.toString());
       else listener.lost(this.#fault ?? "the connection ended without a close");
     });
@@ -106,7 +108,7 @@ export class WsTransport implements ListenableTransport {
 
   send(data: string | Uint8Array): boolean | Promise<boolean> {
     const { readyState, OPEN } = this.#ws;
-    // `ws` hears of its connection's end a turn later, which a handler that sends on and on would never let come.
+    // `ws` notices its connection's end a turn later, which never comes while a handler sends without a pause.
     if (readyState !== OPEN || this.#socket.destroyed) return false;
     if (this.#ws.bufferedAmount < maxWaitingBytes) {
       if (!ownsWire || !writeShort(this.#socket, data)) this.#ws.send(data);
@@ -121,8 +123,8 @@ export class WsTransport implements ListenableTransport {
 
   close(code: number | undefined, reason: string): Promise<unknown> | undefined {
     this.#ws.close(code, reason);
-    // Called back once everything before it is with the system: `ws` says nothing of it. One that the client closed first
-    // is ended already.
+    // The callback runs once everything before it is written, which `ws` does not report. A socket that the client closed
+    // first has ended already.
     const isBehind = ownsWire && this.#socket.writable && this.#ws.bufferedAmount > 0;
     return isBehind ? this.#waitFor((written) => this.#socket.write("", written)) : undefined;
   }
@@ -144,7 +146,7 @@ export class WsTransport implements ListenableTransport {
     return new Promise((resolve) => {
       const written = guarded(this.#socket, (error?: Error | null) => {
         if (--this.#waiting === 0) this.#socket.setTimeout(0).off("timeout", this.#timedOut);
-        // Node tells of no error where the connection was closed while it wrote.
+        // Node reports no error where the connection was closed during the write.
         resolve((error === undefined || error === null) && !this.#socket.destroyed);
       });
       write(written);

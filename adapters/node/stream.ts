@@ -8,34 +8,34 @@ import type { Deadlines } from "../../src/server/deadlines.ts";
 import { lingerMs } from "./closing.ts";
 import { connectionOf } from "./connection.ts";
 
-/** A stream that a stopping server may have to end. */
+/** An open stream, which a stopping server may end. */
 export interface OpenStream {
-  readonly isFeed: boolean;
+  readonly isEventStream: boolean;
   cut(): void;
 }
 
-/** What the writing of an answer needs to know of its server. */
+/** The server's state that responses need. */
 export interface ServerState {
   readonly deadlines: Deadlines;
   readonly sendTimeoutMs: number;
-  /** No further request is taken: every answer says so. */
+  /** No further request is accepted: every response closes its connection. */
   readonly stopping: boolean;
-  /** Another's server listens, whose middleware may have set headers, and which has time-outs of its own. */
+  /** Another server listens, whose middleware may have set headers, and which has timeouts of its own. */
   readonly isMounted: boolean;
-  /** The streams that are being sent. */
+  /** The open streams. */
   readonly streams: Set<OpenStream>;
-  /** The server stops, and a stream of events that begins now ends at once. */
-  readonly endsFeeds: boolean;
+  /** The server stops, so an event stream that begins now ends at once. */
+  readonly endsEventStreams: boolean;
 }
 
 /**
- * Bounds how long a client may take nothing of an answer. Node's own socket time-out knows whether any byte was taken
- * since it last looked; `timedOut` is what it then does.
+ * Limits how long a client may read nothing of a response. Node's socket timeout knows whether bytes were read since its
+ * last check; then it calls `timedOut`.
  */
 export function sendWithin(response: ServerResponse, { sendTimeoutMs, isMounted }: ServerState): void {
   const { socket } = response.req;
   if (!isMounted) socket.setTimeout(sendTimeoutMs);
-  // Another's server does what it will when a connection times out, but where the answer whose turn it is hears of it.
+  // Another server handles timeouts of its connections, unless the response that is being written listens for them.
   else if (response.socket === null)
     response.once(
       "socket",
@@ -54,7 +54,7 @@ function sendWithinMounted(response: ServerResponse, socket: Socket, sendTimeout
     "timeout",
     guarded(socket, () => timedOut(socket, sendTimeoutMs)),
   );
-  // Ahead of Node's own listener, which sets how long the connection may then be idle.
+  // Before Node's own listener, which sets the keep-alive timeout.
   response.prependOnceListener(
     "finish",
     guarded(socket, () => {
@@ -64,7 +64,7 @@ function sendWithinMounted(response: ServerResponse, socket: Socket, sendTimeout
   socket.setTimeout(sendTimeoutMs);
 }
 
-/** A connection on which nothing went either way for a time: closed where its client is what kept it. */
+/** Handles a connection without traffic for a time: it is closed if the client is the cause. */
 export function timedOut(socket: Socket, sendTimeoutMs: number): void {
   const connection = connectionOf(socket);
   if (unsentBytes(socket) > 0) {
@@ -72,82 +72,83 @@ export function timedOut(socket: Socket, sendTimeoutMs: number): void {
     connection.stoppedReading = true;
     socket.destroy();
   } else if (connection.isIdle && !(connection.isFresh && connection.mayHaveBegun)) {
-    // Half of its first head has a time of its own.
+    // An incomplete first head has its own timeout.
     socket.destroy();
   }
 }
 
-// Bun's sockets know of nothing that waits in them, its answers do; Node's own name for the one whose turn it is.
+// Bun's sockets do not count their unsent bytes; its response does. `_httpMessage` is Node's name for the response that is
+// being written.
 function unsentBytes(socket: Socket): number {
   const answer = Reflect.get(socket, "_httpMessage") as ServerResponse | null | undefined;
   return socket.writableLength || (answer?.writableLength ?? 0);
 }
 
-/** Closes the connection with the answer unfinished, once what was written of it is out. */
-function hangUp(response: ServerResponse, writing: ServerState): void {
+/** Closes the connection with the response incomplete, once its written part is sent. */
+function hangUp(response: ServerResponse, server: ServerState): void {
   const { socket } = response.req;
   if (socket.destroyed) return;
-  sendWithin(response, writing);
-  // Called once everything before it is with the socket: Node holds it back, and behind the answers before it.
+  sendWithin(response, server);
+  // Called once everything before it is with the socket; Node holds it back behind earlier responses.
   response.write(
     "",
     guarded(socket, () => socket.destroySoon()),
   );
 }
 
-/** Writes a body as it is made, never further ahead of the client than a part. */
-export function stream(response: ServerResponse, body: StreamBody, isFeed: boolean, writing: ServerState): void {
+/** Writes a body as it is made, at most one part ahead of the client. */
+export function stream(response: ServerResponse, body: StreamBody, isEventStream: boolean, server: ServerState): void {
   const connection = connectionOf(response.req.socket);
   connection.begins();
-  if (!isFeed) connection.sends(response);
-  // It comes once, and `once` would keep two more objects for as long as the stream goes on.
+  if (!isEventStream) connection.sends(response);
+  // It is emitted once, and `once` would keep two more objects while the stream is open.
   response.on(
     "close",
     guarded(response.req.socket, () => connection.streamed()),
   );
   response.flushHeaders();
-  new NodeStream(response, body, isFeed, writing).run();
+  new NodeStream(response, body, isEventStream, server).run();
 }
 
-/** Of one that writes itself, as events do, nothing waits here: a subscriber is kept in memory for hours. */
+/** For a body that writes itself, as events do, nothing is pending here: a subscriber stays in memory for hours. */
 class NodeStream implements StreamSink, OpenStream {
-  readonly isFeed: boolean;
+  readonly isEventStream: boolean;
   readonly #response: ServerResponse;
   readonly #socket: Socket;
   readonly #body: StreamBody;
-  readonly #writing: ServerState;
-  /** What makes the body, which is told when nobody reads any further. */
+  readonly #server: ServerState;
+  /** The source of the body, which is cancelled when reading ends. */
   #source: Parts | StreamWriting | undefined = undefined;
   #isCut = false;
   #hasEnded = false;
   #draining: Promise<void> | undefined = undefined;
-  /** Ends the wait for a part, where one is waited for. */
+  /** Ends the wait for a part, if there is one. */
   #wake: (() => void) | undefined = undefined;
 
-  constructor(response: ServerResponse, body: StreamBody, isFeed: boolean, writing: ServerState) {
-    this.isFeed = isFeed;
+  constructor(response: ServerResponse, body: StreamBody, isEventStream: boolean, server: ServerState) {
+    this.isEventStream = isEventStream;
     this.#response = response;
     this.#socket = response.req.socket;
     this.#body = body;
-    this.#writing = writing;
+    this.#server = server;
   }
 
   run(): void {
-    // The connection's end and not the answer's: Node 20 tells that to the one answer whose turn it is.
+    // The connection's event and not the response's: Node 20 emits it only on the response that is being written.
     this.#socket.on("close", this.#cancel);
-    this.#writing.streams.add(this);
+    this.#server.streams.add(this);
     this.#begin();
-    // Asked for while the server ran, and answered when it did not any more.
-    if (this.isFeed && this.#writing.endsFeeds) this.cut();
+    // It was requested while the server ran, and answered after it stopped.
+    if (this.isEventStream && this.#server.endsEventStreams) this.cut();
   }
 
   #begin(): void {
     const { writeTo } = this.#body;
-    // Has the body write what it makes when it makes it: a wait for each part would cost an event as much as its writing.
+    // The body writes when it has something: waiting for each part would cost an event as much as writing it.
     if (writeTo !== undefined) {
       const source = writeTo(this);
       this.#source = source;
-      // It may be over by now, and was not to be told before.
+      // It may have ended meanwhile, before the source could be cancelled.
       if (this.#hasEnded) source.cancel();
       return;
     }
@@ -161,7 +162,7 @@ class NodeStream implements StreamSink, OpenStream {
       .catch((thrown: unknown) => caught(thrown, this.#socket));
   }
 
-  // Over before anybody is told: a producer that sends on and on would never let that turn come.
+  // Checked before the event: a producer that sends without a pause would never let its turn come.
   write(part: Uint8Array): boolean {
     return !this.#isOver() && this.#response.write(part);
   }
@@ -176,7 +177,7 @@ class NodeStream implements StreamSink, OpenStream {
   }
 
   fail(thrown: unknown): void {
-    // Whoever is told that nobody reads any further may well raise.
+    // A producer that is cancelled may throw.
     this.#over(this.#isOver() ? this.#gone() : "failed", thrown);
   }
 
@@ -190,22 +191,22 @@ class NodeStream implements StreamSink, OpenStream {
     }
   };
 
-  /** The server stops: what makes it is told, and what was written goes out. */
+  /** The server stops: the source is cancelled, and what was written is sent. */
   cut(): void {
     if (this.#hasEnded || this.#isCut) return;
     this.#isCut = true;
     this.#cancel();
-    hangUp(this.#response, this.#writing);
-    // Behind another answer it has not its turn yet, and that one has the time that any has.
+    hangUp(this.#response, this.#server);
+    // Behind another response it is not being written yet, and the other one has its own timeout.
     if (this.#response.socket === null) return;
-    const deadline = this.#writing.deadlines.time(lingerMs, { expire: () => this.#socket.destroy() });
+    const deadline = this.#server.deadlines.time(lingerMs, { expire: () => this.#socket.destroy() });
     this.#socket.once("close", () => deadline.clear());
   }
 
   #over(how: StreamEnd, thrown?: unknown): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#writing.streams.delete(this);
+    this.#server.streams.delete(this);
     this.#socket.off("close", this.#cancel);
     this.#end(how);
     this.#body.request?.ended(how, thrown);
@@ -213,12 +214,12 @@ class NodeStream implements StreamSink, OpenStream {
 
   #end(how: StreamEnd): void {
     if (how === "finished") {
-      sendWithin(this.#response, this.#writing);
+      sendWithin(this.#response, this.#server);
       this.#response.end();
       return;
     }
     inBackground(this.#source?.cancel());
-    if (!this.#isOver()) hangUp(this.#response, this.#writing);
+    if (!this.#isOver()) hangUp(this.#response, this.#server);
   }
 
   async #writeParts(parts: Parts): Promise<StreamEnd> {
@@ -235,10 +236,10 @@ class NodeStream implements StreamSink, OpenStream {
     return length !== undefined && left > 0 ? "short" : "finished";
   }
 
-  // What makes the parts may not hear that nobody waits for one any more: a generator that itself waits does not.
+  // The source may not notice that reading has ended: a generator that itself awaits does not.
   #next(parts: Parts): Promise<Uint8Array | undefined> {
     return new Promise((resolve, reject) => {
-      // By a name, and not put straight in its place: V8 makes such a closure old at once.
+      // A named constant: V8 pretenures a closure that is assigned straight to a member.
       const wake = (): void => resolve(undefined);
       this.#wake = wake;
       parts.next().then(resolve, reject);
@@ -254,7 +255,7 @@ class NodeStream implements StreamSink, OpenStream {
     return connectionOf(this.#socket).stoppedReading ? "client stopped reading" : "client gone";
   }
 
-  /** Waits until the client took what was written, or its connection is closed: once, however many sends wait for it. */
+  /** Waits until the client has read what was written, or its connection is closed; one wait for all sends. */
   #drained(): Promise<void> {
     const response = this.#response;
     const socket = this.#socket;
@@ -266,11 +267,11 @@ class NodeStream implements StreamSink, OpenStream {
         this.#draining = undefined;
         resolve();
       });
-      // Node tells a response of its socket's `drain`, but for a socket that it handed over to a request behind it.
+      // Node forwards the socket's `drain` to a response, but not for a socket that it gave to a later request.
       const look = guarded(socket, () => {
         if (response.writableLength === 0) settle();
       });
-      sendWithin(response, this.#writing);
+      sendWithin(response, this.#server);
       response.once("drain", settle);
       socket.once("close", settle).on("drain", look);
     });

@@ -6,28 +6,28 @@ import { guarded, inBackground } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
 import { linger } from "./closing.ts";
 
-/** How often the system looks whether a quiet client is still there. */
+/** How often the system probes whether a quiet client is still there. */
 const probeMs = 15_000;
 
-/** What ends a connection that a handler speaks on. */
+/** The limits for ending a taken connection. */
 interface Bounds {
   readonly deadlines: Deadlines;
   readonly sendTimeoutMs: number;
 }
 
-/** A connection that an application speaks a protocol of its own on. */
+/** A connection on which an application runs a protocol of its own. */
 export class Takeover {
   readonly #socket: Socket;
   readonly #bounds: Bounds;
   readonly #stopping = new AbortController();
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined = undefined;
-  /** What came with the request. */
+  /** Bytes that arrived with the request. */
   #head: Uint8Array | undefined;
   readonly #onData: (part: Buffer) => void;
   readonly #onEnd: () => void;
   readonly #onClose: () => void;
-  /** Why it ended before its handler was done. */
-  #why: string | undefined = undefined;
+  /** Why it ended before its handler returned. */
+  #endReason: string | undefined = undefined;
 
   constructor(socket: Socket, head: Buffer, bounds: Bounds) {
     this.#socket = socket;
@@ -38,22 +38,22 @@ export class Takeover {
     this.#onClose = guarded(socket, () => this.#closed());
     socket.pause();
     socket.setTimeout(0);
-    // A client that vanished sends nothing, and neither does one whose protocol is quiet.
+    // A lost client sends nothing, but neither does one with a quiet protocol.
     socket.setKeepAlive(true, probeMs);
     socket.on("data", this.#onData).once("end", this.#onEnd).once("close", this.#onClose);
   }
 
-  /** Has its handler speak, and ends it when that is done. Never rejects. */
+  /** Runs its handler, and ends the connection after it. Never rejects. */
   async runHandler({ handle, request }: OpenedTakeover): Promise<void> {
     const connection = this.#connection();
     try {
       await request.run(async () => handle(connection));
-      request.ended(this.#why ?? "finished");
+      request.ended(this.#endReason ?? "finished");
       this.#finish();
     } catch (thrown) {
-      // Of a connection that is gone, whoever reads or writes raises: that is no bug.
-      if (this.#why === undefined) request.raised(thrown);
-      request.ended(this.#why ?? "its handler raised");
+      // Reading or writing a lost connection throws, which is not a bug of the handler.
+      if (this.#endReason === undefined) request.raised(thrown);
+      request.ended(this.#endReason ?? "its handler raised");
       this.#socket.destroy();
     }
   }
@@ -63,9 +63,9 @@ export class Takeover {
     this.#stopping.abort();
   }
 
-  /** Ends it whatever is said on it. */
+  /** Ends it at once. */
   cut(): void {
-    this.#why ??= "connection closed";
+    this.#endReason ??= "connection closed";
     this.#socket.destroy();
   }
 
@@ -77,7 +77,7 @@ export class Takeover {
             this.#controller = controller;
           },
           pull: (controller) => this.#pull(controller),
-          // What comes is nobody's any more, and a client that is not read from would never be seen to go.
+          // Received bytes are dropped: a socket that is not read never shows that its client has gone.
           cancel: () => this.#forget(),
         },
         { highWaterMark: 0 },
@@ -113,8 +113,8 @@ export class Takeover {
   }
 
   #closed(): void {
-    this.#why ??= "client gone";
-    this.#controller?.error(new Error(`the connection is closed: ${this.#why}`));
+    this.#endReason ??= "client gone";
+    this.#controller?.error(new Error(`the connection is closed: ${this.#endReason}`));
     this.#controller = undefined;
   }
 
@@ -129,9 +129,9 @@ export class Takeover {
     const socket = this.#socket;
     return new Promise((resolve, reject) => {
       const failed = (): void => {
-        // Its `close` may still be to come.
-        this.#why ??= "client gone";
-        reject(new Error(`the connection is closed: ${this.#why}`));
+        // The `close` event may follow later.
+        this.#endReason ??= "client gone";
+        reject(new Error(`the connection is closed: ${this.#endReason}`));
       };
       if (socket.destroyed) return failed();
       const written = (): void => {
@@ -139,9 +139,9 @@ export class Takeover {
         else resolve();
       };
       if (socket.write(part)) return written();
-      // Node's time-out knows of every byte that was taken.
+      // Node's socket timeout counts every byte that was read.
       const timedOut = guarded(socket, () => {
-        this.#why ??= "client stopped reading";
+        this.#endReason ??= "client stopped reading";
         socket.destroy();
       });
       const settle = guarded(socket, () => {
@@ -159,7 +159,7 @@ export class Takeover {
     if (this.#socket.destroyed) return;
     const { deadlines, sendTimeoutMs } = this.#bounds;
     this.#socket.off("data", this.#onData).off("end", this.#onEnd).off("close", this.#onClose);
-    // What is still to go out has the time that any answer has.
+    // Unsent bytes have the same timeout as any response.
     if (this.#socket.writableLength > 0) this.#socket.setTimeout(sendTimeoutMs, destroy);
     linger(this.#socket, deadlines);
   }
@@ -169,7 +169,7 @@ function destroy(this: Socket): void {
   this.destroy();
 }
 
-/** The connections that applications speak on: the requests they came by are in flight until their handlers are done. */
+/** The taken connections. Their requests are in flight until their handlers end. */
 export class Takeovers {
   readonly #open = new Set<Takeover>();
   #isStopping = false;
@@ -190,13 +190,13 @@ export class Takeovers {
     }
   }
 
-  /** Tells each handler that the server stops, one that is yet to speak included. */
+  /** Notifies each handler that the server stops, also one that is still to start. */
   stop(): void {
     this.#isStopping = true;
     for (const taken of this.#open) taken.stop();
   }
 
-  /** Resolves once all are done. */
+  /** Resolves once all handlers have ended. */
   ended(): Promise<void> {
     if (this.#open.size === 0) return Promise.resolve();
     return new Promise((resolve) => (this.#whenNone = resolve));

@@ -20,15 +20,15 @@ import { timedOut } from "./stream.ts";
 import { Takeover, Takeovers } from "./takeover.ts";
 import { whenAnswered } from "./when-answered.ts";
 
-/** Bytes that are read behind a request that waits for its turn. The system keeps what comes after them. */
-const mostHeld = 65_536;
+/** Bytes that are read after a request that waits for its turn. The system keeps the rest. */
+const maxHeldBytes = 65_536;
 
 /**
- * Calls `act` once the responses ahead of a `CONNECT` or an `Upgrade` are written, with what its client sent meanwhile. Node
- * emits the event as soon as it has the head, when a response of a pipelined request may still be written: a second response
- * cannot be assigned to the socket then. Never calls it where the connection ends before.
+ * Calls `act` once the earlier responses of a `CONNECT` or an `Upgrade` are written, with the bytes that its client sent
+ * meanwhile. Node emits the event as soon as it has the head, when the response to a pipelined request may still be written;
+ * a second response cannot be assigned to the socket then. Never called if the connection ends before.
  *
- * @param head What came behind the head.
+ * @param head The bytes after the head.
  */
 export function inTurn(
   connection: NodeConnection,
@@ -38,7 +38,7 @@ export function inTurn(
 ): void {
   const { socket } = connection;
   if (connection.isFresh) return act(head);
-  // Node takes its own listener off: without one, a client that takes nothing of the responses ahead is never left.
+  // Node removes its own listener: without this one, a client that does not read the earlier responses would stay forever.
   const expire = guarded(socket, () => timedOut(socket, sendTimeoutMs));
   socket.on("timeout", expire);
   const take = guarded(socket, () => {
@@ -46,7 +46,7 @@ export function inTurn(
     const held = release();
     if (!socket.destroyed && !connection.closing) act(held);
   });
-  // A response that was written at once gives the socket back at the end of the turn.
+  // A response that was written at once releases the socket at the end of the turn.
   const takeNext = (): void => {
     setImmediate(take);
   };
@@ -56,11 +56,11 @@ export function inTurn(
 }
 
 /**
- * Reads what a client sends while nobody takes it. A socket that is not read never tells that its client ended its side or is
- * gone: a handler that waits for that would wait for ever, and the connection with it.
+ * Reads the client's bytes until a handler takes them. A socket that is not read never reports that its client has
+ * half-closed or gone: a handler that waits for that would wait forever.
  *
- * @param head What has been read already.
- * @returns Ends it, with the socket paused, and gives all that was read.
+ * @param head The bytes that were read already.
+ * @returns Ends it, with the socket paused, and returns all bytes.
  */
 function holdBytes(socket: Socket, head: Buffer): () => Buffer {
   const held = [head];
@@ -68,9 +68,9 @@ function holdBytes(socket: Socket, head: Buffer): () => Buffer {
   const hold = (part: Buffer): void => {
     bytes += part.byteLength;
     held.push(part);
-    if (bytes > mostHeld) socket.pause();
+    if (bytes > maxHeldBytes) socket.pause();
   };
-  // A listener alone does not resume a socket that was paused.
+  // A `data` listener alone does not resume a paused socket.
   socket.on("data", hold).resume();
   return () => {
     socket.off("data", hold).pause();
@@ -78,12 +78,12 @@ function holdBytes(socket: Socket, head: Buffer): () => Buffer {
   };
 }
 
-/** The response to a request whose connection Node handed over. It is the connection's last. */
+/** The response to a request whose connection Node handed over. It is the last one of the connection. */
 export function lastResponse(request: IncomingMessage, socket: Socket, deadlines: Deadlines): ServerResponse {
   const response = new ServerResponse(request);
   response.assignSocket(socket);
   response.shouldKeepAlive = false;
-  // Nobody reads what the client sent behind the request, and a close with bytes unread would reset the connection.
+  // The bytes after the request are not read, and closing with unread bytes would reset the connection.
   response.once(
     "finish",
     guarded(socket, () => linger(socket, deadlines)),
@@ -93,41 +93,40 @@ export function lastResponse(request: IncomingMessage, socket: Socket, deadlines
 
 type Ws = typeof ws;
 
-/** A socket that a server took. */
+/** A socket that a server accepted. */
 interface ServerOwnedSocket extends Socket {
   readonly server: HttpServer;
 }
 
 /**
- * Answers requests that ask for another protocol (RFC 9110 §7.8): where the app opens a WebSocket the connection becomes
- * one, where its answer is a takeover that is spoken on it, and any other is answered as if it had not asked, and is the
- * connection's last.
+ * Answers upgrade requests (RFC 9110 §7.8). A WebSocket route makes the connection one, and a takeover answer gets the
+ * connection. Any other is answered as a plain request, and its response is the last of the connection.
  */
 export class Upgrades {
-  readonly #answering: RequestHandler;
+  readonly #handler: RequestHandler;
   /** Undefined for an app that opens no WebSocket. */
   readonly #ws: Ws | undefined;
-  /** By the longest message they take. */
+  /** By the longest message that they accept. */
   readonly #servers = new Map<number, ws.WebSocketServer>();
   /** The routes of requests whose connection Node hands over. */
   readonly #found = new WeakMap<IncomingMessage, NonNullable<NodeExchange["match"]>>();
-  /** What goes with the 101 of a handshake, beside what the handshake itself says. */
+  /** Headers for the 101 of a handshake, besides the handshake's own. */
   readonly #given = new WeakMap<IncomingMessage, readonly string[]>();
   readonly open: OpenSockets = new OpenSockets();
   readonly taken: Takeovers = new Takeovers();
 
-  constructor(answering: RequestHandler, ws: Ws | undefined) {
-    this.#answering = answering;
+  constructor(handler: RequestHandler, ws: Ws | undefined) {
+    this.#handler = handler;
     this.#ws = ws;
   }
 
-  /** Undefined for an app that opens no WebSocket and builds no answers of its own: its connections are never handed over. */
-  static async of(answering: RequestHandler): Promise<Upgrades | undefined> {
-    const kinds = new Set(answering.app.routes.map(({ returns }) => returns.node.kind));
-    if (!kinds.has("websocket")) return kinds.has("response") ? new Upgrades(answering, undefined) : undefined;
+  /** Undefined for an app without WebSockets and without answers that may take over: its connections are never handed over. */
+  static async of(handler: RequestHandler): Promise<Upgrades | undefined> {
+    const kinds = new Set(handler.app.routes.map(({ returns }) => returns.node.kind));
+    if (!kinds.has("websocket")) return kinds.has("response") ? new Upgrades(handler, undefined) : undefined;
     try {
-      const upgrades = new Upgrades(answering, await import("ws"));
-      answering.opensSockets = true;
+      const upgrades = new Upgrades(handler, await import("ws"));
+      handler.opensSockets = true;
       return upgrades;
     } catch (error) {
       const why = "serve: a route opens a WebSocket, which takes the package ws on Node: npm install ws";
@@ -135,7 +134,7 @@ export class Upgrades {
     }
   }
 
-  /** Whether a request may be for another protocol: newer Nodes ask, and hand over no connection of any other. */
+  /** Whether a request may upgrade: newer Nodes ask, and hand over no other connection. */
   takes(request: IncomingMessage): boolean {
     const match = this.#find(request);
     if (match === undefined) return false;
@@ -148,46 +147,46 @@ export class Upgrades {
     const found = this.#found.get(request);
     if (found !== undefined) return found;
     const { method, url } = request;
-    // A body would have to be read before the connection speaks anything else (RFC 9110 §7.8).
+    // RFC 9110 §7.8: a body would have to be read before the protocol changes.
     if ((method !== "GET" && method !== "HEAD") || readHead(request) !== 0) return undefined;
-    const match = this.#answering.app.match("GET", url as string);
+    const match = this.#handler.app.match("GET", url as string);
     const kind = match?.route.route.returns.node.kind;
     return (kind === "websocket" && method === "GET") || kind === "response" ? match : undefined;
   }
 
-  /** Answers a request whose connection Node handed over, once those ahead of it are answered. */
+  /** Answers a request whose connection Node handed over, after the earlier responses. */
   answer(request: IncomingMessage, head: Buffer): void {
-    const { connections, sendTimeoutMs } = this.#answering;
+    const { connections, sendTimeoutMs } = this.#handler;
     const connection = connections.of(request.socket);
-    // Whatever ends the connection does so without this.
+    // The connection is being closed already.
     if (connection.closing || connection.fault !== undefined) return;
     inTurn(connection, head, sendTimeoutMs, (head) => this.#answer(request, connection, head));
   }
 
   #answer(request: IncomingMessage, connection: NodeConnection, head: Buffer): void {
-    const answering = this.#answering;
+    const handler = this.#handler;
     const { socket } = connection;
-    // Behind its end, nothing is put back on a stream; nor does a client that has ended its side speak anything else.
+    // After its end, nothing can be put back on a stream, and a half-closed client cannot change the protocol.
     const canSpeak = !socket.readableEnded;
     const match = canSpeak ? this.#find(request) : undefined;
     const isTaken = match !== undefined;
-    if (!isTaken && canSpeak && canGoOn) return goOn(request, socket as ServerOwnedSocket, head);
+    if (!isTaken && canSpeak && canIgnoreUpgrade) return ignoreUpgrade(request, socket as ServerOwnedSocket, head);
     connection.isFresh = false;
     connection.closing = true;
-    const response = lastResponse(request, socket, answering.deadlines);
+    const response = lastResponse(request, socket, handler.deadlines);
     const framing = readHead(request);
-    if (typeof framing === "object") return refuseRequest(framing, response, answering.deadlines);
-    // Its body is behind the end, too, and Node's parser has let go of it.
-    if (framing !== 0 && canGoOn) return linger(socket, answering.deadlines);
-    const opensSockets = answering.opensSockets && isTaken;
-    const exchange = new NodeExchange(request, response, framing, answering.deadlines, false, opensSockets, match);
+    if (typeof framing === "object") return refuseRequest(framing, response, handler.deadlines);
+    // Its body is after the end, too, and Node's parser does not read it.
+    if (framing !== 0 && canIgnoreUpgrade) return linger(socket, handler.deadlines);
+    const opensSockets = handler.opensSockets && isTaken;
+    const exchange = new NodeExchange(request, response, framing, handler.deadlines, false, opensSockets, match);
     exchange.canTakeOver = isTaken && request.httpVersionMinor === 1;
-    const sent = answering.app.answer(exchange);
+    const sent = handler.app.answer(exchange);
     connection.makes();
-    answering.inFlight++;
+    handler.inFlight++;
     let release = (): Buffer => head;
     const take = (sent: WireResponse | undefined): void => {
-      answering.inFlight--;
+      handler.inFlight--;
       try {
         const held = release();
         if (sent !== undefined && !socket.destroyed) this.#go(exchange, sent, held);
@@ -195,7 +194,7 @@ export class Upgrades {
       } catch (thrown) {
         caught(thrown, socket);
       }
-      answering.settle();
+      handler.settle();
     };
     if (!isPending(sent)) return take(sent);
     if (isTaken) release = holdBytes(socket, head);
@@ -205,24 +204,24 @@ export class Upgrades {
   #go(exchange: NodeExchange, sent: WireResponse, head: Buffer): void {
     if (sent.socket !== undefined) this.#upgrade(exchange, sent, sent.socket, head);
     else if (sent.takeover !== undefined) this.#handOver(exchange, sent, sent.takeover, head);
-    else if (sent.status === 101) this.#tellHead(exchange, sent);
-    else write(exchange, sent, this.#answering);
+    else if (sent.status === 101) this.#sendHead(exchange, sent);
+    else write(exchange, sent, this.#handler);
   }
 
   #handOver(exchange: NodeExchange, sent: WireResponse, handed: OpenedTakeover, head: Buffer): void {
     const { socket } = exchange.request;
     exchange.response.detachSocket(socket);
     socket.write(headText(sent), "latin1");
-    const spoken = this.taken.track(new Takeover(socket, head, this.#answering), handed);
-    spoken.catch((thrown: unknown) => caught(thrown, socket));
+    const ended = this.taken.track(new Takeover(socket, head, this.#handler), handed);
+    ended.catch((thrown: unknown) => caught(thrown, socket));
   }
 
-  /** Of a takeover, to a HEAD. */
-  #tellHead({ request, response }: NodeExchange, sent: WireResponse): void {
+  /** The head of a takeover, for a HEAD. */
+  #sendHead({ request, response }: NodeExchange, sent: WireResponse): void {
     const { socket } = request;
     response.detachSocket(socket);
     socket.write(headText(sent), "latin1");
-    linger(socket, this.#answering.deadlines);
+    linger(socket, this.#handler.deadlines);
   }
 
   #upgrade({ request, response }: NodeExchange, sent: WireResponse, opened: OpenedSocket, head: Buffer): void {
@@ -232,10 +231,10 @@ export class Upgrades {
     const handshake = handshakeFor(request, opened);
     this.#given.set(handshake, sent.head);
     this.#serverFor(opened.maxMessage).handleUpgrade(handshake, socket, head, (ws) => {
-      const { sendTimeoutMs, deadlines } = this.#answering;
-      const spoken = this.open.track(opened, new WsTransport(ws, socket, sendTimeoutMs, deadlines));
-      spoken.catch((thrown: unknown) => caught(thrown, socket));
-      // It was paused while it waited for its turn.
+      const { sendTimeoutMs, deadlines } = this.#handler;
+      const ended = this.open.track(opened, new WsTransport(ws, socket, sendTimeoutMs, deadlines));
+      ended.catch((thrown: unknown) => caught(thrown, socket));
+      // The socket was paused while it waited for its turn.
       socket.resume();
     });
   }
@@ -251,7 +250,7 @@ export class Upgrades {
       maxPayload,
     });
     server.on("headers", (lines, request) => {
-      // As every other head is written: names in lower case.
+      // As in every other head: names in lower case.
       for (const [i, line] of lines.entries()) lines[i] = i === 0 ? line : lowerName(line);
       const given = this.#given.get(request) ?? [];
       for (let i = 0; i < given.length; i += 2) lines.push(`${given[i]}: ${given[i + 1]}`);
@@ -262,8 +261,8 @@ export class Upgrades {
 }
 
 /**
- * The handshake as `ws` takes it. The app has read and accepted it by then, and `ws` has rules of its own: it refuses what is
- * listed on two lines, beside another protocol, twice, or with nothing between.
+ * The handshake for `ws`. The app has validated it already, and `ws` has rules of its own: it refuses lists on two lines,
+ * another protocol in `Upgrade`, repeated names, and empty elements.
  */
 function handshakeFor({ socket, rawHeaders }: IncomingMessage, { subprotocol }: OpenedSocket): IncomingMessage {
   const handshake = new IncomingMessage(socket);
@@ -278,14 +277,14 @@ function handshakeFor({ socket, rawHeaders }: IncomingMessage, { subprotocol }: 
   return handshake;
 }
 
-// What Bun and Deno have handed over is not theirs any more.
-const canGoOn = nodeMajor > 0;
+// Bun and Deno cannot take a connection back.
+const canIgnoreUpgrade = nodeMajor > 0;
 
 /**
- * Goes on as if the request had not asked for another protocol, which is what most do that offer HTTP/2: its head goes
- * back on the connection without the word, and Node reads it once more.
+ * Ignores an upgrade request, as most offers of HTTP/2 are: its head goes back on the connection without `Upgrade`, and Node
+ * parses it again.
  */
-function goOn(
+function ignoreUpgrade(
   { method, url, httpVersion, rawHeaders }: IncomingMessage,
   socket: ServerOwnedSocket,
   head: Buffer,
@@ -300,7 +299,7 @@ function goOn(
   socket.resume();
 }
 
-// By hand: Node writes no body behind a 101, and lets nobody write what is none.
+// Written directly to the socket: Node's response lets nothing follow a 101.
 function headText({ status, head }: WireResponse): string {
   let text = `HTTP/1.1 ${status} Switching Protocols\r\n`;
   for (let i = 0; i < head.length; i += 2) text += `${head[i]}: ${head[i + 1]}\r\n`;

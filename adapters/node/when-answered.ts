@@ -3,7 +3,7 @@ import type { WireResponse } from "../../src/app/exchange.ts";
 import { Deferred } from "../../src/deferred.ts";
 import { caught } from "../../src/logging/raised.ts";
 
-/** Calls back with an answer when it is there, or with undefined where it never will be. `take` is not to raise. */
+/** Calls `take` with the response when it is made, or with undefined after a failure. `take` must not throw. */
 export function whenAnswered(
   answer: Promise<WireResponse> | Deferred<WireResponse>,
   socket: Duplex,
