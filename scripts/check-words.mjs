@@ -16,7 +16,6 @@ const notYet = [
   "cli/",
   "src/answers/",
   "src/app/",
-  "src/openapi/",
   "src/security/cors.ts",
 ];
 

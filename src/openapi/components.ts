@@ -16,39 +16,39 @@ import { pipe } from "./schema-rules.ts";
 import { anyJson } from "./schema.ts";
 import type { Describer, Direction, Schema } from "./schema.ts";
 
-/** Where a describer leaves what is not its own: a reference in place of a named shape, and what is told loosely. */
+/** How a describer refers to a named shape, and reports what JSON Schema cannot express. */
 interface SchemaReferences {
   reference(shape: Kind, name: string, direction: Direction): Schema;
-  loose(at: string, what: string): void;
+  imprecise(at: string, what: string): void;
 }
 
-// A getter that makes a new schema each time would never end, and one with two such members double at each step.
-const mostNested = 4;
+// A getter that makes a new schema each time would never end; with two such members it would double at each step.
+const maxNested = 4;
 
 /** Describes shapes for one direction. */
 class ShapeDescriber implements Describer {
   readonly direction: Direction;
-  readonly #elsewhere: SchemaReferences;
-  /** The shapes that refer to themselves and are being described. */
+  readonly #references: SchemaReferences;
+  /** The getters of recursive shapes that are being described. */
   readonly #within: unknown[] = [];
 
-  constructor(direction: Direction, elsewhere: SchemaReferences) {
+  constructor(direction: Direction, references: SchemaReferences) {
     this.direction = direction;
-    this.#elsewhere = elsewhere;
+    this.#references = references;
   }
 
-  loose(at: string, what: string): void {
-    this.#elsewhere.loose(at, what);
+  imprecise(at: string, what: string): void {
+    this.#references.imprecise(at, what);
   }
 
   describe(shape: Kind, at: string): Schema {
     const name = shapeName(shape);
-    return name === undefined ? this.body(shape, at) : this.#elsewhere.reference(shape, name, this.direction);
+    return name === undefined ? this.body(shape, at) : this.#references.reference(shape, name, this.direction);
   }
 
   body(shape: Kind, at: string): Schema {
-    const readyMade = builtInOf(shape);
-    if (readyMade !== undefined) return this.#readyMade(readyMade);
+    const builtIn = builtInOf(shape);
+    if (builtIn !== undefined) return this.#builtIn(builtIn);
     if (shape.pipe !== undefined) return pipe(shape, at, this);
     if ("entries" in shape) return object(shape, at, this);
     if ("items" in shape) return tuple(shape, at, this);
@@ -81,19 +81,19 @@ class ShapeDescriber implements Describer {
       case "void":
         return { not: {} };
       default:
-        this.loose(at, anyJson);
+        this.imprecise(at, anyJson);
         return {};
     }
   }
 
   #lazy(shape: Lazy, at: string): Schema {
-    // A getter that looks at the value may answer a shape for each.
+    // A getter that reads the value may return a different shape for each.
     if (shape.getter.length > 0) {
-      this.loose(at, anyJson);
+      this.imprecise(at, anyJson);
       return {};
     }
-    if (this.#within.includes(shape.getter) || this.#within.length > mostNested) {
-      this.loose(at, "refers to itself and has no name: give the shape one with Shape.named");
+    if (this.#within.includes(shape.getter) || this.#within.length > maxNested) {
+      this.imprecise(at, "refers to itself and has no name: give the shape one with Shape.named");
       return {};
     }
     this.#within.push(shape.getter);
@@ -102,8 +102,8 @@ class ShapeDescriber implements Describer {
     return schema;
   }
 
-  #readyMade({ type, format }: BuiltIn): Schema {
-    // Sent as text too, by a caller whose numbers end at 2^53; a pattern is asked of texts alone.
+  #builtIn({ type, format }: BuiltIn): Schema {
+    // A caller whose numbers end at 2^53 sends it as text. `pattern` applies to text only.
     if (type === "integer" && this.direction === "input") {
       return { type: ["integer", "string"], format, pattern: "^-?[0-9]+$" };
     }
@@ -111,10 +111,10 @@ class ShapeDescriber implements Describer {
   }
 }
 
-/** Something told loosely: where, and what is so. */
+/** A place that the schema describes imprecisely, and why. */
 type ImpreciseSchema = readonly [at: string, what: string];
 
-/** A named shape, as it is read and as it is written. */
+/** A named shape, in its input and output form. */
 interface Component {
   readonly name: string;
   readonly input: Form;
@@ -122,48 +122,48 @@ interface Component {
 }
 interface Form {
   schema: Schema;
-  readonly loose: ImpreciseSchema[];
+  readonly imprecise: ImpreciseSchema[];
 }
 
-// A reference until every shape is known: no text of an author's begins with it.
+// Begins a reference that is not resolved yet. No text of an author begins with NUL.
 const mark = "\0component:";
 
 /**
- * The named shapes of a document. Which name a reference goes by is known only when all of them are: the form that is
- * read has one of its own where anything below it is read and written differently.
+ * The named shapes of a document. References are resolved when all shapes are known: the input form has a name of its own
+ * if it, or anything below it, differs from the output form.
  */
 export class Components {
   readonly #components = new Map<string, Component>();
-  /** Further shapes of a name, which have to be described alike. */
-  readonly #again: Component[] = [];
+  /** Further shapes with the same name, which must have the same schemas. */
+  readonly #duplicates: Component[] = [];
   readonly #known = new Set<Kind>();
 
-  /** @param own The document's own schemas, read and written alike. */
+  /** @param own The framework's own schemas, whose forms are the same. */
   constructor(own: { readonly [name: string]: Schema }) {
     for (const [name, schema] of Object.entries(own)) {
-      const form: Form = { schema, loose: [] };
+      const form: Form = { schema, imprecise: [] };
       this.#components.set(name, { name, input: form, output: form });
     }
   }
 
-  /** The schema of a shape, with marks for references; `loose` is told what it leaves open. */
-  describe(shape: Kind, direction: Direction, at: string, loose: SchemaReferences["loose"]): Schema {
-    return this.#describer(direction, loose).describe(shape, at);
+  /** The schema of a shape, with marks for references. */
+  describe(shape: Kind, direction: Direction, at: string, imprecise: SchemaReferences["imprecise"]): Schema {
+    return this.#describer(direction, imprecise).describe(shape, at);
   }
 
-  /** A tree's schemas by name, each mark in them resolved, and what is wrong with the names. */
+  /** The schemas that a tree refers to, with references resolved, and the problems of their names. */
   finish(tree: unknown): {
     schemas: { [name: string]: Schema };
     problems: readonly string[];
-    loose: readonly ImpreciseSchema[];
+    imprecise: readonly ImpreciseSchema[];
   } {
     const differing = this.#differing();
     const reached = this.#reached(tree);
     const schemas: { [name: string]: Schema } = {};
-    const problems = this.#again
-      .filter((again) => !sameForms(again, this.#components.get(again.name) as Component))
-      .map(({ name }) => `two shapes are named ${name} and are not alike`);
-    const loose: ImpreciseSchema[] = [];
+    const problems = this.#duplicates
+      .filter((duplicate) => !sameForms(duplicate, this.#components.get(duplicate.name) as Component))
+      .map(({ name }) => `two different shapes are named ${name}`);
+    const imprecise: ImpreciseSchema[] = [];
     for (const component of this.#components.values()) {
       for (const direction of ["output", "input"] as const) {
         const form = component[direction];
@@ -172,54 +172,54 @@ export class Components {
         const name = nameIn(direction, component.name, differing);
         const schema = this.#resolve(form.schema, differing) as Schema;
         if (name in schemas && JSON.stringify(schemas[name]) !== JSON.stringify(schema)) {
-          problems.push(`the component ${name} is two shapes: one is named so, and one is how another is read`);
+          problems.push(`the component ${name} is two shapes: one has that name, and one is the input form of another`);
         }
         schemas[name] = schema;
-        loose.push(...form.loose);
+        imprecise.push(...form.imprecise);
       }
     }
-    return { schemas, problems, loose };
+    return { schemas, problems, imprecise };
   }
 
-  /** A tree with each mark as the reference it stands for. */
+  /** Resolves the references of a tree. */
   resolve(tree: unknown): unknown {
     return this.#resolve(tree, this.#differing());
   }
 
-  #describer(direction: Direction, loose: SchemaReferences["loose"]): ShapeDescriber {
+  #describer(direction: Direction, imprecise: SchemaReferences["imprecise"]): ShapeDescriber {
     const reference: SchemaReferences["reference"] = (shape, given, direction) => {
       const name = componentName(given);
       if (!this.#known.has(shape)) this.#add(shape, name);
       return { $ref: `${mark}${direction}:${name}` };
     };
-    return new ShapeDescriber(direction, { reference, loose });
+    return new ShapeDescriber(direction, { reference, imprecise });
   }
 
   #add(shape: Kind, name: string): void {
     this.#known.add(shape);
-    const component: Component = { name, input: { schema: {}, loose: [] }, output: { schema: {}, loose: [] } };
-    if (this.#components.has(name)) this.#again.push(component);
+    const component: Component = { name, input: { schema: {}, imprecise: [] }, output: { schema: {}, imprecise: [] } };
+    if (this.#components.has(name)) this.#duplicates.push(component);
     else this.#components.set(name, component);
     for (const direction of ["output", "input"] as const) {
       const form = component[direction];
-      form.schema = this.#describer(direction, (at, what) => form.loose.push([at, what])).body(shape, name);
+      form.schema = this.#describer(direction, (at, what) => form.imprecise.push([at, what])).body(shape, name);
     }
   }
 
-  /** The names of what is read and written differently, itself or below. */
+  /** The names of the shapes whose forms differ, or that contain one. */
   #differing(): ReadonlySet<string> {
     const all = [...this.#components.values()];
     const differing = new Set(all.filter((one) => !sameBothWays(one)).map(({ name }) => name));
     for (let before = -1; before < differing.size;) {
       before = differing.size;
       for (const { name, input } of all) {
-        if (marksIn(input.schema).some(([, its]) => differing.has(its))) differing.add(name);
+        if (marksIn(input.schema).some(([, inner]) => differing.has(inner))) differing.add(name);
       }
     }
     return differing;
   }
 
-  /** Every `direction:name` a tree refers to, itself or through what it refers to. */
+  /** Every `direction:name` that a tree refers to, directly or not. */
   #reached(tree: unknown): ReadonlySet<string> {
     const reached = new Set<string>();
     const visit = (part: unknown): void => {
@@ -244,7 +244,7 @@ export class Components {
   }
 }
 
-/** `order line` is `OrderLine`. */
+/** `order line` becomes `OrderLine`. */
 function componentName(given: string): string {
   const words = given.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
   return words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join("") || "Shape";

@@ -18,8 +18,8 @@ import { document as documentOf } from "./document.ts";
 import type { DocumentOptions } from "./document.ts";
 
 /**
- * What the page may load and run: its own scripts and no other host's. The reference styles itself by elements it
- * makes, which is what the one `'unsafe-inline'` is for; no script is inline, and none is made of text.
+ * The page loads only its own scripts. `'unsafe-inline'` is for the style elements that the API reference creates; no
+ * script is inline.
  */
 const policy = [
   "default-src 'none'",
@@ -34,17 +34,15 @@ const policy = [
 
 type PageFields = readonly (readonly [name: string, value: string])[];
 
-/** The fields of the page. */
 const pageHeaders: PageFields = [
   ["content-security-policy", policy],
   ["referrer-policy", "no-referrer"],
   ["x-content-type-options", "nosniff"],
 ];
 
-/** The fields of its scripts. */
 const scriptHeaders: PageFields = [["x-content-type-options", "nosniff"]];
 
-/** The page, which says where the document is, and where what draws it. */
+/** The HTML page, with the URLs of the document and the scripts. */
 function pageOf(title: string, urls: { readonly document: string; readonly page: string }): string {
   const below = urls.page === "/" ? "" : urls.page;
   return `<!doctype html>
@@ -64,7 +62,7 @@ function pageOf(title: string, urls: { readonly document: string; readonly page:
 `;
 }
 
-/** Starts the reference, with all that would ask another host for something turned off. */
+/** Starts the API reference without the features that call other hosts. */
 const start = `Scalar.createApiReference("#app", {
   url: document.querySelector("#app").dataset.url,
   agent: { disabled: true },
@@ -81,18 +79,17 @@ function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (character) => names[character] as string);
 }
 
-/** Bytes that stay as they are while the app runs. */
+/** A static file of the page. */
 interface Asset {
   readonly summary: string;
   readonly contentType: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
-  /** What keeps it from being served as it is declared, said behind the route's name when the app is made. */
+  /** Checks when the app is made. Each problem follows the route's name. */
   readonly check?: () => readonly string[];
-  /** Called when it is first asked for; called again where it threw. */
+  /** Called on the first request, and again if it threw. */
   readonly load: () => Awaitable<string | Uint8Array>;
 }
 
-/** The route of an asset, as its caller knows it. */
 type AssetRoute<P extends string> = Route<
   "GET",
   P,
@@ -101,21 +98,21 @@ type AssetRoute<P extends string> = Route<
   never
 >;
 
-/** What is sent, made once. */
+/** A loaded asset. */
 interface Loaded {
   readonly plain: Uint8Array;
   readonly gzip: Uint8Array | undefined;
   readonly tag: string;
 }
 
-// Less than this a packet holds anyway.
+// A smaller body fits a packet anyway.
 const leastCompressed = 1024;
 
-// A client that writes these fields in a way nobody knows gets the bytes as they are, and no problem.
+// A malformed header is ignored: the client gets the plain bytes and no 400.
 const field = custom({ kind: "list", parse: ok<string>, print: (text) => text, list: true });
 const inputs = { accepted: optional("accept-encoding", field), known: optional("if-none-match", field) };
 
-/** A route that serves an asset: compressed where the client takes it, and not again to a client that has it. */
+/** A route that serves an asset, with gzip and `ETag`. */
 function serveAsset<P extends string>(path: Path<{}, P>, asset: Asset): AssetRoute<P> {
   let loading: Promise<Loaded> | undefined;
   const loaded = async (): Promise<Loaded> => {
@@ -137,7 +134,7 @@ function serveAsset<P extends string>(path: Path<{}, P>, asset: Asset): AssetRou
 
 function answer(asset: Asset, loaded: Loaded, accepted: string | undefined, known: string | undefined): BuiltAnswer {
   const zipped = loaded.gzip !== undefined && takesGzip(accepted) ? loaded.gzip : undefined;
-  // RFC 9110 §8.8.3: what is encoded otherwise is another representation, with a tag of its own.
+  // RFC 9110 §8.8.3: another content coding is another representation, so it has another tag.
   const tag = zipped === undefined ? `"${loaded.tag}"` : `"${loaded.tag}-gzip"`;
   const headers: (readonly [string, string])[] = [
     ["cache-control", "no-cache"],
@@ -171,24 +168,24 @@ function takesGzip(accepted: string | undefined): boolean {
   return named !== undefined && named.weight > 0;
 }
 
-/** RFC 9110 §13.1.2: compared without regard to how strong the tags are. */
+/** RFC 9110 §13.1.2: If-None-Match uses the weak comparison. */
 function matches(known: string, tag: string): boolean {
   return known.split(",").some((one) => {
-    const its = stripped(one);
-    return its === "*" || its.replace(/^W\//, "") === tag;
+    const other = stripped(one);
+    return other === "*" || other.replace(/^W\//, "") === tag;
   });
 }
 
-/** Where the document and its page are, beside what the document says of the API. */
+/** The options of `Openapi.docs`: those of the document, and the paths. */
 export interface DocsOptions<Document extends string = string, At extends string = string> extends DocumentOptions {
-  /** Where the document is: `/openapi.json` unless given. */
+  /** The path of the document: `/openapi.json` unless given. */
   readonly document?: Path<{}, Document>;
-  /** Where the page is: `/docs` unless given. Its scripts are below. */
+  /** The path of the page: `/docs` unless given. Its scripts are below it. */
   readonly at?: Path<{}, At>;
   /**
-   * The script of the page, the standalone build of `@scalar/api-reference`, asked for once. Unless given it is read
-   * from that package, which is installed beside this one: `App.make` refuses the page without it, where the runtime can
-   * tell. Where there are no files, on Workers, it is given as text.
+   * Loads the script of the page, the standalone build of `@scalar/api-reference`; called once. By default it is read from
+   * that package, which must be installed: without it `App.make` throws, if the runtime can resolve names. Workers have no
+   * files, so give the script as text there.
    */
   readonly script?: () => Awaitable<string | Uint8Array>;
 }
@@ -204,8 +201,8 @@ type DocsRoutes<Document extends string, At extends string> = readonly [
 type Below<At extends string, Name extends string> = At extends "/" ? `/${Name}` : `${At}/${Name}`;
 
 /**
- * Routes that serve the document of an API, made once, and a page to read and try it. The page asks no other host for
- * anything, and says so by its `Content-Security-Policy`; no script stands in it. These routes are not in the document.
+ * Routes that serve the OpenAPI document and a page to read and try the API. The page calls no other host, enforced by its
+ * `Content-Security-Policy`. These routes are not in the document.
  *
  * @throws Error as `Openapi.document` does.
  *
@@ -219,7 +216,7 @@ export function docs<Document extends string = "/openapi.json", At extends strin
   options: DocsOptions<Document, At> = {},
 ): DocsRoutes<Document, At> {
   const { title = "API", openapi = "3.2" } = options;
-  // Where a path is not given, its type is the default's.
+  // A path that is not given has the default's type.
   const { document = of("openapi.json") as Path as Path<{}, Document>, at = of("docs") as Path as Path<{}, At> } =
     options;
   const urls = { document: urlOf(document), page: urlOf(at) };
@@ -256,25 +253,25 @@ export function docs<Document extends string = "/openapi.json", At extends strin
 function urlOf({ pattern, segments }: Path): string {
   const texts = segments.map((segment) => {
     if (typeof segment === "string") return encodeSegment(segment);
-    throw new Error(`Openapi.docs: ${pattern} has a parameter, and what is served there is one page`);
+    throw new Error(`Openapi.docs: ${pattern} has a parameter, but must be the path of one page`);
   });
   return `/${texts.join("/")}`;
 }
 
-// Names that no bundler follows.
+// Joined at run time, so that no bundler follows these names.
 const entry = ["usher-http", "scalar"].join("/");
 const file = ["@scalar", "api-reference", "browser", "standalone.js"].join("/");
 
 /**
- * Told when the app is made, where the runtime can tell it then. Where it resolves no names (a bundle of CommonJS, Workers), the
- * first request for the script is a 500, and the log says why.
+ * Reports a missing package when the app is made. If the runtime cannot resolve names (a CommonJS bundle, Workers), the
+ * first request for the script is a 500, and the log has the reason.
  */
 function checkScript(): readonly string[] {
   return isMissing() ? ["has no script: install @scalar/api-reference, or give Openapi.docs the option script"] : [];
 }
 
 function isMissing(): boolean {
-  // A method, which Bun's has to be called as.
+  // Called as a method: Bun's needs its `this`.
   const meta = import.meta as { readonly resolve?: (name: string) => string };
   if (meta.resolve === undefined) return false;
   try {
@@ -283,8 +280,8 @@ function isMissing(): boolean {
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND") return true;
   }
-  // Deno has no code for it. In a folder of packages a name is missing where another resolves; elsewhere, what a program
-  // imports is found by the script's own entry, and by nobody before.
+  // Deno's error has no code. In node_modules the file is missing if another package resolves; elsewhere only the entry
+  // that imports the file can resolve it, so this cannot tell.
   try {
     meta.resolve(entry);
     return import.meta.url.includes("/node_modules/");
@@ -294,8 +291,8 @@ function isMissing(): boolean {
 }
 
 /**
- * The script from its package. The entry that reads it is imported by a name no bundler follows: an app that serves no
- * page, or is given its script, does not carry what reads files.
+ * Reads the script from its package. The import has a name that no bundler follows, so an app that does not need it
+ * contains no code that reads files.
  */
 async function readScript(): Promise<Uint8Array> {
   try {

@@ -5,24 +5,24 @@ import type { CorsExtension } from "../security/cross-origin.ts";
 import { Components } from "./components.ts";
 import { parametersOf, readsOf, requestBodyOf, schemeOf, securityOf } from "./inputs.ts";
 import type { Credential, Parameter, SecurityRequirement, SecurityScheme } from "./inputs.ts";
-import { answersOf, codesOf, eitherOf, refusalSchemas, refusalsOf, sharingOf } from "./responses.ts";
+import { answersOf, codesOf, eitherOf, refusalSchemas, refusalsOf, corsOf } from "./responses.ts";
 import type { Responses } from "./responses.ts";
 import type { OpenapiVersion, Schema, DocumentContext } from "./schema.ts";
 
 /**
- * Puts two routes together that differ only by their parameters' types (contract 4.2): one operation, whose parameter
- * is of either type. Answers why they cannot be one, if so.
+ * Merges two routes that differ only by their parameters' types (contract 4.2) into one operation, whose parameter is of
+ * either type. Returns the reason if they cannot be one.
  */
 function mergeOperations(one: DescribedRoute, other: DescribedRoute): DescribedRoute | string {
   if (one.route.pattern !== other.route.pattern) {
-    return "differ only by a parameter's type, so they are one operation: it gives the parameter one name";
+    return "differ only by a parameter's type, so they are one operation: give the parameter one name";
   }
   if (!declines(one)) return `are both the operation ${one.id}`;
   if (!same(one.answers, other.answers)) {
-    return "differ only by a parameter's type, so they are one operation: it answers one way";
+    return "differ only by a parameter's type, so they are one operation: they must have the same answers";
   }
   if (!same(one.requestBody, other.requestBody)) {
-    return "differ only by a parameter's type, so they are one operation: it reads one body";
+    return "differ only by a parameter's type, so they are one operation: they must read the same body";
   }
   const codes = [...one.codes, ...other.codes];
   return {
@@ -36,7 +36,7 @@ function mergeOperations(one: DescribedRoute, other: DescribedRoute): DescribedR
   };
 }
 
-/** The path without its parameters' names: routes of one such path are at one place. */
+/** The path without its parameters' names. */
 function placeOf({ route }: DescribedRoute): string {
   return route.path.segments.map((segment) => `/${typeof segment === "string" ? `=${segment}` : "?"}`).join("");
 }
@@ -51,7 +51,7 @@ function same(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** What only one of them reads is no requirement of both. */
+/** A parameter that only one of the routes reads is not required. */
 function eitherParameters(ones: readonly Parameter[], others: readonly Parameter[]): readonly Parameter[] {
   const find = (list: readonly Parameter[], like: Parameter) =>
     list.find((parameter) => parameter.in === like.in && parameter.name === like.name);
@@ -78,7 +78,7 @@ function eitherSecurity(
   return all.filter((requirement, index) => all.findIndex((earlier) => same(earlier, requirement)) === index);
 }
 
-/** A route as the document has it, in parts that can still be put together with those of another. */
+/** The parts of a route's operation, before it is merged with another. */
 interface DescribedRoute {
   readonly route: Route;
   /** `GET /orders/{order_id}`. */
@@ -90,42 +90,41 @@ interface DescribedRoute {
   readonly codes: readonly Code[];
   readonly credentials: readonly Credential[];
   readonly security: readonly SecurityRequirement[] | undefined;
-  /** What it reads beside, in its author's words. */
+  /** Other inputs, described by the author. */
   readonly alsoReads: readonly string[];
-  /** Whose pages may read its answers, where others may. */
-  readonly sharing: object | undefined;
+  /** The value of `x-cors`. */
+  readonly cors: object | undefined;
   readonly isOpaque: boolean;
 }
 
-function describeRoute(route: Route, telling: DocumentContext): DescribedRoute {
+function describeRoute(route: Route, context: DocumentContext): DescribedRoute {
   const reads = readsOf(route.inputs);
   const codes = codesOf(route, reads);
-  const answers = answersOf(route.returns.node, telling);
+  const answers = answersOf(route.returns.node, context);
   return {
     route,
     name: `${route.method} ${route.pattern}`,
     id: operationId(route),
     parameters: parametersOf(route, reads.values),
     answers,
-    requestBody: requestBodyOf(reads, telling),
+    requestBody: requestBodyOf(reads, context),
     codes,
     credentials: reads.credentials,
     security: securityOf(reads.credentials, codes),
     alsoReads: reads.alsoReads,
-    sharing: sharingOf(telling.sharing, route),
+    cors: corsOf(context.cors, route),
     isOpaque: reads.isOpaque,
   };
 }
 
-/** `POST /orders/{order_id}/items` is `post_orders_order_id_items`. */
+/** `POST /orders/{order_id}/items` becomes `post_orders_order_id_items`. */
 function operationId({ method, pattern }: Route): string {
   const words = pattern.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== "");
   return [method.toLowerCase(), ...(words.length === 0 ? ["root"] : words)].join("_");
 }
 
-/** The operation object of a route. */
 function operationOf(described: DescribedRoute): object {
-  const { route, id, parameters, requestBody, answers, codes, security, alsoReads, sharing } = described;
+  const { route, id, parameters, requestBody, answers, codes, security, alsoReads, cors } = described;
   const { summary, description, tags } = route;
   return {
     operationId: id,
@@ -137,22 +136,22 @@ function operationOf(described: DescribedRoute): object {
     responses: eitherOf(answers, refusalsOf(codes)),
     ...(security === undefined ? {} : { security }),
     ...(alsoReads.length === 0 ? {} : { "x-reads": alsoReads }),
-    ...(sharing === undefined ? {} : { "x-cors": sharing }),
+    ...(cors === undefined ? {} : { "x-cors": cors }),
   };
 }
 
-/** What a document says of the API as a whole. */
+/** The options of the OpenAPI document. */
 export interface DocumentOptions {
   /** The API's name: `API` unless given. */
   readonly title?: string;
   /** The API's own version: `0` unless given. */
   readonly version?: string;
   /**
-   * The version of OpenAPI: `3.2` unless given. In `3.1`, for tools that know no other, an event stream is text, its
-   * events are described by `x-item-schema`, and methods that 3.1 has no word for stand under `x-additionalOperations`.
+   * The version of OpenAPI: `3.2` unless given. In `3.1`, for older tools, an event stream is text with `x-item-schema`, and
+   * methods that 3.1 does not know are under `x-additionalOperations`.
    */
   readonly openapi?: OpenapiVersion;
-  /** The app's option `cors`: each operation that it covers says by `x-cors` whose pages may read its answers. */
+  /** The app's option `cors`: adds `x-cors` to each operation that it covers. */
   readonly cors?: CorsExtension;
 }
 
@@ -167,7 +166,7 @@ export interface Document {
   };
 }
 
-/** Routes that cannot be told in one document; each sentence names them. */
+/** Thrown for routes that cannot be in one document. Each problem names them. */
 export class DescriptionError extends Error {
   override readonly name: string = "DescriptionError";
   readonly problems: readonly string[];
@@ -180,19 +179,19 @@ export class DescriptionError extends Error {
   }
 }
 
-/** A document, or what keeps the routes from having one, and what it tells loosely. */
+/** A document, the problems that prevent it, and the places that it describes imprecisely. */
 interface RouteDescription {
   readonly document: Document;
   readonly problems: readonly string[];
-  readonly loose: readonly string[];
+  readonly imprecise: readonly string[];
 }
 
 /**
- * The OpenAPI document of an API, made from its routes alone: the same routes give the same document, in their order.
- * Routes with a `Path.rest` are left out.
+ * Makes the OpenAPI document of the routes. The same routes give the same document, in their order. Routes with a
+ * `Path.rest` are left out.
  *
- * @throws Error naming every two routes that are one operation to OpenAPI and differ, shapes of one name that differ,
- * and examples that do not fit their shape.
+ * @throws Error naming routes that OpenAPI cannot tell apart, different shapes with the same name, and examples that do not
+ * fit their shape.
  *
  * @example
  * ```ts
@@ -206,37 +205,37 @@ export function document(routes: readonly Route[], options: DocumentOptions = {}
 }
 
 /**
- * The places that the document describes loosely, sorted: routes that read more than they say (`Dep.bind`, `request`,
- * `Dep.ofRequest` without `needs`), values that may be any JSON, recursive shapes without a name, and rules of a shape
- * that JSON Schema has no words for. A check of the application's own is none.
+ * Lists the places that the document describes imprecisely, sorted: routes with undeclared inputs (`Dep.bind`, `request`,
+ * `Dep.ofRequest` without `needs`), values that may be any JSON, recursive shapes without a name, and rules of a shape that
+ * JSON Schema cannot express. It does not list custom checks.
  */
 export function report(routes: readonly Route[]): readonly string[] {
-  return describe(routes, {}).loose;
+  return describe(routes, {}).imprecise;
 }
 
 function describe(routes: readonly Route[], options: DocumentOptions): RouteDescription {
   const { title = "API", version = "0", openapi = "3.2" } = options;
   const components = new Components(refusalSchemas);
   const problems: string[] = [];
-  const loose = new Set<string>();
+  const imprecise = new Set<string>();
   const described: DescribedRoute[] = [];
   for (const route of routes) {
     if (route.path.segments.some((segment) => typeof segment === "object" && segment.kind === "rest")) continue;
     const name = `${route.method} ${route.pattern}`;
-    const telling: DocumentContext = {
+    const context: DocumentContext = {
       shape: (shape, direction, at) =>
-        components.describe(shape, direction, at, (at, what) => loose.add(`${name}: ${at} ${what}`)),
+        components.describe(shape, direction, at, (at, what) => imprecise.add(`${name}: ${at} ${what}`)),
       problem: (what) => problems.push(`${name} ${what}`),
       version: openapi,
-      sharing: options.cors,
+      cors: options.cors,
     };
-    const one = describeRoute(route, telling);
-    if (one.isOpaque) loose.add(`${name}: reads more than it says (a bind, or a dependency with no needs)`);
+    const one = describeRoute(route, context);
+    if (one.isOpaque) imprecise.add(`${name}: reads more than it says (a bind, or a dependency with no needs)`);
     place(one, described, problems);
   }
   const marked = pathsOf(described, openapi);
   const finished = components.finish(marked);
-  for (const [at, what] of finished.loose) loose.add(`${at} ${what}`);
+  for (const [at, what] of finished.imprecise) imprecise.add(`${at} ${what}`);
   const securitySchemes = schemesOf(described, problems);
   const document: Document = {
     openapi: openapi === "3.2" ? "3.2.0" : "3.1.0",
@@ -247,10 +246,10 @@ function describe(routes: readonly Route[], options: DocumentOptions): RouteDesc
       ...(Object.keys(securitySchemes).length === 0 ? {} : { securitySchemes }),
     },
   };
-  return { document, problems: [...problems, ...finished.problems], loose: [...loose].toSorted() };
+  return { document, problems: [...problems, ...finished.problems], imprecise: [...imprecise].toSorted() };
 }
 
-/** Puts a route among those described before, as an operation of its own or together with one that is alike. */
+/** Adds a route to the described ones, or merges it with one. */
 function place(one: DescribedRoute, described: DescribedRoute[], problems: string[]): void {
   const at = placeOf(one);
   for (const [index, other] of described.entries()) {
@@ -262,7 +261,7 @@ function place(one: DescribedRoute, described: DescribedRoute[], problems: strin
         return;
       }
       if (other.route.pattern !== one.route.pattern) {
-        problems.push(`${other.name} and ${one.name} are at one path, which gives its parameter one name`);
+        problems.push(`${other.name} and ${one.name} have the same path: give its parameter one name`);
         return;
       }
     } else if (other.id === one.id) {
@@ -273,7 +272,7 @@ function place(one: DescribedRoute, described: DescribedRoute[], problems: strin
   described.push(one);
 }
 
-/** The methods that a path item has a word for, from OpenAPI 3.0 on. */
+/** The methods that a path item has a field for, since OpenAPI 3.0. */
 const fixedMethods = ["GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"];
 
 function pathsOf(described: readonly DescribedRoute[], openapi: OpenapiVersion): Document["paths"] {
@@ -289,7 +288,7 @@ function pathsOf(described: readonly DescribedRoute[], openapi: OpenapiVersion):
   return paths;
 }
 
-/** The pattern, its literals written as a URL has them. */
+/** The pattern, with its literals percent-encoded. */
 function pathOf({ route }: DescribedRoute): string {
   const segments = route.path.segments.map((segment) =>
     typeof segment === "string" ? encodeSegment(segment) : `{${segment.name}}`,
@@ -302,13 +301,13 @@ function schemesOf(described: readonly DescribedRoute[], problems: string[]): { 
   for (const { name, credentials } of described) {
     for (const credential of credentials) {
       const { scheme } = credential;
-      const its = schemeOf(credential);
-      const before = schemes.get(scheme) ?? its;
+      const described = schemeOf(credential);
+      const before = schemes.get(scheme) ?? described;
       schemes.set(scheme, before);
       if (!/^[A-Za-z0-9._-]+$/.test(scheme)) {
-        problems.push(`${name} has the credential ${JSON.stringify(scheme)}, which OpenAPI cannot name`);
-      } else if (JSON.stringify(before) !== JSON.stringify(its)) {
-        problems.push(`the credential ${scheme} of ${name} is another one elsewhere: give each a scheme of its own`);
+        problems.push(`${name} has the credential ${JSON.stringify(scheme)}, which is not a valid name in OpenAPI`);
+      } else if (JSON.stringify(before) !== JSON.stringify(described)) {
+        problems.push(`the credential ${scheme} of ${name} differs from an earlier one: give each a scheme of its own`);
       }
     }
   }

@@ -1,4 +1,4 @@
-/** The `Openapi` namespace: the document of an API, made from its routes, and a page to read and try it. */
+/** The `Openapi` namespace: the OpenAPI document of the routes, and a page to read and try the API. */
 export { docs } from "./docs.ts";
 export type { DocsOptions } from "./docs.ts";
 export { document, report } from "./document.ts";

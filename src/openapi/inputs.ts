@@ -7,16 +7,16 @@ import { compileReader } from "../schema/read.ts";
 import { kindOf } from "../schema/valibot.ts";
 import type { Schema, DocumentContext } from "./schema.ts";
 
-/** How who asks is proved, as OpenAPI has it. */
+/** A security scheme object of OpenAPI. */
 export type SecurityScheme = { readonly description?: string } & (
   | { readonly type: "http"; readonly scheme: string }
   | { readonly type: "apiKey"; readonly in: string; readonly name: string }
 );
 
-/** What one of is enough; an empty one is enough without proof. */
+/** A security requirement object. An empty one means that authentication is optional. */
 export type SecurityRequirement = { readonly [scheme: string]: readonly string[] };
 
-/** The scheme a credential is of: by HTTP's own header, or a key where it is first read. */
+/** The scheme of a credential: `http` if it reads `Authorization`, otherwise an API key at its first input. */
 export function schemeOf({ scheme, doc, reads }: Credential): SecurityScheme {
   const description = doc === undefined ? {} : { description: doc };
   if (reads.some((read) => read.in === "header" && read.name.toLowerCase() === "authorization")) {
@@ -26,7 +26,7 @@ export function schemeOf({ scheme, doc, reads }: Credential): SecurityScheme {
   return { type: "apiKey", in: place, name, ...description };
 }
 
-/** What a route asks for: any one of its credentials, or none at all where nothing refuses for the want of one. */
+/** Any one of the route's credentials; optional if no code is a 401 and no credential's input is required. */
 export function securityOf(
   credentials: readonly Credential[],
   codes: readonly Code[],
@@ -44,30 +44,29 @@ function isRequired({ reads }: Credential): boolean {
 /** A value read from the query, a header or a cookie. */
 export type ReadNeed = TextNeed | Extract<Need, { readonly in: string }>;
 
-/** A credential, with what its inputs read. */
 export interface Credential {
   readonly scheme: string;
   readonly doc: string | undefined;
   readonly reads: readonly ReadNeed[];
 }
 
-/** What a route's inputs read, in the order it is read. */
+/** The inputs of a route, in order. */
 export interface Reads {
-  /** From the query, headers and cookies, what proves who asks left out. */
+  /** From the query, headers and cookies, without credentials. */
   readonly values: readonly ReadNeed[];
   readonly fields: readonly (TextNeed | FileNeed)[];
   readonly body: BodyNeed | undefined;
   readonly credentials: readonly Credential[];
   readonly codes: readonly Code[];
-  /** What is read beside, in its author's words. */
+  /** Other inputs, described by the author. */
   readonly alsoReads: readonly string[];
-  /** Something is read that a description cannot name. */
+  /** Whether it has an input that the document cannot describe. */
   readonly isOpaque: boolean;
-  /** Anything at all is read of the request, beside its path. */
+  /** Whether it has any input except the path. */
   readonly isAny: boolean;
 }
 
-/** Walks a route's inputs, what each is made from before it. */
+/** Collects a route's inputs, dependencies first. */
 export function readsOf(inputs: Inputs): Reads {
   const deps = Object.values(inputs);
   const all = nodesOf(deps, false);
@@ -87,7 +86,7 @@ export function readsOf(inputs: Inputs): Reads {
   };
 }
 
-/** Every node once, by identity; `open` leaves out what only a credential reads. */
+/** Every node once, by identity; `open` leaves out inputs that only a credential reads. */
 function nodesOf(deps: readonly AnyDep[], open: boolean): readonly DepNode[] {
   const nodes = new Set<DepNode>();
   const visit = ({ node }: AnyDep): void => {
@@ -123,7 +122,7 @@ function credentialOf(node: DepNode): readonly Credential[] {
   return [{ scheme, doc, reads: nodesOf(node.from, false).flatMap(valuesOf) }];
 }
 
-/** A value of a path, a query, a header or a cookie, as the document lists it. */
+/** A parameter object of OpenAPI. */
 export interface Parameter {
   readonly name: string;
   readonly in: string;
@@ -131,7 +130,7 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
-/** A route's parameters: those of its path, then the others in the order they are read. */
+/** A route's parameters: those of the path, then the others in order. */
 export function parametersOf(route: Route, values: readonly ReadNeed[]): readonly Parameter[] {
   const parameters: Parameter[] = [];
   for (const segment of route.path.segments) {
@@ -142,7 +141,7 @@ export function parametersOf(route: Route, values: readonly ReadNeed[]): readonl
   return parameters;
 }
 
-/** What is read twice is one parameter, which is sent to the liking of both. */
+/** An input that is read twice is one parameter, which must fit both schemas. */
 function addParameter(parameter: Parameter, parameters: Parameter[]): void {
   const at = parameters.findIndex((other) => key(other) === key(parameter));
   const other = parameters[at];
@@ -150,12 +149,12 @@ function addParameter(parameter: Parameter, parameters: Parameter[]): void {
     parameters.push(parameter);
     return;
   }
-  const alike = JSON.stringify(other.schema) === JSON.stringify(parameter.schema);
-  const schema = alike ? other.schema : { allOf: [other.schema, parameter.schema] };
+  const isSame = JSON.stringify(other.schema) === JSON.stringify(parameter.schema);
+  const schema = isSame ? other.schema : { allOf: [other.schema, parameter.schema] };
   parameters[at] = { ...other, required: other.required || parameter.required, schema };
 }
 
-/** A header's name is compared without case. */
+/** Header names are case-insensitive. */
 function key({ in: place, name }: Parameter): string {
   return `${place} ${place === "header" ? name.toLowerCase() : name}`;
 }
@@ -165,7 +164,7 @@ function parameterOf(need: ReadNeed): Parameter {
   return { name, in: need.in, required, schema: "codec" in need ? textSchema(need) : { type: "string" } };
 }
 
-/** The schema of a text input: its codec's, in a list where it is repeated, with its default. */
+/** The schema of a text input: its codec's, as an array if it is repeated, with its default. */
 function textSchema({ codec, repeated, default: printed }: TextNeed): Schema {
   const schema = codecSchema(codec);
   if (repeated) return { type: "array", items: schema };
@@ -173,7 +172,7 @@ function textSchema({ codec, repeated, default: printed }: TextNeed): Schema {
   return value === undefined ? schema : { ...schema, default: value };
 }
 
-/** What a codec says of its text. A kind the author named is a title; a set of words says enough itself. */
+/** The schema of a codec. A custom kind becomes the title, unless it is an enum. */
 function codecSchema({ text }: AnyCodec): Schema {
   if (text === undefined) return { type: "string" };
   const { type, format, enum: words, kind } = text;
@@ -185,7 +184,7 @@ function codecSchema({ text }: AnyCodec): Schema {
   };
 }
 
-/** A printed value as JSON; a whole number that JSON's readers would round is left out. */
+/** A printed value as JSON; undefined for a whole number that JSON parsers would round. */
 function jsonOf(printed: string, { type }: Schema): unknown {
   if (type === "boolean") return printed === "true";
   if (type === "number") return Number(printed);
@@ -195,15 +194,15 @@ function jsonOf(printed: string, { type }: Schema): unknown {
 
 type Content = { readonly [mediaType: string]: object };
 
-/** What a route reads of its body; undefined where it reads none. */
-export function requestBodyOf(reads: Reads, telling: DocumentContext): { readonly content: Content } | undefined {
-  return reads.body === undefined ? undefined : { content: contentOf(reads.body, reads.fields, telling) };
+/** The request body of a route; undefined if it reads none. */
+export function requestBodyOf(reads: Reads, context: DocumentContext): { readonly content: Content } | undefined {
+  return reads.body === undefined ? undefined : { content: contentOf(reads.body, reads.fields, context) };
 }
 
-function contentOf(body: BodyNeed, fields: Reads["fields"], telling: DocumentContext): Content {
+function contentOf(body: BodyNeed, fields: Reads["fields"], context: DocumentContext): Content {
   switch (body.as) {
     case "json":
-      return jsonContent(body, telling);
+      return jsonContent(body, context);
     case "form":
       return formContent(fields);
     case "multipart":
@@ -215,21 +214,21 @@ function contentOf(body: BodyNeed, fields: Reads["fields"], telling: DocumentCon
   }
 }
 
-function jsonContent(body: Extract<BodyNeed, { as: "json" }>, telling: DocumentContext): Content {
+function jsonContent(body: Extract<BodyNeed, { as: "json" }>, context: DocumentContext): Content {
   const { shape, examples } = body;
-  const schema = telling.shape(kindOf(shape), "input", "body");
+  const schema = context.shape(kindOf(shape), "input", "body");
   if (examples.length === 0) return { "application/json": { schema } };
   const { readText } = compileReader(shape);
   for (const example of examples) {
     const read = readText(JSON.stringify(example));
     if (read.ok) continue;
     const wrong = read.error.map(({ at, message }) => `${at}: ${message}`).join(" ");
-    telling.problem(`has an example of its body that it would not read: ${wrong}`);
+    context.problem(`has an example body that its shape refuses: ${wrong}`);
   }
   return { "application/json": { schema, examples: keyed(examples) } };
 }
 
-/** Examples by their place in the list. */
+/** Examples by their index. */
 export function keyed(examples: readonly unknown[]): { readonly [key: string]: { readonly value: unknown } } {
   return Object.fromEntries(examples.map((value, index) => [index, { value }]));
 }
@@ -255,7 +254,7 @@ function formContent(fields: Reads["fields"]): Content {
   return { "application/x-www-form-urlencoded": both, "multipart/form-data": both };
 }
 
-// No boolean: one that is sent as false would be checked.
+// Not a boolean: a checkbox sent as "false" would be checked.
 const box: Schema = { type: "string", description: "Checked where it is sent, whatever it says." };
 
 function fieldSchema(field: TextNeed | FileNeed): Schema {

@@ -20,14 +20,14 @@ import { keyed } from "./inputs.ts";
 import type { Reads } from "./inputs.ts";
 import type { Direction, Schema, DocumentContext } from "./schema.ts";
 
-/** What an operation says of the policy, which OpenAPI has no word for; undefined for a route it does not cover. */
-export function sharingOf(sharing: CorsExtension | undefined, route: Route): object | undefined {
-  if (sharing === undefined || sharing.routes?.includes(route) === false) return undefined;
-  const { origins, credentials, headers, expose, maxAgeMs } = sharing;
+/** The value of `x-cors`; undefined for a route that the policy does not cover. */
+export function corsOf(cors: CorsExtension | undefined, route: Route): object | undefined {
+  if (cors === undefined || cors.routes?.includes(route) === false) return undefined;
+  const { origins, credentials, headers, expose, maxAgeMs } = cors;
   return { origins, credentials, headers, expose, maxAge: Math.floor(maxAgeMs / 1000) };
 }
 
-/** Answers by their status. */
+/** Responses by status. */
 export interface Responses {
   [status: string]: {
     readonly description: string;
@@ -37,7 +37,7 @@ export interface Responses {
   };
 }
 
-/** The headers of an answer that say something of it, by name. */
+/** The headers of a response, by name. */
 interface HeaderDocs {
   readonly [name: string]: { readonly description: string; readonly required?: true; readonly schema: Schema };
 }
@@ -50,12 +50,12 @@ function howToProve(challenges: readonly string[], always: boolean): HeaderDocs 
   return { "WWW-Authenticate": { description: "How to prove who asks.", ...required(always), schema } };
 }
 
-/** `Retry-After` in seconds, as `busy` and `rate_limited` have it; other codes of their status have none. */
+/** `Retry-After` in seconds: only `busy` and `rate_limited` have it. */
 const comeAgain: HeaderDocs = {
   "Retry-After": { description: "After how many seconds to ask again.", schema: { type: "integer", minimum: 0 } },
 };
 
-/** `Upgrade` of an address that is a WebSocket. */
+/** `Upgrade` of a WebSocket route. */
 function whatToSpeak(always: boolean): HeaderDocs {
   return {
     Upgrade: { description: "What to speak.", ...required(always), schema: { type: "string", enum: ["websocket"] } },
@@ -68,12 +68,12 @@ const whereTo: HeaderDocs = {
 
 const redirects: ReadonlySet<number> = /* @__PURE__ */ new Set([301, 302, 303, 307, 308]);
 
-/** Where a redirect leads (RFC 9110 §15.4). */
+/** `Location` of a redirect (RFC 9110 §15.4). */
 function leadingSomewhere(status: number): HeaderDocs {
   return redirects.has(status) ? whereTo : {};
 }
 
-/** An answer that has these headers too. */
+/** Adds headers to a response. */
 function withHeaders({ description, headers, ...others }: Response, more: HeaderDocs): Response {
   const all = { ...headers, ...more };
   return { description, ...(Object.keys(all).length === 0 ? {} : { headers: all }), ...others };
@@ -83,7 +83,7 @@ function required(always: boolean): { readonly required?: true } {
   return always ? { required: true } : {};
 }
 
-/** The schemas every document has: what a refusal is on the wire. */
+/** The schemas of every document: the body of a refusal. */
 export const refusalSchemas: { readonly [name: string]: Schema } = {
   Problem: {
     description: "One input that is not what it should be.",
@@ -111,10 +111,10 @@ export const refusalSchemas: { readonly [name: string]: Schema } = {
   },
 };
 
-/** Each code a route may refuse with: its own, its inputs', and those the framework adds (contract 7.2). */
+/** The codes that a route may refuse with: its own, its inputs', and those of the framework (contract 7.2). */
 export function codesOf(route: Route, reads: Reads): readonly Code[] {
   const isSocket = route.returns.node.kind === "websocket";
-  // Read or not, it is checked; one that declines has parsed where its route answers.
+  // A path parameter is checked even if the handler does not read it. One that declines never causes a 400.
   const checksPath = route.path.segments.some((segment) => {
     return typeof segment !== "string" && !(segment.kind === "param" && segment.declines);
   });
@@ -132,7 +132,7 @@ function changesSomething(method: string): boolean {
   return method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
 }
 
-/** One answer for each status, which says what every code of it means. */
+/** One response for each status, with the meaning of each code. */
 export function refusalsOf(all: readonly Code[]): Responses {
   const responses: Responses = {};
   const schema = { $ref: "#/components/schemas/Refusal" };
@@ -144,7 +144,7 @@ export function refusalsOf(all: readonly Code[]): Responses {
   return responses;
 }
 
-/** What refusals of one status say in their headers. */
+/** The headers of refusals with one status. */
 function headersOf(ofStatus: readonly Code[]): HeaderDocs {
   const challenges = ofStatus.flatMap(({ challenge }) => challenge ?? []);
   const names = new Set(ofStatus.map(({ name }) => name));
@@ -155,11 +155,11 @@ function headersOf(ofStatus: readonly Code[]): HeaderDocs {
   };
 }
 
-/** What a route answers when it does not refuse. */
-export function answersOf(returns: ReturnsNode, telling: DocumentContext): Responses {
+/** A route's responses, without its refusals. */
+export function answersOf(returns: ReturnsNode, context: DocumentContext): Responses {
   switch (returns.kind) {
     case "json":
-      return jsonAnswers(returns, telling);
+      return jsonAnswers(returns, context);
     case "html":
     case "text": {
       const content = { [`text/${returns.kind === "html" ? "html" : "plain"}`]: { schema: { type: "string" } } };
@@ -172,21 +172,21 @@ export function answersOf(returns: ReturnsNode, telling: DocumentContext): Respo
     case "response":
       return ownAnswers(returns);
     case "events":
-      return { 200: eventsAnswer(returns.events ?? [], telling) };
+      return { 200: eventsAnswer(returns.events ?? [], context) };
     default:
-      return { 101: socketAnswer(returns.protocol as AnyProtocol, telling) };
+      return { 101: socketAnswer(returns.protocol as AnyProtocol, context) };
   }
 }
 
-function jsonAnswers({ statuses, shape, examples = [] }: ReturnsNode, telling: DocumentContext): Responses {
+function jsonAnswers({ statuses, shape, examples = [] }: ReturnsNode, context: DocumentContext): Responses {
   if (shape === undefined) return {};
-  const schema = telling.shape(kindOf(shape), "output", "answer");
+  const schema = context.shape(kindOf(shape), "output", "answer");
   const { write } = compileWriter(shape);
   const values: unknown[] = [];
   for (const example of examples) {
     const written = write(example);
     if (written.ok) values.push(JSON.parse(written.value));
-    else telling.problem(`has an example of its answer that it could not write: ${written.error}`);
+    else context.problem(`has an example answer that its shape cannot write: ${written.error}`);
   }
   const content = { "application/json": { schema, ...(values.length === 0 ? {} : { examples: keyed(values) }) } };
   return Object.fromEntries(
@@ -201,7 +201,7 @@ function ownAnswers({ statuses, several, contentTypes }: ReturnsNode): Responses
   return Object.fromEntries(
     statuses.map(([status, sentence]) => {
       const types = contentTypes?.get(status) ?? [];
-      // JSON of any kind; what is not JSON is text, or bytes.
+      // JSON of any kind; other types are text or bytes.
       const content = types.map((type) => [type, { schema: /[/+]json$/.test(type) ? {} : { type: "string" } }]);
       const answer = { description: sentence, ...(types.length === 0 ? {} : { content: Object.fromEntries(content) }) };
       return [status, withHeaders(answer, leadingSomewhere(status))];
@@ -209,7 +209,7 @@ function ownAnswers({ statuses, several, contentTypes }: ReturnsNode): Responses
   );
 }
 
-/** Answers and refusals, put together where they have one status: it is of the types of either. */
+/** Merges answers and refusals. If they share a status, the response has the content types of both. */
 export function eitherOf(answers: Responses, refusals: Responses): Responses {
   const all = { ...answers, ...refusals };
   for (const [status, answer] of Object.entries(answers)) {
@@ -222,14 +222,14 @@ export function eitherOf(answers: Responses, refusals: Responses): Responses {
   return all;
 }
 
-/** Headers that the route's own answer under the same status need not have. */
+/** The headers without `required`: the route's own answer of that status may lack them. */
 function onlySome(headers: HeaderDocs = {}): HeaderDocs {
   return Object.fromEntries(
     Object.entries(headers).map(([name, { description, schema }]) => [name, { description, schema }]),
   );
 }
 
-function eventsAnswer(kinds: readonly AnyEventKind[], telling: DocumentContext): Responses[string] {
+function eventsAnswer(kinds: readonly AnyEventKind[], context: DocumentContext): Responses[string] {
   const names = kinds.map(({ name }) => name).join(", ");
   const description = `Server-Sent Events: ${names}.`;
   const item: Schema = {
@@ -241,29 +241,29 @@ function eventsAnswer(kinds: readonly AnyEventKind[], telling: DocumentContext):
       id: { type: "string" },
       retry: { type: "integer", minimum: 0 },
     },
-    oneOf: kinds.map((kind) => eventSchema(kind, telling)),
+    oneOf: kinds.map((kind) => eventSchema(kind, context)),
   };
-  if (telling.version === "3.2") return { description, content: { "text/event-stream": { itemSchema: item } } };
-  // 3.1 has a schema for the whole of an answer alone, and the whole of a stream is text.
-  const said = `${description} Each event is as x-item-schema says.`;
-  return { description: said, content: { "text/event-stream": { schema: { type: "string" }, "x-item-schema": item } } };
+  if (context.version === "3.2") return { description, content: { "text/event-stream": { itemSchema: item } } };
+  // 3.1 has a schema only for a whole response, and a whole stream is text.
+  const content = { "text/event-stream": { schema: { type: "string" }, "x-item-schema": item } };
+  return { description: `${description} Each event is as x-item-schema says.`, content };
 }
 
-function eventSchema({ name, payload }: AnyEventKind, telling: DocumentContext): Schema {
+function eventSchema({ name, payload }: AnyEventKind, context: DocumentContext): Schema {
   const event = { const: name };
   if (payload.shape === undefined) return { properties: { event } };
-  const contentSchema = telling.shape(kindOf(payload.shape), "output", `event ${name}`);
+  const contentSchema = context.shape(kindOf(payload.shape), "output", `event ${name}`);
   return { properties: { event, data: { contentMediaType: "application/json", contentSchema } } };
 }
 
-function socketAnswer({ subprotocol, client, server }: AnyProtocol, telling: DocumentContext): Responses[string] {
+function socketAnswer({ subprotocol, client, server }: AnyProtocol, context: DocumentContext): Responses[string] {
   const speaking = subprotocol === undefined ? "" : `, speaking ${subprotocol}`;
   return {
     description: `A WebSocket${speaking}. What each side sends is x-websocket's client and server.`,
     "x-websocket": {
       ...(subprotocol === undefined ? {} : { subprotocol }),
-      client: messageSchema(client, "input", "client message", telling),
-      server: messageSchema(server, "output", "server message", telling),
+      client: messageSchema(client, "input", "client message", context),
+      server: messageSchema(server, "output", "server message", context),
     },
   };
 }
@@ -272,8 +272,8 @@ function messageSchema(
   { frame, shape }: AnyMessage,
   direction: Direction,
   at: string,
-  telling: DocumentContext,
+  context: DocumentContext,
 ): Schema {
-  if (shape !== undefined) return telling.shape(kindOf(shape), direction, at);
+  if (shape !== undefined) return context.shape(kindOf(shape), direction, at);
   return frame === "text" ? { type: "string" } : { type: "string", contentMediaType: "application/octet-stream" };
 }

@@ -4,12 +4,11 @@ import type { Choice, Kind, ListKind, ObjectKind, RecordKind, TupleKind, Variant
 import { isJson, orNull } from "./schema.ts";
 import type { Describer, Schema } from "./schema.ts";
 
-/** One word, and no other. */
 export function literal(word: unknown): Schema {
   return { const: word };
 }
 
-/** One of some words, which may be of several types. */
+/** An enum, whose words may be of several types. */
 export function enumeration(all: readonly unknown[]): Schema {
   const distinct = [...new Set(all)];
   const types = new Set(distinct.map(typeOf));
@@ -22,11 +21,10 @@ function typeOf(word: unknown): string {
   return typeof word;
 }
 
-/** A value of several shapes. */
 export function union(shape: Choice, at: string, describer: Describer): Schema {
   const known = wordsOf(shape.options);
   if (known !== undefined) return enumeration(known);
-  // What is absent is no JSON: whether it may be is said where the member is.
+  // An absent value is not JSON; the object's `required` describes it.
   const options = shape.options.filter(({ type }) => !["never", "undefined", "void"].includes(type));
   const schemas = options.map((option) => describer.describe(option, at));
   const [only] = schemas;
@@ -45,12 +43,11 @@ function wordsOf(options: readonly Kind[]): readonly unknown[] | undefined {
   return all.length === 0 ? undefined : all;
 }
 
-/** A value of every one of several shapes. */
 export function intersection(shape: Choice, at: string, describer: Describer): Schema {
   return { allOf: shape.options.map((option) => describer.describe(option, at)) };
 }
 
-/** A tagged union: one of its objects and no other, where each tag is of one object. */
+/** A tagged union: `oneOf` if each tag belongs to one object, otherwise `anyOf`. */
 export function variant(shape: Variant, at: string, describer: Describer): Schema {
   const schemas = shape.options.map((option) => describer.describe(option, at));
   const tags = shape.options.map((option) => tagsOf(option, shape.key));
@@ -59,7 +56,7 @@ export function variant(shape: Variant, at: string, describer: Describer): Schem
   return { oneOf: schemas, ...discriminator(shape.key, tags as readonly (readonly unknown[])[], schemas) };
 }
 
-/** OpenAPI's own word for a tag, which points at components and so has none for objects without a name. */
+/** OpenAPI's `discriminator`. Its mapping refers to components, so every object must have a name. */
 function discriminator(key: string, tags: readonly (readonly unknown[])[], schemas: readonly Schema[]): Schema {
   const mapping: [string, unknown][] = [];
   for (const [index, schema] of schemas.entries()) {
@@ -73,19 +70,19 @@ function discriminator(key: string, tags: readonly (readonly unknown[])[], schem
   return { discriminator: { propertyName: key, mapping: Object.fromEntries(mapping) } };
 }
 
-/** Shapes that let a value be absent or null, or take that back. Whether it may be absent is its object's to say. */
+/** Shapes that allow or forbid null and absence. Absence is described by the object's `required`. */
 export function wrapped(shape: Wrapper, at: string, describer: Describer): Schema {
   const { direction } = describer;
   const inner = describer.describe(shape.wrapped, at);
   switch (shape.type) {
     case "optional":
     case "exact_optional":
-      // A caller may say null for what is not there.
+      // A caller may send null for an absent member.
       return direction === "input" ? withDefault(shape, nullable(shape.wrapped, inner)) : inner;
     case "undefinedable":
       return inner;
     case "nullable":
-      // The default is written in the place of null.
+      // The writer writes the default instead of null.
       if (direction === "output" && instead(shape)) return inner;
       return nullable(shape.wrapped, inner);
     case "nullish":
@@ -98,17 +95,17 @@ export function wrapped(shape: Wrapper, at: string, describer: Describer): Schem
   }
 }
 
-/** Whether an object of the shape may lack a member of this one. */
+/** Whether an object may lack a member of this shape. */
 function mayBeAbsent(shape: Kind, describer: Describer): boolean {
   return describer.direction === "input" ? mayBeUnsent(shape) : mayBeUnwritten(shape);
 }
 
-/** As the reader has it. */
+/** The rule of the reader. */
 function mayBeUnsent({ type, fallback }: Kind): boolean {
   return fallback !== undefined || type === "optional" || type === "exact_optional" || type === "nullish";
 }
 
-/** Whether the writer may leave it out. */
+/** The rule of the writer. */
 function mayBeUnwritten(shape: Kind): boolean {
   const last = shape.pipe?.findLast((item) => item.kind === "schema");
   if (last !== undefined && last !== shape) return mayBeUnwritten(last);
@@ -135,7 +132,7 @@ function mayBeUnwritten(shape: Kind): boolean {
   }
 }
 
-/** The default of a member that may be absent, where JSON can say it. */
+/** Adds the default, if it is JSON. */
 function withDefault(shape: { readonly default?: unknown }, schema: Schema): Schema {
   const given = shape.default;
   return given === undefined || typeof given === "function" || !isJson(given) ? schema : { ...schema, default: given };
@@ -153,7 +150,7 @@ function takesNull(shape: Kind): boolean {
   return shape.fallback === undefined && compileRead(shape).sorts().includes("null");
 }
 
-/** A value that is neither absent nor null. */
+/** Excludes null. */
 function there(inner: Kind, at: string, describer: Describer, schema: Schema): Schema {
   if (inner.pipe === undefined && "wrapped" in inner && !inner.type.startsWith("non_")) {
     return there(inner.wrapped, at, describer, describer.describe(inner.wrapped, at));
@@ -179,7 +176,6 @@ function member(entry: Kind, at: string, describer: Describer): Schema {
   return describer.direction === "input" ? withDefault({ default: entry.fallback }, schema) : schema;
 }
 
-/** An object of any names. */
 export function record(shape: RecordKind, at: string, describer: Describer): Schema {
   const names = describer.describe(shape.key, `${at}[name]`);
   const plain = Object.keys(names).length === 1 && names["type"] === "string";
@@ -206,7 +202,7 @@ export function tuple(shape: TupleKind, at: string, describer: Describer): Schem
   };
 }
 
-/** A place in a list cannot be left out: what is absent there is written as null. */
+/** An absent item of an array is written as null. */
 function item(shape: Kind, at: string, describer: Describer): Schema {
   const schema = describer.describe(shape, at);
   return describer.direction === "output" && mayBeAbsent(shape, describer) ? orNull(schema) : schema;

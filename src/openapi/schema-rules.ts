@@ -3,7 +3,7 @@ import type { Action, Kind } from "../schema/valibot.ts";
 import { anyJson, isJson } from "./schema.ts";
 import type { Describer, Schema } from "./schema.ts";
 
-/** Valibot's formats that JSON Schema has a word for (2020-12 Validation §7.3, §8.3). */
+/** Valibot's formats that JSON Schema has a keyword for (2020-12 Validation §7.3, §8.3). */
 const words: ReadonlyMap<string, Schema> = new Map([
   ["base64", { contentEncoding: "base64" }],
   ["email", { format: "email" }],
@@ -18,8 +18,8 @@ const words: ReadonlyMap<string, Schema> = new Map([
   ["uuid", { format: "uuid" }],
 ]);
 
-/** What a text's action asks of it; "loosely" where JSON Schema cannot say it, undefined where it asks nothing of a text. */
-function textRule(action: Action): Schema | "loosely" | undefined {
+/** The rule of a text action; "imprecise" if JSON Schema cannot express it, undefined if it is not a text action. */
+function textRule(action: Action): Schema | "imprecise" | undefined {
   const { type, requirement } = action;
   const word = words.get(type);
   if (word !== undefined) return word;
@@ -40,19 +40,18 @@ function textRule(action: Action): Schema | "loosely" | undefined {
   }
 }
 
-// JSON Schema's patterns are ECMA-262's with the flag "u" and no other (2020-12 Core §6.4).
-function patternRule({ source, flags }: RegExp): Schema | "loosely" {
-  if (/[^dgu]/.test(flags)) return "loosely";
+// JSON Schema's patterns are ECMA-262's with the flag "u" alone (2020-12 Core §6.4).
+function patternRule({ source, flags }: RegExp): Schema | "imprecise" {
+  if (/[^dgu]/.test(flags)) return "imprecise";
   try {
     return { pattern: new RegExp(source, "u").source };
   } catch {
-    return "loosely";
+    return "imprecise";
   }
 }
 
 /**
- * Adds to a schema what an action of its pipe asks of the value, which is of `base`. Checks of the author's own have no
- * word here.
+ * Adds the rule of a pipe's action to a schema. `base` is the shape of the value. Custom checks have no rule.
  */
 function addRule(action: Action, base: Kind, schema: Schema, at: string, describer: Describer): void {
   const { type, requirement } = action;
@@ -82,7 +81,7 @@ function addRule(action: Action, base: Kind, schema: Schema, at: string, describ
   }
   if (addLength(type, requirement as number, base, schema)) return;
   const rule = textRule(action);
-  if (rule === "loosely") describer.loose(at, "has a pattern that JSON Schema cannot write");
+  if (rule === "imprecise") describer.imprecise(at, "has a pattern that JSON Schema cannot write");
   else if (rule !== undefined) add(rule, schema);
 }
 
@@ -97,17 +96,17 @@ function addBound(
   describer: Describer,
 ): void {
   const number = exact(bound, schema);
-  if (number === undefined) return describer.loose(at, "has a bound that JSON Schema cannot write");
+  if (number === undefined) return describer.imprecise(at, "has a bound that JSON Schema cannot write");
   tighten(keyword, tightest, number, schema);
 }
 
 function addMultiple(step: unknown, schema: Schema, at: string, describer: Describer): void {
   const number = exact(step, schema);
-  if (number === undefined) return describer.loose(at, "has a bound that JSON Schema cannot write");
+  if (number === undefined) return describer.imprecise(at, "has a bound that JSON Schema cannot write");
   add({ multipleOf: Math.abs(number) }, schema);
 }
 
-/** A bound as JSON's readers understand it: a whole number past 2^53 is another one to many of them. */
+/** A bound as a JSON number; undefined for a whole number past 2^53, which many parsers round. */
 function exact(bound: unknown, schema: Schema): number | undefined {
   if (typeof bound !== "number" && typeof bound !== "bigint") return undefined;
   const number = Number(bound);
@@ -115,7 +114,7 @@ function exact(bound: unknown, schema: Schema): number | undefined {
   return Number.isFinite(number) && (!whole || Math.abs(number) <= Number.MAX_SAFE_INTEGER) ? number : undefined;
 }
 
-/** Which side a length bounds; lengths are counted in code points, as JSON Schema counts them. */
+/** Adds a rule of length, which JSON Schema counts in code points. Returns false if the action is not one. */
 function addLength(type: string, bound: number, base: Kind, schema: Schema): boolean {
   switch (type) {
     case "min_length":
@@ -154,7 +153,7 @@ function addLength(type: string, bound: number, base: Kind, schema: Schema): boo
 
 const nounOf: { readonly [type: string]: string } = { string: "Length", array: "Items", object: "Properties" };
 
-/** Of a value that may be of several types each keyword binds its own type and no other. */
+/** If the type is not known, adds the keyword of each type: a keyword applies to its own type only. */
 function sized(
   nouns: readonly string[],
   least: number | undefined,
@@ -163,9 +162,9 @@ function sized(
   schema: Schema,
 ): void {
   const noun = nounOf[typeof schema["type"] === "string" ? schema["type"] : base.type];
-  for (const its of noun === undefined ? nouns : [noun]) {
-    if (least !== undefined) tighten(`min${its}`, Math.max, least, schema);
-    if (most !== undefined) tighten(`max${its}`, Math.min, most, schema);
+  for (const suffix of noun === undefined ? nouns : [noun]) {
+    if (least !== undefined) tighten(`min${suffix}`, Math.max, least, schema);
+    if (most !== undefined) tighten(`max${suffix}`, Math.min, most, schema);
   }
 }
 
@@ -174,7 +173,7 @@ function tighten(keyword: string, tightest: Tightest, bound: number, schema: Sch
   schema[keyword] = typeof before === "number" ? tightest(before, bound) : bound;
 }
 
-/** Adds a rule beside those there are: where its keyword is taken, all of them hold. */
+/** Adds a rule. If its keyword is used already, it goes into `allOf`. */
 function add(rule: Schema, schema: Schema): void {
   const taken = Object.keys(rule).some((keyword) => keyword in schema && keyword !== "allOf");
   const all = [
@@ -187,7 +186,7 @@ function add(rule: Schema, schema: Schema): void {
 
 type PipePart = Kind | Action;
 
-/** A schema and what is done behind it: read, it is what may be sent; written, what came out of it. */
+/** The schema of a pipe: of its input when reading, of its output when writing. */
 export function pipe(shape: Kind, at: string, describer: Describer): Schema {
   const [first, ...behind] = partsOf(shape);
   const rules = behind.filter((part) => part.kind !== "metadata" && !changesNothing.has(part.type));
@@ -197,7 +196,7 @@ export function pipe(shape: Kind, at: string, describer: Describer): Schema {
   return schema;
 }
 
-/** The parts of nested pipes in one; a named shape stays whole, to be referred to. */
+/** The parts of nested pipes, flattened. A named shape stays whole, as a reference. */
 function partsOf(shape: Kind): [Kind, ...PipePart[]] {
   const [first, ...behind] = shape.pipe ?? [shape];
   const whole = first.pipe === undefined || first.fallback !== undefined || shapeName(first) !== undefined;
@@ -206,8 +205,8 @@ function partsOf(shape: Kind): [Kind, ...PipePart[]] {
 }
 
 /**
- * What may be sent: every rule up to the first change that makes another value of it. A change of a text's spelling, to
- * trim it say, is none: who sends what it makes keeps the rules behind it.
+ * The input: every rule before the first transformation. A transformation of a text's spelling, as trimming, does not
+ * count: a caller that sends trimmed text keeps the later rules.
  */
 function sent(first: Kind, rules: readonly PipePart[], at: string, describer: Describer): Schema {
   let base = first;
@@ -222,7 +221,7 @@ function sent(first: Kind, rules: readonly PipePart[], at: string, describer: De
   return schema;
 }
 
-/** What comes out: the last schema or change, and the rules behind it. */
+/** The output: the last schema or transformation, and the rules after it. */
 function written(first: Kind, rules: readonly PipePart[], at: string, describer: Describer): Schema {
   const start = rules.findLastIndex((part) => part.kind === "schema" || part.kind === "transformation");
   const schema = madeBy(start, first, rules, at, describer);
@@ -231,7 +230,7 @@ function written(first: Kind, rules: readonly PipePart[], at: string, describer:
   return schema;
 }
 
-/** What a change answers, by its type. */
+/** The result type of a transformation. */
 const makes: { readonly [type: string]: string } = {
   parse_boolean: "boolean",
   stringify_json: "string",
@@ -247,12 +246,12 @@ function madeBy(index: number, first: Kind, rules: readonly PipePart[], at: stri
   const type = makes[part.type];
   if (type !== undefined) return { type };
   if (keepsSort.has(part.type)) {
-    // Of the sort it was before; which rules it still keeps, nobody knows.
+    // The type stays; which rules still hold is unknown.
     const before = madeBy(lastMaker(index, rules), first, rules, at, describer);
     const whole = rules.slice(0, index).some(({ type }) => type === "integer" || type === "safe_integer");
     return whole && before["type"] === "number" ? { type: "integer" } : before;
   }
-  describer.loose(at, anyJson);
+  describer.imprecise(at, anyJson);
   return {};
 }
 
@@ -264,10 +263,10 @@ function keepsSpelling({ type }: PipePart): boolean {
   return textChanges.has(type) || type === "normalize" || type === "guard";
 }
 
-/** What an author says of a shape: `v.title`, `v.description`, `v.examples`, and these in `v.metadata`. */
+/** Copies `v.title`, `v.description`, `v.examples`, and these in `v.metadata`. */
 function annotate(part: Action, schema: Schema): void {
-  const said = part as unknown as { readonly [name: string]: unknown };
-  const all = part.type === "metadata" ? (said["metadata"] as typeof said) : said;
+  const own = part as unknown as { readonly [name: string]: unknown };
+  const all = part.type === "metadata" ? (own["metadata"] as typeof own) : own;
   for (const name of ["title", "description"]) {
     if (typeof all[name] === "string") schema[name] = all[name];
   }

@@ -1,50 +1,50 @@
 import type { Kind } from "../schema/valibot.ts";
 import type { CorsExtension } from "../security/cross-origin.ts";
 
-/** What the description of one route is given: how its shapes are told, and where to say what is wrong with it. */
+/** The context of one route's description. */
 export interface DocumentContext {
-  /** A shape's schema, references still to be resolved; `at` is where it stands, for the report. */
+  /** A shape's schema, with unresolved references; `at` is its place, for the report. */
   shape(shape: Kind, direction: Direction, at: string): Schema;
-  /** The route cannot be described; said behind its name. */
+  /** Reports that the route cannot be described. The text follows the route's name. */
   problem(what: string): void;
   readonly version: OpenapiVersion;
-  readonly sharing: CorsExtension | undefined;
+  readonly cors: CorsExtension | undefined;
 }
 
-/** The version of OpenAPI a document is written in. */
+/** The version of OpenAPI. */
 export type OpenapiVersion = "3.2" | "3.1";
 
-/** A JSON Schema (2020-12), as OpenAPI 3.1 and later take it. */
+/** A JSON Schema (2020-12), as in OpenAPI 3.1 and later. */
 export interface Schema {
   [keyword: string]: unknown;
 }
 
-/** Whether a value is read (what a caller may send) or written (what a caller gets). */
+/** Whether the schema describes what a caller sends or gets. */
 export type Direction = "input" | "output";
 
-/** Describes a shape, and its parts. */
+/** Describes shapes. */
 export interface Describer {
   readonly direction: Direction;
-  /** A named shape as a reference to its component, any other as its schema. `at` is where it stands, for the report. */
+  /** A reference for a named shape, otherwise its schema. `at` is its place, for the report. */
   describe(shape: Kind, at: string): Schema;
-  /** The same, and never a reference. */
+  /** The schema, never a reference. */
   body(shape: Kind, at: string): Schema;
-  /** Something at that place takes or is more than its schema says. */
-  loose(at: string, what: string): void;
+  /** Reports that the schema at that place is less strict than the shape. */
+  imprecise(at: string, what: string): void;
 }
 
 export const anyJson = "may be any JSON";
 
 const annotations: ReadonlySet<string> = new Set(["title", "description", "default", "examples", "deprecated"]);
 
-/** A schema that takes null too; what is said of it is said of both. */
+/** A schema that also accepts null. Its annotations stay outside. */
 export function orNull(schema: Schema): Schema {
-  const said = Object.entries(schema).filter(([keyword]) => annotations.has(keyword));
+  const notes = Object.entries(schema).filter(([keyword]) => annotations.has(keyword));
   const rules = Object.entries(schema).filter(([keyword]) => !annotations.has(keyword));
-  return { anyOf: [Object.fromEntries(rules), { type: "null" }], ...Object.fromEntries(said) };
+  return { anyOf: [Object.fromEntries(rules), { type: "null" }], ...Object.fromEntries(notes) };
 }
 
-/** Whether JSON can say a value as it is. */
+/** Whether a value is JSON. */
 export function isJson(value: unknown): boolean {
   if (typeof value === "object" && value !== null) {
     const plain = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;

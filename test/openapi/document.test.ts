@@ -236,10 +236,10 @@ describe("bodies", () => {
       () => "",
     );
     expect(() => Openapi.document([wrong])).toThrow(
-      'Openapi: POST /a has an example of its body that it would not read: body.size: This must be one of "small" or "large".',
+      'Openapi: POST /a has an example body that its shape refuses: body.size: This must be one of "small" or "large".',
     );
     const answer = get(Path.of("b"), { returns: Returns.json(Item, { examples: [{} as never] }) }, () => ({}) as never);
-    expect(() => Openapi.document([answer])).toThrow("GET /b has an example of its answer that it could not write");
+    expect(() => Openapi.document([answer])).toThrow("GET /b has an example answer that its shape cannot write");
   });
 
   it("FM-19 a form, its fields in order", () => {
@@ -686,9 +686,11 @@ describe("credentials", () => {
   it("OA one scheme is one thing, with a name OpenAPI has", () => {
     const other = Dep.credential("bearer", Header.optional("x-bearer", Codec.string));
     const routes = [root({ bearer }), get(Path.of("a"), { inputs: { other }, returns: Returns.text }, () => "")];
-    expect(() => Openapi.document(routes)).toThrow("the credential bearer of GET /a is another one elsewhere");
+    expect(() => Openapi.document(routes)).toThrow("the credential bearer of GET /a differs from an earlier one");
     const odd = root({ odd: Dep.credential("an id", Header.optional("a", Codec.string)) });
-    expect(() => Openapi.document([odd])).toThrow('GET / has the credential "an id", which OpenAPI cannot name');
+    expect(() => Openapi.document([odd])).toThrow(
+      'GET / has the credential "an id", which is not a valid name in OpenAPI',
+    );
   });
 });
 
@@ -738,17 +740,17 @@ describe("routes that clash", () => {
     [
       "another name",
       text(Path.of("items", Path.str("name"))),
-      "GET /items/{id} and GET /items/{name} differ only by a parameter's type, so they are one operation: it gives the parameter one name",
+      "GET /items/{id} and GET /items/{name} differ only by a parameter's type, so they are one operation: give the parameter one name",
     ],
     [
       "another answer",
       text(str, Returns.html as never),
-      "GET /items/{id} and GET /items/{id} differ only by a parameter's type, so they are one operation: it answers one way",
+      "GET /items/{id} and GET /items/{id} differ only by a parameter's type, so they are one operation: they must have the same answers",
     ],
     [
       "another body",
       get(str, { inputs: { body }, returns: Returns.text }, () => ""),
-      "GET /items/{id} and GET /items/{id} differ only by a parameter's type, so they are one operation: it reads one body",
+      "GET /items/{id} and GET /items/{id} differ only by a parameter's type, so they are one operation: they must read the same body",
     ],
   ])("OA-52 and refused with %s", (_name, other, message) => {
     expect(() => Openapi.document([text(int), other])).toThrow(`Openapi: ${message}`);
@@ -757,7 +759,7 @@ describe("routes that clash", () => {
   it("OA one path gives its parameter one name, whatever the method", () => {
     const remove = del(Path.of("items", Path.int("item_id")), { returns: Returns.empty() }, () => {});
     expect(() => Openapi.document([text(str), remove])).toThrow(
-      "GET /items/{id} and DELETE /items/{item_id} are at one path, which gives its parameter one name",
+      "GET /items/{id} and DELETE /items/{item_id} have the same path: give its parameter one name",
     );
   });
 
@@ -776,10 +778,10 @@ describe("routes that clash", () => {
       "Thing",
     ]);
     expect(() => Openapi.document([of("a", make(v.string())), of("b", make(v.number()))])).toThrow(
-      "Openapi: two shapes are named Thing and are not alike",
+      "Openapi: two different shapes are named Thing",
     );
     expect(() => Openapi.document([of("a", Shape.named("Problem", v.object({ a: v.string() })))])).toThrow(
-      "two shapes are named Problem and are not alike",
+      "two different shapes are named Problem",
     );
   });
 });

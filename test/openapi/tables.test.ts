@@ -8,10 +8,10 @@ import { anyRoutes } from "./random-routes.ts";
 
 /** Each sentence of a refusal, with the routes that it names. */
 const sentences = [
-  /^(.+) and (.+) are at one path, which gives its parameter one name$/,
+  /^(.+) and (.+) have the same path: give its parameter one name$/,
   /^(.+) and (.+) are both the operation .+$/,
-  /^(.+) and (.+) differ only by a parameter's type, so they are one operation: it (?:gives the parameter one name|answers one way|reads one body)$/,
-  /^two shapes are named (?:Thing|OtherThing|Item1|Item2) and are not alike$/,
+  /^(.+) and (.+) differ only by a parameter's type, so they are one operation: (?:give the parameter one name|they must have the same answers|they must read the same body)$/,
+  /^two different shapes are named (?:Thing|OtherThing|Item1|Item2)$/,
 ];
 
 /** What is not of a table whose routes cannot be in one document: no route of it, or no sentence of a refusal. */
