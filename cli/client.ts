@@ -14,7 +14,7 @@ import type { Command } from "./command.ts";
 import { loadRoutes, packageFile } from "./load-routes.ts";
 import { writeOrCheck, textDiff } from "./write-or-check.ts";
 
-/** A JSON Schema of the document as a TypeScript type; `nameOf` answers the name of a component's. */
+/** A JSON Schema of the document as a TypeScript type. `nameOf` returns the type name of a component. */
 function typeOf(schema: Schema, nameOf: (component: string) => string): string {
   const type = (schema: unknown): string => typeOf(schema as Schema, nameOf);
   if (typeof schema["$ref"] === "string") return nameOf(schema["$ref"].slice(schema["$ref"].lastIndexOf("/") + 1));
@@ -43,7 +43,6 @@ function typeOf(schema: Schema, nameOf: (component: string) => string): string {
   }
 }
 
-/** A union, each of its types once. */
 function unionOf(types: readonly string[]): string {
   const each = [...new Set(types)];
   return each.length === 0 ? "never" : each.join(" | ");
@@ -78,7 +77,7 @@ function objectOf(schema: Schema, type: (schema: unknown) => string): string {
   return inLine.length > 80 || inLine.includes("\n") ? `{\n${all.join("\n")}\n}` : inLine;
 }
 
-// A member that is named may be of another type than those that are not.
+// TypeScript's index signature must fit the named members too, so it is `unknown` next to them.
 function openTo(others: unknown, members: readonly string[], type: (schema: unknown) => string): string {
   return members.length > 0 || others === true ? "unknown" : type(others);
 }
@@ -87,7 +86,7 @@ function memberName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 }
 
-/** What is said of a member or of a route, as its comment. */
+/** The description as a comment. */
 function docOf({ description }: { readonly description?: unknown }): string {
   return typeof description === "string" ? `${comment(description)}\n` : "";
 }
@@ -97,7 +96,7 @@ function comment(text: string): string {
   return lines.length === 1 ? `/** ${lines[0]} */` : `/**\n${lines.map((line) => ` * ${line}`).join("\n")}\n */`;
 }
 
-/** Lines indented by the braces that are open before them. */
+/** Indents lines by their open braces. */
 function indented(text: string): string {
   let depth = 0;
   const lines = text.split("\n").map((line) => {
@@ -110,10 +109,10 @@ function indented(text: string): string {
   return lines.join("\n");
 }
 
-/** The type of a shape as a caller sends it, or gets it. */
+/** The type of a shape as a caller sends it or gets it. */
 type TypeOf = (shape: Shape, direction: Direction) => string;
 
-/** The codes that every call has, and so none lists. */
+/** The codes of every call, which the types do not list. */
 const ofEveryCall = new Set([
   "invalid",
   "unreadable",
@@ -124,7 +123,7 @@ const ofEveryCall = new Set([
   "unsupported_media_type",
 ]);
 
-/** A route as a member of the interface of all calls. */
+/** A route as a member of the interface `Calls`. */
 function callOf(route: Route, typeOf: TypeOf): string {
   const reads = readsOf(route.inputs);
   const codes = codesOf(route, reads).filter(({ name }) => !ofEveryCall.has(name));
@@ -132,11 +131,11 @@ function callOf(route: Route, typeOf: TypeOf): string {
   const optional = isAllOptional(route, reads) ? "?" : "";
   const refused = unionOf([...codes.map(({ name }) => JSON.stringify(name)), "ClientCode"]);
   const outcome = unionOf([...answersOf(route, typeOf), `RefusedAs<${refused}>`]);
-  const said = [
+  const texts = [
     ...[route.summary, route.description].filter((text) => text !== undefined),
     ...codes.map(({ name, status, doc }) => `\`${name}\` (${status}): ${doc}`),
   ];
-  const doc = said.length === 0 ? "" : `${comment(said.join("\n\n"))}\n`;
+  const doc = texts.length === 0 ? "" : `${comment(texts.join("\n\n"))}\n`;
   const key = JSON.stringify(`${route.method} ${route.pattern}`);
   return `${doc}readonly ${key}: (\n  given${optional}: ${given},\n) => Promise<\n  ${outcome}\n>;`;
 }
@@ -161,7 +160,7 @@ interface TypeMember {
   readonly type: string;
 }
 
-/** What is read twice is one member. */
+/** An input that is read twice is one member. */
 function group(name: string, members: readonly TypeMember[]): string {
   if (members.length === 0) return "";
   const byName = new Map<string, TypeMember>();
@@ -200,7 +199,7 @@ function valueTypeOf({ codec, repeated }: TextNeed): string {
   return repeated ? `readonly (${type})[]` : type;
 }
 
-/** What a caller gives for a codec's value: the value where the platform's own text of it is the codec's. */
+/** The type that a caller gives for a codec: the value's type if `String(value)` is the codec's text. */
 function textTypeOf(text: TextShape | undefined): string {
   if (text?.enum !== undefined) return unionOf(text.enum.map((word) => JSON.stringify(word)));
   if (text?.type === "integer") return text.format === "int64" ? "number | bigint" : "number";
@@ -246,12 +245,12 @@ function answersOf({ returns: { node } }: Route, typeOf: TypeOf): readonly strin
     case "response":
       return ["Succeeded<number, unknown>"];
     default:
-      // A WebSocket's address, which is not called.
+      // A WebSocket route is not called.
       return [];
   }
 }
 
-/** What the typed client runs, and of other files the types that it speaks of. */
+/** The source files of the typed client. Of a file with names, only these declarations are used. */
 const files: readonly (readonly [file: string, names?: readonly string[]])[] = [
   ["inputs/body-inputs", ["BodyToSend"]],
   ["refusals", ["FrameworkCode"]],
@@ -278,13 +277,13 @@ const files: readonly (readonly [file: string, names?: readonly string[]])[] = [
   ],
 ];
 
-/** One declaration, or a few that stand together. */
+/** One declaration, or several without an empty line between them. */
 interface Declarations {
   readonly names: readonly string[];
   readonly text: string;
 }
 
-/** The declarations that some names need, in an order that has what is used before what uses it. */
+/** The declarations that the roots need, in the order of `files`. */
 function sourcesOf(roots: readonly string[]): readonly string[] {
   const all = files.flatMap(([file, names]) => {
     const found = declarationsOf(readFileSync(packageFile(`src/${file}.ts`), "utf8"));
@@ -302,7 +301,7 @@ function sourcesOf(roots: readonly string[]): readonly string[] {
   return all.filter((declarations) => needed.has(declarations)).map(({ text }) => text);
 }
 
-// Only between declarations is an empty line followed by one that begins at the margin.
+// An empty line before an unindented line separates declarations.
 function declarationsOf(source: string): readonly Declarations[] {
   const inOneModule = source.replaceAll(/^import [^;]*;\n/gm, "").replaceAll(/\(await import\([^)]*\)\)\./g, "");
   return inOneModule.split(/\n\n(?=\S)/).map((text) => ({ names: namesIn(text), text: text.trim() }));
@@ -313,7 +312,7 @@ function namesIn(text: string): readonly string[] {
   return [...text.matchAll(declared)].map(([, name]) => name ?? "");
 }
 
-/** What is neither said in a comment nor in a text. */
+/** The identifiers of the code, without comments and strings. */
 function wordsOf(text: string): readonly string[] {
   const code = text.replaceAll(/\/\*[^]*?\*\/|\/\/[^\n]*|"[^"\n]*"/g, "");
   return [...code.matchAll(/[A-Za-z_]\w*/g)].map(([word]) => word);
@@ -321,16 +320,16 @@ function wordsOf(text: string): readonly string[] {
 
 const header = `// Generated by \`usher client\` from the routes of the server. Do not edit: change the routes, and generate it again.`;
 
-const problem = `/** One input that is not what it should be. */
+const problem = `/** A validation error of one input. */
 export interface Problem {
   /** Where: path.x, query.x, body.x. */
   readonly at: string;
   readonly code: string;
-  /** A sentence for a person. */
+  /** A sentence for the user. */
   readonly message: string;
 }`;
 
-const make = `/** The calls of the API. None rejects for what comes back: its outcome is the answer, or the refusal by its code. */
+const make = `/** The calls of the API. Each resolves with the answer or a refusal. */
 export function client(options: ClientOptions): Calls {
   return callsOf(options) as Calls;
 }`;
@@ -339,14 +338,14 @@ const roots = ["callsOf", "ClientOptions", "ClientCode", "CallOptions", "Succeed
 
 const ignored = (): void => {};
 
-/** A client of the routes as one TypeScript module that imports nothing. A WebSocket's address is not called. */
+/** The typed client of the routes, as one TypeScript module without imports. It has no WebSocket routes. */
 export function clientModule(all: readonly Route[]): string {
   const routes = all.filter(({ returns }) => returns.node.kind !== "websocket");
   const components = new Components({});
   const describe = (...[shape, direction]: Parameters<TypeOf>) =>
     components.describe(kindOf(shape), direction, "", ignored);
 
-  // What a named shape is called is known when all of them are.
+  // The names of components are final only when all shapes are described.
   const tree: Schema[] = [];
   for (const route of routes) callOf(route, (...shape) => `${tree.push(describe(...shape))}`);
   const { schemas, problems } = components.finish(tree);
@@ -364,10 +363,10 @@ export function clientModule(all: readonly Route[]): string {
   return `${[header, ...[...types, api].map(indented), make, problem, ...sources].join("\n\n")}\n`;
 }
 
-/** Names for components, none of which the text means something else by. */
+/** Gives components names that the text does not use. */
 function namesBeside(text: string): (component: string) => string {
-  const said = ["Calls", "Problem", "FormData", "Blob", "Date", "Promise", "AsyncIterable"];
-  const taken = new Set([...(text.match(/\b[A-Z]\w*/g) ?? []), ...said]);
+  const reserved = ["Calls", "Problem", "FormData", "Blob", "Date", "Promise", "AsyncIterable"];
+  const taken = new Set([...(text.match(/\b[A-Z]\w*/g) ?? []), ...reserved]);
   const names = new Map<string, string>();
   return (component) => {
     const known = names.get(component);
@@ -382,22 +381,22 @@ function namesBeside(text: string): (component: string) => string {
 
 const help = `usher client <module> [options]
 
-Makes a typed client of the routes that the module exports under the name routes: one TypeScript module that imports
-nothing, for programs that cannot import the routes' types.
+Generates a typed client of the routes that the module exports as "routes": one TypeScript file without imports, for
+programs that cannot import the types of the routes.
 
-  -o, --output FILE    write it there; without, it is printed
-      --check FILE     compare it with what is there; the exit code is 1 where they differ`;
+  -o, --output FILE    write to the file instead of standard output
+      --check FILE     compare with the file; exit code 1 if they differ`;
 
-/** `usher client`: a client as one file. */
+/** `usher client`: generates a typed client. */
 export const client: Command = {
   name: "client",
-  summary: "make a typed client in one TypeScript file, or check the one there is",
+  summary: "generate a typed client in one TypeScript file, or check an existing one",
   help,
   async run(args, terminal) {
     const { module, values } = moduleAnd(args, { output: { type: "string", short: "o" }, check: { type: "string" } });
     const text = clientModule(await loadRoutes(module));
     return writeOrCheck(text, { output: values.output, check: values.check }, terminal, (before, after) =>
-      // A checkout may have given the lines other ends.
+      // A checkout may change the line ends.
       ends(before) === after ? [] : textDiff(ends(before), after),
     );
   },

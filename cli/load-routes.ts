@@ -7,23 +7,23 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Route } from "../src/routing/route.ts";
 import { CommandFailure } from "./command.ts";
 
-/** A file of the package, whether this runs from its source or from what was built of it. */
+/** A file of the package, from the source or from `dist`. */
 export function packageFile(path: string): URL {
   const inSource = new URL(`../${path}`, import.meta.url);
   return existsSync(inSource) ? inSource : new URL(`../../${path}`, import.meta.url);
 }
 
-/** The routes a module exports under the name `routes`. */
+/** Imports the routes that a module exports as `routes`. */
 export async function loadRoutes(file: string): Promise<readonly Route[]> {
   const path = resolve(file);
   if (!existsSync(path)) throw new CommandFailure(`${file} is missing`);
-  if (statSync(path).isDirectory()) throw new CommandFailure(`${file} is a folder, and no module`);
+  if (statSync(path).isDirectory()) throw new CommandFailure(`${file} is a folder, not a module`);
   const module = await load(file, pathToFileURL(path));
   const { routes } = module;
   if (!Array.isArray(routes))
     throw new CommandFailure(`${file} exports no list named routes: it exports ${namesOf(module)}`);
   const wrong = routes.findIndex((route) => !isRoute(route));
-  if (wrong !== -1) throw new CommandFailure(`${file}: routes[${wrong}] is no route`);
+  if (wrong !== -1) throw new CommandFailure(`${file}: routes[${wrong}] is not a route`);
   checkPackage(file, path);
   return routes as readonly Route[];
 }
@@ -34,33 +34,34 @@ async function load(file: string, url: URL): Promise<{ readonly routes?: unknown
   } catch (thrown) {
     const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
     if (code !== "ERR_UNKNOWN_FILE_EXTENSION")
-      throw new CommandFailure(`${file} cannot be loaded:\n${said(thrown, url)}`);
+      throw new CommandFailure(`${file} cannot be loaded:\n${describeError(thrown, url)}`);
     throw new CommandFailure(
-      `${file}: Node ${process.versions.node} does not run TypeScript. Name what was built from it, or run usher with ` +
+      `${file}: Node ${process.versions.node} does not run TypeScript. Give the compiled file, or run usher with ` +
         "Node 22.18 or newer (npx usher), Bun (bunx --bun usher) or Deno (deno run -A npm:usher-http/usher).",
     );
   }
 }
 
-/** What was raised, and where in the program: the runtime's own lines and ours say nothing of it. */
-function said(thrown: unknown, module: URL): string {
+/** The error and its place in the program, without the runtime's frames and ours. */
+function describeError(thrown: unknown, module: URL): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const { position } = thrown as { readonly position?: { file: string; line: number; column: number } | null };
-  // Of what does not parse Bun has no stack.
+  // Bun gives a syntax error no stack.
   if (position) return `${String(thrown)}\n    at ${position.file}:${position.line}:${position.column}`;
-  const text = inProgram(thrown.stack ?? String(thrown));
+  const text = withoutOwnFrames(thrown.stack ?? String(thrown));
   if (!(thrown instanceof SyntaxError) || / at |file:/.test(text) || !process.execPath.endsWith("node")) return text;
-  // Where JavaScript does not parse Node tells to nobody who catches it; of what does not parse nothing is run.
-  const { stderr } = spawnSync(process.execPath, [fileURLToPath(module)], { encoding: "utf8", timeout: checkingMs });
+  // Node prints the place of a syntax error only if nothing catches it. A module with a syntax error does not run, so it is
+  // safe to start it once more.
+  const { stderr } = spawnSync(process.execPath, [fileURLToPath(module)], { encoding: "utf8", timeout: checkMs });
   return stderr.includes(String(thrown))
-    ? inProgram(stderr.slice(0, stderr.lastIndexOf("\nNode.js v")).trimEnd())
+    ? withoutOwnFrames(stderr.slice(0, stderr.lastIndexOf("\nNode.js v")).trimEnd())
     : text;
 }
 
-const checkingMs = 10_000;
+const checkMs = 10_000;
 
-/** A stack without the lines of the runtime, and of this package. */
-function inProgram(stack: string): string {
+/** A stack without the frames of the runtime and of this package. */
+function withoutOwnFrames(stack: string): string {
   const { pathname } = new URL(".", import.meta.url);
   const isElsewhere = (line: string) =>
     /\b(node|ext|native|bun):|processTicksAndRejections/.test(line) || line.includes(pathname);
@@ -68,12 +69,12 @@ function inProgram(stack: string): string {
   return lines.filter((line) => !/^ +at /.test(line) || !isElsewhere(line)).join("\n");
 }
 
-const mostNames = 10;
+const maxNames = 10;
 
 function namesOf(module: object): string {
   const names = Object.keys(module);
-  const more = names.length > mostNames ? [`${names.length - mostNames} more`] : [];
-  const listed = [...names.slice(0, mostNames), ...more];
+  const more = names.length > maxNames ? [`${names.length - maxNames} more`] : [];
+  const listed = [...names.slice(0, maxNames), ...more];
   const last = listed.pop();
   if (last === undefined) return "nothing";
   return listed.length === 0 ? last : `${listed.join(", ")} and ${last}`;
@@ -83,19 +84,17 @@ function isRoute(value: unknown): boolean {
   return typeof value === "object" && value !== null && "pattern" in value && "returns" in value && "inputs" in value;
 }
 
-/** What a shape means is known to the copy of the package it was made with, and to no other. */
+/** Only the copy of the package that made a shape can describe it. */
 function checkPackage(file: string, path: string): void {
   if ("Deno" in globalThis) return;
-  const theirs = packageOf(path);
+  const packageUsed = packageOf(path);
   const own = new URL(".", packageFile("package.json")).href;
-  if (theirs !== undefined && theirs !== own) {
-    throw new CommandFailure(
-      `${file} is made with another usher-http than this: run the one of its project, with npx usher`,
-    );
+  if (packageUsed !== undefined && packageUsed !== own) {
+    throw new CommandFailure(`${file} uses another copy of usher-http than this command: run npx usher in its project`);
   }
 }
 
-/** The folder of the `usher-http` that a module imports; undefined where it finds none. */
+/** The folder of the `usher-http` that a module imports, if it can be resolved. */
 function packageOf(path: string): string | undefined {
   try {
     const found = createRequire(path).resolve("usher-http/package.json");

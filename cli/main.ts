@@ -3,15 +3,15 @@
 import process from "node:process";
 import { run } from "./run.ts";
 
-// Whoever reads it may have had enough: `usher openapi routes.ts | head`.
+// The reader of a pipe may close it: `usher openapi routes.ts | head`.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") process.stderr.write(`usher: ${error.message}\n`);
   process.exit(1);
 });
 
-// Without it Node would warn of a line of this file.
+// Otherwise Node prints a warning about this file's top-level await.
 process.once("beforeExit", () => {
-  process.stderr.write("usher: the module never finishes loading: what it awaits never comes\n");
+  process.stderr.write("usher: the module never finishes loading: a promise that it awaits never settles\n");
   process.exit(1);
 });
 
@@ -20,5 +20,5 @@ const code = await run(process.argv.slice(2), {
   error: (text) => process.stderr.write(text),
   columns: process.stdout.columns,
 });
-// Once all of it is written: what the routes' module left running, a pool or a timer, keeps nobody waiting.
+// Exit once all is written, even if the module left a pool or timer running.
 process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));

@@ -5,13 +5,13 @@ import type { Command } from "./command.ts";
 
 const help = `usher migrate <folder> [options]
 
-Applies to a PostgreSQL database each .sql file of the folder that was not applied yet, in the order of the numbers their
-names begin with (0001_orders.sql), each in a transaction of its own, and prints their names. Needs the package postgres.
+Applies each new .sql file of the folder to a PostgreSQL database, in the order of the numbers that begin their names
+(0001_orders.sql), each in its own transaction, and prints their names. Needs the package postgres.
 
-  --database URL   where the database is: DATABASE_URL of the environment unless given, as others see a command's arguments
-  --wait SECONDS   how long another process that migrates the same database is waited for: 60 unless given`;
+  --database URL   the database; by default DATABASE_URL of the environment, which other users cannot see in the arguments
+  --wait SECONDS   how long to wait for another process that migrates the same database; 60 by default`;
 
-/** `usher migrate`: brings a database up to date. */
+/** `usher migrate`: applies migrations. */
 export const migrate: Command = {
   name: "migrate",
   summary: "apply the SQL files of a folder to a PostgreSQL database",
@@ -23,11 +23,11 @@ export const migrate: Command = {
       allowPositionals: true,
     });
     const [directory, ...more] = positionals;
-    if (directory === undefined) throw new UsageError("no folder is named");
-    if (more.length > 0) throw new UsageError(`one folder is read, and ${more.length + 1} are named`);
+    if (directory === undefined) throw new UsageError("the folder is missing");
+    if (more.length > 0) throw new UsageError(`give one folder, not ${more.length + 1}`);
     const { database = process.env["DATABASE_URL"], wait = "60" } = values;
-    if (database === undefined) throw new UsageError("neither --database nor DATABASE_URL says where the database is");
-    if (!/^\d{1,6}$/.test(wait)) throw new UsageError("--wait is a number of seconds");
+    if (database === undefined) throw new UsageError("the database is missing: set --database or DATABASE_URL");
+    if (!/^\d{1,6}$/.test(wait)) throw new UsageError("--wait must be a number of seconds");
     const { applied } = await migrated(database, { directory, waitMs: Number(wait) * 1000 });
     for (const name of applied) terminal.out(`${name}\n`);
     if (applied.length === 0) terminal.error("nothing to apply\n");
@@ -45,7 +45,7 @@ async function migrated(database: string, options: { readonly directory: string;
   }
 }
 
-/** Only who migrates needs the driver. */
+/** Imported on demand: only this command needs the driver. */
 async function postgres() {
   try {
     return await import("../adapters/postgres/index.ts");

@@ -9,21 +9,21 @@ import { loadRoutes } from "./load-routes.ts";
 
 const help = `usher openapi <module> [options]
 
-Makes the OpenAPI document of the routes that the module exports under the name routes.
+Generates the OpenAPI document of the routes that the module exports as "routes".
 
-  -o, --output FILE    write it there; without, it is printed
-      --check FILE     compare it with what is there; the exit code is 1 where they differ, spaces and order aside
-      --version 3.1    the version of OpenAPI: 3.2 unless given
-      --title TEXT     the API's name: API unless given
-      --api-version V  the API's own version: 0 unless given
-      --strict         the exit code is 1 where a place is described loosely
+  -o, --output FILE    write to the file instead of standard output
+      --check FILE     compare with the file; exit code 1 if they differ, except in white space and order
+      --version 3.1    the version of OpenAPI; 3.2 by default
+      --title TEXT     the title of the API; API by default
+      --api-version V  the version of the API; 0 by default
+      --strict         exit code 1 if a place is described loosely
 
-Places that are described loosely are listed on standard error with --check and --strict.`;
+With --check or --strict, places that are described loosely are listed on standard error.`;
 
-/** `usher openapi`: the API's document, made or compared. */
+/** `usher openapi`: generates or checks the OpenAPI document. */
 export const openapi: Command = {
   name: "openapi",
-  summary: "make the OpenAPI document, or check the one there is",
+  summary: "generate the OpenAPI document, or check an existing one",
   help,
   async run(args, terminal) {
     const { module, values } = moduleAnd(args, {
@@ -35,17 +35,17 @@ export const openapi: Command = {
       strict: { type: "boolean" },
     });
     const { output, check, version = "3.2", title, "api-version": apiVersion, strict = false } = values;
-    if (version !== "3.1" && version !== "3.2") throw new UsageError(`--version is 3.1 or 3.2, and not ${version}`);
+    if (version !== "3.1" && version !== "3.2") throw new UsageError(`--version must be 3.1 or 3.2, not ${version}`);
     const routes = await loadRoutes(module);
-    const made = documentOf(routes, {
+    const current = documentOf(routes, {
       openapi: version,
       ...(title === undefined ? {} : { title }),
       ...(apiVersion === undefined ? {} : { version: apiVersion }),
     });
-    const loose = strict || check !== undefined ? report(routes) : [];
-    for (const place of loose) terminal.error(`loose: ${place}\n`);
-    const code = writeOrCheck(`${JSON.stringify(made, undefined, 2)}\n`, { output, check }, terminal, differenceOf);
-    if (strict && loose.length > 0) throw new CommandFailure(`${counted(loose.length)} described loosely`);
+    const imprecise = strict || check !== undefined ? report(routes) : [];
+    for (const place of imprecise) terminal.error(`loose: ${place}\n`);
+    const code = writeOrCheck(`${JSON.stringify(current, undefined, 2)}\n`, { output, check }, terminal, differenceOf);
+    if (strict && imprecise.length > 0) throw new CommandFailure(`${counted(imprecise.length)} described loosely`);
     return code;
   },
 };

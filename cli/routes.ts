@@ -10,13 +10,13 @@ import { loadRoutes } from "./load-routes.ts";
 
 const help = `usher routes <module>
 
-Lists the routes that the module exports under the name routes: what each reads, answers and refuses with. An input that may
-be left out has a question mark, one that may be given several times three dots. Any route may also answer busy and internal.`;
+Lists the routes that the module exports as "routes", with their inputs, answers and refusals. An optional input has a
+question mark, a repeated one three dots. Every route may also refuse with busy and internal.`;
 
-/** `usher routes`: a table of the routes. */
+/** `usher routes`: prints a table of the routes. */
 export const routes: Command = {
   name: "routes",
-  summary: "list the routes with what they read, answer and refuse",
+  summary: "list the routes with their inputs, answers and refusals",
   help,
   async run(args, terminal) {
     const { module } = moduleAnd(args, {});
@@ -75,7 +75,7 @@ function nameOr(shape: Shape, other: string): string {
   return shapeName(shape) ?? other;
 }
 
-/** Rows in columns, as wide as what is widest in each. */
+/** Rows in aligned columns. */
 function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
   const lines = rows.map((row) =>
@@ -87,7 +87,7 @@ function table(rows: readonly (readonly string[])[]): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** A row with its cells below each other, for a terminal that is not as wide as the table. */
+/** A row with one line for each cell, for a terminal narrower than the table. */
 function below([method = "", path = "", ...cells]: readonly string[], columns: number): string {
   const lines = ["reads", "answers", "refuses"].flatMap((name, index) => {
     const cell = cells[index] ?? "";
@@ -96,7 +96,7 @@ function below([method = "", path = "", ...cells]: readonly string[], columns: n
   return [`${method} ${path}`, ...lines, ""].join("\n");
 }
 
-/** Words in lines no longer than there is room for, unless one word is. */
+/** Wraps words to the width, without breaking a word. */
 function wrapped(name: string, words: readonly string[], columns: number): readonly string[] {
   const lines: string[] = [];
   let line = `  ${name.padEnd(7)}`;

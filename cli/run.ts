@@ -7,10 +7,10 @@ import { migrate } from "./migrate.ts";
 import { openapi } from "./openapi.ts";
 import { routes } from "./routes.ts";
 
-/** Every command, in the order they are listed. */
+/** The commands, in the order of the usage text. */
 const commands: readonly Command[] = [routes, openapi, client, migrate];
 
-/** Does what a command line says. Answers the exit code: 0, 1 where it could not be done, 2 where it says nothing known. */
+/** Runs a command line. Resolves with the exit code: 0, 1 for a failure, 2 for an invalid command line. */
 export async function run([name, ...args]: readonly string[], terminal: Terminal): Promise<number> {
   if (name === undefined || name === "--help" || name === "-h" || name === "help") {
     if (name !== undefined) terminal.out(usage());
@@ -39,13 +39,13 @@ export async function run([name, ...args]: readonly string[], terminal: Terminal
 
 function failed({ name }: Command, thrown: unknown, terminal: Terminal): number {
   if (isUsage(thrown)) {
-    terminal.error(`usher ${name}: ${thrown.message}\nusher ${name} --help says how it is called\n`);
+    terminal.error(`usher ${name}: ${thrown.message}\nSee usher ${name} --help\n`);
     return 2;
   }
-  // What is no failure of the command's own words has a stack that says where.
-  const said =
+  // An unexpected error is printed with its stack.
+  const text =
     thrown instanceof CommandFailure ? thrown.message : thrown instanceof Error ? thrown.stack : String(thrown);
-  terminal.error(`usher ${name}: ${said}\n`);
+  terminal.error(`usher ${name}: ${text}\n`);
   return 1;
 }
 
@@ -57,7 +57,7 @@ function isUsage(thrown: unknown): thrown is Error {
 function usage(): string {
   const longest = Math.max(...commands.map(({ name }) => name.length));
   const lines = commands.map(({ name, summary }) => `  ${name.padEnd(longest)}  ${summary}`);
-  return `usher <command>\n\n${lines.join("\n")}\n\nusher <command> --help says more of each.\n`;
+  return `usher <command>\n\n${lines.join("\n")}\n\nSee usher <command> --help for the options.\n`;
 }
 
 function version(): string {

@@ -2,11 +2,11 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { CommandFailure, UsageError } from "./command.ts";
 import type { Terminal } from "./command.ts";
 
-const mostLines = 40;
+const maxLines = 40;
 
-/** Where two JSON values differ, a line for each place: `- ` what is missing, `+ ` what is new, `~ ` what changed. */
+/** The differences of two JSON values, one line each: `- ` removed, `+ ` added, `~ ` changed. */
 export function jsonDiff(before: unknown, after: unknown): readonly string[] {
-  return bounded([...differences("", before, after)]);
+  return limited([...differences("", before, after)]);
 }
 
 function* differences(at: string, before: unknown, after: unknown): Generator<string> {
@@ -32,69 +32,71 @@ function brief(value: unknown): string {
   return text.length > 100 ? `${text.slice(0, 97)}...` : text;
 }
 
-/** Where two texts differ: at which line of the first, what is missing, and what is new. */
+/** The differences of two texts: the line number in the first, removed and added lines. */
 export function textDiff(before: string, after: string): readonly string[] {
-  const [olds, news] = [before.split("\n"), after.split("\n")];
-  const shorter = Math.min(olds.length, news.length);
+  const [oldLines, newLines] = [before.split("\n"), after.split("\n")];
+  const shorter = Math.min(oldLines.length, newLines.length);
   let start = 0;
-  while (start < shorter && olds[start] === news[start]) start++;
+  while (start < shorter && oldLines[start] === newLines[start]) start++;
   let end = 0;
-  while (end < shorter - start && olds.at(-1 - end) === news.at(-1 - end)) end++;
-  return bounded([...changes(olds.slice(start, olds.length - end), news.slice(start, news.length - end), start + 1)]);
+  while (end < shorter - start && oldLines.at(-1 - end) === newLines.at(-1 - end)) end++;
+  return limited([
+    ...changes(oldLines.slice(start, oldLines.length - end), newLines.slice(start, newLines.length - end), start + 1),
+  ]);
 }
 
-// Every line of the one is compared with every one of the other: a table of so many places takes 20 MB.
-const mostCompared = 5_000_000;
+// Every line is compared with every other. A table of this size takes 20 MB.
+const maxCompared = 5_000_000;
 
-/** The changes that make the one list the other, as few lines as can be; those of long lists are told as one. */
-function* changes(olds: readonly string[], news: readonly string[], firstLine: number): Generator<string> {
-  const width = news.length + 1;
-  const isSmall = (olds.length + 1) * width <= mostCompared;
-  // How many lines are alike in what is left from each place on (the longest common subsequence).
-  const alike = new Uint32Array(isSmall ? (olds.length + 1) * width : 0);
-  for (let i = isSmall ? olds.length - 1 : -1; i >= 0; i--) {
-    for (let j = news.length - 1; j >= 0; j--) {
+/** The smallest set of changes between two lists. Long lists are one single change. */
+function* changes(oldLines: readonly string[], newLines: readonly string[], firstLine: number): Generator<string> {
+  const width = newLines.length + 1;
+  const isSmall = (oldLines.length + 1) * width <= maxCompared;
+  // The length of the longest common subsequence from each place on.
+  const common = new Uint32Array(isSmall ? (oldLines.length + 1) * width : 0);
+  for (let i = isSmall ? oldLines.length - 1 : -1; i >= 0; i--) {
+    for (let j = newLines.length - 1; j >= 0; j--) {
       const at = i * width + j;
-      const rest = Math.max(alike[at + width] as number, alike[at + 1] as number);
-      alike[at] = olds[i] === news[j] ? (alike[at + width + 1] as number) + 1 : rest;
+      const rest = Math.max(common[at + width] as number, common[at + 1] as number);
+      common[at] = oldLines[i] === newLines[j] ? (common[at + width + 1] as number) + 1 : rest;
     }
   }
-  let isSaid = false;
-  for (let [i, j] = [0, 0]; i < olds.length || j < news.length;) {
-    if (isSmall && i < olds.length && j < news.length && olds[i] === news[j]) {
-      isSaid = false;
+  let hasHeading = false;
+  for (let [i, j] = [0, 0]; i < oldLines.length || j < newLines.length;) {
+    if (isSmall && i < oldLines.length && j < newLines.length && oldLines[i] === newLines[j]) {
+      hasHeading = false;
       i++;
       j++;
       continue;
     }
-    if (!isSaid) yield `at line ${firstLine + i}`;
-    isSaid = true;
-    const below = alike[(i + 1) * width + j] ?? 0;
-    const beside = alike[i * width + j + 1] ?? 0;
-    if (i < olds.length && (j === news.length || below >= beside)) yield `- ${olds[i++]}`;
-    else yield `+ ${news[j++]}`;
+    if (!hasHeading) yield `at line ${firstLine + i}`;
+    hasHeading = true;
+    const below = common[(i + 1) * width + j] ?? 0;
+    const beside = common[i * width + j + 1] ?? 0;
+    if (i < oldLines.length && (j === newLines.length || below >= beside)) yield `- ${oldLines[i++]}`;
+    else yield `+ ${newLines[j++]}`;
   }
 }
 
-function bounded(lines: readonly string[]): readonly string[] {
-  if (lines.length <= mostLines) return lines;
-  return [...lines.slice(0, mostLines), `and ${lines.length - mostLines} lines more`];
+function limited(lines: readonly string[]): readonly string[] {
+  if (lines.length <= maxLines) return lines;
+  return [...lines.slice(0, maxLines), `and ${lines.length - maxLines} lines more`];
 }
 
-/** Where what a command made goes: to standard output, to a file, or beside the file that should hold it. */
+/** Where the output goes: a file, a comparison with a file, or standard output. */
 interface Destination {
   readonly output: string | undefined;
   readonly check: string | undefined;
 }
 
-/** Writes what was made, or compares it. Answers the exit code: 1 where the file is not what is made. */
+/** Writes or compares the output. Returns the exit code; throws if the file differs. */
 export function writeOrCheck(
   text: string,
   { output, check }: Destination,
   terminal: Terminal,
   difference: (before: string, after: string) => readonly string[],
 ): number {
-  if (output !== undefined && check !== undefined) throw new UsageError("either --output or --check, and not both");
+  if (output !== undefined && check !== undefined) throw new UsageError("use either --output or --check, not both");
   if (check !== undefined) return compare(text, check, terminal, difference);
   if (output === undefined) terminal.out(text);
   else {
@@ -118,7 +120,7 @@ function compare(
   throw new CommandFailure(`${file} is not what the routes make: generate it again`);
 }
 
-/** The system's own word for why says enough. */
+/** Adds the system's reason to a failure. */
 function orFail<A>(what: string, act: () => A): A {
   try {
     return act();

@@ -13,7 +13,6 @@ const notYet = [
   "adapters/deno/",
   "adapters/whatwg/",
   "adapters/workers/",
-  "cli/",
   "src/answers/",
   "src/app/",
   "src/security/cors.ts",

@@ -38,10 +38,10 @@ it("ends with 1 and says why, without a stack, where a file fails or nothing can
 });
 
 it.each([
-  [[], /no folder is named/],
-  [["a", "b"], /one folder is read, and 2 are named/],
-  [["a"], /neither --database nor DATABASE_URL/],
-  [["a", "--database", "x", "--wait", "soon"], /--wait is a number of seconds/],
+  [[], /the folder is missing/],
+  [["a", "b"], /give one folder, not 2/],
+  [["a"], /set --database or DATABASE_URL/],
+  [["a", "--database", "x", "--wait", "soon"], /--wait must be a number of seconds/],
 ])("ends with 2 for the arguments %j", async (args, said) => {
   vi.stubEnv("DATABASE_URL", undefined);
   expect(await usher("migrate", ...args)).toMatchObject({ code: 2, error: expect.stringMatching(said) });

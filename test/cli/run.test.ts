@@ -46,12 +46,12 @@ describe("usher", () => {
   it.each([
     [[], /^usher <command>/],
     [["serve"], /^usher has no command "serve"/],
-    [["routes"], /^usher routes: no module is named\nusher routes --help says/],
-    [["routes", "a.ts", "b.ts"], /one module is read, and 2 are named/],
+    [["routes"], /^usher routes: the module is missing\nSee usher routes --help\n$/],
+    [["routes", "a.ts", "b.ts"], /give one module, not 2/],
     [["routes", "a.ts", "--loud"], /Unknown option '--loud'/],
     [["openapi", "a.ts", "--output"], /Option '-o, --output <value>' argument missing/],
-    [["openapi", "a.ts", "--version", "2.0"], /--version is 3.1 or 3.2, and not 2.0/],
-    [["openapi", orders, "-o", "a", "--check", "a"], /either --output or --check, and not both/],
+    [["openapi", "a.ts", "--version", "2.0"], /--version must be 3.1 or 3.2, not 2.0/],
+    [["openapi", orders, "-o", "a", "--check", "a"], /use either --output or --check, not both/],
   ])("ends with 2 for the arguments %j", async (args, said) => {
     expect(await usher(...args)).toEqual({ code: 2, out: "", error: expect.stringMatching(said) });
   });
@@ -59,7 +59,7 @@ describe("usher", () => {
   it.each([
     ["a module that is not there", "missing.ts", undefined, /missing.ts is missing/],
     ["a module without routes", "none.mjs", "export const others = [];", /none.mjs exports no list named routes/],
-    ["a list of something else", "else.mjs", "export const routes = [1];", /else.mjs: routes\[0\] is no route/],
+    ["a list of something else", "else.mjs", "export const routes = [1];", /else.mjs: routes\[0\] is not a route/],
     [
       "a module that calls them something else",
       "named.mjs",
@@ -131,7 +131,7 @@ export const routes = [text("a-b"), text("a_b")];
     ["what keeps routes from one document", [clash], /^GET \/a-b and GET \/a_b are both the operation get_a_b$/],
     ["where it cannot write", [orders, "-o", join(folder, "none/a.json")], /a\.json cannot be written: ENOENT/],
     ["what it cannot compare with", [orders, "--check", folder], /cannot be read: EISDIR/],
-    ["a folder in place of a module", [folder], /is a folder, and no module$/],
+    ["a folder in place of a module", [folder], /is a folder, not a module$/],
   ])("says %s", async (_, args, said) => {
     const { code, error } = await usher("openapi", ...args);
     const [first = "", ...more] = error

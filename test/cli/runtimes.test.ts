@@ -72,7 +72,7 @@ describe("usher", { timeout: 60_000 }, () => {
     expect(client.stdout).toContain('"POST /orders": (');
     expect(await ran(command, [...args, "routes"])).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/no module is named/),
+      stderr: expect.stringMatching(/the module is missing/),
     });
   });
 
@@ -120,13 +120,16 @@ describe("usher", { timeout: 60_000 }, () => {
     const waiting = join(folder, "waiting.mjs");
     await writeFile(waiting, "await new Promise(() => {});\nexport const routes = [];\n");
     const { code, stderr } = await ran(command, [...args, "routes", waiting]);
-    expect([code, stderr]).toEqual([1, "usher: the module never finishes loading: what it awaits never comes\n"]);
+    expect([code, stderr]).toEqual([
+      1,
+      "usher: the module never finishes loading: a promise that it awaits never settles\n",
+    ]);
   });
 
   it("says what to do where its Node does not run TypeScript", async () => {
     const { code, stderr } = await ran(runtimes["node-oldest"](), ["dist/cli/main.js", "routes", source]);
     const said =
-      /^usher routes: examples\/orders\/routes.ts: Node 20\.[\d.]+ does not run TypeScript. Name what was built/;
+      /^usher routes: examples\/orders\/routes.ts: Node 20\.[\d.]+ does not run TypeScript. Give the compiled file/;
     expect([code, stderr]).toEqual([1, expect.stringMatching(said)]);
   });
 });
