@@ -15,7 +15,7 @@ import { Deadlines } from "../../src/server/deadlines.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { BunExchange, respond, targetOf } from "./respond.ts";
-import { inSeconds, listen, makeRoom, stderrSink, unkept } from "./listen.ts";
+import { inSeconds, listen, makeRoom, stderrSink, warningsFor } from "./listen.ts";
 import type { BunRuntime, BunServeOptions, BunServer } from "./listen.ts";
 import { socketHandlers } from "./socket.ts";
 
@@ -24,11 +24,11 @@ export type { ListenOptions, ServeOptions, Server } from "../../src/server/optio
 declare const Bun: BunRuntime;
 
 /**
- * Serves an app on Bun: makes it of its routes, listens, and stops on SIGTERM and SIGINT. What Bun does in another way
- * than Node is in the README's table of runtimes; `usher-http/node` runs on Bun too, and does it Node's way.
+ * Serves an app on Bun: makes it from its routes, listens, and stops on SIGTERM and SIGINT. The README's table of runtimes
+ * lists how Bun differs from Node; `usher-http/node` also runs on Bun, without these differences.
  *
- * @throws DeclarationError for a declaration the framework refuses, RangeError for an option out of its range, and
- * the listening socket's own error, all before a request is taken.
+ * @throws DeclarationError for an invalid declaration, RangeError for an option out of its range, and the listening socket's
+ *   own error, all before a request is accepted.
  *
  * @example
  * ```ts
@@ -40,7 +40,7 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
   const listener = new Listener(make(routes, options), limits, options.maxHeaderBytes);
   useSink(stderrSink());
   await makeRoom(options);
-  await listener.start(unkept(options));
+  await listener.start(warningsFor(options));
   return listener;
 }
 
@@ -54,13 +54,13 @@ class Listener implements Server {
   readonly sendSeconds: number;
   readonly sendTimeoutMs: number;
   readonly open: OpenSockets = new OpenSockets();
-  readonly feeds: EventStreams = new EventStreams();
+  readonly eventStreams: EventStreams = new EventStreams();
   streams = 0;
   readonly #limits: Limits;
-  /** Where the application has one of its own. */
+  /** Only if the application sets it. */
   readonly #maxHeaderBytes: number | undefined;
   #servers: readonly BunServer[] = [];
-  /** How many requests have no answer yet. */
+  /** The number of requests without a response. */
   #inFlight = 0;
   readonly #stopping = new Stopping(() => this.#stop());
   stopping = false;
@@ -79,7 +79,7 @@ class Listener implements Server {
     this.sendSeconds = inSeconds("sendTimeoutMs", limits.sendTimeoutMs);
   }
 
-  async start(unkept: readonly string[]): Promise<void> {
+  async start(warnings: readonly string[]): Promise<void> {
     const { servers, port, url, bound } = await listen(this.#limits, (where) => Bun.serve(this.#options(where)));
     this.#servers = servers;
     this.port = port;
@@ -90,7 +90,7 @@ class Listener implements Server {
     }
     this.deadlines.start();
     logListener("info", `listening on ${url} (${bound})`);
-    for (const why of unkept) logListener("warn", why);
+    for (const warning of warnings) logListener("warn", warning);
   }
 
   get stopped(): Promise<number> {
@@ -102,7 +102,7 @@ class Listener implements Server {
   }
 
   readonly #onSignal = guarded(undefined, () => {
-    // The next one finds no listener, and does what it does to any process.
+    // A second signal finds no listener, and has its default effect.
     this.#forgetSignals();
     inBackground(this.stop());
   });
@@ -117,9 +117,9 @@ class Listener implements Server {
       ...where,
       ...(websocket === undefined ? {} : { websocket }),
       idleTimeout: this.idleSeconds,
-      // A body's length is the app's to bound, and a 413 the app's to say.
+      // The app limits the length of a body and answers the 413.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      // Bun would show whoever asks the source of what failed.
+      // Bun would show the client the source of the error.
       development: false,
       fetch: this.#answer,
       error: unmade,
@@ -132,7 +132,7 @@ class Listener implements Server {
     const exchange = new BunExchange(request, target, server, this);
     const sent = this.app.answer(exchange);
     if (!isPending(sent)) return respond(exchange, sent, this);
-    // However long a handler takes, its client has nothing to send meanwhile; and a body has a bound of its own.
+    // While the handler runs, the client need not send anything; a body has its own deadline.
     server.timeout(request, 0);
     this.#inFlight++;
     return sent.then((sent) => this.#answerLate(exchange, sent), this.#failed);
@@ -159,9 +159,9 @@ class Listener implements Server {
     this.app.drain();
     this.#forgetSignals();
     logListener("info", `stopping, with ${this.#inFlight} requests in flight`);
-    // Each resolves once its last connection is closed, which one that never asked anything puts off.
+    // Each resolves once its last connection is closed, which one without requests delays.
     for (const server of this.#servers) inBackground(server.stop());
-    this.feeds.end();
+    this.eventStreams.end();
     this.open.stop();
     const isQuiet = () => this.#inFlight === 0 && this.open.size === 0;
     const isOver = () => isQuiet() && this.#servers.every(({ pendingRequests }) => pendingRequests === 0);

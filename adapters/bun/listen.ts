@@ -7,23 +7,23 @@ import type { Sink } from "../../src/logging/writer.ts";
 import { isTaken, listenAt } from "../../src/server/options.ts";
 import type { Limits, ServeOptions } from "../../src/server/options.ts";
 
-// Of Bun's own types, what is used of them: `@types/bun` would put Bun's globals into every file.
+// The used part of Bun's types: `@types/bun` would add Bun's globals to every file.
 
 export interface BunServer {
   /** Undefined on a Unix socket. */
   readonly port: number | undefined;
-  /** Requests whose answer is not written to its end. */
+  /** Requests whose response is not fully written. */
   readonly pendingRequests: number;
   /** Null on a Unix socket, and once the connection is gone. */
   requestIP(request: Request): { readonly address: string } | null;
-  /** Seconds after which the connection of a request is closed for want of traffic; 0 for never. It stays so. */
+  /** The idle timeout of a request's connection, in seconds; 0 for none. It stays set. */
   timeout(request: Request, seconds: number): void;
-  /** Answers with a 101 and these headers; false where the connection is gone. `open` is called before it returns. */
+  /** Answers with a 101 and these headers; false if the connection is closed. `open` is called before it returns. */
   upgrade(
     request: Request,
     options: { readonly headers: readonly (readonly [string, string])[]; readonly data: unknown },
   ): boolean;
-  /** Refuses new connections and closes those with no request on them; with `true`, closes every one. */
+  /** Refuses new connections and closes idle ones; with `true`, closes all. */
   stop(closeActiveConnections?: boolean): Promise<void>;
 }
 
@@ -31,19 +31,19 @@ export interface BunSocket<Data> {
   readonly data: Data;
   /** 1 while it is open. */
   readonly readyState: number;
-  /** Bytes that were sent and that the system has no room for yet. */
+  /** Sent bytes that the system has not accepted yet. */
   getBufferedAmount(): number;
-  /** Copies what it cannot send at once. */
+  /** Copies the bytes that it cannot send at once. */
   send(data: string | Uint8Array): number;
   ping(): number;
-  /** Ends the connection too, and calls `close` before it returns. */
+  /** Also ends the connection, and calls `close` before it returns. */
   close(code: number, reason: string): void;
   terminate(): void;
   pause(): void;
   resume(): void;
 }
 
-/** Sizes are bytes, times whole seconds. */
+/** Sizes in bytes, times in whole seconds. */
 export interface BunSocketHandlers<Data> {
   readonly maxPayloadLength: number;
   readonly idleTimeout: number;
@@ -67,7 +67,7 @@ export interface BunServeOptions {
   readonly maxRequestBodySize: number;
   readonly development: boolean;
   readonly websocket?: BunSocketHandlers<never>;
-  /** Answers nothing where the connection became a socket. */
+  /** Returns nothing if the connection became a WebSocket. */
   readonly fetch: (request: Request, server: BunServer) => Response | undefined | Promise<Response | undefined>;
   readonly error: (error: unknown) => Response;
 }
@@ -76,7 +76,7 @@ export interface BunRuntime {
   serve(options: BunServeOptions): BunServer;
 }
 
-/** What came of listening: a server for each address, and where that is in words. */
+/** A server for each address, and the addresses as text. */
 interface BunServers {
   readonly servers: readonly BunServer[];
   readonly port: number;
@@ -100,7 +100,7 @@ export async function listen({ host, port, socket }: Limits, serve: BunServe): P
   return { servers, port: taken, url: `http://${host.includes(":") ? `[${host}]` : host}:${taken}`, bound };
 }
 
-// A socket left behind by a server that died is in the way; a living server's, or a file that is none, stays.
+// Removes the socket of a dead server; a living server's, or another file, stays.
 async function listenOn(path: string, serve: () => BunServer): Promise<BunServer> {
   try {
     return serve();
@@ -121,43 +121,43 @@ function isLeftBehind(path: string): Promise<boolean> {
   });
 }
 
-const mostSeconds = 255;
+const maxSeconds = 255;
 
 /**
- * A time as Bun takes one: in whole seconds, of which it looks at four at a time.
+ * A time in whole seconds for Bun, which checks every four seconds.
  *
- * @throws RangeError where Bun has no room for it.
+ * @throws RangeError over Bun's maximum.
  */
 export function inSeconds(name: string, ms: number): number {
-  if (ms <= mostSeconds * 1000) return Math.ceil(ms / 1000);
-  throw new RangeError(`serve: ${name} cannot be ${ms}: on Bun it is at most ${mostSeconds * 1000}`);
+  if (ms <= maxSeconds * 1000) return Math.ceil(ms / 1000);
+  throw new RangeError(`serve: ${name} cannot be ${ms}: on Bun it is at most ${maxSeconds * 1000}`);
 }
 
 /**
- * Has Bun take heads as long as they may be. It has one limit for the whole process, so that is never made less: each
- * server counts for itself.
+ * Raises Bun's limit for heads. It is one limit for the whole process and never lowered, because each server also counts for
+ * itself.
  */
 export async function makeRoom({ maxHeaderBytes }: ServeOptions): Promise<void> {
   if (maxHeaderBytes === undefined) return;
-  // To Node it is a constant.
+  // In Node's types it is read-only.
   const http = (await import("node:http")).default as { maxHeaderSize: number };
   if (http.maxHeaderSize < maxHeaderBytes) http.maxHeaderSize = maxHeaderBytes;
 }
 
-/** What was asked for and cannot be had, in words for the log. */
-export function unkept({ headTimeoutMs, maxConnections }: ServeOptions): readonly string[] {
-  const why: string[] = [];
-  if (headTimeoutMs !== undefined) why.push("headTimeoutMs is not kept on Bun, where the first head has 10 s");
-  if (maxConnections !== undefined) why.push("maxConnections is not kept on Bun, which takes every connection");
-  return why;
+/** The options that Bun ignores, as warnings. */
+export function warningsFor({ headTimeoutMs, maxConnections }: ServeOptions): readonly string[] {
+  const warnings: string[] = [];
+  if (headTimeoutMs !== undefined) warnings.push("headTimeoutMs is not kept on Bun, where the first head has 10 s");
+  if (maxConnections !== undefined) warnings.push("maxConnections is not kept on Bun, which takes every connection");
+  return warnings;
 }
 
-/** Standard error, many lines to a write, the last of them when the process exits. */
+/** Standard error, with many lines in a write; the last ones are written when the process exits. */
 export function stderrSink(): Sink {
   return (sink ??= makeSink());
 }
 
-// One for the process, however many servers it has: they write to one place.
+// One for the process, because all its servers write to one place.
 let sink: Sink | undefined;
 
 function makeSink(): Sink {
@@ -178,8 +178,8 @@ function makeSink(): Sink {
 }
 
 /**
- * A pipe, or a terminal, opened anew, as only Linux can: that it must not wait for whoever reads it is then so for this
- * process alone, while descriptor 2 is shared with whoever started it. A file never waits; a socket does.
+ * A descriptor that never blocks. A pipe and a terminal are opened again, which only Linux can: then they are non-blocking
+ * for this process only, while descriptor 2 is shared with the parent process. A file never blocks; a socket may.
  */
 function ownDescriptor(): number {
   try {

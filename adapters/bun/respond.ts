@@ -16,10 +16,10 @@ import type { SocketData } from "./socket.ts";
 const badHost: RefusedHead = { status: 400, why: "a Host that is none" };
 const hosts: HostCheck = new HostCheck();
 const scheme = "http://";
-/** What came before the path last: that nearly every request has the same spares it the reading. */
+/** The last valid origin: nearly every request has the same one, which is then not parsed. */
 let lastOrigin = "http:///";
 
-/** The request target, cut from the URL that Bun makes of it and of `Host`, where it can make one. */
+/** The request target, cut from the URL that Bun builds from it and `Host`, if it can build one. */
 export function targetOf(request: Request): string | RefusedHead {
   const { method, url } = request;
   if (url.startsWith(lastOrigin) && method !== "CONNECT") return url.slice(lastOrigin.length - 1);
@@ -30,16 +30,16 @@ export function targetOf(request: Request): string | RefusedHead {
   return url.slice(path);
 }
 
-// Where `Host` is none that a URL can have, and for HTTP/1.0 without one, Bun tells the path alone, and for `CONNECT`
-// the authority alone.
+// For a `Host` that no URL can have, and for HTTP/1.0 without one, Bun gives only the path, and for `CONNECT` only the
+// authority.
 function withoutHost({ method, url, headers }: Request): string | RefusedHead {
   if (method === "CONNECT") return refusedConnect(url) ?? url;
   return hosts.isHost(headers.get("host") ?? "") ? url : badHost;
 }
 
-/** What an exchange needs to know of its listener. */
+/** The listener's state that an exchange needs. */
 interface BunListener extends BodyReadingLimits {
-  /** The path of the Unix socket it listens on. */
+  /** The path of the listener's Unix socket. */
   readonly socket: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export class BunExchange implements Exchange {
   readonly server: BunServer;
   readonly listener = "Bun.serve";
   readonly #listening: BunListener;
-  /** Null once it is known that there is none. */
+  /** Null once it is known to be absent. */
   #body: TimedBody | undefined | null = undefined;
   #controller: AbortController | undefined = undefined;
 
@@ -64,7 +64,7 @@ export class BunExchange implements Exchange {
     this.#listening = listening;
   }
 
-  /** Of HTTP/1.0 too: Bun does not tell the version. */
+  /** Also for HTTP/1.0, because Bun does not give the version. */
   get canUpgrade(): boolean {
     return this.method === "GET" && !announcesBody(this.request);
   }
@@ -73,11 +73,11 @@ export class BunExchange implements Exchange {
     const { socket } = this.#listening;
     if (socket !== undefined) return `unix:${socket}`;
     const address = this.server.requestIP(this.request)?.address ?? "";
-    // An IPv4 peer of a socket that takes both families.
+    // An IPv4 peer of a dual-stack socket.
     return address.startsWith("::ffff:") ? address.slice(7) : address;
   }
 
-  /** Bun tells it of itself, but to `HEAD`. */
+  /** Bun sends `Date` itself, except for `HEAD`. */
   get date(): string {
     return this.method === "HEAD" ? this.#listening.deadlines.date : "";
   }
@@ -91,7 +91,7 @@ export class BunExchange implements Exchange {
     return (this.#controller ??= abortingWith(this.request.signal)).signal;
   }
 
-  /** The connection has ended; of an end that this side made, Bun tells nothing. */
+  /** The connection has ended: Bun does not report an end that this side caused. */
   left(): void {
     this.#controller?.abort();
   }
@@ -121,68 +121,68 @@ export class BunExchange implements Exchange {
 const nothing: readonly string[] = [];
 const decoder: TextDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** What the sending of an answer needs to know of its server. Seconds are whole, 255 at the most. */
+/** The server's state that responses need. Seconds are whole, at most 255. */
 interface BunServerState {
   readonly idleSeconds: number;
   readonly sendSeconds: number;
-  /** No further request is taken: every answer says so. */
+  /** No further request is accepted: every response closes its connection. */
   readonly stopping: boolean;
-  /** Connections are closed now whoever waits on them. */
+  /** Connections are being closed, also those with pending responses. */
   readonly cutting: boolean;
-  /** The streams of events that are being sent, which end when the server stops. */
-  readonly feeds: EventStreams;
-  /** How many other streams are being sent. */
+  /** The open event streams, which end when the server stops. */
+  readonly eventStreams: EventStreams;
+  /** The number of other open streams. */
   streams: number;
 }
 
-/** Bytes of a body nobody reads that Bun may take off the wire: of itself, it would take any number. */
+/** Bytes of an unread body that Bun may read and drop: on its own, it would take any number. */
 const discardLimit = 65_536;
 /** How long a client may take to send them. */
 const lingerMs = 1000;
 
 /**
- * An answer as Bun takes it. In chunks, only the end of a body tells how much of it there is: what is left is dropped
- * first, so that the head can say whether the connection goes on.
+ * The `Response` for Bun. The length of a chunked body is known only at its end: the rest is dropped before the head, which
+ * says whether the connection stays open, is sent.
  */
 export function respond(
   exchange: BunExchange,
   sent: WireResponse,
-  responding: BunServerState,
+  state: BunServerState,
 ): Response | undefined | Promise<Response> {
   if (sent.socket !== undefined) return opened(exchange, sent, sent.socket);
   const { body } = exchange;
-  if (body === undefined || body.length !== undefined) return responseTo(exchange, sent, responding);
-  return body.drop(discardLimit, lingerMs).then(() => responseTo(exchange, sent, responding));
+  if (body === undefined || body.length !== undefined) return responseTo(exchange, sent, state);
+  return body.drop(discardLimit, lingerMs).then(() => responseTo(exchange, sent, state));
 }
 
-/** Has Bun answer the 101 itself. A client that has gone meanwhile is told nothing. */
+/** Makes Bun answer the 101. A client that has gone meanwhile gets nothing. */
 function opened({ server, request }: BunExchange, { head }: WireResponse, socket: OpenedSocket): Response | undefined {
-  // With none of ours it would answer with the first that the client offers.
+  // Without the header Bun would answer with the client's first protocol.
   const headers: [string, string][] = [["sec-websocket-protocol", socket.subprotocol ?? ""]];
   for (let i = 0; i < head.length; i += 2) headers.push([head[i] as string, head[i + 1] as string]);
-  const data: SocketData = { opened: socket, link: undefined };
+  const data: SocketData = { opened: socket, transport: undefined };
   return server.upgrade(request, { headers, data }) ? undefined : new Response(null, { status: 400 });
 }
 
-function responseTo(exchange: BunExchange, sent: WireResponse, responding: BunServerState): Response {
-  // Behind a CONNECT, Bun takes nothing for a request any more.
-  const isLast = responding.stopping || exchange.method === "CONNECT" || leavesTooMuch(exchange);
+function responseTo(exchange: BunExchange, sent: WireResponse, state: BunServerState): Response {
+  // After a CONNECT, Bun reads no further requests.
+  const isLast = state.stopping || exchange.method === "CONNECT" || leavesTooMuch(exchange);
   const answer = toSend(exchange, sent, sent.closes || isLast);
   exchange.body?.release();
   const { body } = answer;
   if (!isStream(body)) return wholeResponse(answer, body);
-  const watch = new Watch(exchange, responding);
+  const watch = new Watch(exchange, state);
   if (!isEventStream(answer)) {
-    responding.streams++;
+    state.streams++;
     return responseOf(answer, new PulledStream(body, watch).readable);
   }
-  const feed = new PulledStream(body, watch, emptyComment);
-  watch.feed = feed;
-  responding.feeds.add(feed);
-  return responseOf(answer, feed.readable);
+  const eventStream = new PulledStream(body, watch, emptyComment);
+  watch.eventStream = eventStream;
+  state.eventStreams.add(eventStream);
+  return responseOf(answer, eventStream.readable);
 }
 
-/** Of an object of its headers Bun makes a Response 0.2 µs sooner than it adds them to one. */
+/** Bun makes a `Response` from an object of headers 0.2 µs faster than by adding them. */
 function wholeResponse(sent: WireResponse, body: string | Uint8Array | undefined): Response {
   const { status, head, closes } = sent;
   const end = lengthAt(sent);
@@ -196,7 +196,7 @@ function wholeResponse(sent: WireResponse, body: string | Uint8Array | undefined
   const headers: { [name: string]: string } = {};
   for (let i = 0; i < end; i += 2) {
     const name = head[i] as string;
-    // What comes twice has to be added; and to a text without a type Bun would give one.
+    // A repeated header must be added, and Bun would add a type to a text without one.
     if (headers[name] !== undefined || (i === 0 && name !== "content-type")) return ownLengthResponseOf(sent);
     headers[name] = head[i + 1] as string;
   }
@@ -204,15 +204,15 @@ function wholeResponse(sent: WireResponse, body: string | Uint8Array | undefined
   return new Response(bytes, { status, headers });
 }
 
-/** What an answer is made with that tells its type and its request's id alone, by its type. A Response copies it. */
+/** The `ResponseInit` of responses with only a type and a request's id, by type. A `Response` copies it. */
 const kept = new Map<string, { status: number; readonly headers: Headers }>();
-/** More types than routes have: an application may take them from its clients. */
-const mostKept = 64;
+/** More than the types of routes; an application may take types from its clients. */
+const maxKept = 64;
 
-/** Of headers that are there already Bun makes a Response another 0.2 µs sooner. */
+/** Existing `Headers` save another 0.2 µs. */
 function keptFor(type: string): { status: number; readonly headers: Headers } | undefined {
   const there = kept.get(type);
-  if (there !== undefined || kept.size === mostKept) return there;
+  if (there !== undefined || kept.size === maxKept) return there;
   const made = { status: 200, headers: new Headers({ "content-type": type }) };
   kept.set(type, made);
   return made;
@@ -220,62 +220,62 @@ function keptFor(type: string): { status: number; readonly headers: Headers } | 
 
 function toSend({ method }: BunExchange, sent: WireResponse, closes: boolean): WireResponse {
   const { status, head } = sent;
-  // To HEAD, Bun tells a length of 0 for an answer without a body, where GET has one of no length.
+  // For HEAD, Bun sends `Content-Length: 0` for a response without a body, where GET has no length.
   if (method === "HEAD" && status !== 204 && status !== 304 && head.at(-2) !== "content-length") {
     return { ...sent, closes, head: [...head, "transfer-encoding", "chunked"] };
   }
   return closes === sent.closes ? sent : { ...sent, closes };
 }
 
-/** What is left of a body is not waited for: it stopped coming, or nobody would want as much. */
+/** The rest of a body is not awaited: it has stalled, or it is too long. */
 function leavesTooMuch({ body }: BunExchange): boolean {
   return body !== undefined && (body.isLost || body.left > discardLimit);
 }
 
-// Bun keeps the end of a head until there is a part. Whoever subscribes waits for it, and may see no event for long.
+// Bun holds the end of a head back until there is a part. A subscriber waits for it, and may get no event for long.
 const emptyComment: Uint8Array = new TextEncoder().encode(":\n\n");
 
 /**
- * Has Bun's own time-out mind the client alone. It is set for the connection, and would otherwise end one whose stream
- * is quiet, or whose handler is slow.
+ * Applies Bun's connection timeout only while the client is awaited. Otherwise it would end a quiet stream, or a request
+ * with a slow handler.
  */
 class Watch implements StreamEvents {
   readonly stopsAtLength = false;
   readonly #exchange: BunExchange;
-  readonly #responding: BunServerState;
-  /** What it watches, where that is a stream of events. */
-  feed: PulledStream | undefined = undefined;
-  /** Since when the client is waited for. */
+  readonly #state: BunServerState;
+  /** The watched stream, if it is an event stream. */
+  eventStream: PulledStream | undefined = undefined;
+  /** When the wait for the client began. */
   #since = Number.POSITIVE_INFINITY;
 
-  constructor(exchange: BunExchange, responding: BunServerState) {
+  constructor(exchange: BunExchange, state: BunServerState) {
     this.#exchange = exchange;
-    this.#responding = responding;
+    this.#state = state;
   }
 
   making(): void {
-    // It was asked for while the server ran, and is answered when it does not any more.
-    if (this.#responding.feeds.hasEnded) this.feed?.end("connection closed");
+    // It was requested while the server ran, and is answered after it stopped.
+    if (this.#state.eventStreams.hasEnded) this.eventStream?.end("connection closed");
     this.#since = Number.POSITIVE_INFINITY;
     this.#timeout(0);
   }
 
   made(): void {
     this.#since = performance.now();
-    this.#timeout(this.#responding.sendSeconds);
+    this.#timeout(this.#state.sendSeconds);
   }
 
   cancelled(): StreamEnd {
-    const { cutting, sendSeconds } = this.#responding;
+    const { cutting, sendSeconds } = this.#state;
     if (cutting) return "connection closed";
     return performance.now() - this.#since < sendSeconds * 1000 ? "client gone" : "client stopped reading";
   }
 
   ended(how: StreamEnd): void {
     if (how !== "finished") this.#exchange.left();
-    if (this.feed === undefined) this.#responding.streams--;
-    else this.#responding.feeds.remove(this.feed);
-    this.#timeout(this.#responding.idleSeconds);
+    if (this.eventStream === undefined) this.#state.streams--;
+    else this.#state.eventStreams.remove(this.eventStream);
+    this.#timeout(this.#state.idleSeconds);
   }
 
   #timeout(seconds: number): void {

@@ -6,36 +6,36 @@ import type { OpenSockets } from "../../src/server/lifecycle.ts";
 import type { ListenableTransport, SocketListener } from "../../src/sockets/socket.ts";
 import type { BunSocket, BunSocketHandlers } from "./listen.ts";
 
-/** What a client may have been sent and not have taken before a `send` waits for it. */
-const mostWaiting = 65_536;
-/** Bytes Bun may hold for a client: it drops what is past that, and its handler has been told to wait long before. */
+/** Sent bytes that a client may leave unread before a `send` waits. */
+const maxWaitingBytes = 65_536;
+/** Bytes that Bun may buffer for a client: it drops what exceeds this, but the handler waits long before. */
 const neverDropped = 2 ** 31 - 1;
 
-/** What a socket has of its server. */
+/** The server's state that a socket needs. */
 export interface BunSocketServer {
   readonly open: OpenSockets;
   readonly deadlines: Deadlines;
   readonly sendTimeoutMs: number;
 }
 
-/** What a connection is given when it becomes a socket. */
+/** The data of a connection that becomes a WebSocket. */
 export interface SocketData {
   readonly opened: OpenedSocket;
-  /** Once it is one. */
-  link: BunLink | undefined;
+  /** Set once it is one. */
+  transport: BunTransport | undefined;
 }
 
-/** What Bun calls for the sockets of an app; undefined for an app that opens none. */
+/** Bun's WebSocket handlers for an app; undefined for an app without sockets. */
 export function socketHandlers(
   routes: readonly Route[],
-  speaking: BunSocketServer,
+  server: BunSocketServer,
 ): BunSocketHandlers<SocketData> | undefined {
   const longest = routes.flatMap(({ returns: { node } }) => (node.kind === "websocket" ? [node.maxMessage ?? 0] : []));
   if (longest.length === 0) return undefined;
   return {
-    // One limit for all of them: what a route has of its own, the core looks at.
+    // One limit for all; the core checks each route's own.
     maxPayloadLength: Math.min(Math.max(...longest), neverDropped),
-    // The core pings, as each route says.
+    // The core pings, with each route's interval.
     idleTimeout: 0,
     sendPings: false,
     backpressureLimit: neverDropped,
@@ -43,40 +43,40 @@ export function socketHandlers(
     perMessageDeflate: false,
     open: closing((socket) => {
       const { data } = socket;
-      data.link = new BunLink(socket, speaking);
-      speaking.open.track(data.opened, data.link).catch((thrown: unknown) => caught(thrown, socket));
+      data.transport = new BunTransport(socket, server);
+      server.open.track(data.opened, data.transport).catch((thrown: unknown) => caught(thrown, socket));
     }),
-    message: closing(({ data }, message: string | Uint8Array) => data.link?.listener?.message(message)),
-    ping: closing(({ data }) => data.link?.listener?.frame()),
-    pong: closing(({ data }) => data.link?.listener?.frame()),
-    drain: closing(({ data }) => data.link?.drained()),
-    close: closing(({ data }, code: number, reason: string) => data.link?.ended(code, reason)),
+    message: closing(({ data }, message: string | Uint8Array) => data.transport?.listener?.message(message)),
+    ping: closing(({ data }) => data.transport?.listener?.frame()),
+    pong: closing(({ data }) => data.transport?.listener?.frame()),
+    drain: closing(({ data }) => data.transport?.drained()),
+    close: closing(({ data }, code: number, reason: string) => data.transport?.ended(code, reason)),
   };
 }
 
 type OpenBunSocket = BunSocket<SocketData>;
 
-/** A handler that closes its socket where it raises. */
+/** A handler that closes its socket when it throws. */
 function closing<Given extends readonly unknown[]>(
   handle: (socket: OpenBunSocket, ...given: Given) => void,
 ): (socket: OpenBunSocket, ...given: Given) => void {
   return (socket, ...given) => attempt(socket, handle, socket, ...given);
 }
 
-/** A socket of Bun's own. */
-class BunLink implements ListenableTransport {
+/** A WebSocket of Bun. */
+class BunTransport implements ListenableTransport {
   readonly #socket: BunSocket<SocketData>;
-  readonly #speaking: BunSocketServer;
+  readonly #server: BunSocketServer;
   listener: SocketListener | undefined = undefined;
-  /** What waits until the client has taken more. */
-  #waiting: { readonly most: number; readonly go: (hasRoom: boolean) => void }[] = [];
+  /** Sends and closes that wait until the client has read more. */
+  #waiting: { readonly limit: number; readonly go: (hasRoom: boolean) => void }[] = [];
   #deadline: Deadline | undefined = undefined;
-  /** Why it ended, where that was not by a close. */
+  /** Why it ended, if not by a close frame. */
   #fault: string | undefined = undefined;
 
-  constructor(socket: BunSocket<SocketData>, speaking: BunSocketServer) {
+  constructor(socket: BunSocket<SocketData>, server: BunSocketServer) {
     this.#socket = socket;
-    this.#speaking = speaking;
+    this.#server = server;
   }
 
   start(listener: SocketListener): void {
@@ -86,15 +86,15 @@ class BunLink implements ListenableTransport {
   send(data: string | Uint8Array): boolean | Promise<boolean> {
     if (this.#socket.readyState !== 1) return false;
     this.#socket.send(data);
-    if (this.#socket.getBufferedAmount() < mostWaiting) return true;
-    return new Promise((resolve) => this.#wait(mostWaiting, resolve));
+    if (this.#socket.getBufferedAmount() < maxWaitingBytes) return true;
+    return new Promise((resolve) => this.#wait(maxWaitingBytes, resolve));
   }
 
   ping(): void {
     this.#socket.ping();
   }
 
-  /** Bun ends the connection with the close, and would do it with messages before it that are not out yet. */
+  /** Bun ends the connection with the close frame, even before earlier messages are sent. */
   close(code: number, reason: string): Promise<unknown> | undefined {
     if (this.#socket.getBufferedAmount() === 0) {
       this.#socket.close(code, reason);
@@ -120,12 +120,12 @@ class BunLink implements ListenableTransport {
     if (this.#socket.readyState === 1) this.#socket.resume();
   }
 
-  /** The client took some of what waits for it. */
+  /** The client has read some of the waiting bytes. */
   drained(): void {
     const buffered = this.#socket.getBufferedAmount();
     const waiting = this.#waiting;
-    this.#waiting = waiting.filter(({ most }) => buffered >= most);
-    for (const { most, go } of waiting) if (buffered < most) go(true);
+    this.#waiting = waiting.filter(({ limit }) => buffered >= limit);
+    for (const { limit, go } of waiting) if (buffered < limit) go(true);
     this.#deadline?.clear();
     this.#deadline = undefined;
     if (this.#waiting.length > 0) this.#bound();
@@ -134,23 +134,23 @@ class BunLink implements ListenableTransport {
   ended(code: number, reason: string): void {
     this.#deadline?.clear();
     for (const { go } of this.#waiting.splice(0)) go(false);
-    // 1006 is no code of a close: there was none (RFC 6455 §7.1.5). With it Bun says what is wrong with what came.
+    // 1006 means that there was no close frame (RFC 6455 §7.1.5). Its reason is Bun's description of an invalid frame.
     if (this.#fault === undefined && code !== 1006) this.listener?.closed(code, reason);
     else this.listener?.lost(this.#fault ?? (reason === "" ? "the connection ended without a close" : reason));
   }
 
   expire(): void {
-    this.#fault = `nothing written was taken for ${this.#speaking.sendTimeoutMs / 1000}s`;
+    this.#fault = `nothing written was taken for ${this.#server.sendTimeoutMs / 1000}s`;
     this.terminate();
   }
 
-  #wait(most: number, go: (hasRoom: boolean) => void): void {
-    this.#waiting.push({ most, go });
+  #wait(limit: number, go: (hasRoom: boolean) => void): void {
+    this.#waiting.push({ limit, go });
     this.#bound();
   }
 
   #bound(): void {
-    const { deadlines, sendTimeoutMs } = this.#speaking;
+    const { deadlines, sendTimeoutMs } = this.#server;
     this.#deadline ??= deadlines.time(sendTimeoutMs, this);
   }
 }

@@ -16,9 +16,9 @@ const authorities: HostCheck = new HostCheck();
 const hosts: HostCheck = new HostCheck();
 
 /**
- * The request target, cut from the URL that Deno writes of scheme, `Host` and target without a look at them. A `Host`
- * with a path in it would go for a part of the target, past whatever a proxy allows. It would leave a second slash
- * there, and costs a tenth of a request to read: it is looked at where there is one.
+ * The request target, cut from the URL that Deno builds from scheme, `Host` and target without validation. A path in `Host`
+ * would become part of the target, past the rules of a proxy. It always leaves a second slash there. Reading `Host` costs a
+ * tenth of a request, so it is validated only with a second slash.
  */
 export function targetOf(request: Request): string | RefusedHead {
   const { method, url } = request;
@@ -31,11 +31,11 @@ export function targetOf(request: Request): string | RefusedHead {
   if (rest.includes("/", 1) && !hosts.isHost(request.headers.get("host") ?? "")) return malformed;
   if (method === "CONNECT") return refusedConnect(authority) ?? authority;
   if (rest === "/*" && method === "OPTIONS") return "*";
-  // `http://host` and `http://host?query` have no path of their own.
+  // `http://host` and `http://host?query` have no path.
   return rest.startsWith("/") ? rest : `/${rest}`;
 }
 
-/** The host and the port a request is for: of its target where that has one, and of `Host` otherwise. */
+/** The host and the port of a request: of its target if that has one, otherwise of `Host`. */
 function hostOf(url: string): string {
   const start = url.indexOf("//") + 2;
   return url.slice(start, endOfAuthority(url, start));
@@ -49,9 +49,9 @@ function endOfAuthority(url: string, start: number): number {
   return url.length;
 }
 
-/** What an exchange needs to know of its listener. */
+/** The listener's state that an exchange needs. */
 interface DenoListener extends BodyReadingLimits {
-  /** The path of the Unix socket it listens on. */
+  /** The path of the listener's Unix socket. */
   readonly socket: string | undefined;
 }
 
@@ -60,13 +60,13 @@ export class DenoExchange implements Exchange {
   readonly method: string;
   readonly target: string;
   readonly listener = "Deno.serve";
-  /** Deno tells it of itself. */
+  /** Deno sends `Date` itself. */
   readonly date = "";
   readonly forgets = true;
   readonly #request: Request;
   readonly #info: ServeInfo;
   readonly #listening: DenoListener;
-  /** Null once it is known that there is none. */
+  /** Null once it is known to be absent. */
   #body: TimedBody | undefined | null = undefined;
   #controller: AbortController | undefined = undefined;
   #state: "awaited" | "answered" | "gone" = "awaited";
@@ -80,7 +80,7 @@ export class DenoExchange implements Exchange {
     this.#listening = listening;
   }
 
-  /** Of HTTP/1.0 too: Deno does not tell the version. */
+  /** Also for HTTP/1.0, because Deno does not give the version. */
   get canUpgrade(): boolean {
     return this.method === "GET" && !announcesBody(this.#request) && !this.lines("upgrade").some(beginsWithHttp2);
   }
@@ -88,8 +88,8 @@ export class DenoExchange implements Exchange {
   get peer(): string {
     const { socket } = this.#listening;
     if (socket !== undefined) return `unix:${socket}`;
-    const { hostname = "", port } = told(() => this.#info.remoteAddr, nowhere);
-    // An IPv4 peer of a socket that takes both families.
+    const { hostname = "", port } = readOr(() => this.#info.remoteAddr, nowhere);
+    // An IPv4 peer of a dual-stack socket.
     const address = hostname.startsWith("::ffff:") ? hostname.slice(7) : hostname;
     return port === 0 ? "" : address;
   }
@@ -99,12 +99,12 @@ export class DenoExchange implements Exchange {
     return this.#body ?? undefined;
   }
 
-  /** The body as far as anybody asked for it. */
+  /** The body, if it was used. */
   get begun(): TimedBody | undefined {
     return this.#body ?? undefined;
   }
 
-  /** Deno's own signal aborts after an answer that is whole, too, so it is heard only until there is one. */
+  /** Deno's signal also aborts after a complete response, so it counts only before there is one. */
   get gone(): AbortSignal {
     if (this.#controller !== undefined) return this.#controller.signal;
     const controller = new AbortController();
@@ -125,17 +125,17 @@ export class DenoExchange implements Exchange {
     return this.#request;
   }
 
-  /** Calls it once the client has taken the answer whole, or has gone. Asked for before the answer is handed over. */
+  /** Calls `act` once the client has read the whole response, or has gone. Must be called before the response is returned. */
   whenTaken(act: () => void): void {
     inBackground(this.#info.completed.then(act, act));
   }
 
-  /** There is an answer; only who sends it knows from now on whether the client takes it. */
+  /** There is a response: from now on only its sender knows whether the client reads it. */
   answered(): void {
     if (this.#state === "awaited") this.#state = "answered";
   }
 
-  /** The client went before there was an answer, as far as anybody asked to be told. */
+  /** Whether the client left before the response, if `gone` was used. */
   get hasLeft(): boolean {
     return this.#state === "gone";
   }
@@ -146,14 +146,14 @@ export class DenoExchange implements Exchange {
   }
 
   lines(name: string): readonly string[] {
-    const value = told(() => this.#request.headers.get(name), null);
+    const value = readOr(() => this.#request.headers.get(name), null);
     if (value === null) return nothing;
-    // The URL has the target's own authority where it has one (RFC 9112 §3.2.2), and Deno's address where there is none.
+    // The URL has the target's authority if it has one (RFC 9112 §3.2.2), and Deno's address without a `Host`.
     return [name === "host" && value !== "" ? hostOf(this.#request.url) : value];
   }
 
   headers(): Iterable<readonly [name: string, value: string]> {
-    return told(() => [...this.#request.headers], []);
+    return readOr(() => [...this.#request.headers], []);
   }
 
   byteLength(text: string): number {
@@ -167,18 +167,18 @@ export class DenoExchange implements Exchange {
 }
 
 /**
- * Of the lines that offer protocols Deno looks at the first. Where that is `h2c` it takes the connection for one that stays
- * what it is, and `Deno.upgradeWebSocket` ends the process (seen with 2.9.5). One line that
- * lists `h2c` first looks like it, as lines are shown joined.
+ * Deno reads only the first `Upgrade` line. If that is `h2c`, it does not upgrade the connection, and
+ * `Deno.upgradeWebSocket` ends the process (seen with 2.9.5). One line that lists `h2c` first looks the same, because lines
+ * are joined.
  */
 const beginsWithHttp2 = (line: string): boolean => /^h2c *(?:,|$)/i.test(line);
 const nothing: readonly string[] = [];
 const nowhere: ServeInfo["remoteAddr"] = { transport: "tcp", port: 0 };
 
-/** What Deno has to tell of a request. Once that is answered it raises, and a late line of the log would be lost. */
-function told<A>(ask: () => A, otherwise: A): A {
+/** Reads a member of Deno's request. After the response it throws, and a late log line would be lost. */
+function readOr<A>(read: () => A, otherwise: A): A {
   try {
-    return ask();
+    return read();
   } catch {
     return otherwise;
   }

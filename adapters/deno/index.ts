@@ -18,7 +18,7 @@ import type { Route } from "../../src/routing/route.ts";
 import { DenoExchange, targetOf } from "./exchange.ts";
 import { InFlight, Pending, Serving, respond } from "./respond.ts";
 import type { Cuttable, Untaken } from "./respond.ts";
-import { StopSignals, listen, stderrSink, unkept } from "./listen.ts";
+import { StopSignals, listen, stderrSink, warningsFor } from "./listen.ts";
 import type { DenoRuntime, DenoServeOptions, ServeInfo } from "./runtime.ts";
 import { afterLooks } from "./socket.ts";
 
@@ -27,11 +27,11 @@ export type { ListenOptions, ServeOptions, Server } from "../../src/server/optio
 declare const Deno: DenoRuntime;
 
 /**
- * Serves an app on Deno: makes it of its routes, listens, and stops on SIGTERM and SIGINT. What Deno does in another way
- * than Node is in the README's table of runtimes; `usher-http/node` runs on Deno too, and does it Node's way.
+ * Serves an app on Deno: makes it from its routes, listens, and stops on SIGTERM and SIGINT. The README's table of runtimes
+ * lists how Deno differs from Node; `usher-http/node` also runs on Deno, without these differences.
  *
- * @throws DeclarationError for a declaration the framework refuses, RangeError for an option out of its range, and
- * the listening socket's own error, all before a request is taken.
+ * @throws DeclarationError for an invalid declaration, RangeError for an option out of its range, and the listening socket's
+ *   own error, all before a request is accepted.
  *
  * @example
  * ```ts
@@ -42,26 +42,26 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
   const limits = limitsOf(options);
   const listener = new Listener(make(routes, options), limits, options.maxHeaderBytes);
   useSink(stderrSink());
-  await listener.start(unkept(options));
+  await listener.start(warningsFor(options));
   return listener;
 }
 
 class Listener implements Server {
   readonly app: App;
   readonly deadlines: Deadlines;
-  // Up to 2.9.5 what is asked for of a body that is given up is held on to for ever: in one piece the bytes that came
-  // and 6 KB, of a stream 70 KB.
+  // Up to 2.9.5 Deno never frees a pending read of a body that is given up: in one piece the received bytes and 6 KB, of a
+  // stream 70 KB.
   readonly pieceBytes = 16_384;
   unread = 0;
   readonly socket: string | undefined;
   readonly sendTimeoutMs: number;
-  readonly feeds: InFlight<Cuttable> = new InFlight();
+  readonly eventStreams: InFlight<Cuttable> = new InFlight();
   readonly streams: InFlight<Cuttable> = new InFlight();
   readonly open: OpenSockets = new OpenSockets();
   readonly untaken: InFlight<Untaken> = new InFlight();
   readonly #pending: InFlight<Pending> = new InFlight();
   readonly #limits: Limits;
-  /** Where the application has one of its own. */
+  /** Only if the application sets it. */
   readonly #maxHeaderBytes: number | undefined;
   readonly #signals = new StopSignals(
     guarded(undefined, () => {
@@ -85,16 +85,16 @@ class Listener implements Server {
     this.sendTimeoutMs = limits.sendTimeoutMs;
   }
 
-  async start(unkept: readonly string[]): Promise<void> {
+  async start(warnings: readonly string[]): Promise<void> {
     const serveAt = (where: Partial<DenoServeOptions>) => new Serving({ ...where, ...hooks }, this.#answer);
     const { servers, port, url, bound } = await listen(this.#limits, serveAt);
     this.#servers = servers;
     this.port = port;
     this.url = url;
-    if (this.#limits.signals) this.#signals.hear();
+    if (this.#limits.signals) this.#signals.listen();
     this.deadlines.start();
     logListener("info", `listening on ${url} (${bound})`);
-    for (const why of unkept) logListener("warn", why);
+    for (const warning of warnings) logListener("warn", warning);
   }
 
   get stopped(): Promise<number> {
@@ -115,7 +115,7 @@ class Listener implements Server {
   };
 
   #answerLate(exchange: DenoExchange, sent: MaybePromise<WireResponse>): Promise<Response> {
-    // So that `afterLooks` finds whether the client has gone.
+    // For `afterLooks`, to see whether the client has gone.
     if (exchange.method === "GET" && exchange.lines("upgrade").length > 0) void exchange.gone;
     const pending = new Pending(exchange);
     const entry = this.#pending.add(pending);
@@ -154,14 +154,14 @@ class Listener implements Server {
     this.app.drain();
     this.#signals.forget();
     logListener("info", `stopping, with ${this.#pending.size} requests in flight`);
-    this.feeds.cutAll();
+    this.eventStreams.cutAll();
     this.open.stop();
     const isFree = await until(() => !this.#isHeld, drainMs);
     if (isFree) for (const server of this.#servers) server.shutdown();
     const isOver = (): boolean => this.#servers.every((server) => server.isOver);
     await until(isOver, end - performance.now());
     const unanswered = this.#cut();
-    // What they are answered with goes out first, where there is anybody to take it.
+    // Pending responses are sent first, if the client reads them.
     await until(isOver, partingMs);
     for (const server of this.#servers) server.abort();
     await until(isOver, partingMs);
@@ -174,9 +174,9 @@ class Listener implements Server {
   }
 
   /**
-   * Whether something is in flight that has to end before Deno is told to refuse new connections. Then it drops a body that
-   * still arrives, closes every socket with a reason of its own, and lets nobody close the connection of a client that takes
-   * nothing of its answer.
+   * Whether something must end before Deno refuses new connections. After that Deno drops bodies that still
+   * arrive, closes every socket with its own reason, and the connection of a client that does not read its response can no
+   * longer be closed.
    */
   get #isHeld(): boolean {
     return (
@@ -186,36 +186,39 @@ class Listener implements Server {
     );
   }
 
-  /** Has the process end though a client holds a connection: Deno ends no read of its body, and keeps the process for it. */
+  /**
+   * Ends the process although a client holds a connection: Deno does not end a read of its body, which keeps the process
+   * alive.
+   */
   #letGo(): void {
     const { drainMs } = this.#limits;
     if (!this.#isSignalled) {
       logListener("warn", `${held}: the process ends once they go, or by Deno.exit()`);
       return;
     }
-    const exitMs = Math.max(drainMs, leastExitMs);
+    const exitMs = Math.max(drainMs, minExitMs);
     logListener("warn", `${held}: the process ends in ${exitMs / 1000}s`);
-    // Where nobody holds it any more it ends before.
+    // Without such a connection the process ends before.
     holdsNothing(setTimeout(() => Deno.exit(), exitMs));
   }
 
-  /** Ends whatever there is, and says how many were to come to an end of their own. */
+  /** Ends everything in flight and returns the number of requests that were cut. */
   #cut(): number {
     const size = this.#pending.size + this.streams.size + this.open.size;
     this.#pending.cutAll();
-    this.feeds.cutAll();
+    this.eventStreams.cutAll();
     this.streams.cutAll();
     return size;
   }
 }
 
-// Until nothing is held Deno takes new connections.
+// Deno accepts new connections until nothing is held.
 const stops: RefusedHead = { status: 503, why: "the server stops" };
 const held = "clients hold connections that Deno lets nobody close";
-/** How long an answer that is no more than a head has to go out, and a connection to be closed. */
+/** How long a response without a body has to be sent, and a connection to be closed. */
 const partingMs = 100;
-/** What the application does once it has stopped has as much time, at least. */
-const leastExitMs = 1000;
+/** The application has at least as much time for its own cleanup. */
+const minExitMs = 1000;
 
 const hooks: Pick<DenoServeOptions, "onListen" | "onError"> = {
   onListen: () => {},

@@ -7,7 +7,7 @@ import type { DenoRuntime, DenoServeOptions, Signal } from "./runtime.ts";
 
 declare const Deno: DenoRuntime;
 
-/** What came of listening: a server for each address, and where that is in words. */
+/** A server for each address, and the addresses as text. */
 interface DenoServers {
   readonly servers: readonly Serving[];
   readonly port: number;
@@ -32,7 +32,7 @@ export async function listen({ host, port, socket }: Limits, serve: DenoServe): 
   return { servers, port: taken, url: `http://${host.includes(":") ? `[${host}]` : host}:${taken}`, bound };
 }
 
-// A socket left behind by a server that died is in the way; a living server's, or a file that is none, stays.
+// Removes the socket of a dead server; a living server's, or another file, stays.
 async function listenOn(path: string, serve: () => Serving): Promise<Serving> {
   try {
     return serve();
@@ -53,39 +53,40 @@ async function isLeftBehind(path: string): Promise<boolean> {
   }
 }
 
-/** Bytes of a head that Deno takes, whatever it is asked for. */
-const mostHeaderBytes = 65_536;
+/** Deno's limit of a head, which cannot be changed. */
+const maxDenoHeaderBytes = 65_536;
 
-/** What was asked for and cannot be had, in words for the log. */
-export function unkept(options: ServeOptions): readonly string[] {
+/** The options that Deno ignores, as warnings. */
+export function warningsFor(options: ServeOptions): readonly string[] {
   const { headTimeoutMs, idleTimeoutMs, maxConnections, maxHeaderBytes = 0 } = options;
-  const why: string[] = [];
-  if (headTimeoutMs !== undefined) why.push("headTimeoutMs is not kept on Deno, which waits for a head for ever");
-  if (idleTimeoutMs !== undefined) why.push("idleTimeoutMs is not kept on Deno, which keeps a connection for ever");
-  if (maxConnections !== undefined) why.push("maxConnections is not kept on Deno, which takes every connection");
-  if (maxHeaderBytes > mostHeaderBytes) why.push(`maxHeaderBytes is at most ${mostHeaderBytes} on Deno`);
-  return why;
+  const warnings: string[] = [];
+  if (headTimeoutMs !== undefined) warnings.push("headTimeoutMs is not kept on Deno, which waits for a head for ever");
+  if (idleTimeoutMs !== undefined)
+    warnings.push("idleTimeoutMs is not kept on Deno, which keeps a connection for ever");
+  if (maxConnections !== undefined) warnings.push("maxConnections is not kept on Deno, which takes every connection");
+  if (maxHeaderBytes > maxDenoHeaderBytes) warnings.push(`maxHeaderBytes is at most ${maxDenoHeaderBytes} on Deno`);
+  return warnings;
 }
 
-/** Has a stop signal do something, once: the next one does what it does to any process. */
+/** Handles a stop signal once: the next one has its default effect. */
 export class StopSignals {
-  // Windows has no other that Deno could hear.
+  // On Windows Deno supports no other.
   readonly #signals: readonly Signal[] = Deno.build.os === "windows" ? ["SIGINT"] : ["SIGTERM", "SIGINT"];
   readonly #act: () => void;
-  #heard = false;
+  #isListening = false;
 
   constructor(act: () => void) {
     this.#act = act;
   }
 
-  hear(): void {
-    this.#heard = true;
+  listen(): void {
+    this.#isListening = true;
     for (const signal of this.#signals) Deno.addSignalListener(signal, this.#on);
   }
 
   forget(): void {
-    if (!this.#heard) return;
-    this.#heard = false;
+    if (!this.#isListening) return;
+    this.#isListening = false;
     for (const signal of this.#signals) Deno.removeSignalListener(signal, this.#on);
   }
 
@@ -97,12 +98,12 @@ export class StopSignals {
 
 declare function addEventListener(type: "unload" | "error" | "unhandledrejection", listener: () => void): void;
 
-/** Standard error, many lines to a write, the last of them when the process exits. */
+/** Standard error, with many lines in a write; the last ones are written when the process exits. */
 export function stderrSink(): Sink {
   return (sink ??= makeSink());
 }
 
-// One for the process, however many servers it has: they write to one place.
+// One for the process, because all its servers write to one place.
 let sink: Sink | undefined;
 
 function makeSink(): Sink {
@@ -112,14 +113,14 @@ function makeSink(): Sink {
     format: Deno.stderr.isTerminal() ? "pretty" : "json",
     room: (bytes) => new Uint8Array(bytes),
     encode: (text, into, at) => encoder.encodeInto(text, into.subarray(at)).written,
-    // Deno has no write that does not wait for a pipe's reader, and gives no right to open one anew.
+    // Deno has no non-blocking write to a pipe, and no permission to open one again.
     write: (bytes) => Deno.stderr.writeSync(bytes),
     pause: (ms) => {
       Atomics.wait(asleep, 0, 0, ms);
     },
   });
   addEventListener("unload", made.finish);
-  // What nobody catches ends a process without an `unload`.
+  // An uncaught error ends a process without an `unload`.
   addEventListener("error", made.finish);
   addEventListener("unhandledrejection", made.finish);
   return made;

@@ -12,40 +12,40 @@ import type { DenoExchange } from "./exchange.ts";
 import type { DenoAddress, DenoRuntime, DenoServeOptions, DenoServer, DenoHandler } from "./runtime.ts";
 import { upgrade } from "./socket.ts";
 
-/** What the sending of an answer needs to know of its server. */
+/** The server's state that responses need. */
 interface DenoServerState {
   readonly deadlines: Deadlines;
   readonly sendTimeoutMs: number;
-  /** No further request is taken: every answer says so. */
+  /** No further request is accepted: every response closes its connection. */
   readonly stopping: boolean;
-  /** The streams of events that are being sent, which end when the server stops. */
-  readonly feeds: InFlight<Cuttable>;
-  /** The other streams. */
+  /** The open event streams, which end when the server stops. */
+  readonly eventStreams: InFlight<Cuttable>;
+  /** The other open streams. */
   readonly streams: InFlight<Cuttable>;
-  /** What the system may not have had room for yet: streams, and answers that are long. */
+  /** Responses that the client may not have read yet: streams, and long ones. */
   readonly untaken: InFlight<Untaken>;
   readonly open: OpenSockets;
 }
 
 /**
- * Bytes of an answer that a system has room for though its client takes none of them, nearly always. What is longer goes out
- * as a stream, for of that alone Deno tells when it is out.
+ * The length of a response that the system nearly always buffers although its client reads nothing. A longer one is sent as
+ * a stream, because only for that Deno reports when it is sent.
  */
 const roomBytes = 262_144;
 
-/** How long nothing is made of a stream before its client counts as one that takes what there is. */
+/** How long a stream may make nothing before its client counts as having read everything. */
 const quietMs = 100;
 
-/** An answer that is handed over, until the client has taken it whole or has gone. */
+/** A response that is being sent, until the client has read it or has gone. */
 export class Untaken implements Cuttable {
-  /** Since when its next part is made, and all before it taken. */
+  /** When the wait for its next part began, with all before it read. */
   #madeSince = Number.POSITIVE_INFINITY;
 
   making(): void {
     this.#madeSince = performance.now();
   }
 
-  /** Its client has a part to take, or all that is left. */
+  /** Its client has a part, or the rest, to read. */
   made(): void {
     this.#madeSince = Number.POSITIVE_INFINITY;
   }
@@ -57,41 +57,41 @@ export class Untaken implements Cuttable {
   cut(): void {}
 }
 
-function untaken(exchange: DenoExchange, responding: DenoServerState): Untaken {
+function untaken(exchange: DenoExchange, state: DenoServerState): Untaken {
   const answer = new Untaken();
-  const entry = responding.untaken.add(answer);
-  exchange.whenTaken(() => responding.untaken.remove(entry));
+  const entry = state.untaken.add(answer);
+  exchange.whenTaken(() => state.untaken.remove(entry));
   return answer;
 }
 
-/** An answer as Deno takes it. */
-export function respond(exchange: DenoExchange, sent: WireResponse, responding: DenoServerState): Response {
+/** The `Response` for Deno. */
+export function respond(exchange: DenoExchange, sent: WireResponse, state: DenoServerState): Response {
   exchange.begun?.release();
   exchange.answered();
   if (sent.socket !== undefined && exchange.hasLeft) return new Response(null, { status: 400 });
-  if (sent.socket !== undefined) return upgrade(exchange, sent, sent.socket, responding);
-  const answer = toSend(sent, responding);
+  if (sent.socket !== undefined) return upgrade(exchange, sent, sent.socket, state);
+  const answer = toSend(sent, state);
   const { body } = answer;
   if (!isStream(body)) {
     if (isHeadOfStream(exchange, answer)) return responseOf(answer, emptyStream());
     if (body === undefined || body.length <= roomBytes) return whole(answer);
-    untaken(exchange, responding);
+    untaken(exchange, state);
     return responseOf(answer, streamOf(body));
   }
-  const among = isEventStream(answer) ? responding.feeds : responding.streams;
-  return responseOf(answer, new DenoSender(exchange, body, responding, among).readable);
+  const among = isEventStream(answer) ? state.eventStreams : state.streams;
+  return responseOf(answer, new DenoSender(exchange, body, state, among).readable);
 }
 
 function toSend(sent: WireResponse, { stopping }: DenoServerState): WireResponse {
   if (!stopping && sent.status !== 205) return sent;
   const closes = sent.closes || stopping;
-  // A 205 would go out with nothing that tells its end, and its client wait for ever.
+  // Deno would send a 205 without framing, and its client would wait forever.
   return sent.status === 205 ? { ...sent, status: 204, head: unframed(sent.head), closes } : { ...sent, closes };
 }
 
 /**
- * A type and an id, as nearly every answer has, are told from the start: Deno makes a Response ready for the wire where it
- * is made, and anew where a header is added. More of them cost as much one way as the other.
+ * Nearly every response has only a type and an id, which are passed to the constructor: Deno prepares a `Response` there for
+ * sending, and again for each header that is added. With more headers both ways cost the same.
  */
 function whole(answer: WireResponse): Response {
   const { status, head, body } = answer;
@@ -102,7 +102,7 @@ function whole(answer: WireResponse): Response {
   return new Response((body as string | Uint8Array<ArrayBuffer> | undefined) ?? null, { status, headers });
 }
 
-// To HEAD, Deno tells a length of 0 for an answer without a body, where GET has one of no length.
+// For HEAD, Deno sends `Content-Length: 0` for a response without a body, where GET has no length.
 function isHeadOfStream({ method }: DenoExchange, { status, head }: WireResponse): boolean {
   return method === "HEAD" && status !== 204 && status !== 304 && head.at(-2) !== "content-length";
 }
@@ -126,24 +126,24 @@ function unframed(head: readonly string[]): readonly string[] {
   return head.at(-2) === "content-length" ? head.slice(0, -2) : head;
 }
 
-/** Minds the client of a stream: Deno itself would wait for it for ever. */
+/** Applies the send timeout to a stream: Deno itself would wait forever. */
 class DenoSender implements StreamEvents, Cuttable {
   readonly stopsAtLength = true;
   readonly #exchange: DenoExchange;
-  readonly #responding: DenoServerState;
+  readonly #state: DenoServerState;
   readonly #streaming: PulledStream;
   readonly #among: InFlight<Cuttable>;
   readonly #entry: PendingAnswer<Cuttable>;
   readonly #untaken: Untaken;
   #deadline: Deadline | undefined = undefined;
 
-  constructor(exchange: DenoExchange, body: StreamBody, responding: DenoServerState, among: InFlight<Cuttable>) {
+  constructor(exchange: DenoExchange, body: StreamBody, state: DenoServerState, among: InFlight<Cuttable>) {
     this.#exchange = exchange;
-    this.#responding = responding;
+    this.#state = state;
     this.#streaming = new PulledStream(body, this);
     this.#among = among;
     this.#entry = among.add(this);
-    this.#untaken = untaken(exchange, responding);
+    this.#untaken = untaken(exchange, state);
   }
 
   get readable(): ReadableStream<Uint8Array> {
@@ -153,18 +153,18 @@ class DenoSender implements StreamEvents, Cuttable {
   making(): void {
     this.#deadline?.clear();
     this.#untaken.making();
-    const { stopping, feeds } = this.#responding;
-    // It was asked for while the server ran, and is answered when it does not any more.
-    if (stopping && this.#among === feeds) this.cut();
+    const { stopping, eventStreams } = this.#state;
+    // It was requested while the server ran, and is answered after it stopped.
+    if (stopping && this.#among === eventStreams) this.cut();
   }
 
   made(): void {
-    const { deadlines, sendTimeoutMs } = this.#responding;
+    const { deadlines, sendTimeoutMs } = this.#state;
     this.#untaken.made();
     this.#deadline = deadlines.time(sendTimeoutMs, this);
   }
 
-  // Not at once: what comes of it may end other waits, and whoever looks at them is on the way from one to the next.
+  // In a microtask, because ending the stream may clear other deadlines while `Deadlines` iterates.
   expire(): void {
     queueMicrotask(guarded(undefined, () => this.#streaming.end("client stopped reading")));
   }
@@ -185,7 +185,7 @@ class DenoSender implements StreamEvents, Cuttable {
   }
 }
 
-/** An answer that is still being made. */
+/** A response that is still being made. */
 export class Pending implements Cuttable {
   readonly response: Promise<Response>;
   readonly #exchange: DenoExchange;
@@ -197,31 +197,31 @@ export class Pending implements Cuttable {
     this.response = new Promise((resolve) => (this.#resolve = resolve));
   }
 
-  /** The client is still sending what it is waiting for. */
+  /** Whether the client is still sending the body that the response waits for. */
   get isReading(): boolean {
     return this.#exchange.begun?.isReading === true;
   }
 
-  answer(sent: WireResponse, responding: DenoServerState): void {
-    if (!this.#isCut) this.#resolve(this.#made(sent, responding));
-    // Nobody will read it.
+  answer(sent: WireResponse, state: DenoServerState): void {
+    if (!this.#isCut) this.#resolve(this.#made(sent, state));
+    // The stream is not read.
     else if (isStream(sent.body)) inBackground(readParts(sent.body).cancel());
   }
 
-  /** There will be no answer: that is a bug of ours. */
+  /** There is no response, because of a bug of the framework. */
   fail(thrown: unknown): void {
     this.#resolve(unmade(thrown));
   }
 
-  #made(sent: WireResponse, responding: DenoServerState): Response {
+  #made(sent: WireResponse, state: DenoServerState): Response {
     try {
-      return respond(this.#exchange, sent, responding);
+      return respond(this.#exchange, sent, state);
     } catch (thrown) {
       return unmade(thrown);
     }
   }
 
-  /** Answers for the application that this will not be answered: Deno lets nobody close a connection. */
+  /** Answers 503 in place of the application, because Deno cannot close a connection. */
   cut(): void {
     this.#isCut = true;
     this.#exchange.left();
@@ -230,12 +230,12 @@ export class Pending implements Cuttable {
   }
 }
 
-/** Something that a stopping server may have to end. */
+/** Something that a stopping server may cut. */
 export interface Cuttable {
   cut(): void;
 }
 
-/** What is under way: a ring, from which one is taken as quickly as it is put in, and which keeps nothing of it. */
+/** Everything in flight, as a ring: adding and removing take the same time, and a removed entry is not kept. */
 export class InFlight<C extends Cuttable> {
   readonly #ends: PendingAnswer<C> = new PendingAnswer<C>(undefined);
   size = 0;
@@ -251,8 +251,8 @@ export class InFlight<C extends Cuttable> {
     if (entry.takeOut()) this.size--;
   }
 
-  some(isIt: (cuttable: C) => boolean): boolean {
-    for (let at = this.#ends.next; at.cuttable !== undefined; at = at.next) if (isIt(at.cuttable)) return true;
+  some(matches: (cuttable: C) => boolean): boolean {
+    for (let at = this.#ends.next; at.cuttable !== undefined; at = at.next) if (matches(at.cuttable)) return true;
     return false;
   }
 
@@ -264,7 +264,7 @@ export class InFlight<C extends Cuttable> {
   }
 }
 
-/** One that is under way; without anything, the place where the ring begins and ends. */
+/** An entry; without a value it is the ring's anchor. */
 class PendingAnswer<C> {
   readonly cuttable: C | undefined;
   next: PendingAnswer<C> = this;
@@ -294,11 +294,11 @@ class PendingAnswer<C> {
 
 declare const Deno: DenoRuntime;
 
-/** A server of Deno's, which is ended in one of two ways. */
+/** A Deno server, which can be ended in one of two ways. */
 export class Serving {
   readonly #server: DenoServer;
   readonly #aborting = new AbortController();
-  /** Its last connection has gone. */
+  /** Its last connection is closed. */
   isOver = false;
   #isEnding = false;
 
@@ -314,15 +314,15 @@ export class Serving {
     return this.#server.addr;
   }
 
-  /** Refuses new connections, and lets what is on the others come to its end. Nobody can close those any more. */
+  /** Refuses new connections, and lets requests on the others end. Those can no longer be closed after this. */
   shutdown(): void {
     if (this.#isEnding || this.isOver) return;
     this.#isEnding = true;
-    // What it rejects with is told by `finished`, too.
+    // `finished` rejects with the same error.
     this.#server.shutdown().catch(() => {});
   }
 
-  /** Closes every connection. Behind `shutdown`, or a second time, Deno would raise where nobody can catch it. */
+  /** Closes every connection. After `shutdown`, or a second time, Deno would throw where no code can catch it. */
   abort(): void {
     if (this.#isEnding || this.isOver) return;
     this.#isEnding = true;

@@ -1,4 +1,4 @@
-// Of Deno's own types, what is used of them: they are to be had from Deno alone, and this is checked without it.
+// The used part of Deno's types, which only Deno provides; this project is checked without Deno.
 
 export interface DenoAddress {
   readonly transport: string;
@@ -9,27 +9,27 @@ export interface DenoAddress {
 export type DenoHandler = (request: Request, info: ServeInfo) => Response | Promise<Response>;
 
 export interface ServeInfo {
-  /** Settles once the answer was taken whole, or will not be. */
+  /** Settles once the response was read whole, or cannot be. */
   readonly completed: Promise<void>;
-  /** Raises once the request is answered. */
+  /** Throws once the request is answered. */
   readonly remoteAddr: DenoAddress;
 }
 
 export interface DenoServer {
   readonly addr: DenoAddress;
-  /** Refuses new connections, closes those with no request on them, and resolves once the last has gone. */
+  /** Refuses new connections, closes idle ones, and resolves once the last is closed. */
   shutdown(): Promise<void>;
-  /** Settles once it is over, whatever ended it. */
+  /** Settles once the server has ended. */
   readonly finished: Promise<void>;
   unref(): void;
 }
 
-/** The platform's own kind of socket, as far as it is used. */
+/** The used part of the platform's `WebSocket`. */
 export interface DenoSocket {
   binaryType: string;
   /** 1 while it is open. */
   readonly readyState: number;
-  /** Bytes that were sent and that the system has no room for yet. */
+  /** Sent bytes that the system has not accepted yet. */
   readonly bufferedAmount: number;
   addEventListener(type: "open", listener: () => void): void;
   addEventListener(type: "message", listener: (event: { readonly data: string | ArrayBuffer }) => void): void;
@@ -57,8 +57,8 @@ export interface DenoRuntime {
   serve(options: DenoServeOptions, handler: DenoHandler): DenoServer;
   exit(): void;
   /**
-   * The answer must be what its handler returns: for any other, Deno stops to listen. Quiet for half of `idleTimeout`
-   * seconds, the socket is pinged, and for as long again, it is lost.
+   * The handler must return this response: after any other, Deno stops listening. After half of `idleTimeout` seconds
+   * without traffic the socket is pinged, and after the other half it is closed.
    */
   upgradeWebSocket(
     request: Request,

@@ -7,56 +7,56 @@ import type { DenoRuntime, DenoSocket } from "./runtime.ts";
 
 declare const Deno: DenoRuntime;
 
-/** What a client may have been sent and not have taken before a `send` waits for it. */
-const mostWaiting = 65_536;
-/** How often it is looked whether a client took some of it, which Deno does not tell. */
-const lookMs = 10;
+/** Sent bytes that a client may leave unread before a `send` waits. */
+const maxWaitingBytes = 65_536;
+/** How often the buffer is checked, because Deno does not report when a client has read. */
+const checkMs = 10;
 
-/** What a socket has of its server. */
+/** The server's state that a socket needs. */
 export interface DenoSocketServer {
   readonly open: OpenSockets;
   readonly sendTimeoutMs: number;
 }
 
 /**
- * Calls back once Deno has looked whether the client of a handshake is still there. Of a client that resets before the 101 is
- * written, Deno keeps the descriptor for ever, and tells nothing (seen with 2.9.5). A timer may have its turn before the
- * connections have theirs, so it takes more than one: of 3,000 clients that reset within 2 ms, 1,409 left a descriptor without a
- * look, 22 with two, and 1 with three.
+ * Calls `act` once Deno has checked whether the client of a handshake is still connected. If a client resets before the 101
+ * is written, Deno leaks the descriptor and reports nothing (seen with 2.9.5). A timer may run before the connections'
+ * events, so it takes more than one: of 3,000 clients that reset within 2 ms, 1,409 leaked a descriptor without a timer, 22
+ * with two, and 1 with three.
  */
 export function afterLooks(act: () => void, looks = 3): void {
   if (looks === 0) act();
   else setTimeout(afterLooks, 0, act, looks - 1);
 }
 
-/** The 101 of Deno's own making, with the head of ours. It must be what the request's handler returns. */
+/** Deno's 101 with the app's headers. The request's handler must return it. */
 export function upgrade(
   exchange: DenoExchange,
   { head }: WireResponse,
   opened: OpenedSocket,
-  speaking: DenoSocketServer,
+  server: DenoSocketServer,
 ): Response {
   const { request } = exchange;
   const { subprotocol, keepAliveMs } = opened;
   const { socket, response } = Deno.upgradeWebSocket(request, { idleTimeout: (2 * keepAliveMs) / 1000 });
-  // Asked for it, Deno would look for it itself, and raise where what is offered is listed without a blank.
+  // Set here, because with its own option Deno throws where the client's list has no blanks.
   if (subprotocol !== undefined) response.headers.append("sec-websocket-protocol", subprotocol);
   for (let i = 0; i < head.length; i += 2) response.headers.append(head[i] as string, head[i + 1] as string);
   socket.binaryType = "arraybuffer";
-  const link = new DenoLink(socket, keepAliveMs, speaking.sendTimeoutMs);
+  const transport = new DenoTransport(socket, keepAliveMs, server.sendTimeoutMs);
   const open = (): void => {
-    speaking.open.track(opened, link).catch((thrown: unknown) => caught(thrown, link));
+    server.open.track(opened, transport).catch((thrown: unknown) => caught(thrown, transport));
   };
-  socket.addEventListener("open", guarded(link, open));
+  socket.addEventListener("open", guarded(transport, open));
   socket.addEventListener(
     "close",
-    guarded(link, () => exchange.left()),
+    guarded(transport, () => exchange.left()),
   );
   return response;
 }
 
-/** A socket of the platform's kind. It pings by itself, and lets nobody hold back what it reads. */
-class DenoLink implements ListenableTransport {
+/** Deno's WebSocket. It pings by itself, and cannot pause reading. */
+class DenoTransport implements ListenableTransport {
   readonly #socket: DenoSocket;
   readonly #keepAliveMs: number;
   readonly #sendTimeoutMs: number;
@@ -80,7 +80,7 @@ class DenoLink implements ListenableTransport {
       else listener.closed(code, reason);
     };
     socket.addEventListener("message", guarded(this, message));
-    // Before the close, which then has 0 for its code, or for want of a pong 1001.
+    // Emitted before `close`, whose code is then 0, or 1001 without a pong.
     socket.addEventListener("error", guarded(this, failed));
     socket.addEventListener("close", guarded(this, closed));
   }
@@ -88,7 +88,7 @@ class DenoLink implements ListenableTransport {
   send(data: string | Uint8Array): boolean | Promise<boolean> {
     if (this.#socket.readyState !== 1) return false;
     this.#socket.send(data);
-    if (this.#socket.bufferedAmount < mostWaiting) return true;
+    if (this.#socket.bufferedAmount < maxWaitingBytes) return true;
     return this.#room();
   }
 
@@ -96,17 +96,17 @@ class DenoLink implements ListenableTransport {
     this.#socket.close(code, reason);
   }
 
-  /** Deno lets nobody end a connection: it is closed with nothing said, and is its client's from then on. */
+  /** Deno cannot end a connection: this sends a close frame without a code, and the client ends the connection. */
   terminate(): void {
     if (this.#socket.readyState === 1) this.#socket.close();
   }
 
   async #room(): Promise<boolean> {
     let buffered = this.#socket.bufferedAmount;
-    for (let quietMs = 0; buffered >= mostWaiting && this.#socket.readyState === 1; quietMs += lookMs) {
+    for (let quietMs = 0; buffered >= maxWaitingBytes && this.#socket.readyState === 1; quietMs += checkMs) {
       if (quietMs >= this.#sendTimeoutMs) return this.#stopped();
       await new Promise<void>((resolve) => {
-        setTimeout(resolve, lookMs);
+        setTimeout(resolve, checkMs);
       });
       const before = buffered;
       buffered = this.#socket.bufferedAmount;
@@ -121,7 +121,7 @@ class DenoLink implements ListenableTransport {
     return false;
   }
 
-  // Deno says it in words alone; of an end of the connection its own and the system's.
+  // Deno gives only a text; for the end of a connection, its own or the system's.
   #faultOf(message: string): string {
     if (message.startsWith("No response")) return `nothing heard for ${(2 * this.#keepAliveMs) / 1000}s`;
     return /EOF|os error/.test(message) ? "the connection ended without a close" : "what came on it was no WebSocket";

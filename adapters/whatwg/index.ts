@@ -15,7 +15,7 @@ import type { RefusedHead } from "../../src/server/bad-request.ts";
 import { EventStreams } from "../../src/server/lifecycle.ts";
 import { PulledStream, isEventStream } from "../../src/server/stream.ts";
 
-/** What the adapter hands over beside a request: Node's own objects, or those of a server around them. */
+/** The adapter's context of a request: Node's objects, or those of a server that wraps them. */
 export interface WhatwgContext {
   readonly req?: unknown;
   readonly res?: unknown;
@@ -23,15 +23,15 @@ export interface WhatwgContext {
   readonly waitUntil?: (work: Promise<void>) => void;
 }
 
-/** Node's own objects of a request, and what the adapter lets go on after it. */
+/** Node's objects of a request, and the adapter's `waitUntil`. */
 interface Node {
-  /** `originalUrl` is what Express had before it took off where the app is mounted. */
+  /** `originalUrl` is Express's target before it removed the mount path. */
   readonly req: IncomingMessage & { readonly originalUrl?: string };
   readonly res: ServerResponse;
   readonly waitUntil: ((work: Promise<void>) => void) | undefined;
 }
 
-/** Node's objects among those given, also where a server has wrapped them; undefined on another runtime. */
+/** Finds Node's objects, also where a server has wrapped them; undefined on another runtime. */
 function nodeOf({ req, res, reply, waitUntil }: WhatwgContext): Node | undefined {
   const [incoming, response] = [rawOf(req), rawOf(res ?? reply)];
   if (!has(incoming, "rawHeaders") || !has(response, "flushHeaders")) return undefined;
@@ -51,8 +51,7 @@ const badHost: RefusedHead = { status: 400, why: "a Host that is none" };
 const hosts: HostCheck = new HostCheck();
 
 /**
- * What is wrong with the host of a head, which a server of `node:http` lets pass (RFC 9112 §3.2). HTTP/2 has a name of
- * its own for it, and need not send the other.
+ * Refuses an invalid host, which a `node:http` server accepts (RFC 9112 §3.2). HTTP/2 has `:authority`, and may omit `Host`.
  */
 function refusedHost({ req }: Node): RefusedHead | undefined {
   const { rawHeaders } = req;
@@ -67,7 +66,7 @@ function refusedHost({ req }: Node): RefusedHead | undefined {
   return hosts.isHost(host ?? "") ? undefined : badHost;
 }
 
-/** A body, and how much of it was read. */
+/** A body that counts the bytes read. */
 class CountedBody implements BodySource {
   received = 0;
   readonly #body: BodySource;
@@ -91,14 +90,14 @@ class CountedBody implements BodySource {
   }
 }
 
-/** Bytes of what nobody reads that are taken off the wire: of itself, `node:http` takes any number. */
+/** Bytes of an unread body that are read and dropped: on its own, `node:http` reads any number. */
 const discardLimit = 65_536;
 /** How long a client may take to send them. */
 const lingerMs = 1000;
 
 /**
- * Whether an answer is to end its connection, for more of its request's body is left than is waited for. In chunks, only
- * their end tells how much there is: what is left is dropped first, so that the head can say what is true.
+ * Whether a response must close its connection, because too much of its request's body is unread. The length of a chunked
+ * body is known only at its end: the rest is dropped before the head is written.
  */
 function endsUnread({ body, node: { req } }: WhatwgExchange): boolean | Promise<boolean> {
   if (body === undefined || req.complete || req.httpVersionMajor !== 1) return false;
@@ -107,20 +106,20 @@ function endsUnread({ body, node: { req } }: WhatwgExchange): boolean | Promise<
   return dropped(body).then((isWhole) => !isWhole);
 }
 
-/** Whether the end of a body came, within the bytes and the time there are for it. */
+/** Whether the body ends within the limits of bytes and time. */
 async function dropped(body: NonNullable<WhatwgExchange["body"]>): Promise<boolean> {
-  const most = body.received + discardLimit;
+  const limit = body.received + discardLimit;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<"late">((resolve) => (timer = setTimeout(resolve, lingerMs, "late" as const)));
   let part = await Promise.race([body.read(), late]);
-  while (part instanceof Uint8Array && body.received <= most) part = await Promise.race([body.read(), late]);
+  while (part instanceof Uint8Array && body.received <= limit) part = await Promise.race([body.read(), late]);
   clearTimeout(timer);
   return part === undefined;
 }
 
 /**
- * Has a connection end in two steps behind its last answer (RFC 9112 §9.6): a close with bytes unread would reset it, and
- * the client could lose the answer.
+ * Closes a connection in two steps after its last response (RFC 9112 §9.6): closing with unread bytes would reset it, and
+ * the client could lose the response.
  */
 function lingerAtEnd(socket: Socket): void {
   const destroySoon = guarded(socket, () => {
@@ -131,7 +130,7 @@ function lingerAtEnd(socket: Socket): void {
     });
     const timer = setTimeout(close, lingerMs).unref();
     socket.end();
-    // Node's parser is to see none of it: it would find requests there.
+    // Node's parser must not see these bytes: it would find requests there.
     const drop = guarded(socket, (part: Buffer) => {
       left -= part.byteLength;
       if (left < 0) close();
@@ -145,27 +144,27 @@ function lingerAtEnd(socket: Socket): void {
 const nothing = (): void => {};
 
 /**
- * A streamed body that knows its connection. The adapter tells it neither of a client that goes while it takes nothing,
- * nor of one that goes after it has sent a body of its own.
+ * A streamed body that watches its connection. The adapter reports neither a client that goes while it reads nothing, nor
+ * one that goes after it has sent a body.
  */
 function watched(
   body: StreamBody,
   response: ServerResponse,
-  feeds: EventStreams | undefined,
+  eventStreams: EventStreams | undefined,
 ): ReadableStream<Uint8Array> {
   const streaming = new PulledStream(body, {
     stopsAtLength: false,
     making() {
-      // The adapter has written the head by now, and Node keeps it back until there is a part.
+      // The adapter has written the head by now, and Node holds it back until there is a part.
       if (response.headersSent) response.flushHeaders();
-      // It was asked for before the app stopped, and is answered behind that.
-      if (feeds?.hasEnded === true) streaming.end("connection closed");
+      // It was requested before the app stopped, and is answered after it.
+      if (eventStreams?.hasEnded === true) streaming.end("connection closed");
     },
     made: nothing,
     cancelled: () => "client gone",
-    ended: () => feeds?.remove(streaming),
+    ended: () => eventStreams?.remove(streaming),
   });
-  feeds?.add(streaming);
+  eventStreams?.add(streaming);
   response.once(
     "close",
     guarded(response, () => streaming.end("client gone")),
@@ -174,9 +173,9 @@ function watched(
 }
 
 /**
- * An exchange over the adapter's request, which is right about the body alone: its URL is `Host` and target written one
- * behind the other, of repeated headers Node has dropped some before, and its signal is deaf once `AbortSignal.any` has
- * seen it. The rest comes from Node.
+ * An exchange over the adapter's request, of which only the body is exact: its URL is `Host` and target joined, Node drops
+ * some repeated headers, and its signal never aborts once `AbortSignal.any` has used it. The rest is read from Node's
+ * objects.
  */
 class WhatwgExchange extends FetchExchange implements Exchange {
   override readonly target: string;
@@ -188,7 +187,7 @@ class WhatwgExchange extends FetchExchange implements Exchange {
   constructor(request: Request, node: Node) {
     const { socket, originalUrl, url = "/" } = node.req;
     const address = socket.remoteAddress ?? "";
-    // An IPv4 peer of a socket that takes both families.
+    // An IPv4 peer of a dual-stack socket.
     super(request, address.startsWith("::ffff:") ? address.slice(7) : address);
     this.target = originalUrl ?? url;
     this.body = this.body && new CountedBody(this.body);
@@ -218,7 +217,7 @@ class WhatwgExchange extends FetchExchange implements Exchange {
     const { rawHeaders } = this.node.req;
     for (let i = 0; i < rawHeaders.length; i += 2) {
       const name = (rawHeaders[i] as string).toLowerCase();
-      // HTTP/2 has its own name for the host, and names for what is no header.
+      // HTTP/2 has `:authority` for the host, and other pseudo-headers, which are not headers.
       if (name === ":authority") yield ["host", rawHeaders[i + 1] as string];
       else if (!name.startsWith(":")) yield [name, rawHeaders[i + 1] as string];
     }
@@ -232,16 +231,15 @@ class WhatwgExchange extends FetchExchange implements Exchange {
 
 /** `usher-http/whatwg`: an app behind `@whatwg-node/server`, for servers that exist already. */
 
-/** What `createServerAdapter` of `@whatwg-node/server` takes. It neither throws nor rejects. */
+/** The handler for `createServerAdapter` of `@whatwg-node/server`. It neither throws nor rejects. */
 export type WhatwgHandler = (request: Request, context: WhatwgContext) => Response | Promise<Response>;
 
 /**
- * Answers with an app behind `@whatwg-node/server`, which mounts in Node's own server, in Express, Koa, Fastify and
- * others. In Node the listener of `usher-http/node` is faster, and has the limits and the stopping that here are the
- * server's own.
+ * Answers with an app behind `@whatwg-node/server`, which mounts in a Node server, in Express, Koa, Fastify and others. In
+ * Node the listener of `usher-http/node` is faster, and also has the limits and the stopping that here belong to the server.
  *
- * A server that hands the adapter objects of its own, as Fastify does, gives them as `{ req, reply }` too: from them
- * come `peer`, the target and the header lines as they were sent, and that the client has gone.
+ * A server that passes its own objects to the adapter, as Fastify does, passes them as `{ req, reply }` too. `peer`, the
+ * target, the raw header lines and the client's disconnect are read from them.
  *
  * @example
  * ```ts
@@ -249,8 +247,8 @@ export type WhatwgHandler = (request: Request, context: WhatwgContext) => Respon
  * ```
  */
 export function whatwg(app: App): WhatwgHandler {
-  const feeds = new EventStreams();
-  app.onDrain(() => feeds.end());
+  const eventStreams = new EventStreams();
+  app.onDrain(() => eventStreams.end());
   return (request, context) => {
     const node = nodeOf(context);
     if (node === undefined) {
@@ -260,7 +258,7 @@ export function whatwg(app: App): WhatwgHandler {
     const refused = refusedHost(node);
     if (refused !== undefined) return refuse(refused);
     const exchange = new WhatwgExchange(request, node);
-    return whenSent(app.answer(exchange), (sent) => respond(exchange, sent, feeds));
+    return whenSent(app.answer(exchange), (sent) => respond(exchange, sent, eventStreams));
   };
 }
 
@@ -283,21 +281,25 @@ function respondSafely(
   }
 }
 
-function respond(exchange: WhatwgExchange, sent: WireResponse, feeds: EventStreams): Response | Promise<Response> {
+function respond(
+  exchange: WhatwgExchange,
+  sent: WireResponse,
+  eventStreams: EventStreams,
+): Response | Promise<Response> {
   const ends = endsUnread(exchange);
   return ends instanceof Promise
-    ? ends.then((ends) => nodeResponseTo(exchange, sent, ends, feeds))
-    : nodeResponseTo(exchange, sent, ends, feeds);
+    ? ends.then((ends) => nodeResponseTo(exchange, sent, ends, eventStreams))
+    : nodeResponseTo(exchange, sent, ends, eventStreams);
 }
 
 function nodeResponseTo(
   { node: { req, res } }: WhatwgExchange,
   sent: WireResponse,
   ends: boolean,
-  feeds: EventStreams,
+  eventStreams: EventStreams,
 ): Response {
   if (ends) lingerAtEnd(req.socket);
   const { body } = sent;
-  const stream = isStream(body) ? watched(body, res, isEventStream(sent) ? feeds : undefined) : undefined;
+  const stream = isStream(body) ? watched(body, res, isEventStream(sent) ? eventStreams : undefined) : undefined;
   return responseOf(ends ? { ...sent, closes: true } : sent, stream);
 }

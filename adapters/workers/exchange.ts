@@ -2,16 +2,19 @@ import type { Exchange } from "../../src/app/exchange.ts";
 import { caught } from "../../src/logging/raised.ts";
 import { FetchExchange, announcesBody } from "../../src/app/web.ts";
 
-/** What a Worker's `fetch` is given beside its request and its bindings, as far as it is used. */
+/** The used part of the context of a Worker's `fetch`. */
 export interface WorkerContext {
   waitUntil(work: Promise<unknown>): void;
 }
 
 const keepingMs = 60_000;
-/** What stands between two lines of a cookie that workerd made one: no cookie of ours has a comma, but others' may. */
-const joint = /, (?=[!#$%&'*+.^`|~\w-]+=)/;
+/** The separator of cookie lines that workerd joined. The framework's own cookies have no comma, but others may. */
+const cookieSeparator = /, (?=[!#$%&'*+.^`|~\w-]+=)/;
 
-/** An exchange over a Worker's request. Without the flag `enable_request_signal` its signal never aborts, but `left` is called. */
+/**
+ * An exchange over a Worker's request. Without the flag `enable_request_signal` its signal never aborts, but `left` is
+ * called.
+ */
 export class WorkerExchange extends FetchExchange implements Exchange {
   readonly listener = "a Worker";
   readonly #request: Request;
@@ -24,8 +27,8 @@ export class WorkerExchange extends FetchExchange implements Exchange {
   }
 
   /**
-   * Of HTTP/1.0 too: workerd does not tell the version. Where another protocol is offered beside it, on any line, workerd
-   * raises at the 101, behind everybody's back.
+   * Also for HTTP/1.0, because workerd does not give the version. If another protocol is offered too, on any line, workerd
+   * throws at the 101, where no code can catch it.
    */
   get canUpgrade(): boolean {
     const offered = this.#request.headers.get("upgrade") ?? "";
@@ -34,12 +37,12 @@ export class WorkerExchange extends FetchExchange implements Exchange {
 
   override lines(name: string): readonly string[] {
     const lines = super.lines(name);
-    return name === "cookie" ? lines.flatMap((line) => line.split(joint)) : lines;
+    return name === "cookie" ? lines.flatMap((line) => line.split(cookieSeparator)) : lines;
   }
 
   /**
-   * Lets work go on to its end. Without `waitUntil` it is dropped where it stands when the client goes, with all that it
-   * holds; without a timer the runtime takes what waits for neither I/O nor time for hung, and cuts it.
+   * Lets work run to its end. Without `waitUntil` the runtime drops it when the client goes, with everything that it holds.
+   * Without a timer the runtime takes work that waits for neither I/O nor time as hung, and cancels it.
    */
   keepAlive(work: Promise<unknown>): void {
     const timer = setInterval(() => {}, keepingMs);

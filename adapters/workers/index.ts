@@ -1,4 +1,4 @@
-/** `usher-http/workers`: answers on Cloudflare Workers, and wherever else workerd runs. */
+/** `usher-http/workers`: answers on Cloudflare Workers and other hosts of workerd. */
 import { isStream } from "../../src/answers/answer.ts";
 import { make } from "../../src/app/app.ts";
 import type { App, AppOptions } from "../../src/app/app.ts";
@@ -17,29 +17,28 @@ import { pathFor, stream } from "./stream.ts";
 
 export type { WorkerContext } from "./exchange.ts";
 
-/** What `worker` takes: the app's options, and what only a Worker has. */
+/** The options of `worker`: the app's, and one for Workers. */
 export interface WorkerOptions extends AppOptions {
   /**
-   * The Worker is reached through Cloudflare's network alone. `peer` is then the address that connected to it, which
-   * Cloudflare tells in `cf-connecting-ip`. False unless set, and `peer` empty: anywhere else (workerd by itself, a
-   * Worker that others call) that header says whatever its sender wrote.
+   * Whether the Worker is reachable only through Cloudflare's network. `peer` is then the address that connected to it, from
+   * `cf-connecting-ip`. False by default, with an empty `peer`: anywhere else (workerd alone, a Worker that others call) the
+   * sender chooses that header.
    */
   readonly behindCloudflare?: boolean;
 }
 
-/** What a Worker's module exports as its default. */
+/** The default export of a Worker's module. */
 export interface Worker<Env> {
   fetch(request: Request, env: Env, ctx: WorkerContext): Response | Promise<Response>;
 }
 
 /**
- * A Worker that answers with an app. It needs the compatibility flag `nodejs_als` or `nodejs_compat`, without which
- * workerd does not start it; with `enable_request_signal`, `clientGone` aborts before the next write to the client too.
+ * A Worker that answers with an app. It needs the compatibility flag `nodejs_als` or `nodejs_compat`; otherwise workerd does
+ * not start it. With `enable_request_signal`, `clientGone` also aborts before the next write to the client.
  *
- * @param options The app's options, or a function of the Worker's bindings, called once in each isolate, with its
- * first request. Where it raises, or what it answers is refused, every request is 500 `internal` and the log says why.
- * @throws DeclarationError for a declaration the framework refuses, where the options are a value: the Worker does not
- * start.
+ * @param options The app's options, or a function of the Worker's bindings, called once in each isolate, with its first
+ *   request. If it throws, or its options are refused, every request gets a 500 `internal` and the log has the reason.
+ * @throws DeclarationError for an invalid declaration, if the options are a value: the Worker does not start.
  *
  * @example
  * ```ts
@@ -58,7 +57,7 @@ export function worker<Env = unknown>(
         made ??= madeOrRefusing(routes, () => optionsOf(env));
         return answer(made, request, ctx);
       } catch (thrown) {
-        // A runtime would show a page of its own, with the reason.
+        // The runtime would show its own page, with the reason.
         return unmade(thrown);
       }
     },
@@ -89,12 +88,12 @@ function madeWith(routes: readonly Route[], options: WorkerOptions): Made {
   return { app: make(routes, options), behindCloudflare: options.behindCloudflare === true };
 }
 
-/** Once the Worker has started there is nobody left to throw at: a runtime would show its own page, with the reason. */
+/** An error must not be thrown after the Worker has started: the runtime would show its own page, with the reason. */
 function madeOrRefusing(routes: readonly Route[], optionsOf: () => WorkerOptions): Made {
   try {
     return madeWith(routes, optionsOf());
   } catch (thrown) {
-    // What an application's function says may quote a secret of its bindings; what is wrong with a declaration does not.
+    // The error of an application's function may quote a secret of its bindings; a declaration's does not.
     const reason = thrown instanceof DeclarationError ? internalRefusal(thrown.message) : thrown;
     const notFound = () => {
       throw reason;
@@ -103,7 +102,7 @@ function madeOrRefusing(routes: readonly Route[], optionsOf: () => WorkerOptions
   }
 }
 
-// Nothing runs between requests: the spans of one are sent before the runtime lets go of it.
+// Nothing runs between requests: a request's spans are sent before the runtime drops it.
 function respond(exchange: WorkerExchange, sent: WireResponse, { flush }: App): Response {
   const { body, socket } = sent;
   if (flush !== undefined && !isStream(body)) exchange.keepAlive(flush());

@@ -3,7 +3,7 @@ import { guarded } from "../../src/logging/raised.ts";
 import type { SocketListener, SocketTransport } from "../../src/sockets/socket.ts";
 import type { WorkerExchange } from "./exchange.ts";
 
-/** An end of the runtime's pair, as far as it is used. */
+/** The used part of one end of a `WebSocketPair`. */
 export interface WorkerSocket {
   binaryType: string;
   /** 1 while it is open, 3 once both sides have closed it. */
@@ -16,25 +16,25 @@ export interface WorkerSocket {
   addEventListener(type: "error", listener: () => void): void;
 }
 
-/** Bytes after which a `send` waits: what the runtime has not written yet is in its memory, and it tells nobody how much. */
-const mostAhead = 1_048_576;
+/** Bytes after which a `send` waits: the runtime keeps unsent bytes in memory and does not give their number. */
+const maxAheadBytes = 1_048_576;
 /**
- * How long it waits then. Half a gigabyte sent as fast as it went, to a client that took it all, grew workerd by 170 to 340
- * MB where each MiB was followed by one turn of others, and by 7 with this.
+ * How long it waits then. 512 MiB sent at full speed to a client that read everything grew workerd by 170 to 340 MB with one
+ * turn of the event loop after each MiB, and by 7 MB with this.
  */
 const waitMs = 5;
-/** How long a `send` waits for a word of a client that has said nothing for too many bytes. */
-const wordMs = 30_000;
+/** How long a `send` waits for a message of a client that has been silent for too many bytes. */
+const silenceMs = 30_000;
 
 const encoder: TextEncoder = /* @__PURE__ */ new TextEncoder();
 
-// The runtime's own, which no other has.
+// Exists only in workerd.
 declare const WebSocketPair: new () => { readonly 0: WorkerSocket; readonly 1: WorkerSocket };
 
-/** The 101, and one end of a pair with it: the route speaks on the other. */
+/** The 101 with one end of a pair; the route's handler uses the other. */
 export function upgrade(exchange: WorkerExchange, { head }: WireResponse, opened: OpenedSocket): Response {
   const { 0: client, 1: server } = new WebSocketPair();
-  // A `Blob`, which newer dates of compatibility give, has to be awaited: messages would lose their order.
+  // A `Blob`, the default of newer compatibility dates, must be awaited, and messages would lose their order.
   server.binaryType = "arraybuffer";
   server.accept();
   exchange.keepAlive(opened.open(new WorkerTransport(server, opened.maxUnheard)));
@@ -46,8 +46,8 @@ export function upgrade(exchange: WorkerExchange, { head }: WireResponse, opened
 }
 
 /**
- * A socket of a Worker's. It is told neither of pings nor of how much its client has taken: what it says is the one sign
- * of it, so it is sent no more than a number of bytes while it says nothing.
+ * A Worker's WebSocket. The runtime reports neither pings nor how much the client has read, so only messages show that the
+ * client is alive: without one, only a limited number of bytes is sent.
  */
 export class WorkerTransport implements SocketTransport {
   readonly #socket: WorkerSocket;
@@ -55,9 +55,9 @@ export class WorkerTransport implements SocketTransport {
   #listener: SocketListener | undefined = undefined;
   /** Bytes sent since a `send` last waited. */
   #ahead = 0;
-  /** Bytes sent since the client last said something. */
+  /** Bytes sent since the client's last message. */
   #unheard = 0;
-  /** Goes on with what waits for the client to say something. */
+  /** Resolves the sends that wait for a message. */
   #wake: ((hasRoom: boolean) => void) | undefined = undefined;
   #waiting: Promise<boolean> | undefined = undefined;
 
@@ -76,7 +76,7 @@ export class WorkerTransport implements SocketTransport {
     };
     const closed = ({ code, reason }: { readonly code: number; readonly reason: string }): void => {
       this.#wake?.(false);
-      // 1006 is no code of a close: there was none (RFC 6455 §7.1.5).
+      // 1006 means that there was no close frame (RFC 6455 §7.1.5).
       if (code === 1006) return listener.lost("the connection ended without a close");
       this.#answerClose(code);
       listener.closed(code, reason);
@@ -96,8 +96,8 @@ export class WorkerTransport implements SocketTransport {
     const bytes = (typeof data === "string" ? encoder.encode(data) : data).byteLength;
     this.#ahead += bytes;
     this.#unheard += bytes;
-    if (this.#unheard >= this.#maxUnheard) return (this.#waiting ??= this.#word());
-    if (this.#ahead < mostAhead) return true;
+    if (this.#unheard >= this.#maxUnheard) return (this.#waiting ??= this.#waitForMessage());
+    if (this.#ahead < maxAheadBytes) return true;
     this.#ahead = 0;
     return new Promise((resolve) => {
       setTimeout(() => resolve(this.#socket.readyState === 1), waitMs);
@@ -109,16 +109,16 @@ export class WorkerTransport implements SocketTransport {
     if (this.#socket.readyState === 1) this.#socket.close(code, reason);
   }
 
-  /** A connection is the platform's to end: it is closed with nothing said. */
+  /** Only the platform can end a connection: this sends a close frame without a code. */
   terminate(): void {
     if (this.#socket.readyState === 1) this.#socket.close();
   }
 
-  /** Waits for the client to say something, however many sends do; false where it did not, and is lost. */
-  #word(): Promise<boolean> {
+  /** Waits for a message of the client, for all sends; false if there is none and the client is lost. */
+  #waitForMessage(): Promise<boolean> {
     return new Promise((resolve) => {
       const silent = guarded(this, () => this.#silent());
-      const timer = setTimeout(silent, wordMs);
+      const timer = setTimeout(silent, silenceMs);
       this.#wake = (hasRoom) => {
         clearTimeout(timer);
         this.#wake = undefined;
@@ -130,11 +130,11 @@ export class WorkerTransport implements SocketTransport {
 
   #silent(): void {
     this.#wake?.(false);
-    this.#listener?.lost(`nothing heard for ${wordMs / 1000}s, with ${this.#unheard} bytes sent meanwhile`);
+    this.#listener?.lost(`nothing heard for ${silenceMs / 1000}s, with ${this.#unheard} bytes sent meanwhile`);
     this.terminate();
   }
 
-  // Before a date of compatibility the runtime leaves it to the Worker, which may say some codes and no others.
+  // Before a compatibility date the runtime leaves the close frame to the Worker, and accepts only some codes.
   #answerClose(code: number): void {
     if (this.#socket.readyState === 3) return;
     try {

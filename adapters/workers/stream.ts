@@ -5,7 +5,7 @@ import type { WorkerExchange } from "./exchange.ts";
 type BodyPipe = TransformStream<Uint8Array, Uint8Array>;
 type Writer = WritableStreamDefaultWriter<Uint8Array>;
 
-/** How the sending of a stream ended, and with what was raised, where something was. */
+/** How a stream ended, and the error, if any. */
 interface Ended {
   readonly how: StreamEnd;
   readonly thrown?: unknown;
@@ -13,32 +13,32 @@ interface Ended {
 
 const clientLeft: Ended = { how: "client gone" };
 
-// The runtime's own, which no other has.
+// Exist only in workerd.
 declare const IdentityTransformStream: new () => BodyPipe;
 declare const FixedLengthStream: new (length: number) => BodyPipe;
 
 /**
- * What a streamed body is written to and sent from. A write to it fails once the client has gone, where a stream that
- * the runtime pulls from is only never pulled again; and it alone keeps a `content-length`.
+ * The pipe of a streamed body. A write to it fails once the client has gone, whereas a stream that the runtime pulls from is
+ * only not pulled again. Only this pipe keeps a `Content-Length`.
  */
 export function pathFor({ length }: StreamBody): BodyPipe {
   return length === undefined ? new IdentityTransformStream() : new FixedLengthStream(length);
 }
 
 /**
- * How long what makes a stream may go on after its client left. Cloudflare gives as much (`waitUntil`); workerd by itself
- * would keep the request for as long as it lasts.
+ * How long the source of a stream may run after its client left. Cloudflare gives as much (`waitUntil`); workerd alone would
+ * keep the request for as long as it takes.
  */
 const tidyingMs = 30_000;
 
-/** What sends a body. */
+/** Sends a body. */
 interface WorkerSender {
   readonly send: () => Promise<Ended>;
-  /** Tells what makes the parts that nobody reads any further. Resolves once it has ended. */
+  /** Cancels the source. Resolves once it has ended. */
   readonly cancel: () => Promise<void>;
 }
 
-/** Sends a body as it is made, never further ahead of the client than a part. Resolves once what makes it has ended. */
+/** Sends a body as it is made, at most one part ahead of the client. Resolves once its source has ended. */
 export async function stream(
   exchange: WorkerExchange,
   body: StreamBody,
@@ -50,17 +50,17 @@ export async function stream(
   const sender = parts instanceof ReadableStream ? piping(parts, writable, gone) : writing(body, writable, gone);
   const { how, thrown } = await run(sender.send).catch((thrown: unknown): Ended => ({ how: "failed", thrown }));
   const cancelled = run(sender.cancel);
-  // The client is told that this was not all. The runtime logs the reason, so it says nothing.
+  // The abort shows the client that the body is incomplete. The runtime logs the reason, so it has no details.
   if (how !== "finished") await happens(writable.abort(new Error("the stream was cut")));
   if (how === "client gone") exchange.left();
   request?.ended(how, thrown);
-  // The runtime drops what a request still does once nothing keeps it: a `finally`, or a transaction that is rolled back.
+  // The runtime drops a request's work that nothing keeps: a `finally`, or the rollback of a transaction.
   await atMost(tidyingMs, cancelled);
 }
 
 /**
- * Resolves once the runtime tells that the client left. It tells of a reset, and of that too only where nothing was being
- * written; of any other departure the next write does.
+ * Resolves once the runtime reports that the client left. It reports only a reset, and only while nothing is being written;
+ * the next write shows any other departure.
  */
 function leaving(gone: AbortSignal): Promise<Ended> {
   return new Promise((resolve) => {
@@ -70,18 +70,18 @@ function leaving(gone: AbortSignal): Promise<Ended> {
   });
 }
 
-// The runtime's words for a client that went. A native source says the same of its own connection.
+// The runtime's error for a client that left. A native source has the same error for its own connection.
 const lost = "Network connection lost.";
 
 /**
- * Hands a platform's stream to the platform: one of the runtime's own is then sent without this code running, and of
- * one that does not keep to its length the runtime's own log tells.
+ * Pipes a platform's stream: the runtime then sends its own streams without running this code. If a stream breaks its
+ * length, the runtime logs it.
  */
 function piping(parts: ReadableStream<Uint8Array>, writable: BodyPipe["writable"], gone: AbortSignal): WorkerSender {
   let piped: Promise<boolean> | undefined;
   return {
     send: () => {
-      // workerd's `pipeTo` does not wait for what the source's `cancel` does, so that is called once it is over.
+      // workerd's `pipeTo` does not await the source's `cancel`, so that is called after it.
       const piping = parts.pipeTo(writable, { preventAbort: true, preventCancel: true });
       piped = happens(piping);
       const sent = piping.then(
@@ -94,7 +94,7 @@ function piping(parts: ReadableStream<Uint8Array>, writable: BodyPipe["writable"
       return Promise.race([sent, leaving(gone)]);
     },
     cancel: async () => {
-      // It has the source until that gives a part which cannot be sent: it passes over a signal till then.
+      // `pipeTo` holds the source until that gives a part that cannot be sent: it ignores a signal until then.
       await piped;
       await happens(parts.cancel());
     },
@@ -107,7 +107,7 @@ function writing(body: StreamBody, writable: BodyPipe["writable"], gone: AbortSi
     send: async () => {
       const parts = (made = readParts(body));
       const writer = writable.getWriter();
-      // A part may be long in coming, or never come: what makes it is told of a client that left meanwhile.
+      // A part may take long or never arrive: the source is cancelled if the client leaves meanwhile.
       const closed = new Promise<Ended>((resolve) => {
         writer.closed.catch(() => resolve(clientLeft));
       });
@@ -141,7 +141,7 @@ function happens(done: Promise<void>): Promise<boolean> {
   );
 }
 
-/** Waits for it, and no longer than that. */
+/** Waits for a promise, at most `ms`. */
 async function atMost(ms: number, done: Promise<void>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
