@@ -1,7 +1,6 @@
 /**
- * Where a server's time goes: `node bench/profile.mjs [candidate] [text|inputs|post]` prints the functions that take the
- * most of it by themselves. Over connections in memory: over real ones four fifths are the kernel's, in `writev`.
- * Measures what was built last.
+ * Profiles a server: `node bench/profile.mjs [candidate] [text|inputs|post]` prints the functions with the most self time.
+ * It uses connections in memory: over real ones the kernel's `writev` takes four fifths. It measures the last build.
  */
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

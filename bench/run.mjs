@@ -1,7 +1,6 @@
 /**
- * The benchmarks: `node bench/run.mjs [part…] [--quick] [--out FILE]`. Builds the package, measures what was built, and
- * prints markdown. The parts are `database`, `orders`, `dispatch`, `server`, `runtimes`, `uploads`, `fanout`, `logging`, `sockets`, `start`, `shapes` and `forms`; all unless named. `--quick`
- * takes a minute or so and says less: it shows that everything runs, and what is far off.
+ * The benchmarks: `node bench/run.mjs [part…] [--quick] [--out FILE]`. Builds the package, measures it, and prints markdown. The parts are `database`, `orders`, `dispatch`, `server`, `runtimes`, `uploads`, `fanout`, `logging`, `sockets`, `start`, `shapes` and `forms`; all unless named. `--quick`
+ * takes about a minute and is less exact: it shows that everything runs, and large regressions.
  */
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";

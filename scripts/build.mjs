@@ -1,4 +1,4 @@
-/** Compiles the package and the examples into `dist`, and takes away what no source stands behind any more. */
+/** Compiles the package and the examples into `dist`, and deletes outputs whose source is gone. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -14,7 +14,7 @@ for (const project of ["tsconfig.build.json", "examples"]) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-// Emptying dist first would pull it from under a program that runs from it.
+// Emptying dist first would break a program that runs from it.
 for (const name of readdirSync(dist, { recursive: true, encoding: "utf8" })) {
   const source = name.replace(/(\.d\.ts|\.js)$/, ".ts");
   if (source !== name && !existsSync(join(root, source))) rmSync(join(dist, name));

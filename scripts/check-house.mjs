@@ -1,13 +1,13 @@
 /**
- * Holds how the files stand (CONTRIBUTING.md): no type name is declared in two files, no short file serves one other file alone, and
- * no folder of src imports another that imports it back, directly or not, types included.
+ * Checks the layout of the files (CONTRIBUTING.md): no type name is declared in two files, no short file has only one importer,
+ * and the imports between folders of src, types included, have no circle.
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path/posix";
 import { fileURLToPath } from "node:url";
 import { parseSync } from "oxc-parser";
 
-/** Below this many lines a file that one other imports is part of that one. */
+/** A file with fewer lines and one importer belongs into that importer. */
 const shortLines = 40;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -23,10 +23,10 @@ if (wrong.length > 0) {
  * @property {string} path
  * @property {number} lines
  * @property {readonly string[]} types The types it declares.
- * @property {readonly string[]} aliases Those of them that are another name of a type, and nothing else.
+ * @property {readonly string[]} aliases Those that are only another name of a type.
  * @property {readonly string[]} imports The files that it imports.
- * @property {readonly string[]} namespaces Those of them that it exports whole, as a namespace.
- * @property {boolean} isList Whether it exports what others declare and nothing else.
+ * @property {readonly string[]} namespaces Those that it exports as a namespace.
+ * @property {boolean} isList Whether it only re-exports.
  */
 
 /** @param {string} folder @returns {SourceFile[]} */
@@ -72,7 +72,7 @@ function resolved(path, to) {
   return join(dirname(path), to ?? "");
 }
 
-/** A front door says a type once more to put it beside the namespace of its name, and a namespace its own. */
+/** An `index.ts` declares a type again to export it with the namespace of the same name. */
 function sharedNames() {
   /** @type {Map<string, string[]>} */
   const places = new Map();
@@ -88,7 +88,7 @@ function sharedNames() {
   });
 }
 
-/** An entry, a namespace of the front door, a list of exports and what reaches into a runtime's inside stand alone. */
+/** Namespaces, lists of exports and `private.ts` may be short. */
 function shortFiles() {
   return files.flatMap(({ path, lines, isList }) => {
     const importers = files.filter(({ imports }) => imports.includes(path));

@@ -1,11 +1,11 @@
-/** Holds which way imports go: names each import that goes another way, and why it may not. */
+/** Checks the direction of imports, and names each forbidden one with its reason. */
 import { readFileSync, readdirSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname, join } from "node:path/posix";
 import { fileURLToPath } from "node:url";
 import { parseSync } from "oxc-parser";
 
-/** What src is made of, from low to high: a line may import what is on it and below it. */
+/** The parts of src, from low to high: a part may import from its own line and those before it. */
 const lines = [
   ["async.ts", "oldest-first.ts", "result.ts"],
   ["http"],
@@ -23,34 +23,33 @@ const lines = [
 ];
 const packagesOfSrc = ["valibot", "node:async_hooks"];
 
-/** Of which a folder of src takes types: whoever runs them brings them. */
+/** The packages of which a folder of src imports types only. */
 /** @type {{ readonly [folder: string]: readonly string[] }} */
 const typesOfSrc = {
   telemetry: ["@opentelemetry/api", "@opentelemetry/sdk-trace-base", "@opentelemetry/exporter-trace-otlp-http"],
   "metrics.ts": ["@opentelemetry/api", "@opentelemetry/sdk-metrics", "@opentelemetry/exporter-prometheus"],
 };
 
-/** What a folder of src loads when it is asked to; each is an optional peer dependency. */
+/** The packages that a folder of src imports on demand; each is an optional peer dependency. */
 /** @type {{ readonly [folder: string]: readonly string[] }} */
 const loadedBySrc = {
   telemetry: ["@opentelemetry/sdk-trace-base", "@opentelemetry/exporter-trace-otlp-http"],
   "metrics.ts": ["@opentelemetry/sdk-metrics", "@opentelemetry/exporter-prometheus"],
 };
 
-/** What an adapter needs beside its runtime; each is a peer dependency, and only for who uses what it is for. */
+/** The packages of an adapter; each is an optional peer dependency. */
 /** @type {{ readonly [adapter: string]: readonly string[] }} */
 const packagesOfAdapters = { node: ["ws"], postgres: ["postgres"], redis: ["redis"] };
 
 /**
- * The one import of src by a name no bundler follows: an entry of this package that reads a file, so that only an app
- * that is served where files are asks for it, and only when it needs it.
+ * The only import of src by a name that no bundler follows: an entry of this package that reads a file, loaded on demand.
  */
 const lateImport = { file: "src/openapi/docs.ts", specifier: "entry" };
 
-/** A program of the user's, which a command reads the routes of. */
+/** The user's module, of which a command reads the routes. */
 const loadedModule = { file: "cli/load-routes.ts", specifier: "url.href" };
 
-/** What an adapter may run of src. Of the rest, `index.ts` aside, it may import types. */
+/** The files of src that an adapter may import values from. From the others, except `index.ts`, it may import types. */
 const portsOfSrc =
   /^src\/(app|database|http|logging|server)\/|^src\/(async|deferred)\.ts$|^src\/(answers\/answer|events\/(relay|stream)|inputs\/body-source|security\/rate-store|telemetry\/measure)\.ts$/;
 
@@ -92,14 +91,14 @@ function importsOf(file, text) {
         .slice(moduleRequest.start, moduleRequest.end)
         .replace(/\/\*.*?\*\//g, "")
         .trim();
-      // A package that bundlers must not follow is named by a constant.
+      // A package that bundlers must not follow is a constant.
       const specifier = /^["']/.test(asked) ? asked.slice(1, -1) : constantOf(text, asked);
       return { specifier, kind: "loaded", line: lineAt(start) };
     }),
   ];
 }
 
-/** The text that a constant of a module stands for. @param {string} text @param {string} name */
+/** The value of a module's constant. @param {string} text @param {string} name */
 function constantOf(text, name) {
   return new RegExp(`const ${name} = "([^"]+)"`).exec(text)?.[1] ?? name;
 }
@@ -136,7 +135,7 @@ function refusedBy(file, specifier, kind) {
     : "an adapter runs what src has ports for: app, database, logging, measuring, relays";
 }
 
-/** The command line stands on everything, and nothing on it. @param {string} specifier @param {string | undefined} target */
+/** The command line may import everything, and nothing may import it. @param {string} specifier @param {string | undefined} target */
 function refusedInCli(specifier, target) {
   if (target === undefined)
     return isBuiltin(specifier) ? undefined : "the command line needs its runtime and nothing else";

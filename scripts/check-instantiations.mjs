@@ -1,7 +1,7 @@
 /**
- * Holds what a route costs the type checker: at most `most` instantiations, and `mostCalled` more where a client calls
- * it; every next one as many as the first. A route has its own path, inputs and shapes; what the shapes cost without it is
- * taken off.
+ * Checks what a route costs the type checker: at most `maxPlain` instantiations, and `maxCalled` more if a client calls it.
+ * The cost must not grow with the number of routes. Each route has its own path, inputs and shapes; the cost of the shapes
+ * alone is subtracted.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -10,8 +10,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const most = 700;
-const mostCalled = 160;
+const maxPlain = 700;
+const maxCalled = 160;
 const spread = 0.05;
 const counts = [100, 200, 400];
 
@@ -45,25 +45,25 @@ try {
   });
   hold(
     "route",
-    most,
+    maxPlain,
     totals.map(({ count, none, routes }) => (routes - none) / count),
   );
   hold(
     "call",
-    mostCalled,
+    maxCalled,
     totals.map(({ count, routes, calls }) => (calls - routes) / count),
   );
 } finally {
   rmSync(folder, { recursive: true });
 }
 
-/** @param {string} what @param {number} most @param {readonly number[]} costs */
-function hold(what, most, costs) {
+/** @param {string} what @param {number} max @param {readonly number[]} costs */
+function hold(what, max, costs) {
   const rounded = costs.map(Math.round);
-  console.log(`instantiations per ${what}: ${rounded.join(", ")} with ${counts.join(", ")} routes; ${most} at most`);
+  console.log(`instantiations per ${what}: ${rounded.join(", ")} with ${counts.join(", ")} routes; ${max} at max`);
   const linear = Math.max(...costs) <= Math.min(...costs) * (1 + spread);
   if (!linear) console.error(`a ${what} costs more the more there are`);
-  if (!linear || Math.max(...rounded) > most) process.exitCode = 1;
+  if (!linear || Math.max(...rounded) > max) process.exitCode = 1;
 }
 
 /** @param {number} shapes @param {number} routes @param {number} calls */

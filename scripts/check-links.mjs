@@ -1,4 +1,4 @@
-/** Holds that what the markdown files link to in this repository is there: the file, and the heading in it. */
+/** Checks the links of the markdown files within this repository: the file, and the heading in it. */
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

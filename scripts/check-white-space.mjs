@@ -1,13 +1,13 @@
 /**
- * Holds that a field of HTTP loses SP and HTAB at its ends and nothing else (RFC 9110 §5.6.3): names each `trim` of the language
- * and each `\s` of a pattern, which take U+00A0 and others too. `stripped` of src/http/fields.ts takes the two.
+ * Checks that code which reads HTTP fields strips only SP and HTAB (RFC 9110 §5.6.3). It names each `trim()` and each `\s`
+ * of a pattern, which also match U+00A0 and others. Use `stripped` of src/http/fields.ts.
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Visitor, parseSync } from "oxc-parser";
 
-/** Files and folders that read no field of HTTP, and what they read. @type {Readonly<Record<string, string>>} */
+/** Files and folders that read no HTTP field, and what they read. @type {Readonly<Record<string, string>>} */
 const others = {
   "adapters/postgres/": "SQL, and connection strings",
   "src/database/": "SQL, and what its server says",
@@ -67,7 +67,7 @@ function foundIn(file) {
   return found;
 }
 
-/** Whether a pattern has `\s` or `\S`; behind a backslash of its own, it is the letter. @param {string} pattern */
+/** Whether a pattern has `\s` or `\S`; after an escaped backslash, it is the letter. @param {string} pattern */
 function matchesBlanks(pattern) {
   return /(?<!\\)(?:\\\\)*\\s/i.test(pattern);
 }

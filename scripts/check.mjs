@@ -1,6 +1,6 @@
 /**
- * Runs the checks, all of them whatever fails, and lists what failed: `node scripts/check.mjs [--tests]`. A check is a
- * script of package.json, and runs alone as `npm run <name>`. With `--tests` the tests run last, and are counted.
+ * Runs all checks, even if some fail, and lists the failures: `node scripts/check.mjs [--tests]`. A check is a script of
+ * package.json, and runs alone as `npm run <name>`. With `--tests` the tests run last, and are counted.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-// The build comes first: packages, instantiations and tests are of what it leaves in dist.
+// The build comes first: packages, instantiations and tests use dist.
 const checks = [
   "build",
   "format:check",
@@ -56,7 +56,7 @@ function run(name, args) {
   return { name, ok: status === 0, seconds: (performance.now() - start) / 1000 };
 }
 
-/** Of the tests alone, in the form that every tool knows; what was skipped is named at the end of their output. */
+/** The summary of the tests, in the form that tools parse. The skipped tests are named at the end of their output. */
 function closingLines() {
   const {
     numPassedTests = 0,
@@ -64,7 +64,7 @@ function closingLines() {
     numPendingTests = 0,
   } = existsSync(counted) ? JSON.parse(readFileSync(counted, "utf8")) : {};
   const ok = results.find(({ name }) => name === "test")?.ok === true;
-  // A file that does not load has no test to fail.
+  // A file that does not load has no failing test.
   const skipped = numPendingTests === 0 ? "" : `${numPendingTests} tests were not run: "not run" above names them\n`;
   return `${skipped}${numPassedTests} passed, ${ok ? 0 : Math.max(1, numFailedTests)} failed`;
 }

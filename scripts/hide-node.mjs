@@ -1,6 +1,6 @@
 /**
- * Takes the command `node` out of node_modules/.bin, where the packages that bring the tests their other Nodes put it: npm
- * looks there first, and every script would run on one of those and not on the Node it was started with.
+ * Removes `node` from node_modules/.bin. The packages with the tests' other Node versions put it there; npm looks there
+ * first, and would run every script on one of those.
  */
 import { rmSync } from "node:fs";
 

@@ -1,7 +1,8 @@
 /**
  * A small mutation run: `npm run mutants -- [--sample 80] [--seed 1] [--minutes 20] [--in src/events] [--map] [--workers 2]`.
- * Leaves out statements that clean up, and turns the conditions beside them, one at a time, in a copy of the working tree,
- * and runs the tests that reach the place. Says which changes no test saw. `--map` learns anew which tests reach what.
+ * In a copy of the working tree it removes statements that clean up, or inverts the conditions that guard them, one at a
+ * time, and runs the tests that reach the place. It prints the changes that no test noticed. `--map` records again which
+ * tests reach which place.
  */
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,13 +31,13 @@ const { values } = parseArgs({
 });
 const [sample, seed, minutes, workers] = [values.sample, values.seed, values.minutes, values.workers].map(Number);
 
-/** Enough of tests that pass: what they do not see, the longer ones seldom do. */
+/** The time for the tests of one mutant: if these pass, longer ones rarely fail. */
 const budgetMs = 40_000;
 const leastShare = 0.95;
 
-// They try the package as it is packed and measure its work: each statement that a mutant adds is seen by them.
+// These test the packed package and measure its work, so every mutant would fail them.
 const notRun = ["test/package/", "test/growth/", "test/types/", "test/support/"];
-// In workerd nothing tells what was reached.
+// workerd cannot report which places were reached.
 const onWorkerd = ["test/adapters/workers/", "test/conformance/workerd.test.ts"];
 
 const files = filesOf(root);
@@ -113,12 +114,12 @@ async function tried(mutant, copy, runs) {
   return { isKilled: false, how: `${related.length} test files pass: ${related.slice(0, 3).join(", ")}` };
 }
 
-/** The tests that reach a mutant, the quick and special ones first, as many as there is time for. @param {Known} mutant */
+/** The tests that reach a mutant, within the time: quick and specific ones first. @param {Known} mutant */
 function testsOf({ file, key }) {
   const isKnown = Object.values(map).some(({ reached }) => reached.includes(key));
   const related = Object.entries(map).filter(([test, { reached }]) => {
     if (file.startsWith("adapters/workers/") && onWorkerd.some((start) => test.startsWith(start))) return true;
-    // What was changed since the tests were looked at is taken to be reached by what reached its file.
+    // A place changed since the map was made counts as reached by every test that reaches its file.
     return isKnown ? reached.includes(key) : reached.some((other) => other.startsWith(`${file}: `));
   });
   related.sort(([, a], [, b]) => a.ms * a.reached.length - b.ms * b.reached.length);
@@ -129,7 +130,7 @@ function testsOf({ file, key }) {
   });
 }
 
-/** Runs every test once, and keeps which of them reached what. @returns {Promise<TestMap>} */
+/** Runs every test once, and records which places each reaches. @returns {Promise<TestMap>} */
 async function learn() {
   console.log(`looking which of ${tests.length} test files reach what: this runs all of them`);
   const copy = copied();
@@ -176,7 +177,7 @@ function copied() {
   return copy;
 }
 
-/** Each mutant by its file and text, and by its place among those that read alike: lines move. @returns {readonly Known[]} */
+/** Each mutant by its file and text, and a number among equal ones, as line numbers change. @returns {readonly Known[]} */
 function identified() {
   /** @type {Map<string, number>} */
   const seen = new Map();
@@ -188,7 +189,7 @@ function identified() {
   });
 }
 
-/** The survivors that are accepted, each with its reason. @returns {Map<string, string>} */
+/** The accepted survivors, each with its reason. @returns {Map<string, string>} */
 function acceptedKeys() {
   const listed = JSON.parse(readFileSync(join(root, "scripts/mutants/accepted.json"), "utf8"));
   const reasons = new Map(Object.entries(listed).map(([key, reason]) => [key, String(reason)]));
@@ -198,7 +199,7 @@ function acceptedKeys() {
   return reasons;
 }
 
-/** The mutants in an order that a seed gives. @param {number} seed */
+/** Shuffles the mutants by a seed. @param {number} seed */
 function shuffled(seed) {
   // Mulberry32: a sample is the same on every machine.
   let state = seed;

@@ -1,5 +1,5 @@
 /**
- * Runs the tests several times beside processes that keep the processor busy, and says how often they passed:
+ * Runs the tests several times while other processes keep the processor busy, and prints how often they passed:
  * `npm run test:loaded -- [runs = 3] [busy processes = 4]`. A test that fails here waits for time and not for an event.
  */
 import { spawn } from "node:child_process";
@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 // Names the tests that were skipped.
 const notRun = `--reporter=${fileURLToPath(new URL("../test/support/not-run.ts", import.meta.url))}`;
 
-// Each ends by itself once this process has gone, however that was ended.
+// Each ends by itself after this process, even if that was killed.
 const spin = "const parent = process.ppid; while (process.ppid === parent) for (let i = 0; i < 1e8; i++);";
 const spinning = Array.from({ length: busy }, () => spawn(process.execPath, ["-e", spin], { stdio: "ignore" }));
 

@@ -1,4 +1,4 @@
-/** The ceilings: what a framework's work is measured above. */
+/** Hand-written servers: the baseline without a framework. */
 import { placed, sent } from "./order.mjs";
 
 const mostBytes = 1_048_576;
@@ -9,7 +9,7 @@ const json = "application/json";
 const notFound = [404, text, "Not found."];
 const invalid = [400, text, "Not valid."];
 
-/** Routing and checks by hand; a body is handed in as the value of its JSON. */
+/** Routing and checks by hand; `order` is the parsed JSON body. */
 function answer(method, target, header, order) {
   const question = target.indexOf("?");
   const path = question === -1 ? target : target.slice(0, question);
@@ -56,7 +56,7 @@ export function fetch(request) {
   return answerTo(request, (type) => ({ "content-type": type }));
 }
 
-/** The same with an id of each request, as usher tells one. @param {Request} request @returns {Response | Promise<Response>} */
+/** The same with an id in each response, like usher. @param {Request} request @returns {Response | Promise<Response>} */
 export function fetchWithIds(request) {
   return answerTo(request, (type) => ({ "content-type": type, "x-request-id": crypto.randomUUID() }));
 }

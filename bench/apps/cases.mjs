@@ -1,4 +1,4 @@
-/** The requests, as data: each candidate answers them alike, which is checked before anything is timed. */
+/** The requests. Every candidate must give the same answers, which is checked before anything is timed. */
 import { placed, sent } from "./order.mjs";
 
 /**
@@ -9,8 +9,8 @@ import { placed, sent } from "./order.mjs";
  * @property {Readonly<Record<string, string>>} headers
  * @property {string | undefined} body
  * @property {number} status
- * @property {string | undefined} type Undefined where each candidate has its own.
- * @property {unknown} answer What the body is: text, or the value of its JSON.
+ * @property {string | undefined} type Undefined if it differs by candidate.
+ * @property {unknown} answer The body: text, or the parsed JSON.
  */
 
 const none = {};
@@ -63,7 +63,7 @@ export const cases = {
   },
 };
 
-/** Of the table of `rest-routes.mjs`. @type {Readonly<Record<string, Case>>} */
+/** For the routes of `rest-routes.mjs`. @type {Readonly<Record<string, Case>>} */
 export const tableCases = {
   static: get("static hit", "/r57/me", 200, "text/plain", "me"),
   parameter: get("one-parameter hit", "/r57/1234", 200, "text/plain", "1234"),
@@ -76,7 +76,7 @@ function get(name, target, status, type, answer) {
 }
 
 /**
- * Throws, naming the candidate, where an answer is not the case's.
+ * Throws, naming the candidate, if an answer is wrong.
  *
  * @param {string} who @param {Case} asked
  * @param {{ status: number, type: string | null | undefined, text: string }} got

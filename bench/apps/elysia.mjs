@@ -1,7 +1,7 @@
 import { Elysia, t } from "elysia";
 import { placed, sent } from "./order.mjs";
 
-/** @param {{ ids?: boolean }} [options] Whether each answer has an id, as usher's has. */
+/** @param {{ ids?: boolean }} [options] Whether each response has an id, like usher's. */
 export function app({ ids = false } = {}) {
   const bare = new Elysia();
   const withIds = ({ set }) => {

@@ -1,6 +1,6 @@
-/** A table as REST applications have it: ten routes for each resource, `/x/me` beside `/x/:id`. */
+/** The routes of a REST application: ten for each resource, `/x/me` next to `/x/:id`. */
 
-/** Segments that begin with a colon are parameters. */
+/** A segment that begins with a colon is a parameter. */
 const ofResource = [
   ["GET"],
   ["POST"],

@@ -36,7 +36,7 @@ export const routes = [
 const key = Path.str("id");
 const part = Path.str("item");
 
-/** The table's routes as usher has them. @param {number} count */
+/** The routes of `rest-routes.mjs` for usher. @param {number} count */
 export function tableRoutes(count) {
   return restRoutes(count).map(({ method, segments }) => {
     const path = Path.of(
@@ -48,7 +48,7 @@ export function tableRoutes(count) {
   });
 }
 
-/** @param {boolean} table Whether it has the thousand routes, or the few. */
+/** @param {boolean} table Whether it has a thousand routes or a few. */
 export function app(table) {
   return App.make(table ? tableRoutes(1000) : routes);
 }

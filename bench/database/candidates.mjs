@@ -1,4 +1,4 @@
-/** The same statements through the pool, and through the drivers by themselves, eight connections each. */
+/** The same statements through usher's pool and through the drivers alone, with eight connections each. */
 const size = 8;
 
 /**

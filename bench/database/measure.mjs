@@ -1,4 +1,4 @@
-/** `measure.mjs <candidate> <url> <ms>`: prints what it measured, on whichever runtime runs it. */
+/** `measure.mjs <candidate> <url> <ms>`: prints its measurements, on any runtime. */
 import process from "node:process";
 import { candidates } from "./candidates.mjs";
 
@@ -9,7 +9,7 @@ const rows = 10_000;
 const [first] = await Promise.all(Array.from({ length: 64 }, () => client.byId(7)));
 if (String(first?.id) !== "7" || first?.name !== "item 7") throw new Error(`${who} answers ${first?.name}`);
 
-// A statement is described on its first run on each connection: no candidate's first runs are what is compared.
+// The first run on each connection prepares the statement, so these runs are not measured.
 await Promise.all(Array.from({ length: 8 }, () => client.sleep(0.05)));
 
 const figures = {
@@ -22,7 +22,7 @@ await client.close();
 console.log(JSON.stringify(figures));
 process.exit(0);
 
-/** How many a second, with so many always under way; the first half is warming up. */
+/** Calls per second at a fixed concurrency; the first half is warm-up. */
 async function perSecond(act, concurrency) {
   await during(Number(ms) / 2, act, concurrency);
   const startedAt = performance.now();
@@ -43,7 +43,7 @@ async function during(forMs, act, concurrency) {
   return done;
 }
 
-/** Six of the eight connections are in a statement of a second: what the others' statements take meanwhile. */
+/** While six of the eight connections run a statement of one second: the time of statements on the others. */
 async function behindSlow() {
   const slow = Array.from({ length: 6 }, () => client.sleep(1));
   await new Promise((resolve) => setTimeout(resolve, 50));

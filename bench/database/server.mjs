@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import { postgresServer } from "../harness/postgres.mjs";
 
-/** A database with the rows that are asked for. */
+/** Starts a database with the rows of the benchmark. */
 export async function database() {
   const { url, close } = await postgresServer();
   const sql = postgres(url, { max: 1, onnotice: () => {} });

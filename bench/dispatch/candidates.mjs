@@ -1,11 +1,11 @@
-/** Each candidate of the dispatch benchmark: how it is given a case, called, and what it answered. */
+/** The candidates of the dispatch benchmark: how each prepares a case, is called, and is read. */
 
 /** @typedef {import("../apps/cases.mjs").Case} Case */
 
 /**
  * @typedef {object} Candidate
  * @property {string} name
- * @property {boolean} hasTable Whether it has the thousand routes at all.
+ * @property {boolean} hasTable Whether it has the app with a thousand routes.
  * @property {(table: boolean) => Promise<(asked: Case) => { prepare: (count: number) => any[], call: (given: any) => any }>} open
  * @property {(answered: any) => Promise<{ status: number, type: string | null | undefined, text: string }>} read
  */
@@ -61,7 +61,7 @@ async function usherFetch(table, lines) {
 function overFetch(fetch) {
   return ({ method, target, headers, body }) => {
     const make = () => new Request(`http://localhost${target}`, { method, headers, body: body ?? null });
-    // A body can be read once; a request without one is as good the next time.
+    // A body can be read only once; a request without one is reused.
     const kept = body === undefined ? make() : undefined;
     return { prepare: (count) => Array.from({ length: count }, () => kept ?? make()), call: fetch };
   };
@@ -77,7 +77,7 @@ async function usherAnswer(table, lines) {
   });
 }
 
-/** What the Node listener hands the app, without Node's own work below it. */
+/** The exchange of the Node listener, without Node's own work. */
 class GivenExchange {
   method;
   target;

@@ -10,5 +10,5 @@ const asked = cases[which] ?? tableCases[which];
 const open = await candidate.open(which in tableCases);
 const { prepare, call } = open(asked);
 checkAnswer(candidate.name, asked, await candidate.read(await call(prepare(1)[0])));
-// Small batches: the more bodies undici holds at once, the more their finalizers cost whoever is measured next.
+// Small batches: many live undici bodies make their finalizers cost the next measurement.
 process.send?.(await nsPerCall({ prepare, call, batch: 32, ms: Number(ms) }));

@@ -1,4 +1,4 @@
-/** Each server with an event stream at `/feed`: starts, and answers its port and what publishes a text to everybody. */
+/** The servers with an event stream at `/feed`: `start` resolves with the port and a function that publishes a text. */
 import { createServer } from "node:http";
 
 /**

@@ -4,7 +4,7 @@ import { candidates } from "./candidates.mjs";
 
 const bytes = 200;
 
-/** One event to many subscribers: how long it takes to reach them all, and what it costs. @param {{ quick: boolean }} options */
+/** One event to many subscribers: the time until all have it, and the CPU. @param {{ quick: boolean }} options */
 export async function run({ quick }) {
   const size = quick ? { subscribers: 500, events: 10 } : { subscribers: 10_000, events: 30 };
   const rounds = [];
@@ -36,7 +36,7 @@ async function play(who, { subscribers, events }) {
   await clients.next();
   const idle = await server.ask("settle");
   const told = { cpu: 0, lastMs: 0 };
-  // The first few find code that has never run.
+  // The first few are warm-up.
   for (let i = -5; i < events; i++) {
     const reached = clients.next();
     const startedAt = performance.now();

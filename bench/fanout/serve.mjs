@@ -1,4 +1,4 @@
-/** `node serve.mjs <candidate>`: one server; sends its port, and then what it used; publishes when it is told to. */
+/** `node serve.mjs <candidate>`: one server; sends its port and then its resource usage; publishes on a message. */
 import { candidates } from "./candidates.mjs";
 
 const { port, publish } = await candidates[process.argv[2]].start();

@@ -1,4 +1,4 @@
-/** `node subscribe.mjs <port> <count>`: that many subscribers; sends a message when all are there, and whenever all had an event. */
+/** `node subscribe.mjs <port> <count>`: sends a message when all subscribers are connected, and when all have an event. */
 import { connect } from "node:net";
 
 const [, , port, count] = process.argv;
@@ -16,7 +16,7 @@ function subscribe() {
     socket.once("data", () => {
       if (++open === subscribers) process.send?.("open");
       socket.on("data", (part) => {
-        // Each event is of one piece, and ends with the only blank line in it.
+        // An event arrives in one chunk and ends with its only blank line.
         if (part.includes("\n\n") && ++reached === subscribers) {
           reached = 0;
           process.send?.("reached");

@@ -1,7 +1,7 @@
 import { digits, median, table } from "../harness/figures.mjs";
 import { fresh } from "../harness/fresh.mjs";
 
-/** Reading the text of a form: what is hostile, beside the platform's own reader. @param {{ quick: boolean }} options */
+/** Parsing forms, also hostile ones, compared with the platform's parser. @param {{ quick: boolean }} options */
 export async function run({ quick }) {
   const rounds = quick ? 1 : 3;
   const found = [];

@@ -1,7 +1,7 @@
 const size = 1_048_576;
 const again = (piece, before = "") => before + piece.repeat((size - before.length) / piece.length);
 
-/** Texts of a form, each of 1 MiB: what a browser sends, and what is worst for one reader or another. */
+/** Forms of 1 MiB: a browser's, and the worst cases of some parser. */
 export const texts = {
   "one field of a browser's": again("hello+world%21+", "q="),
   "fields of a browser's": again("field=hello+world%21&"),

@@ -5,20 +5,20 @@ export function median(figures) {
   return sorted.length % 2 === 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
-/** The list, begun one further in each round: none is always the first or the last. */
+/** The list, rotated by one in each round, so that no candidate is always first or last. */
 export function rotated(list, by) {
   const at = by % list.length;
   return [...list.slice(at), ...list.slice(0, at)];
 }
 
-/** A figure with three digits that say something: `0.123`, `12.3`, `1,234`. */
+/** A figure with three significant digits: `0.123`, `12.3`, `1,234`. */
 export function digits(figure) {
   if (figure === undefined || Number.isNaN(figure)) return "–";
   if (Math.abs(figure) >= 100) return Math.round(figure).toLocaleString("en");
   return figure.toFixed(Math.abs(figure) >= 10 ? 1 : 2);
 }
 
-/** `12.3 (11.8–12.9)`: the median, the least and the most. */
+/** `12.3 (11.8–12.9)`: median, minimum and maximum. */
 export function spread(figures) {
   return `${digits(median(figures))} (${digits(Math.min(...figures))}–${digits(Math.max(...figures))})`;
 }

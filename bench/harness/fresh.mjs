@@ -1,8 +1,8 @@
 import { fork } from "node:child_process";
 
 /**
- * Runs a module in a process of its own, where nothing measured before has shaped the compiler's choices; answers
- * the message it sends before it ends.
+ * Runs a module in a new process, so that earlier measurements do not affect its compiled code. Resolves with the message
+ * that it sends.
  *
  * @param {URL} module
  * @param {readonly (string | number | boolean)[]} args

@@ -2,14 +2,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
-/** The PostgreSQL server to measure on: `DATABASE_URL`'s, or one of the benchmark's own. */
+/** The PostgreSQL server: that of `DATABASE_URL`, or a new one. */
 export async function postgresServer() {
   const given = process.env.DATABASE_URL;
   if (given === undefined) return ownServer();
   return { url: given, close: () => {} };
 }
 
-// The tests' starter, which a Node that reads TypeScript runs.
+// Started by the tests' TypeScript module, with a Node that runs TypeScript.
 async function ownServer() {
   const node = fileURLToPath(
     new URL(`../../node_modules/node-newest-${process.platform}-${process.arch}/bin/node`, import.meta.url),

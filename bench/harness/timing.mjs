@@ -1,15 +1,15 @@
 import { median } from "./figures.mjs";
 
-// Long enough to have its share of the garbage collector's work, short enough for many of them.
+// Long enough to include garbage collection, short enough for many laps.
 const callsInLap = 2048;
 
 /**
- * Nanoseconds a call takes: the median of many laps, so that a lap that lost its processor does not count.
+ * Nanoseconds per call: the median of many laps, so that an interrupted lap does not count.
  *
  * @template Given
  * @param {object} what
- * @param {(count: number) => Given[]} what.prepare Makes what a batch is called with, outside the clock.
- * @param {(given: Given) => unknown} what.call A promise it answers is awaited.
+ * @param {(count: number) => Given[]} what.prepare Makes the arguments of a batch, outside the clock.
+ * @param {(given: Given) => unknown} what.call A returned promise is awaited.
  * @param {number} what.batch Calls between two turns of the event loop.
  * @param {number} what.ms How long to measure, after half as long to warm up.
  */
@@ -31,7 +31,7 @@ async function laps(prepare, call, batch, ms) {
         if (result instanceof Promise) await result;
       }
       spent += performance.now() - startedAt;
-      // Without a turn of the event loop no finalizer runs, and the bodies undici makes fill the memory.
+      // Without a turn of the event loop no finalizer runs, and undici's bodies fill the memory.
       await new Promise(setImmediate);
     }
     figures.push((spent * 1e6) / calls);

@@ -3,7 +3,7 @@ import { cpus } from "node:os";
 
 const require = createRequire(import.meta.url);
 
-/** What was measured, and where: the first line of a report. */
+/** The versions and the machine: the first line of a report. */
 export function versions() {
   const peers = ["hono", "@hono/node-server", "h3", "fastify", "elysia", "valibot", "postgres", "pg"].map(
     (name) => `${name} ${versionOf(name)}`,
@@ -12,13 +12,13 @@ export function versions() {
   return `usher-http ${version}, Node ${process.versions.node}, ${peers.join(", ")}; ${cpus().length} × ${cpus()[0]?.model}`;
 }
 
-// Not every package lets its package.json be imported.
+// Some packages do not export their package.json.
 function versionOf(name) {
   for (const folder of require.resolve.paths(name) ?? []) {
     try {
       return require(`${folder}/${name}/package.json`).version;
     } catch {
-      // It is further up.
+      // Try the parent folder.
     }
   }
   return "?";

@@ -1,11 +1,11 @@
-/** Each server: with nothing logged, a line for each request in a file, and spans beside it. */
+/** The servers: without logs, with a line for each request in a file, and with spans too. */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { candidates as servers } from "../server/candidates.mjs";
 
 const host = "127.0.0.1";
-/** Where spans go: the process that measures. */
+/** The collector of the spans: the measuring process. */
 const endpoint = process.env["COLLECTOR"] ?? "http://127.0.0.1:4318";
 
 /** @type {Readonly<Record<string, import("../server/candidates.mjs").Candidate>>} */

@@ -6,7 +6,7 @@ import { candidates } from "./candidates.mjs";
 
 const targets = { "usher-logged": "≤ 1.30" };
 
-/** What logs and spans cost a request on Node. @param {{ quick: boolean }} options */
+/** The cost of logs and spans per request on Node. @param {{ quick: boolean }} options */
 export async function run({ quick }) {
   const size = quick ? { count: 6000, slices: 2, warmUp: 3000 } : { count: 100_000, slices: 20, warmUp: 20_000 };
   const collector = await startCollector();
@@ -24,7 +24,7 @@ export async function run({ quick }) {
   ].join("\n\n");
 }
 
-/** Takes what is posted, and reads none of it. */
+/** Accepts every POST and ignores its body. */
 async function startCollector() {
   let posts = 0;
   const server = createServer((request, response) => {

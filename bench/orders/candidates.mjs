@@ -1,4 +1,4 @@
-/** The orders example's two routes, each server with a pool of eight connections to a database of its own. */
+/** Two routes of the orders example. Each server has a pool of eight connections to its own database. */
 const host = "127.0.0.1";
 const size = 8;
 

@@ -1,4 +1,4 @@
-/** What is asked, and that each server answers it alike. */
+/** The requests, and a check that every server answers them alike. */
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { items } from "./database.mjs";
@@ -6,7 +6,7 @@ import { items } from "./database.mjs";
 const quantity = 3;
 const [item] = items;
 
-/** The order that is got is the first one placed. */
+/** The GET reads the first placed order. */
 export const measured = {
   get: { name: "GET /orders/{order_id}", method: "GET", target: "/orders/1000000", headers: {}, status: 200 },
   post: {
@@ -20,11 +20,11 @@ export const measured = {
   },
 };
 
-/** How many orders {@link check} places. */
+/** The number of orders that {@link check} places. */
 export const placedByCheck = 1;
 export const quantityOfOne = quantity;
 
-/** Throws, naming the server, where an answer is not what it should be. It places the first order. */
+/** Places the first order. Throws, naming the server, if an answer is wrong. */
 export async function check(who, port) {
   const ask = async (asked, key) => {
     const response = await fetch(`http://127.0.0.1:${port}${asked.target}`, {

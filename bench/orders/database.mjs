@@ -3,11 +3,11 @@ import postgres from "postgres";
 
 const migrations = fileURLToPath(new URL("../../examples/orders/migrations", import.meta.url));
 
-/** What is ordered: there is enough of each, and it is counted. One alone would have every order wait for the one before. */
+/** The ordered items, with enough stock. With only one item, every order would wait for the previous one's row lock. */
 export const items = Array.from({ length: 64 }, (_, at) => `a fountain pen, black, with nib ${at + 10}`);
 const enough = 1_000_000_000;
 
-/** A database of its own for a candidate, as the example migrates it. */
+/** Creates a database for a candidate, with the example's migrations. */
 export async function ordersDatabase(serverUrl, name) {
   const { migrate } = await import("usher-http/postgres");
   const server = postgres(serverUrl, { max: 1, onnotice: () => {} });
@@ -18,11 +18,11 @@ export async function ordersDatabase(serverUrl, name) {
   await migrate(url.href, { directory: migrations });
   const sql = postgres(url.href, { max: 1 });
   await sql`insert into stock select item, ${enough} from unnest(${items}::text[]) as item`;
-  // Every number has as many digits: the answers have one length.
+  // All ids have the same number of digits, so the answers have one length.
   await sql`alter table orders alter id restart with 1000000`;
   return {
     url: url.href,
-    /** How many orders were placed, how many things they took, and how many changes are noted. */
+    /** Counts the orders, the pieces taken from stock, and the changes. */
     async counts() {
       const [row] = await sql`
         select (select count(*) from orders)::int as orders, (select sum(quantity) from orders)::int as ordered,

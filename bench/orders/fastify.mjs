@@ -1,4 +1,4 @@
-/** The example's two routes as they are written on Fastify with `postgres`: the same validation, the same statements. */
+/** The example's two routes on Fastify with `postgres`: the same validation and statements. */
 import fastify from "fastify";
 import postgres from "postgres";
 
@@ -55,7 +55,7 @@ export function app(url, size) {
 
 class SoldOut extends Error {}
 
-// Of a list of times the driver finds the type of one.
+// For an array of times the driver infers the type of one element.
 async function place(sql, item, quantity, key) {
   const stock = await sql`
     select stock.item, stock.left_over < wanted.quantity as is_short
@@ -88,7 +88,7 @@ async function place(sql, item, quantity, key) {
   return orderOf(placed);
 }
 
-// The driver hands an int8 over as text.
+// The driver returns an int8 as text.
 function orderOf({ id, item, quantity, placed_at }) {
   return { id: Number(id), item, quantity: Number(quantity), placed_at };
 }

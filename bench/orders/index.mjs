@@ -39,7 +39,7 @@ function costs(which, name, rounds) {
   return table([`\`${name}\``, ...head], rows);
 }
 
-/** Every server in a fresh process on a fresh database, warmed up, then loaded slice by slice in turns. */
+/** Starts every server in a new process with a new database, warms it up, then loads all in turns, slice by slice. */
 async function playRound({ counts, slices, warmUp, round, url }) {
   const load = new Process("load.mjs", []);
   const servers = [];
@@ -80,18 +80,18 @@ async function playRound({ counts, slices, warmUp, round, url }) {
   return figures;
 }
 
-/** Sends a server so many requests; what they cost it. The connections are open before the count begins. */
+/** Sends `count` requests and returns their cost. The connections are opened before. */
 async function slice(load, { process, port }, asked, count) {
   const { requests } = await load.ask({ open: { port, asked } });
   const before = await process.ask("usage");
-  // A load that never sleeps would take the processor that the database is to have.
+  // A busy load process would take the processor from the database.
   const { seconds, times } = await load.ask({ count, timed: true, sleeps: true });
   const after = await process.ask("usage");
   await load.ask({ close: true });
   return { cpu: after.cpu - before.cpu, seconds, times, requests: requests + count };
 }
 
-/** Every order that was answered is there, once, and is taken from the stock. */
+/** Checks that every confirmed order is stored once and taken from the stock. */
 function checkCounts(who, placed, counts) {
   const quantity = placed * quantityOfOne;
   const expected = { orders: placed, ordered: quantity, taken: quantity, changes: placed };

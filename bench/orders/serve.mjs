@@ -1,4 +1,4 @@
-/** `node serve.mjs <candidate> <url>`: one server, on a database. */
+/** `node serve.mjs <candidate> <url>`: one server with a database. */
 import { serveOne } from "../server/serve-one.mjs";
 import { candidates } from "./candidates.mjs";
 

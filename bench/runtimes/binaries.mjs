@@ -1,4 +1,4 @@
-/** The binaries of the other runtimes, from the packages that bring them, and how a program is run with each. */
+/** The binaries of Bun and Deno, from their npm packages, and how each runs a program. */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -7,7 +7,7 @@ const require = createRequire(import.meta.url);
 const folder = (name) => dirname(require.resolve(`${name}/package.json`));
 const platform = `${process.platform}-${process.arch}`;
 
-/** The first that is there: an install script moves them, where it was let run. */
+/** The first existing path: the install script, which may not have run, moves the binary. */
 function first(...paths) {
   const path = paths.find((path) => existsSync(path));
   if (path === undefined) throw new Error(`none of ${paths.join(", ")} is there: npm ci brings one`);
@@ -27,7 +27,7 @@ export const binaries = {
     const own = `${platform}${process.platform === "linux" ? "-glibc" : ""}`;
     return {
       path: first(join(modules, "@deno", own, "deno"), join(folder("deno"), "deno")),
-      // Without its configuration, which leads to the source: what is measured is what was built.
+      // Without deno.json, which maps the package to its source: the build is measured.
       args: [
         "run",
         "--no-config",

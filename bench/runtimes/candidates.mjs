@@ -1,10 +1,10 @@
-/** Each server by its runtime: starts in a process of that runtime's and answers the port it listens on. */
+/** The servers of each runtime: `start` runs in a process of that runtime and resolves with the port. */
 import { requestId } from "hono/request-id";
 import { fetch as byHand, fetchWithIds } from "../apps/by-hand.mjs";
 
 const host = "127.0.0.1";
 
-/** Those that only this runtime has, read where they run. */
+/** Globals of the runtime that runs this file. */
 const { Bun, Deno } = /** @type {any} */ (globalThis);
 
 /** @typedef {import("../server/candidates.mjs").Candidate} Candidate */

@@ -8,7 +8,7 @@ import { binaries } from "./binaries.mjs";
 const require = createRequire(import.meta.url);
 const names = { bun: "Bun", deno: "Deno" };
 
-/** Bun's own listener and Deno's: what a request costs the server's process. @param {{ quick: boolean }} options */
+/** The CPU of a request with Bun's and Deno's own listeners. @param {{ quick: boolean }} options */
 export async function run({ quick }) {
   const size = quick ? { count: 12_000, slices: 4, warmUp: 6000 } : { count: 100_000, slices: 20, warmUp: 20_000 };
   const sections = [];

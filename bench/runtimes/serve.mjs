@@ -1,4 +1,4 @@
-/** `serve.mjs <runtime> <candidate>`, run by that runtime: one server, as `../server/serve.mjs` is one on Node. */
+/** `serve.mjs <runtime> <candidate>`, run by that runtime: one server, like `../server/serve.mjs` on Node. */
 import { serveOne } from "../server/serve-one.mjs";
 import { runtimes } from "./candidates.mjs";
 

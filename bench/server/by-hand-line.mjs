@@ -1,4 +1,4 @@
-/** An access line with the members usher's has, by the cheapest way known: what logging costs at the least. */
+/** An access line with the same members as usher's, written in the cheapest known way. */
 import { randomFillSync } from "node:crypto";
 import { writeSync } from "node:fs";
 

@@ -1,4 +1,4 @@
-/** Each server: starts in its own process and answers the port it listens on. */
+/** The servers: `start` runs in a process of its own and resolves with the port. */
 import { createServer } from "node:http";
 import { logLine } from "./by-hand-line.mjs";
 

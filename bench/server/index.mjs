@@ -9,7 +9,7 @@ const targets = {
   "usher-logged": "≤ 1.30",
 };
 
-/** The Node listener: what a request costs the server's process. @param {{ quick: boolean }} options */
+/** The CPU of a request with the Node listener. @param {{ quick: boolean }} options */
 export async function run({ quick }) {
   const size = quick ? { count: 12_000, slices: 4, warmUp: 6000 } : { count: 100_000, slices: 20, warmUp: 20_000 };
   const played = [];
@@ -30,7 +30,7 @@ export async function run({ quick }) {
   ].join("\n\n");
 }
 
-/** Nanoseconds a request by candidate and case, each in a fresh process. */
+/** Nanoseconds per request by candidate and case, each in a new process. */
 async function playInMemory(round, ms) {
   const figures = {};
   for (const who of rotated(Object.keys(candidates), round)) {

@@ -1,8 +1,8 @@
 /**
- * The load: connections that each send a request, wait for the whole answer, and send the next. No client library: one
- * costs more than the servers measured, which would then sit waiting for it. An answer is known by its length, which
- * is each time the same. Of a request that names a header as its `key`, each has a UUID of its own there; of one that has
- * several `bodies`, of one length, each connection sends another.
+ * The load: each connection sends a request, waits for the whole response, and sends the next. It uses no client library:
+ * one costs more CPU than the servers, which would then wait for it. Every response has the same length, by which its end is
+ * found. `key` names a header that gets a new UUID in each request; with several `bodies` of one length, each connection
+ * sends another.
  */
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
@@ -10,7 +10,7 @@ import { answerLength, requestBytes } from "./wire.mjs";
 
 const connections = 64;
 
-// The begin is this process's own; the end, twelve digits, counts the requests.
+// The start is unique to this process; the last twelve digits count the requests.
 const keyBegin = randomUUID().slice(0, -12);
 let keys = 0;
 
@@ -33,7 +33,7 @@ class Client {
     this.#socket.on("close", () => fail(new Error("a server closed a connection")));
   }
 
-  /** Sends one request, and learns how long its answer is. */
+  /** Sends one request and records the length of its response. */
   first() {
     return new Promise((resolve) => {
       this.#answered = resolve;
@@ -41,7 +41,7 @@ class Client {
     });
   }
 
-  /** Sends requests one after the other for as long as there are any left; `times` is given what each took, in ms. */
+  /** Sends requests one after another while any are left; appends the time of each in ms to `times`. */
   rest(left, times) {
     return new Promise((resolve) => {
       let sentAt = 0;
@@ -58,7 +58,7 @@ class Client {
     });
   }
 
-  // What was sent before has left the buffer: it was answered.
+  // The buffer of the previous request is free: it was answered.
   #send() {
     if (this.#keyAt !== undefined) this.#request.write(String(++keys).padStart(12, "0"), this.#keyAt, "latin1");
     this.#socket.write(this.#request);
@@ -71,7 +71,7 @@ class Client {
   #receive(part) {
     if (this.#received === 0 && part.indexOf(this.#status) !== 0)
       fail(new Error(`a server answered ${part.toString("latin1", 0, 200)}`));
-    // The first answer comes whole: it is short, and nothing else is on its connection.
+    // The first response arrives in one chunk: it is short and alone on its connection.
     if (this.#length === 0) this.#length = answerLength(part);
     this.#received += part.length;
     if (this.#received < this.#length) return;
@@ -96,8 +96,8 @@ function fail(error) {
   process.exit(1);
 }
 
-// A load that sleeps has to be woken, which is charged to the server that writes to it: the slower the server, the more
-// often. This one never sleeps, as a network card does not.
+// Waking a sleeping load process is charged to the server that writes to it, and more often to a slow server. So this one
+// never sleeps.
 function stayAwake(left) {
   if (left.count > 0) setImmediate(stayAwake, left);
 }

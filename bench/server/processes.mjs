@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 
-/** A process that answers each message with one. */
+/** A child process that answers each message with one. */
 export class Process {
   #child;
 

@@ -6,14 +6,13 @@ import { rotated } from "../harness/figures.mjs";
 import { candidates as onNode } from "./candidates.mjs";
 import { Process } from "./processes.mjs";
 
-/** The requests each server is sent. */
 export const measured = { text: cases.text, inputs: cases.inputs, post: cases.post };
 
 /** @typedef {{ cpu: number, seconds: number }} Used CPU in microseconds a request; seconds a request. */
 
 /**
- * One round: every server in a fresh process, warmed up, then loaded slice by slice in turns, so that whatever else the
- * machine does meanwhile falls on all of them alike.
+ * One round: starts every server in a new process, warms it up, then loads all in turns, slice by slice, so that other work
+ * of the machine affects all of them alike.
  *
  * @param {object} options
  * @param {number} options.count
@@ -21,7 +20,7 @@ export const measured = { text: cases.text, inputs: cases.inputs, post: cases.po
  * @param {number} options.warmUp
  * @param {number} options.round
  * @param {Readonly<Record<string, import("./candidates.mjs").Candidate>>} [options.candidates]
- * @param {(who: string, stderr: string | undefined) => Process} [options.launch] Starts one in a process of its own.
+ * @param {(who: string, stderr: string | undefined) => Process} [options.launch] Starts a candidate in a new process.
  * @returns {Promise<Map<string, { used: Readonly<Record<string, Used>>, peakRss: number }>>} By candidate.
  */
 export async function playRound({ count, slices, warmUp, round, candidates = onNode, launch = launchOnNode }) {
@@ -44,8 +43,8 @@ export async function playRound({ count, slices, warmUp, round, candidates = onN
     for (const server of servers) for (const asked of Object.values(measured)) await send(server, asked, count);
   };
   await warm(warmUp);
-  // A server that has run for a while has had a full collection. One that lets a request hang on the one before pays for
-  // it only from then on, by half of what a request costs.
+  // A long-running server has had a full collection. Only then it shows if each request refers to the previous one, which
+  // adds half of a request's cost.
   for (const { process } of servers) await process.ask("settle");
   await warm(warmUp);
   for (const [which, asked] of Object.entries(measured)) {
@@ -84,7 +83,7 @@ async function check(name, port, asked) {
   });
 }
 
-/** Sends a server so many requests; what they cost it. The connections are open before the count begins. */
+/** Sends `count` requests and returns their cost. The connections are opened before. */
 async function slice(load, { process, port }, asked, count) {
   const { requests } = await load.ask({ open: { port, asked } });
   const before = await process.ask("usage");

@@ -1,4 +1,4 @@
-/** Starts a server; sends its port, then what it used whenever it is asked. @param {import("./candidates.mjs").Candidate} candidate */
+/** Starts a server; sends its port, and its resource usage on each message. @param {import("./candidates.mjs").Candidate} candidate */
 export async function serveOne(candidate) {
   const port = await candidate.start();
   process.on("message", (asked) => {

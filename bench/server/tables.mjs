@@ -2,7 +2,7 @@ import { digits, median, spread, table } from "../harness/figures.mjs";
 
 /** @typedef {Readonly<Record<string, import("./candidates.mjs").Candidate>>} Candidates */
 
-/** What a request of a kind cost each, and how many times what it cost the first of them, by hand. @param {Candidates} candidates */
+/** The cost of a request for each candidate, and its ratio to the first one, by hand. @param {Candidates} candidates */
 export function costs(which, name, candidates, rounds, targets = {}) {
   const rows = Object.entries(candidates).map(([who, candidate]) => {
     const used = rounds.map((round) => round.get(who).used[which]);

@@ -1,4 +1,4 @@
-/** Requests and answers as they are on the wire. */
+/** The bytes of requests and responses. */
 
 /** @param {import("../apps/cases.mjs").Case} asked */
 export function requestBytes({ method, target, headers, body = "" }) {
@@ -6,7 +6,7 @@ export function requestBytes({ method, target, headers, body = "" }) {
   return Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n${body}`);
 }
 
-/** The length of an answer, head and body, from all of its bytes; throws where it says no length, or another. */
+/** The length of a response, from its bytes. Throws if its `Content-Length` is missing or wrong. */
 export function answerLength(answer) {
   const text = answer.toString("latin1");
   const end = text.indexOf("\r\n\r\n") + 4;

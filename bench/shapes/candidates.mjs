@@ -1,4 +1,4 @@
-/** What reads and writes the order: each from the bytes of a body to a value or its problems, and back to text. */
+/** The validators: each reads an order from bytes to a value or its problems, and writes it as text. */
 import * as v from "valibot";
 import { Order } from "./order.mjs";
 
@@ -6,7 +6,7 @@ import { Order } from "./order.mjs";
  * @typedef {object} Candidate
  * @property {string} name
  * @property {() => Promise<{ read: (bytes: Buffer) => boolean, check: (value: unknown) => boolean, write: (value: any) => string }>} make
- * `read` and `check` answer whether it was valid.
+ * `read` and `check` return whether it was valid.
  */
 
 /** @type {Readonly<Record<string, Candidate>>} */

@@ -1,4 +1,4 @@
-/** An order of ten items, as it is sent, as it is kept, and with mistakes. */
+/** An order of ten items: as it is sent, as it is stored, and an invalid one. */
 import * as v from "valibot";
 
 export const Order = v.object({
@@ -26,7 +26,7 @@ export const valid = {
   items,
 };
 
-/** Three things are wrong with it. */
+/** It has three problems. */
 export const invalid = {
   ...valid,
   express: "yes",

@@ -1,4 +1,4 @@
-/** Each server with a WebSocket at `/echo` that sends back what it hears: starts, and answers its port. */
+/** The servers with a WebSocket at `/echo` that sends each message back: `start` resolves with the port. */
 import { createServer } from "node:http";
 
 /**
@@ -22,7 +22,7 @@ async function byHand() {
   const server = createServer();
   server.on("upgrade", (request, socket, head) => {
     sockets.handleUpgrade(request, socket, head, (socket) => {
-      // As a message and not as bytes, which is what an application has.
+      // As text and not as bytes, like an application.
       socket.on("message", (/** @type {Buffer} */ data) => socket.send(data.toString()));
     });
   });

@@ -7,7 +7,7 @@ const sockets = 64;
 const bytes = 32;
 const bare = { usher: "ws", "usher-bun": "bun" };
 
-/** Messages that are sent back: what one costs the server's process. @param {{ quick: boolean }} options */
+/** The CPU of an echoed message. @param {{ quick: boolean }} options */
 export async function run({ quick }) {
   const size = quick ? { warmUp: 5000, messages: 20_000 } : { warmUp: 50_000, messages: 400_000 };
   const rounds = [];
@@ -47,7 +47,7 @@ async function play(who, { warmUp, messages }) {
   const { cpu } = await server.ask("used");
   await load.stop();
   await server.stop();
-  // Each socket has one more under way when the last is counted.
+  // When the last message is counted, each socket has sent one more.
   const echoed = messages + sockets - 1;
   return { cpu: (cpu - before.cpu) / echoed, perSecond: echoed / seconds };
 }

@@ -1,4 +1,4 @@
-/** `node load.mjs <port> <sockets> <bytes>`: clients of which each waits for its echo; sends a message when all are open. */
+/** `node load.mjs <port> <sockets> <bytes>`: clients that each wait for their echo; sends a message when all are open. */
 import { connect } from "node:net";
 
 const [, , port, sockets, bytes] = process.argv;
@@ -12,7 +12,7 @@ const handshake = [
   "",
   "",
 ].join("\r\n");
-// Of less than 126 bytes, masked with zeros; the server's has no mask.
+// A frame of less than 126 bytes, masked with zeros; the server's has no mask.
 const frame = Buffer.concat([Buffer.from([0x81, 0x80 | Number(bytes), 0, 0, 0, 0]), Buffer.alloc(Number(bytes), "x")]);
 const echoed = 2 + Number(bytes);
 const clients = [];

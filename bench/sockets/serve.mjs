@@ -1,4 +1,4 @@
-/** `serve.mjs <candidate>`: one server; sends its port, and then what it used. */
+/** `serve.mjs <candidate>`: one server; sends its port and then its resource usage. */
 import { candidates } from "./candidates.mjs";
 
 const port = await candidates[process.argv[2]].start();

@@ -1,9 +1,9 @@
-/** Each framework from nothing to its first answer, step by step. */
+/** The steps from importing a framework to its first response. */
 /** @typedef {{ import: number, list?: number, make: number, first: number }} Steps In milliseconds. */
 
 const target = "/r57/1234";
 
-// Node loads its own fetch at its first use, which would be the first framework's loss that asks for it.
+// Node loads fetch at its first use, which must not count against the first framework that uses it.
 await new Response(new Request("http://localhost").url).text();
 
 /** @type {Readonly<Record<string, (count: number) => Promise<Steps>>>} */
@@ -40,7 +40,7 @@ async function peer(module, count, call) {
   return { import: imported, make: made, first: clock() };
 }
 
-/** Milliseconds since it was last asked. */
+/** Returns the milliseconds since its last call. */
 function stopwatch() {
   let at = performance.now();
   return () => {

@@ -5,7 +5,7 @@ import { routers } from "./routers.mjs";
 
 const matchTargets = { static: "≤ 20", "one parameter": "≤ 100", "early miss": "≤ 40", "deep miss": "≤ 40" };
 
-/** Many routes: how long they take to be ready, and to be found. @param {{ quick: boolean }} options */
+/** Many routes: the time to make the app, and to match. @param {{ quick: boolean }} options */
 export async function run({ quick }) {
   const rounds = quick ? 1 : 5;
   const sections = ["## Start and match"];
@@ -42,7 +42,7 @@ async function matched(rounds, ms) {
   return table(["1,000 routes, ns a match", ...Object.values(routers).map(({ name }) => name), "target"], rows);
 }
 
-/** Every candidate once a round, each time another one first. */
+/** Runs every candidate once per round, in rotated order. */
 async function played(names, rounds, play) {
   const figures = Object.fromEntries(names.map((name) => [name, []]));
   for (let round = 0; round < rounds; round++) {

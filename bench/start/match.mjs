@@ -5,7 +5,7 @@ import { routers } from "./routers.mjs";
 const [, , who, ms] = process.argv;
 const batch = 4096;
 
-/** The path of one request of each kind, for the i-th of them. */
+/** The path of the i-th request of each kind. */
 const kinds = {
   static: (i) => `/r${i % 100}/me`,
   "one parameter": (i) => `/r${i % 100}/${100_000 + i}`,
@@ -20,7 +20,7 @@ for (const [kind, pathOf] of Object.entries(kinds)) {
   const found = router.find("GET", pathOf(1)) !== undefined;
   if (found === kind.endsWith("miss")) throw new Error(`${who} is wrong about ${pathOf(1)}`);
   const texts = Array.from({ length: batch }, (_, i) => Buffer.from(pathOf(i)));
-  // Each path is a string of its own, as a listener's is: one that was hashed before would be found too soon.
+  // Each path is a new string, like a listener's: V8 caches the hash of a used one.
   const prepare = () => texts.map((text) => text.latin1Slice());
   figures[kind] = await nsPerCall({ prepare, call: (path) => router.find("GET", path), batch, ms: Number(ms) });
   if (router.elsewhere === undefined || found) continue;

@@ -1,10 +1,10 @@
-/** What finds a route: usher's table, and a peer's router where it is to be had alone. */
+/** The routers: usher's, and those that peers export. */
 import { restRoutes } from "../apps/rest-routes.mjs";
 
 /**
  * @typedef {object} Router
  * @property {(method: string, path: string) => unknown} find Undefined for a miss.
- * @property {((path: string) => unknown) | undefined} [elsewhere] What a miss still asks: the other methods' routes.
+ * @property {((path: string) => unknown) | undefined} [elsewhere] What a miss still tries: the routes of other methods.
  */
 
 /** @type {Readonly<Record<string, { name: string, make: (count: number) => Promise<Router> }>>} */
@@ -45,7 +45,7 @@ export const routers = {
   },
 };
 
-// The least that a walk by segments does: no checks, no decoding, no ranks.
+// The minimum of a walk by segments: no checks, no decoding, no ranks.
 function walk(root, ending, path) {
   const captured = [];
   let place = root;

@@ -1,4 +1,4 @@
-/** Each server that takes an upload at `/upload` and answers its SHA-1: starts, and answers the port it listens on. */
+/** The servers that answer an upload at `/upload` with its SHA-1: `start` resolves with the port. */
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 
@@ -6,7 +6,7 @@ import { createServer } from "node:http";
  * @typedef {object} Candidate
  * @property {string} name
  * @property {boolean} multipart
- * @property {string} [against] What it is compared with.
+ * @property {string} [against] The candidate that it is compared with.
  * @property {() => Promise<number>} start
  */
 

@@ -3,7 +3,7 @@ import { Process } from "../server/processes.mjs";
 import { send } from "./send.mjs";
 import { candidates } from "./candidates.mjs";
 
-/** A large body, hashed as it arrives: how fast, and in how much memory. @param {{ quick: boolean }} options */
+/** A large body, hashed as it arrives: speed and memory. @param {{ quick: boolean }} options */
 export async function run({ quick }) {
   const bytes = quick ? 1 << 26 : 1 << 30;
   const rounds = [];
@@ -32,7 +32,7 @@ async function play(who, bytes) {
   const server = new Process("../uploads/serve.mjs", [who]);
   const { port } = await server.next();
   const { multipart } = candidates[who];
-  // What a first request compiles and allocates is no part of an upload.
+  // Warm up: compilation and first allocations must not count.
   await send(port, { bytes: 1 << 22, multipart });
   const before = await server.ask("used");
   const startedAt = performance.now();

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { request } from "node:http";
 
 const boundary = "----0123456789abcdef";
-// Bytes of every kind, line ends among them: what a search for a boundary has to pass over.
+// All byte values, with line ends, which the search for a boundary must skip.
 const piece = Buffer.alloc(1 << 16);
 for (let i = 0, state = 1; i < piece.length; i++) {
   state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
   piece[i] = state >>> 16;
 }
 
-/** Sends a body of that many bytes and holds the answer against its hash. */
+/** Sends a body of that many bytes and checks the answer against its hash. */
 export function send(port, { bytes, multipart }) {
   const head = multipart
     ? `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\nContent-Type: application/octet-stream\r\n\r\n`

@@ -1,4 +1,4 @@
-/** `node serve.mjs <candidate>`: one server; sends its port, then what it used whenever it is asked. */
+/** `node serve.mjs <candidate>`: one server; sends its port, and its resource usage on each message. */
 import { candidates } from "./candidates.mjs";
 
 const port = await candidates[process.argv[2]].start();

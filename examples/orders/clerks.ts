@@ -2,10 +2,10 @@ import { Codec, Dep, Header, Log, Refusal, Sessions, isSameSecret, refuse } from
 import type { SessionStore } from "usher-http";
 import * as v from "valibot";
 
-/** Where it is kept who is signed in. */
+/** The store of sign-in sessions. */
 export const sessionStore = Dep.ofResource<SessionStore>("sessions");
 
-/** Clerks who signed in on the page: until they leave it alone for half an hour, and for a working day at the most. */
+/** Sessions of clerks: they end after half an hour without a request, and after a working day. */
 export const sessions = Sessions.create({
   store: sessionStore,
   shape: v.object({ clerk: v.string() }),
@@ -13,13 +13,13 @@ export const sessions = Sessions.create({
   absoluteMs: 8 * 3_600_000,
 });
 
-/** Deletes the sessions that expired, once an hour, until the answer is called. */
+/** Deletes expired sessions once an hour, until the returned function is called. */
 export function sweepHourly(kept: SessionStore): () => void {
   const sweep = async (): Promise<void> => {
     try {
       await kept.sweep(new Date());
     } catch {
-      // What expired is nobody's all the same, until the next time.
+      // Expired sessions are invalid anyway; the next run deletes them.
       Log.source("orders").warn("the sessions that expired could not be deleted");
     }
   };
@@ -35,7 +35,7 @@ const signedOut = Refusal.code("signed_out", {
 
 const bearer = Dep.credential("bearer", Header.optional("authorization", Codec.credentials));
 
-/** A clerk: whoever signed in, or shows the token. */
+/** A clerk: a signed-in session or the bearer token. */
 export const clerk = Dep.join(
   { session: sessions.optional, credentials: bearer },
   ({ session, credentials }) => {
@@ -48,7 +48,7 @@ export const clerk = Dep.join(
   { refuses: [signedOut] },
 );
 
-/** A password as it is kept: PBKDF2 with SHA-256, of as many rounds as OWASP asks for. */
+/** A password hash: PBKDF2 with SHA-256, with the iterations that OWASP recommends. */
 interface Kept {
   readonly salt: string;
   readonly hash: string;
@@ -56,7 +56,7 @@ interface Kept {
 
 const rounds = 600_000;
 
-/** The one clerk of this example: `clerk`, whose password is `demo`. */
+/** The only clerk of this example: name `clerk`, password `demo`. */
 const clerks: ReadonlyMap<string, Kept> = new Map([
   [
     "clerk",
@@ -68,7 +68,7 @@ const clerks: ReadonlyMap<string, Kept> = new Map([
 ]);
 const nobody: Kept = { salt: "00000000000000000000000000000000", hash: "" };
 
-/** Whether it is that clerk's password. It takes as long for a clerk there is none of. */
+/** Checks a password. An unknown name takes as long, so that the time does not tell which names exist. */
 export async function isRight(name: string, password: string): Promise<boolean> {
   const { salt, hash } = clerks.get(name) ?? nobody;
   return isSameSecret(await hashOf(password, salt), hash);

@@ -1,6 +1,6 @@
-/** A row of a CSV file; its fields are undefined where its quotes are wrong. */
+/** A row of a CSV file; `fields` is undefined if its quotes are wrong. */
 export interface Row {
-  /** The line it begins on, as an editor counts them. */
+  /** The line where it begins, counted from 1. */
   readonly line: number;
   readonly fields: readonly string[] | undefined;
 }
@@ -10,8 +10,8 @@ const unquoted = /[^",\r\n]*/y;
 const afterField = /,|\r\n?|\n|$/y;
 
 /**
- * The rows of a CSV file (RFC 4180), blank lines left out. After a row whose quotes are wrong it goes on with the next
- * line, so that one forgotten quote does not hide the rest: csv-parse loses them, and counts a CRLF in quotes twice.
+ * The rows of a CSV file (RFC 4180), without blank lines. After a row with wrong quotes it continues on the next line, so
+ * that one missing quote does not hide the rest: csv-parse loses them, and counts a CRLF in quotes twice.
  */
 export function* csvRows(text: string): Generator<Row, undefined> {
   for (let at = 0, line = 1; at < text.length;) {
@@ -37,7 +37,7 @@ function readRow(text: string, start: number): { readonly fields: string[]; read
   }
 }
 
-/** Where a field ends; of one whose quote is never closed, its beginning, where no separator is. */
+/** The end of a field; its start if the quote is never closed. */
 function endOfField(text: string, start: number): number {
   if (text[start] !== '"') {
     unquoted.lastIndex = start;

@@ -5,7 +5,7 @@ import { Log } from "usher-http";
 import { folder } from "./folder.ts";
 import { PostgresServer, canKeepDataIn } from "./postgres-server.ts";
 
-/** A database, and what is to be closed when nobody uses it any more. */
+/** A database, and a function that closes it. */
 export interface RunningDatabase {
   readonly url: string;
   close(): Promise<void>;
@@ -13,7 +13,7 @@ export interface RunningDatabase {
 
 export const migrations: string = fileURLToPath(new URL("migrations", folder));
 
-/** The database of an address; where there is none, a server of its own, whose data stays in a folder. */
+/** Opens the database at a URL; without one, starts a server of its own, whose data stays in a folder. */
 export async function openDatabase(url: string | undefined, directory: string | undefined): Promise<RunningDatabase> {
   if (url !== undefined) return { url, close: async () => {} };
   const server = await PostgresServer.start({
@@ -28,6 +28,6 @@ export async function openDatabase(url: string | undefined, directory: string | 
 
 function folderOfData(): string {
   const beside = fileURLToPath(new URL(".data", folder));
-  // Whoever else runs it here has a folder of their own.
+  // One folder per user of this machine.
   return canKeepDataIn(beside) ? beside : join(tmpdir(), `usher-orders-${process.getuid?.() ?? "data"}`);
 }

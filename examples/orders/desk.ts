@@ -5,13 +5,13 @@ import { readItem } from "./read-orders.ts";
 import { store } from "./store.ts";
 import type { Store } from "./store.ts";
 
-/** Why there is no order: a code, and a sentence for whoever sits at the desk. */
+/** Why an order was not placed: a code, and a sentence for the clerk. */
 const Refused = v.object({ error: v.string(), message: v.string() });
 
-/** What is said at the desk. */
+/** The protocol of the desk's WebSocket. */
 export const deskProtocol = Socket.protocol({ client: Socket.text, server: Socket.json(v.union([Order, Refused])) });
 
-/** An item is one text message, and its order, or why there is none, is the one that comes back. */
+/** The client sends an item as a text message; the server answers with the order or a refusal. */
 export const desk = get(
   Path.of("orders", "desk"),
   {

@@ -4,7 +4,7 @@ import { Order } from "./order.ts";
 import { store } from "./store.ts";
 import type { Change, Store } from "./store.ts";
 
-/** Orders a client is told of at once, the newest first: more than a page shows is no use to it. */
+/** The most orders that a new client gets: as many as the page shows. */
 const mostOrders = 100;
 
 const Listed = Event.json("list", v.object({ orders: v.array(Order) }));
@@ -14,9 +14,9 @@ const Removed = Event.json("removed", v.object({ id: Order.entries.id }));
 type FeedEvent = Event<typeof Listed | typeof Placed | typeof Changed | typeof Removed>;
 
 /**
- * The store's changes are the truth, and its news only wakes: so a client that comes back is told what it missed, one that
- * is slow goes on from where it is, and nobody is told a thing twice. Whoever missed what is no longer held is told the
- * newest orders instead, and begins anew from them.
+ * The events are read from the store's numbered changes; `news` only wakes the loop. So a client that reconnects gets what
+ * it missed, a slow one continues where it is, and none gets a change twice. A client that missed more than the store keeps
+ * gets the newest orders instead.
  */
 export const followOrders = get(
   Path.of("orders", "feed"),
@@ -27,7 +27,7 @@ export const followOrders = get(
   },
   ({ last, clientGone, store }) =>
     async (send) => {
-      // Before the first look at the changes: none falls between the two.
+      // Subscribe before the first read, so that no change is lost in between.
       const news = store.news.subscribe("orders");
       try {
         await send(Event.retry({ ms: 1000 }));
@@ -43,7 +43,7 @@ export const followOrders = get(
     },
 );
 
-/** The events behind what is known, and what is known once they are sent. */
+/** The events after a change number, and the number of the last one. */
 async function eventsAfter(known: number | undefined, store: Store) {
   const changes = await store.changesAfter(known);
   if (changes !== undefined) return { events: changes.map(eventOf), number: changes.at(-1)?.number ?? known };
@@ -53,7 +53,7 @@ async function eventsAfter(known: number | undefined, store: Store) {
 
 const made = new WeakMap<Change, FeedEvent>();
 
-/** Encoded once, however many follow. */
+/** Encoded once for all clients. */
 function eventOf(change: Change): FeedEvent {
   const event = made.get(change) ?? eventMade(change);
   made.set(change, event);

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 
-/** This folder, with what is not compiled: what was compiled from it lies elsewhere. */
+/** This folder in the source: the compiled files are in another one, without the SQL files. */
 export const folder: URL = new URL(
   existsSync(new URL("migrations", import.meta.url)) ? "./" : "../../../examples/orders/",
   import.meta.url,

@@ -6,10 +6,10 @@ import { store } from "./store.ts";
 
 const mostBytes = 10 * 1024 * 1024;
 
-/** Bytes of a body: the longest file, and the form around it. */
+/** The limit of a body in bytes: the largest file and the form around it. */
 export const maxBody = mostBytes + 16 * 1024;
 
-/** The orders of a CSV file, or everything that is wrong with it. */
+/** The orders of a CSV file, or all of its problems. */
 const newOrders = Dep.join({ file: Form.File.required("orders") }, ({ file }) => {
   if (file.content.length > mostBytes) return refuse(Refusal.tooLarge);
   const text = textOf(file.content);
@@ -18,7 +18,7 @@ const newOrders = Dep.join({ file: Form.File.required("orders") }, ({ file }) =>
   return read.ok ? read.value : Dep.problems(read.error);
 });
 
-/** One order that is sold out refuses the file: a 409 that names no line, once every line is right, and nothing placed. */
+/** If one order is sold out, nothing is placed and the answer is a 409, which names no line. */
 export const importOrders = post(
   Path.of("orders", "import"),
   {
@@ -33,7 +33,7 @@ export const importOrders = post(
   },
 );
 
-/** Undefined where the bytes are no UTF-8; a byte order mark is no part of the text. */
+/** Decodes UTF-8 without a byte order mark; undefined if it is invalid. */
 function textOf(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

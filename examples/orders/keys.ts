@@ -1,10 +1,10 @@
 import { Keys } from "usher-http";
 
-// Good enough to try it out, and for nothing that matters: everybody can read it.
+// Only to try the example: this secret is public.
 const demo = "everybody-knows-this-secret-until-ORDERS_KEYS-is-set";
-// There is no `process` on Workers.
+// Workers have no `process`.
 const { ORDERS_KEYS = demo } = (globalThis as { process?: NodeJS.Process }).process?.env ?? {};
 const [newest = demo, ...retired] = ORDERS_KEYS.split(" ");
 
-/** What cookies are signed with: the secrets of `ORDERS_KEYS`, the newest first and a blank between. */
+/** The keys that sign cookies: the secrets of `ORDERS_KEYS`, newest first, separated by a space. */
 export const keys = Keys.ring(newest, ...retired);

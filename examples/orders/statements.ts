@@ -3,15 +3,15 @@ import { Statement, Type } from "usher-http/postgres";
 const { array, instant, int64, optional, text, uuid } = Type;
 const what = Type.enumeration(["placed", "changed", "removed"]);
 
-/** An order as it is kept. */
+/** The columns of an order. */
 const order = { id: int64, item: text, quantity: int64, placed_at: instant };
 
-/** How many of each item are ordered. */
+/** The ordered quantity of each item. */
 const wanted = `(
      select item, sum(quantity) as quantity from unnest($1::text[], $2::bigint[]) as given (item, quantity) group by item
    ) as wanted`;
 
-/** Which of the items there is too little of, for each that is counted; from then on nobody else takes any of those. */
+/** Whether each counted item has too little stock. It locks the rows until the transaction ends. */
 export const stockOf = Statement.list(
   `select stock.item, stock.left_over < wanted.quantity as is_short
    from stock join ${wanted} using (item)
@@ -49,7 +49,7 @@ export const removeOrder = Statement.findOptional(
   { params: [int64], row: order },
 );
 
-/** The newest orders, and the number of the last change that is in them. */
+/** The newest orders, and the number of the last change. */
 export const newestOrders = Statement.list(
   `select last.number, newest.* from last_change as last left join (
      select id, item, quantity, placed_at from orders order by id desc limit $1
@@ -58,7 +58,7 @@ export const newestOrders = Statement.list(
   { params: [int64], row: { number: int64, ...optionalOrder() } },
 );
 
-/** Numbers what happened to some orders, keeps it, and forgets what happened a thousand changes ago. */
+/** Adds numbered changes, and deletes those more than a thousand changes old. */
 export const addChanges = Statement.exec(
   `with last as (update last_change set number = number + cardinality($2::bigint[]) returning number),
      forgotten as (delete from changes where number <= (select number from last) - 1000)
@@ -68,7 +68,7 @@ export const addChanges = Statement.exec(
      with ordinality as given (id, item, quantity, placed_at, place)`,
   { params: [what, array(int64), array(text), array(int64), array(instant)] },
 );
-/** What happened after a change, or from the beginning; and how many changes that ought to be. */
+/** The changes after a number, or all; and how many there should be. */
 export const changesAfter = Statement.list(
   `select last.number - coalesce($1, last.beginning) as missed, changes.number, what, id, item, quantity, placed_at
    from last_change as last left join changes on changes.number > coalesce($1, last.beginning)
@@ -79,7 +79,7 @@ export const changesAfter = Statement.list(
   },
 );
 
-/** As it is where there may be none. */
+/** The same columns, each optional. */
 function optionalOrder() {
   return { id: optional(int64), item: optional(text), quantity: optional(int64), placed_at: optional(instant) };
 }

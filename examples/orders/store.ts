@@ -3,7 +3,7 @@ import type { Hub, Refusal } from "usher-http";
 import { alreadyPlaced, soldOutOf } from "./order.ts";
 import type { NewOrder } from "./order.ts";
 
-/** An order as it is kept. */
+/** A stored order. */
 export interface Order {
   readonly id: number;
   readonly item: string;
@@ -11,30 +11,30 @@ export interface Order {
   readonly placed_at: Date;
 }
 
-/** What happened to an order; numbered upwards as it happened. */
+/** A change of an order, with an ascending number. */
 export interface Change {
   readonly number: number;
   readonly what: "placed" | "changed" | "removed";
-  /** As it was then; one that was removed, as it was last. */
+  /** The order after the change; a removed one as it was last. */
   readonly order: Order;
 }
 
-/** Where orders are kept. */
+/** Stores orders. */
 export interface Store {
-  /** @param key Of the request: another of the same places nothing. */
+  /** @param key An idempotency key: a second call with the same key places nothing. */
   place(order: NewOrder, placedAt: Date, key?: string): Promise<Order | Refusal<"sold_out" | "already_placed">>;
-  /** Places all of them, or none. */
+  /** Places all of them or none. */
   placeAll(orders: readonly NewOrder[], placedAt: Date): Promise<Refusal<"sold_out"> | undefined>;
   find(id: number): Promise<Order | undefined>;
   list(page: { readonly offset: number; readonly limit: number }): Promise<readonly Order[]>;
   change(id: number, quantity: number): Promise<Order | undefined>;
-  /** Whether there was one. */
+  /** Resolves with false if there is no such order. */
   remove(id: number): Promise<boolean>;
-  /** What happened after the change of that number, or from the beginning; undefined where not all of it is held. */
+  /** The changes after a number, or all; undefined if the store no longer has all of them. */
   changesAfter(number: number | undefined): Promise<readonly Change[] | undefined>;
-  /** The newest orders, the newest first, and the number of the last change that is in them. */
+  /** The newest orders, newest first, and the number of the last change. */
   newest(count: number): Promise<{ readonly orders: readonly Order[]; readonly number: number }>;
-  /** Says on the topic `orders` that there are more changes, once they are kept; what they are is read from the store. */
+  /** Publishes on the topic `orders` that there are new changes. Read them from the store. */
   readonly news: Hub<never, void>;
 }
 
@@ -42,14 +42,14 @@ export const store = Dep.ofResource<Store>("store");
 
 const mostChanges = 1000;
 
-/** A store that forgets everything when the process ends, for tests and for runtimes without a database. It holds the last thousand changes. */
+/** A store in memory, for tests and runtimes without a database. It keeps the last thousand changes. */
 export function memoryStore(): Store {
   const news = Broadcast.create<never>();
   const orders = new Map<number, Order>();
   const keys = new Set<string | undefined>();
   const changes: Change[] = [];
   let lastId = 0;
-  // No number is one that an earlier process gave: whoever comes back with one of those has not had what is here.
+  // Numbers start above those of earlier processes: a client that reconnects with an old one gets everything.
   const beginning = Date.now() * 1000;
   let lastNumber = beginning;
   const keep = ({ item, quantity }: NewOrder, placedAt: Date): Order => {

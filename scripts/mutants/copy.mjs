@@ -1,4 +1,4 @@
-/** A copy of the working tree in a folder of its own, with every mutant in its sources and in its `dist`. */
+/** Copies the working tree, with every mutant in its sources and in its `dist`. */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,13 +10,13 @@ import { mutantsOf, withMutants } from "./find.mjs";
 
 const switchFile = "mutant-switch.mjs";
 
-/** The working tree's files: those that git knows, and new ones. @param {string} root */
+/** The working tree's files: tracked and new ones. @param {string} root */
 export function filesOf(root) {
   const { stdout } = spawnSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" });
   return stdout.split("\n").filter((file) => file !== "" && !file.startsWith("bench/results/"));
 }
 
-/** Every mutant there is, its id its place in the list. @param {string} root @param {readonly string[]} files */
+/** Every mutant; its id is its index. @param {string} root @param {readonly string[]} files */
 export function allMutants(root, files) {
   const sources = files.filter((file) => /^(?:src|adapters)\/.*\.ts$/.test(file));
   return sources.flatMap((file) => mutantsOf(file, readFileSync(join(root, file), "utf8")));
@@ -37,7 +37,7 @@ export function makeCopy(root, files, mutants) {
   putOn(copy, 0);
   const tsc = join(dirname(createRequire(join(root, "package.json")).resolve("typescript/package.json")), "bin/tsc");
   for (const project of ["tsconfig.build.json", "examples"]) {
-    // A statement that may be left out narrows no type: nothing is checked.
+    // Without checking: a statement that may be left out no longer narrows a type.
     const args = [tsc, "-p", project, "--noCheck"];
     const { status } = spawnSync(process.execPath, args, { cwd: copy, stdio: "inherit" });
     if (status !== 0) throw new Error(`${project} of the copy does not compile`);
@@ -45,7 +45,7 @@ export function makeCopy(root, files, mutants) {
   return copy;
 }
 
-/** Puts a mutant on in the text of the copy, for a process without an environment. @param {string} copy @param {number} id */
+/** Activates a mutant in the text of the copy, for a process without an environment. @param {string} copy @param {number} id */
 export function putOn(copy, id) {
   const text = readFileSync(new URL("switch.mjs", import.meta.url), "utf8");
   for (const folder of [copy, join(copy, "dist")]) {

@@ -1,5 +1,5 @@
 /**
- * Finds what a mutation run changes: statements that close, cancel, clear, release, subtract or delete, every statement of
+ * Finds the places that a mutation run changes: statements that close, cancel, clear, release, subtract or delete, every statement of
  * a `catch` or `finally`, and the conditions that guard such a statement.
  */
 import { parseSync } from "oxc-parser";
@@ -10,7 +10,7 @@ import { parseSync } from "oxc-parser";
  * @typedef {{ readonly file: string, readonly line: number, readonly text: string, readonly change: string, readonly wrap: (id: number) => Wrap }} Mutant
  */
 
-// A word of its own at the start of a name: `end` and `endAll`, and not `ended` or `endsWith`.
+// A whole word at the start of a name: `end` and `endAll`, not `ended` or `endsWith`.
 const cleans =
   /^(?:close|end|cancel|clear|release|destroy|abort|dispose|stop|delete|remove|unsubscribe|off|free|drop|leave|discard|forget|detach|disconnect|kill|shutdown|reset|give|return|expire|sweep|cut|finish)(?![a-z])/;
 
@@ -45,7 +45,7 @@ export function mutantsOf(file, text) {
     add(test, "negated", (id) => [`($mutant(${id})!==!!(`, "))"]);
     const inner = test.type === "ParenthesizedExpression" ? test["expression"] : test;
     if (inner.type !== "LogicalExpression" || inner.operator === "??") return;
-    // An operand that is left out is what changes nothing: true beside `&&`, false beside `||`.
+    // An operand is left out by its neutral value: true for `&&`, false for `||`.
     const out =
       inner.operator === "&&"
         ? (/** @type {number} */ id) => `($mutant(${id})||(`
@@ -55,7 +55,7 @@ export function mutantsOf(file, text) {
     }
   };
 
-  /** Visits a node, and says whether one of its statements, in the same function, is changed. @param {any} node @param {boolean} isLast @returns {boolean} */
+  /** Visits a node. Returns whether one of its statements, in the same function, is changed. @param {any} node @param {boolean} isLast @returns {boolean} */
   const visit = (node, isLast) => {
     if (node === null || typeof node !== "object") return false;
     if (Array.isArray(node)) return block(node, isLast);
@@ -107,7 +107,7 @@ export function mutantsOf(file, text) {
     }
   };
 
-  /** Statements one after the other: a condition that leaves them guards what comes behind it. @param {any[]} statements @param {boolean} isLast @returns {boolean} */
+  /** A list of statements: a condition that leaves it guards the later ones. @param {any[]} statements @param {boolean} isLast @returns {boolean} */
   const block = (statements, isLast) => {
     const inside = statements.map((statement) => visit(statement, isLast));
     for (const [i, statement] of statements.entries()) {
@@ -159,7 +159,7 @@ function isCleanup(node) {
   }
 }
 
-/** @param {Node} node What a place is set to once it holds nothing. */
+/** Whether a value clears a place, as `undefined`. @param {Node} node */
 function isNothing(node) {
   if (node.type === "Identifier") return node["name"] === "undefined";
   if (node.type === "Literal")
@@ -167,11 +167,11 @@ function isNothing(node) {
   return node.type === "ArrayExpression" && node["elements"].length === 0;
 }
 
-/** A source with all of its mutants in it, each of which `$mutant(id)` puts on. @param {string} text @param {readonly Wrap[]} wraps @param {string} from */
+/** A source with all of its mutants, each of which `$mutant(id)` activates. @param {string} text @param {readonly Wrap[]} wraps @param {string} from */
 export function withMutants(text, wraps, from) {
   /** @type {{ at: number, text: string, order: number[] }[]} */
   const puts = wraps.flatMap(({ start, end, before, after }, i) => [
-    // At one place what ends comes before what begins; of what begins the longer is outside, of what ends the shorter inside.
+    // At one place, ends come before begins; the longer begins first, the shorter ends first.
     { at: start, text: before, order: [1, -end, i] },
     { at: end, text: after, order: [0, -start, -i] },
   ]);

@@ -1,6 +1,6 @@
 /**
- * Runs test files of a copy, as its parent asks: one Vitest for all of them, as what takes long is to begin. A mutant is
- * put on by the environment, which each worker takes anew.
+ * Runs test files of a copy for its parent process, in one Vitest, as starting it takes long. The environment, which each
+ * worker reads again, activates a mutant.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ const vitest = await createVitest(
     bail: 0,
     maxWorkers: workers,
     setupFiles: [join(root, "scripts/mutants/setup.mjs")],
-    // A mutant that hangs is known sooner; a test that is given its own time keeps that.
+    // A short limit finds a mutant that hangs sooner. A test's own limit still holds.
     testTimeout: 10_000,
     expect: { poll: { timeout: 10_000 } },
   },
@@ -37,7 +37,7 @@ async function run({ mutant, files, reachedIn }) {
   vitest.config.bail = mutant === undefined ? 0 : 1;
   const specifications = await vitest.globTestSpecifications(files.map((file) => join(root, file)));
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
-  // Those of the jobs before are handed back too.
+  // The list also has the modules of earlier jobs.
   return testModules
     .filter(({ relativeModuleId }) => files.includes(relativeModuleId))
     .map((module) => {

@@ -1,4 +1,4 @@
-/** The process that runs tests in a copy. It is ended with all that it started where it takes too long. */
+/** The process that runs tests in a copy. If it takes too long, it is killed with all of its children. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ export class Runs {
     this.#workers = workers;
   }
 
-  /** What came of a job; undefined where it took longer than it may. @param {Job} job @param {number} limitMs @returns {Promise<readonly Ran[] | undefined>} */
+  /** The results of a job; undefined if it took too long. @param {Job} job @param {number} limitMs @returns {Promise<readonly Ran[] | undefined>} */
   async run(job, limitMs) {
     const child = (this.#child ??= await this.#start());
     child.send(job);
@@ -40,7 +40,7 @@ export class Runs {
   end() {
     const child = this.#child;
     this.#child = undefined;
-    // The group: servers that a test started are ended too.
+    // The whole group, with servers that a test started.
     if (child?.pid !== undefined) process.kill(-child.pid, "SIGKILL");
   }
 

@@ -1,4 +1,4 @@
-/** Gives each test file a file of its own for the mutants that it reaches, in this process and those that it starts. */
+/** Gives each test file its own file for the mutants that it reaches, in this process and its children. */
 import { join } from "node:path";
 import { expect } from "vitest";
 

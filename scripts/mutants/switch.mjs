@@ -1,6 +1,6 @@
 /**
- * Puts on one mutant in whatever process it is imported, and tells which were reached: each source of the copy asks it.
- * A process knows the mutant by its environment; workerd, which has none, by this file's text.
+ * Activates one mutant in every process that imports it, and records which ones were reached: each source of the copy calls
+ * it. The environment names the mutant; for workerd, which has none, the text of this file does.
  */
 const inText = 0;
 
@@ -15,7 +15,7 @@ const env = (() => {
 })();
 const on = Number(env["USHER_MUTANT"] ?? inText);
 const reachedFile = env["USHER_MUTANT_REACHED"];
-// Deno reads no file that it may not, and the oldest Node has no such function: they reach nothing that is told.
+// Deno may lack the permission and the oldest Node the function: these record nothing.
 const fs = reachedFile === undefined ? undefined : globalThis.process.getBuiltinModule?.("node:fs");
 /** @type {Set<number>} */
 const reached = new Set();
@@ -27,7 +27,7 @@ export function $mutant(id) {
     try {
       fs.appendFileSync(reachedFile, `${id}\n`);
     } catch {
-      // Of a process without the right to write.
+      // The process may not write.
     }
   }
   return id === on;

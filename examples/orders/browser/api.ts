@@ -5,7 +5,7 @@ import type { routes } from "../routes.ts";
 type Api = Client.Calls<typeof routes>;
 export type Order = Extract<Awaited<ReturnType<Api["GET /orders/{order_id}"]>>, { readonly ok: true }>["value"];
 
-/** The routes of the server this page comes from. */
+/** The typed client of the server that serves this page. */
 export function apiOf(options: Pick<ClientOptions, "fetch"> = {}): Api {
   return Client.of<typeof routes>({ baseUrl: location.origin, ...options });
 }

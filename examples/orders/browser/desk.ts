@@ -1,7 +1,7 @@
 import type { Order } from "./api.ts";
 import { find, onSubmit, show } from "./page.ts";
 
-/** What `deskProtocol` has the server say. */
+/** A server message of `deskProtocol`. */
 type Said = Order | { readonly error: string; readonly message: string };
 
 const form = find("#desk", HTMLFormElement);
@@ -9,7 +9,7 @@ const input = find("#item", HTMLInputElement);
 const outcome = find("#made", HTMLElement);
 let socket: WebSocket | undefined;
 
-/** An order of one is placed for each item that is typed, over a socket that is opened when the first one is. */
+/** Places an order of one piece for each typed item, over a WebSocket that opens with the first one. */
 export function takeOrders(): void {
   form.closest("section")?.removeAttribute("hidden");
   onSubmit(form, placeOne);
@@ -32,14 +32,14 @@ async function placeOne(): Promise<void> {
   input.focus();
 }
 
-/** The socket, opened where it is not; undefined where it cannot be. */
+/** The socket, opened if necessary; undefined if it cannot be opened. */
 async function opened(): Promise<WebSocket | undefined> {
   if (socket?.readyState === WebSocket.OPEN) return socket;
   socket = new WebSocket(`${location.origin.replace("http", "ws")}/orders/desk`);
   return (await next(socket, "open")) && socket;
 }
 
-/** The next event of a name; undefined where the socket closes before. */
+/** The next event of a name; undefined if the socket closes first. */
 function next<Name extends "open" | "message">(
   socket: WebSocket,
   name: Name,

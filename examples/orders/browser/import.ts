@@ -9,10 +9,10 @@ const table = find("#problems", HTMLTableElement);
 
 type Problems = readonly { readonly at: string; readonly message: string }[];
 
-/** The form's file is sent without leaving the page, which shows what was placed or what is wrong. */
+/** Sends the form's file without leaving the page, and shows what was placed or what is wrong. */
 export function importFiles(): void {
   onSubmit(form, sendFile);
-  // What was said is of the file that was chosen before.
+  // The message is about the previous file.
   form.addEventListener("change", () => say("", ""));
 }
 
@@ -44,7 +44,7 @@ function say(kind: "placed" | "wrong" | "", message: string, problems: Problems 
   table.tBodies[0]?.replaceChildren(...problems.map(rowOf));
 }
 
-/** Of form.orders[3].quantity the line and the column; a problem of the whole file has neither. */
+/** Line and column, from `form.orders[3].quantity`; a problem of the whole file has neither. */
 function rowOf({ at, message }: Problems[number]): HTMLTableRowElement {
   const [, line = "", column = ""] = /\[(\d+)\](?:\.(\w+))?$/.exec(at) ?? [];
   const row = document.createElement("tr");

@@ -10,12 +10,12 @@ const state = find("#live .state", HTMLElement);
 const list = find("#live tbody", HTMLTableSectionElement);
 const isClerk = document.body.dataset["clerk"] !== undefined;
 
-/** The newest orders are shown as they are placed, changed and removed, and a clerk can remove them. */
+/** Shows the newest orders as they are placed, changed and removed. A clerk can remove them. */
 export async function showOrders(): Promise<never> {
   section.hidden = false;
   if (isClerk) find("#live thead tr", HTMLTableRowElement).append(document.createElement("th"));
   for (;;) {
-    // A stream that is cut off goes on by itself. What answers may be none, though, until the server is well again.
+    // A broken stream resumes by itself. It throws if the response is not a stream, so try again until the server is well.
     await follow().catch(() => {});
     away();
     await new Promise((resolve) => setTimeout(resolve, againMs));
@@ -26,7 +26,7 @@ async function follow(): Promise<void> {
   const api = apiOf({ fetch: watched });
   const feed = await api["GET /orders/feed"]();
   if (!feed.ok) return;
-  // It has had no event: all of them come.
+  // Without an event id the server sends all orders again.
   list.replaceChildren();
   for await (const event of feed.value) {
     switch (event.name) {
@@ -47,13 +47,13 @@ async function follow(): Promise<void> {
   }
 }
 
-/** A connection of the feed, which says that it is there, and when it is not any more. */
+/** Connects to the feed, and shows whether it is connected. */
 async function watched(request: Request): Promise<Response> {
   const response = await fetch(request);
   if (!response.ok || response.body === null) return response;
   say("live", "Live");
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  // Cut or ended, the client asks again by itself.
+  // Broken or ended, the client reconnects by itself.
   void response.body.pipeTo(writable).then(away, away);
   return new Response(readable, response);
 }
@@ -90,7 +90,7 @@ function rowOf(order: Order, kind = ""): HTMLTableRowElement {
   return row;
 }
 
-/** A clerk's button. That the order is gone, the feed says. */
+/** A clerk's button. The feed reports the removal. */
 function removerOf({ id }: Order): HTMLButtonElement {
   const button = document.createElement("button");
   button.className = "plain";

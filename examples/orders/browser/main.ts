@@ -1,4 +1,4 @@
-/** The script of the page at `/`. Of the server it has the types alone. */
+/** The script of the page at `/`. It imports only types from the server. */
 import { takeOrders } from "./desk.ts";
 import { importFiles } from "./import.ts";
 import { showOrders } from "./live.ts";

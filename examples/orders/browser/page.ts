@@ -1,11 +1,11 @@
-/** The element of the page that a selector names; throws where the page has none of that kind. */
+/** The element of a selector. Throws if the page has no such element. */
 export function find<E extends Element>(selector: string, kind: new () => E): E {
   const found = document.querySelector(selector);
   if (!(found instanceof kind)) throw new Error(`the page has no ${selector}`);
   return found;
 }
 
-/** Does something each time a form is sent, in place of leaving the page, and once at a time. */
+/** Calls `send` when the form is submitted, without leaving the page, one call at a time. */
 export function onSubmit(form: HTMLFormElement, send: () => Promise<void>): void {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -15,7 +15,7 @@ export function onSubmit(form: HTMLFormElement, send: () => Promise<void>): void
   });
 }
 
-/** Says what came of a form, where it says so. */
+/** Shows the result of a form. */
 export function show(outcome: HTMLElement, kind: "placed" | "wrong" | "", message: string): void {
   outcome.className = `outcome ${kind}`;
   outcome.textContent = message;
