@@ -25,7 +25,7 @@ interface Ended {
 
 async function ran(command: string, args: readonly string[]): Promise<Ended> {
   try {
-    return { code: 0, ...(await execute(command, args, { cwd: root, timeout: 20_000, maxBuffer: 2 ** 24 })) };
+    return { code: 0, ...(await execute(command, args, { cwd: root, timeout: 120_000, maxBuffer: 2 ** 24 })) };
   } catch (thrown) {
     return thrown as Ended;
   }
@@ -47,7 +47,7 @@ export const routes = Array.from({ length: ${routesOfIt} }, (_, i) => get(Path.o
   return file;
 }
 
-describe("usher", { timeout: 60_000 }, () => {
+describe("usher", { timeout: 300_000 }, () => {
   it.each([
     { runtime: "Node 20", command: runtimes["node-oldest"](), args: ["dist/cli/main.js"], module: built },
     {

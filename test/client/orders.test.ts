@@ -130,7 +130,7 @@ describe.each(clients)("the orders example through $name", ({ make }) => {
   });
 });
 
-describe("what usher client makes", { timeout: 60_000 }, () => {
+describe("what usher client makes", { timeout: 300_000 }, () => {
   const strict = {
     module: "nodenext",
     target: "es2023",

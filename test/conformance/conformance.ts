@@ -27,7 +27,7 @@ import { takeSteps } from "./run/wire.ts";
 import type { Running, Target } from "./targets/target.ts";
 
 // Of a server and of all that waits for it: what is not there in time is told by the case itself.
-const timeout = 60_000;
+const timeout = 300_000;
 
 /** Runs every case against the servers of a target. */
 export function conforms(target: Target): void {

@@ -21,7 +21,7 @@ const options = () => ({
 const login = (password = "demo", name = "clerk") => ({ body: new URLSearchParams({ name, password }) });
 const signedOut = '{"error":"signed_out","message":"Please sign in."}';
 
-describe("a clerk", { timeout: 30_000 }, () => {
+describe("a clerk", { timeout: 300_000 }, () => {
   let app: Test.TestApp;
   let browser: Test.TestBrowser;
   beforeEach(async () => {
@@ -92,7 +92,7 @@ describe("a clerk", { timeout: 30_000 }, () => {
   });
 });
 
-describe("a change of keys, and of the process", { timeout: 90_000 }, () => {
+describe("a change of keys, and of the process", { timeout: 300_000 }, () => {
   const [old, fresh] = ["an-old-secret-of-thirty-two-bytes-or-more", "a-fresh-secret-of-thirty-two-bytes-or-more"];
   const data = mkdtempSync(join(tmpdir(), "usher-clerks-"));
   afterAll(() => rmSync(data, { recursive: true, force: true }));
@@ -135,7 +135,7 @@ describe("a change of keys, and of the process", { timeout: 90_000 }, () => {
   });
 });
 
-describe.skipIf(chromium.isSkipped)(`in a browser${chromium.why}`, { timeout: 60_000 }, () => {
+describe.skipIf(chromium.isSkipped)(`in a browser${chromium.why}`, { timeout: 300_000 }, () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await startBrowser();

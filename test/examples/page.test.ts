@@ -36,7 +36,7 @@ describe("the page's script", () => {
   });
 });
 
-describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 60_000 }, () => {
+describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_000 }, () => {
   let browser: Browser;
   let port: number;
   let url: string;

@@ -16,7 +16,7 @@ const mostFailures = 12;
 
 /** No script ends the process, keeps another client from its answer, or leaves a descriptor open. */
 export function survives(target: Target): void {
-  describe(`${target.name} under random clients`, { timeout: 60_000 + rounds * 10_000 }, () => {
+  describe(`${target.name} under random clients`, { timeout: 300_000 + rounds * 10_000 }, () => {
     it(`lives through ${rounds} scripts`, async () => {
       let server: Server | undefined;
       let failures = 0;

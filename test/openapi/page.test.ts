@@ -9,7 +9,7 @@ import { browser as chromium, startBrowser } from "../support/browser.ts";
 import { start } from "../support/node-server.ts";
 import "../support/logs.ts";
 
-describe.skipIf(chromium.isSkipped)(`the page of the API document${chromium.why}`, { timeout: 120_000 }, () => {
+describe.skipIf(chromium.isSkipped)(`the page of the API document${chromium.why}`, { timeout: 300_000 }, () => {
   let browser: Browser;
   let url: string;
   beforeAll(async () => {

@@ -9,7 +9,7 @@ import { runtimes } from "../support/runtimes.ts";
 const program = join(import.meta.dirname, "program.mjs");
 const deno = ["run", "--no-config", "--node-modules-dir=manual", "--allow-read", "--allow-env"];
 
-describe("the docs routes", { timeout: 60_000 }, () => {
+describe("the docs routes", { timeout: 300_000 }, () => {
   it.each([
     ["the oldest Node", runtimes["node-oldest"], []],
     ["the newest Node", runtimes["node-newest"], []],

@@ -23,7 +23,7 @@ const tables: [string, readonly Route[]][] = [
   ["the health routes", Health.routes([])],
 ];
 
-describe("documents", { timeout: 120_000 }, () => {
+describe("documents", { timeout: 300_000 }, () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "usher-openapi-"));

@@ -30,7 +30,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-describe("usher, as it is typed", { timeout: 120_000 }, () => {
+describe("usher, as it is typed", { timeout: 300_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), "usher-typed-"));
   let registry: Registry;
   beforeAll(async () => {

@@ -8,7 +8,7 @@ import { startExample } from "./start-example.ts";
 import type { RunningExample } from "./start-example.ts";
 
 const server = await startPostgres();
-const timeout = 30_000;
+const timeout = 300_000;
 
 async function placed(example: RunningExample, item: string): Promise<unknown> {
   const body = JSON.stringify({ item, quantity: 1 });
@@ -67,8 +67,8 @@ describe("the data of the orders example", { timeout }, () => {
       const port = Number(readFileSync(pid, "utf8").split("\n")[3]);
       expect(await accepts(port)).toBe(true);
       await example.stop(signal);
-      await expect.poll(() => accepts(port), { timeout: 20_000 }).toBe(false);
-      await expect.poll(() => existsSync(pid), { timeout: 20_000 }).toBe(false);
+      await expect.poll(() => accepts(port), { timeout: 300_000 }).toBe(false);
+      await expect.poll(() => existsSync(pid), { timeout: 300_000 }).toBe(false);
     }
   });
 });

@@ -20,7 +20,7 @@ const rows = [...readme.matchAll(/^\| `(curl [^`]+)` \| `([^`]+)` \|$/gm)].map((
 const [, follow, followed] = /```sh\n(curl -sN [^\n]+)\n```\n+```\n([^`]+)\n```/.exec(readme) ?? [];
 const [, first, placed] = /```sh\n(curl [^\n]+)\n```\n+```json\n([^\n]+)\n```/.exec(readme) ?? [];
 
-describe("the README's curl lines", { timeout: 30_000 }, () => {
+describe("the README's curl lines", { timeout: 300_000 }, () => {
   let example: RunningExample;
   beforeAll(async () => {
     example = await startExample("orders");

@@ -43,7 +43,7 @@ function withoutMinusZero(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-describe("any shape and any JSON", { timeout: 60_000 }, () => {
+describe("any shape and any JSON", { timeout: 300_000 }, () => {
   test("reads as Valibot does", () => {
     let read = 0;
     fc.assert(

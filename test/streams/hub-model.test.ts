@@ -82,7 +82,7 @@ class MemoryWorld implements World {
 }
 
 describe("hubs over an engine in memory", () => {
-  it(`leave nobody with a gap, and nothing behind, in ${rounds} sequences`, { timeout: 60_000 + rounds * 1000 }, () =>
+  it(`leave nobody with a gap, and nothing behind, in ${rounds} sequences`, { timeout: 300_000 + rounds * 1000 }, () =>
     held(
       fc.assert(
         fc.asyncProperty(acts(4), async (acts) => {

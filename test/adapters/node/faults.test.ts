@@ -129,7 +129,7 @@ const faults: { readonly [what: string]: (client: RawClient) => Promise<unknown>
 };
 
 describe("what clients do wrong leaves nothing behind", () => {
-  it.each(Object.entries(faults))("%s", { timeout: 60_000 }, async (_what, act) => {
+  it.each(Object.entries(faults))("%s", { timeout: 300_000 }, async (_what, act) => {
     logWith({ level: undefined });
     await eventually(() => expect(sockets()).toBe(0));
     const { port } = await start(routes, limits);
@@ -141,7 +141,7 @@ describe("what clients do wrong leaves nothing behind", () => {
         }),
       );
       leaveAll();
-      await vi.waitFor(() => expect(sockets()).toBe(0), { timeout: 5000 });
+      await vi.waitFor(() => expect(sockets()).toBe(0), { timeout: 300_000 });
     };
     await keepsNothing(round);
 

@@ -16,7 +16,7 @@ describe.skipIf(manyDescriptors.isSkipped)(`${count} idle connections${manyDescr
   it.each([
     ["their clients close them", (child: ChildProcess) => void child.send("close")],
     ["the server stops", undefined],
-  ])("are nobody's trouble, and gone when %s", { timeout: 60_000 }, async (_how, leave) => {
+  ])("are nobody's trouble, and gone when %s", { timeout: 300_000 }, async (_how, leave) => {
     logWith({ level: undefined });
     const server = await start([ok], { maxConnections: count + 10, drainMs: 600_000 });
     const ask = async () => {
@@ -39,7 +39,7 @@ describe.skipIf(manyDescriptors.isSkipped)(`${count} idle connections${manyDescr
     if (leave === undefined) expect(await server.stop()).toBe(0);
     else leave(child);
     expect(await closed).toEqual(["closed", undefined]);
-    await vi.waitFor(() => expect(sockets()).toBe(0), { timeout: 20_000 });
+    await vi.waitFor(() => expect(sockets()).toBe(0), { timeout: 300_000 });
     // Node keeps a thousand parsers for the next ones.
     expect((await memory()) - before).toBeLessThan(count * 300);
     if (leave !== undefined) expect(await ask()).toBe("ok");

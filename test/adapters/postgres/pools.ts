@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 /** Waits for something of the server's, however long that takes. */
 export function eventually<A>(look: () => A): ReturnType<typeof expect.poll<A>> {
-  return expect.poll(look, { timeout: 30_000 });
+  return expect.poll(look, { timeout: 60_000 });
 }
 
 /** Makes what opens a pool on a server: of two connections, unless more are asked for. */

@@ -67,7 +67,7 @@ async function closed(): Promise<void> {
   await eventually(async () => expect(await sessions()).toBe(0));
 }
 
-describe("the relay over PostgreSQL", { timeout: 60_000 }, () => {
+describe("the relay over PostgreSQL", { timeout: 300_000 }, () => {
   describeRelay({
     program: join(import.meta.dirname, "relay-program.ts"),
     url: (port = server.port) => server.url().replace(`:${server.port}`, `:${port}`),

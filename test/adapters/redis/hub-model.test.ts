@@ -17,7 +17,7 @@ const channel = `usher-model-${process.pid}`;
 describe.skipIf(redis.isSkipped)(`hubs over Redis${redis.why}`, () => {
   it(
     `leave nobody with a gap, and nothing behind, in ${rounds} sequences`,
-    { timeout: 60_000 + rounds * 60_000 },
+    { timeout: 300_000 + rounds * 60_000 },
     async () => {
       const url = new URL(ownRedis.isSkipped && redisUrl !== undefined ? redisUrl : (await RedisServer.start()).url);
       const watch = await createClient({ url: url.href }).connect();

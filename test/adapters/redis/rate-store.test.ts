@@ -13,7 +13,7 @@ const now = new Date();
 let keys = 0;
 const freshKey = (): string => `usher-test-${process.pid}-${keys++}`;
 
-describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, { timeout: 60_000 }, () => {
+describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, { timeout: 300_000 }, () => {
   let url: string;
   beforeAll(async () => {
     url = ownRedis.isSkipped && redisUrl !== undefined ? redisUrl : (await RedisServer.start()).url;

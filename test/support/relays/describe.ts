@@ -44,7 +44,7 @@ export function describeRelay(engine: RelayEngine): void {
     return { channel, wire, here, there };
   }
 
-  describe("between processes", { timeout: 60_000 }, () => {
+  describe("between processes", { timeout: 300_000 }, () => {
     it.each(runtimes)("tells each process what the others publish, once and in order: Node and %s", async (runtime) => {
       const channel = engine.freshChannel();
       const [here, there] = await Promise.all([start("node", channel), start(runtime, channel)]);
