@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { parseSync, Visitor } from "oxc-parser";
 
 /** What is not yet held. The list only gets shorter. */
-const notYet = ["src/answers/", "src/app/", "src/security/cors.ts"];
+const notYet = ["src/security/cors.ts"];
 
 /** In comments and messages. @type {readonly (readonly [words: RegExp, instead: string])[]} */
 const turns = [

@@ -4,53 +4,53 @@ import type { Refusal } from "../refusals.ts";
 import type { SocketRequest } from "../sockets/open-socket.ts";
 import type { SocketTransport } from "../sockets/socket.ts";
 
-/** What an answer's body is. */
+/** The body of an answer. */
 export type AnswerBody = undefined | string | Uint8Array | StreamBody | SocketBody | TakeoverBody;
 
-/** A connection that speaks another protocol than HTTP from now on. */
+/** A connection that the application has taken over from HTTP. */
 export interface TakenConnection {
-  /** What the client sends: first what it sent with its request. It ends when the client ends its side. */
+  /** The bytes from the client, first those that arrived with its request. Ends when the client ends its side. */
   readonly readable: ReadableStream<Uint8Array>;
-  /** What is sent to it. A write waits for room; to close it is to end this side. */
+  /** The bytes to the client. A write waits for room; `close` ends this side. */
   readonly writable: WritableStream<Uint8Array>;
-  /** Aborts when the server stops: what is left to be said has the time that the server gives, and is then cut. */
+  /** Aborts when the server stops. The connection is cut when the server's drain time is over. */
   readonly stopping: AbortSignal;
 }
 
-/** What a takeover has to know of a request. */
+/** The part of a request that a takeover checks. */
 export interface TakeoverRequest {
   lines(name: string): readonly string[];
-  /** Whether the connection can be handed over to another protocol; undefined where no connection ever is. */
+  /** Whether the connection can be taken over; undefined on a listener that never allows it. */
   readonly canTakeOver?: boolean | undefined;
-  /** What listens, in words for the log. */
+  /** The name of the listener, for the log. */
   readonly listener?: string;
 }
 
-/** Another protocol in the place of a body: what the connection speaks once the head is sent. */
+/** Another protocol, which the connection speaks once the head is sent. */
 export interface TakeoverBody {
   readonly kind: "takeover";
-  /** As the client offers it in `Upgrade`, in any case. */
+  /** As the client offers it in `Upgrade`; case is ignored. */
   readonly protocol: string;
   readonly handle: (connection: TakenConnection) => Promise<void>;
-  /** Why a connection is not handed over, in words for the log. */
+  /** Why the connection cannot be taken over, for the log; undefined where it can. */
   readonly refusedBy: (exchange: TakeoverRequest) => string | undefined;
 }
 
-/** A WebSocket in the place of a body: what the connection speaks once the head is sent. */
+/** A WebSocket, which the connection becomes once the head is sent. */
 export interface SocketBody {
   readonly kind: "socket";
   readonly subprotocol: string | undefined;
-  /** Bytes of a message the client sends; past it the socket is closed with 1009. */
+  /** The most bytes of a client's message; a longer one closes the socket with 1009. */
   readonly maxMessage: number;
-  /** How long it may be quiet before it is pinged. */
+  /** The time without a message from the client before a ping is sent. */
   readonly keepAliveMs: number;
-  /** Bytes that are sent while the client says nothing, where what it takes is not told. */
+  /** The most bytes sent without a message from the client, on a runtime that does not report what the client took. */
   readonly maxUnheard: number;
-  /** Speaks on it until it ended. */
+  /** Runs the handler until the socket has closed. */
   readonly speak: (link: SocketTransport, request: SocketRequest) => Promise<void>;
 }
 
-/** A built response, the contract's `Response` (renamed so that the platform's own stays in reach). */
+/** A built response: the contract's `Response`, under a name that does not hide the platform's. */
 export interface Answer {
   readonly status: number;
   readonly contentType?: string;
@@ -59,7 +59,7 @@ export interface Answer {
   readonly body: AnswerBody;
   /** Ends the connection after the answer, where the runtime lets an application do that. */
   readonly closes: boolean;
-  /** The refusal it tells, where it is one. */
+  /** The refusal that it answers with, if it does. */
   readonly refused?: Refusal;
 }
 

@@ -7,7 +7,7 @@ import { htmlType, jsonType, none, textType } from "./answer.ts";
 import type { Answer, AnswerBody, TakenConnection } from "./answer.ts";
 import { checkKeepAlive, eventsAnswer, takeoverBody, writerOf } from "./kinds.ts";
 
-/** What any built answer may carry. */
+/** The options of any answer. */
 export interface AnswerOptions {
   /** 200 to 599. */
   readonly status?: number;
@@ -23,12 +23,12 @@ export function make(
   return built(200, given(body), options.contentType ?? textType, options);
 }
 
-/** A page. */
+/** An HTML page; `text/html; charset=utf-8` and 200 by default. */
 export function html(page: string, options: AnswerOptions = {}): Answer {
   return built(200, given(page), htmlType, options);
 }
 
-/** A value written by its shape: a member the shape does not name never leaves. */
+/** A value as JSON, written by its shape: a member that the shape does not name is never sent. */
 export function json<S extends Shape>(shape: S, value: ValueOf<S>, options: AnswerOptions = {}): Answer {
   return built(200, writerOf(shape)(value), jsonType, options);
 }
@@ -38,7 +38,7 @@ export function empty(options: AnswerOptions = {}): Answer {
   return built(204, undefined, undefined, options);
 }
 
-/** Sends the client elsewhere; 302 by default (RFC 9110 §15.4). */
+/** A redirect; 302 by default (RFC 9110 §15.4). */
 export function redirect(location: string, options: AnswerOptions = {}): Answer {
   return built(302, undefined, undefined, {
     ...options,
@@ -47,8 +47,8 @@ export function redirect(location: string, options: AnswerOptions = {}): Answer 
 }
 
 /**
- * A body sent as it is made, `application/octet-stream` by default. With a `length` it is framed by it: what goes
- * past it is cut, and what falls short ends the connection.
+ * A body that is sent while it is made; `application/octet-stream` by default. `length` becomes `Content-Length`: a longer body
+ * is cut, and a shorter one ends the connection.
  */
 export function stream(
   body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
@@ -59,7 +59,7 @@ export function stream(
   return built(200, { kind: "stream", parts, ...framed }, options.contentType ?? "application/octet-stream", options);
 }
 
-/** A stream of events of any kind, as `Returns.events` answers one; the kinds are not checked. */
+/** A stream of events as of `Returns.events`, without a check of their kinds. */
 export function events<K>(
   producer: Producer<K>,
   options: Omit<AnswerOptions, "status"> & { readonly keepAliveMs?: number } = {},
@@ -71,15 +71,14 @@ export function events<K>(
 }
 
 /**
- * A 101, and a protocol of the application's own spoken after it (RFC 9110 §7.8): on `usher-http/node`, on whatever
- * runtime that runs; nowhere else is a connection handed over. The client must have offered the protocol in `Upgrade`
- * with `Connection: upgrade`, over HTTP/1.1, in a GET without a body; anything else is the route's bug, and a 500. A
- * HEAD that offers it has the head alone.
+ * A 101, after which the application's own protocol runs on the connection (RFC 9110 §7.8). Only `usher-http/node` does this,
+ * on any runtime that has `node:http`. The client must offer the protocol in `Upgrade` with `Connection: upgrade`, over
+ * HTTP/1.1, in a GET without a body; for any other request it is a 500. A HEAD gets the head alone.
  *
- * The connection ends when `handle` is done: what was written goes out, and the client has a second to end its side.
+ * The connection ends when `handle` is done: everything written is sent, and the client has a second to end its side.
  *
- * @param protocol A name, with a version where it has one: `irc/6.9`.
- * @throws RangeError where it is none.
+ * @param protocol A name, with an optional version: `irc/6.9`.
+ * @throws RangeError for an invalid name.
  *
  * @example
  * ```ts
@@ -98,7 +97,7 @@ export function takeover(
   return built(101, takeoverBody(protocol, handle), undefined, options);
 }
 
-/** A refusal as it is answered: its code's status, and `{ error, message, problems?, more? }`. */
+/** The answer of a refusal: the status of its code, and `{ error, message, problems?, more? }`. */
 export function refusal(refusal: Refusal): Answer {
   const { code, message, problems, more } = refusal;
   const body = {
@@ -120,12 +119,12 @@ export function refusal(refusal: Refusal): Answer {
   };
 }
 
-/** The same answer, after which the connection ends; only where the runtime lets an application do that. */
+/** The same answer, after which the connection closes, on a runtime where an application can close it. */
 export function closeConnection(answer: Answer): Answer {
   return { ...answer, closes: true };
 }
 
-// Of an answer with a body `undefined` would make one without.
+// `undefined` would make an answer without a body.
 function given<Body>(body: Body): Body {
   if (body === undefined) throw new Unwritable("an answer built of undefined, where a body is to be");
   return body;

@@ -7,7 +7,7 @@ import { isTellable } from "../refusals.ts";
 import { htmlType, isSocket, isStream, isTakeover, jsonType, textType } from "./answer.ts";
 import type { Answer, AnswerBody } from "./answer.ts";
 
-// What only the framework writes: the framing of a message, and what it derives from the declaration.
+// Headers that only the framework writes: those that frame a message, and those that it derives from the declaration.
 const serverOwned: ReadonlySet<string> = new Set([
   "content-length",
   "transfer-encoding",
@@ -23,8 +23,8 @@ const serverOwned: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What keeps an answer from being written, in words for the log that quote no value; undefined where nothing does. Of what
- * JavaScript puts in the place of an answer's members nothing is taken on trust: it would reach the runtime, and throw there.
+ * Why an answer cannot be written, for the log and without a value; undefined where it can. JavaScript may give a member any
+ * type, which would reach the runtime and throw there, so each is checked.
  */
 export function invalidReason(answer: Answer): string | undefined {
   const { status, contentType, headers, cookies, body, refused } = answer;
@@ -41,7 +41,7 @@ export function invalidReason(answer: Answer): string | undefined {
     if (!isToken(name) || !isFieldValue(value)) return `a header that cannot be written: ${JSON.stringify(name)}`;
     if (isServerOwned(name, status)) return `a header only the framework writes: ${JSON.stringify(name)}`;
   }
-  // Cookie.make lets nothing else through, but a cookie is a value that anyone may write down.
+  // `Cookie.make` checks its cookies, but a program can write a cookie as a plain object.
   for (const cookie of cookies) {
     const wrong = wrongPart(cookie);
     if (wrong !== undefined) return `a header that cannot be written: "set-cookie": ${wrong}`;
@@ -49,7 +49,7 @@ export function invalidReason(answer: Answer): string | undefined {
   return undefined;
 }
 
-/** Whether it is another protocol that is spoken on the connection. */
+/** Whether the connection leaves HTTP. */
 function isConnection(body: AnswerBody): boolean {
   return isSocket(body) || isTakeover(body);
 }
@@ -75,7 +75,7 @@ function wrongStream({ parts, length }: StreamBody): string | undefined {
   return isTaken(parts) ? "a stream that is read already" : undefined;
 }
 
-/** A number as it is, and of any other value its type alone. */
+/** A number as text, and the type of any other value. */
 function numberOr(value: unknown): string {
   return typeof value === "number" ? String(value) : `a value of type ${typeof value}`;
 }
@@ -84,15 +84,15 @@ function isOurs(contentType: string | undefined): contentType is undefined {
   return contentType === undefined || contentType === jsonType || contentType === textType || contentType === htmlType;
 }
 
-// A 426 says in Upgrade what it would answer (RFC 9110 §15.5.22).
+// A 426 names in `Upgrade` the protocol that it requires (RFC 9110 §15.5.22).
 export function isServerOwned(name: string, status: number): boolean {
   const lower = name.toLowerCase();
   return serverOwned.has(lower) && !(lower === "upgrade" && status === 426);
 }
 
 /**
- * Visible ASCII, blanks and tabs: narrower than RFC 9110 §5.5, whose other bytes runtimes disagree on. One of them
- * takes the whole process down for a control character here.
+ * Visible ASCII, spaces and tabs: less than RFC 9110 §5.5 allows, since runtimes differ on other bytes. One runtime ends the
+ * process for a control character here.
  */
 export function isFieldValue(value: unknown): boolean {
   return typeof value === "string" && /^[\t\x20-\x7e]*$/.test(value);

@@ -12,7 +12,7 @@ import type { SocketHandler } from "../sockets/socket.ts";
 import { none } from "./answer.ts";
 import type { Answer, AnswerBody, SocketBody, TakeoverBody, TakeoverRequest } from "./answer.ts";
 
-/** A standard `Response` as an answer. Its headers are a handler's own: the framework's are refused as anywhere. */
+/** A standard `Response` as an answer. A header that only the framework writes is refused in it, too. */
 function fromResponse(response: Response): Answer {
   if (response.bodyUsed) throw new Unwritable("a Response whose body is read already");
   const headers: (readonly [string, string])[] = [];
@@ -31,7 +31,7 @@ function fromResponse(response: Response): Answer {
   };
 }
 
-/** An answer of the application's own making. */
+/** An answer that the application has built. */
 export function answerReturns(returned: unknown): Answer {
   if (returned instanceof Response) return fromResponse(returned);
   if (
@@ -46,18 +46,18 @@ export function answerReturns(returned: unknown): Answer {
   throw new Unwritable("an answer that is neither built with Answer nor a Response");
 }
 
-// One written by hand may have members that throw where they are read, or say something else each time: each is read once.
+// A getter of an object from JavaScript may throw, or return another value each time: each member is read once.
 function copyOf({ status, contentType, headers, cookies, body, closes, refused }: Answer): Answer {
-  // Every member in one literal: an object that begins with a spread takes V8 seven times as long.
+  // V8 takes seven times as long for a literal that begins with a spread.
   return { status, contentType, headers, cookies, body, closes, refused } as Answer;
 }
 
-/** An answer with nothing beside its body. */
+/** An answer with a body, and no headers or cookies. */
 export function plainReturns(status: number, contentType: string | undefined, body: AnswerBody): Answer {
   return new PlainAnswer(status, contentType, body);
 }
 
-// One class, so that every ordinary answer has one hidden class and two stores less than an object with a spread.
+// One class: most answers have the same hidden class, and two stores fewer than an object with a spread.
 class PlainAnswer implements Answer {
   readonly status: number;
   readonly contentType: string;
@@ -75,7 +75,7 @@ class PlainAnswer implements Answer {
 
 const writers = /* @__PURE__ */ new WeakMap<Shape, JsonWriter<unknown>>();
 
-/** What writes a value by its shape, compiled once for each shape. */
+/** The writer of a shape, compiled once per shape. */
 export function writerOf(shape: Shape): (value: unknown) => string {
   let writer = writers.get(shape);
   if (writer === undefined) {
@@ -91,13 +91,13 @@ export function writerOf(shape: Shape): (value: unknown) => string {
 }
 
 const defaultKeepAliveMs = 15_000;
-// What stands between would otherwise keep the events, or hold them back until there are many.
+// A cache or proxy would otherwise store the events, or delay them until it has many.
 const eventHeaders = [
   ["cache-control", "no-cache"],
   ["x-accel-buffering", "no"],
 ] as const;
 
-/** The answer of an event stream (HTML, "Server-sent events"): 200, its events made once its head is sent. */
+/** The answer of an event stream (HTML, "Server-sent events"): 200; the events are made once its head is sent. */
 export function eventsAnswer(
   producer: unknown,
   declared: ReadonlySet<string> | undefined,
@@ -119,10 +119,10 @@ export function eventsAnswer(
   return { status: 200, contentType: "text/event-stream", headers: eventHeaders, cookies: none, body, closes: false };
 }
 
-// Of a longer time every runtime's timer is over at once.
+// With a longer time, the timers of all runtimes fire at once.
 const longestMs = 2 ** 31 - 1;
 
-/** Throws where a time is none that can be waited. */
+/** Throws for a time that a timer cannot wait. */
 export function checkKeepAlive(keepAliveMs: number | undefined): void {
   if (keepAliveMs === undefined) return;
   if (typeof keepAliveMs === "number" && keepAliveMs > 0 && keepAliveMs <= longestMs) return;
@@ -135,20 +135,20 @@ export const defaultMaxMessage = 1_048_576;
 /** Bytes. */
 export const defaultMaxUnheard = 16_777_216;
 
-/** How a socket is kept. */
+/** The limits of a socket. */
 export interface SocketOptions {
-  /** Quiet for that long, it is pinged, and quiet for as long again, it is lost: 15,000 unless set. */
+  /** Milliseconds without a message before a ping, and then before the socket counts as lost: 15,000 unless set. */
   readonly keepAliveMs?: number;
-  /** Bytes of a message: 1 MiB unless set. A longer one closes the socket with 1009. */
+  /** The most bytes of a message: 1 MiB unless set. A longer one closes the socket with 1009. */
   readonly maxMessage?: number;
   /**
-   * Bytes that are sent while the client says nothing, where the runtime tells nobody how much it takes (Workers): 16 MiB
-   * unless set. Then `send` waits for a message of the client's, and after 30 s the socket is lost.
+   * The most bytes sent without a message from the client, on a runtime that does not report what the client took (Workers):
+   * 16 MiB unless set. Then `send` waits for a message, and after 30 s the socket counts as lost.
    */
   readonly maxUnheard?: number;
 }
 
-/** The answer that opens a WebSocket, and has the handler speak on it. */
+/** The answer that opens a WebSocket and runs the handler on it. */
 export function socketAnswer<Client, Server>(
   handler: unknown,
   { client, server, subprotocol }: Protocol<Client, Server>,
@@ -171,7 +171,7 @@ const name = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+";
 /** RFC 9110 §7.8: a name, and a version where it has one. */
 const protocolForm: RegExp = /* @__PURE__ */ new RegExp(`^${name}(?:/${name})?$`);
 
-/** Throws where the protocol is none. */
+/** Throws for an invalid name of a protocol. */
 export function takeoverBody(protocol: string, handle: TakeoverBody["handle"]): TakeoverBody {
   if (typeof protocol !== "string" || !protocolForm.test(protocol)) {
     const given = typeof protocol === "string" ? JSON.stringify(protocol) : `a value of type ${typeof protocol}`;

@@ -18,31 +18,31 @@ export interface Returns<in A, out Sent = A, out Status = number> {
   readonly [under]?: Status;
 }
 
-/** A kind of answer as the framework handles it. */
+/** A kind of answer, for the framework. */
 export interface ReturnsNode {
   readonly kind: "html" | "text" | "json" | "empty" | "response" | "events" | "websocket";
-  /** Each status it may have with what that means; none where the answer is the route's own. */
+  /** Each status with its meaning; empty for `Returns.response`. */
   readonly statuses: readonly (readonly [status: number, sentence: string])[];
-  /** The handler says which of the statuses. */
+  /** Whether the handler chooses one of the statuses. */
   readonly several: boolean;
-  /** What the body of a response of the route's own may be, by its status. */
+  /** The content types of `Returns.responses`, by status. */
   readonly contentTypes?: ReadonlyMap<number, readonly string[]>;
   readonly shape?: Shape;
   /** Values of the shape, for the API document. */
   readonly examples?: readonly unknown[];
   /** The kinds of event a stream may send. */
   readonly events?: readonly AnyEventKind[];
-  /** What a socket speaks. */
+  /** The protocol of a socket. */
   readonly protocol?: AnyProtocol;
-  /** Bytes of the longest message a socket takes. */
+  /** The most bytes of a message that a socket accepts. */
   readonly maxMessage?: number;
-  /** What keeps a request from opening a socket, asked before its inputs are read. */
-  readonly opens?: (asked: InputRequest, canUpgrade: boolean) => Refusal | undefined;
-  /** Made once for each route; throws `Unwritable` for what the declaration cannot write. */
+  /** Checks the handshake of a socket before the inputs are read, and refuses a wrong one. */
+  readonly opens?: (request: InputRequest, canUpgrade: boolean) => Refusal | undefined;
+  /** Makes the writer, once per route. The writer throws `Unwritable` for a value that the declaration does not allow. */
   readonly compile: () => (returned: unknown) => Answer;
 }
 
-/** What a response of the route's own means, and the content types of its body: `type/subtype`, `type/*` or `type/*+suffix`. */
+/** The meaning of a status, and the content types of its body: `type/subtype`, `type/*` or `type/*+suffix`. */
 export interface ResponseDoc {
   readonly doc: string;
   readonly contentTypes: readonly string[];
@@ -54,7 +54,7 @@ export interface Answered<out Status, out A> {
   readonly value: A;
 }
 
-/** What a route answers that lists several statuses; any other status is refused by the compiler. */
+/** The answer of a route that lists several statuses; the compiler refuses any other status. */
 export function answer<const Status extends number>(status: Status): Answered<Status, void>;
 export function answer<const Status extends number, A>(status: Status, value: A): Answered<Status, A>;
 export function answer(status: number, value?: unknown): Answered<number, unknown> {

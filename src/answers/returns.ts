@@ -22,7 +22,7 @@ import { isContentType } from "../inputs/body-inputs.ts";
 import type { Answered, ResponseDoc, Returns, ReturnsNode } from "./returned.ts";
 import { Unwritable } from "../refusals.ts";
 
-/** What is only written need not be its writer's to change. */
+/** A value that is only written may be readonly. */
 type Written<A> = A extends readonly unknown[] ? Readonly<A> : A;
 
 /** 200, a page: `text/html; charset=utf-8`. */
@@ -89,19 +89,18 @@ export function emptyResponse<const Statuses extends { readonly [status: number]
 }
 
 /**
- * A response of the route's own: built with `Answer`, or a standard `Response`. Nobody else knows what it holds; with
- * {@link responses} the API document says which statuses it has.
+ * Any response: built with `Answer`, or a standard `Response`. The API document has no statuses of it: use {@link responses}
+ * to list them.
  */
 export const response: Returns<Answer | Response, unknown> = {
   node: { kind: "response", statuses: [], several: false, compile: () => answerReturns },
 };
 
 /**
- * A response of the route's own under one of several statuses, each listed with what it means, and with its content types
- * where it has a body: so much of it is in the API document. Any status from 200 to 599 can be listed, a refusal's
- * too, and the 101 of a takeover.
+ * Any response under one of several statuses. Each is listed for the API document with its meaning, and with its content types
+ * where it has a body: any status from 200 to 599, also of a refusal, and the 101 of a takeover.
  *
- * @throws RangeError for a content type that is none.
+ * @throws RangeError for an invalid content type.
  *
  * @example
  * ```ts
@@ -114,25 +113,25 @@ export const response: Returns<Answer | Response, unknown> = {
 export function responses(statuses: {
   readonly [status: number]: string | ResponseDoc;
 }): Returns<Answer | Response, unknown> {
-  const given = Object.entries(statuses).map(([status, said]) => [Number(status), said] as const);
+  const given = Object.entries(statuses).map(([status, doc]) => [Number(status), doc] as const);
   const contentTypes = new Map(
-    given.flatMap(([status, said]) => (typeof said === "string" ? [] : [[status, said.contentTypes] as const])),
+    given.flatMap(([status, doc]) => (typeof doc === "string" ? [] : [[status, doc.contentTypes] as const])),
   );
   const wrong = [...contentTypes.values()].flat().find((type) => !isContentType(type));
   if (wrong !== undefined) {
     throw new RangeError(`${JSON.stringify(wrong)} is no content type: neither type/subtype, type/* nor type/*+suffix`);
   }
-  const meanings = given.map(([status, said]) => [status, typeof said === "string" ? said : said.doc] as const);
+  const meanings = given.map(([status, doc]) => [status, typeof doc === "string" ? doc : doc.doc] as const);
   return {
     node: { kind: "response", statuses: meanings, several: true, contentTypes, compile: () => answerReturns },
   };
 }
 
 /**
- * A stream of events (`text/event-stream`), of the kinds listed: the handler returns a function that is given `send`, and
- * makes the events once the head is sent. A stream that was quiet for `keepAliveMs`, 15,000 unless set, sends a comment.
+ * A stream of events (`text/event-stream`) of the listed kinds. The handler returns a function that gets `send`, and makes the
+ * events once the head is sent. After `keepAliveMs` without an event, 15,000 unless set, the stream sends a comment.
  *
- * @throws RangeError where `keepAliveMs` is no time.
+ * @throws RangeError for an invalid `keepAliveMs`.
  *
  * @example
  * ```ts
@@ -160,16 +159,16 @@ export function events<const Kinds extends readonly AnyEventKind[]>(
 }
 
 /**
- * A WebSocket (RFC 6455): the handler returns a function that speaks on it. Before its inputs are read a request that
- * opens none is 426, and one whose handshake is malformed 400; a refusal is answered before the socket is opened.
+ * A WebSocket (RFC 6455): the handler returns a function that sends and receives on it. A request without a handshake is 426,
+ * and one with a malformed handshake 400, before the inputs are read. A refusal is answered before the socket is opened.
  *
- * @throws RangeError where a bound is none.
+ * @throws RangeError for an invalid bound.
  *
  * @example
  * ```ts
  * const chat = Socket.protocol({ client: Socket.text, server: Socket.json(Line) });
  * get(Path.of("chat"), { returns: Returns.websocket(chat) }, () => async (socket) => {
- *   for await (const said of socket) await socket.send({ said });
+ *   for await (const line of socket) await socket.send({ line });
  * });
  * ```
  */
@@ -184,11 +183,12 @@ export function websocket<Client, Server>(
     throw new RangeError(`${name} cannot be ${bytes}: it is a number of bytes`);
   }
   const compile = () => (returned: unknown) => socketAnswer(returned, protocol, { ...options, maxMessage });
-  const opens: ReturnsNode["opens"] = (asked, canUpgrade) => handshakeRefusal(asked, canUpgrade, protocol.subprotocol);
+  const opens: ReturnsNode["opens"] = (request, canUpgrade) =>
+    handshakeRefusal(request, canUpgrade, protocol.subprotocol);
   return { node: { kind: "websocket", statuses: [[101, ""]], several: false, protocol, maxMessage, opens, compile } };
 }
 
-/** An event as a client gets it: `id` is the last its stream gave, and `value` what its kind is in JSON. */
+/** An event as a client receives it: `id` is the last id of its stream, and `value` its JSON value. */
 export type Received<K> =
   K extends EventKind<infer Name, infer _A, infer Sent>
     ? { readonly name: Name; readonly id: string | undefined; readonly value: Sent }

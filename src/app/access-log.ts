@@ -10,7 +10,7 @@ import type { AccessTexts } from "./compile.ts";
 import { levelOf, raisedOf } from "./failures.ts";
 import type { Inside, RequestState } from "./request.ts";
 
-/** A request's access line (contract 2.12). Every request has one, so its JSON is put together by hand. */
+/** A request's access line (contract 2.12). Each request has one, so its JSON is concatenated by hand. */
 class AccessEntry implements LogEntry {
   readonly level: Level;
   readonly source = "framework.http";
@@ -19,7 +19,7 @@ class AccessEntry implements LogEntry {
   readonly #code: string | undefined;
   readonly #replaced: string | undefined;
   readonly #size: number;
-  /** Nanoseconds: how long the answer took to make, and not to write. */
+  /** Nanoseconds that the answer took to make, without writing it. */
   readonly #duration: number;
 
   constructor(level: Level, request: RequestState, { status, refused }: Answer, size: number) {
@@ -64,7 +64,7 @@ class AccessEntry implements LogEntry {
     );
   }
 
-  /** A route's are made again only where its answers change their status: they are half of the pieces of a line. */
+  /** Cached by route and status: they are half of the parts of a line. */
   #texts(): AccessTexts {
     const { method, route } = this.#request;
     if (this.#code !== undefined || route === undefined || method !== route.route.method) return this.#textsAnew();
@@ -90,12 +90,12 @@ class AccessEntry implements LogEntry {
   }
 }
 
-/** The code that a line and a span tell: the answer's, or the one inside where middleware answered with no refusal. */
+/** The code for the line and the span: the answer's, or the one inside where middleware answered without a refusal. */
 function codeOf(inside: Inside | undefined, refused: Refusal | undefined): string | undefined {
   return (refused ?? inside?.refused[0])?.code.name;
 }
 
-/** The code of what was refused inside where middleware answered with another refusal. */
+/** The code inside, where middleware answered with another one. */
 function replacedCode(inside: Inside | undefined, refused: Refusal | undefined): string | undefined {
   if (refused === undefined || inside === undefined) return undefined;
   return inside.refused.find((other) => other !== refused && other.code.name !== refused.code.name)?.code.name;
@@ -107,21 +107,21 @@ function member(name: string, value: string | undefined): string {
 
 const source = "framework.http";
 
-/** Logs that a request was answered, at its route's level. */
+/** Writes the access line, at its route's level. */
 export function logAccess(request: RequestState, answer: Answer, size: number): void {
   if (!isAnyOn()) return;
   const level = request.route?.accessLevel ?? "info";
   if (isOn(level, source)) write(new AccessEntry(level, request, answer, size));
 }
 
-/** A refusal's detail, which only the log is told. */
+/** Writes a refusal's detail, which only the log gets. */
 export function logRefusal(request: RequestState, refusal: Refusal): void {
   const { code, detail } = refusal;
   const message = `${request.method} ${request.path}: ${code.name}: ${detail}`;
   line(request, levelOf(refusal), message, refusalFields(request, refusal));
 }
 
-/** The details of what was refused inside of middleware that answered something else. */
+/** Writes the details of refusals that middleware replaced. */
 export function logReplaced(request: RequestState, { refused }: Inside, answer: Answer): void {
   for (const refusal of refused) {
     if (refusal !== answer.refused && refusal.detail !== undefined) logRefusal(request, refusal);
@@ -129,8 +129,8 @@ export function logReplaced(request: RequestState, { refused }: Inside, answer: 
 }
 
 /**
- * A raise: its kind and where it came from. What it said only where that is known to hold no value: in what refuses, and in
- * what is wrong with an answer.
+ * Writes an exception: its kind and its stack. Its text is written only where it cannot hold a value: for a refusal, and for
+ * an answer that cannot be written.
  */
 export function logRaise(request: RequestState, refusal: Refusal, thrown: unknown): void {
   const raised = raisedOf(thrown);
@@ -143,7 +143,7 @@ export function logRaise(request: RequestState, refusal: Refusal, thrown: unknow
   });
 }
 
-/** A raise of what only looks on, which changes nothing of the answer. */
+/** Writes an exception of a tracer or a meter, which does not change the answer. */
 export function logFault(request: RequestState, what: string, thrown: unknown): void {
   const raised = raisedOf(thrown);
   line(request, "error", `${request.method} ${request.path}: ${what} raised`, {
@@ -153,7 +153,7 @@ export function logFault(request: RequestState, what: string, thrown: unknown): 
   });
 }
 
-/** What the application answered and had not declared: a bug. */
+/** Writes that the application answered what it had not declared, which is a bug. */
 export function logUndeclared(request: RequestState, undeclared: string): void {
   line(request, "error", undeclared, { "url.path": request.path, "http.route": request.route?.route.pattern });
 }
@@ -172,8 +172,8 @@ function line(request: RequestState, level: Level, message: string, fields: LogF
 }
 
 /**
- * Opens a request's span where one is recorded. What method a client makes up is not a name of its own (OpenTelemetry's
- * semantic conventions for HTTP).
+ * Opens a request's span, if there is a tracer. A method that is not known is `HTTP` in its name (OpenTelemetry's semantic
+ * conventions for HTTP).
  */
 export function openSpan(request: RequestState): void {
   const tracer = request.app.tracer ?? registeredTracer(request.otel);
@@ -188,7 +188,7 @@ export function openSpan(request: RequestState): void {
   });
 }
 
-/** Ends it: what was answered, and by which route. It is told of no header, query, body or parameter. */
+/** Ends the span with the answer and its route. It gets no header, query, body or parameter. */
 export function endSpan(request: RequestState, span: OpenSpan, { status, refused }: Answer, size: number): void {
   const pattern = request.route?.route.pattern;
   if (pattern !== undefined) {
@@ -208,7 +208,7 @@ export function endSpan(request: RequestState, span: OpenSpan, { status, refused
   span.end();
 }
 
-/** Takes down what a request was answered with and how long that took, where anybody measures. */
+/** Counts the answer and its duration, where metrics are recorded. */
 export function measureRequest(request: RequestState, { status }: Answer): void {
   if (request.isCounted) figures.requests--;
   request.isCounted = false;

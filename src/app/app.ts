@@ -23,97 +23,97 @@ import { TrustedProxies } from "./proxies.ts";
 import type { ProxyHeader } from "./proxies.ts";
 import type { SecureHeaders } from "../security/secure-headers.ts";
 
-/** What an app may be made with. */
+/** The options of an app. */
 export interface AppOptions {
-  /** What the routes' `Dep.ofResource` read; each once. */
+  /** The resources that the routes read with `Dep.ofResource`, each once. */
   readonly resources?: readonly Supplied[];
-  /** Answers a path that no route names, in place of the 404; its own status is sent. */
+  /** Answers a path without a route, instead of the 404, with a status of its own. */
   readonly notFound?: (request: RequestRecord) => Awaitable<Answer | Response>;
   /** Whether `/orders/` is another path than `/orders` (the default), or answers 308 to it. */
   readonly trailingSlash?: "strict" | "redirect";
   /**
-   * Whether what a page of another site sends is refused with 403 `cross_origin`: any method but `GET`, `HEAD` and
-   * `OPTIONS`, and a WebSocket. True unless set; without it forms and cookies are protected by nothing but `SameSite`.
+   * Whether requests from pages of other sites are refused with 403 `cross_origin`: any method but `GET`, `HEAD` and
+   * `OPTIONS`, and a WebSocket. True unless set. Without it, only `SameSite` protects forms and cookies from CSRF.
    */
   readonly checkOrigin?: boolean;
-  /** Other sites whose pages may send what changes something, each as a browser writes it: `https://shop.example`. */
+  /** Other sites whose pages may send unsafe requests, each as a browser writes its origin: `https://shop.example`. */
   readonly trustedOrigins?: readonly string[];
   /** Bytes of a body held whole: 1 MiB unless set. A longer one is 413. */
   readonly maxBody?: number;
   /**
-   * How many problems an `invalid` answer lists: 1,000 unless set. It says how many more there are, in `more`. A line of the
-   * log has 100 of them at most.
+   * The most problems that an `invalid` answer lists: 1,000 unless set. Its `more` counts the others. A log line has at most
+   * 100 problems.
    */
   readonly maxProblems?: number;
-  /** Bytes of bodies held at once over all requests: 64 MiB unless set. Past that a body is refused with 503 `busy`. */
+  /** The most bytes of bodies held by all requests: 64 MiB unless set. A body that does not fit is refused with 503 `busy`. */
   readonly bodyBudget?: number;
   /**
-   * Bytes of them that one client holds: an eighth of `bodyBudget`, and never less than `maxBody`, unless set. Past that it is
-   * refused as above, and everybody else is served. A client is the address that `client` tells, and of IPv6 its /64; where
-   * none is told (`app.fetch` with no `peer`, a Worker, a Unix socket) there is no share.
+   * The most of these bytes for one client: an eighth of `bodyBudget`, and at least `maxBody`, unless set. More is refused with
+   * 503 `busy`, while other clients are served. A client is the address of `client`, and of IPv6 its /64. Where no address is
+   * known (`app.fetch` without a `peer`, a Worker, a Unix socket) there is no share.
    */
   readonly bodyShare?: number;
   /**
-   * Addresses, CIDR ranges (`10.0.0.0/8`) or `unix:<path>` of the proxies in front, whose forwarding headers are
-   * believed: `client`, the host, whether it came by HTTPS, and the request's id. None by default.
+   * Addresses, CIDR ranges (`10.0.0.0/8`) or `unix:<path>` of the reverse proxies whose forwarding headers are trusted: the
+   * client's address, the host, whether the client uses HTTPS, and the request's id. Empty by default.
    */
   readonly trustedProxies?: readonly string[];
-  /** Which of the two they speak by, with `x-forwarded-host` and `-proto`: `x-forwarded-for` unless set. */
+  /** Which header they write: `x-forwarded-for` (with `x-forwarded-host` and `-proto`) unless set, or `forwarded`. */
   readonly proxyHeader?: ProxyHeader;
   /**
-   * Where spans go: `Trace.otlp(…)` or `Trace.exporter(…)`. Without it they go to the provider that the application has
-   * registered with `@opentelemetry/api`, if it has; otherwise none is made.
+   * Exports spans: `Trace.otlp(…)` or `Trace.exporter(…)`. Without it spans go to the provider that the application registered
+   * with `@opentelemetry/api`, if there is one.
    */
   readonly trace?: Exporter;
-  /** The clock that `now` and the `date` header read. */
+  /** The clock of `now` and of the `Date` header. */
   readonly now?: () => Date;
-  /** Other sites whose pages may read the answers: none unless set. */
+  /** Other sites whose pages may read the responses (CORS): no site unless set. */
   readonly cors?: Cors;
-  /** Headers that hold browsers to what the pages are meant to do: none unless set. */
+  /** Security headers such as `Content-Security-Policy`: no header unless set. */
   readonly secureHeaders?: SecureHeaders;
-  /** What stands around every answer, outermost first. */
+  /** Middleware around every answer, outermost first. */
   readonly middleware?: readonly Middleware[];
-  /** Codes that `notFound` and middleware may answer with. */
+  /** The codes that `notFound` and middleware may refuse with. */
   readonly codes?: readonly Code[];
 }
 
-/** What a listener knows of a connection and a `Request` cannot say. */
+/** The connection of a `Request`, which has no field for it. */
 export interface Connection {
-  /** The address that opened it. */
+  /** The address of the client. */
   readonly peer?: string;
 }
 
 /**
- * A whole application as a pure function. As the default export of a module it is served by `bun run`, `deno serve` and Workers,
- * each with its own limits, and without sockets; `serve` of `usher-http/bun`, `usher-http/deno` and `usher-http/node` has more.
+ * A whole application as a pure function. As the default export of a module, `bun run`, `deno serve` and Workers serve it, each
+ * with its own limits and without sockets. `serve` of `usher-http/bun`, `usher-http/deno` and `usher-http/node` does more.
  */
 export interface App {
   /**
-   * Answers a request; needs no socket, and never rejects. Whoever cancels the body of an answer, as servers do whose client
-   * leaves, or aborts the request is a client that has gone.
+   * Answers a request without a socket. Never rejects. Cancelling the body of the response, as a server does when its client
+   * disconnects, or aborting the request aborts `clientGone`.
    */
   readonly fetch: (request: Request, connection?: Connection) => Promise<Response>;
   readonly routes: readonly Route[];
-  /** For listeners: the same way, without a `Request` and a `Response`. */
+  /** For listeners: the same, without a `Request` and a `Response`. */
   readonly answer: (exchange: Exchange) => MaybePromise<WireResponse>;
-  /** For listeners: the route of a method and a target, for an exchange that has it found already. */
+  /** For listeners: finds the route of a request, for `Exchange.match`. */
   readonly match: (method: string, target: string) => Match<CompiledRoute> | undefined;
   /**
-   * The app is stopping: from now on it is not ready (`Health.routes`). In a server that is not its own its streams of events
-   * end, which that server would wait for; where `serve` listens, `server.stop()` does all of it. Not named `stop`: Bun takes a
-   * default export with a `stop` for a server that listens already, and serves nothing.
+   * Starts to stop: readiness (`Health.routes`) fails from now on. In another framework's server the event streams end, since
+   * that server would wait for them. Where `serve` listens, call `server.stop()` instead, which includes this. Not named `stop`:
+   * Bun takes a default export with a `stop` for a server that is listening already, and serves nothing.
    */
   readonly drain: () => void;
-  /** For listeners: calls it once the app is stopping. */
+  /** For listeners: calls `act` once the app is stopping. */
   readonly onDrain: (act: () => void) => void;
-  /** For listeners: sends the spans that wait. Undefined where the app has no exporter of its own. */
+  /** For listeners: exports the queued spans. Undefined where the app has no exporter. */
   readonly flush: (() => Promise<void>) | undefined;
 }
 
 /**
- * Makes an app of its routes: what matches, reads and writes is compiled once, and everything wrong with it is told here.
+ * Makes an app of its routes. Compiles everything once, and reports every wrong declaration.
  *
- * @throws DeclarationError naming every declaration the framework refuses, with its route.
+ * @throws DeclarationError naming every declaration that is refused, with its route.
  */
 export function make(routes: readonly Route[], options: AppOptions = {}): App {
   const { resources = [], codes = [], maxProblems = maxListedProblems } = options;
@@ -194,7 +194,7 @@ function compileCors(
   return { policy, table, covers: (route) => set.has(route) };
 }
 
-// A collector that is down keeps nobody from stopping.
+// The stop of a server does not wait longer for a collector that is down.
 const flushMs = 5000;
 
 function bodyLimits(options: AppOptions, problems: string[]): Pick<CompiledApp, "maxBody" | "budget"> {
@@ -203,7 +203,7 @@ function bodyLimits(options: AppOptions, problems: string[]): Pick<CompiledApp, 
     if (limit === undefined || (Number.isSafeInteger(limit) && limit >= 0)) continue;
     problems.push(`${name} is a whole number of bytes, 0 or more, and not ${limit}`);
   }
-  // With less, a client could never send what `maxBody` allows.
+  // With a smaller share, a client could never send a body of `maxBody`.
   const share = bodyShare ?? Math.max(Math.floor(bodyBudget / 8), maxBody);
   return { maxBody, budget: new BodyBudget(bodyBudget, share) };
 }
@@ -217,7 +217,7 @@ function matchOf(table: Router<CompiledRoute>, method: string, target: string): 
   }
 }
 
-// What a runtime hands over beside a request is its own: Bun its server, Workers their bindings.
+// A runtime passes its own object as the second argument: Bun its server, Workers the bindings.
 function peerOf(connection: Connection | null | undefined): string {
   const peer: unknown = connection?.peer;
   return typeof peer === "string" ? peer : "";

@@ -2,16 +2,16 @@ import { figures } from "../telemetry/measure.ts";
 
 /** A request that holds bytes of its body. */
 export interface BodyHolding {
-  /** Bytes it holds, which its budget counts. */
+  /** Bytes it holds, counted in the budget. */
   held: number;
-  /** The network of its client, whose share it takes of; undefined where no address is known. Always the same. */
+  /** The network of its client, which has one share; undefined where no address is known. It never changes. */
   readonly network: string | undefined;
 }
 
 /**
- * Bytes of bodies held at once, over all requests of an app and by one client. Who holds how much is counted only while all
- * of it is more than one client's share: to ask a runtime for an address takes a request up to 500 ns. What a client had sent
- * before, and then left while its handler ran, is nobody's: with it one client holds two shares at most.
+ * Bytes of bodies held at once, by all requests of an app and by one client. Bytes are counted per client only while the
+ * total is more than one share: asking a runtime for an address costs a request up to 500 ns. Bytes received before that are
+ * in no client's count, so a client holds two shares at most.
  */
 export class BodyBudget {
   readonly #limit: number;
@@ -20,10 +20,10 @@ export class BodyBudget {
   readonly #holders = new Set<BodyHolding>();
   /** Bytes held, by network; undefined while they are not counted. */
   #counts: Map<string, number> | undefined = undefined;
-  /** How many bodies are let go, while there is no need to count them, before they are counted no more. */
+  /** How many more bodies are released before counting per client stops, while the total is small. */
   #keptFor = 0;
 
-  /** @param share Bytes that one client may hold. */
+  /** @param share The most bytes that one client may hold. */
   constructor(limit: number, share: number) {
     this.#limit = limit;
     this.#share = share;
@@ -37,7 +37,7 @@ export class BodyBudget {
     return network === undefined || (this.#counted().get(network) ?? 0) + bytes <= this.#share;
   }
 
-  /** Takes room for bytes that arrived; false where there is none. */
+  /** Takes room for bytes that arrived; false if there is no room. */
   take(holding: BodyHolding, bytes: number): boolean {
     if (!this.hasRoom(holding, bytes)) return false;
     if (holding.held === 0 && bytes > 0) this.#holders.add(holding);
@@ -63,7 +63,7 @@ export class BodyBudget {
     const counts = new Map<string, number>();
     for (const { network, held } of this.#holders) count(counts, network, held);
     this.#counts = counts;
-    // To count them took a step for each: so many may go before they are counted again.
+    // Counting took one step for each holder, so as many are released before counting may start again.
     this.#keptFor = this.#holders.size;
     return counts;
   }

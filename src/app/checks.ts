@@ -6,7 +6,7 @@ import type { Code } from "../refusals.ts";
 import type { Segment } from "../routing/path.ts";
 import type { Route } from "../routing/route.ts";
 
-/** What keeps an app from being made: each sentence names the route and the thing. */
+/** Every declaration that `App.make` refuses, each with its route. */
 export class DeclarationError extends Error {
   override readonly name: string = "DeclarationError";
   readonly problems: readonly string[];
@@ -19,13 +19,13 @@ export class DeclarationError extends Error {
   }
 }
 
-/** A route with what its inputs are made of, which is walked once. */
+/** A route with all nodes of its inputs. */
 export interface Declared {
   readonly route: Route;
   /** `GET /orders/{order_id}`. */
   readonly name: string;
   readonly nodes: readonly DepNode[];
-  /** The codes it may refuse with: its own, then its inputs'. */
+  /** The codes of its refusals: its own, then those of its inputs. */
   readonly codes: readonly Code[];
 }
 
@@ -36,7 +36,7 @@ export function declared(route: Route): Declared {
   return { route, name: `${route.method} ${route.pattern}`, nodes, codes };
 }
 
-/** The rules of declaration that one route breaks by itself. */
+/** What is wrong with one route. */
 export function checkRoute(declared: Declared, resources: ReadonlyMap<string, unknown>): readonly string[] {
   const problems: string[] = [];
   checkMethod(declared, problems);
@@ -46,7 +46,7 @@ export function checkRoute(declared: Declared, resources: ReadonlyMap<string, un
   return problems;
 }
 
-/** The rules that routes break together. */
+/** What is wrong between routes. */
 export function checkTogether(
   routes: readonly Declared[],
   resources: readonly Supplied[],
@@ -55,14 +55,14 @@ export function checkTogether(
   return [...checkClashes(routes), ...checkSupplied(resources), ...checkCodes(routes, codes)];
 }
 
-/** Every node of a route's inputs, each once, what it is made from before it. */
+/** Every node of a route's inputs, once each, dependencies first. */
 function nodesOf({ inputs }: Route): readonly DepNode[] {
   const nodes: DepNode[] = [];
   for (const name in inputs) addNodes(inputs[name] as AnyDep, nodes);
   return nodes;
 }
 
-// A route's nodes are so few that a list is searched sooner than a set is made.
+// A route has so few nodes that searching a list is faster than making a Set.
 function addNodes({ node }: AnyDep, nodes: DepNode[]): void {
   if (nodes.includes(node)) return;
   for (const dep of node.from) addNodes(dep, nodes);
@@ -96,7 +96,7 @@ function checkPath({ route, name }: Declared, problems: string[]): void {
   }
 }
 
-/** Where the first parameter of a name stands; -1 where there is none. */
+/** The index of the first parameter with a name; -1 if there is no such parameter. */
 function takerOf(segments: readonly Segment[], name: string): number {
   return segments.findIndex((segment) => typeof segment === "object" && segment.name === name);
 }
@@ -145,7 +145,7 @@ function checkParameter(
   }
 }
 
-/** What a parameter reads, in a word. */
+/** What a parameter reads, for a message. */
 function kindOf(parameter: Exclude<Segment, string>): string {
   if (parameter.kind === "rest") return "rest";
   const { kind, format, type } = parameter.codec.text ?? { type: "string" };
@@ -162,7 +162,7 @@ function checkAnswer({ route, name }: Declared, problems: string[]): void {
   for (let i = 0; i < statuses.length; i++) {
     const [status] = statuses[i] as (typeof statuses)[number];
     if (kind === "response") {
-      // 101 is a takeover's.
+      // `Answer.takeover` answers 101.
       if (!Number.isInteger(status) || (status < 200 && status !== 101) || status > 599) {
         problems.push(`${name} lists ${status}, which no answer has`);
       }
@@ -178,8 +178,8 @@ function checkAnswer({ route, name }: Declared, problems: string[]): void {
   }
 }
 
-// Two routes of one method clash where every segment of theirs could be the same text with the same rank. A parameter
-// that declines never clashes: of two alike the first listed is asked first.
+// Two routes of one method clash where one text could match each pair of segments with the same rank. A parameter with
+// `unparsed: "next-route"` never clashes: the router tries equal ones in the order of the list.
 function checkClashes(routes: readonly Declared[]): readonly string[] {
   const problems: string[] = [];
   const taken = new Map<string, Declared>();
@@ -215,7 +215,7 @@ function checkCodes(routes: readonly Declared[], codes: readonly Code[]): readon
   const meanings = new Map<string, { readonly code: Code; readonly where: string }>();
   const check = (code: Code, where: string): void => {
     const known = meanings.get(code.name);
-    // One value, however often it is declared, is looked at once.
+    // A code declared many times is checked once.
     if (known?.code === code) return;
     for (const problem of codeProblems(code, where)) problems.add(problem);
     if (known === undefined) meanings.set(code.name, { code, where });

@@ -24,15 +24,15 @@ export interface MiddlewareRequest extends RequestRecord {
 }
 
 /**
- * What stands around every answer of an app. `next` answers with what is inside: the routes, the cross-origin check, and
+ * A function around every answer of an app. `next` answers with what is inside: the routes, the cross-origin check, and
  * the answers where no route matches. It never rejects, since an exception inside is a 500, and it is called once at most.
  * Middleware may answer instead, or make another answer of it. It reads no body, and cannot choose another route.
  */
 export type Middleware = (request: MiddlewareRequest, next: () => Promise<Answer>) => Awaitable<Answer | Response>;
 
-/** What access lines have in common that tell of one route and one status: the pieces between what differs. */
+/** The constant parts of the access lines of one route and one status. */
 export interface AccessTexts {
-  /** The status that they are for. */
+  /** The status. */
   readonly for: number;
   readonly level: string;
   readonly status: string;
@@ -41,46 +41,46 @@ export interface AccessTexts {
   readonly route: string;
 }
 
-/** A route with all that can be known before a request comes. */
+/** A route, compiled before its first request. */
 export interface CompiledRoute {
   readonly route: Route;
   readonly plan: Plan;
-  /** The answer that what the handler returned stands for: a refusal's, or what the route's `Returns` makes of it. */
+  /** Makes the answer of what the handler returned: a refusal's, or the one of the route's `Returns`. */
   readonly answerOf: (returned: unknown) => Answer;
-  /** Names of the codes it or its inputs declare. */
+  /** Names of the codes that the route or its inputs declare. */
   readonly codes: ReadonlySet<string>;
   /** Whether its inputs may read the request's body. */
   readonly readsBody: boolean;
   /** The statuses it lists; undefined where its handler cannot choose one. */
   readonly statuses: ReadonlySet<number> | undefined;
-  /** What keeps a request from opening the route's socket; undefined for a route that opens none. */
+  /** Checks the handshake of the route's socket, and refuses a wrong one; undefined for a route without a socket. */
   readonly opens: ((request: InputRequest, canUpgrade: boolean) => Refusal | undefined) | undefined;
-  /** Whether it makes a socket of a connection: always, where the request asks for an upgrade, or never. */
+  /** Whether the route takes the connection over: always, where the request has an `Upgrade`, or never. */
   readonly sockets: "always" | "upgrade" | "never";
   readonly accessLevel: Level;
-  /** What its access lines were put together from last. */
+  /** Cached by the access log. */
   accessTexts: AccessTexts | undefined;
 }
 
-/** A policy of sharing with other sites, among an app's routes. */
+/** A CORS policy and the routes it covers. */
 export interface CompiledCors {
   readonly policy: CorsPolicy;
-  /** The routes it is for. */
+  /** The routes it covers. */
   readonly table: Router<unknown>;
   readonly covers: (route: Route | undefined) => boolean;
 }
 
-/** An app with all that can be known before a request comes. */
+/** An app, compiled before its first request. */
 export interface CompiledApp {
   readonly table: Router<CompiledRoute>;
-  /** Names of the codes of the application's that what is no route may answer with. */
+  /** Names of the codes that `notFound` and middleware may refuse with. */
   readonly codes: ReadonlySet<string>;
   readonly notFound: ((request: RequestRecord) => Awaitable<Answer | Response>) | undefined;
   readonly redirectsSlash: boolean;
-  /** Those believed beside its own host; undefined where origins are not checked. */
+  /** The origins that are trusted besides the own host; undefined where origins are not checked. */
   readonly trustedOrigins: ReadonlySet<string> | undefined;
   readonly cors: CompiledCors | undefined;
-  /** Outermost first; undefined where there is none. */
+  /** Outermost first; undefined without middleware. */
   readonly middleware: readonly Middleware[] | undefined;
   readonly secureHeaders: SecureHeaders | undefined;
   /** Resources, by name. */
@@ -88,17 +88,17 @@ export interface CompiledApp {
   readonly maxBody: number;
   readonly maxProblems: number;
   readonly budget: BodyBudget;
-  /** Undefined where none is trusted. */
+  /** Undefined where no proxy is trusted. */
   readonly proxies: TrustedProxies | undefined;
-  /** Where spans go, if the app says so itself. */
+  /** The app's own tracer, if it has one. */
   readonly tracer: Tracer | undefined;
-  /** The application's clock, where it brings one. */
+  /** The application's clock, if it has one. */
   readonly now: (() => Date) | undefined;
-  /** Set once, by its listener. */
+  /** Set once, by the listener. */
   isStopping: boolean;
 }
 
-/** A route ready for requests, or what its shapes cannot be read or written as. */
+/** A compiled route, or why its shapes cannot be compiled. */
 export function compile(
   declared: Declared,
   supplied: ReadonlyMap<string, unknown>,
@@ -112,9 +112,9 @@ export function compile(
 }
 
 /**
- * What can be refused is made at once: the writer of an answer, and a plan that reads a body, whose shape may be none.
- * The rest waits for the route's first request, 10 µs later then and 0.1 ms where it is the process's first: a test or an
- * isolate asks few of its routes, and `App.make` of 1,000 takes 7.1 ms with every plan and 6.0 without.
+ * What `App.make` can refuse is compiled at once: the writer of an answer, and a plan that reads a body by a shape. Any other
+ * plan is made at the route's first request, which takes 10 µs (0.1 ms for the first of the process): a test or an isolate
+ * calls few of its routes, and `App.make` of 1,000 takes 7.1 ms with every plan and 6.0 without.
  */
 class ReadyRoute implements CompiledRoute {
   readonly route: Route;
@@ -140,7 +140,7 @@ class ReadyRoute implements CompiledRoute {
     };
     this.statuses = node.several ? new Set(node.statuses.map(([status]) => status)) : undefined;
     this.opens = node.opens;
-    // An answer of the route's own may be a takeover.
+    // `Returns.response` may answer with a takeover.
     this.sockets = node.opens !== undefined ? "always" : node.kind === "response" ? "upgrade" : "never";
     this.accessLevel = route.meta.find(access) ?? "info";
     this.#declared = declared;

@@ -10,7 +10,7 @@ export function internalRefusal(detail: string | undefined): Refusal<"internal">
   return new Refusal(internal, sentences.get("internal") as string, options);
 }
 
-/** What a thrown value is answered with: a refusal as if it had been returned, and anything else as a bug. */
+/** The refusal that answers a thrown value: a thrown refusal itself, and 500 `internal` for anything else. */
 export function refusalOf(thrown: unknown): Refusal {
   if (isTellable(thrown)) return thrown;
   if (isA(RefusingError, thrown) && isTellable(thrown.refusal)) return thrown.refusal;
@@ -18,15 +18,15 @@ export function refusalOf(thrown: unknown): Refusal {
   return internalRefusal(isA(Unwritable, thrown) ? thrown.message : undefined);
 }
 
-/** How loud a refusal's detail is said. Busy is no bug: the server is doing what it should. */
+/** The log level of a refusal's detail. `busy` is a warning: the server works as it should. */
 export function levelOf({ code }: Refusal): Level {
   return code.status >= 500 && code.name !== "busy" ? "error" : "warn";
 }
 
-/** What the log is told of a raise that no answer tells of any more: a stream's, or a socket's. */
+/** The log fields of an exception after the answer was sent: in a stream or a socket. */
 export interface RaisedFailure {
   readonly level: Level;
-  /** What goes behind the line's own words: what refuses says why, and nothing else does. */
+  /** Ends the message: a refusal's code and detail, and nothing for any other exception. */
   readonly why: string;
   readonly fields: LogFields;
 }
@@ -46,19 +46,19 @@ export function failureOf(thrown: unknown): RaisedFailure {
   };
 }
 
-/** What a thrown value tells the log, where it is a bug: a refusal says why itself. */
+/** Kind and stack of a thrown value for the log; undefined for a refusal, which has its own detail. */
 export function raisedOf(thrown: unknown): Raised | undefined {
   return isTellable(thrown) ? undefined : describeRaised(thrown);
 }
 
 const nothing: LogFields = {};
 
-/** Logs what a listener has to say of itself, and of no request. */
+/** Logs an event of a listener that belongs to no request. */
 export function logListener(level: Level, message: string, fields: LogFields = nothing): void {
   log({ level, source: "framework.http", message, fields, context: undefined });
 }
 
-/** A head that is no request has a line of its own, and no access line. */
+/** Logs a malformed request head, which has no access line. */
 export function logRefusedHead(status: number, why: string): void {
   logListener("info", `refused a request head: ${status} ${why}`);
 }
@@ -68,7 +68,7 @@ export function logStopped(cut: number, drainMs: number): void {
   else logListener("warn", `stopped with ${cut} requests unanswered after ${drainMs / 1000}s`);
 }
 
-/** What a runtime reports as gone wrong in a request of its own accord: a bug, of it or of ours. */
+/** Logs an error that a runtime reported by itself: a bug of the runtime's or of the framework's. */
 export function sayReported(error: unknown): void {
   logRaised("the runtime reported an error", error);
 }

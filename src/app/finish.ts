@@ -113,7 +113,7 @@ export function failureAnswer(request: RequestState, thrown: unknown): Answer {
     const answered = refusal.detail === undefined || refusal === thrown ? refusal : withoutDetail(refusal);
     return refusalAnswer(listing(request.maxProblems, answered));
   } catch (unwritten) {
-    // A refusal that JavaScript made with a code that is none, or with members that JSON cannot write.
+    // A refusal that JavaScript made with an invalid code, or with members that JSON cannot write.
     const internal = internalRefusal(undefined);
     logRaise(request, internal, unwritten);
     return refusalAnswer(internal);

@@ -4,21 +4,21 @@ import { addressBytes, isWithin, readRange, withoutPort } from "../http/addresse
 import type { AddressRange } from "../http/addresses.ts";
 import { stripped } from "../http/fields.ts";
 
-/** What a trusted proxy says of the request it passed on. */
+/** What the forwarding headers of a trusted proxy say about the request. */
 export interface ProxyWord {
-  /** Who came to the outermost trusted proxy; undefined where none is told. */
+  /** The address that connected to the outermost trusted proxy; undefined where the headers name no address. */
   readonly client: string | undefined;
   readonly host: string | undefined;
   readonly proto: string | undefined;
 }
 
-/** The headers proxies tell of the client by. */
+/** The headers by which proxies forward the address of the client. */
 export type ProxyHeader = "x-forwarded-for" | "forwarded";
 
 /** The values of a header, one for each line. */
 export type HeaderLines = (name: string) => readonly string[];
 
-/** The proxies whose forwarding headers are believed, and by which of the two families they speak. */
+/** The proxies whose forwarding headers are trusted, and which family of headers they write. */
 export class TrustedProxies {
   readonly #ranges: readonly AddressRange[];
   readonly #sockets: ReadonlySet<string>;
@@ -30,7 +30,7 @@ export class TrustedProxies {
     this.#header = header;
   }
 
-  /** Undefined where none is trusted; what cannot be read is told to `wrong`. */
+  /** Undefined where no proxy is trusted. `wrong` gets each entry that cannot be read. */
   static read(
     texts: readonly string[],
     header: ProxyHeader,
@@ -57,7 +57,7 @@ export class TrustedProxies {
     return address !== undefined && this.#ranges.some((range) => isWithin(address, range));
   }
 
-  /** What is said of a request whose peer is trusted. */
+  /** Reads the forwarding headers of a request whose peer is trusted. */
   word(lines: HeaderLines): ProxyWord {
     return this.#header === "forwarded" ? this.#forwarded(lines) : this.#xForwarded(lines);
   }
@@ -81,8 +81,8 @@ export class TrustedProxies {
   }
 
   /**
-   * Each proxy writes who came to it at the end, so what stands left of an address that is not trusted is that one's own
-   * claim. A hop that names no address ends the walk: what is behind it cannot be known.
+   * Each proxy appends the address that connected to it, so everything left of an address that is not trusted is a claim of
+   * that client. A hop without an address ends the search: what is left of it is unknown.
    */
   #rightmostUntrusted(hops: readonly (string | undefined)[]): string | undefined {
     for (const hop of hops.toReversed()) {
@@ -99,7 +99,7 @@ function listOf(lines: readonly string[]): readonly string[] {
   return items.map((item) => stripped(item)).filter((item) => item !== "");
 }
 
-/** The address of a hop, without its port and brackets; an IPv4 one written as IPv6 is told as IPv4. */
+/** The address of a hop without port and brackets; an IPv4 address that is mapped to IPv6, as IPv4. */
 function addressOf(hop: string): string | undefined {
   const bare = withoutPort(hop);
   const bytes = addressBytes(bare);

@@ -28,7 +28,7 @@ import type { Exchange } from "./exchange.ts";
 import { internalRefusal } from "./failures.ts";
 import type { ProxyWord, TrustedProxies } from "./proxies.ts";
 
-/** A controller that aborts with a runtime's signal, and by whoever else learns that the client went. */
+/** A controller that aborts with a runtime's signal. An adapter may abort it, too. */
 export function abortingWith(signal: AbortSignal): AbortController {
   const controller = new AbortController();
   if (signal.aborted) controller.abort();
@@ -41,12 +41,12 @@ export function abortingWith(signal: AbortSignal): AbortController {
 }
 
 /**
- * A request as its work carries it, and whatever outlives its answer. It holds nothing else of the request: Deno keeps
- * the context of every work through the next collections, and with a whole request on each they took half of its time.
+ * The context of a request's work, which may outlive the answer. It does not hold the request: Deno keeps the contexts of all
+ * work through the next garbage collections, and with a whole request in each, collecting took half of its time.
  */
 class RequestContext implements LogContext {
   readonly requestId: string;
-  /** The request's span, while it is open and where it is recorded. */
+  /** The request's span, if it is recorded, while it is open. */
   span: OpenSpan | undefined = undefined;
   #exchange: Exchange | undefined;
   #trace: TraceContext | undefined = undefined;
@@ -56,14 +56,14 @@ class RequestContext implements LogContext {
     this.#exchange = exchange;
   }
 
-  /** The trace it joined or began, whoever records it. */
+  /** The trace that the request joined or began, recorded or not. */
   get trace(): TraceContext {
     if (this.#trace !== undefined) return this.#trace;
     const exchange = this.#exchange as Exchange;
     this.#exchange = undefined;
     return (this.#trace = joinTrace((name) => exchange.lines(name)));
   }
-  /** Reads the trace, if nobody has asked for it, and lets go of what it is read from. */
+  /** Reads the trace, and releases the exchange that it is read from. */
   settle(): void {
     void this.trace;
   }
@@ -82,7 +82,7 @@ class RequestContext implements LogContext {
 }
 
 const noBytes = new Uint8Array();
-/** Bits of an IPv6 address that are one client's network. */
+/** The prefix length of one client's IPv6 network. */
 const ipv6Prefix = 64;
 const nothing: readonly never[] = [];
 const noWord: ProxyWord = { client: undefined, host: undefined, proto: undefined };
@@ -95,7 +95,7 @@ export interface Inside {
   readonly refused: Refusal[];
 }
 
-/** One request: what it asked, read from its exchange, and what its handler set beside its answer. */
+/** The state of one request: what is read from its exchange, and what its handler has set. */
 export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHolding {
   readonly id: string;
   readonly method: string;
@@ -103,28 +103,28 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   readonly path: string;
   readonly search: string;
   captured: readonly string[] = nothing;
-  /** What its method and path lead to, where that is a route. */
+  /** The route of its method and path, if there is one. */
   match: Match<CompiledRoute> | undefined = undefined;
-  /** The route that answers, once nothing stands in its way. */
+  /** The route that answers, set after the cross-origin check. */
   route: CompiledRoute | undefined = undefined;
   /** What the routes answered inside of the app's middleware, where there is any. */
   inside: Inside | undefined = undefined;
   isSent = false;
   bytes: Uint8Array = noBytes;
-  /** It is among the requests that have no answer yet. */
+  /** Whether the metric of active requests counts it. */
   isCounted = true;
-  /** What the application has registered with `@opentelemetry/api`. */
+  /** The provider that the application registered with `@opentelemetry/api`. */
   readonly otel: Registered | undefined = registered();
   readonly isMeasured: boolean = isMeasured(this.otel);
-  /** On the monotonic clock; 0 where nothing is logged or measured. */
+  /** Milliseconds of the monotonic clock; 0 where nothing is logged or measured. */
   readonly startedAt: number = this.isMeasured || isAnyOn() ? performance.now() : 0;
   readonly exchange: Exchange;
   readonly app: CompiledApp;
-  /** There was no room for its body: what of it is still to come is not waited for, and its connection ends. */
+  /** Whether its body did not fit into the budget: the rest is not read, and the connection ends. */
   isOverBudget = false;
   #query: FieldValues | undefined = undefined;
   held = 0;
-  /** Asked for once: of a connection that has ended, a runtime tells no address any more. */
+  /** Cached: a runtime has no address for a connection that has ended. Null where there is no network. */
   #network: string | null | undefined = undefined;
   #word: ProxyWord | undefined = undefined;
   #lateCodes: readonly Code[] = nothing;
@@ -132,7 +132,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   #context: RequestContext | undefined = undefined;
   #headers: (readonly [name: string, value: string])[] | undefined = undefined;
   #cookies: SetCookie[] | undefined = undefined;
-  /** The body as its handler reads it; `"whole"` once it was asked for whole. */
+  /** The reader of the body, if the handler reads it as it arrives; `"whole"` if it is read whole. */
   #reader: { close(): void } | "whole" | undefined = undefined;
   #answered = false;
 
@@ -152,7 +152,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   get span(): OpenSpan | undefined {
     return this.#context?.span;
   }
-  /** Made when first asked for: where nothing is logged or traced, nobody does. */
+  /** Made on first use: a request that is not logged or traced needs no context. */
   get context(): RequestContext {
     return (this.#context ??= new RequestContext(this.id, this.exchange));
   }
@@ -175,12 +175,12 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   get network(): string | undefined {
     if (this.#network === undefined) {
       const { client } = this;
-      // A Unix socket says nothing of who came by it.
+      // A Unix socket has no address of the client.
       this.#network = client === "" || client.startsWith("unix:") ? null : networkOf(client, ipv6Prefix);
     }
     return this.#network ?? undefined;
   }
-  /** A browser drops a `Secure` cookie of a plain loopback page, and of no other: those are its own machine. */
+  /** Whether cookies are `Secure`. False on loopback without TLS, where browsers drop `Secure` cookies. */
   get secure(): boolean {
     if (this.#proxied()?.proto === "https") return true;
     return this.host === undefined || !/^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d*)?$/.test(this.host);
@@ -225,7 +225,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     return undefined;
   }
 
-  /** Reads the body whole into `bytes`; what comes of it is why it could not be read. */
+  /** Reads the whole body into `bytes`; resolves with a refusal if it could not be read. */
   readWhole(): MaybePromise<Refusal | undefined> {
     const { body } = this.exchange;
     this.#reader = "whole";
@@ -262,8 +262,8 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   }
 
   /**
-   * Whether a refusal's code was declared: by the framework, by the route or one of its inputs, or, where the route did not
-   * make it, by the app.
+   * Whether a refusal's code is declared: by the framework, by the route or one of its inputs, or by the app where the route
+   * did not make the refusal.
    */
   declares(name: string, isRoutes: boolean): boolean {
     const declared = (isRoutes ? this.route?.codes : undefined) ?? this.app.codes;
@@ -284,7 +284,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     (this.#headers ??= []).push([name, value]);
   }
 
-  /** Ends the handler's part: what it set goes with its answer, and never with a refusal (contract 4.3). */
+  /** Adds the headers and cookies that the handler set to its answer, unless that is a refusal (contract 4.3). */
   endHandler(answer: Answer): Answer {
     const headers = this.#headers ?? nothing;
     const cookies = this.#cookies ?? nothing;
@@ -301,7 +301,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     if (this.held > 0) this.app.budget.give(this, this.held);
   }
 
-  /** It is logged and measured: what its work carries on from here is told now what could not be read later. */
+  /** Called once it is logged and measured: its context reads now what it could not read later. */
   settle(): void {
     if (this.exchange.forgets === true) this.#context?.settle();
   }
@@ -320,7 +320,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     log({ level: "warn", source: "framework.http", message, fields: {}, context: this.context });
   }
 
-  /** What the proxy that passed the request on says of it; undefined where the peer is none that is trusted. */
+  /** The forwarding headers of a trusted proxy; undefined without trusted proxies. */
   #proxied(): ProxyWord | undefined {
     const { proxies } = this.app;
     if (proxies === undefined) return undefined;
@@ -345,7 +345,7 @@ class WholeBody extends Deferred<Refusal | undefined> implements BodyReceiver {
     let refusal: Refusal | undefined;
     if (isFailure(read)) refusal = bodyRefusal(read);
     else this.#request.bytes = read;
-    // A listener calls back from wherever the bytes arrived, which is not this request's context.
+    // A listener calls this where the bytes arrived, outside of this request's context.
     within(this.#request, () => this.resolve(refusal));
   }
 }
@@ -357,7 +357,7 @@ function passedOnId(proxies: TrustedProxies, exchange: Exchange): string | undef
   return lines.length === 1 && /^[\w.-]{1,64}$/.test(id) && proxies.trusts(exchange.peer) ? id : undefined;
 }
 
-// Only a bind can bring it about: what the app is made of is looked at when it is made.
+// Only inputs that `Dep.bind` found can cause it: `App.make` checks the route's own.
 function bodyReadTwice(route: CompiledRoute | undefined): Refusal {
   return internalRefusal(`${route?.route.pattern} read its body in two ways, where a body is read one way`);
 }

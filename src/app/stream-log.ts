@@ -10,7 +10,7 @@ import type { RequestState } from "./request.ts";
 
 const source = "framework.http";
 
-// What is wrong with a body is the application's bug, and its answer on the wire is not whole.
+// A wrong body is a bug of the application, and its response on the wire is incomplete.
 const wrong: { readonly [End in StreamEnd]?: string } = {
   short: "sent less than the length it was given, so its connection is closed",
   long: "sent more than the length it was given, so its connection is closed",
@@ -19,7 +19,7 @@ const wrong: { readonly [End in StreamEnd]?: string } = {
 
 const asItIs: RaisedFailure = { level: "error", why: "", fields: {} };
 
-/** A streamed body and its request: whose context it is made in, and how its sending ended. */
+/** Runs the producer of a streamed body in its request's context, and logs how the stream ended. */
 export class StreamLog implements StreamRequest {
   readonly #request: RequestState;
   readonly #startedAt = performance.now();
@@ -44,13 +44,13 @@ export class StreamLog implements StreamRequest {
     if (this.#isOver) return;
     this.#isOver = true;
     const { path, context } = this.#request;
-    const said = wrong[how];
-    if (said !== undefined) {
+    const problem = wrong[how];
+    if (problem !== undefined) {
       const { level, why, fields } = how === "failed" ? failureOf(thrown) : asItIs;
       log({
         level,
         source,
-        message: `stream on ${path} ${said}${why}`,
+        message: `stream on ${path} ${problem}${why}`,
         fields: { "url.path": path, ...fields },
         context,
       });
@@ -62,10 +62,10 @@ export class StreamLog implements StreamRequest {
   }
 }
 
-/** What a connection became: its word in the log, and the field of how it ended. */
+/** The log field with the end of a connection, by its kind. */
 const kinds = { socket: "framework.websocket.ended", takeover: "framework.takeover.ended" } as const;
 
-/** What a connection became, and the request that it did by: whose context it is spoken in, and how it ended. */
+/** Runs the handler of a socket or a takeover in its request's context, and logs how the connection ended. */
 export class ConnectionLog implements SocketRequest {
   readonly #request: RequestState;
   readonly #kind: keyof typeof kinds;

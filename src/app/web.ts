@@ -21,7 +21,7 @@ export class FetchExchange implements Exchange {
 
   constructor(request: Request, peer: string) {
     const { url } = request;
-    // The URL is absolute and already parsed: what is behind its authority is the path.
+    // The URL is absolute and normalised: the path begins after the authority.
     const path = url.indexOf("/", url.indexOf("//") + 2);
     this.method = request.method;
     this.target = path === -1 ? "/" : url.slice(path);
@@ -34,7 +34,7 @@ export class FetchExchange implements Exchange {
     return (this.#going ??= abortingWith(this.#request.signal)).signal;
   }
 
-  /** The client took no more of its answer. */
+  /** The client cancelled the response. */
   left(): void {
     this.#going?.abort();
   }
@@ -90,7 +90,7 @@ class RequestBody implements BodySource {
   }
 }
 
-/** Whether a body is announced: it would have to be read before the connection speaks anything else (RFC 9110 §7.8). */
+/** Whether a request announces a body, which would have to be read before an upgrade (RFC 9110 §7.8). */
 export function announcesBody({ headers }: Request): boolean {
   return Number(headers.get("content-length") ?? 0) !== 0 || headers.has("transfer-encoding");
 }
@@ -115,50 +115,51 @@ export async function fetchFrom(
   }
 }
 
-/** A bare 500, where the platform made no `Response` of an answer, or where what was to be answered is no `Request`. */
+/** A bare 500, where the platform threw for a `Response`, or the argument of `app.fetch` is not a `Request`. */
 export function unmade(thrown: unknown): Response {
   sayReported(thrown);
   return new Response(null, { status: 500 });
 }
 
-/** The answer to an exchange as a standard `Response`: of whoever cancels its body, the client has gone. */
+/** The answer to an exchange as a standard `Response`. Cancelling its body aborts `clientGone`. */
 export function responseTo(exchange: FetchExchange, sent: WireResponse): Response {
   const { body } = sent;
   return responseOf(sent, isStream(body) ? readable(body, exchange) : undefined);
 }
 
-/** An answer as a standard `Response`, for a runtime that tells the length of a body itself: a header costs 60 to 380 ns. */
+/** An answer as a standard `Response`, for a runtime that writes `Content-Length` itself: a header costs 60 to 380 ns. */
 export function ownLengthResponseOf(sent: WireResponse): Response {
   return responseOf(sent, undefined, lengthAt(sent));
 }
 
-/** Where a head's length stands that a runtime tells by itself; the head's end where it has to be told. */
+/** The index in the head of a `Content-Length` that the runtime writes itself; the end of the head where it does not. */
 export function lengthAt({ body, head }: WireResponse): number {
   const isMeasured = body !== undefined && body.length !== 0 && head.at(-2) === "content-length";
   return isMeasured ? head.length - 2 : head.length;
 }
 
-/** Whether a head tells a type and an id alone, as nearly every answer's does, up to where its length stands. */
+/** Whether a head has only a type and an id before `until`, as nearly every head does. */
 export function tellsTypeAndId({ head, closes }: WireResponse, until: number): boolean {
   return until === 4 && head[0] === "content-type" && head[2] === "x-request-id" && !closes;
 }
 
 /**
- * An answer as a standard `Response`; of a streamed body its stream is brought.
+ * An answer as a standard `Response`.
  *
- * @param until How much of the head is told.
+ * @param stream The body of a streamed answer.
+ * @param until The end of the head's part that is written.
  */
 export function responseOf(
   { status, head, body, closes }: WireResponse,
   stream?: ReadableStream<Uint8Array>,
   until: number = head.length,
 ): Response {
-  // Headers added to a Response cost half of what those made before it do; the type has to be there from the start.
+  // Appending to a Response costs half of making its Headers before. The type must be there from the start.
   const type = head[0] === "content-type" ? (head[1] as string) : undefined;
-  // The bytes are what is sent: Workers would compress them once more where a `content-encoding` says that they are.
+  // Workers would compress the bytes again where the answer has a `Content-Encoding`.
   const encodeBody = "manual";
   const init = type === undefined ? { status, encodeBody } : { status, encodeBody, headers: { "content-type": type } };
-  // A body of no bytes is a body: without one a runtime would leave out the type that was declared.
+  // An empty body stays a body: without one a runtime would leave out the declared type.
   const bytes = (body as string | Uint8Array<ArrayBuffer> | undefined) ?? null;
   const response = new Response(stream ?? bytes, init);
   const { headers } = response;
@@ -168,7 +169,7 @@ export function responseOf(
   return response;
 }
 
-/** A stream's parts as the platform's own stream, cut at the length they were announced with. */
+/** A streamed body as a `ReadableStream`, cut at its `Content-Length`. */
 function readable(body: StreamBody, exchange: FetchExchange): ReadableStream<Uint8Array> {
   const { length, request } = body;
   const reading = readParts(body);
@@ -176,7 +177,7 @@ function readable(body: StreamBody, exchange: FetchExchange): ReadableStream<Uin
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
     const part = await reading.next();
     if (part === undefined) {
-      // A body that falls short of its length is an error on the wire, and never a whole answer.
+      // A body shorter than its length is an error on the wire, and never a complete response.
       if (length !== undefined && left > 0) throw new Cut("short");
       request?.ended("finished");
       return controller.close();
@@ -192,7 +193,7 @@ function readable(body: StreamBody, exchange: FetchExchange): ReadableStream<Uin
   const failed = (thrown: unknown): never => {
     inBackground(reading.cancel());
     request?.ended(thrown instanceof Cut ? thrown.how : "failed", thrown);
-    // What was raised is the log's to tell, and by its kind alone.
+    // The exception goes to the log alone.
     throw thrown instanceof Cut ? thrown : new Cut("failed");
   };
   const cancel = (): void => {
@@ -203,7 +204,7 @@ function readable(body: StreamBody, exchange: FetchExchange): ReadableStream<Uin
   return new ReadableStream({ pull: (controller) => pull(controller).catch(failed), cancel }, { highWaterMark: 0 });
 }
 
-/** Why a stream is not whole, as whoever reads it is told. */
+/** The error that the reader of an incomplete stream gets. */
 class Cut extends Error {
   readonly how: "short" | "failed";
 
