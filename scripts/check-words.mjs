@@ -1,6 +1,6 @@
 /**
- * Holds plain English (CONTRIBUTING.md) in the comments of the source, in the texts of its errors and warnings, and in its names: the
- * words below say too little or are old, so each has a plain one beside it.
+ * Holds plain English (CONTRIBUTING.md) in the comments of the source, in the texts of its errors and in its names. Each word below has
+ * a plain one next to it, and no sentence of a comment is too long to read once.
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path/posix";
@@ -9,6 +9,11 @@ import { parseSync, Visitor } from "oxc-parser";
 
 /** What is not yet held. The list only gets shorter. */
 const notYet = ["src/security/cors.ts"];
+
+/** Words of a sentence, code in backquotes counted as one: write at most 25. */
+const maxWords = 30;
+// Until its end, the end of its paragraph, a tag of TSDoc, or code.
+const sentence = /(?:(?![.:;?!]\s|\n\s*\n|@\w)[^\0])+/g;
 
 /** In comments and messages. @type {readonly (readonly [words: RegExp, instead: string])[]} */
 const turns = [
@@ -76,6 +81,10 @@ function check(path) {
     ...turns.flatMap(([found, instead]) => {
       return [...prose.matchAll(acrossLines(found))].map((match) => wrong(match.index, match[0], instead));
     }),
+    ...[...prose.matchAll(sentence)].flatMap((match) => {
+      const { length } = match[0].match(/\S*[\w\x01]\S*/g) ?? [];
+      return length > maxWords ? [wrong(match.index, `${length} words in a sentence`, "two sentences")] : [];
+    }),
     ...names.flatMap(([found, instead]) => {
       return [...identifiers].flatMap(([name, at]) => (found.test(name) ? [wrong(at, name, instead)] : []));
     }),
@@ -95,7 +104,7 @@ function lineOf(text, at) {
 /** @typedef {{ readonly start: number, readonly end: number }} Span */
 
 /**
- * The file with a NUL for each character of code, so that each word keeps its place. Code in a comment counts as code.
+ * The file with a NUL for each character of code, and U+0001 for each of code in a comment, so that each word keeps its place.
  *
  * @param {string} text @param {readonly Span[]} spans
  */
@@ -105,7 +114,7 @@ function onlyProse(text, spans) {
   const parts = [];
   let end = 0;
   for (const span of spans.toSorted((one, other) => one.start - other.start)) {
-    const inside = text.slice(span.start, span.end).replace(/`[^`]*`/g, (quoted) => "\0".repeat(quoted.length));
+    const inside = text.slice(span.start, span.end).replace(/`[^`]*`/g, (quoted) => "\x01".repeat(quoted.length));
     parts.push(
       code.slice(end, span.start),
       inside.replace(/^\s*\*|\/\//gm, (mark) => " ".repeat(mark.length)),

@@ -178,7 +178,7 @@ function makeSink(): Sink {
 }
 
 /**
- * A descriptor that never blocks. A pipe and a terminal are opened again, which only Linux can: then they are non-blocking
+ * A descriptor that never blocks. A pipe and a terminal are opened again, which only Linux can. They are then non-blocking
  * for this process only, while descriptor 2 is shared with the parent process. A file never blocks; a socket may.
  */
 function ownDescriptor(): number {

@@ -141,8 +141,8 @@ const discardLimit = 65_536;
 const lingerMs = 1000;
 
 /**
- * The `Response` for Bun. The length of a chunked body is known only at its end: the rest is dropped before the head, which
- * says whether the connection stays open, is sent.
+ * The `Response` for Bun. The length of a chunked body is known only at its end. The rest is dropped before the head is
+ * sent, which says whether the connection stays open.
  */
 export function respond(
   exchange: BunExchange,

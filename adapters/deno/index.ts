@@ -49,8 +49,8 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
 class Listener implements Server {
   readonly app: App;
   readonly deadlines: Deadlines;
-  // Up to 2.9.5 Deno never frees a pending read of a body that is given up: in one piece the received bytes and 6 KB, of a
-  // stream 70 KB.
+  // Up to 2.9.5 Deno never frees a pending read of a body that is given up. In one piece that costs the received bytes and 6
+  // KB, as a stream 70 KB.
   readonly pieceBytes = 16_384;
   unread = 0;
   readonly socket: string | undefined;
@@ -174,9 +174,9 @@ class Listener implements Server {
   }
 
   /**
-   * Whether something must end before Deno refuses new connections. After that Deno drops bodies that still
-   * arrive, closes every socket with its own reason, and the connection of a client that does not read its response can no
-   * longer be closed.
+   * Whether something must end before Deno refuses new connections. After that Deno drops bodies that still arrive and
+   * closes every socket with its own reason. The connection of a client that does not read its response can no longer be
+   * closed.
    */
   get #isHeld(): boolean {
     return (

@@ -21,7 +21,7 @@ export interface DenoSocketServer {
 /**
  * Calls `act` once Deno has checked whether the client of a handshake is still connected. If a client resets before the 101
  * is written, Deno leaks the descriptor and reports nothing (seen with 2.9.5). A timer may run before the connections'
- * events, so it takes more than one: of 3,000 clients that reset within 2 ms, 1,409 leaked a descriptor without a timer, 22
+ * events, so it takes more than one. Of 3,000 clients that reset within 2 ms, 1,409 leaked a descriptor without a timer, 22
  * with two, and 1 with three.
  */
 export function afterLooks(act: () => void, looks = 3): void {

@@ -34,7 +34,7 @@ function waitOnHalfClosed(connection: NodeConnection, sendTimeoutMs: number): vo
 }
 
 /**
- * Calls `act` once the client has gone before its response was complete: when the connection closes, or when the client
+ * Calls `act` once the client has gone before its response was complete. It has gone when the connection closes, or when it
  * half-closes while the response is being made. Whether a half-closed client still reads cannot be known, and a handler with
  * this listener should not work for a client that has gone.
  */

@@ -143,9 +143,10 @@ function makeSink(): Sink {
 }
 
 /**
- * A descriptor that never blocks. A pipe and a terminal are opened again, which only Linux can: descriptor 2 is shared with
- * the parent process, and touching `process.stderr` makes it non-blocking, so writes of every process that shares it would
- * fail when it is full. A socket is made non-blocking by `process.stderr` and belongs to this process. A file never blocks.
+ * A descriptor that never blocks. A pipe and a terminal are opened again, which only Linux can, because descriptor 2 is
+ * shared with the parent process. Touching `process.stderr` would make it non-blocking for all processes that share it, and
+ * their writes would fail when it is full. A socket is made non-blocking by `process.stderr` and belongs to this process. A
+ * file never blocks.
  */
 function ownDescriptor(): number {
   try {

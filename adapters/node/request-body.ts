@@ -212,7 +212,7 @@ export class DrainedBody implements ConnectionBodyReader {
 
 /**
  * Drops an unread body while its response is made or streamed. Node does not read a socket while a body waits to be read,
- * and such a socket reports neither a FIN nor a RST: the handler would wait forever for a client that has gone. After
+ * and such a socket reports neither a FIN nor a RST. The handler would wait forever for a client that has gone. After
  * `discardLimit` bytes, as many are read after each check of the deadlines, so a client that keeps sending is read slowly.
  */
 class Draining implements ConnectionBodyReader, DeadlineListener {

@@ -116,8 +116,8 @@ function closesAfter(exchange: NodeExchange, sent: WireResponse, { stopping }: S
   return isBun && asksForClose(exchange);
 }
 
-// In HTTP/1.0 a body without a length ends with the connection, and a chunked request may have been framed differently by a
-// proxy (RFC 9112 §6.1). Of `keep-alive, close` Node reads only the first.
+// In HTTP/1.0 a body without a length ends with the connection. A proxy may have framed a chunked request differently (RFC
+// 9112 §6.1). Of `keep-alive, close` Node reads only the first.
 function closesHttp10(exchange: NodeExchange, { body }: WireResponse): boolean {
   if (exchange.framing === "chunked" || (isStream(body) && body.length === undefined)) return true;
   return asksForClose(exchange);

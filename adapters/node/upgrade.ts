@@ -25,8 +25,8 @@ const maxHeldBytes = 65_536;
 
 /**
  * Calls `act` once the earlier responses of a `CONNECT` or an `Upgrade` are written, with the bytes that its client sent
- * meanwhile. Node emits the event as soon as it has the head, when the response to a pipelined request may still be written;
- * a second response cannot be assigned to the socket then. Never called if the connection ends before.
+ * meanwhile. Node emits the event as soon as it has the head. The response to a pipelined request may then still be written,
+ * and a second response cannot be assigned to the socket. Never called if the connection ends before.
  *
  * @param head The bytes after the head.
  */
@@ -261,7 +261,7 @@ export class Upgrades {
 }
 
 /**
- * The handshake for `ws`. The app has validated it already, and `ws` has rules of its own: it refuses lists on two lines,
+ * The handshake for `ws`. The app has validated it already, and `ws` has rules of its own. It refuses lists on two lines,
  * another protocol in `Upgrade`, repeated names, and empty elements.
  */
 function handshakeFor({ socket, rawHeaders }: IncomingMessage, { subprotocol }: OpenedSocket): IncomingMessage {

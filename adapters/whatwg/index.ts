@@ -118,7 +118,7 @@ async function dropped(body: NonNullable<WhatwgExchange["body"]>): Promise<boole
 }
 
 /**
- * Closes a connection in two steps after its last response (RFC 9112 §9.6): closing with unread bytes would reset it, and
+ * Closes a connection in two steps after its last response (RFC 9112 §9.6). Closing with unread bytes would reset it, and
  * the client could lose the response.
  */
 function lingerAtEnd(socket: Socket): void {
@@ -173,7 +173,7 @@ function watched(
 }
 
 /**
- * An exchange over the adapter's request, of which only the body is exact: its URL is `Host` and target joined, Node drops
+ * An exchange over the adapter's request, of which only the body is exact. Its URL is `Host` and target joined, Node drops
  * some repeated headers, and its signal never aborts once `AbortSignal.any` has used it. The rest is read from Node's
  * objects.
  */

@@ -19,8 +19,8 @@ export interface WorkerSocket {
 /** Bytes after which a `send` waits: the runtime keeps unsent bytes in memory and does not give their number. */
 const maxAheadBytes = 1_048_576;
 /**
- * How long it waits then. 512 MiB sent at full speed to a client that read everything grew workerd by 170 to 340 MB with one
- * turn of the event loop after each MiB, and by 7 MB with this.
+ * How long it waits then. 512 MiB were sent at full speed to a client that read everything. workerd grew by 170 to 340 MB
+ * with one turn of the event loop after each MiB, and by 7 MB with this.
  */
 const waitMs = 5;
 /** How long a `send` waits for a message of a client that has been silent for too many bytes. */
@@ -47,7 +47,7 @@ export function upgrade(exchange: WorkerExchange, { head }: WireResponse, opened
 
 /**
  * A Worker's WebSocket. The runtime reports neither pings nor how much the client has read, so only messages show that the
- * client is alive: without one, only a limited number of bytes is sent.
+ * client is alive. Without one, only a limited number of bytes is sent.
  */
 export class WorkerTransport implements SocketTransport {
   readonly #socket: WorkerSocket;

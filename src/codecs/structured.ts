@@ -14,8 +14,8 @@ import type { Codec } from "./codec.ts";
 
 const spaces = / */y;
 
-// The framework has its own parser and printer: structured-headers 2.1 reads 1 and 1.0 as one number, reads a date only at
-// the end of the field, and prints some display strings that read back differently.
+// The framework has its own parser and printer. structured-headers 2.1 reads 1 and 1.0 as one number and a date only at the
+// end of the field. It prints some display strings that read back differently.
 function structured<A>(options: {
   readonly expects: string;
   readonly list: boolean;

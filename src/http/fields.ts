@@ -15,8 +15,8 @@ export function httpDate(at: number): string {
 
 /**
  * A part of a field without the SP and HTAB at its ends, the only white space of HTTP (RFC 9110 §5.6.3).
- * `String.prototype.trim` also removes U+00A0 and others, which belong to a name or a value: a browser sends a cookie named
- * U+00A0 and `__Host-sid` for any sibling domain that set it.
+ * `String.prototype.trim` also removes U+00A0 and others, which belong to a name or a value. A browser would send a cookie
+ * named U+00A0 and `__Host-sid` for any sibling domain that set it.
  */
 export function stripped(text: string, from = 0, to: number = text.length): string {
   let start = from;

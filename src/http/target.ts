@@ -67,8 +67,8 @@ const maxCopied = 64;
 // Decoding never throws inside: `decodeURIComponent` throws for a lone `%`, and 1 MiB of those took 7 s on Node 20.
 
 /**
- * Decodes form-encoded text from `start` to `end`: `+` is a space, `%XX` a byte, and a `%` without two hex digits is itself
- * (WHATWG URL §5.1). Null where the bytes are not UTF-8.
+ * Decodes form-encoded text from `start` to `end` (WHATWG URL §5.1). `+` is a space, `%XX` a byte, and a `%` without two hex
+ * digits is itself. Null where the bytes are not UTF-8.
  */
 export function decodeFormText(text: string, start = 0, end: number = text.length): string | null {
   return unescaped(text, start, end, true);

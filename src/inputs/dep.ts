@@ -239,8 +239,8 @@ function reading(from: readonly number[], f: (value: unknown) => unknown): ReadI
 }
 
 /**
- * Chooses an input by the value of another one. The choice is not known in advance, so it is opaque to the API document, and
- * a path parameter that it reads is checked only during a request.
+ * Chooses an input by the value of another one. The choice is not known in advance, so it is opaque to the API document. A
+ * path parameter that it reads is checked only during a request.
  */
 export function bind<A, B, R extends string, Q extends string, W, X>(
   dep: Dep<A, R, W>,

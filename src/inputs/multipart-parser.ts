@@ -135,7 +135,7 @@ class HeadBytes {
   }
 }
 
-// @remix-run/multipart-parser 0.16 is not used: it buffers every part, refuses a body that is cut after its last boundary,
+// @remix-run/multipart-parser 0.16 is not used. It buffers every part, refuses a body that is cut after its last boundary,
 //   and accepts folded lines and repeated parameters.
 
 /** An event of a multipart body. */
@@ -157,8 +157,8 @@ export interface MultipartFailed {
 
 /**
  * The state of the parser. `content` ends with a delimiter, and the preamble is content without a part. A boundary's line is
- * read byte by byte: `boundary` is the state after the boundary, `dash` after the first `-`, `padding` in the white space
- * that a relay may add, `return` after the CR.
+ * read byte by byte. `boundary` is the state after the boundary and `dash` after the first `-`. `padding` is in the white
+ * space that a relay may add, and `return` after the CR.
  */
 type State = "content" | "boundary" | "dash" | "padding" | "return" | "head" | "over";
 

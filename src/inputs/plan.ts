@@ -127,8 +127,9 @@ const failed = Symbol("failed");
 const waiting = Symbol("waiting");
 
 /**
- * Reads a route's inputs that need no body, left to right; one refusal lists the problems of all of them. The reading
- * itself where there is none and the body has to be read next. A refusal that lists no problem, a missing token's, ends the reading at once.
+ * Reads a route's inputs that need no body, left to right; one refusal lists all their problems. Returns the reading itself
+ * if there are none and the body must be read next. A refusal other than a validation error, such as a missing token's, ends
+ * the reading at once.
  */
 export function readHeadInputs(
   plan: Plan,

@@ -76,8 +76,8 @@ export function tags<A>(fields: LogFields, f: () => A): A {
 }
 
 /**
- * A function that keeps this request's id, trace and tags wherever it runs: a listener of an emitter, or a callback of a
- * worker or a pool. Without it, such a callback runs in its caller's context.
+ * A function that keeps this request's id, trace and tags wherever it runs, such as a listener of an emitter or a callback
+ * of a worker. Without it, such a callback runs in its caller's context.
  *
  * @example
  * ```ts

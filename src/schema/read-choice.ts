@@ -51,8 +51,8 @@ type AddProblems = (trials: readonly JsonReading[], reading: JsonReading, value:
 /**
  * Reads a value with the first of several shapes that has no problem with it.
  *
- * Without a cache, nested trials would read an inner value once for each shape of every level, and a body of some kilobytes
- * would take years. So the outcome for a value within a trial is kept until the body is read.
+ * Without a cache, nested trials would read an inner value once for each shape of every level: years for a body of some
+ * kilobytes. So the outcome for a value within a trial is kept until the body is read.
  */
 function firstOption(options: readonly ReadValue[], addProblems: AddProblems): ReadValue {
   return (value, reading) => {

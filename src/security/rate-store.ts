@@ -50,8 +50,8 @@ export function memory({ most = 100_000 }: RateMemoryOptions = {}): RateMemory {
 }
 
 /**
- * The generic cell rate algorithm (ITU-T I.371) keeps one instant for each key: when the requests so far would be used up at
- * an even pace. A request passes while that instant is less than a burst ahead.
+ * The generic cell rate algorithm (ITU-T I.371) keeps one instant for each key: the time at which its requests would be used
+ * up at an even pace. A request passes while that instant is less than a burst ahead.
  */
 class MemoryRateStore implements RateMemory {
   readonly #most: number;
