@@ -137,7 +137,7 @@ function observe(request: RequestState, answer: Answer, bytesSent: number): void
 /** The answer with its CORS headers, where the route's policy has them. */
 function withCors(request: RequestState, answer: Answer): Answer {
   const { cors } = request.app;
-  return cors?.covers(request.match?.route.route) === true ? cors.policy.told(request, answer) : answer;
+  return cors?.covers(request.match?.route.route) === true ? cors.policy.withHeaders(request, answer) : answer;
 }
 
 function guarded(request: RequestState, answer: Answer): Answer {

@@ -36,7 +36,7 @@ export interface CorsPolicy {
   /** The response to a preflight; the methods are those of the policy's routes at its path. */
   readonly preflight: (request: InputRequest, methods: readonly string[]) => Answer;
   /** The response of a covered route with its CORS headers. */
-  readonly told: (request: InputRequest, answer: Answer) => Answer;
+  readonly withHeaders: (request: InputRequest, answer: Answer) => Answer;
   /** Whether the policy lets a request pass the cross-origin check. */
   readonly admits: (request: InputRequest) => boolean;
 }
@@ -77,7 +77,7 @@ export function make(options: CorsOptions): Cors {
   const withCredentials: Headers = credentials ? [["access-control-allow-credentials", "true"]] : none;
   const exposed: Headers = expose.length === 0 ? none : [["access-control-expose-headers", expose.join(", ")]];
 
-  const told = (request: InputRequest, answer: Answer): Answer => {
+  const withHeaders = (request: InputRequest, answer: Answer): Answer => {
     const origin = allowed(request);
     const readable: Headers =
       origin === undefined ? none : [["access-control-allow-origin", origin], ...withCredentials, ...exposed];
@@ -106,7 +106,7 @@ export function make(options: CorsOptions): Cors {
     if (origin === undefined || more.length > 0 || origin === "null") return false;
     return origins === "any" ? request.lines("cookie").length === 0 : named.has(origin);
   };
-  return { origins, credentials, headers, expose, maxAgeMs, routes, policy: { preflight, told, admits } };
+  return { origins, credentials, headers, expose, maxAgeMs, routes, policy: { preflight, withHeaders, admits } };
 }
 
 function requestedHeaders(request: InputRequest): readonly string[] {
