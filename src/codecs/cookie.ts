@@ -65,7 +65,7 @@ export function make<A>(cookie: Cookie<A>, value: A, options: CookieOptions = {}
   const maxAgeMs = shorter(options.maxAgeMs, sealing?.maxAgeMs);
   if (maxAgeMs !== undefined && !isAge(maxAgeMs)) {
     throw new Error(
-      `Cookie.make: maxAgeMs of cookie ${name} is milliseconds, from 0 to ${oldestMs}, and not ${maxAgeMs}`,
+      `Cookie.make: maxAgeMs of cookie ${name} must be milliseconds, from 0 to ${oldestMs}, not ${maxAgeMs}`,
     );
   }
   return {

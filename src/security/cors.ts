@@ -64,7 +64,7 @@ export function make(options: CorsOptions): Cors {
     if (!isToken(name) || name === "*") throw new Error(`Cors.make: ${JSON.stringify(name)} is not a header's name`);
   }
   if (!(maxAgeMs >= 0 && Number.isFinite(maxAgeMs))) {
-    throw new Error(`Cors.make: maxAgeMs is milliseconds, 0 or more, and not ${maxAgeMs}`);
+    throw new Error(`Cors.make: maxAgeMs must be milliseconds, 0 or more, not ${maxAgeMs}`);
   }
 
   /** The value of `Access-Control-Allow-Origin`; undefined where the request's origin may not read the response. */

@@ -40,7 +40,7 @@ export async function verify(keys: Keys, text: string, signature: string): Promi
  * it. Two seals of one text differ. Replace a secret after it has sealed 2³² texts.
  */
 export async function seal(keys: Keys, text: string, context: string): Promise<string> {
-  if (!text.isWellFormed()) throw new Error("Keys.seal: the text is not Unicode, which nothing can seal");
+  if (!text.isWellFormed()) throw new Error("Keys.seal: the text is not Unicode: it has a lone surrogate");
   return encodeBase64url(await ringOf(keys).seal("text sealing", text, context));
 }
 

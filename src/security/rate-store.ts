@@ -44,7 +44,7 @@ const charactersPerKey = 64;
 /** Counts in memory, for a server of one process; each of several processes would count alone. */
 export function memory({ most = 100_000 }: RateMemoryOptions = {}): RateMemory {
   if (!Number.isSafeInteger(most) || most < 1) {
-    throw new Error(`Rate.memory: most is a whole number, 1 or more, and not ${most}`);
+    throw new Error(`Rate.memory: most must be a whole number, 1 or more, not ${most}`);
   }
   return new MemoryRateStore(most);
 }

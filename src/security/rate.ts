@@ -33,12 +33,12 @@ export interface RateOptions {
  */
 export function create(options: RateOptions): Rate {
   const { limit, perMs, burst = limit, store = memory(), name } = options;
-  if (!(limit > 0 && Number.isFinite(limit))) throw new Error(`Rate.create: limit is more than 0, and not ${limit}`);
+  if (!(limit > 0 && Number.isFinite(limit))) throw new Error(`Rate.create: limit must be more than 0, not ${limit}`);
   if (!(perMs > 0 && Number.isFinite(perMs))) {
-    throw new Error(`Rate.create: perMs is milliseconds, more than 0, and not ${perMs}`);
+    throw new Error(`Rate.create: perMs must be milliseconds, more than 0, not ${perMs}`);
   }
   if (!(burst >= 1 && Number.isFinite(burst))) {
-    throw new Error(`Rate.create: burst is 1 or more, and not ${burst}`);
+    throw new Error(`Rate.create: burst must be 1 or more, not ${burst}`);
   }
   return { limit, perMs, burst, name, store };
 }
@@ -65,7 +65,7 @@ export function limit<R extends string, W>(
 ): Dep<void, R | "rate_limited", W> {
   const { ipv6Prefix = 64 } = options;
   if (!Number.isSafeInteger(ipv6Prefix) || ipv6Prefix < 1 || ipv6Prefix > 128) {
-    throw new Error(`Rate.limit: ipv6Prefix is a whole number from 1 to 128, and not ${ipv6Prefix}`);
+    throw new Error(`Rate.limit: ipv6Prefix must be a whole number from 1 to 128, not ${ipv6Prefix}`);
   }
   const rule: RateRule = { intervalMs: rate.perMs / rate.limit, burst: rate.burst };
   const { store, name } = rate;

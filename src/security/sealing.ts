@@ -75,7 +75,7 @@ function sealedCookie<A>(
   open: (sealed: string) => Promise<Opened | undefined>,
 ): Cookie<A> {
   if (maxAgeMs !== undefined && !(maxAgeMs > 0 && maxAgeMs <= oldestMs)) {
-    const problem = `${maker}: maxAgeMs of cookie ${name} is milliseconds, more than 0, and not ${maxAgeMs}`;
+    const problem = `${maker}: maxAgeMs of cookie ${name} must be milliseconds, more than 0, not ${maxAgeMs}`;
     throw new Error(maxAgeMs > oldestMs ? `${problem}: ${oldestMs} at most` : problem);
   }
   const maxAgeSeconds = maxAgeMs === undefined ? Number.POSITIVE_INFINITY : Math.ceil(maxAgeMs / 1000);

@@ -72,7 +72,7 @@ const sweepEvery = 1000;
 /** Keeps sessions in memory, for a server of one process; they end with it. */
 export function memory({ most = 100_000 }: MemoryOptions = {}): SessionStore {
   if (!Number.isSafeInteger(most) || most < 1) {
-    throw new Error(`Sessions.memory: most is a whole number, 1 or more, and not ${most}`);
+    throw new Error(`Sessions.memory: most must be a whole number, 1 or more, not ${most}`);
   }
   return new MemorySessionStore(most);
 }

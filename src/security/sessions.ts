@@ -106,7 +106,7 @@ class KeptSessions<A> implements Sessions<A> {
   constructor({ store, shape, idleMs, absoluteMs, cookie = "session" }: SessionsOptions<Shape<A>>) {
     for (const [name, ms] of Object.entries({ idleMs, absoluteMs })) {
       if (ms > 0 && ms <= oldestMs) continue;
-      const problem = `Sessions.create: ${name} is milliseconds, more than 0, and not ${ms}`;
+      const problem = `Sessions.create: ${name} must be milliseconds, more than 0, not ${ms}`;
       throw new Error(ms > oldestMs ? `${problem}: ${oldestMs} at most` : problem);
     }
     this.#store = store;

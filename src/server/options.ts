@@ -163,7 +163,9 @@ export function limitsOf(options: ListenOptions, taker = "serve"): Limits {
   for (const [name, [min, max]] of Object.entries(ranges)) {
     const value = given[name];
     if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) {
-      throw new RangeError(`${taker}: ${name} cannot be ${String(value)}: it is a whole number from ${min} to ${max}`);
+      throw new RangeError(
+        `${taker}: ${name} cannot be ${String(value)}: it must be a whole number from ${min} to ${max}`,
+      );
     }
   }
   if (limits.socket !== undefined) checkSocket(limits.socket, taker);
@@ -178,7 +180,7 @@ function definedOnly(options: ListenOptions): ListenOptions {
 const maxSocketBytes = 103;
 
 function checkSocket(path: string, taker: string): void {
-  if (path === "") throw new RangeError(`${taker}: socket cannot be empty: it is a path`);
+  if (path === "") throw new RangeError(`${taker}: socket cannot be empty: it must be a path`);
   const { byteLength } = new TextEncoder().encode(path);
   if (byteLength <= maxSocketBytes) return;
   throw new RangeError(

@@ -34,7 +34,7 @@ export class ProcessorExporter implements Exporter, Recorder, Tracer {
   #isShut = false;
 
   constructor(processor: SpanProcessor, ratio: number, service: string) {
-    if (Number.isNaN(ratio)) throw new RangeError("Trace: ratio cannot be NaN: it is a number from 0 to 1");
+    if (Number.isNaN(ratio)) throw new RangeError("Trace: ratio cannot be NaN: it must be a number from 0 to 1");
     this.#processor = processor;
     this.#ratio = ratio;
     this.resource = new SpanResource({ "service.name": service });

@@ -78,7 +78,7 @@ export function otlp(options: {
 }): Exporter {
   const { endpoint, service, ratio = 1, headers = {}, packages } = options;
   if (!/^https?:\/\/[^/]/.test(endpoint) || !URL.canParse(endpoint)) {
-    throw new TypeError("Trace.otlp: endpoint is the http or https URL of a collector");
+    throw new TypeError("Trace.otlp: endpoint must be the http or https URL of a collector");
   }
   const url = `${endpoint.replace(/\/+$/, "")}/v1/traces`;
   const config = { url, headers: { ...headers }, timeoutMillis: postMs, concurrencyLimit: maxPosts };

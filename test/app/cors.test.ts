@@ -247,7 +247,7 @@ describe("what makes none", () => {
     [{ origins: [], headers: ["a b"] }, 'Cors.make: "a b" is not a header\'s name'],
     [{ origins: [], headers: ["*"] }, 'Cors.make: "*" is not a header\'s name'],
     [{ origins: [], expose: ["x:"] }, 'Cors.make: "x:" is not a header\'s name'],
-    [{ origins: [], maxAgeMs: -1 }, "Cors.make: maxAgeMs is milliseconds, 0 or more, and not -1"],
+    [{ origins: [], maxAgeMs: -1 }, "Cors.make: maxAgeMs must be milliseconds, 0 or more, not -1"],
   ] as const)("ST %j", (options, why) => {
     expect(() => Cors.make(options)).toThrow(why);
   });

@@ -109,7 +109,9 @@ describe("an age that is none", () => {
     "%d is refused by what makes a cookie, which names it",
     (maxAgeMs) => {
       expect(() => Cookie.make(k, "v", { maxAgeMs })).toThrow(
-        new Error(`Cookie.make: maxAgeMs of cookie k is milliseconds, from 0 to 8000000000000000, and not ${maxAgeMs}`),
+        new Error(
+          `Cookie.make: maxAgeMs of cookie k must be milliseconds, from 0 to 8000000000000000, not ${maxAgeMs}`,
+        ),
       );
     },
   );

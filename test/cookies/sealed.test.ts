@@ -217,7 +217,7 @@ describe.each(makers)("a %s cookie", (kind, make) => {
 
   it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e300])("ST an age of %d is refused", (maxAgeMs) => {
     expect(() => make(keys, "prefs", Codec.string, { maxAgeMs })).toThrow(
-      `Cookie.${kind}: maxAgeMs of cookie prefs is milliseconds, more than 0, and not ${maxAgeMs}`,
+      `Cookie.${kind}: maxAgeMs of cookie prefs must be milliseconds, more than 0, not ${maxAgeMs}`,
     );
   });
 });

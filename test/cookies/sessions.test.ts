@@ -372,7 +372,7 @@ describe("the store", () => {
 
   it.each([0, -1, 1.5, Number.NaN])("ST of one process does not hold %d", (most) => {
     expect(() => Sessions.memory({ most })).toThrow(
-      `Sessions.memory: most is a whole number, 1 or more, and not ${most}`,
+      `Sessions.memory: most must be a whole number, 1 or more, not ${most}`,
     );
   });
 });
@@ -380,11 +380,11 @@ describe("the store", () => {
 describe("what makes none", () => {
   const store = Sessions.memory();
   it.each([
-    [{ idleMs: 0, absoluteMs: 1 }, "Sessions.create: idleMs is milliseconds, more than 0, and not 0"],
-    [{ idleMs: 1, absoluteMs: Number.NaN }, "Sessions.create: absoluteMs is milliseconds, more than 0, and not NaN"],
+    [{ idleMs: 0, absoluteMs: 1 }, "Sessions.create: idleMs must be milliseconds, more than 0, not 0"],
+    [{ idleMs: 1, absoluteMs: Number.NaN }, "Sessions.create: absoluteMs must be milliseconds, more than 0, not NaN"],
     [
       { idleMs: 1, absoluteMs: 1e300 },
-      "Sessions.create: absoluteMs is milliseconds, more than 0, and not 1e+300: 8000000000000000 at most",
+      "Sessions.create: absoluteMs must be milliseconds, more than 0, not 1e+300: 8000000000000000 at most",
     ],
     [{ idleMs: 1, absoluteMs: 1, cookie: "a b" }, 'Cookie.named: "a b" is not a cookie name'],
   ])("ST %j", (limits, why) => {

@@ -120,11 +120,11 @@ describe("a rate", () => {
   });
 
   it.each([
-    [{ limit: 0, perMs: 1 }, "Rate.create: limit is more than 0, and not 0"],
-    [{ limit: Number.POSITIVE_INFINITY, perMs: 1 }, "Rate.create: limit is more than 0, and not Infinity"],
-    [{ limit: 1, perMs: Number.NaN }, "Rate.create: perMs is milliseconds, more than 0, and not NaN"],
-    [{ limit: 0.5, perMs: 1 }, "Rate.create: burst is 1 or more, and not 0.5"],
-    [{ limit: 1, perMs: 1, burst: 0 }, "Rate.create: burst is 1 or more, and not 0"],
+    [{ limit: 0, perMs: 1 }, "Rate.create: limit must be more than 0, not 0"],
+    [{ limit: Number.POSITIVE_INFINITY, perMs: 1 }, "Rate.create: limit must be more than 0, not Infinity"],
+    [{ limit: 1, perMs: Number.NaN }, "Rate.create: perMs must be milliseconds, more than 0, not NaN"],
+    [{ limit: 0.5, perMs: 1 }, "Rate.create: burst must be 1 or more, not 0.5"],
+    [{ limit: 1, perMs: 1, burst: 0 }, "Rate.create: burst must be 1 or more, not 0"],
   ])("ST %j", (options, why) => {
     expect(() => Rate.create(options)).toThrow(why);
   });
@@ -228,7 +228,7 @@ describe("a client's address", () => {
   it.each([0, -1, 129, 63.5, Number.NaN])("ST is of no %d bits", (ipv6Prefix) => {
     const rate = Rate.create({ limit: 1, perMs: 1000 });
     expect(() => Rate.limit(rate, { key: client, ipv6Prefix })).toThrow(
-      `Rate.limit: ipv6Prefix is a whole number from 1 to 128, and not ${ipv6Prefix}`,
+      `Rate.limit: ipv6Prefix must be a whole number from 1 to 128, not ${ipv6Prefix}`,
     );
   });
 });
@@ -325,7 +325,7 @@ describe("a store", () => {
   });
 
   it.each([0, 1.5, Number.NaN])("ST does not hold %d", (most) => {
-    expect(() => Rate.memory({ most })).toThrow(`Rate.memory: most is a whole number, 1 or more, and not ${most}`);
+    expect(() => Rate.memory({ most })).toThrow(`Rate.memory: most must be a whole number, 1 or more, not ${most}`);
   });
 
   it("RL may answer later, and fail", async () => {

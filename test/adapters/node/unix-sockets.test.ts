@@ -86,7 +86,7 @@ describe("a Unix socket", () => {
       join(folder, "x".repeat(200)),
       /^serve: socket cannot be \d+ bytes long: a Unix path has at most 103$/,
     ],
-    ["empty", "", /^serve: socket cannot be empty: it is a path$/],
+    ["empty", "", /^serve: socket cannot be empty: it must be a path$/],
   ])("%s is an error", async (_what, socket, message) => {
     await expect(serve([hello], { socket, signals: false })).rejects.toThrow(message);
   });

@@ -69,11 +69,14 @@ export function describeListening(start: Start): void {
     });
 
     it("an option is out of its range", async () => {
-      await refused({ port: 65_536 }, /RangeError: serve: port cannot be 65536: it is a whole number/);
-      await refused({ drainMs: -1 }, /RangeError: serve: drainMs cannot be -1: it is a whole number/);
+      await refused({ port: 65_536 }, /RangeError: serve: port cannot be 65536: it must be a whole number/);
+      await refused({ drainMs: -1 }, /RangeError: serve: drainMs cannot be -1: it must be a whole number/);
       await refused({ socket: "" }, /RangeError: serve: socket cannot be empty/);
       for (const option of [...times, "maxHeaderBytes", "minBodyRate", "maxConnections"]) {
-        await refused({ [option]: 0 }, new RegExp(`RangeError: serve: ${option} cannot be 0: it is a whole number`));
+        await refused(
+          { [option]: 0 },
+          new RegExp(`RangeError: serve: ${option} cannot be 0: it must be a whole number`),
+        );
       }
     });
   });
