@@ -60,7 +60,7 @@ try {
 /** @param {string} what @param {number} max @param {readonly number[]} costs */
 function hold(what, max, costs) {
   const rounded = costs.map(Math.round);
-  console.log(`instantiations per ${what}: ${rounded.join(", ")} with ${counts.join(", ")} routes; ${max} at max`);
+  console.log(`instantiations per ${what}: ${rounded.join(", ")} with ${counts.join(", ")} routes; at most ${max}`);
   const linear = Math.max(...costs) <= Math.min(...costs) * (1 + spread);
   if (!linear) console.error(`a ${what} costs more the more there are`);
   if (!linear || Math.max(...rounded) > max) process.exitCode = 1;

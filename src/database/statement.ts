@@ -104,7 +104,7 @@ type Field = readonly [name: string, type: Type<unknown>, at: number];
 
 /** Reads rows by column name. Column positions are looked up once per row description, so once per prepared statement. */
 function reader<C extends Columns>(sql: string, row: C): (answer: StatementResult) => readonly Row<C>[] {
-  if (Object.hasOwn(row, "__proto__")) throw new Error("a column that is read cannot be named __proto__");
+  if (Object.hasOwn(row, "__proto__")) throw new Error("Statement: a column of row cannot be named __proto__");
   const names = Object.keys(row);
   const found = new WeakMap<readonly Column[], readonly Field[]>();
   return (answer) => {

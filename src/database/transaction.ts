@@ -179,7 +179,8 @@ export async function transact<A>(
   onBorrowed: (pooled: PooledConnection) => void,
 ): Promise<A> {
   const begin = begins.get(options.isolation);
-  if (begin === undefined) throw new Error("isolation is read committed, repeatable read or serializable");
+  if (begin === undefined)
+    throw new Error("Pool.transaction: isolation must be read committed, repeatable read or serializable");
   const pooled = await beginOn(source, begin, options, onBorrowed);
   for (let left = options.retries ?? 0; ; left--) {
     const outcome = await attempt(pooled, work, options);
