@@ -171,7 +171,7 @@ function responseTo(exchange: BunExchange, sent: WireResponse, state: BunServerS
   exchange.body?.release();
   const { body } = answer;
   if (!isStream(body)) return wholeResponse(answer, body);
-  const watch = new Watch(exchange, state);
+  const watch = new ClientWatch(exchange, state);
   if (!isEventStream(answer)) {
     state.streams++;
     return responseOf(answer, new PulledStream(body, watch).readable);
@@ -211,8 +211,8 @@ const maxKept = 64;
 
 /** Existing `Headers` save another 0.2 µs. */
 function keptFor(type: string): { status: number; readonly headers: Headers } | undefined {
-  const there = kept.get(type);
-  if (there !== undefined || kept.size === maxKept) return there;
+  const known = kept.get(type);
+  if (known !== undefined || kept.size === maxKept) return known;
   const made = { status: 200, headers: new Headers({ "content-type": type }) };
   kept.set(type, made);
   return made;
@@ -239,7 +239,7 @@ const emptyComment: Uint8Array = new TextEncoder().encode(":\n\n");
  * Applies Bun's connection timeout only while the client is awaited. Otherwise it would end a quiet stream, or a request
  * with a slow handler.
  */
-class Watch implements StreamEvents {
+class ClientWatch implements StreamEvents {
   readonly stopsAtLength = false;
   readonly #exchange: BunExchange;
   readonly #state: BunServerState;

@@ -78,8 +78,8 @@ export function respond(exchange: DenoExchange, sent: WireResponse, state: DenoS
     untaken(exchange, state);
     return responseOf(answer, streamOf(body));
   }
-  const among = isEventStream(answer) ? state.eventStreams : state.streams;
-  return responseOf(answer, new DenoSender(exchange, body, state, among).readable);
+  const group = isEventStream(answer) ? state.eventStreams : state.streams;
+  return responseOf(answer, new DenoSender(exchange, body, state, group).readable);
 }
 
 function toSend(sent: WireResponse, { stopping }: DenoServerState): WireResponse {
@@ -132,17 +132,17 @@ class DenoSender implements StreamEvents, Cuttable {
   readonly #exchange: DenoExchange;
   readonly #state: DenoServerState;
   readonly #streaming: PulledStream;
-  readonly #among: InFlight<Cuttable>;
+  readonly #group: InFlight<Cuttable>;
   readonly #entry: PendingAnswer<Cuttable>;
   readonly #untaken: Untaken;
   #deadline: Deadline | undefined = undefined;
 
-  constructor(exchange: DenoExchange, body: StreamBody, state: DenoServerState, among: InFlight<Cuttable>) {
+  constructor(exchange: DenoExchange, body: StreamBody, state: DenoServerState, group: InFlight<Cuttable>) {
     this.#exchange = exchange;
     this.#state = state;
     this.#streaming = new PulledStream(body, this);
-    this.#among = among;
-    this.#entry = among.add(this);
+    this.#group = group;
+    this.#entry = group.add(this);
     this.#untaken = untaken(exchange, state);
   }
 
@@ -155,7 +155,7 @@ class DenoSender implements StreamEvents, Cuttable {
     this.#untaken.making();
     const { stopping, eventStreams } = this.#state;
     // It was requested while the server ran, and is answered after it stopped.
-    if (stopping && this.#among === eventStreams) this.cut();
+    if (stopping && this.#group === eventStreams) this.cut();
   }
 
   made(): void {
@@ -176,7 +176,7 @@ class DenoSender implements StreamEvents, Cuttable {
   ended(how: StreamEnd): void {
     this.#deadline?.clear();
     this.#untaken.made();
-    this.#among.remove(this.#entry);
+    this.#group.remove(this.#entry);
     if (how !== "finished") this.#exchange.left();
   }
 

@@ -138,13 +138,13 @@ function whenLineEnds(
   let dropped = 0;
   const decide = (isRequestLine: boolean): void => {
     deadline.clear();
-    socket.off("data", look).off("end", giveUp).off("close", giveUp);
+    socket.off("data", readPart).off("end", giveUp).off("close", giveUp);
     // Node's parser must not see the bytes that follow.
     socket.on("data", ignore);
     act(isRequestLine);
   };
   const giveUp = guarded(socket, () => decide(false));
-  const look = guarded(socket, (part: Buffer) => {
+  const readPart = guarded(socket, (part: Buffer) => {
     dropped += part.byteLength;
     const end = part.indexOf("\n");
     const line = end === -1 ? part : part.subarray(0, end);
@@ -155,8 +155,8 @@ function whenLineEnds(
   const deadline = deadlines.time(lingerMs, { expire: giveUp });
   // Before Node's own listener, which would end this side too.
   socket.prependOnceListener("end", giveUp).once("close", giveUp);
-  socket.removeAllListeners("data").on("data", look);
-  look((fault.rawPacket as Buffer).subarray(endOf(fault)));
+  socket.removeAllListeners("data").on("data", readPart);
+  readPart((fault.rawPacket as Buffer).subarray(endOf(fault)));
 }
 
 function ignore(): void {}

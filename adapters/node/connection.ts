@@ -22,14 +22,14 @@ function waitOnHalfClosed(connection: NodeConnection, sendTimeoutMs: number): vo
   connection.whenIdle(() => socket.end());
   let written = socket.bytesWritten;
   let quietSince = performance.now();
-  const look = guarded(socket, () => {
+  const check = guarded(socket, () => {
     const isQuiet = socket.bytesWritten === written && socket.writableLength === 0;
     written = socket.bytesWritten;
     if (!isQuiet) quietSince = performance.now();
     const limitMs = connection.streams > 0 ? quietMs : sendTimeoutMs;
     if (performance.now() - quietSince >= limitMs) socket.destroy();
   });
-  const timer = setInterval(look, everyMs).unref();
+  const timer = setInterval(check, everyMs).unref();
   socket.once("close", () => clearInterval(timer));
 }
 
@@ -44,16 +44,16 @@ export function whenGone(response: ServerResponse, act: () => void): void {
   const isGone = (): boolean => socket.destroyed || (socket.readableEnded && !response.headersSent);
   if (isGone()) return act();
   // One listener for all three events, and not `once`, which costs two more objects: an event stream has it for hours.
-  const look = guarded(socket, () => {
+  const check = guarded(socket, () => {
     // Node also reports a response as finished when its connection is lost.
     const gone = isGone();
     if (!gone && !response.writableFinished) return;
-    socket.off("close", look).off("end", look);
-    response.off("finish", look);
+    socket.off("close", check).off("end", check);
+    response.off("finish", check);
     if (gone) act();
   });
-  socket.on("close", look).on("end", look);
-  response.on("finish", look);
+  socket.on("close", check).on("end", check);
+  response.on("finish", check);
 }
 
 const key: unique symbol = Symbol("connection");

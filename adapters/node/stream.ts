@@ -263,17 +263,17 @@ class NodeStream implements StreamSink, OpenStream {
     this.#draining ??= new Promise((resolve) => {
       const settle = guarded(socket, () => {
         response.off("drain", settle);
-        socket.off("close", settle).off("drain", look);
+        socket.off("close", settle).off("drain", check);
         this.#draining = undefined;
         resolve();
       });
       // Node forwards the socket's `drain` to a response, but not for a socket that it gave to a later request.
-      const look = guarded(socket, () => {
+      const check = guarded(socket, () => {
         if (response.writableLength === 0) settle();
       });
       sendWithin(response, this.#server);
       response.once("drain", settle);
-      socket.once("close", settle).on("drain", look);
+      socket.once("close", settle).on("drain", check);
     });
     return this.#draining;
   }

@@ -167,10 +167,11 @@ export class Upgrades {
     const handler = this.#handler;
     const { socket } = connection;
     // After its end, nothing can be put back on a stream, and a half-closed client cannot change the protocol.
-    const canSpeak = !socket.readableEnded;
-    const match = canSpeak ? this.#find(request) : undefined;
+    const canChangeProtocol = !socket.readableEnded;
+    const match = canChangeProtocol ? this.#find(request) : undefined;
     const isTaken = match !== undefined;
-    if (!isTaken && canSpeak && canIgnoreUpgrade) return ignoreUpgrade(request, socket as ServerOwnedSocket, head);
+    if (!isTaken && canChangeProtocol && canIgnoreUpgrade)
+      return ignoreUpgrade(request, socket as ServerOwnedSocket, head);
     connection.isFresh = false;
     connection.closing = true;
     const response = lastResponse(request, socket, handler.deadlines);

@@ -7,7 +7,7 @@ export interface WorkerContext {
   waitUntil(work: Promise<unknown>): void;
 }
 
-const keepingMs = 60_000;
+const keepAliveMs = 60_000;
 /** The separator of cookie lines that workerd joined. The framework's own cookies have no comma, but others may. */
 const cookieSeparator = /, (?=[!#$%&'*+.^`|~\w-]+=)/;
 
@@ -45,7 +45,7 @@ export class WorkerExchange extends FetchExchange implements Exchange {
    * Without a timer the runtime takes work that waits for neither I/O nor time as hung, and cancels it.
    */
   keepAlive(work: Promise<unknown>): void {
-    const timer = setInterval(() => {}, keepingMs);
+    const timer = setInterval(() => {}, keepAliveMs);
     const stop = (): void => clearInterval(timer);
     const failed = (thrown: unknown): void => {
       stop();

@@ -29,7 +29,7 @@ export function pathFor({ length }: StreamBody): BodyPipe {
  * How long the source of a stream may run after its client left. Cloudflare gives as much (`waitUntil`); workerd alone would
  * keep the request for as long as it takes.
  */
-const tidyingMs = 30_000;
+const cleanupMs = 30_000;
 
 /** Sends a body. */
 interface WorkerSender {
@@ -51,11 +51,11 @@ export async function stream(
   const { how, thrown } = await run(sender.send).catch((thrown: unknown): Ended => ({ how: "failed", thrown }));
   const cancelled = run(sender.cancel);
   // The abort shows the client that the body is incomplete. The runtime logs the reason, so it has no details.
-  if (how !== "finished") await happens(writable.abort(new Error("the stream was cut")));
+  if (how !== "finished") await succeeds(writable.abort(new Error("the stream was cut")));
   if (how === "client gone") exchange.left();
   request?.ended(how, thrown);
   // The runtime drops a request's work that nothing keeps: a `finally`, or the rollback of a transaction.
-  await atMost(tidyingMs, cancelled);
+  await atMost(cleanupMs, cancelled);
 }
 
 /**
@@ -83,7 +83,7 @@ function piping(parts: ReadableStream<Uint8Array>, writable: BodyPipe["writable"
     send: () => {
       // workerd's `pipeTo` does not await the source's `cancel`, so that is called after it.
       const piping = parts.pipeTo(writable, { preventAbort: true, preventCancel: true });
-      piped = happens(piping);
+      piped = succeeds(piping);
       const sent = piping.then(
         (): Ended => ({ how: "finished" }),
         (thrown: unknown): Ended => {
@@ -96,7 +96,7 @@ function piping(parts: ReadableStream<Uint8Array>, writable: BodyPipe["writable"
     cancel: async () => {
       // `pipeTo` holds the source until that gives a part that cannot be sent: it ignores a signal until then.
       await piped;
-      await happens(parts.cancel());
+      await succeeds(parts.cancel());
     },
   };
 }
@@ -126,15 +126,15 @@ async function writeParts(parts: Parts, writer: Writer, length: number | undefin
   let left = length ?? Number.POSITIVE_INFINITY;
   for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
     const taken = part.subarray(0, left);
-    if (taken.byteLength > 0 && !(await happens(writer.write(taken)))) return "client gone";
+    if (taken.byteLength > 0 && !(await succeeds(writer.write(taken)))) return "client gone";
     if (part.byteLength > left) return "long";
     left -= part.byteLength;
   }
   if (length !== undefined && left > 0) return "short";
-  return (await happens(writer.close())) ? "finished" : "client gone";
+  return (await succeeds(writer.close())) ? "finished" : "client gone";
 }
 
-function happens(done: Promise<void>): Promise<boolean> {
+function succeeds(done: Promise<void>): Promise<boolean> {
   return done.then(
     () => true,
     () => false,

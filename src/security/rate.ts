@@ -77,8 +77,8 @@ export function limit<R extends string, W>(
         (_place, [slot = 0]) =>
         (request, values) => {
           const key = networkOf(values[slot] as string, ipv6Prefix);
-          const taken = store.take(name === undefined ? key : `${name} ${key}`, rule, request.now);
-          return typeof taken === "number" ? outcome(taken) : taken.then(outcome);
+          const waitMs = store.take(name === undefined ? key : `${name} ${key}`, rule, request.now);
+          return typeof waitMs === "number" ? outcome(waitMs) : waitMs.then(outcome);
         },
     },
   };

@@ -70,15 +70,15 @@ export class OpenSockets {
   }
 
   /** Runs a socket's handler on a connection, to the end of both. */
-  async track(opened: OpenedSocket, link: ListenableTransport): Promise<void> {
-    this.#open.add(link);
+  async track(opened: OpenedSocket, transport: ListenableTransport): Promise<void> {
+    this.#open.add(transport);
     try {
-      const ended = opened.open(link);
+      const ended = opened.open(transport);
       // It was requested while the server ran, and opened while it stops.
-      if (this.#isStopping) link.listener?.stopping();
+      if (this.#isStopping) transport.listener?.stopping();
       await ended;
     } finally {
-      this.#open.delete(link);
+      this.#open.delete(transport);
       if (this.#open.size === 0) this.#whenNone?.();
     }
   }
@@ -86,7 +86,7 @@ export class OpenSockets {
   /** Notifies every socket that the server stops, including those that are still to open. */
   stop(): void {
     this.#isStopping = true;
-    for (const link of this.#open) attempt(link, () => link.listener?.stopping());
+    for (const transport of this.#open) attempt(transport, () => transport.listener?.stopping());
   }
 
   /** Resolves once no handler runs. */
@@ -97,6 +97,6 @@ export class OpenSockets {
 
   /** Ends every open connection. */
   cut(): void {
-    for (const link of this.#open) attempt(undefined, () => link.terminate());
+    for (const transport of this.#open) attempt(undefined, () => transport.terminate());
   }
 }
