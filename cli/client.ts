@@ -5,7 +5,7 @@ import { Components } from "../src/openapi/components.ts";
 import { readsOf } from "../src/openapi/inputs.ts";
 import type { ReadNeed, Reads } from "../src/openapi/inputs.ts";
 import { codesOf } from "../src/openapi/responses.ts";
-import type { Direction, Schema } from "../src/openapi/schema.ts";
+import type { Direction, Schema } from "../src/openapi/schema-rules.ts";
 import type { Route } from "../src/routing/route.ts";
 import { kindOf } from "../src/schema/valibot.ts";
 import type { Shape } from "../src/schema/valibot.ts";

@@ -91,7 +91,7 @@ export type { Producer, Send } from "./events/event-stream.ts";
 export type { Received } from "./answers/returns.ts";
 export type Socket<Client, Server> = sockets.Socket<Client, Server>;
 export * as Socket from "./sockets/index.ts";
-export type { Encoded, Message, Protocol } from "./sockets/message.ts";
+export type { Encoded, Message, Protocol } from "./sockets/socket.ts";
 export type { SocketEnd, SocketHandler } from "./sockets/socket.ts";
 export type { SocketOptions } from "./answers/kinds.ts";
 export * as Broadcast from "./events/broadcast.ts";

@@ -5,8 +5,8 @@ import { lists } from "../../src/http/fields.ts";
 import type { BodySource } from "../../src/inputs/body-source.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
 import { connectionOf, whenGone } from "./connection.ts";
-import { readHead } from "./head.ts";
-import type { Framing } from "./head.ts";
+import { readHead } from "./bad-request.ts";
+import type { Framing } from "./bad-request.ts";
 import { nodeMajor } from "./listen.ts";
 import { IncomingBody } from "./request-body.ts";
 

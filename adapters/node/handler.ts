@@ -9,16 +9,14 @@ import { useSink } from "../../src/logging/writer.ts";
 import { Deadlines } from "../../src/server/deadlines.ts";
 import { limitsOf } from "../../src/server/options.ts";
 import type { ListenOptions } from "../../src/server/options.ts";
-import { refuseRequest } from "./bad-request.ts";
+import { readHead, refuseRequest } from "./bad-request.ts";
+import type { Framing } from "./bad-request.ts";
 import { Connections } from "./connection.ts";
 import { NodeExchange, awaitsContinue, leavesContinue } from "./exchange.ts";
-import { readHead } from "./head.ts";
-import type { Framing } from "./head.ts";
 import { stderrSink } from "./listen.ts";
 import { skipEmptyBody } from "./parser-body.ts";
-import { write } from "./response.ts";
+import { whenAnswered, write } from "./response.ts";
 import type { OpenStream, ServerState } from "./stream.ts";
-import { whenAnswered } from "./when-answered.ts";
 
 /** Answers the requests of a server, its own or another's. */
 export class RequestHandler implements ServerState {

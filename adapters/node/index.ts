@@ -15,7 +15,7 @@ import { attempt, guarded, inBackground } from "../../src/logging/raised.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { RequestHandler } from "./handler.ts";
-import { Connections, ConnectionLimitLog, isWatched } from "./connection.ts";
+import { ConnectionLimitLog, Connections, isWatched } from "./connection.ts";
 import { awaitsContinue } from "./exchange.ts";
 import { refuseHead, refuseRequest } from "./bad-request.ts";
 import { Upgrades, inTurn, lastResponse } from "./upgrade.ts";

@@ -3,8 +3,7 @@ import { bodyTooLarge, joined, noRoom } from "../../src/inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
 import { guarded } from "../../src/logging/raised.ts";
 import type { Deadline, Deadlines, DeadlineListener } from "../../src/server/deadlines.ts";
-import { discardLimit } from "./closing.ts";
-import { connectionOf, tooSlow } from "./connection.ts";
+import { connectionOf, discardLimit, tooSlow } from "./connection.ts";
 import type { ConnectionBodyReader, PartReceiver } from "./connection.ts";
 import { leaveToStream, readFromParser } from "./parser-body.ts";
 

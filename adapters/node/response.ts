@@ -1,11 +1,13 @@
 import { STATUS_CODES } from "node:http";
 import type { ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 import { isStream } from "../../src/answers/answer.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
+import { Deferred } from "../../src/deferred.ts";
 import { lists } from "../../src/http/fields.ts";
+import { caught } from "../../src/logging/raised.ts";
 import { isEventStream } from "../../src/server/stream.ts";
-import { discardLimit, lingerAtEnd, lingerMs } from "./closing.ts";
-import { connectionOf } from "./connection.ts";
+import { connectionOf, discardLimit, lingerAtEnd, lingerMs } from "./connection.ts";
 import type { NodeExchange } from "./exchange.ts";
 import { isBun, isKnownNode } from "./listen.ts";
 import { DrainedBody } from "./request-body.ts";
@@ -179,4 +181,17 @@ function framed({ request }: NodeExchange, { head, body }: WireResponse, closes:
   const chunked = isStream(body) && body.length === undefined && request.httpVersionMinor === 1;
   if (!chunked && !closes) return head as string[];
   return [...head, ...(chunked ? ["transfer-encoding", "chunked"] : []), ...(closes ? ["connection", "close"] : [])];
+}
+
+/** Calls `take` with the response when it is made, or with undefined after a failure. `take` must not throw. */
+export function whenAnswered(
+  answer: Promise<WireResponse> | Deferred<WireResponse>,
+  socket: Duplex,
+  take: (sent: WireResponse | undefined) => void,
+): void {
+  if (answer instanceof Deferred) return answer.onResolve(take);
+  answer.then(take, (thrown: unknown) => {
+    caught(thrown, socket);
+    take(undefined);
+  });
 }

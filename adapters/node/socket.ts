@@ -4,7 +4,7 @@ import { noteIo } from "../../src/async.ts";
 import { guarded } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
 import type { ListenableTransport, SocketListener } from "../../src/sockets/socket.ts";
-import { lingerMs } from "./closing.ts";
+import { lingerMs } from "./connection.ts";
 import { isBun } from "./listen.ts";
 
 /** The longest message for which a copy costs less than the second write of `ws`. */

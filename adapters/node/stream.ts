@@ -5,8 +5,7 @@ import { readParts } from "../../src/events/stream.ts";
 import type { Parts, StreamBody, StreamEnd, StreamSink, StreamWriting } from "../../src/events/stream.ts";
 import { caught, guarded, inBackground } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
-import { lingerMs } from "./closing.ts";
-import { connectionOf } from "./connection.ts";
+import { connectionOf, lingerMs } from "./connection.ts";
 
 /** An open stream, which a stopping server may end. */
 export interface OpenStream {

@@ -4,7 +4,7 @@ import type { OpenedTakeover } from "../../src/app/exchange.ts";
 import { shouldYield, yieldToEventLoop } from "../../src/async.ts";
 import { guarded, inBackground } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
-import { linger } from "./closing.ts";
+import { linger } from "./connection.ts";
 
 /** How often the system probes whether a quiet client is still there. */
 const probeMs = 15_000;

@@ -7,18 +7,16 @@ import { isPending } from "../../src/deferred.ts";
 import { caught, guarded } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
 import { OpenSockets } from "../../src/server/lifecycle.ts";
-import { refuseRequest } from "./bad-request.ts";
-import { linger } from "./closing.ts";
+import { readHead, refuseRequest } from "./bad-request.ts";
+import { linger } from "./connection.ts";
 import type { NodeConnection } from "./connection.ts";
 import { NodeExchange } from "./exchange.ts";
 import type { RequestHandler } from "./handler.ts";
-import { readHead } from "./head.ts";
 import { nodeMajor } from "./listen.ts";
-import { write } from "./response.ts";
+import { whenAnswered, write } from "./response.ts";
 import { WsTransport } from "./socket.ts";
 import { timedOut } from "./stream.ts";
 import { Takeover, Takeovers } from "./takeover.ts";
-import { whenAnswered } from "./when-answered.ts";
 
 /** Bytes that are read after a request that waits for its turn. The system keeps the rest. */
 const maxHeldBytes = 65_536;

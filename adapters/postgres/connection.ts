@@ -10,10 +10,8 @@ import type {
 import type { Conninfo } from "./connection-string.ts";
 import { addressesOf, askToCancel, dial, driverOf, fits } from "./dial.ts";
 import type { ServerAddress, Backend, ConnectionConfig, ServerKind } from "./dial.ts";
-import { PreparedRun, Query, Wire, messages, prepared, simple, unprepared } from "./protocol.ts";
-import type { DescribedStatement, Execute, Prepared, QueryProtocol } from "./protocol.ts";
-import { connectionErrorOf } from "./server-error.ts";
-import type { ServerError } from "./server-error.ts";
+import { PreparedRun, Query, Wire, connectionErrorOf, messages, prepared, simple, unprepared } from "./protocol.ts";
+import type { DescribedStatement, Execute, Prepared, QueryProtocol, ServerError } from "./protocol.ts";
 
 type DriverResult = StatementResult & { readonly state: Backend };
 

@@ -6,9 +6,8 @@ import { Unwritable } from "../refusals.ts";
 import type { Shape } from "../schema/valibot.ts";
 import { compileWriter } from "../schema/write.ts";
 import type { JsonWriter } from "../schema/write.ts";
-import type { Protocol } from "../sockets/message.ts";
+import type { Protocol, SocketHandler } from "../sockets/socket.ts";
 import { serveSocket } from "../sockets/open-socket.ts";
-import type { SocketHandler } from "../sockets/socket.ts";
 import { none } from "./answer.ts";
 import type { Answer, AnswerBody, SocketBody, TakeoverBody, TakeoverRequest } from "./answer.ts";
 

@@ -2,7 +2,7 @@ import type { InputRequest } from "../inputs/request.ts";
 import type { Refusal } from "../refusals.ts";
 import type { Shape } from "../schema/valibot.ts";
 import type { AnyEventKind } from "../events/event.ts";
-import type { AnyProtocol } from "../sockets/message.ts";
+import type { AnyProtocol } from "../sockets/socket.ts";
 import type { Answer } from "./answer.ts";
 
 declare const takes: unique symbol;

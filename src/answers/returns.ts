@@ -3,8 +3,7 @@ import type { AnyEventKind, EventKind } from "../events/event.ts";
 import type { Producer } from "../events/event-stream.ts";
 import { typeWithTextKinds } from "../events/text-kinds.ts";
 import { handshakeRefusal } from "../sockets/socket.ts";
-import type { Socket, SocketHandler } from "../sockets/socket.ts";
-import type { Protocol } from "../sockets/message.ts";
+import type { Protocol, Socket, SocketHandler } from "../sockets/socket.ts";
 import { htmlType, jsonType, textType } from "./answer.ts";
 import type { Answer } from "./answer.ts";
 import {

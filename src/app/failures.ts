@@ -1,4 +1,4 @@
-import type { LogFields, Level } from "../logging/entry.ts";
+import type { Level, LogFields } from "../logging/entry.ts";
 import { describeRaised, isA, logRaised } from "../logging/raised.ts";
 import type { Raised } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";

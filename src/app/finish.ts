@@ -13,6 +13,8 @@ import { httpDate } from "../http/fields.ts";
 import { Refusal, Unwritable, listing } from "../refusals.ts";
 import type { SecureHeaders } from "../security/secure-headers.ts";
 import {
+  ConnectionLog,
+  StreamLog,
   endSpan,
   logAccess,
   logFault,
@@ -25,7 +27,6 @@ import {
 import type { OpenedSocket, WireResponse } from "./exchange.ts";
 import { internalRefusal, refusalOf } from "./failures.ts";
 import type { RequestState } from "./request.ts";
-import { ConnectionLog, StreamLog } from "./stream-log.ts";
 
 /*
  * What happens to every answer on its way out, in this order: sealed cookies, the check that it can be written, CORS headers,

@@ -3,8 +3,7 @@ import { current, passOn } from "../logging/context.ts";
 import type { OpenSpan } from "../logging/entry.ts";
 import { log } from "../logging/writer.ts";
 import { isMeasured, measure } from "../telemetry/measure.ts";
-import { inSpan, openSpan, registered } from "../telemetry/span.ts";
-import { freshHex } from "../telemetry/trace-context.ts";
+import { freshHex, inSpan, openSpan, registered } from "../telemetry/span.ts";
 import { send } from "./of.ts";
 
 /** Thrown when a response body is longer than `maxBody`. */

@@ -1,3 +1,4 @@
+import { decodeBase64url, encodeBase64url, keyOf } from "../http/bytes.ts";
 import { FieldScanner } from "../http/fields.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
@@ -116,3 +117,184 @@ export function elements<A>(options: {
     text: { type: "string" },
   };
 }
+
+/** Any text, unchanged. */
+export const string: Codec<string, string> = { parse: ok, print: (value) => value, text: { type: "string" } };
+
+const yes: Result<boolean, string> = { ok: true, value: true };
+const no: Result<boolean, string> = { ok: true, value: false };
+const neither = /* @__PURE__ */ malformed("true or false");
+
+function parseBool(text: string): Result<boolean, string> {
+  if (text === "true") return yes;
+  return text === "false" ? no : neither;
+}
+
+/** `true` or `false`; case matters. */
+export const bool: Codec<boolean, boolean> = {
+  parse: parseBool,
+  print: (value) => (value ? "true" : "false"),
+  text: { type: "boolean" },
+};
+
+const notWhole = /* @__PURE__ */ malformed("a whole number");
+
+function parseInteger(text: string): Result<number, string> {
+  const negative = text.charCodeAt(0) === 0x2d;
+  const start = negative ? 1 : 0;
+  if (text.length === start) return notWhole;
+  let value = 0;
+  for (let at = start; at < text.length; at++) {
+    const digit = text.charCodeAt(at) - 0x30;
+    if (digit < 0 || digit > 9) return notWhole;
+    value = value * 10 + digit;
+    if (value > Number.MAX_SAFE_INTEGER) return notWhole;
+  }
+  // Subtraction makes "-0" 0 and not -0.
+  return ok(negative ? 0 - value : value);
+}
+
+function printInteger(value: number): string {
+  if (!Number.isSafeInteger(value)) return "";
+  return String(value);
+}
+
+/**
+ * A whole number, −(2^53−1) to 2^53−1: digits with an optional `-`. Leading zeros are accepted. A number outside the range
+ * is malformed, and prints as nothing.
+ */
+export const int: Codec<number, number> = { parse: parseInteger, print: printInteger, text: { type: "integer" } };
+
+// 2^63 has 19 digits. `BigInt` never gets a longer text, because its work grows faster than the text.
+const maxDigits = 19;
+
+function parseInt64(text: string): Result<bigint, string> {
+  if (!/^-?[0-9]+$/.test(text)) return notWhole;
+  const negative = text.charCodeAt(0) === 0x2d;
+  let start = negative ? 1 : 0;
+  while (text.charCodeAt(start) === 0x30) start++;
+  if (text.length - start > maxDigits) return notWhole;
+  // The rest of "000" is "", which BigInt reads as 0.
+  const magnitude = BigInt(text.slice(start));
+  const value = negative ? -magnitude : magnitude;
+  return fits(value) ? ok(value) : notWhole;
+}
+
+function printInt64(value: bigint): string {
+  return fits(value) ? String(value) : "";
+}
+
+function fits(value: bigint): boolean {
+  return BigInt.asIntN(64, value) === value;
+}
+
+/** A 64-bit whole number, −2^63 to 2^63−1, exact. A number outside the range is malformed, and prints as nothing. */
+export const int64: Codec<bigint, bigint> = { parse: parseInt64, print: printInt64, text: { type: "integer" } };
+
+const notNumber = /* @__PURE__ */ malformed("a number");
+
+function parseDecimal(text: string): Result<number, string> {
+  if (!/^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(text)) return notNumber;
+  const value = Number(text);
+  return Number.isFinite(value) ? ok(value) : notNumber;
+}
+
+function printDecimal(value: number): string {
+  if (!Number.isFinite(value)) return "";
+  return Object.is(value, -0) ? "-0" : String(value);
+}
+
+/**
+ * A finite number, written `-12`, `0.5` or `2.5e-4`; `.5`, `5.`, `+3`, `inf` and `nan` are malformed. It prints the fewest
+ * digits that read back as the same number, and nothing for infinity and NaN.
+ */
+export const float: Codec<number, number> = { parse: parseDecimal, print: printDecimal, text: { type: "number" } };
+
+const notUuid = /* @__PURE__ */ malformed("a UUID");
+// RFC 9562 §4: versions 1 to 8 of the variant 10x; the nil and the max UUID (§5.9, §5.10) have neither.
+const versioned = /^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[1-8][0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}$/;
+const nil = "00000000-0000-0000-0000-000000000000";
+const max = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+function parseUuid(text: string): Result<string, string> {
+  return isUuid(text) ? ok(text.toLowerCase()) : notUuid;
+}
+
+function printUuid(value: string): string {
+  return isUuid(value) ? value.toLowerCase() : "";
+}
+
+function isUuid(text: string): boolean {
+  return versioned.test(text) || text === nil || text === max;
+}
+
+/**
+ * A UUID (RFC 9562) of version 1 to 8, the nil UUID, or the max UUID, which must be in lower case. The others are read in
+ * either case; the value and the printed text are in lower case. Text that is not a UUID prints as nothing.
+ */
+export const uuid: Codec<string, string> = {
+  parse: parseUuid,
+  print: printUuid,
+  text: { type: "string", format: "uuid" },
+};
+
+/**
+ * One of a set of words, named `Codec.enum`; case matters. Any other value prints as nothing.
+ *
+ * @param kind The name of the set in errors; the API document lists its words.
+ * @example
+ * ```ts
+ * const size = Codec.enum("size", ["small", "large"]);
+ * ```
+ */
+export function enumeration<const Words extends readonly string[]>(
+  kind: string,
+  words: Words,
+): Codec<Words[number], Words[number]>;
+/** One of a set of values, each written as its word. */
+export function enumeration<A>(kind: string, values: readonly A[], word: (value: A) => string): Codec<A>;
+export function enumeration<A>(
+  kind: string,
+  values: readonly A[],
+  word: (value: A) => string = (value) => String(value),
+): Codec<A> {
+  const byWord = new Map<string, Result<A, string>>();
+  const words: string[] = [];
+  for (const value of values) {
+    const one = word(value);
+    if (byWord.has(keyOf(one))) throw new Error(`Codec.enum: ${kind} has the word ${JSON.stringify(one)} twice`);
+    byWord.set(keyOf(one), Object.freeze(ok(value)));
+    words.push(one);
+  }
+  const noneOfThem = malformed(`one of ${words.join(", ")}`);
+  return {
+    parse: (text) => byWord.get(keyOf(text)) ?? noneOfThem,
+    print: (value) => {
+      const one = word(value);
+      return byWord.has(keyOf(one)) ? one : "";
+    },
+    text: { type: "string", enum: words, kind },
+  };
+}
+
+const notOurs = /* @__PURE__ */ malformed("a value this server wrote");
+// A byte order mark at the start belongs to the text.
+const utf8 = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+function parseBase64url(text: string): Result<string, string> {
+  const bytes = decodeBase64url(text);
+  if (bytes === undefined) return notOurs;
+  try {
+    return ok(utf8.decode(bytes));
+  } catch {
+    return notOurs;
+  }
+}
+
+function printBase64url(value: string): string {
+  // A lone surrogate has no UTF-8: `TextEncoder` would write U+FFFD instead.
+  return value.isWellFormed() ? encodeBase64url(new TextEncoder().encode(value)) : "";
+}
+
+/** Any Unicode text as base64url of its UTF-8, which a cookie can hold. Each text has one spelling. */
+export const encoded: Codec<string> = { parse: parseBase64url, print: printBase64url, text: { type: "string" } };

@@ -1,20 +1,20 @@
 export { accept } from "./negotiation.ts";
-export { bool } from "./scalars.ts";
+export { bool } from "./codec.ts";
 export { cacheControl } from "./negotiation.ts";
 export { credentials } from "./credentials.ts";
 export { custom } from "./codec.ts";
 export { date } from "./time.ts";
-export { enumeration as enum } from "./scalars.ts";
-export { float } from "./scalars.ts";
+export { enumeration as enum } from "./codec.ts";
+export { float } from "./codec.ts";
 export { forwarded } from "./forwarded.ts";
 export { instant } from "./time.ts";
-export { int } from "./scalars.ts";
-export { int64 } from "./scalars.ts";
+export { int } from "./codec.ts";
+export { int64 } from "./codec.ts";
 export { mediaType } from "./negotiation.ts";
 export { basicLogin, bearerToken } from "./credentials.ts";
-export { string } from "./scalars.ts";
+export { string } from "./codec.ts";
 export { structuredDictionary, structuredItem, structuredList } from "./structured.ts";
-export { uuid } from "./scalars.ts";
+export { uuid } from "./codec.ts";
 export { weighted } from "./negotiation.ts";
 
 export type { MediaRange } from "./negotiation.ts";

@@ -3,7 +3,7 @@ import type { Level } from "../logging/entry.ts";
 import { inBackground } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";
 import { OldestFirst } from "../oldest-first.ts";
-import { freshHex } from "../telemetry/trace-context.ts";
+import { freshHex } from "../telemetry/span.ts";
 import { eventOf } from "./event.ts";
 import type { Hub } from "./hub.ts";
 

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { LogFields, LogContext, OpenSpan } from "./entry.ts";
+import type { LogContext, LogFields, OpenSpan } from "./entry.ts";
 import { isAnyOn } from "./writer.ts";
 
 const storage = new AsyncLocalStorage<LogContext | undefined>();

@@ -1,7 +1,7 @@
 import { ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { carried, current, tagged } from "./context.ts";
-import type { LogFields, Level } from "./entry.ts";
+import type { Level, LogFields } from "./entry.ts";
 import { log, readSettings, useLevels, useSettings } from "./writer.ts";
 import type { LogOptions, SettingTexts } from "./writer.ts";
 

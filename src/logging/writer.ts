@@ -1,9 +1,8 @@
 import { isThenable } from "../async.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
-import { passes } from "./entry.ts";
-import type { LogEntry, Format, Level } from "./entry.ts";
-import { jsonLine, prettyLine } from "./line.ts";
+import { jsonLine, passes, prettyLine } from "./entry.ts";
+import type { Format, Level, LogEntry } from "./entry.ts";
 
 /** Settings as texts. */
 export interface SettingTexts {

@@ -12,9 +12,8 @@ import {
   enumeration,
   wrapped,
 } from "./schema-containers.ts";
-import { pipe } from "./schema-rules.ts";
-import { anyJson } from "./schema.ts";
-import type { Describer, Direction, Schema } from "./schema.ts";
+import { anyJson, pipe } from "./schema-rules.ts";
+import type { Describer, Direction, Schema } from "./schema-rules.ts";
 
 /** How a describer refers to a named shape, and reports what JSON Schema cannot express. */
 interface SchemaReferences {

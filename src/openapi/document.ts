@@ -7,7 +7,7 @@ import { parametersOf, readsOf, requestBodyOf, schemeOf, securityOf } from "./in
 import type { Credential, Parameter, SecurityRequirement, SecurityScheme } from "./inputs.ts";
 import { answersOf, codesOf, eitherOf, refusalSchemas, refusalsOf, corsOf } from "./responses.ts";
 import type { Responses } from "./responses.ts";
-import type { OpenapiVersion, Schema, DocumentContext } from "./schema.ts";
+import type { DocumentContext, OpenapiVersion, Schema } from "./schema-rules.ts";
 
 /**
  * Merges two routes that differ only by their parameters' types (contract 4.2) into one operation, whose parameter is of

@@ -5,7 +5,7 @@ import type { Code } from "../refusals.ts";
 import type { Route } from "../routing/route.ts";
 import { compileReader } from "../schema/read.ts";
 import { kindOf } from "../schema/valibot.ts";
-import type { Schema, DocumentContext } from "./schema.ts";
+import type { DocumentContext, Schema } from "./schema-rules.ts";
 
 /** A security scheme object of OpenAPI. */
 export type SecurityScheme = { readonly description?: string } & (

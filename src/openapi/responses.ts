@@ -15,10 +15,10 @@ import type { Route } from "../routing/route.ts";
 import { kindOf } from "../schema/valibot.ts";
 import { compileWriter } from "../schema/write.ts";
 import type { CorsExtension } from "../security/cross-origin.ts";
-import type { AnyMessage, AnyProtocol } from "../sockets/message.ts";
+import type { AnyMessage, AnyProtocol } from "../sockets/socket.ts";
 import { keyed } from "./inputs.ts";
 import type { Reads } from "./inputs.ts";
-import type { Direction, Schema, DocumentContext } from "./schema.ts";
+import type { Direction, DocumentContext, Schema } from "./schema-rules.ts";
 
 /** The value of `x-cors`; undefined for a route that the policy does not cover. */
 export function corsOf(cors: CorsExtension | undefined, route: Route): object | undefined {

@@ -1,8 +1,8 @@
 import { tagsOf } from "../schema/read-choice.ts";
 import { compileRead } from "../schema/read.ts";
 import type { Choice, Kind, ListKind, ObjectKind, RecordKind, TupleKind, Variant, Wrapper } from "../schema/valibot.ts";
-import { isJson, orNull } from "./schema.ts";
-import type { Describer, Schema } from "./schema.ts";
+import { isJson, orNull } from "./schema-rules.ts";
+import type { Describer, Schema } from "./schema-rules.ts";
 
 export function literal(word: unknown): Schema {
   return { const: word };

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { int64 as int64Codec, uuid as uuidCodec } from "../codecs/scalars.ts";
+import { int64 as int64Codec, uuid as uuidCodec } from "../codecs/codec.ts";
 import { date as dateCodec, instant as instantCodec } from "../codecs/time.ts";
 import { dateSentence, instantSentence, uuidSentence } from "./formats.ts";
 import { fraction, mustBe, outside, whole64, wholeWithFraction } from "./messages.ts";

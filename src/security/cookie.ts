@@ -1,5 +1,5 @@
 import type { Cookie, Sealing } from "../codecs/cookie.ts";
-import { string } from "../codecs/scalars.ts";
+import { string } from "../codecs/codec.ts";
 import type { Dep, TextNeed } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import { readText, required as missing } from "../inputs/text.ts";
@@ -56,4 +56,4 @@ export { clear, make, named } from "../codecs/cookie.ts";
 export type { Cookie, CookieOptions, SetCookie } from "../codecs/cookie.ts";
 export { encrypted, signed } from "./sealing.ts";
 export type { SealedOptions } from "./sealing.ts";
-export { encoded } from "../codecs/scalars.ts";
+export { encoded } from "../codecs/codec.ts";

@@ -1,6 +1,6 @@
 import { clear, make, named, oldestMs } from "../codecs/cookie.ts";
 import type { Cookie, SetCookie } from "../codecs/cookie.ts";
-import { string } from "../codecs/scalars.ts";
+import { string } from "../codecs/codec.ts";
 import { requestOf } from "../inputs/connection.ts";
 import { constant, credential } from "../inputs/dep.ts";
 import type { Dep, Resource } from "../inputs/dep.ts";

@@ -1,2 +1,2 @@
 /** The `Socket` namespace: the protocols of WebSockets. */
-export { binary, encode, json, protocol, text } from "./message.ts";
+export { binary, encode, json, protocol, text } from "./socket.ts";

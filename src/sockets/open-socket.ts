@@ -6,9 +6,8 @@ import { byteLength } from "../http/bytes.ts";
 import { guarded, inBackground } from "../logging/raised.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
-import type { Encoded, Message } from "./message.ts";
 import { Unreadable, socketEndText } from "./socket.ts";
-import type { Socket, SocketEnd, SocketHandler, SocketListener, SocketTransport } from "./socket.ts";
+import type { Encoded, Message, Socket, SocketEnd, SocketHandler, SocketListener, SocketTransport } from "./socket.ts";
 
 /** The settings of a socket's route and server. */
 interface SocketSetting<Client, Server> {

@@ -1,7 +1,6 @@
 import type { Attributes as OtelAttributes, HrTime, Link, Span, SpanContext, SpanStatus } from "@opentelemetry/api";
 import type { Attributes, OpenSpan, SpanKind, TraceContext } from "../logging/entry.ts";
-import { PassedState } from "./span.ts";
-import { freshHex } from "./trace-context.ts";
+import { PassedState, freshHex } from "./span.ts";
 
 const kinds: { readonly [Kind in SpanKind]: number } = { internal: 0, server: 1, client: 2 };
 const maxAttributes = 128;

@@ -3,8 +3,7 @@ import type * as sdk from "@opentelemetry/sdk-trace-base";
 import { current } from "../logging/context.ts";
 import { Collector, ProcessorExporter, batchLimits, postMs } from "./exporter.ts";
 import type { Exporter, LoadBatches, SpanProcessor } from "./exporter.ts";
-import { inSpan, openSpan } from "./span.ts";
-import { freshHex } from "./trace-context.ts";
+import { freshHex, inSpan, openSpan } from "./span.ts";
 
 /** An application's span while its work runs. */
 export interface Span {

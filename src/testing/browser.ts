@@ -1,6 +1,6 @@
 import { stripped } from "../http/fields.ts";
 import { call } from "./call.ts";
-import type { TestAnswer, TestCallOptions, TestApp } from "./call.ts";
+import type { TestAnswer, TestApp, TestCallOptions } from "./call.ts";
 
 /** A client that keeps cookies between calls, like a browser (RFC 6265 §5). */
 export interface TestBrowser {

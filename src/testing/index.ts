@@ -2,8 +2,8 @@
 export { app, call } from "./call.ts";
 export { browser } from "./browser.ts";
 export type { TestBrowser } from "./browser.ts";
-export { events } from "./events.ts";
+export { events } from "./call.ts";
 export { websocket } from "./sockets.ts";
-export type { Receive } from "./events.ts";
+export type { Receive } from "./call.ts";
 export type { TestAnswer as Answered, TestApp } from "./call.ts";
 export type { TestCallOptions as CallOptions } from "./call.ts";

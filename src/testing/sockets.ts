@@ -1,10 +1,9 @@
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
-import type { Protocol } from "../sockets/message.ts";
+import type { Protocol, Socket, SocketEnd, SocketListener, SocketTransport } from "../sockets/socket.ts";
 import { OpenSocket } from "../sockets/open-socket.ts";
-import type { Socket, SocketEnd, SocketListener, SocketTransport } from "../sockets/socket.ts";
 import { CallExchange, answeredBy, failOnUndeclared } from "./call.ts";
-import type { TestAnswer, TestCallOptions, TestApp } from "./call.ts";
+import type { TestAnswer, TestApp, TestCallOptions } from "./call.ts";
 
 /** The two ends of a connection in memory. */
 function linkedPair(): readonly [SocketTransport, SocketTransport] {

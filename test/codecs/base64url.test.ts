@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { encoded } from "../../src/codecs/scalars.ts";
+import { encoded } from "../../src/codecs/codec.ts";
 import { decodeBase64url, encodeBase64url } from "../../src/http/bytes.ts";
 import { expectRefuses, valueOf } from "./expectations.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { encoded } from "../../src/codecs/scalars.ts";
+import { encoded } from "../../src/codecs/codec.ts";
 import * as Codec from "../../src/codecs/index.ts";
 import * as arbitrary from "./arbitraries.ts";
 import { valueOf } from "./expectations.ts";

@@ -31,16 +31,16 @@ import {
 import type { Inputs } from "usher-http";
 import { targetOf as bunTarget } from "../../adapters/bun/respond.ts";
 import { targetOf as denoTarget } from "../../adapters/deno/exchange.ts";
-import { readHead } from "../../adapters/node/head.ts";
+import { readHead } from "../../adapters/node/bad-request.ts";
 import { WorkerExchange } from "../../adapters/workers/exchange.ts";
 import { isHost } from "../../src/http/target.ts";
 import { networkOf } from "../../src/http/addresses.ts";
 import { elementsOf } from "../../src/database/type-text.ts";
 import * as Type from "../../src/database/types.ts";
-import { redact } from "../../src/database/redact.ts";
-import { jsonLine, prettyLine } from "../../src/logging/line.ts";
+import { redact } from "../../src/database/failure.ts";
+import { jsonLine, prettyLine } from "../../src/logging/entry.ts";
 import { EventReader } from "../../src/events/event-reader.ts";
-import { joinTrace } from "../../src/telemetry/trace-context.ts";
+import { joinTrace } from "../../src/telemetry/span.ts";
 
 /** One reader, and the texts it is given. */
 export interface Row {

@@ -5,9 +5,9 @@ import type { StreamSink } from "../../src/events/stream.ts";
 import { EventStream } from "../../src/events/event-stream.ts";
 import type { Producer } from "../../src/events/event-stream.ts";
 import { comment } from "../../src/events/event.ts";
-import { text } from "../../src/sockets/message.ts";
-import { OpenSocket } from "../../src/sockets/open-socket.ts";
+import { text } from "../../src/sockets/socket.ts";
 import type { SocketTransport } from "../../src/sockets/socket.ts";
+import { OpenSocket } from "../../src/sockets/open-socket.ts";
 import { noteIo, shouldYield } from "../../src/async.ts";
 import { PulledStream } from "../../src/server/stream.ts";
 

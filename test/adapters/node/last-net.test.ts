@@ -8,7 +8,7 @@ import { WebSocketServer } from "ws";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Answer, Path, Returns, Socket, body, get, post } from "usher-http";
 import { OpenSocket } from "../../../src/sockets/open-socket.ts";
-import { NodeConnection, ConnectionLimitLog } from "../../../adapters/node/connection.ts";
+import { ConnectionLimitLog, NodeConnection } from "../../../adapters/node/connection.ts";
 import { lines } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
 import { RawClient } from "../../support/raw-client.ts";
