@@ -80,3 +80,24 @@ export function isTakeover(body: AnswerBody): body is TakeoverBody {
 export const htmlType = "text/html; charset=utf-8";
 export const textType = "text/plain; charset=utf-8";
 export const jsonType = "application/json";
+
+// Headers that only the framework writes: those that frame a message, and those that it derives from the declaration.
+const serverOwned: ReadonlySet<string> = new Set([
+  "content-length",
+  "transfer-encoding",
+  "connection",
+  "keep-alive",
+  "upgrade",
+  "te",
+  "trailer",
+  "content-type",
+  "set-cookie",
+  "date",
+  "x-request-id",
+]);
+
+// A 426 names in `Upgrade` the protocol that it requires (RFC 9110 §15.5.22).
+export function isServerOwned(name: string, status: number): boolean {
+  const lower = name.toLowerCase();
+  return serverOwned.has(lower) && !(lower === "upgrade" && status === 426);
+}

@@ -1,5 +1,4 @@
-import { isFieldValue } from "../answers/invalid-answer.ts";
-import { isToken } from "../http/fields.ts";
+import { isFieldValue, isToken } from "../http/fields.ts";
 import type { AnyDep, BodyNeed, DepNode, Supplied, TextNeed } from "../inputs/dep.ts";
 import { frameworkCodes } from "../refusals.ts";
 import type { Code } from "../refusals.ts";

@@ -1,16 +1,15 @@
-import { isSocket, isStream, isTakeover } from "../answers/answer.ts";
+import { htmlType, isServerOwned, isSocket, isStream, isTakeover, jsonType, textType } from "../answers/answer.ts";
 import type { Answer, AnswerBody, SocketBody } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
-import { invalidReason } from "../answers/invalid-answer.ts";
-import { setCookieLine } from "../codecs/cookie.ts";
+import { setCookieLine, wrongPart } from "../codecs/cookie.ts";
 import type { SetCookie } from "../codecs/cookie.ts";
 import type { MaybePromise } from "../deferred.ts";
 import { isTaken, take } from "../events/stream.ts";
 import type { StreamBody } from "../events/stream.ts";
 import { askingForTextKinds } from "../events/text-kinds.ts";
-import { ownBytes } from "../http/bytes.ts";
-import { httpDate } from "../http/fields.ts";
-import { Refusal, Unwritable, listing } from "../refusals.ts";
+import { isBytes, ownBytes } from "../http/bytes.ts";
+import { httpDate, isFieldValue, isToken } from "../http/fields.ts";
+import { Refusal, Unwritable, isTellable, listing } from "../refusals.ts";
 import type { SecureHeaders } from "../security/secure-headers.ts";
 import {
   ConnectionLog,
@@ -72,11 +71,16 @@ function responseOf(request: RequestState, made: Answer): WireResponse {
   request.settle();
   const closes = answer.closes || request.isOverBudget;
   const response = { status: answer.status, head, body, closes };
-  if (isSocket(answer.body)) return { ...response, socket: opened(request, answer.body) };
-  if (isTakeover(answer.body) && request.method !== "HEAD") {
-    return { ...response, takeover: { ...answer.body, request: new ConnectionLog(request, "takeover") } };
-  }
+  if (typeof answer.body === "object")
+    return { ...response, ...connectionOf(request, answer.body), ...(undeclared && { undeclared }) };
   return undeclared === undefined ? response : { ...response, undeclared };
+}
+
+/** What the connection becomes after a 101. */
+function connectionOf(request: RequestState, body: AnswerBody): Pick<WireResponse, "socket" | "takeover"> {
+  if (isSocket(body)) return { socket: opened(request, body) };
+  if (!isTakeover(body) || request.method === "HEAD") return {};
+  return { takeover: { ...body, request: new ConnectionLog(request, "takeover") } };
 }
 
 /** A cookie whose value needs no sealing. JavaScript may give no cookie at all: `guarded` finds that. */
@@ -149,8 +153,66 @@ function guarded(request: RequestState, answer: Answer): Answer {
   return failureAnswer(request, new Unwritable(detail));
 }
 
+/**
+ * Why an answer cannot be written, for the log and without a value; undefined where it can. JavaScript may give a member any
+ * type, which would reach the runtime and throw there, so each is checked.
+ */
+function invalidReason(answer: Answer): string | undefined {
+  const { status, contentType, headers, cookies, body, refused } = answer;
+  const wrong = typeof body === "string" || body === undefined ? undefined : wrongBody(body);
+  if (wrong !== undefined) return wrong;
+  const isFinal = Number.isInteger(status) && status >= 200 && status <= 599;
+  const isUpgrade = typeof body === "object" && (isSocket(body) || isTakeover(body));
+  if (isUpgrade ? status !== 101 : !isFinal) return `${numberOr(status)}, which is not a final status`;
+  if (refused !== undefined && !isTellable(refused)) return "a refusal whose code or detail is no text";
+  if (!isOurs(contentType) && !isFieldValue(contentType)) return 'a header that cannot be written: "content-type"';
+  for (const pair of headers) {
+    const [name, value] = pair;
+    if (!Array.isArray(pair) || typeof name !== "string") return "a header that is no pair of a name and a value";
+    if (!isToken(name) || !isFieldValue(value)) return `a header that cannot be written: ${JSON.stringify(name)}`;
+    if (isServerOwned(name, status)) return `a header only the framework writes: ${JSON.stringify(name)}`;
+  }
+  // `Cookie.make` checks its cookies, but a program can write a cookie as a plain object.
+  for (const cookie of cookies) {
+    const wrong = wrongPart(cookie);
+    if (wrong !== undefined) return `a header that cannot be written: "set-cookie": ${wrong}`;
+  }
+  return undefined;
+}
+
+function wrongBody(body: Exclude<AnswerBody, undefined>): string | undefined {
+  if (isBytes(body)) return undefined;
+  if (typeof body === "object" && body !== null) {
+    if (isStream(body)) return wrongStream(body);
+    if (isSocket(body) && typeof body.speak === "function") return undefined;
+    if (isTakeover(body) && typeof body.handle === "function" && typeof body.refusedBy === "function") return undefined;
+  }
+  return "a body that is neither text, bytes nor a stream";
+}
+
+function wrongStream({ parts, length }: StreamBody): string | undefined {
+  if (length !== undefined && !(Number.isSafeInteger(length) && length >= 0)) {
+    return `a stream of ${numberOr(length)} bytes, which is no length`;
+  }
+  const isParts =
+    parts instanceof ReadableStream ||
+    typeof (parts as Partial<StreamBody["parts"]>)?.[Symbol.asyncIterator] === "function";
+  if (!isParts) return "a stream that is neither a ReadableStream nor an async iterable";
+  return isTaken(parts) ? "a stream that is read already" : undefined;
+}
+
+/** A number as text, and the type of any other value. */
+function numberOr(value: unknown): string {
+  return typeof value === "number" ? String(value) : `a value of type ${typeof value}`;
+}
+
+function isOurs(contentType: string | undefined): contentType is undefined {
+  return contentType === undefined || contentType === jsonType || contentType === textType || contentType === htmlType;
+}
+
 /** Why the connection cannot become what the answer says. Only a route that checked the handshake opens a WebSocket. */
 function wrongConnection(request: RequestState, body: AnswerBody): string | undefined {
+  if (typeof body !== "object") return undefined;
   if (isTakeover(body)) return body.refusedBy(request.exchange);
   return isSocket(body) && request.route?.opens === undefined ? "a WebSocket, by a route that opens none" : undefined;
 }
@@ -159,8 +221,8 @@ function wrongConnection(request: RequestState, body: AnswerBody): string | unde
 function sizeOf(request: RequestState, { status, body }: Answer): number | undefined {
   if (body === undefined || isBodiless(status)) return 0;
   if (typeof body === "string") return request.exchange.byteLength(body);
-  if (isSocket(body) || isTakeover(body)) return undefined;
-  return isStream(body) ? body.length : body.byteLength;
+  if (ArrayBuffer.isView(body)) return body.byteLength;
+  return body.kind === "stream" ? body.length : undefined;
 }
 
 // RFC 9110 §6.4.1: these statuses have no content, whatever the answer holds.
@@ -170,9 +232,9 @@ function isBodiless(status: number): boolean {
 
 function bodyOf(request: RequestState, { status, body }: Answer): WireResponse["body"] {
   if (request.method === "HEAD" || isBodiless(status)) return cancelBody(body);
-  if (isSocket(body) || isTakeover(body)) return undefined;
   if (typeof body !== "object") return body;
-  return isStream(body) ? begun(request, body) : ownBytes(body);
+  if (ArrayBuffer.isView(body)) return ownBytes(body);
+  return body.kind === "stream" ? begun(request, body) : undefined;
 }
 
 function opened(
@@ -236,7 +298,8 @@ function headOf(request: RequestState, answer: Answer, size: number | undefined)
   for (const cookie of cookies) head.push("set-cookie", setCookieLine(cookie, request.secure));
   if (date !== "") head.push("date", date);
   if (size !== undefined && hasLength(status)) head.push("content-length", String(size));
-  if (isTakeover(answer.body)) head.push("upgrade", answer.body.protocol, "connection", "upgrade");
+  if (typeof answer.body === "object" && isTakeover(answer.body))
+    head.push("upgrade", answer.body.protocol, "connection", "upgrade");
   return head;
 }
 

@@ -197,3 +197,11 @@ export function printPairs(parameters: Parameters): readonly string[] | undefine
   }
   return pairs;
 }
+
+/**
+ * Visible ASCII, spaces and tabs: less than RFC 9110 §5.5 allows, since runtimes differ on other bytes. One runtime ends the
+ * process for a control character here.
+ */
+export function isFieldValue(value: unknown): boolean {
+  return typeof value === "string" && /^[\t\x20-\x7e]*$/.test(value);
+}

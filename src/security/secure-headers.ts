@@ -1,5 +1,5 @@
-import { isFieldValue, isServerOwned } from "../answers/invalid-answer.ts";
-import { isToken } from "../http/fields.ts";
+import { isServerOwned } from "../answers/answer.ts";
+import { isFieldValue, isToken } from "../http/fields.ts";
 
 /** Headers that every response has unless it sets them itself, made by {@link make}: the app's option `secureHeaders`. */
 export interface SecureHeaders {
