@@ -53,7 +53,7 @@ describe("the packed package", { timeout: 300_000 }, () => {
     });
     await expect(another).rejects.toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("made with another usher-http"),
+      stderr: expect.stringContaining("uses another copy of usher-http"),
     });
     await run(process.execPath, [usher, "client", "routes.mjs", "-o", "client.ts"], { cwd: packed.folder });
     const compilerOptions = {
