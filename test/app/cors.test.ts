@@ -243,7 +243,10 @@ describe("what makes none", () => {
       { origins: ["null"] },
       'Cors.make: the origin "null" is sent by every page that hides its origin, and is never trusted',
     ],
-    [{ origins: ["https://a.example/"] }, 'Cors.make: the origin "https://a.example/" is not an origin as a browser writes it'],
+    [
+      { origins: ["https://a.example/"] },
+      'Cors.make: the origin "https://a.example/" is not an origin as a browser writes it',
+    ],
     [{ origins: [], headers: ["a b"] }, 'Cors.make: "a b" is not a header\'s name'],
     [{ origins: [], headers: ["*"] }, 'Cors.make: "*" is not a header\'s name'],
     [{ origins: [], expose: ["x:"] }, 'Cors.make: "x:" is not a header\'s name'],

@@ -1,0 +1,25 @@
+/** The way of a request through the source: how many files a warm GET enters, and how often it changes the folder. */
+import { execFile } from "node:child_process";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { runtimes } from "../support/runtimes.ts";
+
+// These may only fall: the aim is 20 files and 15 changes.
+const maxFiles = 32;
+const maxChanges = 55;
+
+describe("a warm GET on Node, with its log line", () => {
+  it(`enters at most ${maxFiles} files, and changes the folder at most ${maxChanges} times`, async () => {
+    const program = join(import.meta.dirname, "trace", "program.ts");
+    const { stdout } = await promisify(execFile)(runtimes["node-24"](), ["--no-warnings", program]);
+    const files = JSON.parse(stdout) as string[];
+    expect(files).toContain("src/app/respond.ts");
+    expect(files).toContain("src/app/finish.ts");
+    const folders = files.map((file) => dirname(file));
+    const changes = folders.filter((folder, i) => i > 0 && folder !== folders[i - 1]).length;
+    console.log(`a warm GET: ${files.length} functions, ${new Set(files).size} files, ${changes} changes of folder`);
+    expect(new Set(files).size).toBeLessThanOrEqual(maxFiles);
+    expect(changes).toBeLessThanOrEqual(maxChanges);
+  });
+});
