@@ -1,6 +1,6 @@
 /**
  * What is refused when the app is made (contract 4.2 rule 9, 7.3; rows ST), each sentence whole. Codes are in codes.test.ts,
- * cookies (ST-42, ST-43) in test/cookies.
+ * cookies (ST-42, ST-43) in test/security.
  *
  * Left to issues of their own: ST-34 to ST-37 (static sites), ST-39 (broadcast),
  * ST-40 (keys), ST-45, ST-46 and ST-51 (the API document), ST-48 (trusted proxies), ST-49 (metrics), ST-52 and ST-54 (log

@@ -25,7 +25,7 @@ import {
 import type { AppOptions, Middleware, Route } from "usher-http";
 import { lines, logged, messages } from "../support/logs.ts";
 import { internal, notFound } from "../support/refusals.ts";
-import { kept } from "../tracing/kept-spans.ts";
+import { kept } from "../telemetry/kept-spans.ts";
 
 const name = Path.str("name");
 const hello = get(Path.of("hello", name), { inputs: { name: param(name) }, returns: Returns.text }, ({ name }) => name);

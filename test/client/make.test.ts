@@ -10,7 +10,7 @@ import { Client, Dep, Path, Query, Codec, Returns, Test, get, request } from "us
 import type { Trace } from "usher-http";
 import { lines, logWith, logged } from "../support/logs.ts";
 import { start } from "../support/node-server.ts";
-import { kept, named, registered } from "../tracing/kept-spans.ts";
+import { kept, named, registered } from "../telemetry/kept-spans.ts";
 
 const text = { returns: Returns.text };
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";

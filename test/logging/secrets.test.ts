@@ -39,8 +39,8 @@ import { openStatement } from "../../src/telemetry/span.ts";
 import { logWith, logged } from "../support/logs.ts";
 import { start } from "../support/node-server.ts";
 import { RawClient } from "../support/raw-client.ts";
-import { Collector } from "../tracing/collector.ts";
-import { kept, registered } from "../tracing/kept-spans.ts";
+import { Collector } from "../telemetry/collector.ts";
+import { kept, registered } from "../telemetry/kept-spans.ts";
 
 const secret = "s3cret";
 const text = { returns: Returns.text };

@@ -5,7 +5,7 @@ import { Path, Returns, json, post } from "usher-http";
 import type { Shape } from "usher-http";
 import { compileReader } from "../../src/schema/read.ts";
 import { compileWriter } from "../../src/schema/write.ts";
-import { cases, spelled } from "../shapes/random-shapes.ts";
+import { cases, spelled } from "../schema/random-shapes.ts";
 import { compiler } from "./ajv.ts";
 import { described, jsonSchema, onlyOperation } from "./described.ts";
 

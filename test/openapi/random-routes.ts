@@ -23,7 +23,7 @@ import {
 } from "usher-http";
 import type { Inputs, Route } from "usher-http";
 import * as v from "valibot";
-import { cases } from "../shapes/random-shapes.ts";
+import { cases } from "../schema/random-shapes.ts";
 
 const word = fc.constantFrom("a", "b", "orders", "a-b", "c d", "é", "x.y", "{}");
 const codecs: readonly unknown[] = [

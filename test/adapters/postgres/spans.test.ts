@@ -5,7 +5,7 @@ import { Metrics, Path, Returns, Test, get } from "usher-http";
 import { Statement, Type } from "usher-http/postgres";
 import { logged } from "../../support/logs.ts";
 import { startPostgres } from "../../support/postgres/database.ts";
-import { kept, named } from "../../tracing/kept-spans.ts";
+import { kept, named } from "../../telemetry/kept-spans.ts";
 import { pools } from "./pools.ts";
 
 const server = await startPostgres();

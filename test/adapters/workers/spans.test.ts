@@ -1,6 +1,6 @@
 /** Spans on Workers, where nothing runs between requests (contract 8). */
 import { describe, expect, it } from "vitest";
-import { Collector } from "../../tracing/collector.ts";
+import { Collector } from "../../telemetry/collector.ts";
 import { bundle, start } from "./running.ts";
 
 // A Worker is one file: OpenTelemetry's processor and exporter are in it.

@@ -112,7 +112,7 @@ describe("a stream", () => {
 });
 
 describe("a quiet event stream", () => {
-  // The timer that all of them share is the first one's, and ends with it: src/streams/keep-alive.ts.
+  // The timer that all of them share is the first one's, and ends with it: src/events/event-stream.ts.
   it("hears that it is kept alive, also when the one before it has gone", { timeout: 300_000 }, async () => {
     const first = await worker.client();
     first.ask("GET /events");

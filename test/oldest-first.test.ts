@@ -1,7 +1,7 @@
 /** The order in which stores in memory forget, against a plain `Map` that is slow and simple. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { OldestFirst } from "../../src/oldest-first.ts";
+import { OldestFirst } from "../src/oldest-first.ts";
 
 const key = fc.constantFrom("a", "b", "c", "d", "e");
 const step = fc.oneof(

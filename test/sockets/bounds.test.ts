@@ -1,9 +1,9 @@
 /** What a socket bounds by itself, over a runtime that does not: one that reads on, that pings by itself, that has no limit. */
 import { describe, expect, it, vi } from "vitest";
-import { error } from "../../../src/result.ts";
-import { text } from "../../../src/sockets/socket.ts";
-import type { SocketListener, SocketTransport } from "../../../src/sockets/socket.ts";
-import { OpenSocket } from "../../../src/sockets/open-socket.ts";
+import { error } from "../../src/result.ts";
+import { text } from "../../src/sockets/socket.ts";
+import type { SocketListener, SocketTransport } from "../../src/sockets/socket.ts";
+import { OpenSocket } from "../../src/sockets/open-socket.ts";
 
 /** A runtime's socket, and what is done with it. */
 class Link implements SocketTransport {

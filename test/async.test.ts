@@ -1,15 +1,15 @@
 /** What is sent on and on, and never waited for, lets others have their turn (issue 5; every runtime's own: conformance). */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { readParts } from "../../src/events/stream.ts";
-import type { StreamSink } from "../../src/events/stream.ts";
-import { EventStream } from "../../src/events/event-stream.ts";
-import type { Producer } from "../../src/events/event-stream.ts";
-import { comment } from "../../src/events/event.ts";
-import { text } from "../../src/sockets/socket.ts";
-import type { SocketTransport } from "../../src/sockets/socket.ts";
-import { OpenSocket } from "../../src/sockets/open-socket.ts";
-import { noteIo, shouldYield } from "../../src/async.ts";
-import { PulledStream } from "../../src/server/stream.ts";
+import { readParts } from "../src/events/stream.ts";
+import type { StreamSink } from "../src/events/stream.ts";
+import { EventStream } from "../src/events/event-stream.ts";
+import type { Producer } from "../src/events/event-stream.ts";
+import { comment } from "../src/events/event.ts";
+import { text } from "../src/sockets/socket.ts";
+import type { SocketTransport } from "../src/sockets/socket.ts";
+import { OpenSocket } from "../src/sockets/open-socket.ts";
+import { noteIo, shouldYield } from "../src/async.ts";
+import { PulledStream } from "../src/server/stream.ts";
 
 afterEach(() => void vi.useRealTimers());
 

@@ -1,7 +1,7 @@
 /** What is told of a sentence that the server may say, without a server. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { redact } from "../../../src/database/failure.ts";
+import { redact } from "../../src/database/failure.ts";
 
 const sql = 'select $1, "No Where", name from users where users.name = $1';
 

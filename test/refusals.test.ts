@@ -5,8 +5,8 @@
 import { describe, expect, it } from "vitest";
 import { Path, Refusal, Returns, Test, body, get, post, refuse } from "usher-http";
 import type { Code } from "usher-http";
-import { busy, internal, notFound, tooLarge, unreadable, unsupported } from "../support/refusals.ts";
-import { lines, messages } from "../support/logs.ts";
+import { busy, internal, notFound, tooLarge, unreadable, unsupported } from "./support/refusals.ts";
+import { lines, messages } from "./support/logs.ts";
 
 const code = Refusal.code;
 const gone = code("gone", { status: 410, doc: "It went." });

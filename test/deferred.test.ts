@@ -1,7 +1,7 @@
 /** What comes later, and is heard of at once. */
 import { describe, expect, it, vi } from "vitest";
-import { Deferred, isPending, whenResolved } from "../../src/deferred.ts";
-import type { MaybePromise } from "../../src/deferred.ts";
+import { Deferred, isPending, whenResolved } from "../src/deferred.ts";
+import type { MaybePromise } from "../src/deferred.ts";
 
 class Coming extends Deferred<string> {
   override resolve(came: MaybePromise<string>): void {

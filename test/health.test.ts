@@ -4,8 +4,8 @@
  */
 import { describe, expect, it } from "vitest";
 import { Health, Path, Result, Returns, Test, get } from "usher-http";
-import { internal, notAllowed } from "../support/refusals.ts";
-import { lines, logWith, messages } from "../support/logs.ts";
+import { internal, notAllowed } from "./support/refusals.ts";
+import { lines, logWith, messages } from "./support/logs.ts";
 
 const passes = Health.check("cache", () => Result.ok());
 const fails = Health.check("db", () => Result.error("password rejected"));

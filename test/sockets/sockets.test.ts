@@ -17,8 +17,8 @@ import {
   refuse,
 } from "usher-http";
 import type { SocketEnd, SocketHandler } from "usher-http";
-import { invalid } from "../../support/refusals.ts";
-import { lines, messages } from "../../support/logs.ts";
+import { invalid } from "../support/refusals.ts";
+import { lines, messages } from "../support/logs.ts";
 
 const Line = v.object({ text: v.string() });
 const echoing = Socket.protocol({ client: Socket.json(Line), server: Socket.json(Line) });
