@@ -20,7 +20,7 @@ const text = "text/plain; charset=utf-8";
 const html = "text/html; charset=utf-8";
 const gone = Refusal.code("gone", { status: 410, doc: "It went." });
 
-describe("Answer", () => {
+describe("Answer: each", () => {
   const json = v.object({ a: v.number() });
   it.each([
     ["make", Answer.make("é"), 200, "é", { "content-type": text, "content-length": "2" }],
@@ -81,7 +81,9 @@ describe("Answer", () => {
   ])("%s", async (_what, answer, status, body, headers) => {
     expect(await sent(answer)).toEqual({ status, body, headers });
   });
+});
 
+describe("Answer: cookies and bodies", () => {
   it("CK-12 cookies go one line each, in the order set", async () => {
     const a = Cookie.named("a", Codec.string);
     const cookies = [Cookie.make(a, "1"), Cookie.clear(Cookie.named("b", Codec.int)), Cookie.make(a, "2")];

@@ -96,9 +96,9 @@ describe("maxBody", () => {
   });
 });
 
-describe("bodyBudget", () => {
-  const ten = "0123456789";
+const ten = "0123456789";
 
+describe("bodyBudget: past it", () => {
   /** A route that holds its body until it is let go. */
   function held(): { readonly route: Route; readonly entered: Promise<void>; readonly letGo: () => void } {
     let letGo = (): void => {};
@@ -138,7 +138,9 @@ describe("bodyBudget", () => {
     expect((await sent(app, "size", body.stream, { "content-length": "11" })).status).toBe(503);
     expect(body.pulled).toBe(0);
   });
+});
 
+describe("bodyBudget: given back", () => {
   const gone = Refusal.code("gone", { status: 410, doc: "It went." });
   const raise = (): never => {
     throw new Error("no");
@@ -203,33 +205,33 @@ describe("bodyBudget", () => {
   });
 });
 
-describe("bodyShare", () => {
-  /** A body of which all but its last byte has come, and what lets that come; resolves once the rest is there. */
-  function stalled(length: number): { readonly stream: ReadableStream<Uint8Array>; readonly finish: () => void } {
-    let finish = (): void => {};
-    const last = new Promise<void>((resolve) => (finish = resolve));
-    let pulled = 0;
-    const stream = new ReadableStream<Uint8Array>(
-      {
-        async pull(controller) {
-          if (++pulled === 1) return controller.enqueue(new Uint8Array(length - 1));
-          await last;
-          controller.enqueue(new Uint8Array(1));
-          controller.close();
-        },
+/** A body of which all but its last byte has come, and what lets that come; resolves once the rest is there. */
+function stalled(length: number): { readonly stream: ReadableStream<Uint8Array>; readonly finish: () => void } {
+  let finish = (): void => {};
+  const last = new Promise<void>((resolve) => (finish = resolve));
+  let pulled = 0;
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (++pulled === 1) return controller.enqueue(new Uint8Array(length - 1));
+        await last;
+        controller.enqueue(new Uint8Array(1));
+        controller.close();
       },
-      { highWaterMark: 0 },
-    );
-    return { stream, finish };
-  }
+    },
+    { highWaterMark: 0 },
+  );
+  return { stream, finish };
+}
+const full = (app: App, length: number, peer: string) => {
+  const { stream, finish } = stalled(length);
+  const answered = sent(app, "size", stream, {}, peer);
+  return { answered, finish };
+};
+const asks = (app: App, length: number, peer: string) =>
+  sent(app, "size", parts("x".repeat(length)).stream, {}, peer).then(({ status }) => status);
 
-  const full = (app: App, length: number, peer: string) => {
-    const { stream, finish } = stalled(length);
-    const answered = sent(app, "size", stream, {}, peer);
-    return { answered, finish };
-  };
-  const asks = (app: App, length: number, peer: string) =>
-    sent(app, "size", parts("x".repeat(length)).stream, {}, peer).then(({ status }) => status);
+describe("bodyShare: of one address", () => {
   const tells = (app: App, length: number, peer: string) =>
     sent(app, "size", parts("x".repeat(length)).stream, { "content-length": `${length}` }, peer).then(
       ({ status }) => status,
@@ -267,7 +269,9 @@ describe("bodyShare", () => {
     flood[0]?.finish();
     expect((await flood[0]?.answered)?.status).toBe(200);
   });
+});
 
+describe("bodyShare: of one client", () => {
   it.each([
     ["a /64 of IPv6", "2001:db8:0:1::1", "2001:db8:0:1:ffff::2", 503],
     ["the next /64", "2001:db8:0:1::1", "2001:db8:0:2::1", 200],

@@ -36,7 +36,7 @@ const call = (middleware: readonly Middleware[], target = "/limited", method = "
   Test.call(Test.app([hello, limited], { middleware, ...options }), method, target);
 const passing: Middleware = (_request, next) => next();
 
-describe("middleware", () => {
+describe("middleware: order", () => {
   it("MW-01 is in the order it is listed, the first outermost", async () => {
     const told: string[] = [];
     const named =
@@ -109,7 +109,9 @@ describe("middleware", () => {
     };
     expect(await call([throwing])).toMatchObject({ status: 404, body: notFound });
   });
+});
 
+describe("middleware: what it is told", () => {
   it.each([
     ["GET", "/hello/kim", "/hello/{name}"],
     ["HEAD", "/hello/kim", "/hello/{name}"],
@@ -164,7 +166,9 @@ describe("middleware", () => {
     expect(seen).toEqual([[["x-mine", "1"]], 1]);
     expect([headers.get("x-mine"), headers.getSetCookie()]).toEqual(["1", ["k=v; Path=/; HttpOnly; SameSite=Lax"]]);
   });
+});
 
+describe("middleware: answers of its own", () => {
   it("MW answers in the place of a route, which then does not run", async () => {
     let ran = 0;
     const counting = post(Path.root, { inputs: { body: json(v.string()) }, returns: Returns.text }, () => `${++ran}`);
@@ -214,7 +218,9 @@ describe("middleware", () => {
     const app = Test.app([stray], { middleware: [passing], codes: [teapot] });
     await expect(Test.call(app, "GET", "/")).rejects.toThrow("/ refused with teapot, which nothing declares");
   });
+});
 
+describe("middleware: next and the log", () => {
   it("MW-09 there is one access line, of what was sent", async () => {
     await call(
       [
@@ -257,7 +263,9 @@ describe("middleware", () => {
       500,
     );
   });
+});
 
+describe("middleware: streams", () => {
   it("MW a stream it puts another answer in the place of is let go", async () => {
     let cancelled = false;
     const streaming = get(Path.root, { returns: Returns.response }, () =>
@@ -303,7 +311,9 @@ describe("middleware", () => {
     expect(cancelled).toBe(true);
     expect(messages("info")).toEqual(["GET / 503"]);
   });
+});
 
+describe("middleware: sockets and fetch", () => {
   it("MW works for app.fetch, bodies included", async () => {
     const echo = post(Path.root, { inputs: { said: json(v.string()) }, returns: Returns.text }, ({ said }) => said);
     const { fetch } = App.make([echo], { middleware: [passing, passing] });
@@ -344,25 +354,43 @@ describe("middleware", () => {
   });
 });
 
-describe("a refusal that middleware answers something else for", () => {
-  const gone = Refusal.code("gone", { status: 410, doc: "It went." });
-  const shut = Refusal.code("shut", { status: 503, doc: "It is shut." });
-  const refusing = get(Path.root, { returns: Returns.text, refuses: [gone] }, () =>
-    refuse(gone, "It went.", { detail: "sold by the night job" }),
-  );
-  const wrong = get(Path.root, { returns: Returns.response }, () => 5 as never);
-  const page: Middleware = async (_request, next) => {
-    const { status } = await next();
-    return Answer.html("<h1>Sorry</h1>", { status });
+const gone = Refusal.code("gone", { status: 410, doc: "It went." });
+const shut = Refusal.code("shut", { status: 503, doc: "It is shut." });
+const refusing = get(Path.root, { returns: Returns.text, refuses: [gone] }, () =>
+  refuse(gone, "It went.", { detail: "sold by the night job" }),
+);
+const wrong = get(Path.root, { returns: Returns.response }, () => 5 as never);
+const page: Middleware = async (_request, next) => {
+  const { status } = await next();
+  return Answer.html("<h1>Sorry</h1>", { status });
+};
+const hides: Middleware = async (_request, next) => {
+  await next();
+  return Answer.make("nothing to see");
+};
+const other: Middleware = async (_request, next) => {
+  await next();
+  return Answer.refusal(refuse(shut, "Shut.", { detail: "by the operator" }));
+};
+/** Lines of details by their message, and what the access line says. */
+async function told(middleware: readonly Middleware[], route: Route = refusing) {
+  await Test.call(Test.app([route], { middleware, codes: [shut] }), "GET", "/");
+  const all = lines();
+  const access = all.filter((line) => "http.response.status_code" in line);
+  expect(access).toHaveLength(1);
+  const details = all.filter((line) => !("http.response.status_code" in line));
+  return {
+    details: details.map((line) => [line["level"], line["message"], line["framework.refusal.code"]]),
+    access: [
+      access[0]?.["http.response.status_code"],
+      access[0]?.["framework.refusal.code"],
+      access[0]?.["framework.refusal.replaced"],
+    ],
   };
-  const hides: Middleware = async (_request, next) => {
-    await next();
-    return Answer.make("nothing to see");
-  };
-  const other: Middleware = async (_request, next) => {
-    await next();
-    return Answer.refusal(refuse(shut, "Shut.", { detail: "by the operator" }));
-  };
+}
+const sold = ["warn", "GET /: gone: sold by the night job", "gone"];
+
+describe("a refusal that middleware answers something else for: in the log", () => {
   const same: Middleware = async (_request, next) => {
     const answer = await next();
     return { ...answer, headers: [...answer.headers, ["x-mine", "1"]] };
@@ -371,24 +399,6 @@ describe("a refusal that middleware answers something else for", () => {
     await next();
     throw new RangeError("a secret");
   };
-
-  /** Lines of details by their message, and what the access line says. */
-  async function told(middleware: readonly Middleware[], route: Route = refusing) {
-    await Test.call(Test.app([route], { middleware, codes: [shut] }), "GET", "/");
-    const all = lines();
-    const access = all.filter((line) => "http.response.status_code" in line);
-    expect(access).toHaveLength(1);
-    const details = all.filter((line) => !("http.response.status_code" in line));
-    return {
-      details: details.map((line) => [line["level"], line["message"], line["framework.refusal.code"]]),
-      access: [
-        access[0]?.["http.response.status_code"],
-        access[0]?.["framework.refusal.code"],
-        access[0]?.["framework.refusal.replaced"],
-      ],
-    };
-  }
-  const sold = ["warn", "GET /: gone: sold by the night job", "gone"];
   const shutBy = ["error", "GET /: shut: by the operator", "shut"];
   it.each([
     ["a page", [page], [sold], [410, "gone", undefined]],
@@ -407,7 +417,9 @@ describe("a refusal that middleware answers something else for", () => {
   ] as const)("is told with its detail, and what was answered: %s", async (_what, middleware, details, access) => {
     expect(await told(middleware)).toEqual({ details, access });
   });
+});
 
+describe("a refusal that middleware answers something else for: of a bug, and late", () => {
   it("also the one of a bug", async () => {
     expect(await told([page], wrong)).toEqual({
       details: [["error", "GET /: internal: an answer that is neither built with Answer nor a Response", "internal"]],

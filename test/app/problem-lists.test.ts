@@ -35,7 +35,7 @@ async function ask(body: string, options: AppOptions = {}, route: Route = listed
   return json() as Told;
 }
 
-describe("an answer", () => {
+describe("an answer: limits", () => {
   it.each([
     [1, undefined, 1, undefined],
     [999, undefined, 999, undefined],
@@ -85,7 +85,9 @@ describe("an answer", () => {
     expect(told.problems).toHaveLength(11);
     expect(told.more).toBe(1989);
   });
+});
 
+describe("an answer: counts", () => {
   it("counts what is wrong in the shapes of a union", async () => {
     const union = v.union([v.object({ kind: v.number(), list: shape }), v.number()]);
     const unions = post(Path.of("listed"), { inputs: { body: json(v.array(union)) }, returns: Returns.text }, () => "");

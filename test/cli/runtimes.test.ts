@@ -47,7 +47,7 @@ export const routes = Array.from({ length: ${routesOfIt} }, (_, i) => get(Path.o
   return file;
 }
 
-describe("usher", { timeout: 300_000 }, () => {
+describe("usher: works", { timeout: 300_000 }, () => {
   it.each([
     { runtime: "Node 20", command: runtimes["node-oldest"](), args: ["dist/cli/main.js"], module: built },
     {
@@ -75,7 +75,9 @@ describe("usher", { timeout: 300_000 }, () => {
       stderr: expect.stringMatching(/the module is missing/),
     });
   });
+});
 
+describe("usher: its end", { timeout: 300_000 }, () => {
   const readers = [
     { runtime: "Node 20", command: runtimes["node-oldest"](), args: ["dist/cli/main.js"] },
     { runtime: "the newest Node", command: runtimes["node-newest"](), args: ["dist/cli/main.js"] },

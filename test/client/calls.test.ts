@@ -133,7 +133,7 @@ const routes = [
 const app = App.make(routes);
 const api = Client.of<typeof routes>({ baseUrl: "http://localhost", fetch: app.fetch });
 
-describe("what a call sends", () => {
+describe("what a call sends: paths", () => {
   it("is a path as Path.url prints it", async () => {
     const path = Path.of("two words", name, "x");
     await fc.assert(
@@ -170,7 +170,9 @@ describe("what a call sends", () => {
     await expect(api["GET /two words/{name}/x"]({ path: { name: ".." } })).rejects.toThrow("name is missing");
     await expect(api["GET /files/{rest*}"]({ path: { rest: ["a", ""] } })).rejects.toThrow("rest is missing");
   });
+});
 
+describe("what a call sends: queries and headers", () => {
   it("has the query's values, a list's one by one, and nothing of what is undefined", async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -214,7 +216,9 @@ describe("what a call sends", () => {
       "http://localhost/api/",
     ]);
   });
+});
 
+describe("what a call sends: bodies", () => {
   it("is a form as one without files is sent", async () => {
     await fc.assert(
       fc.asyncProperty(text, fc.array(text), async (title, tag) => {

@@ -32,7 +32,7 @@ const clients: readonly { readonly name: string; readonly make: (options: Option
   },
 ];
 
-describe.each(clients)("the orders example through $name", ({ make }) => {
+describe.each(clients)("the orders example through $name: calls", ({ make }) => {
   async function opened(fetch?: Options["fetch"]): Promise<Api> {
     const { port } = await start(routes, {
       maxBody,
@@ -89,6 +89,16 @@ describe.each(clients)("the orders example through $name", ({ make }) => {
     const wrong = await api["POST /orders/import"]({ form: { orders: text("wrong.csv") } });
     expect(!wrong.ok && wrong.problems[0]?.at).toBe("form.orders[3].item");
   });
+});
+
+describe.each(clients)("the orders example through $name: the feed", ({ make }) => {
+  async function opened(fetch?: Options["fetch"]): Promise<Api> {
+    const { port } = await start(routes, {
+      maxBody,
+      resources: [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())],
+    });
+    return make({ baseUrl: `http://127.0.0.1:${port}`, ...(fetch === undefined ? {} : { fetch }) });
+  }
 
   it("follows the orders over a connection that is cut, and has nothing twice and misses nothing", async () => {
     const asked: (string | null)[] = [];
@@ -130,23 +140,34 @@ describe.each(clients)("the orders example through $name", ({ make }) => {
   });
 });
 
-describe("what usher client makes", { timeout: 300_000 }, () => {
-  const strict = {
-    module: "nodenext",
-    target: "es2023",
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    noUncheckedIndexedAccess: true,
-    noPropertyAccessFromIndexSignature: true,
-    noImplicitReturns: true,
-    noUnusedLocals: true,
-    noUnusedParameters: true,
-    erasableSyntaxOnly: true,
-    verbatimModuleSyntax: true,
-    isolatedModules: true,
-    noEmit: true,
-  };
-  const typeRoots = [join(root, "node_modules/@types")];
+const strict = {
+  module: "nodenext",
+  target: "es2023",
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noPropertyAccessFromIndexSignature: true,
+  noImplicitReturns: true,
+  noUnusedLocals: true,
+  noUnusedParameters: true,
+  erasableSyntaxOnly: true,
+  verbatimModuleSyntax: true,
+  isolatedModules: true,
+  noEmit: true,
+};
+const typeRoots = [join(root, "node_modules/@types")];
+function compile(compiler: string, compilerOptions: object, files: readonly string[]): string {
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
+  try {
+    return execFileSync(process.execPath, [join(root, compiler, "node_modules/typescript/bin/tsc"), "-p", folder], {
+      encoding: "utf8",
+    });
+  } catch (thrown) {
+    return (thrown as { stdout: string }).stdout || String(thrown);
+  }
+}
+
+describe("what usher client makes: compiles", { timeout: 300_000 }, () => {
   const ways = [
     { name: "TypeScript 7 for a browser", compiler: ".", options: { lib: ["es2023", "dom"], types: [] } },
     {
@@ -160,7 +181,9 @@ describe("what usher client makes", { timeout: 300_000 }, () => {
   it.each(ways)("compiles by $name", ({ compiler, options }) => {
     expect(compile(compiler, { ...strict, ...options }, ["client.ts"])).toBe("");
   });
+});
 
+describe("what usher client makes: types", { timeout: 300_000 }, () => {
   it("takes and gives what the typed client does", () => {
     const paths = { "usher-http": [join(root, "src/index.ts")] };
     const example = JSON.stringify(join(root, "examples/orders/routes.ts"));
@@ -204,15 +227,4 @@ describe("what usher client makes", { timeout: 300_000 }, () => {
     const options = { module, target, strict: isStrict, noEmit, lib: ["es2023"], types: ["node"], typeRoots, paths };
     expect(compile(".", options, ["plain.ts"])).toBe("");
   });
-
-  function compile(compiler: string, compilerOptions: object, files: readonly string[]): string {
-    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
-    try {
-      return execFileSync(process.execPath, [join(root, compiler, "node_modules/typescript/bin/tsc"), "-p", folder], {
-        encoding: "utf8",
-      });
-    } catch (thrown) {
-      return (thrown as { stdout: string }).stdout || String(thrown);
-    }
-  }
 });

@@ -85,7 +85,48 @@ async function all(stream: AsyncIterable<{ name: string; value: unknown }>): Pro
   return values;
 }
 
-describe("an event stream", () => {
+const kept = (text: string) => new Response(text, { headers: { "content-type": "text/event-stream" } });
+const cut = (text: string) => {
+  const bytes = [new TextEncoder().encode(text)];
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const next = bytes.shift();
+    if (next === undefined) controller.error(new TypeError("terminated"));
+    else controller.enqueue(next);
+  };
+  return new Response(new ReadableStream({ pull }), { headers: { "content-type": "text/event-stream" } });
+};
+const refused = (status: number, error: string) => Response.json({ error, message: "No." }, { status });
+const one = "event: count\ndata: 1\n\n";
+/** A client that is answered by one after the other. */
+function answeredBy(...answers: (() => Response | Promise<Response>)[]): typeof api {
+  return Client.of<typeof routes>({
+    baseUrl: "http://localhost",
+    fetch: async (request) => {
+      asked.push(request.headers.get("last-event-id") ?? undefined);
+      const next = answers.shift();
+      if (next === undefined) throw new Error("asked too often");
+      return next();
+    },
+  });
+}
+async function outcome(
+  api: Pick<Calls<typeof routes>, "GET /feed">,
+  waits = 0,
+): Promise<{ readonly values?: unknown[]; readonly thrown?: unknown }> {
+  const stream = await api["GET /feed"]();
+  if (!stream.ok) throw new Error(stream.error);
+  const values: unknown[] = [];
+  const reading = (async () => {
+    for await (const { value } of stream.value) values.push(value);
+  })().then(
+    () => ({ values }),
+    (thrown: unknown) => ({ values, thrown }),
+  );
+  for (let i = 0; i < waits; i++) await waitOut();
+  return reading;
+}
+
+describe("an event stream: kinds", () => {
   it("has each event as its kind is, though its text were JSON", async () => {
     connections = [
       () => async (send) => {
@@ -121,7 +162,9 @@ describe("an event stream", () => {
       ["count", 1],
     ]);
   });
+});
 
+describe("an event stream: resuming", () => {
   it("CL-31 goes on behind the last id when it is cut off, and waits as long as it was told", async () => {
     connections = [
       () => async (send) => {
@@ -163,53 +206,12 @@ describe("an event stream", () => {
     expect(wait.mock.calls.map(([, ms]) => ms).filter((ms) => ms !== keepAliveMs)).toEqual([4000, 4000]);
   });
 
-  const kept = (text: string) => new Response(text, { headers: { "content-type": "text/event-stream" } });
-  const cut = (text: string) => {
-    const bytes = [new TextEncoder().encode(text)];
-    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
-      const next = bytes.shift();
-      if (next === undefined) controller.error(new TypeError("terminated"));
-      else controller.enqueue(next);
-    };
-    return new Response(new ReadableStream({ pull }), { headers: { "content-type": "text/event-stream" } });
-  };
-  const refused = (status: number, error: string) => Response.json({ error, message: "No." }, { status });
-  const one = "event: count\ndata: 1\n\n";
-
-  /** A client that is answered by one after the other. */
-  function answeredBy(...answers: (() => Response | Promise<Response>)[]): typeof api {
-    return Client.of<typeof routes>({
-      baseUrl: "http://localhost",
-      fetch: async (request) => {
-        asked.push(request.headers.get("last-event-id") ?? undefined);
-        const next = answers.shift();
-        if (next === undefined) throw new Error("asked too often");
-        return next();
-      },
-    });
-  }
-
-  async function outcome(
-    api: Pick<Calls<typeof routes>, "GET /feed">,
-    waits = 0,
-  ): Promise<{ readonly values?: unknown[]; readonly thrown?: unknown }> {
-    const stream = await api["GET /feed"]();
-    if (!stream.ok) throw new Error(stream.error);
-    const values: unknown[] = [];
-    const reading = (async () => {
-      for await (const { value } of stream.value) values.push(value);
-    })().then(
-      () => ({ values }),
-      (thrown: unknown) => ({ values, thrown }),
-    );
-    for (let i = 0; i < waits; i++) await waitOut();
-    return reading;
-  }
-
   it("CL-31 ends where its server ended it, having said nothing of how to go on", async () => {
     expect(await outcome(answeredBy(() => kept(one)))).toEqual({ values: [1] });
   });
+});
 
+describe("an event stream: what it resumes with", () => {
   it.each([
     ["an id", `id: 7\n${one}`, "7"],
     ["an id without data", `${one}id: 8\n\n`, "8"],
@@ -233,7 +235,9 @@ describe("an event stream", () => {
     expect(await outcome(api, 2)).toEqual({ values: [1, 1] });
     expect(asked).toEqual([undefined, "1", undefined]);
   });
+});
 
+describe("an event stream: waiting", () => {
   it("is asked for again whatever is in the way, ever later and at most every 30 seconds", async () => {
     vi.spyOn(Math, "random").mockReturnValue(0);
     const wait = vi.spyOn(globalThis, "setTimeout");
@@ -266,7 +270,9 @@ describe("an event stream", () => {
     );
     expect(wait.mock.calls.map(([, ms]) => ms)).toEqual([40_000, 40_000, 2 ** 31 - 1]);
   });
+});
 
+describe("an event stream: its end", () => {
   it("throws what keeps it from going on", async () => {
     const { values, thrown } = await outcome(
       answeredBy(

@@ -21,7 +21,7 @@ const told = async (subscription: Subscription<Kind>, times: number): Promise<re
   return all;
 };
 
-describe("a hub", () => {
+describe("a hub: depth and end", () => {
   it("BC-01 drops who is more than its depth behind, and tells it again each time", async () => {
     const hub = hubOf(2);
     const quick = hub.subscribe("t", "quick");
@@ -78,7 +78,9 @@ describe("a hub", () => {
     const heard = await told(subscription, 18);
     expect(heard).toEqual([...Array.from({ length: 16 }, (_, i) => `${i}`), "none", "none"]);
   });
+});
 
+describe("a hub: delivery", () => {
   it("BC-07 never waits: whoever is told later, each is told all of it", async () => {
     const hub = hubOf();
     const slow = hub.subscribe("t", "slow");
@@ -117,7 +119,9 @@ describe("a hub", () => {
     const [one, other] = [await a.next(), await b.next()];
     expect(one?.bytes).toBe(other?.bytes);
   });
+});
 
+describe("a hub: iteration", () => {
   it("is iterated until it ends, and left with the loop", async () => {
     const hub = hubOf();
     const subscription = hub.subscribe("t", "a");
@@ -164,7 +168,9 @@ describe("a hub", () => {
     const left = going.filter(({ signal }) => !signal.aborted);
     expect(left.map(({ signal }) => getEventListeners(signal, "abort").length)).toEqual(left.map(() => 0));
   });
+});
 
+describe("a hub: options", () => {
   it.each([0, -1, 1.5, Number.NaN])("ST-39 has no depth of %d", (depth) => {
     expect(() => hubOf(depth)).toThrow(`Broadcast.create: depth must be a whole number from 1, not ${depth}`);
   });

@@ -27,7 +27,7 @@ const wireOf = async (producer: Producer<Stream>): Promise<string> =>
 
 afterEach(() => vi.useRealTimers());
 
-describe("an event stream", () => {
+describe("an event stream: events", () => {
   it("EV-01, EV-02 is written event by event, in a set form", async () => {
     const { status, headers, body } = await Test.call(
       streaming(async (send) => {
@@ -94,7 +94,9 @@ describe("an event stream", () => {
     expect(await wireOf(async (send) => void (answered = await (send as Send<unknown>)(event)))).toBe("");
     expect(answered).toEqual({ ok: true });
   });
+});
 
+describe("an event stream: its client", () => {
   it("EV-09 answers gone once the client went, and ends", async () => {
     const results: unknown[] = [];
     let gone: AbortSignal | undefined;
@@ -139,7 +141,9 @@ describe("an event stream", () => {
     await departure;
     expect(await next).toEqual({ done: true, value: undefined });
   });
+});
 
+describe("an event stream: its producer", () => {
   it("EV-10 ends when its producer returns, and answers gone to what it left behind", async () => {
     let kept: Send<Stream> | undefined;
     expect(
@@ -173,7 +177,9 @@ describe("an event stream", () => {
     });
     expect([made, read]).toEqual([100, 100]);
   });
+});
 
+describe("an event stream: keep-alive", () => {
   it("EV-12 keeps a quiet stream alive, from the last thing sent", async () => {
     vi.useFakeTimers();
     const parts: string[] = [];
@@ -223,7 +229,9 @@ describe("an event stream", () => {
     expect(() => Returns.events([state], { keepAliveMs: 2 ** 31 })).toThrow("keepAliveMs cannot be 2147483648");
     expect(() => Returns.events([state], { keepAliveMs: 2 ** 31 - 1 })).not.toThrow();
   });
+});
 
+describe("an event stream: resuming", () => {
   it("EV-16, EV-18 resumes behind the last event its client had", async () => {
     const count = Event.json("count", v.number());
     const app = Test.app([
@@ -255,7 +263,9 @@ describe("an event stream", () => {
     );
     expect([status, headers.get("content-type"), body, ran]).toEqual([200, "text/event-stream", "", false]);
   });
+});
 
+describe("an event stream: faults and its request", () => {
   it("that raises is a bug, told by kind and never by message", async () => {
     const failing = streaming(async (send) => {
       await send(Event.make(state, 1));

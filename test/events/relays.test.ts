@@ -22,7 +22,7 @@ async function opened(on: HeldEngine = engine) {
   return { relay, told };
 }
 
-describe("a relay over an engine", () => {
+describe("a relay over an engine: messages", () => {
   it("tells each process what the others publish, once", async () => {
     const [one, other] = [await opened(), await opened()];
     await one.relay.publish("t", "1");
@@ -69,7 +69,9 @@ describe("a relay over an engine", () => {
     await engine.pass(500);
     expect(other.told).toEqual(["t 1", "missed"]);
   });
+});
 
+describe("a relay over an engine: its connection", () => {
   it("tells nothing more to what left it, and all the more to the others", async () => {
     const [one, other] = [await opened(), await opened()];
     const heard: string[] = [];
@@ -211,7 +213,7 @@ describe("a relay over an engine that is slow, or held up", () => {
   });
 });
 
-describe("a relay over an engine, closed,", () => {
+describe("a relay over an engine, closed,: while it connects", () => {
   it("publishes nothing, connects to nothing and waits for nothing", async () => {
     const { relay } = await opened();
     await relay.close();
@@ -246,7 +248,9 @@ describe("a relay over an engine, closed,", () => {
     await new Promise(setImmediate);
     expect([engine.lines.size, engine.waits, engine.destroyed]).toEqual([0, 0, 1]);
   });
+});
 
+describe("a relay over an engine, closed,: its line", () => {
   /** Has the engine's lines close so. */
   function closesBy(close: (line: RelayConnection) => Promise<void>): void {
     const { open } = engine;

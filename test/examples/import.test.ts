@@ -45,7 +45,7 @@ const tooSmall = "too_small This must be at least 1.";
 const quotes = "malformed A quote in this line is misplaced, or not closed.";
 const header = "form.orders[1] malformed This must be the header item,quantity.";
 
-describe("importing orders", () => {
+describe("importing orders: rows", () => {
   it.each<[what: string, file: string, orders: string[]]>([
     ["an order a line", "item,quantity\npen,2\nink,30\n", ["pen 2", "ink 30"]],
     ["no line end at the end", "item,quantity\npen,2", ["pen 2"]],
@@ -102,7 +102,9 @@ describe("importing orders", () => {
     expect([answer.status, problemsOf(answer)]).toEqual([400, problems]);
     expect(await placed()).toEqual([]);
   });
+});
 
+describe("importing orders: faults", () => {
   it.each<[item: string, quantity: number]>([
     ["", 1],
     [long, 1],

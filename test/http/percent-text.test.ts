@@ -37,7 +37,7 @@ const sequences = leads.flatMap((lead) => [
   ]),
 ]);
 
-describe("form text", () => {
+describe("form text: as the platform reads it", () => {
   it(`reads ${sequences.length} sequences at the bounds of UTF-8 as the platform does`, () => {
     for (const bytes of sequences) {
       const expected = decoded(bytes);
@@ -87,7 +87,9 @@ describe("form text", () => {
   ])("%s is %j", (text, expected) => {
     expect(decodeFormText(text)).toBe(expected);
   });
+});
 
+describe("form text: segments and seams", () => {
   it("reads a segment of a path as the platform does", () => {
     const model = (text: string): string | null => {
       try {

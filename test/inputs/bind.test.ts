@@ -46,9 +46,9 @@ async function asked(
   return [status, body];
 }
 
-describe("what it asks for is an input like any other", () => {
-  const chosen = Dep.bind(kind, (kind) => Query.required(kind, Codec.int));
+const chosen = Dep.bind(kind, (kind) => Query.required(kind, Codec.int));
 
+describe("what it asks for is an input like any other: problems", () => {
   it("is read once it is known", async () => {
     expect(await asked({ chosen }, { search: "?kind=b&a=1&b=2" })).toEqual([200, "2"]);
     expect(await asked({ chosen }, { search: "?a=1&b=2" })).toEqual([200, "1"]);
@@ -85,7 +85,9 @@ describe("what it asks for is an input like any other", () => {
     );
     expect(await asked({ chosen, z: Query.required("z", Codec.int) }, { search: "?kind=b" })).toEqual([400, expected]);
   });
+});
 
+describe("what it asks for is an input like any other: when it runs", () => {
   it("is not asked for where the value it needs failed", async () => {
     let asks = 0;
     const late = Dep.bind(Query.required("n", Codec.int), () => (asks++, Dep.return(1)));

@@ -46,7 +46,7 @@ const chunked = (parts: readonly (string | Uint8Array)[], headers: Record<string
   return new Request("http://localhost/upload", { method: "POST", body, headers, duplex: "half" });
 };
 
-describe("a body stream", () => {
+describe("a body stream: limits and types", () => {
   it("BS-01 comes in parts of 64 KiB at most", async () => {
     expect(await send(counted(200_000, "application/octet-stream"), new Uint8Array(150_000))).toEqual([
       200,
@@ -78,7 +78,9 @@ describe("a body stream", () => {
     const route = counted(10, "image/*", "application/*+json", "text/csv");
     expect(await send(route, "abc", { "content-type": type })).toEqual([200, "1 parts, 3 bytes"]);
   });
+});
 
+describe("a body stream: its end", () => {
   it("BS-07 is at its end once the request is answered", async () => {
     let late: Promise<unknown> | undefined;
     const route = post(
@@ -126,7 +128,9 @@ describe("a body stream", () => {
     const answer = await App.make([counted(10)]).fetch(chunked(["hello ", "world", "and on"]));
     expect(answer.status).toBe(413);
   });
+});
 
+describe("a body stream: readers", () => {
   it("has one reader at a time, however many reads are asked for", async () => {
     const route = post(
       Path.of("upload"),
@@ -171,7 +175,9 @@ describe("a body stream", () => {
     expect(await (await App.make([route]).fetch(chunked(["ab", "cd"]))).text()).toBe("abcd");
     expect((await App.make([route]).fetch(chunked(["ab", "cd", "e"]))).status).toBe(413);
   });
+});
 
+describe("a body stream: faults", () => {
   it("that broke off is unreadable", async () => {
     const broken = new ReadableStream<Uint8Array>({
       pull(controller) {

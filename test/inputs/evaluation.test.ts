@@ -91,31 +91,31 @@ describe("a refusal that is no problem", () => {
   });
 });
 
-describe("the body is read last", () => {
-  /** Asks with a body that counts how often it is read. */
-  async function asked(inputs: Inputs, headers: Record<string, string> = {}, text = '{"name":"kim"}') {
-    let reads = 0;
-    const stream = new ReadableStream<Uint8Array>(
-      {
-        pull: (controller) => {
-          reads++;
-          controller.enqueue(new TextEncoder().encode(text));
-          controller.close();
-        },
+/** Asks with a body that counts how often it is read. */
+async function asked(inputs: Inputs, headers: Record<string, string> = {}, text = '{"name":"kim"}') {
+  let reads = 0;
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      pull: (controller) => {
+        reads++;
+        controller.enqueue(new TextEncoder().encode(text));
+        controller.close();
       },
-      { highWaterMark: 0 },
-    );
-    const init: RequestInit & { readonly duplex: "half" } = {
-      method: "POST",
-      body: stream,
-      headers: { "content-type": "application/json", ...headers },
-      duplex: "half",
-    };
-    const response = await App.make([posts(inputs)]).fetch(new Request("http://h/x?page=two", init));
-    return { status: response.status, body: await response.text(), reads };
-  }
-  const named = json(Name);
+    },
+    { highWaterMark: 0 },
+  );
+  const init: RequestInit & { readonly duplex: "half" } = {
+    method: "POST",
+    body: stream,
+    headers: { "content-type": "application/json", ...headers },
+    duplex: "half",
+  };
+  const response = await App.make([posts(inputs)]).fetch(new Request("http://h/x?page=two", init));
+  return { status: response.status, body: await response.text(), reads };
+}
+const named = json(Name);
 
+describe("the body is read last: first-stage refusals", () => {
   it("IN-05 a request refused for a missing token never has its body read", async () => {
     for (const inputs of [
       { named, session },
@@ -163,7 +163,9 @@ describe("the body is read last", () => {
     const deep = Dep.map(Dep.map(named, String), String);
     expect(await asked({ deep, session }, wrong)).toEqual({ status: 415, body: unsupported, reads: 0 });
   });
+});
 
+describe("the body is read last: the second stage", () => {
   it("what needs the body runs after everything that does not", async () => {
     const { runs, count } = counters();
     const first = Dep.join({ body }, () => (runs.push("body"), 1));

@@ -51,7 +51,7 @@ async function send(target: string, body: string | Uint8Array, type: string | un
 const parts = (...lines: readonly string[]): string => lines.join("\r\n");
 const multipart = "multipart/form-data; boundary=b";
 
-describe("a form", () => {
+describe("a form: fields", () => {
   it.each([
     ["FM-01", urlencoded, "email=kim%40x.io&age=30&tag=a&tag=b+c&remember=on", "kim@x.io 30 [a,b c] true"],
     ["FM-03", `${urlencoded}; charset=utf-8`, "email=k", "k - [] false"],
@@ -106,7 +106,9 @@ describe("a form", () => {
     const { status } = await Test.call(app, "POST", "/profile", { body: "email=k", headers });
     expect(status).toBe(415);
   });
+});
 
+describe("a form: files", () => {
   it("FM-10 has fields and files", async () => {
     const body = parts(
       "--b",
@@ -158,7 +160,9 @@ describe("a form", () => {
   it("FM-12 is read alike from either encoding", async () => {
     expect(await send("/picture", "name=kim", urlencoded)).toEqual([200, "kim - []"]);
   });
+});
 
+describe("a form: faults", () => {
   it("FM-13 says that a file is missing", async () => {
     const route = post(
       Path.root,
@@ -198,7 +202,9 @@ describe("a form", () => {
       ]);
     },
   );
+});
 
+describe("a form: all problems", () => {
   it("says all that is wrong of fields and files at once", async () => {
     const route = post(
       Path.root,
@@ -237,7 +243,9 @@ describe("a form", () => {
     const { body } = await Test.call(Test.app([route]), "POST", "/", { body: "", headers: { "x-count": "x" } });
     expect(body).toBe(invalid(["header.x-count", "malformed", "This is not a whole number."]));
   });
+});
 
+describe("a form: joined", () => {
   it("can be joined, and tells several problems at once", async () => {
     const both = Dep.join(
       { from: Form.required("from", Codec.int), to: Form.required("to", Codec.int) },
@@ -279,7 +287,9 @@ describe("a form", () => {
     });
     expect(body).toBe("2");
   });
+});
 
+describe("a form: limits", () => {
   it("has a hundred thousand fields, where they fit the limit", async () => {
     const many = post(
       Path.root,

@@ -41,7 +41,7 @@ async function send(route: Route, body: string, contentType: string | undefined 
   return [answered.status, answered.body];
 }
 
-describe("multipart", () => {
+describe("multipart: limits and types", () => {
   it("MP-26 passes over what a handler leaves unread", async () => {
     const body = `${part("a", "one")}${part("skip", "a lot")}${part("f", "BYTES", "v.mp4")}--b--`;
     expect(await send(uploads(), body)).toEqual([200, "a=:one;f=v.mp4:BYTES"]);
@@ -83,7 +83,9 @@ describe("multipart", () => {
     expect((await send(uploads(4000, 200), long))[0]).toBe(413);
     expect((await send(uploads(4000), long))[0]).toBe(200);
   });
+});
 
+describe("multipart: parts", () => {
   it("is read in any pieces", async () => {
     const text = `preamble\r\n${part("a", "one\r\n--c")}${part("f", "", "empty")}--b--\r\nepilogue`;
     const bytes = new TextEncoder().encode(text);
@@ -127,7 +129,9 @@ describe("multipart", () => {
     );
     expect(await send(route, `${part("a", "one")}--b--\r\nmore`)).toEqual([200, '[{"ok":true},{"ok":true}]']);
   });
+});
 
+describe("multipart: its end", () => {
   it("ends a part once the one behind it was asked for", async () => {
     const route = post(
       Path.of("uploads"),

@@ -22,7 +22,7 @@ async function asked(
   return Test.call(Test.app([told]), "POST", `/shared${search}`, { body: sent });
 }
 
-describe("one value defined once", () => {
+describe("one value defined once: requests", () => {
   it("IN-19 is shared by every use, in each request anew", async () => {
     const { dep, runs } = counted();
     const inputs = {
@@ -67,7 +67,9 @@ describe("one value defined once", () => {
     const make = () => Dep.join({}, () => ++runs);
     expect((await asked({ one: make(), two: make() })).body).toBe("1 2");
   });
+});
 
+describe("one value defined once: uses", () => {
   it("IN-21 a body dependency is parsed once", async () => {
     let parsed = 0;
     const upper = Dep.map(body, (bytes) => (parsed++, new TextDecoder().decode(bytes).toUpperCase()));

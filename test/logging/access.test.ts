@@ -43,7 +43,7 @@ async function access(method: string, target: string, options: Test.CallOptions 
   return rest;
 }
 
-describe("the access line", () => {
+describe("the access line: members", () => {
   it("LG-04 has its members in a set order", async () => {
     await Test.call(app, "GET", "/hello/kim?q=1");
     expect(Object.keys(lines()[0] ?? {})).toEqual([
@@ -115,7 +115,9 @@ describe("the access line", () => {
   ])("%s %s %s", async (_id, method, target, expected) => {
     expect(await access(method, target)).toEqual(expected);
   });
+});
 
+describe("the access line: sizes and statuses", () => {
   it.each([
     ["GET", "/status/200", 4],
     ["HEAD", "/status/200", 0],
@@ -150,7 +152,9 @@ describe("the access line", () => {
     expect(lines()[0]).not.toHaveProperty("http.route");
     expect(lines()[0]).not.toHaveProperty("framework.refusal.code");
   });
+});
 
+describe("the access line: time and raises", () => {
   it("LG-09 its duration is nanoseconds that no jump of a clock changes", async () => {
     let hour = 0;
     const jumping = Test.app([hello], { now: () => new Date(3_600_000 * hour++) });

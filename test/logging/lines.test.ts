@@ -5,7 +5,7 @@ import { lines, logWith, logged } from "../support/logs.ts";
 
 const shop = Log.source("shop");
 
-describe("a JSON line", () => {
+describe("a JSON line: members", () => {
   it("LG-01 is one object: time, level, source, message, and the fields in their order", () => {
     shop.info("moved d4", { z: 1, a: "x", m: true });
     expect(logged()).toHaveLength(1);
@@ -35,7 +35,9 @@ describe("a JSON line", () => {
     for (const level of ["error", "warn", "info", "debug"] as const) shop[level]("x");
     expect(lines().map(({ level }) => level)).toEqual(["error", "warn", "info", "debug"]);
   });
+});
 
+describe("a JSON line: values", () => {
   it("fields are numbers, texts and truths; what no double holds is a text, what no number is is null", () => {
     shop.info("x", {
       int: 9007199254740991,

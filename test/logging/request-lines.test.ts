@@ -67,9 +67,9 @@ it("LG-10 no header, cookie, query or body is in any line, whatever the answer",
   expect(logged().join("\n")).not.toContain(secret);
 });
 
-describe("LG-12 a request's id", () => {
-  const shop = Log.source("shop");
+const shop = Log.source("shop");
 
+describe("LG-12 a request's id: its lines", () => {
   it("is on every line of its work, however far it went", async () => {
     const busy = get(
       Path.of("busy"),
@@ -117,7 +117,9 @@ describe("LG-12 a request's id", () => {
       ["timestamp", "level", "logger.name", "message"],
     ]);
   });
+});
 
+describe("LG-12 a request's id: past its end", () => {
   it("is on a line of work that outlives its answer, and all that is left of its request", async () => {
     const { passed, open } = gate();
     const begins = get(Path.root, text, () => {

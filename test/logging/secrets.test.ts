@@ -206,7 +206,7 @@ const spanText = (spans: ReturnType<ReturnType<typeof kept>["spans"]>) =>
 
 afterEach(() => Log.setup());
 
-describe.each(["json", "pretty"] as const)("LG-10 in %s lines at debug, and in spans", (format) => {
+describe.each(["json", "pretty"] as const)("LG-10 in %s lines at debug, and in spans: of requests", (format) => {
   const begin = () => {
     logWith({ level: "debug", format });
     const { trace, spans } = kept();
@@ -262,6 +262,14 @@ describe.each(["json", "pretty"] as const)("LG-10 in %s lines at debug, and in s
     // Beside them a stream of events and two sockets.
     check(spans(), paths.length + 3);
   });
+});
+
+describe.each(["json", "pretty"] as const)("LG-10 in %s lines at debug, and in spans: of paths", (format) => {
+  const begin = () => {
+    logWith({ level: "debug", format });
+    const { trace, spans } = kept();
+    return { app: Test.app(routes, { trace, checkOrigin: false, notFound: () => Answer.make(secret) }), spans };
+  };
 
   it("a path's value is its path's, and in nothing else", async () => {
     const { app, spans } = begin();

@@ -96,7 +96,7 @@ describe("the document", () => {
   });
 });
 
-describe("an operation", () => {
+describe("an operation: parameters", () => {
   it("OA-03 has the route's summary, description and tags", () => {
     expect(operation(add)).toMatchObject({ summary: "Add an item", tags: ["orders"] });
     const described = get(Path.root, { description: "At length.", returns: Returns.text }, () => "");
@@ -160,7 +160,9 @@ describe("an operation", () => {
       { name: "cookie", in: "cookie", required: false, schema },
     ]);
   });
+});
 
+describe("an operation: other inputs", () => {
   it("OA-09 path parameters are required, and there without being read", () => {
     const id = Path.param("id", Codec.uuid);
     const unread = get(Path.of("a", id), { returns: Returns.text }, () => "");
@@ -213,7 +215,7 @@ describe("an operation", () => {
   });
 });
 
-describe("bodies", () => {
+describe("bodies: JSON and forms", () => {
   it("OA-10 JSON, by its component; OA-12 with examples", () => {
     const { requestBody } = operation(add);
     expect(requestBody).toEqual({
@@ -274,7 +276,9 @@ describe("bodies", () => {
       ["toString", { type: "string", description: "A file." }],
     ]);
   });
+});
 
+describe("bodies: encodings", () => {
   it("OA forms, in both encodings unless there are files", () => {
     const fields = { a: Form.required("a", Codec.int), b: Form.list("b", Codec.string), c: Form.checked("c") };
     const box = { type: "string", description: "Checked where it is sent, whatever it says." };
@@ -307,7 +311,9 @@ describe("bodies", () => {
       },
     });
   });
+});
 
+describe("bodies: other types", () => {
   const csv = Dep.ofBody({ contentTypes: ["text/csv"] }, (bytes) => bytes.length);
   it.each([
     ["a raw body", body, { "application/octet-stream": { schema: { type: "string" } } }],
@@ -339,7 +345,7 @@ describe("bodies", () => {
   });
 });
 
-describe("answers", () => {
+describe("answers: statuses", () => {
   it("OA-30 JSON under several statuses", () => {
     const save = put(
       Path.of("a"),
@@ -386,7 +392,9 @@ describe("answers", () => {
       description: "A response of the route's own: a page, a redirect, a file, or nothing.",
     });
   });
+});
 
+describe("answers: of the route's own", () => {
   it("OA-33 one of the route's own, its statuses listed", () => {
     const returns = Returns.responses({
       200: { doc: "The report.", contentTypes: ["application/pdf", "application/problem+json"] },
@@ -430,7 +438,9 @@ describe("answers", () => {
     expect(Object.keys(responses).filter((status) => "headers" in (responses[status] ?? {}))).toEqual(["303", "503"]);
     expect(responses["503"]?.headers).toHaveProperty("Retry-After");
   });
+});
 
+describe("answers: streams and sockets", () => {
   const tick = Event.json("tick", v.pipe(v.number(), v.integer()));
   const ticks = get(Path.of("ticks"), { returns: Returns.events([tick, Event.text("line")]) }, () => () => {});
   const itemSchema = {
@@ -488,7 +498,7 @@ describe("answers", () => {
   });
 });
 
-describe("refusals", () => {
+describe("refusals: codes", () => {
   it("OA-13 a code with its meaning", () => {
     expect(operation(add).responses["410"]).toEqual({
       description: "gone: The order is closed.",
@@ -535,7 +545,9 @@ describe("refusals", () => {
         "busy: Something the request needed did not come free in time; try again.",
     );
   });
+});
 
+describe("refusals: of the framework", () => {
   it("HL-10 the health routes, both of them", () => {
     const { paths } = described(Health.routes([]));
     expect(Object.keys(paths)).toEqual(["/livez", "/readyz"]);
@@ -581,7 +593,9 @@ describe("refusals", () => {
       "unsupported_media_type: The body is sent as something the route does not read.",
     ]);
   });
+});
 
+describe("refusals: headers and schemas", () => {
   it("OA what a refusal says in its headers: how to prove who asks, when to come again, what to speak", () => {
     const barred = Refusal.code("barred", { status: 401, doc: "Not you.", challenge: 'Basic realm="a"' });
     const slowly = Rate.limit(Rate.create({ limit: 1, perMs: 1000 }), { key: client });
@@ -694,18 +708,16 @@ describe("credentials", () => {
   });
 });
 
-describe("routes that clash", () => {
-  const text = (path: Path<unknown>, returns = Returns.text as never): Route =>
-    get(path, { returns }, () => "" as never);
+const text = (path: Path<unknown>, returns = Returns.text as never): Route => get(path, { returns }, () => "" as never);
+const int = Path.of("items", Path.int("id", { unparsed: "next-route" }));
+const str = Path.of("items", Path.str("id"));
 
+describe("routes that clash: operations", () => {
   it("OA-44 two paths of one operation's name", () => {
     expect(() => Openapi.document([text(Path.of("a-b")), text(Path.of("a_b"))])).toThrow(
       "Openapi: GET /a-b and GET /a_b are both the operation get_a_b",
     );
   });
-
-  const int = Path.of("items", Path.int("id", { unparsed: "next-route" }));
-  const str = Path.of("items", Path.str("id"));
 
   it("OA-52 routes that differ only by a parameter's type are one operation", () => {
     const { paths } = described([
@@ -755,7 +767,9 @@ describe("routes that clash", () => {
   ])("OA-52 and refused with %s", (_name, other, message) => {
     expect(() => Openapi.document([text(int), other])).toThrow(`Openapi: ${message}`);
   });
+});
 
+describe("routes that clash: paths and shapes", () => {
   it("OA one path gives its parameter one name, whatever the method", () => {
     const remove = del(Path.of("items", Path.int("item_id")), { returns: Returns.empty() }, () => {});
     expect(() => Openapi.document([text(str), remove])).toThrow(

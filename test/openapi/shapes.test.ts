@@ -36,140 +36,138 @@ it("OA-24 an object by its name", () => {
   });
 });
 
+const id = "01890a5d-ac96-7a3b-9e5a-5f1c2a7b8c9d";
+const alike: readonly [string, Shape, object][] = [
+  [
+    "OA-42 bounds",
+    v.pipe(whole, v.minValue(5), v.maxValue(180), v.multipleOf(5)),
+    { type: "integer", minimum: 5, maximum: 180, multipleOf: 5 },
+  ],
+  [
+    "OA-42 lengths",
+    v.pipe(v.array(v.pipe(text, v.maxLength(40))), v.maxLength(2)),
+    { type: "array", items: { type: "string", maxLength: 40 }, maxItems: 2 },
+  ],
+  [
+    "OA-43 open bounds",
+    v.pipe(v.number(), v.gtValue(0), v.ltValue(1)),
+    { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 1 },
+  ],
+  [
+    "OA the tighter of two bounds",
+    v.pipe(whole, v.minValue(1), v.minValue(5), v.minValue(3)),
+    { type: "integer", minimum: 5 },
+  ],
+  [
+    "OA-45 a pair",
+    v.tuple([text, whole]),
+    { type: "array", prefixItems: [{ type: "string" }, { type: "integer" }], minItems: 2, maxItems: 2 },
+  ],
+  [
+    "OA-45 a pair and more",
+    v.tupleWithRest([text], v.boolean()),
+    { type: "array", prefixItems: [{ type: "string" }], items: { type: "boolean" }, minItems: 1 },
+  ],
+  ["OA-46 a map", v.record(text, whole), { type: "object", additionalProperties: { type: "integer" } }],
+  [
+    "OA-46 a map of names with a form",
+    v.pipe(v.record(Shape.uuid as v.GenericSchema<string>, whole), v.minEntries(1)),
+    {
+      type: "object",
+      additionalProperties: { type: "integer" },
+      propertyNames: { type: "string", format: "uuid" },
+      minProperties: 1,
+    },
+  ],
+  [
+    "OA-48 a strict object",
+    v.strictObject({ a: text }),
+    { type: "object", properties: { a: { type: "string" } }, required: ["a"], additionalProperties: false },
+  ],
+  ["OA a loose object", v.looseObject({}), { type: "object", additionalProperties: true }],
+  [
+    "OA an object with a rest",
+    v.objectWithRest({}, whole),
+    { type: "object", additionalProperties: { type: "integer" } },
+  ],
+  ["OA words", v.picklist(["a", 1]), { enum: ["a", 1] }],
+  ["OA a word", v.literal("a"), { const: "a" }],
+  ["OA words of a union", v.union([v.literal("a"), v.picklist(["b", "c"])]), { type: "string", enum: ["a", "b", "c"] }],
+  [
+    "OA a union",
+    v.union([text, v.array(text)]),
+    { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] },
+  ],
+  [
+    "OA an intersection",
+    v.intersect([v.object({ a: text }), v.object({ b: text })]),
+    {
+      allOf: [
+        { type: "object", properties: { a: { type: "string" } }, required: ["a"] },
+        { type: "object", properties: { b: { type: "string" } }, required: ["b"] },
+      ],
+    },
+  ],
+  ["OA null", v.nullable(text), nullable({ type: "string" })],
+  ["OA null once", v.nullable(v.nullish(text)), nullable({ type: "string" })],
+  ["OA what takes null back", v.nonNullable(v.nullable(text)), { type: "string" }],
+  ["OA yes or no", v.boolean(), { type: "boolean" }],
+  ["OA nothing", v.null(), { type: "null" }],
+  ["OA a day", Shape.date, { type: "string", format: "date" }],
+  ["OA an instant", Shape.instant, { type: "string", format: "date-time" }],
+  ["OA a UUID", Shape.uuid, { type: "string", format: "uuid" }],
+  ["OA formats", v.pipe(text, v.email(), v.nonEmpty()), { type: "string", format: "email", minLength: 1 }],
+  ["OA an address", v.pipe(text, v.ip()), { type: "string", anyOf: [{ format: "ipv4" }, { format: "ipv6" }] }],
+  ["OA bytes in text", v.pipe(text, v.base64()), { type: "string", contentEncoding: "base64" }],
+  [
+    "OA patterns",
+    v.pipe(text, v.regex(/^[a-z]+$/), v.startsWith("a.b"), v.excludes("/")),
+    {
+      type: "string",
+      pattern: "^[a-z]+$",
+      allOf: [{ pattern: "^a\\.b" }],
+      not: { pattern: "\\/" },
+    },
+  ],
+  [
+    "OA what an author says",
+    v.pipe(text, v.title("Id"), v.description("Which."), v.examples([id]), v.metadata({ deprecated: true })),
+    {
+      type: "string",
+      title: "Id",
+      description: "Which.",
+      examples: [id],
+      deprecated: true,
+    },
+  ],
+  [
+    "OA nested pipes as one",
+    v.pipe(v.pipe(text, v.minLength(2)), v.maxLength(3), v.brand("x"), v.readonly()),
+    { type: "string", minLength: 2, maxLength: 3 },
+  ],
+  [
+    "OA rules of several types",
+    v.pipe(v.union([text, v.array(text)]), v.minLength(2)),
+    {
+      anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }],
+      minLength: 2,
+      minItems: 2,
+    },
+  ],
+  ["OA what fits nothing", v.never(), { not: {} }],
+  ["OA anything", v.unknown(), {}],
+  [
+    "OA a check of the author's",
+    v.pipe(
+      text,
+      v.check((it) => it !== "x"),
+    ),
+    { type: "string" },
+  ],
+];
+
 describe("shapes read and written alike", () => {
-  const id = "01890a5d-ac96-7a3b-9e5a-5f1c2a7b8c9d";
-  it.each<[string, Shape, object]>([
-    [
-      "OA-42 bounds",
-      v.pipe(whole, v.minValue(5), v.maxValue(180), v.multipleOf(5)),
-      { type: "integer", minimum: 5, maximum: 180, multipleOf: 5 },
-    ],
-    [
-      "OA-42 lengths",
-      v.pipe(v.array(v.pipe(text, v.maxLength(40))), v.maxLength(2)),
-      { type: "array", items: { type: "string", maxLength: 40 }, maxItems: 2 },
-    ],
-    [
-      "OA-43 open bounds",
-      v.pipe(v.number(), v.gtValue(0), v.ltValue(1)),
-      { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 1 },
-    ],
-    [
-      "OA the tighter of two bounds",
-      v.pipe(whole, v.minValue(1), v.minValue(5), v.minValue(3)),
-      { type: "integer", minimum: 5 },
-    ],
-    [
-      "OA-45 a pair",
-      v.tuple([text, whole]),
-      { type: "array", prefixItems: [{ type: "string" }, { type: "integer" }], minItems: 2, maxItems: 2 },
-    ],
-    [
-      "OA-45 a pair and more",
-      v.tupleWithRest([text], v.boolean()),
-      { type: "array", prefixItems: [{ type: "string" }], items: { type: "boolean" }, minItems: 1 },
-    ],
-    ["OA-46 a map", v.record(text, whole), { type: "object", additionalProperties: { type: "integer" } }],
-    [
-      "OA-46 a map of names with a form",
-      v.pipe(v.record(Shape.uuid as v.GenericSchema<string>, whole), v.minEntries(1)),
-      {
-        type: "object",
-        additionalProperties: { type: "integer" },
-        propertyNames: { type: "string", format: "uuid" },
-        minProperties: 1,
-      },
-    ],
-    [
-      "OA-48 a strict object",
-      v.strictObject({ a: text }),
-      { type: "object", properties: { a: { type: "string" } }, required: ["a"], additionalProperties: false },
-    ],
-    ["OA a loose object", v.looseObject({}), { type: "object", additionalProperties: true }],
-    [
-      "OA an object with a rest",
-      v.objectWithRest({}, whole),
-      { type: "object", additionalProperties: { type: "integer" } },
-    ],
-    ["OA words", v.picklist(["a", 1]), { enum: ["a", 1] }],
-    ["OA a word", v.literal("a"), { const: "a" }],
-    [
-      "OA words of a union",
-      v.union([v.literal("a"), v.picklist(["b", "c"])]),
-      { type: "string", enum: ["a", "b", "c"] },
-    ],
-    [
-      "OA a union",
-      v.union([text, v.array(text)]),
-      { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] },
-    ],
-    [
-      "OA an intersection",
-      v.intersect([v.object({ a: text }), v.object({ b: text })]),
-      {
-        allOf: [
-          { type: "object", properties: { a: { type: "string" } }, required: ["a"] },
-          { type: "object", properties: { b: { type: "string" } }, required: ["b"] },
-        ],
-      },
-    ],
-    ["OA null", v.nullable(text), nullable({ type: "string" })],
-    ["OA null once", v.nullable(v.nullish(text)), nullable({ type: "string" })],
-    ["OA what takes null back", v.nonNullable(v.nullable(text)), { type: "string" }],
-    ["OA yes or no", v.boolean(), { type: "boolean" }],
-    ["OA nothing", v.null(), { type: "null" }],
-    ["OA a day", Shape.date, { type: "string", format: "date" }],
-    ["OA an instant", Shape.instant, { type: "string", format: "date-time" }],
-    ["OA a UUID", Shape.uuid, { type: "string", format: "uuid" }],
-    ["OA formats", v.pipe(text, v.email(), v.nonEmpty()), { type: "string", format: "email", minLength: 1 }],
-    ["OA an address", v.pipe(text, v.ip()), { type: "string", anyOf: [{ format: "ipv4" }, { format: "ipv6" }] }],
-    ["OA bytes in text", v.pipe(text, v.base64()), { type: "string", contentEncoding: "base64" }],
-    [
-      "OA patterns",
-      v.pipe(text, v.regex(/^[a-z]+$/), v.startsWith("a.b"), v.excludes("/")),
-      {
-        type: "string",
-        pattern: "^[a-z]+$",
-        allOf: [{ pattern: "^a\\.b" }],
-        not: { pattern: "\\/" },
-      },
-    ],
-    [
-      "OA what an author says",
-      v.pipe(text, v.title("Id"), v.description("Which."), v.examples([id]), v.metadata({ deprecated: true })),
-      {
-        type: "string",
-        title: "Id",
-        description: "Which.",
-        examples: [id],
-        deprecated: true,
-      },
-    ],
-    [
-      "OA nested pipes as one",
-      v.pipe(v.pipe(text, v.minLength(2)), v.maxLength(3), v.brand("x"), v.readonly()),
-      { type: "string", minLength: 2, maxLength: 3 },
-    ],
-    [
-      "OA rules of several types",
-      v.pipe(v.union([text, v.array(text)]), v.minLength(2)),
-      {
-        anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }],
-        minLength: 2,
-        minItems: 2,
-      },
-    ],
-    ["OA what fits nothing", v.never(), { not: {} }],
-    ["OA anything", v.unknown(), {}],
-    [
-      "OA a check of the author's",
-      v.pipe(
-        text,
-        v.check((it) => it !== "x"),
-      ),
-      { type: "string" },
-    ],
-  ])("%s", (_name, shape, schema) => {
+  it.each(alike)("%s", (_name, shape, schema) => {
     expect(both(shape)).toEqual({ read: schema, written: schema, schemas: {} });
   });
 
@@ -208,7 +206,7 @@ it("OA members of any name", () => {
   expect(read["required"]).toEqual(["constructor", "$ref", "a/b~c"]);
 });
 
-describe("shapes read and written differently", () => {
+describe("shapes read and written differently: each", () => {
   it.each<[string, Shape, object, object]>([
     ["an optional member may be null too", v.optional(text), nullable({ type: "string" }), { type: "string" }],
     ["a default", v.optional(whole, 1), { ...nullable({ type: "integer" }), default: 1 }, { type: "integer" }],
@@ -281,7 +279,9 @@ describe("shapes read and written differently", () => {
     expect(memberOf(object.read, "a")).toEqual(read);
     expect(memberOf(object.written, "a")).toEqual(written);
   });
+});
 
+describe("shapes read and written differently: members", () => {
   it("OA which members are required", () => {
     const shape = v.object({
       plain: text,
@@ -313,7 +313,9 @@ describe("shapes read and written differently", () => {
     });
     expect(both(v.array(v.optional(text))).written).toEqual({ type: "array", items: nullable({ type: "string" }) });
   });
+});
 
+describe("shapes read and written differently: components", () => {
   it("OA-40 is Input exactly where it differs, at any depth", () => {
     const leaf = Shape.named("leaf", v.object({ at: v.optional(Shape.instant) }));
     const same = Shape.named("same thing", v.object({ a: text }));

@@ -142,9 +142,9 @@ describe("lists", () => {
   });
 });
 
-describe("unions", () => {
-  const object = (name: string, shape: v.GenericSchema): v.GenericSchema => v.object({ [name]: shape });
+const object = (name: string, shape: v.GenericSchema): v.GenericSchema => v.object({ [name]: shape });
 
+describe("unions: of any shapes", () => {
   test("sorts that no option takes are told together", () => {
     expect(problemsOf(v.union([text, v.number(), v.array(text)]), "true")).toEqual([
       ["body", "unexpected_type", "This must be text, a number or a list, not true or false."],
@@ -195,7 +195,9 @@ describe("unions", () => {
     expect(problemsOf(tree, deep)).toEqual([["body", "malformed", "This could not be read."]]);
     expect(calls).toBeLessThan(5);
   });
+});
 
+describe("unions: tagged, and intersections", () => {
   test("a tagged union tells where the tag is missing or unknown, and reads the tag of a nested one", () => {
     const shape = v.variant("kind", [
       v.object({ kind: v.literal("a"), x: text }),

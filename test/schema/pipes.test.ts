@@ -5,7 +5,7 @@ import { problemsOf, valueOf } from "./reading.ts";
 
 const text = v.string();
 
-describe("a pipe", () => {
+describe("a pipe: its order", () => {
   test("changes and checks in its order", () => {
     const shape = v.pipe(text, v.trim(), v.minLength(2), v.toUpperCase(), v.startsWith("A"), v.normalize());
     expect(valueOf(shape, '"  ab "')).toBe("AB");
@@ -45,7 +45,9 @@ describe("a pipe", () => {
     const inner = v.pipe(text, v.parseJson(), v.object({ a: text }));
     expect(problemsOf(v.object({ x: inner }), '{"x":"{}"}')).toEqual([["body.x.a", "required", "This is required."]]);
   });
+});
 
+describe("a pipe: its checks", () => {
   test("runs an author's check on what broke a bound, and not on what is no value", () => {
     const seen: unknown[] = [];
     const shape = v.pipe(

@@ -33,7 +33,7 @@ async function statuses(ask: ReturnType<typeof asking>, times: number, ms = 0): 
 
 const ok = (times: number): readonly number[] => Array.from({ length: times }, () => 200);
 
-describe("a rate", () => {
+describe("a rate: counting", () => {
   it("RL-01, RL-02, RL-03, RL-04 ten a second, by client", async () => {
     const ask = asking({ limit: 10, perMs: 1000 });
     expect(await statuses(ask, 10)).toEqual(ok(10));
@@ -82,7 +82,9 @@ describe("a rate", () => {
     // What is refused here is told before anything else is looked at.
     expect(await Test.call(app, "POST", "/")).toMatchObject({ status: 429, body: limited });
   });
+});
 
+describe("a rate: its keys and declarations", () => {
   it("RL is shared by the routes that limit by it, and by no others", async () => {
     const rate = Rate.create({ limit: 1, perMs: 1000 });
     const route = (name: string, rate: Rate) =>
@@ -130,18 +132,18 @@ describe("a rate", () => {
   });
 });
 
-describe("a client's address", () => {
-  /** What a store counts for each of these clients. */
-  async function keysOf(clients: readonly string[], ipv6Prefix?: number): Promise<readonly string[]> {
-    const keys: string[] = [];
-    const store: RateStore = { take: (key) => (keys.push(key), 0) };
-    const rate = Rate.create({ limit: 1, perMs: 1000, store });
-    const slowly = Rate.limit(rate, { key: client, ...(ipv6Prefix === undefined ? {} : { ipv6Prefix }) });
-    const app = Test.app([get(Path.root, { inputs: { slowly }, returns: Returns.empty() }, () => {})]);
-    for (const peer of clients) expect((await Test.call(app, "GET", "/", { peer })).status).toBe(204);
-    return keys;
-  }
+/** What a store counts for each of these clients. */
+async function keysOf(clients: readonly string[], ipv6Prefix?: number): Promise<readonly string[]> {
+  const keys: string[] = [];
+  const store: RateStore = { take: (key) => (keys.push(key), 0) };
+  const rate = Rate.create({ limit: 1, perMs: 1000, store });
+  const slowly = Rate.limit(rate, { key: client, ...(ipv6Prefix === undefined ? {} : { ipv6Prefix }) });
+  const app = Test.app([get(Path.root, { inputs: { slowly }, returns: Returns.empty() }, () => {})]);
+  for (const peer of clients) expect((await Test.call(app, "GET", "/", { peer })).status).toBe(204);
+  return keys;
+}
 
+describe("a client's address: each", () => {
   it.each([
     [
       "IPv4",
@@ -189,7 +191,9 @@ describe("a client's address", () => {
     for (let i = 1; i <= 50; i++) statuses.push((await ask(0, `2001:db8::${i.toString(16)}:${i}`))[0]);
     expect(statuses.filter((status) => status === 200)).toHaveLength(5);
   });
+});
 
+describe("a client's address: networks", () => {
   it.each([
     [48, "2001:db8:ffff::/48"],
     [56, "2001:db8:ffff:ff00::/56"],
@@ -233,9 +237,9 @@ describe("a client's address", () => {
   });
 });
 
-describe("a store", () => {
-  const rule = { intervalMs: 1000, burst: 2 };
+const rule = { intervalMs: 1000, burst: 2 };
 
+describe("a store: counting", () => {
   it("RL never lets more pass than a burst and what the time allows", async () => {
     const request = fc.record({ after: fc.nat(3000), key: fc.constantFrom("a", "b") });
     const bounds = fc.record({ intervalMs: fc.integer({ min: 1, max: 2000 }), burst: fc.integer({ min: 1, max: 5 }) });
@@ -262,7 +266,9 @@ describe("a store", () => {
       }),
     );
   });
+});
 
+describe("a store: forgetting", () => {
   it("RL that is full forgets the key counted longest ago", () => {
     const store = Rate.memory({ most: 2 });
     const take = (key: string) => store.take(key, { intervalMs: 1000, burst: 1 }, new Date(begin));
@@ -327,7 +333,9 @@ describe("a store", () => {
   it.each([0, 1.5, Number.NaN])("ST does not hold %d", (most) => {
     expect(() => Rate.memory({ most })).toThrow(`Rate.memory: most must be a whole number, 1 or more, not ${most}`);
   });
+});
 
+describe("a store: of the application's own", () => {
   it("RL may answer later, and fail", async () => {
     const later: RateStore = { take: async (key) => (key === "192.0.2.1" ? 0 : 1500) };
     const ask = asking({ limit: 1, perMs: 1, store: later });

@@ -46,7 +46,7 @@ async function read<A>(cookie: Cookie<A>, wire: string, now = at): Promise<unkno
   return value;
 }
 
-describe.each(makers)("a %s cookie", (kind, make) => {
+describe.each(makers)("a %s cookie: its value", (kind, make) => {
   const prefs = make(keys, "prefs", Codec.string);
 
   it("SK-01, SK-06 is set and read", async () => {
@@ -111,6 +111,10 @@ describe.each(makers)("a %s cookie", (kind, make) => {
     const otherKind = kind === "signed" ? Cookie.encrypted : Cookie.signed;
     expect(await read(otherKind(keys, "prefs", Codec.string), wire)).toBe("absent");
   });
+});
+
+describe.each(makers)("a %s cookie: keys and age", (_kind, make) => {
+  const prefs = make(keys, "prefs", Codec.string);
 
   it("SK-04 read with a ring that lacks its key it is absent", async () => {
     const { wire } = await set(prefs, "dark");
@@ -147,6 +151,10 @@ describe.each(makers)("a %s cookie", (kind, make) => {
     const { wire } = await set(prefs, "dark");
     expect(await read(make(keys, "prefs", Codec.string, { maxAgeMs: 1000 }), wire, after(2))).toBe("absent");
   });
+});
+
+describe.each(makers)("a %s cookie: attributes and refusals", (kind, make) => {
+  const prefs = make(keys, "prefs", Codec.string);
 
   it.each([
     ["SK-08", {}, "Max-Age=60"],

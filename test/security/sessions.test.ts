@@ -114,7 +114,7 @@ beforeEach(() => {
   client = new Client();
 });
 
-describe("a session", () => {
+describe("a session: starting", () => {
   it("SE-01 starts with an id of 128 random bits, which the store knows by its digest alone", async () => {
     expect(await client.call("POST", "/start/kim")).toBe("kim");
     expect(client.line).toMatch(/^session=[A-Za-z0-9_-]{22}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=86400$/);
@@ -176,7 +176,9 @@ describe("a session", () => {
     expect(await client.call("POST", "/start/ann")).toBe(internal);
     expect(client.cookie).toBe(cookie);
   });
+});
 
+describe("a session: found and renewed", () => {
   it("SE-03 is found by its cookie, once a request and before the handler", async () => {
     await client.call("POST", "/start/kim");
     expect(await client.call("GET", "/me")).toBe("kim");
@@ -208,7 +210,9 @@ describe("a session", () => {
     client.cookie = cookie;
     expect(await client.call("GET", "/me", 100)).toBe("nobody");
   });
+});
 
+describe("a session: closed", () => {
   it("SE-06 is closed, and a copy of its cookie is nobody's", async () => {
     await client.call("POST", "/start/kim");
     const copy = client.cookie;
@@ -291,7 +295,7 @@ describe("nobody's", () => {
   });
 });
 
-describe("the store", () => {
+describe("the store: of the application", () => {
   it("SE is written at most once in a tenth of how long a session may be left alone", async () => {
     client = new Client(new Watched(), { idleMs: 100_000, absoluteMs: 86_400_000 });
     await client.call("POST", "/start/kim");
@@ -325,7 +329,9 @@ describe("the store", () => {
     expect(await client.call("GET", "/me")).toBe(internal);
     expect(logged().join()).not.toContain("password");
   });
+});
 
+describe("the store: of one process", () => {
   it("SE of one process gives up the one that was left alone for longest, where it is full", async () => {
     const store = Sessions.memory({ most: 3 });
     const entry = {

@@ -13,7 +13,7 @@ const swept = (): Deadlines => {
   return sweep;
 };
 
-describe("a wait", () => {
+describe("a wait: its end", () => {
   it("that raises at its end keeps no other from its own", () => {
     const sweep = swept();
     const expired = vi.fn();
@@ -66,7 +66,9 @@ describe("a wait", () => {
     expect(body).toHaveBeenCalledTimes(1);
     sweep.stop();
   });
+});
 
+describe("a wait: for a body", () => {
   it("is longer for what arrives, and rests while nobody waits", () => {
     const sweep = swept();
     const expired = vi.fn();
@@ -119,7 +121,9 @@ describe("a wait", () => {
     expect([steady.mock.calls.length, slow.mock.calls.length]).toEqual([0, 1]);
     sweep.stop();
   });
+});
 
+describe("a wait: others", () => {
   it("may end others as it ends, and begin new ones", () => {
     const sweep = swept();
     const expired: string[] = [];

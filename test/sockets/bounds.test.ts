@@ -41,7 +41,7 @@ function opened(link: Link, setting: { readonly maxMessage?: number; readonly ke
   return new OpenSocket<string, string>(link, { client: text, server: text, maxMessage, keepAliveMs, warn });
 }
 
-describe("a socket", () => {
+describe("a socket: messages", () => {
   it.each([
     ["of letters", "x".repeat(10), "x".repeat(11)],
     ["of characters of two bytes", "é".repeat(5), `${"é".repeat(5)}x`],
@@ -80,7 +80,9 @@ describe("a socket", () => {
     for (let i = 0; i < 20_000; i++) link.heard?.message("");
     expect(link.closes).toHaveLength(1);
   });
+});
 
+describe("a socket: its end", () => {
   it("of a runtime that pings by itself waits for no pong", () => {
     vi.useFakeTimers();
     const link = new Link();

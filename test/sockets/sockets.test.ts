@@ -40,19 +40,19 @@ const upgradeRequired = (message: string) => JSON.stringify({ error: "upgrade_re
 
 afterEach(() => vi.useRealTimers());
 
-describe("a handshake", () => {
-  const named = get(
-    Path.of("named"),
-    { returns: Returns.websocket(Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: "chat" })) },
-    () => async () => {},
-  );
-  const app = Test.app([echo, named]);
-  const call = async (target: string, headers: Record<string, string>, method = "GET") => {
-    const { status, body, headers: answered } = await Test.call(app, method, target, { headers });
-    return [status, body, answered.get("upgrade"), answered.get("sec-websocket-version")];
-  };
-  const otherwise = (over: Record<string, string>) => ({ ...opening, ...over });
+const named = get(
+  Path.of("named"),
+  { returns: Returns.websocket(Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: "chat" })) },
+  () => async () => {},
+);
+const app = Test.app([echo, named]);
+const call = async (target: string, headers: Record<string, string>, method = "GET") => {
+  const { status, body, headers: answered } = await Test.call(app, method, target, { headers });
+  return [status, body, answered.get("upgrade"), answered.get("sec-websocket-version")];
+};
+const otherwise = (over: Record<string, string>) => ({ ...opening, ...over });
 
+describe("a handshake: refused by 426", () => {
   it("WS-01 opens", async () => {
     expect((await call("/echo", opening))[0]).toBe(101);
   });
@@ -83,7 +83,9 @@ describe("a handshake", () => {
       "13",
     ]);
   });
+});
 
+describe("a handshake: refused by 400", () => {
   it.each(["c2hvcnQ=", "", "dGhlIHNhbXBsZSBub25jZQ", "dGhlIHNhbXBsZSBub25jZR==", "dGhlIHNhbXBsZSBub25jZSE="])(
     "WS-04 with the key %j is a 400",
     async (key) => {
@@ -141,7 +143,9 @@ describe("a handshake", () => {
     const { body } = await Test.call(Test.app([needy]), "GET", "/needy", { headers: opening });
     expect(body).toBe(invalid(["header.x-n", "required", "This is required."]));
   });
+});
 
+describe("a handshake: declarations", () => {
   it("is a GET's", () => {
     const route = post(Path.of("p"), { returns: Returns.websocket(texts) }, () => async () => {});
     expect(() => App.make([route])).toThrow("POST /p: a WebSocket is opened by a GET (RFC 6455 §4.1)");
@@ -172,7 +176,7 @@ describe("a handshake", () => {
   });
 });
 
-describe("a socket", () => {
+describe("a socket: messages", () => {
   it("WS-15, WS-16 carries typed messages each way, of any length", async () => {
     const long = { text: "x".repeat(100_000) };
     const heard = await Test.websocket(Test.app([echo]), echoing, "/echo", async (socket) => {
@@ -214,7 +218,9 @@ describe("a socket", () => {
     const end = { kind: "closed", code: 1003, reason: "a kind of message this socket does not carry" };
     expect(heard).toEqual({ ok: true, value: { ok: false, error: end } });
   });
+});
 
+describe("a socket: its handler", () => {
   it("WS-19 is closed with 1000 when its handler returns", async () => {
     const heard = await Test.websocket(
       speaking(async () => {}),
@@ -264,7 +270,9 @@ describe("a socket", () => {
       { kind: "closed", code: 1000, reason: "" },
     ]);
   });
+});
 
+describe("a socket: reading", () => {
   it.each<[string, SocketHandler<{ text: string }, { text: string }>]>([
     [
       "iterates over",
@@ -329,7 +337,9 @@ describe("a socket", () => {
       expect(sent).toBe(10);
     });
   });
+});
 
+describe("a socket: closing and sending", () => {
   it("answers closed to what is sent behind a close", async () => {
     const results: unknown[] = [];
     const closes = speaking(async (socket) => {

@@ -62,7 +62,7 @@ const routes = [
 ];
 const app = Test.app(routes);
 
-describe("GET /metrics", () => {
+describe("GET /metrics: requests", () => {
   it("is text that Prometheus reads, and its line is at debug", async () => {
     await page(app);
     const answered = await Test.call(app, "GET", "/metrics");
@@ -113,7 +113,9 @@ describe("GET /metrics", () => {
     expect(told.get(`${prefix}_sum{${labels}}`)).toBeGreaterThan(0);
     expect(told.get(`${prefix}_sum{${labels}}`)).toBeLessThan(10 * count);
   });
+});
 
+describe("GET /metrics: connections and calls", () => {
   it("MT-06 requests that are in flight, and bytes that are held", async () => {
     const { url, port } = await start(routes);
     const asked = fetch(`${url}/held`);
@@ -179,7 +181,9 @@ describe("GET /metrics", () => {
     expect(called(1, 'error_type="unreachable"')).toBe(1);
     expect(told).not.toContain("secret");
   });
+});
 
+describe("GET /metrics: the page", () => {
   it("is all of it with every source of logs off", async () => {
     logWith({ level: undefined });
     const before = count(await page(app), "GET", "/hello/{name}", 200) ?? 0;
@@ -207,12 +211,20 @@ describe("GET /metrics", () => {
   });
 });
 
-describe("with a provider that the application registered", () => {
-  class OnDemand extends MetricReader {
-    protected override async onForceFlush(): Promise<void> {}
-    protected override async onShutdown(): Promise<void> {}
-  }
+class OnDemand extends MetricReader {
+  protected override async onForceFlush(): Promise<void> {}
+  protected override async onShutdown(): Promise<void> {}
+}
+/** A provider of the application's, and a page of what its meter is told. */
+function meter() {
+  const reader = new OnDemand();
+  const provider = new MeterProvider({ readers: [reader] });
+  metrics.setGlobalMeterProvider(provider);
+  const app = Test.app([...Metrics.routes({ reader }), get(Path.of("theirs"), text, () => "")]);
+  return { shop: provider.getMeter("shop"), app };
+}
 
+describe("with a provider that the application registered: exporters", () => {
   it("its exporters are told of the framework's figures", async () => {
     const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
     const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 60_000 });
@@ -235,15 +247,6 @@ describe("with a provider that the application registered", () => {
     await reader.shutdown();
   });
 
-  /** A provider of the application's, and a page of what its meter is told. */
-  function meter() {
-    const reader = new OnDemand();
-    const provider = new MeterProvider({ readers: [reader] });
-    metrics.setGlobalMeterProvider(provider);
-    const app = Test.app([...Metrics.routes({ reader }), get(Path.of("theirs"), text, () => "")]);
-    return { shop: provider.getMeter("shop"), app };
-  }
-
   it("MT-01 Metrics.routes serves its own instruments beside them", async () => {
     const { shop, app } = meter();
     const hits = shop.createCounter("shop.hits", { description: "Pages served" });
@@ -263,7 +266,9 @@ describe("with a provider that the application registered", () => {
     expect(told).toMatch(/^shop_hits_total 1$/m);
     expect(count(told, "GET", "/theirs", 200)).toBe(1);
   });
+});
 
+describe("with a provider that the application registered: the page", () => {
   it.each([
     ["By", "shop_cache_bytes 1.5"],
     ["bytes", "shop_cache_bytes 1.5"],

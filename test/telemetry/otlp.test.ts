@@ -109,7 +109,7 @@ describe("a post", () => {
   });
 });
 
-describe("what is dropped is counted", () => {
+describe("what is dropped is counted: slow and down", () => {
   it("TR-28 past 2048 that wait, while the collector is slow", async () => {
     const collector = await Collector.up();
     const { trace, ask } = begin(collector.endpoint);
@@ -167,7 +167,9 @@ describe("what is dropped is counted", () => {
     expect(dropped()).toBe(10);
     expect(String(warnings()[0]?.["message"])).toMatch(/^could not send 10 spans to the collector: ECONNREFUSED$/);
   }, 20_000);
+});
 
+describe("what is dropped is counted: without answer", () => {
   it("TR-28 where the collector takes a post and never answers: given up after 10 s", async () => {
     const collector = await Collector.up();
     const { trace, ask } = begin(collector.endpoint);

@@ -71,13 +71,20 @@ const ways = [
   ["a registered provider without a context manager", () => ({ ...registered({ context: false }), trace: undefined })],
 ] as const;
 
-describe.each(ways)("by %s", (_way, begin) => {
-  async function call(method: string, target: string, headers: { readonly [name: string]: string } = {}) {
+type Begin = (typeof ways)[number][1];
+
+/** Calls the app and gives its spans. */
+const calling =
+  (begin: Begin) =>
+  async (method: string, target: string, headers: { readonly [name: string]: string } = {}) => {
     const { trace, spans } = begin();
     const options: AppOptions = trace === undefined ? {} : { trace };
     const answered = await Test.call(Test.app(routes, options), method, target, { headers });
     return { answered, spans: spans() };
-  }
+  };
+
+describe.each(ways)("by %s: names and times", (_way, begin) => {
+  const call = calling(begin);
 
   it("TR-01 a request's span is a server's, named by method and route, a child of its caller's", async () => {
     const { spans } = await call("GET", "/hello/kim?q=secret", { traceparent });
@@ -125,6 +132,10 @@ describe.each(ways)("by %s", (_way, begin) => {
     expect(at(span.duration)).toBeCloseTo(at(span.endTime) - at(span.startTime), 2);
     expect(at(span.duration)).toBeGreaterThanOrEqual(at(named(spans, "price").duration));
   });
+});
+
+describe.each(ways)("by %s: outcomes", (_way, begin) => {
+  const call = calling(begin);
 
   it.each([
     ["TR-22", "/gone", 410, "gone", undefined],
@@ -155,6 +166,10 @@ describe.each(ways)("by %s", (_way, begin) => {
     expect(span.attributes["http.request.method"]).toBe(isKnown ? method : "_OTHER");
     expect(span.attributes["http.request.method_original"]).toBe(isKnown ? undefined : method);
   });
+});
+
+describe.each(ways)("by %s: within them", (_way, begin) => {
+  const call = calling(begin);
 
   it("TR-19 spans of the application's own, and of statements, are within it; lines carry the innermost", async () => {
     const { spans, answered } = await call("GET", "/work");

@@ -131,7 +131,7 @@ describe("a body that is too long", () => {
   });
 });
 
-describe("a body that does not come", () => {
+describe("a body that does not come: in time", () => {
   const slow = { bodyTimeoutMs: 200, minBodyRate: 1_000_000 };
 
   it("SV-10 is 400 unreadable, and closed, wherever it stops", async () => {
@@ -208,7 +208,9 @@ describe("a body that does not come", () => {
     expect([answered?.status, answered?.body]).toEqual([400, unreadable]);
     await client.closed();
   });
+});
 
+describe("a body that does not come: whole", () => {
   it("BD-27, BD-28 cut short is a 400, and the handler never runs", async () => {
     let ran = false;
     const counted = post(Path.of("counted"), { inputs: { body }, returns: Returns.text }, () => ((ran = true), ""));

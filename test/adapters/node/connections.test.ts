@@ -25,7 +25,7 @@ const empty = get(Path.of("empty"), { returns: Returns.empty() }, () => undefine
 const close = get(Path.of("close"), { returns: Returns.response }, () => Answer.closeConnection(Answer.make("bye")));
 const routes = [hello, later, framed, empty, close, post(Path.of("post"), { returns: Returns.text }, () => "posted")];
 
-describe("a kept connection", () => {
+describe("a kept connection: pipelining", () => {
   it("WR-13 answers one request after the other, and says nothing of it", async () => {
     const client = await clientOf(routes);
     for (const who of ["kim", "lee"]) {
@@ -82,7 +82,9 @@ describe("a kept connection", () => {
       expect(await client.rest()).toMatch(/^HTTP\/1.1 200 OK\r\n[^]*x\r\n$/);
     }
   });
+});
 
+describe("a kept connection: after other answers", () => {
   it("AN-09 outlives what the framework stopped: a 500 is framed once, and the next request answered", async () => {
     const client = await clientOf(routes);
     const stopped = await client.ask("GET /framed").answer();

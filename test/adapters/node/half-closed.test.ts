@@ -52,7 +52,7 @@ function fed() {
   return { route, begun: begun.passed, ended: ended.passed, feed };
 }
 
-describe("a client that ends its side behind its request and listens on", () => {
+describe("a client that ends its side behind its request and listens on: answers", () => {
   it.each(["GET /ok", "GET /later"])("is answered, and the connection closed: %s", async (line) => {
     const client = await clientOf([ok, text("later", async () => "ok")]);
     client.ask(line).halfClose();
@@ -96,7 +96,9 @@ describe("a client that ends its side behind its request and listens on", () => 
     expect((await client.answer()).body).toBe("posted");
     expect(await client.rest()).toBe("");
   });
+});
 
+describe("a client that ends its side behind its request and listens on: long answers", () => {
   it("gets an answer larger than any buffer whole", async () => {
     const big = Buffer.alloc(8 * 1024 * 1024, 0x78);
     const route = get(Path.of("big"), { returns: Returns.response }, async () => Answer.make(big));
@@ -122,7 +124,9 @@ describe("a client that ends its side behind its request and listens on", () => 
     expect((await client.answer()).body).toBe(Array.from({ length: 20 }, (_, i) => `${i} `).join(""));
     expect(messages("info").at(-1)).toBe("stream on /fed ended: finished");
   });
+});
 
+describe("a client that ends its side behind its request and listens on: the end", () => {
   it("is told by an answer that it is the last where the server stops", async () => {
     const { route, asked, letGo } = held("held");
     const server = await start([route], { drainMs: 600_000 });
@@ -149,7 +153,7 @@ describe("a client that ends its side behind its request and listens on", () => 
   });
 });
 
-describe("a client that ends its side and is gone", () => {
+describe("a client that ends its side and is gone: its handler", () => {
   it("is told by clientGone at once, and a handler that answers all the same is heard by who listens", async () => {
     const gone = gate();
     const asked = gate();
@@ -209,7 +213,9 @@ describe("a client that ends its side and is gone", () => {
     for (let seconds = 0; seconds < 8; seconds++) vi.advanceTimersByTime(1000);
     await eventually(() => expect(sockets()).toBe(0));
   });
+});
 
+describe("a client that ends its side and is gone: its stream", () => {
   it.each(["close", "halfClose"] as const)("ends a quiet stream within a second: %s", async (how) => {
     holdClock();
     const { route, begun, feed } = fed();
@@ -265,7 +271,9 @@ describe("a client that ends its side and is gone", () => {
     vi.advanceTimersByTime(500);
     expect(await gone.passed).toBeUndefined();
   });
+});
 
+describe("a client that ends its side and is gone: behind a handshake", () => {
   it.each([
     ["", 0],
     [", and behind another request", 1],

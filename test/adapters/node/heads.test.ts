@@ -22,7 +22,7 @@ async function refuses(client: RawClient, status: number): Promise<RawAnswer> {
   return answered;
 }
 
-describe("a head that is none", () => {
+describe("a head that is none: the refusal", () => {
   it("LG-25 is an info line of its own, and no access line", async () => {
     await refuses((await clientOf([hello])).send("no request", "", ""), 400);
     const [listening, refused, ...more] = messages("info");
@@ -65,7 +65,9 @@ describe("a head that is none", () => {
     expect((await client.answer()).body).toBe("hi");
     await refuses(client.send("no request", "", ""), 400);
   });
+});
 
+describe("a head that is none: behind others", () => {
   it("that Node lets pass is refused in its place, and nothing behind it is taken for a request", async () => {
     const asked = gate();
     const letGo = gate();
@@ -110,8 +112,13 @@ describe("a head that is none", () => {
   });
 });
 
-describe("a head past its limit, in pieces", () => {
-  const long = "a".repeat(3000);
+const long = "a".repeat(3000);
+const before: { readonly [what: string]: string } = {
+  "as the first": "",
+  "behind another": "GET /hello HTTP/1.1\r\nhost: h\r\n\r\n",
+};
+
+describe("a head past its limit, in pieces: each", () => {
   const heads: { readonly [what: string]: readonly [status: number, head: string] } = {
     "a request line": [414, `GET /${long} HTTP/1.1\r\nhost: h\r\n\r\n`],
     "a request line of another method": [414, `M-SEARCH /${long} HTTP/1.1\r\nhost: h\r\n\r\n`],
@@ -126,10 +133,6 @@ describe("a head past its limit, in pieces", () => {
       `GET /${"a".repeat(900)} HTTP/1.1\r\nhost: h\r\nx: ${"b".repeat(400)}\r\n\r\n`,
     ],
     "many fields": [431, `GET /hello HTTP/1.1\r\nhost: h\r\n${"x: 1\r\n".repeat(600)}\r\n`],
-  };
-  const before: { readonly [what: string]: string } = {
-    "as the first": "",
-    "behind another": "GET /hello HTTP/1.1\r\nhost: h\r\n\r\n",
   };
   // The pieces are packets: each is on its way before the next is sent, and every byte of the version's is tried once.
   const cuts: readonly (readonly number[])[] = [
@@ -158,7 +161,9 @@ describe("a head past its limit, in pieces", () => {
       expect([at, (await refuses(client, status)).status]).toEqual([at, status]);
     }
   });
+});
 
+describe("a head past its limit, in pieces: as it goes", () => {
   it.each([
     ["is told after a second what it was", () => vi.advanceTimersByTime(2000)],
     ["is told when its client ends its side", (client: RawClient) => void client.halfClose()],

@@ -55,7 +55,7 @@ async function isTold(port: number): Promise<void> {
   expect((await other.ask("GET /ok").answer()).body).toBe("ok");
 }
 
-describe("what raises on an event", () => {
+describe("what raises on an event: of the server", () => {
   /** With what Node would give, but for a connection that has nothing a connection has. */
   const events: { readonly [event: string]: (socket: Duplex) => readonly unknown[] } = {
     connection: (socket) => [socket],
@@ -89,7 +89,9 @@ describe("what raises on an event", () => {
     server.emit("drop");
     await isTold(port);
   });
+});
 
+describe("what raises on an event: of an answer", () => {
   type Breaks = (app: { answer: () => unknown }) => void;
   const answers: readonly (readonly [what: string, ...sent: readonly string[]])[] = [
     ["a request", "GET /ok HTTP/1.1", "host: h", "", ""],
@@ -130,7 +132,9 @@ describe("what raises on an event", () => {
     await client.ask("GET /later").closed();
     await isTold(port);
   });
+});
 
+describe("what raises on an event: of a connection", () => {
   it("of a connection whose client ends its side", async () => {
     const { port } = await start(routes);
     vi.spyOn(NodeConnection.prototype, "ended").mockImplementationOnce(raises);

@@ -24,18 +24,18 @@ import { invalid, unsupported } from "../../support/refusals.ts";
 
 const twice = "This is given more than once.";
 
-describe("header lines", () => {
-  const inputs = {
-    count: Header.optional("X-Count", Codec.int),
-    accept: Header.optional("accept", Codec.accept),
-    list: Header.optional("x-list", Codec.structuredList),
-  };
-  const counts = get(
-    Path.of("counts"),
-    { inputs, returns: Returns.text },
-    ({ count, accept, list }) => `${count} ${accept?.length} ${list?.length}`,
-  );
+const inputs = {
+  count: Header.optional("X-Count", Codec.int),
+  accept: Header.optional("accept", Codec.accept),
+  list: Header.optional("x-list", Codec.structuredList),
+};
+const counts = get(
+  Path.of("counts"),
+  { inputs, returns: Returns.text },
+  ({ count, accept, list }) => `${count} ${accept?.length} ${list?.length}`,
+);
 
+describe("header lines: given twice", () => {
   it.each([
     ["x-count: 1", "x-count: 1"],
     ["X-Count: 1", "x-COUNT: 2"],
@@ -74,7 +74,9 @@ describe("header lines", () => {
     const lines = ["accept: a/b", "x-list: a", "Accept: c/d;q=0.1, e/f", "X-List: b, (c d)"];
     expect((await (await clientOf([counts])).ask("GET /counts", lines).answer()).body).toBe("undefined 3 3");
   });
+});
 
+describe("header lines: read whole", () => {
   it("IN-07, IN-43 cookies of several lines are one list, of which the first of a name counts", async () => {
     const k = Cookie.named("k", Codec.string);
     const inputs = { k: Cookie.optional(k), b: Cookie.optional(Cookie.named("b", Codec.int)) };

@@ -114,12 +114,20 @@ const routes: readonly Route[] = [
 const chunked = "transfer-encoding: chunked";
 const most = 65_536;
 
-describe.each(Object.entries(mounts))("in %s", (_kind, mount) => {
-  const start = async (routes: readonly Route[], options: ListenerOptions & { readonly app?: App.AppOptions } = {}) => {
+type StartOptions = ListenerOptions & { readonly app?: App.AppOptions };
+
+/** Starts a server for each call: its port, or a client of it. */
+function mounting(mount: (typeof mounts)[keyof typeof mounts]) {
+  const start = async (routes: readonly Route[], options: StartOptions = {}) => {
     const { app, ...rest } = options;
     return listens(await mount(App.make(routes, app), rest));
   };
   const clientOf = async (...asked: Parameters<typeof start>) => RawClient.to(await start(...asked));
+  return { start, clientOf };
+}
+
+describe.each(Object.entries(mounts))("in %s: requests and bodies", (_kind, mount) => {
+  const { start, clientOf } = mounting(mount);
 
   it("answers each request of a connection, sync and not, and says who asked", async () => {
     const client = await clientOf(routes);
@@ -193,6 +201,10 @@ describe.each(Object.entries(mounts))("in %s", (_kind, mount) => {
     expect(messages("info")).toContain("refused a request head: 400 more than one Host");
     expect(messages("info")).not.toContain("GET /hello 200");
   });
+});
+
+describe.each(Object.entries(mounts))("in %s: clients", (_kind, mount) => {
+  const { start, clientOf } = mounting(mount);
 
   it("a stream is written as it is made, and ended where its client goes", async () => {
     const ended = gate();
@@ -248,6 +260,10 @@ describe.each(Object.entries(mounts))("in %s", (_kind, mount) => {
     client.socket.pause();
     await eventually(() => expect(messages("info").at(-1)).toMatch(/^closed a connection whose client stopped/));
   });
+});
+
+describe.each(Object.entries(mounts))("in %s: cookies and stopping", (_kind, mount) => {
+  const { clientOf } = mounting(mount);
 
   it("several cookies are lines of their own", async () => {
     const { head } = await (await clientOf(routes)).ask("GET /cookies").answer();
@@ -288,23 +304,22 @@ describe.each(Object.entries(mounts))("in %s", (_kind, mount) => {
   });
 });
 
-describe("beside what is mounted ahead of it", () => {
-  const app = App.make(routes);
+const app = App.make(routes);
+/** A server that has something done to each request before the app sees it. */
+const behind = async (middleware: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>) => {
+  const answer = listener(app);
+  const server = createServer((request, response) => {
+    void Promise.resolve(middleware(request, response)).then(() => answer(request, response));
+  });
+  return RawClient.to(await listens(server));
+};
+const read = async (request: IncomingMessage) => {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return Buffer.concat(parts);
+};
 
-  /** A server that has something done to each request before the app sees it. */
-  const behind = async (middleware: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>) => {
-    const answer = listener(app);
-    const server = createServer((request, response) => {
-      void Promise.resolve(middleware(request, response)).then(() => answer(request, response));
-    });
-    return RawClient.to(await listens(server));
-  };
-  const read = async (request: IncomingMessage) => {
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part as Buffer);
-    return Buffer.concat(parts);
-  };
-
+describe("beside what is mounted ahead of it: bodies that were read", () => {
   it.each(["rawBody", "body"])("a body that was read is had from the bytes at %s", async (member) => {
     const client = await behind(async (request) => void Object.assign(request, { [member]: await read(request) }));
     expect((await client.ask("POST /size", [], "x".repeat(200_000)).answer()).body).toBe("200000");
@@ -343,7 +358,9 @@ describe("beside what is mounted ahead of it", () => {
     expect([answered.status, answered.body]).toEqual([500, internal]);
     expect((await client.ask("GET /later").answer()).body).toBe("later");
   });
+});
 
+describe("beside what is mounted ahead of it: requests and answers", () => {
   it("who listens to a request hears its body and its end, though the app reads it", async () => {
     const heard: string[] = [];
     const answer = listener(app);
@@ -417,7 +434,9 @@ describe("beside what is mounted ahead of it", () => {
     expect((await other.send(...expects("/ignores"), "", "").answer()).status).toBe(100);
     expect((await other.answer()).body).toBe("ignored");
   });
+});
 
+describe("beside what is mounted ahead of it: others on its server", () => {
   it("requests that are not the app's are answered by whose they are, on the same connection", async () => {
     const answer = listener(app);
     const server = createServer((request, response) => {

@@ -196,7 +196,20 @@ const cases = nodes.flatMap((node) =>
   ),
 );
 
-describe("a CONNECT or an Upgrade behind other requests", () => {
+/** What it comes to where its client has ended its side: nothing else than HTTP is spoken on the connection. */
+const ended: { readonly [what: string]: readonly [status: number, body: string] } = {
+  "CONNECT of a path": [400, ""],
+  "CONNECT of no port": [400, ""],
+  "CONNECT without a Host": [400, ""],
+  "a handshake": [426, noSocket],
+  "a handshake of no version": [426, noSocket],
+  "a handshake with an empty body": [426, noSocket],
+  "a handshake with two Hosts": [400, ""],
+  "a takeover": [500, internal],
+  "a takeover of a HEAD": [500, ""],
+};
+
+describe("a CONNECT or an Upgrade behind other requests: its answer", () => {
   it.each(cases)("is answered in its turn: on %s, in the app %s, behind %s", async (node, app: App, what) => {
     const server = await start(node, { app });
     const { bytes, opens, bodies, unread } = ahead[what] as Ahead;
@@ -242,19 +255,9 @@ describe("a CONNECT or an Upgrade behind other requests", () => {
       await isUnharmed(server);
     },
   );
+});
 
-  /** What it comes to where its client has ended its side: nothing else than HTTP is spoken on the connection. */
-  const ended: { readonly [what: string]: readonly [status: number, body: string] } = {
-    "CONNECT of a path": [400, ""],
-    "CONNECT of no port": [400, ""],
-    "CONNECT without a Host": [400, ""],
-    "a handshake": [426, noSocket],
-    "a handshake of no version": [426, noSocket],
-    "a handshake with an empty body": [426, noSocket],
-    "a handshake with two Hosts": [400, ""],
-    "a takeover": [500, internal],
-    "a takeover of a HEAD": [500, ""],
-  };
+describe("a CONNECT or an Upgrade behind other requests: a client that has gone", () => {
   /** Node 20 hands over what asks for another protocol whether it is wanted or not, and its body cannot be read any more. */
   const isLost = (node: string, { bytes }: Behind): boolean =>
     node === "node-oldest" && !bytes.startsWith("CONNECT") && /(?:length: [1-9]|chunked)/.test(bytes);
@@ -300,7 +303,9 @@ describe("a CONNECT or an Upgrade behind other requests", () => {
     }
     await isUnharmed(server);
   });
+});
 
+describe("a CONNECT or an Upgrade behind other requests: limits", () => {
   it.each(nodes)("leaves a client that takes nothing of what is ahead: on %s", async (node) => {
     const server = await start(node, { app: "opening", sendTimeoutMs: 300 });
     for (const late of Object.values(behind)) {

@@ -26,7 +26,7 @@ function endless(): { readonly route: Route; readonly ended: Promise<void> } {
 
 const never = () => new Promise<string>(() => {});
 
-describe("a client that leaves", () => {
+describe("a client that leaves: its handler", () => {
   it("ends the stream that was for it", async () => {
     const { route, ended } = endless();
     const client = await clientOf([route]);
@@ -85,7 +85,9 @@ describe("a client that leaves", () => {
     client.leave();
     expect(await gone.passed).toBe(true);
   });
+});
 
+describe("a client that leaves: pipelined", () => {
   it.each(["leave", "close"] as const)(
     "is told by clientGone to answers that wait for their turn, too: %s",
     async (how) => {
@@ -158,9 +160,9 @@ describe("a client that leaves", () => {
   });
 });
 
-describe("a client that takes nothing of its answer", () => {
-  const big = Buffer.alloc(64 * 1024 * 1024, 0x78);
+const big = Buffer.alloc(64 * 1024 * 1024, 0x78);
 
+describe("a client that takes nothing of its answer: cut off", () => {
   it("SV-12 is cut off, and its connection is free", async () => {
     const sockets = () => getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
     await eventually(() => expect(sockets()).toBe(0));
@@ -207,7 +209,9 @@ describe("a client that takes nothing of its answer", () => {
     await closed;
     if (how === "stream") await ended;
   });
+});
 
+describe("a client that takes nothing of its answer: in time", () => {
   it("is closed without a word where it has all of it and asks nothing more", async () => {
     const quiet = get(Path.of("quiet"), { returns: Returns.text }, () => "quiet");
     const client = await clientOf([quiet], { idleTimeoutMs: 100, sendTimeoutMs: 100 });

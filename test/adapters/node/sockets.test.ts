@@ -200,7 +200,7 @@ describe("a handshake", () => {
   });
 });
 
-describe("a socket", () => {
+describe("a socket: frames", () => {
   it("WS-15, WS-16 carries messages each way, whole", async () => {
     const { client, heard, opened, closed } = await open([echo], "/echo");
     await opened;
@@ -264,7 +264,9 @@ describe("a socket", () => {
     const [first, , high = 0, low = 0] = await client.bytes(4);
     expect([first, high * 256 + low]).toEqual([0x88, code]);
   });
+});
 
+describe("a socket: limits and faults", () => {
   it("a message past its limit closes it with 1009, unread", async () => {
     const { client, opened, closed } = await open(
       [speaking(async (socket) => void (await socket.receive()), 10)],
@@ -295,7 +297,9 @@ describe("a socket", () => {
     await client.closed();
     await eventually(() => expect(messages("info").at(-1)).toBe("socket on /s ended: lost: nothing heard for 0.06s"));
   });
+});
 
+describe("a socket: a client that goes", () => {
   it("tells its handler of a client that vanished", async () => {
     const ended = gate<unknown>();
     const hears = speaking(async (socket) => {
@@ -363,7 +367,9 @@ describe("a socket", () => {
       error: { kind: "lost", detail: "nothing written was taken for 0.3s" },
     });
   });
+});
 
+describe("a socket: a slow client", () => {
   it("waits for a client that reads slowly, and fills no memory with what it has not taken", async () => {
     let sent = 0;
     const floods = speaking(async (socket) => {
@@ -407,7 +413,9 @@ describe("a socket", () => {
     client.socket.resume();
     await expect(client.frame()).rejects.toThrow("the connection ended before a frame of 16777216 bytes");
   });
+});
 
+describe("a socket: the end", () => {
   it("closes with 1001 when the server stops", async () => {
     const { server, closed, opened } = await open([echo], "/echo", { drainMs: 600_000 });
     await opened;

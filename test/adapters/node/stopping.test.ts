@@ -18,7 +18,7 @@ function held() {
 /** Longer than any test runs: what ends before it did not wait for it. */
 const drainMs = 600_000;
 
-describe("a server that stops", () => {
+describe("a server that stops: connections", () => {
   it("SV-18 refuses new connections", async () => {
     const server = await start([hello], { drainMs });
     expect((await (await RawClient.to(server.port)).ask("GET /hello", ["connection: close"]).answer()).body).toBe("hi");
@@ -80,7 +80,9 @@ describe("a server that stops", () => {
     expect((await (await RawClient.to(server.port)).ask("GET /hello", ["connection: close"]).answer()).body).toBe("hi");
     expect(await server.stop()).toBe(0);
   });
+});
 
+describe("a server that stops: time", () => {
   it("SV-19 cuts what is not answered in time, and says how many", async () => {
     const never = get(Path.of("never"), { returns: Returns.text }, () => new Promise<string>(() => {}));
     const reads = post(Path.of("reads"), { inputs: { body }, returns: Returns.text }, () => "");
@@ -144,7 +146,9 @@ describe("a server that stops", () => {
       expect(messages("error")).toEqual([]);
     },
   );
+});
 
+describe("a server that stops: streams", () => {
   it.each([
     ["with no length", {}],
     ["that has a length", { length: 6 }],
@@ -203,7 +207,9 @@ describe("a server that stops", () => {
     await client.closed();
     expect(await stopped).toBe(0);
   });
+});
 
+describe("a server that stops: streams beside others", () => {
   it("SV-19 lets a stream go on while others are answered", async () => {
     const { route, asked, letGo } = held();
     const more = gate();
@@ -240,7 +246,9 @@ describe("a server that stops", () => {
     client.socket.pause();
     expect(await server.stop()).toBe(0);
   });
+});
 
+describe("a server that stops: clients", () => {
   it("SV-18 lets a client take what it has begun to take", async () => {
     const bytes = 32 * 1024 * 1024;
     const big = get(Path.of("big"), { returns: Returns.response }, () => Answer.make(Buffer.alloc(bytes, 0x78)));
@@ -273,7 +281,9 @@ describe("a server that stops", () => {
     expect(await server.stop()).toBe(2);
     expect(messages("warn")).toEqual(["stopped with 2 requests unanswered after 0.05s"]);
   });
+});
 
+describe("a server that stops: its handlers", () => {
   it("waits for a handler whose client has gone: what it does is to be done", async () => {
     const { route, asked, letGo } = held();
     const server = await start([route], { drainMs });

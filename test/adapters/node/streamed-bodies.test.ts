@@ -31,7 +31,7 @@ const ways = [
   ["in chunks", inChunks],
 ] as const;
 
-describe("a body that is read part by part", () => {
+describe("a body that is read part by part: parts", () => {
   it.each(ways)("BS-01 comes whole, %s, and the connection goes on", async (_how, posted) => {
     const client = await clientOf([counted, ok]);
     for (const bytes of [1, 16_384, most, 3 * most, 50 * most]) {
@@ -92,7 +92,9 @@ describe("a body that is read part by part", () => {
     expect((await client.answer()).body).toBe("all");
     await sending;
   });
+});
 
+describe("a body that is read part by part: several", () => {
   it("several at once, each its own", async () => {
     const { port } = await start([counted]);
     const clients = await Promise.all(Array.from({ length: 8 }, () => RawClient.to(port)));
@@ -203,7 +205,7 @@ describe("a body that is read in part", () => {
   });
 });
 
-describe("a body part by part that does not come", () => {
+describe("a body part by part that does not come: in time", () => {
   it("BS-12 a byte a second is 400 unreadable after 20 s, and closed", async () => {
     holdClock();
     const { port } = await start([counted]);
@@ -276,7 +278,9 @@ describe("a body part by part that does not come", () => {
     }
     expect((await client.answer()).body).toBe("abc");
   });
+});
 
+describe("a body part by part that does not come: of a client that goes", () => {
   it.each([
     ["whose client goes", (client: RawClient) => client.leave(), "the body ended early"],
     ["whose client ends it", (client: RawClient) => client.socket.end(), "the body ended early"],

@@ -26,7 +26,7 @@ function streams(texts: readonly (string | Error)[], options: { readonly length?
   return { told, route };
 }
 
-describe("a stream", () => {
+describe("a stream: framing", () => {
   it("AN-24 with no length is chunked, and the connection kept", async () => {
     const { route } = streams(["a", "é", "bc"]);
     const client = await clientOf([route, ok]);
@@ -78,7 +78,9 @@ describe("a stream", () => {
     expect(messages("error")).toEqual([expect.stringMatching(/^stream on \/stream.*length/)]);
     await eventually(() => expect(told.ended).toBe(true));
   });
+});
 
+describe("a stream: beginning and end", () => {
   it("that raises ends the connection with no last chunk, and its words are nowhere", async () => {
     const client = await clientOf([streams(["part", new Error("s3cret")]).route, ok]);
     const wire = await client.ask("GET /stream").ask("GET /ok").rest();

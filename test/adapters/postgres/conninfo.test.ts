@@ -5,7 +5,7 @@ import { Conninfo } from "usher-http/postgres";
 const localhost = [{ host: "localhost", port: 5432 }];
 const base = { hosts: localhost, database: "a", user: "a", tls: { mode: "prefer" }, session: "any", parameters: {} };
 
-describe("a connection string", () => {
+describe("a connection string: read", () => {
   const rows: readonly (readonly [string, object])[] = [
     ["postgres://a@localhost/a", base],
     ["postgresql://a@localhost", base],
@@ -62,7 +62,9 @@ describe("a connection string", () => {
   it.each(rows)("%s", (text, read) => {
     expect(Conninfo.parse(text)).toMatchObject(read);
   });
+});
 
+describe("a connection string: refused", () => {
   const wrong: readonly (readonly [string, string])[] = [
     ["", "has no user"],
     ["postgres://localhost/a", "has no user"],

@@ -64,7 +64,7 @@ async function sessions(): Promise<unknown> {
   return rows[0]?.["n"];
 }
 
-describe("the server", () => {
+describe("the server: ends connections", () => {
   it("stopped: nothing is done, and the pool finds it again (DB-03)", async () => {
     const some = await pool();
     await server.stop();
@@ -141,113 +141,9 @@ describe("the server", () => {
     await eventually(() => failure(some.exec(one))).toBe("nothing was thrown");
     await expectWhole(some);
   });
+});
 
-  describe("out of reach without a word", () => {
-    const bounds = { size: 1, statementTimeoutMs: 1000 };
-    let places = 100;
-    /** A pool whose housekeeping goes by a clock that the test holds. */
-    async function behind(options: PoolOptions): Promise<{ proxy: CuttingProxy; some: Pool }> {
-      const proxy = await CuttingProxy.to(server.port);
-      onTestFinished(() => {
-        proxy.close();
-        vi.useRealTimers();
-      });
-      vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-      const some = await Pool.create(`postgres://postgres@127.0.0.1:${proxy.port}/postgres`, options);
-      return { proxy, some };
-    }
-
-    it("is given up five seconds past the statement's bound", async () => {
-      const { proxy, some } = await behind(bounds);
-      const hushed = proxy.hush();
-      const lost = failure(some.exec(one));
-      await hushed;
-      proxy.speak();
-      vi.advanceTimersByTime(6000);
-      expect(some.stats().idle).toBe(0);
-      vi.advanceTimersByTime(1000);
-      expect(await lost).toMatchObject({ kind: "lost" });
-      expect(await some.exec(one)).toEqual({ one: 1 });
-      await some.close();
-    });
-
-    const bug = new TypeError("a bug");
-    const fails = async (db: Database, proxy: CuttingProxy, sql: string): Promise<never> => {
-      await db.exec(Statement.exec(sql));
-      const hushed = proxy.hush();
-      void hushed.then(() => {
-        proxy.speak();
-        vi.advanceTimersByTime(7000);
-      });
-      throw bug;
-    };
-    it.each([
-      ["a rollback", (some: Pool, work: (db: Database) => Promise<never>) => some.transaction(work)],
-      ["a session's renewal", (some: Pool, work: (db: Database) => Promise<never>) => some.use(work)],
-    ])("is given up at %s, whatever bound its borrower set", async (_, borrow) => {
-      const { proxy, some } = await behind(bounds);
-      expect(await failure(borrow(some, (db) => fails(db, proxy, "set statement_timeout = '1min'")))).toBe(bug);
-      expect(await some.exec(one)).toEqual({ one: 1 });
-      expect(some.stats()).toMatchObject({ idle: 1, replaced: 1 });
-      await some.close();
-    });
-
-    it.each([
-      ["lifted", bounds, "set local statement_timeout = 0"],
-      ["moved", bounds, "set local statement_timeout = '1h'"],
-      ["of a pool that has none", { ...bounds, statementTimeoutMs: 0 }, "select 1"],
-    ])("is given up a minute into a commit, whose bound is %s", async (_, options, sql) => {
-      const { proxy, some } = await behind(options);
-      const id = ++places;
-      const hushed = gate();
-      const lost = failure(
-        some.transaction(async (db) => {
-          await db.exec(Statement.exec(sql));
-          await db.exec(addPlace, id);
-          void proxy.hush().then(hushed.open);
-        }),
-      );
-      await hushed.passed;
-      proxy.speak();
-      vi.advanceTimersByTime(60_000);
-      expect(some.stats().idle).toBe(0);
-      vi.advanceTimersByTime(1000);
-      expect(await lost).toMatchObject({ kind: "lost" });
-      expect(await some.exec(countPlaces, id)).toEqual({ places: 1n });
-      expect(some.stats()).toMatchObject({ idle: 1, replaced: 1 });
-      await some.close();
-    });
-
-    it("is given up a minute into a rollback, where the pool has no bound", async () => {
-      const { proxy, some } = await behind({ ...bounds, statementTimeoutMs: 0 });
-      const done = some.transaction(async (db) => {
-        await db.exec(one);
-        void proxy.hush().then(() => {
-          proxy.speak();
-          vi.advanceTimersByTime(61_000);
-        });
-        throw bug;
-      });
-      expect(await failure(done)).toBe(bug);
-      expect(await some.exec(one)).toEqual({ one: 1 });
-      expect(some.stats()).toMatchObject({ idle: 1, replaced: 1 });
-      await some.close();
-    });
-
-    it("is waited for where its borrower set a bound of its own", async () => {
-      const { some } = await behind(bounds);
-      const waited = await some.transaction(async (db) => {
-        await db.exec(Statement.exec("set local statement_timeout = '1min'"));
-        const slept = db.exec(sleep, 0.05);
-        vi.advanceTimersByTime(30_000);
-        await slept;
-        return "slept";
-      });
-      expect(waited).toBe("slept");
-      await some.close();
-    });
-  });
-
+describe("the server: crashes and bounds", () => {
   it("bounds a statement, whose connection is kept", async () => {
     const some = await pool({ size: 1, statementTimeoutMs: 50 });
     const { pid: before } = await some.exec(pid);
@@ -266,6 +162,114 @@ describe("the server", () => {
     expect(["connection_closed", "lost"]).toContain(((await failure(done)) as { kind: string }).kind);
     expect(await some.exec(countPlaces, 3)).toEqual({ places: 0n });
     await expectWhole(some);
+  });
+});
+
+const bounds = { size: 1, statementTimeoutMs: 1000 };
+/** A pool whose housekeeping goes by a clock that the test holds. */
+async function behind(options: PoolOptions): Promise<{ proxy: CuttingProxy; some: Pool }> {
+  const proxy = await CuttingProxy.to(server.port);
+  onTestFinished(() => {
+    proxy.close();
+    vi.useRealTimers();
+  });
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  const some = await Pool.create(`postgres://postgres@127.0.0.1:${proxy.port}/postgres`, options);
+  return { proxy, some };
+}
+const bug = new TypeError("a bug");
+
+describe("the server out of reach without a word: its bounds", () => {
+  let places = 100;
+
+  it("is given up five seconds past the statement's bound", async () => {
+    const { proxy, some } = await behind(bounds);
+    const hushed = proxy.hush();
+    const lost = failure(some.exec(one));
+    await hushed;
+    proxy.speak();
+    vi.advanceTimersByTime(6000);
+    expect(some.stats().idle).toBe(0);
+    vi.advanceTimersByTime(1000);
+    expect(await lost).toMatchObject({ kind: "lost" });
+    expect(await some.exec(one)).toEqual({ one: 1 });
+    await some.close();
+  });
+  const fails = async (db: Database, proxy: CuttingProxy, sql: string): Promise<never> => {
+    await db.exec(Statement.exec(sql));
+    const hushed = proxy.hush();
+    void hushed.then(() => {
+      proxy.speak();
+      vi.advanceTimersByTime(7000);
+    });
+    throw bug;
+  };
+  it.each([
+    ["a rollback", (some: Pool, work: (db: Database) => Promise<never>) => some.transaction(work)],
+    ["a session's renewal", (some: Pool, work: (db: Database) => Promise<never>) => some.use(work)],
+  ])("is given up at %s, whatever bound its borrower set", async (_, borrow) => {
+    const { proxy, some } = await behind(bounds);
+    expect(await failure(borrow(some, (db) => fails(db, proxy, "set statement_timeout = '1min'")))).toBe(bug);
+    expect(await some.exec(one)).toEqual({ one: 1 });
+    expect(some.stats()).toMatchObject({ idle: 1, replaced: 1 });
+    await some.close();
+  });
+
+  it.each([
+    ["lifted", bounds, "set local statement_timeout = 0"],
+    ["moved", bounds, "set local statement_timeout = '1h'"],
+    ["of a pool that has none", { ...bounds, statementTimeoutMs: 0 }, "select 1"],
+  ])("is given up a minute into a commit, whose bound is %s", async (_, options, sql) => {
+    const { proxy, some } = await behind(options);
+    const id = ++places;
+    const hushed = gate();
+    const lost = failure(
+      some.transaction(async (db) => {
+        await db.exec(Statement.exec(sql));
+        await db.exec(addPlace, id);
+        void proxy.hush().then(hushed.open);
+      }),
+    );
+    await hushed.passed;
+    proxy.speak();
+    vi.advanceTimersByTime(60_000);
+    expect(some.stats().idle).toBe(0);
+    vi.advanceTimersByTime(1000);
+    expect(await lost).toMatchObject({ kind: "lost" });
+    expect(await some.exec(countPlaces, id)).toEqual({ places: 1n });
+    expect(some.stats()).toMatchObject({ idle: 1, replaced: 1 });
+    await some.close();
+  });
+});
+
+describe("the server out of reach without a word: its borrowers", () => {
+  it("is given up a minute into a rollback, where the pool has no bound", async () => {
+    const { proxy, some } = await behind({ ...bounds, statementTimeoutMs: 0 });
+    const done = some.transaction(async (db) => {
+      await db.exec(one);
+      void proxy.hush().then(() => {
+        proxy.speak();
+        vi.advanceTimersByTime(61_000);
+      });
+      throw bug;
+    });
+    expect(await failure(done)).toBe(bug);
+    expect(await some.exec(one)).toEqual({ one: 1 });
+    expect(some.stats()).toMatchObject({ idle: 1, replaced: 1 });
+    await some.close();
+  });
+
+  it("is waited for where its borrower set a bound of its own", async () => {
+    const { some } = await behind(bounds);
+    const waited = await some.transaction(async (db) => {
+      await db.exec(Statement.exec("set local statement_timeout = '1min'"));
+      const slept = db.exec(sleep, 0.05);
+      vi.advanceTimersByTime(30_000);
+      await slept;
+      return "slept";
+    });
+    expect(waited).toBe("slept");
+    await some.close();
   });
 });
 
@@ -367,13 +371,13 @@ describe("a statement that cannot be sent", () => {
   });
 });
 
-describe("concurrent transactions", () => {
-  const read = Statement.find("select left_over from stock where item = $1", {
-    params: [Type.text],
-    row: { left_over: Type.int },
-  });
-  const set = Statement.exec("update stock set left_over = $2 where item = $1", { params: [Type.text, Type.int] });
+const read = Statement.find("select left_over from stock where item = $1", {
+  params: [Type.text],
+  row: { left_over: Type.int },
+});
+const set = Statement.exec("update stock set left_over = $2 where item = $1", { params: [Type.text, Type.int] });
 
+describe("concurrent transactions: deadlocks", () => {
   it("that deadlock: one of them is told", async () => {
     const some = await pool();
     await watch`delete from stock`;
@@ -398,7 +402,9 @@ describe("concurrent transactions", () => {
     expect(told.filter((one) => one !== "nothing was thrown")).toMatchObject([{ kind: "not_serializable" }]);
     await expectWhole(some);
   });
+});
 
+describe("concurrent transactions: conflicts", () => {
   /** Two transactions that read a number and add one to it, the first time at the same time. */
   async function addTwice(some: Pool, retries: number): Promise<{ told: unknown[]; runs: number; pids: number[][] }> {
     await watch`delete from stock`;

@@ -37,7 +37,7 @@ async function database() {
 const orders = "create table orders (id int primary key);\ninsert into orders values (1);";
 const stock = "create table stock (item text primary key);";
 
-describe("migrate", () => {
+describe("migrate: files", () => {
   it("applies each file once, in the order of their numbers", async () => {
     const { url, sql } = await database();
     const directory = folder({ "10_stock.sql": stock, "2_orders.sql": orders, "notes.md": "no migration" });
@@ -101,7 +101,9 @@ describe("migrate", () => {
       { indexes: 2 },
     ]);
   });
+});
 
+describe("migrate: sessions and processes", () => {
   it("leaves no setting of one file to the next", async () => {
     const { url, sql } = await database();
     const elsewhere = "create schema elsewhere; set search_path to elsewhere; create table hidden ();";

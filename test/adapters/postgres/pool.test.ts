@@ -61,7 +61,7 @@ async function everywhere(some: Pool, name: string): Promise<Set<string>> {
   return new Set((await Promise.all(all)).map(({ value }) => value));
 }
 
-describe("a borrow", () => {
+describe("a borrow: waiting", () => {
   it("waits its time, is busy, and is served once one is free (DB-01)", async () => {
     const some = await pool({ size: 1, waitMs: 200 });
     const held = gate();
@@ -129,7 +129,9 @@ describe("a borrow", () => {
     await holder;
     expect(await waiting).toEqual({ next: 2 });
   });
+});
 
+describe("a borrow: the queue", () => {
   it("that took long is told of, once a second, for the request that waited", async () => {
     const some = await pool({ size: 1 });
     holdTheClock();
@@ -170,7 +172,9 @@ describe("a borrow", () => {
     });
     expect(await some.exec(next, 1)).toEqual({ next: 2 });
   });
+});
 
+describe("a borrow: callers", () => {
   it("inside of another one that has to wait is warned of", async () => {
     const some = await pool({ size: 1, waitMs: 10 });
     const app = Test.app([route(() => some.use(() => failure(some.exec(next, 1))).then(() => 1))]);
@@ -235,7 +239,7 @@ describe("use", () => {
   });
 });
 
-describe("transaction", () => {
+describe("transaction: outcomes", () => {
   it("is one, committed, and what follows runs after it (DB-09)", async () => {
     const some = await pool();
     const order: string[] = [];
@@ -282,7 +286,9 @@ describe("transaction", () => {
     expect(await failure(done)).toBe(bug);
     expect(await some.exec(countItems, "thrown")).toEqual({ items: 0n });
   });
+});
 
+describe("transaction: control statements", () => {
   const controls = ["begin", " START TRANSACTION", "commit", "rollback", "end", "abort"];
   const behind = ["/* why */ begin", "-- why\ncommit", "/* a /* b */ c */rollback", " ; begin", "--\n/**/;--\n begin"];
   it.each([...controls, ...behind])("neither begins nor ends inside: %s", async (sql) => {
@@ -341,9 +347,9 @@ describe("transaction", () => {
   });
 });
 
-describe("a pool", () => {
-  const holding = observer(server);
+const holding = observer(server);
 
+describe("a pool: options", () => {
   it("made with no options has eight connections, all open, and a borrow waits 5 s (DB-28)", async () => {
     const some = await Pool.create(server.url());
     expect(some.stats()).toEqual({ size: 8, idle: 8, waiting: 0, replaced: 0 });
@@ -395,7 +401,9 @@ describe("a pool", () => {
       expect(await some.exec(next, 1)).toEqual({ next: 2 });
     }
   });
+});
 
+describe("a pool: closing", () => {
   it("opened by run is open before the program runs, and closed after it (DB-12)", async () => {
     let seen: Pool | undefined;
     const answered = await Pool.run(server.url(), { size: 3 }, async (some) => {
@@ -437,7 +445,9 @@ describe("a pool", () => {
     await holder;
     await closing;
   });
+});
 
+describe("a pool: renewal", () => {
   it("renews a connection that is old", async () => {
     const some = await pool({ size: 2, maxLifetimeMs: 40 });
     const before = await some.use(async (db) => (await db.exec(pid)).pid);
@@ -502,7 +512,9 @@ describe("a pool", () => {
     await closing;
     expect(await left()).toEqual([]);
   });
+});
 
+describe("a pool: opening", () => {
   it("does not open where one connection cannot, and leaves none (DB-03)", async () => {
     const refused = failure(Pool.create("postgres://postgres@127.0.0.1:1/postgres"));
     expect(await refused).toMatchObject({ kind: "unsent", detail: expect.stringContaining("ECONNREFUSED") });

@@ -67,7 +67,7 @@ async function closed(): Promise<void> {
   await eventually(async () => expect(await sessions()).toBe(0));
 }
 
-describe("the relay over PostgreSQL", { timeout: 300_000 }, () => {
+describe("the relay over PostgreSQL: its network", { timeout: 300_000 }, () => {
   describeRelay({
     program: join(import.meta.dirname, "relay-program.ts"),
     url: (port = server.port) => server.url().replace(`:${server.port}`, `:${port}`),
@@ -89,7 +89,9 @@ describe("the relay over PostgreSQL", { timeout: 300_000 }, () => {
       await expect(relay(target, { channel: "silent" })).rejects.toMatchObject({ failure });
     },
   );
+});
 
+describe("the relay over PostgreSQL: messages", { timeout: 300_000 }, () => {
   it("carries any text, and each topic's by itself", async () => {
     const { here, told } = await two();
     const text = fc.string({ unit: "binary", maxLength: 40 }).map((text) => text.toWellFormed());
@@ -159,7 +161,9 @@ describe("the relay over PostgreSQL", { timeout: 300_000 }, () => {
     await eventually(() => expect(told.at(-1)).toBe("t 1"));
     expect(told.filter((text) => text !== "t 1")).toEqual([]);
   });
+});
 
+describe("the relay over PostgreSQL: faults and opening", { timeout: 300_000 }, () => {
   it("keeps what a database has no character for from nothing else, and says that it was missed", async () => {
     await sql.unsafe("create database latin encoding latin1 locale 'C' template template0");
     const [here, there] = await Promise.all([open(server.url("latin"), "c"), open(server.url("latin"), "c")]);

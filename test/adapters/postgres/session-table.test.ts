@@ -60,7 +60,7 @@ describe("schema", () => {
   });
 });
 
-describe("store", () => {
+describe("store: changes", () => {
   it("keeps what was started, whatever its data holds", async () => {
     const { store } = await table();
     const odd = { ...entry, data: JSON.stringify({ clerk: "O'Neil \\ \u{1f600} {}" }) };
@@ -99,7 +99,9 @@ describe("store", () => {
     expect(await store.replace("b", "c", renewed)).toBe(false);
     expect(await store.find("c")).toBeUndefined();
   });
+});
 
+describe("store: races and faults", () => {
   it.each([
     ["a sign-out first", ["delete", "replace", "replace"]],
     ["a renewal first", ["replace", "delete", "replace"]],

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 const kinds = [["parts"], ["platform"]];
 
-describe("a stream", () => {
+describe("a stream: framing", () => {
   it.each(kinds)("of %s is sent as it is made, and its connection kept", async (as) => {
     const client = await worker.client();
     const answered = await client.ask(`GET /hello?as=${as}`).answer();
@@ -72,7 +72,9 @@ describe("a stream", () => {
     expect(worker.texts.join()).not.toContain("s3cret");
     expect((await client.ask("GET /").answer()).body).toBe("hello");
   });
+});
 
+describe("a stream: in time", () => {
   it("sends its head and its parts before there are more, and goes on though nothing of its own is pending", async () => {
     const client = await worker.client();
     client.ask("GET /quiet");
@@ -132,7 +134,7 @@ async function again({ socket }: RawClient): Promise<void> {
   while (socket.bytesRead <= bytesRead + 100) await after(10);
 }
 
-describe("a client that leaves a stream", () => {
+describe("a client that leaves a stream: its producer", () => {
   it.each(kinds)("of %s ends what makes it, by closing and by a reset", async (as) => {
     for (const leave of ["closes", "resets"]) {
       const client = await worker.client();
@@ -183,7 +185,9 @@ describe("a client that leaves a stream", () => {
     await worker.line("stream on /relays ended: client gone");
     server.close();
   });
+});
 
+describe("a client that leaves a stream: what is left", () => {
   it("waits half a minute for what made it, and no longer", async () => {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     async function* never(): AsyncGenerator<Uint8Array> {

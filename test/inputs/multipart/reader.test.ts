@@ -78,7 +78,7 @@ describe("the head of a part", () => {
   });
 });
 
-describe("the reader", () => {
+describe("the reader: content", () => {
   it.each(["z", "-z", " z", "\rz"])("tells of a part's end only once its boundary proves to be one: %j", (rest) => {
     const kinds = eventsOf([utf8(`${opened}x\r\n--b${rest}`)]).map(({ kind }) => kind);
     expect(kinds).toEqual(["head", "content", "failed"]);
@@ -123,7 +123,9 @@ describe("the reader", () => {
       expect(fed - told).toBeLessThan("\r\n--b".length);
     }
   });
+});
 
+describe("the reader: faults and end", () => {
   it("fails for ever", () => {
     const reader = new MultipartReader("b", { maxHead: 100 });
     reader.feed(utf8("--bz\r\n--b--"));

@@ -4,7 +4,7 @@ import type { Start } from "./server.ts";
 
 /** How every listener reads a body. */
 export function describeBodies(start: Start): void {
-  describe("a body", () => {
+  describe("a body: read", () => {
     it("is read whole, however it comes", async () => {
       const server = await start();
       for (const body of ["a", "x".repeat(16_384), "x".repeat(16_385), "x".repeat(1_000_000)]) {
@@ -52,7 +52,9 @@ export function describeBodies(start: Start): void {
       client.send("POST /size HTTP/1.1", "host: h", `content-length: ${2 ** 40}`, "", "");
       expect((await client.answer()).status).toBe(413);
     });
+  });
 
+  describe("a body: refused", () => {
     // Bun shows none of a TRACE.
     it.each([
       ["whole", "3\r\nabc\r\n0\r\n\r\n"],
@@ -90,7 +92,9 @@ export function describeBodies(start: Start): void {
       await server.logs("the body stopped arriving");
       expect(await server.asks("GET /hello")).toBe("hi");
     });
+  });
 
+  describe("a body: of slow clients", () => {
     it("of one client leaves room for every other's, again and again", async () => {
       const server = await start({ maxBody: 100_000, bodyBudget: 800_000, trustedProxies: ["127.0.0.1", "::1"] });
       const length = "content-length: 100000";

@@ -17,7 +17,7 @@ async function followed(server: SpawnedServer, by: string): Promise<void> {
 
 /** What every listener does for event streams whose clients do wrong: producers end, and subscriptions with them. */
 export function describeFeeds(start: Start): void {
-  describe("an event stream", () => {
+  describe("an event stream: its clients", () => {
     it("is told to each who follows, and holds no other up", async () => {
       const server = await start();
       const [one, other, deaf] = await Promise.all([server.client(), server.client(), server.client()]);
@@ -86,7 +86,9 @@ export function describeFeeds(start: Start): void {
       await server.logs("client stopped reading");
       expect(await server.asks("GET /followers")).toBe("");
     });
+  });
 
+  describe("an event stream: a server that stops", () => {
     it("ends as soon as its server stops, whoever follows", async () => {
       const server = await start({ drainMs });
       const names = ["a", "b", "c"];

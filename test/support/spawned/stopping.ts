@@ -17,7 +17,7 @@ const refuses = (server: SpawnedServer) => {
 
 /** How every listener stops. */
 export function describeStopping(start: Start): void {
-  describe("a server that stops", () => {
+  describe("a server that stops: requests", () => {
     it("refuses what is new, lets what is in flight finish, and says so", async () => {
       const server = await start({ drainMs });
       const [held, other] = await Promise.all([server.client(), server.client()]);
@@ -87,7 +87,9 @@ export function describeStopping(start: Start): void {
       expect(await server.ended).toBe(0);
       expect(server.told).not.toContain("quiet: gone");
     });
+  });
 
+  describe("a server that stops: time and signals", () => {
     it("cuts what is not answered in time, ends the streams there are, and says how many", async () => {
       const server = await start({ drainMs: 50 });
       const [never, again, quiet] = await Promise.all([server.client(), server.client(), server.client()]);
