@@ -338,6 +338,8 @@ it("a server that stops sends what waits", async () => {
 it.each(["", "localhost:4318", "ftp://collector", "http://", "http:///v1", "/v1/traces", "http://a b"])(
   "an endpoint that is none is refused: %j",
   (endpoint) => {
-    expect(() => Trace.otlp({ endpoint, service: "shop" })).toThrow("Trace.otlp: endpoint is the http or https URL");
+    expect(() => Trace.otlp({ endpoint, service: "shop" })).toThrow(
+      "Trace.otlp: endpoint must be the http or https URL",
+    );
   },
 );
