@@ -46,6 +46,7 @@ export interface Code<out Name extends string = string> {
 }
 
 /** Declares a code. `App.make` refuses two codes of one name that differ. */
+/* @__NO_SIDE_EFFECTS__ */
 function code<const Name extends string>(
   name: Name,
   options: { readonly status: number; readonly doc: string; readonly challenge?: string },

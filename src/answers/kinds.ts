@@ -166,9 +166,8 @@ export function socketAnswer<Client, Server>(
   return { status: 101, headers: none, cookies: none, body, closes: false };
 }
 
-const name = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+";
 /** RFC 9110 §7.8: a name, and a version where it has one. */
-const protocolForm: RegExp = /* @__PURE__ */ new RegExp(`^${name}(?:/${name})?$`);
+const protocolForm = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:\/[!#$%&'*+\-.^_`|~0-9A-Za-z]+)?$/;
 
 /** Throws for an invalid name of a protocol. */
 export function takeoverBody(protocol: string, handle: TakeoverBody["handle"]): TakeoverBody {

@@ -25,10 +25,10 @@ import { Unwritable } from "../refusals.ts";
 type Written<A> = A extends readonly unknown[] ? Readonly<A> : A;
 
 /** 200, a page: `text/html; charset=utf-8`. */
-export const html: Returns<string, string, 200> = { node: textNode("html", htmlType) };
+export const html: Returns<string, string, 200> = { node: /* @__PURE__ */ textNode("html", htmlType) };
 
 /** 200, plain text: `text/plain; charset=utf-8`. */
-export const text: Returns<string, string, 200> = { node: textNode("text", textType) };
+export const text: Returns<string, string, 200> = { node: /* @__PURE__ */ textNode("text", textType) };
 
 /**
  * A value as JSON, written from its shape: a member the shape does not name never leaves. 200 by default; the status

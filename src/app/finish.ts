@@ -329,8 +329,8 @@ function dateOf(request: RequestState, { status }: Answer): string {
 }
 
 // RFC 9110 §5.6.7: a year has four digits.
-const firstMs = Date.parse("0000-01-01T00:00:00Z");
-const lastMs = Date.parse("9999-12-31T23:59:59Z");
+const firstMs = /* @__PURE__ */ Date.parse("0000-01-01T00:00:00Z");
+const lastMs = /* @__PURE__ */ Date.parse("9999-12-31T23:59:59Z");
 
 /** The application's own clock may return any date. */
 function timeOf(now: Date): number {

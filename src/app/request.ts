@@ -85,7 +85,9 @@ const noBytes = new Uint8Array();
 const ipv6Prefix = 64;
 const nothing: readonly never[] = [];
 const noWord: ProxyWord = { client: undefined, host: undefined, proto: undefined };
-const frameworkNames: ReadonlySet<string> = new Set(frameworkCodes.map(({ name }) => name));
+const frameworkNames: ReadonlySet<string> = /* @__PURE__ */ new Set(
+  /* @__PURE__ */ frameworkCodes.map(({ name }) => name),
+);
 
 /** What the routes answered inside of the app's middleware, which may send something else. */
 export interface Inside {

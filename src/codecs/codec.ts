@@ -63,6 +63,7 @@ export function malformed(expects: string): Result<never, string> {
  * });
  * ```
  */
+/* @__NO_SIDE_EFFECTS__ */
 export function custom<A>(options: {
   readonly kind: string;
   readonly parse: (text: string) => Result<A, string>;

@@ -77,8 +77,8 @@ interface Queued {
 const isSent = ok();
 const isGone = error("gone" as const);
 // One promise for every event that is written at once: its own would cost each a tenth of its delivery.
-const sent = Promise.resolve(isSent);
-const gone = Promise.resolve(isGone);
+const sent = /* @__PURE__ */ Promise.resolve(isSent);
+const gone = /* @__PURE__ */ Promise.resolve(isGone);
 const whenSent = (): typeof isSent => isSent;
 const keepAliveComment = /* @__PURE__ */ new TextEncoder().encode(": keep-alive\n\n");
 const end: StreamPart = { done: true, value: undefined };

@@ -86,13 +86,18 @@ function prefixOf(bytes: Uint8Array, bits: number): string {
   return `${groups.join(":")}${groups.length < 8 ? "::" : ""}/${bits}`;
 }
 
-const octet = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
-const obfuscated = "_[A-Za-z0-9._-]+";
-// RFC 7239 §6. The groups are the text in brackets, and a numeric port.
-const node = /* @__PURE__ */ new RegExp(
-  `^(?:${octet}(?:\\.${octet}){3}|\\[([0-9A-Fa-f:.]{2,45})\\]|[uU][nN][kK][nN][oO][wW][nN]|${obfuscated})` +
-    `(?::(?:([0-9]{1,5})|${obfuscated}))?$`,
-);
+// esbuild drops an unused call that is marked as pure, but keeps a template literal with names in it.
+const node = /* @__PURE__ */ nodeForm();
+
+/** RFC 7239 §6. The groups are the text in brackets, and a numeric port. */
+function nodeForm(): RegExp {
+  const octet = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
+  const obfuscated = "_[A-Za-z0-9._-]+";
+  return new RegExp(
+    `^(?:${octet}(?:\\.${octet}){3}|\\[([0-9A-Fa-f:.]{2,45})\\]|[uU][nN][kK][nN][oO][wW][nN]|${obfuscated})` +
+      `(?::(?:([0-9]{1,5})|${obfuscated}))?$`,
+  );
+}
 
 /** Whether text names one side of a hop: an address, `unknown` or an obfuscated name, with an optional port. */
 export function isNode(text: string): boolean {

@@ -56,7 +56,7 @@ export function isHostAndPort(text: string): boolean {
 const percent = 0x25;
 const plus = 0x2b;
 
-const hexDigits = Int8Array.from({ length: 0x80 }, (_, unit) =>
+const hexDigits = /* @__PURE__ */ Int8Array.from({ length: 0x80 }, (_, unit) =>
   "0123456789abcdef".indexOf(String.fromCharCode(unit).toLowerCase()),
 );
 

@@ -100,7 +100,7 @@ export function joined(parts: readonly Uint8Array[], length: number): Uint8Array
 }
 
 const codes = { too_large: tooLarge, unreadable, busy };
-const notMultipart = [new Problem("body", "malformed", "This is not a multipart form.")];
+const notMultipart = [/* @__PURE__ */ new Problem("body", "malformed", "This is not a multipart form.")];
 
 /** The refusal that answers a body's failure: 413, 400 or 503. Its detail is logged. */
 export function bodyRefusal(failure: BodyFailure): Refusal<"too_large" | "unreadable" | "busy">;

@@ -57,6 +57,7 @@ function inRequestContext(gone: AbortSignal): AbortSignal {
   return controller.signal;
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 function fact<A>(read: (request: InputRequest) => A): Dep<A> {
   return { node: { from: [], compile: () => read } };
 }

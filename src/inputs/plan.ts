@@ -50,8 +50,8 @@ const noInputs: Plan = {
   place: {
     route: "",
     captured: () => undefined,
-    query: new FieldNames(),
-    form: new FieldNames(),
+    query: /* @__PURE__ */ new FieldNames(),
+    form: /* @__PURE__ */ new FieldNames(),
     resource: () => undefined,
   },
   names: [],

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { LogContext, LogFields, OpenSpan } from "./entry.ts";
 import { isAnyOn } from "./writer.ts";
 
-const storage = new AsyncLocalStorage<LogContext | undefined>();
+const storage = /* @__PURE__ */ new AsyncLocalStorage<LogContext | undefined>();
 
 let isPassedOn = false;
 

@@ -21,7 +21,7 @@ import type { DocumentOptions } from "./document.ts";
  * The page loads only its own scripts. `'unsafe-inline'` is for the style elements that the API reference creates; no
  * script is inline.
  */
-const policy = [
+const policy = /* @__PURE__ */ [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'unsafe-inline'",
@@ -110,7 +110,10 @@ const leastCompressed = 1024;
 
 // A malformed header is ignored: the client gets the plain bytes and no 400.
 const field = custom({ kind: "list", parse: ok<string>, print: (text) => text, list: true });
-const inputs = { accepted: optional("accept-encoding", field), known: optional("if-none-match", field) };
+const inputs = {
+  accepted: /* @__PURE__ */ optional("accept-encoding", field),
+  known: /* @__PURE__ */ optional("if-none-match", field),
+};
 
 /** A route that serves an asset, with gzip and `ETag`. */
 function serveAsset<P extends string>(path: Path<{}, P>, asset: Asset): AssetRoute<P> {
@@ -259,8 +262,8 @@ function urlOf({ pattern, segments }: Path): string {
 }
 
 // Joined at run time, so that no bundler follows these names.
-const entry = ["usher-http", "scalar"].join("/");
-const file = ["@scalar", "api-reference", "browser", "standalone.js"].join("/");
+const entry = /* @__PURE__ */ ["usher-http", "scalar"].join("/");
+const file = /* @__PURE__ */ ["@scalar", "api-reference", "browser", "standalone.js"].join("/");
 
 /**
  * Reports a missing package when the app is made. If the runtime cannot resolve names (a CommonJS bundle, Workers), the

@@ -15,6 +15,7 @@ export interface Meta {
 }
 
 /** Makes a key of the application's own. */
+/* @__NO_SIDE_EFFECTS__ */
 export function key<A>(description: string): MetaKey<A> {
   return { description };
 }

@@ -159,8 +159,8 @@ function list(parts: unknown): readonly unknown[] {
 const maxDepth = 512;
 const quote = 0x22;
 const backslash = 0x5c;
-const notJson = Object.freeze(error("malformed" as const));
-const tooDeep = Object.freeze(error("too_deep" as const));
+const notJson = /* @__PURE__ */ Object.freeze(error("malformed" as const));
+const tooDeep = /* @__PURE__ */ Object.freeze(error("too_deep" as const));
 const blank = /^[ \t\n\r]*$/;
 
 /**

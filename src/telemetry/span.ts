@@ -64,7 +64,7 @@ function pairsOf(alphabet: string): Uint16Array {
   return new Uint16Array(pairs.buffer);
 }
 
-const zeros = "0".repeat(32);
+const zeros = /* @__PURE__ */ "0".repeat(32);
 const ids = /* @__PURE__ */ new RandomText(crockford);
 const digits = /* @__PURE__ */ new RandomText(hexadecimal);
 
