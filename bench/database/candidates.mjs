@@ -17,7 +17,7 @@ export const candidates = {
   usher: {
     name: "usher",
     async connect(url) {
-      const { Pool, Statement, Type } = await import("../../dist/adapters/postgres/index.js");
+      const { Pool, Statement, Type } = await import("usher-http/postgres");
       const pool = await Pool.create(url, { size });
       const row = { id: Type.int64, name: Type.text };
       const find = Statement.find("select id, name from item where id = $1", { params: [Type.int], row });

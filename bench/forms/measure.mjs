@@ -3,9 +3,10 @@
  * parser of a route with five fields. It also runs on Bun and Deno, and prints if it has no parent.
  */
 import process from "node:process";
-import { FieldNames, FieldValues } from "../../dist/src/inputs/query-text.js";
+import { importSource } from "../harness/source.mjs";
 import { texts } from "./texts.mjs";
 
+const { FieldNames, FieldValues } = await importSource("src/inputs/text.ts");
 const rounds = Number(process.argv[2] ?? 9);
 const names = new FieldNames();
 const fields = ["q", "n", "one", "two"].map((name) => names.add(name, false));

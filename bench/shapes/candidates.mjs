@@ -1,5 +1,6 @@
 /** The validators: each reads an order from bytes to a value or its problems, and writes it as text. */
 import * as v from "valibot";
+import { importSource } from "../harness/source.mjs";
 import { Order } from "./order.mjs";
 
 /**
@@ -22,8 +23,8 @@ export const candidates = {
   usher: {
     name: "usher",
     async make() {
-      const { compileReader } = await import("../../dist/src/shapes/reader.js");
-      const { compileWriter } = await import("../../dist/src/shapes/writer.js");
+      const { compileReader } = await importSource("src/schema/read.ts");
+      const { compileWriter } = await importSource("src/schema/write.ts");
       const reader = compileReader(Order);
       const { write } = compileWriter(Order);
       return {

@@ -1,5 +1,6 @@
 /** The routers: usher's, and those that peers export. */
 import { restRoutes } from "../apps/rest-routes.mjs";
+import { importSource } from "../harness/source.mjs";
 
 /**
  * @typedef {object} Router
@@ -12,11 +13,11 @@ export const routers = {
   usher: {
     name: "usher",
     async make(count) {
-      const { Table } = await import("../../dist/src/routes/table.js");
+      const { Router } = await importSource("src/routing/router.ts");
       const { tableRoutes } = await import("../apps/usher.mjs");
-      const table = new Table();
-      for (const route of tableRoutes(count)) table.add(route.method, route.path, route);
-      return table;
+      const router = new Router();
+      for (const route of tableRoutes(count)) router.add(route.method, route.path, route);
+      return router;
     },
   },
   hono: {

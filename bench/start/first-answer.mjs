@@ -1,0 +1,48 @@
+/** A program of one route, from `node main.mjs` to its first answer. */
+import { get } from "node:http";
+import { median, rotated, spread, table } from "../harness/figures.mjs";
+import { Process } from "../server/processes.mjs";
+
+/** @typedef {{ readonly ms: number, readonly cpu: number, readonly rss: number }} Figures */
+
+const programs = { "by-hand": "`node:http` by hand", hono: "Hono, node-server", fastify: "Fastify", usher: "usher" };
+
+/** Each program once a round, each time another one first; ratios are taken within a round. @param {number} rounds */
+export async function firstAnswers(rounds) {
+  const names = Object.keys(programs);
+  /** @type {Record<string, Figures[]>} */
+  const figures = Object.fromEntries(names.map((name) => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const name of rotated(names, round)) figures[name].push(await started(name));
+  }
+  const toHono = (name, what) => median(figures[name].map((each, i) => each[what] / figures.hono[i][what])).toFixed(2);
+  const rows = names.map((name) => [
+    programs[name],
+    ...["ms", "cpu", "rss"].flatMap((what) => [spread(figures[name].map((each) => each[what])), toHono(name, what)]),
+    name === "usher" ? "time and memory ≤ 1.15 of Hono's" : "",
+  ]);
+  const head = ["one route", "first answer, ms", "to Hono", "CPU, ms", "to Hono", "memory, MB", "to Hono", "target"];
+  return table(head, rows);
+}
+
+/** @param {string} name @returns {Promise<Figures>} */
+async function started(name) {
+  const start = performance.now();
+  const server = new Process(`../start/hello/${name}.mjs`, []);
+  const { port } = await server.next();
+  const answer = await answered(port);
+  const ms = performance.now() - start;
+  if (answer !== "Hello.") throw new Error(`${name} answered ${answer}`);
+  const { cpu, rss } = await server.ask("figures");
+  await server.stop();
+  return { ms, cpu, rss };
+}
+
+/** @param {number} port @returns {Promise<string>} */
+function answered(port) {
+  return new Promise((resolve, reject) => {
+    get({ host: "127.0.0.1", port, agent: false }, async (response) => {
+      resolve(Buffer.concat(await response.toArray()).toString());
+    }).once("error", reject);
+  });
+}
