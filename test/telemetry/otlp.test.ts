@@ -336,7 +336,7 @@ it("a server that stops sends what waits", async () => {
 });
 
 it.each(["", "localhost:4318", "ftp://collector", "http://", "http:///v1", "/v1/traces", "http://a b"])(
-  "an endpoint that is none is refused: %j",
+  "an invalid endpoint is refused: %j",
   (endpoint) => {
     expect(() => Trace.otlp({ endpoint, service: "shop" })).toThrow(
       "Trace.otlp: endpoint must be the http or https URL",
