@@ -128,3 +128,25 @@ describe("what is left of a body", () => {
     expect([cancelled.mock.calls.length, reading.unread]).toEqual([1, 0]);
   });
 });
+
+describe("a body whose request is answered", () => {
+  it("is over for the read that waits, and cancelled once that read is", async () => {
+    const { body, reading, cancelled, send } = sent(100);
+    const read = body.read();
+    body.release();
+    expect([told(await read), body.isReading]).toEqual(["the body ended early", false]);
+    expect(cancelled).not.toHaveBeenCalled();
+    send(10);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(cancelled).toHaveBeenCalledOnce();
+    expect(reading.unread).toBe(0);
+  });
+
+  it("is as it was where nothing was read of it", async () => {
+    const { body, send } = sent(100);
+    body.release();
+    expect(body.left).toBe(100);
+    send(100);
+    expect(told(await body.read())).toBe(100);
+  });
+});

@@ -1,0 +1,84 @@
+/** Rules of shapes that JSON Schema has a keyword for, shapes that forbid null again, and those without one. */
+import { describe, expect, it } from "vitest";
+import { Openapi, Path, Returns, Shape, json, post } from "usher-http";
+import type { Route } from "usher-http";
+import * as v from "valibot";
+import { described, jsonSchema, onlyOperation } from "./described.ts";
+
+function routeOf(shape: Shape): Route {
+  return post(Path.of("a"), { inputs: { a: json(shape) }, returns: Returns.json(shape) }, ({ a }) => a);
+}
+
+const text = v.string();
+const texts = v.array(text);
+const map = v.record(text, text);
+
+describe("a rule is a keyword, read and written alike", () => {
+  it.each<[string, v.GenericSchema, object]>([
+    ["an end", v.pipe(text, v.endsWith("a.b")), { type: "string", pattern: "a\\.b$" }],
+    ["a part", v.pipe(text, v.includes("a.b")), { type: "string", pattern: "a\\.b" }],
+    ["a value", v.pipe(text, v.value("a")), { type: "string", const: "a" }],
+    ["another value", v.pipe(text, v.notValue("a")), { type: "string", not: { const: "a" } }],
+    ["values", v.pipe(text, v.values(["a", "b"])), { type: "string", enum: ["a", "b"] }],
+    ["other values", v.pipe(text, v.notValues(["a"])), { type: "string", not: { enum: ["a"] } }],
+    ["code points", v.pipe(text, v.codePoints(2)), { type: "string", minLength: 2, maxLength: 2 }],
+    ["none", v.pipe(texts, v.empty()), { type: "array", items: { type: "string" }, maxItems: 0 }],
+    [
+      "at most so many entries",
+      v.pipe(map, v.maxEntries(2)),
+      { type: "object", additionalProperties: { type: "string" }, maxProperties: 2 },
+    ],
+    [
+      "so many entries",
+      v.pipe(map, v.entries(2)),
+      { type: "object", additionalProperties: { type: "string" }, minProperties: 2, maxProperties: 2 },
+    ],
+    ["nothing but a rest", v.tupleWithRest([], text), { type: "array", items: { type: "string" }, minItems: 0 }],
+    ["null twice", v.nullable(v.nullable(text)), { anyOf: [{ type: "string" }, { type: "null" }] }],
+    ["never null", v.nonNullable(v.nullable(text)), { type: "string" }],
+    ["never absent", v.nonOptional(v.optional(text)), { type: "string" }],
+    [
+      "null that a union has, excluded",
+      v.nonNullable(v.union([text, v.null()])),
+      { allOf: [{ anyOf: [{ type: "string" }, { type: "null" }] }, { not: { type: "null" } }] },
+    ],
+    ["nothing", v.union([v.never()]), { not: {} }],
+  ])("%s", (_what, shape, schema) => {
+    const { requestBody, responses } = onlyOperation(described([routeOf(shape)]));
+    expect([jsonSchema(requestBody), jsonSchema(responses["200"])]).toEqual([schema, schema]);
+  });
+
+  it("a member that is never null may still be absent", () => {
+    const shape = v.object({ a: v.nonNullable(v.optional(text)) }) as unknown as Shape;
+    const { responses } = onlyOperation(described([routeOf(shape)]));
+    expect(jsonSchema(responses["200"])).toEqual({ type: "object", properties: { a: { type: "string" } } });
+  });
+
+  it("a tag that is no text has no mapping", () => {
+    const named = (name: string, t: number) => Shape.named(name, v.object({ t: v.literal(t) }));
+    const shape = v.variant("t", [named("One", 1), named("Two", 2)] as never) as unknown as Shape;
+    const { requestBody } = onlyOperation(described([routeOf(shape)]));
+    expect(jsonSchema(requestBody)).toEqual({
+      oneOf: [{ $ref: "#/components/schemas/One" }, { $ref: "#/components/schemas/Two" }],
+    });
+  });
+});
+
+describe("what JSON Schema cannot write is reported", () => {
+  it.each<[string, v.GenericSchema, string]>([
+    ["a bound of text", v.pipe(text, v.minValue("a")), "has a bound that JSON Schema cannot write"],
+    [
+      "a bound past 2^53",
+      v.pipe(v.number(), v.integer(), v.minValue(2 ** 60)),
+      "has a bound that JSON Schema cannot write",
+    ],
+    [
+      "a step past 2^53",
+      v.pipe(v.number(), v.integer(), v.multipleOf(2 ** 60)),
+      "has a bound that JSON Schema cannot write",
+    ],
+    ["a pattern without the flag u", v.pipe(text, v.regex(/]/)), "has a pattern that JSON Schema cannot write"],
+  ])("%s", (_what, shape, why) => {
+    expect(Openapi.report([routeOf(shape)]).join("\n")).toContain(why);
+  });
+});

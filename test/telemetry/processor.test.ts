@@ -1,0 +1,91 @@
+/** A processor changes a span with OpenTelemetry's own methods while it lasts, and in nothing once it has ended. */
+import type { Span as ApiSpan } from "@opentelemetry/api";
+import type { ReadableSpan, SpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { describe, expect, it } from "vitest";
+import { Path, Returns, Test, Trace, get } from "usher-http";
+import "../support/logs.ts";
+
+type Span = ApiSpan & ReadableSpan;
+
+/** The span of one request, which `act` changes as it begins. */
+async function spanOf(act: (span: Span) => void, headers: Readonly<Record<string, string>> = {}): Promise<Span> {
+  const ended: Span[] = [];
+  const processor: SpanProcessor = {
+    onStart: (span) => act(span),
+    onEnd: (span) => {
+      ended.push(span as unknown as Span);
+    },
+    forceFlush: async () => {},
+    shutdown: async () => {},
+  };
+  const route = get(Path.root, { returns: Returns.text }, () => "");
+  const app = Test.app([route], { trace: Trace.exporter({ processor }) });
+  expect((await Test.call(app, "GET", "/", { headers })).status).toBe(200);
+  expect(ended.length).toBe(1);
+  return ended[0] as Span;
+}
+
+const link = { context: { traceId: "1".repeat(32), spanId: "2".repeat(16), traceFlags: 1 } };
+
+describe("a processor", () => {
+  it("sets attributes, events, links and a name", async () => {
+    const span = await spanOf((begun) => {
+      expect(begun.isRecording()).toBe(true);
+      begun
+        .setAttribute("one", 1)
+        .setAttributes({ two: 2, three: ["3"] })
+        .addEvent("said", { why: "asked" })
+        .addEvent("timed", new Date(0))
+        .addLink(link)
+        .addLinks([link])
+        .updateName("named");
+      begun.recordException(new RangeError("a secret"));
+      begun.recordException("a secret");
+    });
+    expect(span.attributes).toMatchObject({ one: 1, two: 2, three: ["3"] });
+    expect(span.events.map(({ name, attributes }) => [name, attributes])).toEqual([
+      ["said", { why: "asked" }],
+      ["timed", {}],
+      ["exception", { "exception.type": "RangeError" }],
+      ["exception", { "exception.type": "string" }],
+    ]);
+    expect(span.links).toEqual([link, link]);
+    for (const { time } of span.events) {
+      expect(time[0] * 1e9 + time[1]).toBeGreaterThanOrEqual(span.startTime[0] * 1e9 + span.startTime[1]);
+    }
+  });
+
+  it("is told what is past the limits of a span, which drops it", async () => {
+    const span = await spanOf((begun) => {
+      for (let i = 0; i < 200; i++) begun.setAttribute(`a${i}`, i).addEvent(`e${i}`);
+    });
+    expect(Object.keys(span.attributes).length).toBe(128);
+    expect(span.events.length).toBe(128);
+    expect(span.droppedAttributesCount).toBeGreaterThan(70);
+    expect(span.droppedEventsCount).toBe(72);
+  });
+
+  it("changes nothing of a span that has ended", async () => {
+    const span = await spanOf(() => {});
+    const before = [{ ...span.attributes }, span.name, span.events, span.links, span.status, span.duration];
+    span.setAttribute("late", 1).addEvent("late").addLink(link).updateName("late").setStatus({ code: 2 }).end();
+    expect(span.isRecording()).toBe(false);
+    expect([{ ...span.attributes }, span.name, span.events, span.links, span.status, span.duration]).toEqual(before);
+  });
+
+  it("reads the caller's trace state, and makes others of it", async () => {
+    const traceparent = `00-${"4".repeat(32)}-${"5".repeat(16)}-01`;
+    const span = await spanOf(() => {}, { traceparent, tracestate: "a=1, b=2" });
+    const state = span.spanContext().traceState;
+    expect([state?.serialize(), state?.get("b"), state?.get("c")]).toEqual(["a=1, b=2", "2", undefined]);
+    expect(state?.set("b", "3").serialize()).toBe("b=3,a=1");
+    expect(state?.unset("a").unset("b").set("c", "4").serialize()).toBe("c=4");
+  });
+
+  it("reads the resource, and merges another one", async () => {
+    const { resource } = await spanOf(() => {});
+    const merged = resource.merge({ attributes: { place: "here" } } as never);
+    expect(merged.getRawAttributes()).toContainEqual(["place", "here"]);
+    expect(resource.merge(null).attributes).toEqual(resource.attributes);
+  });
+});
