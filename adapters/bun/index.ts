@@ -1,17 +1,17 @@
 /** `usher-http/bun`: serves on `Bun.serve`. */
-import { guarded, inBackground } from "../../src/logging/raised.ts";
+import { inBackground } from "../../src/logging/raised.ts";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
-import { EventStreams, OpenSockets, Stopping, until } from "../../src/server/lifecycle.ts";
+import { EventStreams, OpenSockets, until } from "../../src/server/lifecycle.ts";
+import { Listener } from "../../src/server/listener.ts";
+import type { ListenAddress, StopSignals } from "../../src/server/listener.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
 import { unmade } from "../../src/app/web.ts";
-import { logListener, logStopped } from "../../src/app/failures.ts";
 import { isPending } from "../../src/deferred.ts";
 import { limitsOf } from "../../src/server/options.ts";
 import type { Limits, ServeOptions, Server } from "../../src/server/options.ts";
 import { refuse, refusedLength, refusedTarget } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
-import { Deadlines } from "../../src/server/deadlines.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { BunExchange, respond, targetOf } from "./respond.ts";
@@ -37,16 +37,14 @@ declare const Bun: BunRuntime;
  */
 export async function serve(routes: readonly Route[], options: ServeOptions = {}): Promise<Server> {
   const limits = limitsOf(options);
-  const listener = new Listener(make(routes, options), limits, options.maxHeaderBytes);
+  const listener = new BunListener(make(routes, options), limits, options.maxHeaderBytes);
   useSink(stderrSink());
   await makeRoom(options);
   await listener.start(warningsFor(options));
   return listener;
 }
 
-class Listener implements Server {
-  readonly app: App;
-  readonly deadlines: Deadlines;
+class BunListener extends Listener {
   readonly pieceBytes = 16_384;
   unread = 0;
   readonly socket: string | undefined;
@@ -56,59 +54,30 @@ class Listener implements Server {
   readonly open: OpenSockets = new OpenSockets();
   readonly eventStreams: EventStreams = new EventStreams();
   streams = 0;
-  readonly #limits: Limits;
   /** Only if the application sets it. */
   readonly #maxHeaderBytes: number | undefined;
   #servers: readonly BunServer[] = [];
   /** The number of requests without a response. */
   #inFlight = 0;
-  readonly #stopping = new Stopping(() => this.#stop());
-  stopping = false;
   cutting = false;
-  port = 0;
-  url = "";
 
   constructor(app: App, limits: Limits, maxHeaderBytes: number | undefined) {
-    this.app = app;
-    this.#limits = limits;
+    super(app, limits, stopSignals);
     this.#maxHeaderBytes = maxHeaderBytes;
-    this.deadlines = new Deadlines(limits);
     this.socket = limits.socket;
     this.idleSeconds = inSeconds("idleTimeoutMs", limits.idleTimeoutMs);
     this.sendTimeoutMs = limits.sendTimeoutMs;
     this.sendSeconds = inSeconds("sendTimeoutMs", limits.sendTimeoutMs);
   }
 
-  async start(warnings: readonly string[]): Promise<void> {
-    const { servers, port, url, bound } = await listen(this.#limits, (where) => Bun.serve(this.#options(where)));
+  protected async listen(): Promise<ListenAddress> {
+    const { servers, ...bound } = await listen(this.limits, (where) => Bun.serve(this.#options(where)));
     this.#servers = servers;
-    this.port = port;
-    this.url = url;
-    if (this.#limits.signals) {
-      process.once("SIGTERM", this.#onSignal);
-      process.once("SIGINT", this.#onSignal);
-    }
-    this.deadlines.start();
-    logListener("info", `listening on ${url} (${bound})`);
-    for (const warning of warnings) logListener("warn", warning);
+    return bound;
   }
 
-  get stopped(): Promise<number> {
-    return this.#stopping.stopped;
-  }
-
-  stop(): Promise<number> {
-    return this.#stopping.begin();
-  }
-
-  readonly #onSignal = guarded(undefined, () => {
-    // A second signal finds no listener, and has its default effect.
-    this.#forgetSignals();
-    inBackground(this.stop());
-  });
-
-  #forgetSignals(): void {
-    process.off("SIGTERM", this.#onSignal).off("SIGINT", this.#onSignal);
+  protected get inFlight(): number {
+    return this.#inFlight;
   }
 
   #options(where: Partial<BunServeOptions>): BunServeOptions {
@@ -154,24 +123,22 @@ class Listener implements Server {
     return respond(exchange, sent, this);
   }
 
-  async #stop(): Promise<number> {
-    this.stopping = true;
-    this.app.drain();
-    this.#forgetSignals();
-    logListener("info", `stopping, with ${this.#inFlight} requests in flight`);
+  protected async drain(drainMs: number): Promise<number> {
     // Each resolves once its last connection is closed, which one without requests delays.
     for (const server of this.#servers) inBackground(server.stop());
     this.eventStreams.end();
     this.open.stop();
     const isQuiet = () => this.#inFlight === 0 && this.open.size === 0;
     const isOver = () => isQuiet() && this.#servers.every(({ pendingRequests }) => pendingRequests === 0);
-    await until(isOver, this.#limits.drainMs);
+    await until(isOver, drainMs);
     const cut = this.#inFlight + this.streams + this.open.size;
     this.cutting = true;
     await Promise.all(this.#servers.map((server) => server.stop(true)));
-    this.deadlines.stop();
-    await this.app.flush?.();
-    logStopped(cut, this.#limits.drainMs);
     return cut;
   }
 }
+
+const stopSignals: StopSignals = {
+  listen: (act) => process.once("SIGTERM", act).once("SIGINT", act),
+  forget: (act) => process.off("SIGTERM", act).off("SIGINT", act),
+};

@@ -162,16 +162,9 @@ let sink: Sink | undefined;
 
 function makeSink(): Sink {
   const fd = ownDescriptor();
-  const encoder = new TextEncoder();
-  const asleep = new Int32Array(new SharedArrayBuffer(4));
   const made = batch({
     format: isatty(2) ? "pretty" : "json",
-    room: (bytes) => new Uint8Array(bytes),
-    encode: (text, into, at) => encoder.encodeInto(text, into.subarray(at)).written,
     write: (bytes) => writeSync(fd, bytes),
-    pause: (ms) => {
-      Atomics.wait(asleep, 0, 0, ms);
-    },
   });
   process.once("exit", made.finish);
   return made;

@@ -1,10 +1,11 @@
 /** `usher-http/deno`: serves on `Deno.serve`. */
-import { guarded, inBackground } from "../../src/logging/raised.ts";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
-import { OpenSockets, Stopping, until } from "../../src/server/lifecycle.ts";
+import { OpenSockets, until } from "../../src/server/lifecycle.ts";
+import { Listener } from "../../src/server/listener.ts";
+import type { ListenAddress } from "../../src/server/listener.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
-import { logListener, sayReported, logStopped } from "../../src/app/failures.ts";
+import { logListener, sayReported } from "../../src/app/failures.ts";
 import { Deferred, isPending } from "../../src/deferred.ts";
 import type { MaybePromise } from "../../src/deferred.ts";
 import { limitsOf } from "../../src/server/options.ts";
@@ -12,13 +13,13 @@ import type { Limits, ServeOptions, Server } from "../../src/server/options.ts";
 import { refuse, refusedLength, refusedTarget } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
 import { cut } from "../../src/server/stream.ts";
-import { Deadlines, holdsNothing } from "../../src/server/deadlines.ts";
+import { holdsNothing } from "../../src/server/deadlines.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { DenoExchange, targetOf } from "./exchange.ts";
 import { InFlight, Pending, Serving, respond } from "./respond.ts";
 import type { Cuttable, Untaken } from "./respond.ts";
-import { StopSignals, listen, stderrSink, warningsFor } from "./listen.ts";
+import { listen, stderrSink, stopSignals, warningsFor } from "./listen.ts";
 import type { DenoRuntime, DenoServeOptions, ServeInfo } from "./runtime.ts";
 import { afterLooks } from "./socket.ts";
 
@@ -40,15 +41,13 @@ declare const Deno: DenoRuntime;
  */
 export async function serve(routes: readonly Route[], options: ServeOptions = {}): Promise<Server> {
   const limits = limitsOf(options);
-  const listener = new Listener(make(routes, options), limits, options.maxHeaderBytes);
+  const listener = new DenoListener(make(routes, options), limits, options.maxHeaderBytes);
   useSink(stderrSink());
   await listener.start(warningsFor(options));
   return listener;
 }
 
-class Listener implements Server {
-  readonly app: App;
-  readonly deadlines: Deadlines;
+class DenoListener extends Listener {
   // Up to 2.9.5 Deno never frees a pending read of a body that is given up. In one piece that costs the received bytes and 6
   // KB, as a stream 70 KB.
   readonly pieceBytes = 16_384;
@@ -60,49 +59,26 @@ class Listener implements Server {
   readonly open: OpenSockets = new OpenSockets();
   readonly untaken: InFlight<Untaken> = new InFlight();
   readonly #pending: InFlight<Pending> = new InFlight();
-  readonly #limits: Limits;
   /** Only if the application sets it. */
   readonly #maxHeaderBytes: number | undefined;
-  readonly #signals = new StopSignals(
-    guarded(undefined, () => {
-      this.#isSignalled = true;
-      inBackground(this.stop());
-    }),
-  );
-  #isSignalled = false;
   #servers: readonly Serving[] = [];
-  readonly #stopping = new Stopping(() => this.#stop());
-  stopping = false;
-  port = 0;
-  url = "";
 
   constructor(app: App, limits: Limits, maxHeaderBytes: number | undefined) {
-    this.app = app;
-    this.#limits = limits;
+    super(app, limits, stopSignals);
     this.#maxHeaderBytes = maxHeaderBytes;
-    this.deadlines = new Deadlines(limits);
     this.socket = limits.socket;
     this.sendTimeoutMs = limits.sendTimeoutMs;
   }
 
-  async start(warnings: readonly string[]): Promise<void> {
+  protected async listen(): Promise<ListenAddress> {
     const serveAt = (where: Partial<DenoServeOptions>) => new Serving({ ...where, ...hooks }, this.#answer);
-    const { servers, port, url, bound } = await listen(this.#limits, serveAt);
+    const { servers, ...bound } = await listen(this.limits, serveAt);
     this.#servers = servers;
-    this.port = port;
-    this.url = url;
-    if (this.#limits.signals) this.#signals.listen();
-    this.deadlines.start();
-    logListener("info", `listening on ${url} (${bound})`);
-    for (const warning of warnings) logListener("warn", warning);
+    return bound;
   }
 
-  get stopped(): Promise<number> {
-    return this.#stopping.stopped;
-  }
-
-  stop(): Promise<number> {
-    return this.#stopping.begin();
+  protected get inFlight(): number {
+    return this.#pending.size;
   }
 
   readonly #answer = (request: Request, info: ServeInfo): Response | Promise<Response> => {
@@ -142,36 +118,28 @@ class Listener implements Server {
   }
 
   #refused(request: Request): RefusedHead | undefined {
-    const refused = refusedTarget(request, this.#limits.maxHeaderBytes);
+    const refused = refusedTarget(request, this.limits.maxHeaderBytes);
     if (refused !== undefined || this.#maxHeaderBytes === undefined) return refused;
     return refusedLength(request, this.#maxHeaderBytes);
   }
 
-  async #stop(): Promise<number> {
-    const { drainMs } = this.#limits;
+  protected async drain(drainMs: number): Promise<number> {
     const end = performance.now() + drainMs;
-    this.stopping = true;
-    this.app.drain();
-    this.#signals.forget();
-    logListener("info", `stopping, with ${this.#pending.size} requests in flight`);
     this.eventStreams.cutAll();
     this.open.stop();
     const isFree = await until(() => !this.#isHeld, drainMs);
     if (isFree) for (const server of this.#servers) server.shutdown();
-    const isOver = (): boolean => this.#servers.every((server) => server.isOver);
-    await until(isOver, end - performance.now());
+    await until(this.#isOver, end - performance.now());
     const unanswered = this.#cut();
     // Pending responses are sent first, if the client reads them.
-    await until(isOver, partingMs);
+    await until(this.#isOver, partingMs);
     for (const server of this.#servers) server.abort();
-    await until(isOver, partingMs);
+    await until(this.#isOver, partingMs);
     for (const server of this.#servers) server.unref();
-    this.deadlines.stop();
-    await this.app.flush?.();
-    logStopped(unanswered, drainMs);
-    if (!isOver() || this.unread > 0) this.#letGo();
     return unanswered;
   }
+
+  readonly #isOver = (): boolean => this.#servers.every((server) => server.isOver);
 
   /**
    * Whether something must end before Deno refuses new connections. After that Deno drops bodies that still arrive and
@@ -190,9 +158,10 @@ class Listener implements Server {
    * Ends the process although a client holds a connection: Deno does not end a read of its body, which keeps the process
    * alive.
    */
-  #letGo(): void {
-    const { drainMs } = this.#limits;
-    if (!this.#isSignalled) {
+  protected override afterStop(): void {
+    if (this.#isOver() && this.unread === 0) return;
+    const { drainMs } = this.limits;
+    if (!this.isSignalled) {
       logListener("warn", `${held}: the process ends once they go, or by Deno.exit()`);
       return;
     }

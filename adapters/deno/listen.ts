@@ -1,6 +1,7 @@
 import { batch } from "../../src/logging/writer.ts";
 import type { Sink } from "../../src/logging/writer.ts";
 import { isTaken, listenAt } from "../../src/server/options.ts";
+import type { StopSignals } from "../../src/server/listener.ts";
 import type { Limits, ServeOptions } from "../../src/server/options.ts";
 import type { Serving } from "./respond.ts";
 import type { DenoRuntime, DenoServeOptions, Signal } from "./runtime.ts";
@@ -68,33 +69,21 @@ export function warningsFor(options: ServeOptions): readonly string[] {
   return warnings;
 }
 
-/** Handles a stop signal once: the next one has its default effect. */
-export class StopSignals {
-  // On Windows Deno supports no other.
-  readonly #signals: readonly Signal[] = Deno.build.os === "windows" ? ["SIGINT"] : ["SIGTERM", "SIGINT"];
-  readonly #act: () => void;
-  #isListening = false;
+// On Windows Deno supports no other.
+const signals = (): readonly Signal[] => (Deno.build.os === "windows" ? ["SIGINT"] : ["SIGTERM", "SIGINT"]);
+/** What listens now: Deno throws for a listener that it does not have. */
+const listening = new Set<() => void>();
 
-  constructor(act: () => void) {
-    this.#act = act;
-  }
-
-  listen(): void {
-    this.#isListening = true;
-    for (const signal of this.#signals) Deno.addSignalListener(signal, this.#on);
-  }
-
-  forget(): void {
-    if (!this.#isListening) return;
-    this.#isListening = false;
-    for (const signal of this.#signals) Deno.removeSignalListener(signal, this.#on);
-  }
-
-  readonly #on = (): void => {
-    this.forget();
-    this.#act();
-  };
-}
+export const stopSignals: StopSignals = {
+  listen: (act) => {
+    listening.add(act);
+    for (const signal of signals()) Deno.addSignalListener(signal, act);
+  },
+  forget: (act) => {
+    if (!listening.delete(act)) return;
+    for (const signal of signals()) Deno.removeSignalListener(signal, act);
+  },
+};
 
 declare function addEventListener(type: "unload" | "error" | "unhandledrejection", listener: () => void): void;
 
@@ -107,17 +96,10 @@ export function stderrSink(): Sink {
 let sink: Sink | undefined;
 
 function makeSink(): Sink {
-  const encoder = new TextEncoder();
-  const asleep = new Int32Array(new SharedArrayBuffer(4));
   const made = batch({
     format: Deno.stderr.isTerminal() ? "pretty" : "json",
-    room: (bytes) => new Uint8Array(bytes),
-    encode: (text, into, at) => encoder.encodeInto(text, into.subarray(at)).written,
     // Deno has no non-blocking write to a pipe, and no permission to open one again.
     write: (bytes) => Deno.stderr.writeSync(bytes),
-    pause: (ms) => {
-      Atomics.wait(asleep, 0, 0, ms);
-    },
   });
   addEventListener("unload", made.finish);
   // An uncaught error ends a process without an `unload`.

@@ -4,14 +4,14 @@ import type { IncomingMessage, Server as HttpServer } from "node:http";
 import type { Socket } from "node:net";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
-import { logListener, sayReported, logStopped } from "../../src/app/failures.ts";
-import { Stopping } from "../../src/server/lifecycle.ts";
+import { sayReported } from "../../src/app/failures.ts";
+import { Listener } from "../../src/server/listener.ts";
+import type { ListenAddress, StopSignals } from "../../src/server/listener.ts";
 import { limitsOf } from "../../src/server/options.ts";
 import type { Limits, ServeOptions, Server } from "../../src/server/options.ts";
 import { refusedConnect } from "../../src/server/bad-request.ts";
-import { Deadlines } from "../../src/server/deadlines.ts";
 import { measureConnections } from "../../src/telemetry/measure.ts";
-import { attempt, guarded, inBackground } from "../../src/logging/raised.ts";
+import { attempt, guarded } from "../../src/logging/raised.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { RequestHandler } from "./handler.ts";
@@ -41,15 +41,12 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
   const limits = limitsOf(options);
   const app = make(routes, options);
   useSink(stderrSink());
-  const listener = new Listener(app, limits);
+  const listener = new NodeListener(app, limits);
   await listener.start();
   return listener;
 }
 
-class Listener implements Server {
-  readonly app: App;
-  readonly #limits: Limits;
-  readonly #deadlines: Deadlines;
+class NodeListener extends Listener {
   readonly #connections: Connections;
   readonly #handler: RequestHandler;
   readonly #limitLog: ConnectionLimitLog;
@@ -57,54 +54,31 @@ class Listener implements Server {
   #endMeasuring: (() => void) | undefined = undefined;
   /** Undefined for an app without WebSockets and takeovers. */
   #upgrades: Upgrades | undefined = undefined;
-  readonly #stopping = new Stopping(() => this.#stop());
-  port = 0;
-  url = "";
 
   constructor(app: App, limits: Limits) {
+    super(app, limits, stopSignals);
     const { sendTimeoutMs, idleTimeoutMs, socket } = limits;
-    const deadlines = new Deadlines(limits);
-    this.app = app;
-    this.#limits = limits;
-    this.#deadlines = deadlines;
     this.#connections = new Connections({ sendTimeoutMs, idleTimeoutMs, unixPath: socket });
     this.#limitLog = new ConnectionLimitLog(limits.maxConnections);
-    this.#handler = new RequestHandler(app, deadlines, sendTimeoutMs, this.#connections);
+    this.#handler = new RequestHandler(app, this.deadlines, sendTimeoutMs, this.#connections);
   }
 
-  async start(): Promise<void> {
+  protected async listen(): Promise<ListenAddress> {
     this.#upgrades = await Upgrades.of(this.#handler);
-    const { servers, port, url, bound } = await listen(this.#limits, () => this.#server());
+    const { servers, ...bound } = await listen(this.limits, () => this.#server());
     this.#servers = servers;
     // The system may refuse a connection because memory or file descriptors run out, and accept the next one.
     for (const server of servers) server.on("error", sayReported);
-    this.port = port;
-    this.url = url;
-    if (this.#limits.signals) {
-      process.once("SIGTERM", this.#onSignal);
-      process.once("SIGINT", this.#onSignal);
-    }
-    this.#deadlines.start();
     this.#endMeasuring = measureConnections(() => this.#connections.size);
-    logListener("info", `listening on ${url} (${bound})`);
+    return bound;
   }
 
-  get stopped(): Promise<number> {
-    return this.#stopping.stopped;
+  protected get inFlight(): number {
+    return this.#handler.inFlight;
   }
-
-  stop(): Promise<number> {
-    return this.#stopping.begin();
-  }
-
-  readonly #onSignal: () => void = guarded(undefined, () => {
-    // A second signal finds no listener, and has its default effect.
-    process.off("SIGTERM", this.#onSignal).off("SIGINT", this.#onSignal);
-    inBackground(this.stop());
-  });
 
   #server(): HttpServer {
-    const { maxHeaderBytes, headTimeoutMs, idleTimeoutMs, maxConnections } = this.#limits;
+    const { maxHeaderBytes, headTimeoutMs, idleTimeoutMs, maxConnections } = this.limits;
     const upgrades = this.#upgrades;
     const server = createServer({
       // Node before 24.9 does not know this option and hands over every upgrade request.
@@ -138,7 +112,7 @@ class Listener implements Server {
   #addListeners(server: HttpServer): void {
     const handler = this.#handler;
     const upgrades = this.#upgrades;
-    const { sendTimeoutMs } = this.#limits;
+    const { sendTimeoutMs } = this.limits;
     // Past the limit Node closes a connection before it makes a socket.
     server.on(
       "drop",
@@ -161,7 +135,7 @@ class Listener implements Server {
       attempt(request.socket, () => this.#answerConnect(request, head));
     });
     server.on("clientError", (error, socket) => {
-      attempt(socket, () => refuseHead(error, socket as Socket, this.#deadlines));
+      attempt(socket, () => refuseHead(error, socket as Socket, this.deadlines));
     });
     server.on("timeout", (socket) => attempt(socket, () => timedOut(socket, sendTimeoutMs)));
   }
@@ -169,7 +143,7 @@ class Listener implements Server {
   #connect(socket: Socket): void {
     // A connection that was handed over and back is watched already.
     if (isWatched(socket)) return;
-    if (this.#connections.size < this.#limits.maxConnections) this.#connections.watch(socket);
+    if (this.#connections.size < this.limits.maxConnections) this.#connections.watch(socket);
     else {
       this.#limitLog.closed();
       socket.destroy();
@@ -182,21 +156,17 @@ class Listener implements Server {
     const connection = this.#connections.of(socket);
     // The connection is being closed already.
     if (connection.closing || connection.fault !== undefined) return;
-    inTurn(connection, head, this.#limits.sendTimeoutMs, () => {
-      const response = lastResponse(request, socket, this.#deadlines);
+    inTurn(connection, head, this.limits.sendTimeoutMs, () => {
+      const response = lastResponse(request, socket, this.deadlines);
       const refused = refusedConnect(request.url as string);
       if (refused === undefined) this.#handler.answer(request, response, false);
-      else refuseRequest(refused, response, this.#deadlines);
+      else refuseRequest(refused, response, this.deadlines);
     });
   }
 
-  async #stop(): Promise<number> {
-    const { drainMs } = this.#limits;
+  protected async drain(drainMs: number): Promise<number> {
     const handler = this.#handler;
     handler.stopping = true;
-    this.app.drain();
-    process.off("SIGTERM", this.#onSignal).off("SIGINT", this.#onSignal);
-    logListener("info", `stopping, with ${handler.inFlight} requests in flight`);
     const closed = Promise.all(this.#servers.map(closeServer));
     this.#connections.closeIdle();
     handler.endEventStreams();
@@ -214,13 +184,15 @@ class Listener implements Server {
     this.#connections.closeAll();
     await closed;
     this.#endMeasuring?.();
-    this.#deadlines.stop();
     this.#limitLog.stop();
-    await this.app.flush?.();
-    logStopped(cut, drainMs);
     return cut;
   }
 }
+
+const stopSignals: StopSignals = {
+  listen: (act) => process.once("SIGTERM", act).once("SIGINT", act),
+  forget: (act) => process.off("SIGTERM", act).off("SIGINT", act),
+};
 
 function mayUpgrade(upgrades: Upgrades, request: IncomingMessage): boolean {
   let may = false;

@@ -128,15 +128,11 @@ let sink: Sink | undefined;
 
 function makeSink(): Sink {
   const fd = ownDescriptor();
-  const asleep = new Int32Array(new SharedArrayBuffer(4));
   const made = batch({
     format: isatty(2) ? "pretty" : "json",
     room: (bytes) => Buffer.allocUnsafeSlow(bytes),
     encode: (text, into, at) => (into as Buffer).write(text, at),
     write: (bytes) => writeSync(fd, bytes),
-    pause: (ms) => {
-      Atomics.wait(asleep, 0, 0, ms);
-    },
   });
   process.once("exit", made.finish);
   return made;

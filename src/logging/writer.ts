@@ -146,17 +146,20 @@ const lastMs = 5000;
 /** A runtime's way to write bytes. */
 interface Outlet {
   readonly format: Format;
-  /** A buffer of the kind that {@link encode} writes to fastest. */
-  room(bytes: number): Uint8Array;
-  /** Writes a text as UTF-8 into such a buffer, which is large enough. Returns the number of bytes. */
-  encode(text: string, into: Uint8Array, at: number): number;
+  /** A buffer of the kind that `encode` writes to fastest: a plain `Uint8Array` unless set. */
+  readonly room?: (bytes: number) => Uint8Array;
+  /**
+   * Writes a text as UTF-8 into such a buffer, which is large enough, and returns the number of bytes: by a `TextEncoder` unless
+   * set.
+   */
+  readonly encode?: (text: string, into: Uint8Array, at: number) => number;
   /**
    * Writes without blocking and returns how many bytes were taken: 0 without room, or for `EAGAIN` and a full disk, which
    * may be thrown. Throws any other error where the destination is gone.
    */
   write(bytes: Uint8Array): number;
-  /** Blocks for a time, when the process ends. */
-  pause(ms: number): void;
+  /** Blocks for a time, when the process ends: by `Atomics.wait` unless set. */
+  readonly pause?: (ms: number) => unknown;
 }
 
 /** A sink that writes many lines at once. */
@@ -170,12 +173,23 @@ interface Batch extends Sink {
  * within 10 ms, or as soon as the reader takes them. Beyond 16 MiB lines are dropped, and one line gives their number.
  */
 export function batch(outlet: Outlet): Batch {
-  const lines = new LineBuffer(outlet);
+  const lines = new LineBuffer({ ...platformOutlet(), ...outlet });
   return { format: outlet.format, write: (line) => lines.add(line), finish: () => lines.finish() };
 }
 
+/** The parts of an outlet that every platform has. */
+function platformOutlet(): Required<Pick<Outlet, "room" | "encode" | "pause">> {
+  const encoder = new TextEncoder();
+  const asleep = new Int32Array(new SharedArrayBuffer(4));
+  return {
+    room: (bytes) => new Uint8Array(bytes),
+    encode: (text, into, at) => encoder.encodeInto(text, into.subarray(at)).written,
+    pause: (ms) => Atomics.wait(asleep, 0, 0, ms),
+  };
+}
+
 class LineBuffer {
-  readonly #outlet: Outlet;
+  readonly #outlet: Required<Outlet>;
   /** The newest lines. */
   readonly #piece: Uint8Array;
   #length = 0;
@@ -185,7 +199,7 @@ class LineBuffer {
   #dropped = 0;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  constructor(outlet: Outlet) {
+  constructor(outlet: Required<Outlet>) {
     this.#outlet = outlet;
     this.#piece = outlet.room(pieceBytes);
   }
@@ -290,7 +304,7 @@ class LineBuffer {
 const newline = 0x0a;
 
 /** The number of bytes that were taken. */
-function taken(outlet: Outlet, bytes: Uint8Array): number {
+function taken(outlet: Pick<Outlet, "write">, bytes: Uint8Array): number {
   try {
     return outlet.write(bytes);
   } catch (error) {

@@ -18,27 +18,6 @@ export async function until(isTrue: () => boolean, ms: number): Promise<boolean>
   return true;
 }
 
-/** The stop of a server. It happens once, however often it is requested, and any code can await it. */
-export class Stopping {
-  readonly stopped: Promise<number>;
-  readonly #end: () => void;
-  #begun = false;
-
-  constructor(stop: () => Promise<number>) {
-    let end = (): void => {};
-    this.stopped = new Promise((resolve) => {
-      end = () => resolve(stop());
-    });
-    this.#end = end;
-  }
-
-  begin(): Promise<number> {
-    if (!this.#begun) this.#end();
-    this.#begun = true;
-    return this.stopped;
-  }
-}
-
 /** The open event streams, which end when the server or its app stops. */
 export class EventStreams {
   readonly #open = new Set<PulledStream>();

@@ -1,0 +1,96 @@
+import type { App } from "../app/app.ts";
+import { logListener, logStopped } from "../app/failures.ts";
+import { guarded, inBackground } from "../logging/raised.ts";
+import { Deadlines } from "./deadlines.ts";
+import type { Limits, Server } from "./options.ts";
+
+/** The address that a listener is bound to. */
+export interface ListenAddress {
+  /** 0 on a Unix socket. */
+  readonly port: number;
+  readonly url: string;
+  /** The addresses, for the log. */
+  readonly bound: string;
+}
+
+/** The signals of a runtime that ask a process to stop. */
+export interface StopSignals {
+  readonly listen: (act: () => void) => unknown;
+  readonly forget: (act: () => void) => unknown;
+}
+
+/** The life of a server on any runtime: start, stop signals, drain, stop. An adapter listens and drains. */
+export abstract class Listener implements Server {
+  readonly app: App;
+  readonly deadlines: Deadlines;
+  port = 0;
+  url = "";
+  stopping = false;
+  readonly stopped: Promise<number>;
+  /** Whether a signal asked for the stop. */
+  protected isSignalled = false;
+  protected readonly limits: Limits;
+  readonly #signals: StopSignals;
+  #beginStop: () => void = () => {};
+
+  protected constructor(app: App, limits: Limits, signals: StopSignals) {
+    this.app = app;
+    this.limits = limits;
+    this.deadlines = new Deadlines(limits);
+    this.#signals = signals;
+    this.stopped = new Promise((resolve) => {
+      this.#beginStop = () => resolve(this.#stop());
+    });
+  }
+
+  /** @param warnings What the runtime does not do as the options say. */
+  async start(warnings: readonly string[] = []): Promise<void> {
+    const { port, url, bound } = await this.listen();
+    this.port = port;
+    this.url = url;
+    if (this.limits.signals) this.#signals.listen(this.#onSignal);
+    this.deadlines.start();
+    logListener("info", `listening on ${url} (${bound})`);
+    for (const warning of warnings) logListener("warn", warning);
+  }
+
+  /** Stops once, however often it is called. */
+  stop(): Promise<number> {
+    this.#beginStop();
+    this.#beginStop = () => {};
+    return this.stopped;
+  }
+
+  /** Opens the listening sockets. */
+  protected abstract listen(): Promise<ListenAddress>;
+
+  /** The number of requests without a response. */
+  protected abstract get inFlight(): number;
+
+  /** Refuses new requests, waits at most `drainMs` for those in flight, and cuts the rest. Resolves with their number. */
+  protected abstract drain(drainMs: number): Promise<number>;
+
+  /** Called once the server has stopped. */
+  protected afterStop(): void {}
+
+  readonly #onSignal: () => void = guarded(undefined, () => {
+    this.isSignalled = true;
+    // A second signal finds no listener, and has its default effect.
+    this.#signals.forget(this.#onSignal);
+    inBackground(this.stop());
+  });
+
+  async #stop(): Promise<number> {
+    const { drainMs } = this.limits;
+    this.stopping = true;
+    this.app.drain();
+    this.#signals.forget(this.#onSignal);
+    logListener("info", `stopping, with ${this.inFlight} requests in flight`);
+    const cut = await this.drain(drainMs);
+    this.deadlines.stop();
+    await this.app.flush?.();
+    logStopped(cut, drainMs);
+    this.afterStop();
+    return cut;
+  }
+}
