@@ -87,12 +87,12 @@ function importsOf(file, text) {
       return request ? [{ specifier: request.value, kind: kindOf(entries), line: lineAt(start) }] : [];
     }),
     ...dynamicImports.map(({ start, moduleRequest }) => {
-      const asked = text
+      const argument = text
         .slice(moduleRequest.start, moduleRequest.end)
         .replace(/\/\*.*?\*\//g, "")
         .trim();
       // A package that bundlers must not follow is a constant.
-      const specifier = /^["']/.test(asked) ? asked.slice(1, -1) : constantOf(text, asked);
+      const specifier = /^["']/.test(argument) ? argument.slice(1, -1) : constantOf(text, argument);
       return { specifier, kind: "loaded", line: lineAt(start) };
     }),
   ];

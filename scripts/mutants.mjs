@@ -1,8 +1,9 @@
 /**
- * A small mutation run: `npm run mutants -- [--sample 80] [--seed 1] [--minutes 20] [--in src/events] [--map] [--workers 2]`.
- * In a copy of the working tree it removes statements that clean up, or inverts the conditions that guard them, one at a
- * time, and runs the tests that reach the place. It prints the changes that no test noticed. `--map` records again which
- * tests reach which place.
+ * A small mutation run: `npm run mutants -- [--sample 80] [--seed 1] [--minutes 20] [--in src/events] [--map] [--workers
+ * 2]`.
+ * In a copy of the working tree it removes statements that clean up, or inverts the conditions that guard them. After each
+ * one it runs the tests that reach the place, and prints the changes that no test noticed. `--map` records again which tests
+ * reach which place.
  */
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -5,7 +5,7 @@ import { store } from "./store.ts";
 import type { Change, Store } from "./store.ts";
 
 /** The most orders that a new client gets: as many as the page shows. */
-const mostOrders = 100;
+const maxOrders = 100;
 
 const Listed = Event.json("list", v.object({ orders: v.array(Order) }));
 const Placed = Event.json("placed", Order);
@@ -47,7 +47,7 @@ export const followOrders = get(
 async function eventsAfter(known: number | undefined, store: Store) {
   const changes = await store.changesAfter(known);
   if (changes !== undefined) return { events: changes.map(eventOf), number: changes.at(-1)?.number ?? known };
-  const { orders, number } = await store.newest(mostOrders);
+  const { orders, number } = await store.newest(maxOrders);
   return { events: [Event.make(Listed, { orders: [...orders] }, { id: `${number}` })], number };
 }
 

@@ -4,14 +4,14 @@ import { soldOut } from "./order.ts";
 import { readOrders } from "./read-orders.ts";
 import { store } from "./store.ts";
 
-const mostBytes = 10 * 1024 * 1024;
+const maxBytes = 10 * 1024 * 1024;
 
 /** The limit of a body in bytes: the largest file and the form around it. */
-export const maxBody = mostBytes + 16 * 1024;
+export const maxBody = maxBytes + 16 * 1024;
 
 /** The orders of a CSV file, or all of its problems. */
 const newOrders = Dep.join({ file: Form.File.required("orders") }, ({ file }) => {
-  if (file.content.length > mostBytes) return refuse(Refusal.tooLarge);
+  if (file.content.length > maxBytes) return refuse(Refusal.tooLarge);
   const text = textOf(file.content);
   if (text === undefined) return Dep.problem({ at: "form.orders", code: "malformed", message: "This is not text." });
   const read = readOrders(text, "form.orders");

@@ -5,7 +5,7 @@ import type { Row } from "./csv.ts";
 import type { NewOrder } from "./order.ts";
 
 // An answer lists at most 1,000 problems: these, and one that says that there are more.
-const mostProblems = 999;
+const maxProblems = 999;
 
 /**
  * Reads the orders of a CSV file: the header `item,quantity`, then one order on each line. A problem's place has the line
@@ -26,7 +26,7 @@ export function readOrders(text: string, at: string): Result<readonly NewOrder[]
     const read = readOrder(row, `${at}[${row.line}]`);
     if (read.ok) orders.push(read.value);
     else problems.push(...read.error);
-    if (problems.length < mostProblems) continue;
+    if (problems.length < maxProblems) continue;
     problems.push(problem(at, "too_many", "This has more problems than are told."));
     break;
   }

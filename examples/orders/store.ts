@@ -40,7 +40,7 @@ export interface Store {
 
 export const store = Dep.ofResource<Store>("store");
 
-const mostChanges = 1000;
+const maxChanges = 1000;
 
 /** A store in memory, for tests and runtimes without a database. It keeps the last thousand changes. */
 export function memoryStore(): Store {
@@ -59,7 +59,7 @@ export function memoryStore(): Store {
   };
   const changed = (what: Change["what"], orders: readonly Order[]): void => {
     for (const order of orders) changes.push({ number: ++lastNumber, what, order });
-    changes.splice(0, Math.max(0, changes.length - mostChanges));
+    changes.splice(0, Math.max(0, changes.length - maxChanges));
     news.publish("orders", Event.comment("more"));
   };
   return {

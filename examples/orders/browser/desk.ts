@@ -20,12 +20,12 @@ async function placeOne(): Promise<void> {
   const open = await opened();
   if (open === undefined) return show(outcome, "wrong", "Nothing was placed: there is no connection. Try again.");
   open.send(input.value);
-  const said = await next(open, "message");
-  if (said === undefined) {
+  const message = await next(open, "message");
+  if (message === undefined) {
     const cut = "The connection was cut before there was an answer. See above whether the order was placed.";
     return show(outcome, "wrong", cut);
   }
-  const answer = JSON.parse(said.data) as Said;
+  const answer = JSON.parse(message.data) as Said;
   if ("error" in answer) return show(outcome, "wrong", `Nothing was placed. ${answer.message}`);
   show(outcome, "placed", `Order ${answer.id}: ${answer.quantity} ${answer.item}`);
   form.reset();
