@@ -1,33 +1,18 @@
 /** WebSockets over `node:http` and `ws` (contract 4.3; facts 7; rows WS). */
 import * as v from "valibot";
-import { connect } from "node:net";
-import type { Socket as NetSocket } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
-import { WebSocket } from "ws";
-import {
-  Broadcast,
-  Path,
-  Refusal,
-  Returns,
-  Socket,
-  clientGone,
-  get,
-  refuse,
-  setCookie,
-  Cookie,
-  Codec,
-} from "usher-http";
+import { describe, expect, it } from "vitest";
+import { Path, Refusal, Returns, Socket, get, refuse, setCookie, Cookie, Codec } from "usher-http";
 import type { Route, SocketHandler } from "usher-http";
-import type { ServeOptions } from "usher-http/node";
 import { lines, messages } from "../../support/logs.ts";
-import { gate, start } from "../../support/node-server.ts";
-import { RawClient, turns } from "../../support/raw-client.ts";
+import { start } from "../../support/node-server.ts";
+import { RawClient } from "../../support/raw-client.ts";
 import { eventually } from "../../support/eventually.ts";
+import { bytes, handshake, open, framed, frame } from "./open-sockets.ts";
 
 const Line = v.object({ text: v.string() });
 const lined = Socket.protocol({ client: Socket.json(Line), server: Socket.json(Line) });
 const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
-const bytes = Socket.protocol({ client: Socket.binary, server: Socket.binary });
+
 const chat = Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: "chat" });
 
 const echo = get(Path.of("echo"), { returns: Returns.websocket(lined) }, () => async (socket) => {
@@ -41,96 +26,6 @@ const speaking = (handler: SocketHandler<string, string>, maxMessage = 1_048_576
 const echoText = speaking(async (socket) => {
   for await (const text of socket) await socket.send(text);
 });
-
-const handshake = [
-  "upgrade: websocket",
-  "connection: Upgrade",
-  "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
-  "sec-websocket-version: 13",
-];
-
-/** A client of the platform's kind, and what it hears. */
-async function open(routes: readonly Route[], path: string, options: ServeOptions = {}, protocols: string[] = []) {
-  const server = await start(routes, options);
-  const client = new WebSocket(`ws://127.0.0.1:${server.port}${path}`, protocols);
-  const heard: (string | Buffer)[] = [];
-  const closed = gate<readonly [code: number, reason: string]>();
-  const opened = gate();
-  client.on("open", () => opened.open());
-  client.on("message", (data, isBinary) => heard.push(isBinary ? (data as Buffer) : String(data)));
-  client.on("close", (code, reason) => closed.open([code, reason.toString()]));
-  client.on("error", () => {});
-  return { server, client, heard, opened: opened.passed, closed: closed.passed };
-}
-
-/** A client of frames, past its handshake. */
-class Frames {
-  readonly socket: NetSocket;
-  #bytes = Buffer.alloc(0);
-  #isClosed = false;
-  #wake = (): void => {};
-
-  constructor(port: number) {
-    this.socket = connect({ port, host: "127.0.0.1" });
-    this.socket.on("data", (part: Buffer) => {
-      this.#bytes = Buffer.concat([this.#bytes, part]);
-      this.#wake();
-    });
-    this.socket.on("error", () => {});
-    this.socket.on("close", () => {
-      this.#isClosed = true;
-      this.#wake();
-    });
-  }
-
-  send(bytes: Buffer | string): this {
-    this.socket.write(bytes);
-    return this;
-  }
-
-  /** The next bytes that came, so many of them. */
-  async bytes(length: number): Promise<Buffer> {
-    await this.#until(() => this.#bytes.length >= length);
-    const taken = this.#bytes.subarray(0, length);
-    this.#bytes = this.#bytes.subarray(length);
-    return taken;
-  }
-
-  async head(): Promise<string> {
-    await this.#until(() => this.#bytes.includes("\r\n\r\n"));
-    return (await this.bytes(this.#bytes.indexOf("\r\n\r\n") + 4)).toString();
-  }
-
-  closed(): Promise<void> {
-    return this.#until(() => this.#isClosed);
-  }
-
-  async #until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) {
-      if (this.#isClosed) throw new Error(`closed, with ${this.#bytes.toString("hex")} left`);
-      await new Promise<void>((resolve) => (this.#wake = resolve));
-    }
-  }
-}
-
-const clients: Frames[] = [];
-afterEach(() => {
-  for (const { socket } of clients.splice(0)) socket.destroy();
-});
-
-async function framed(routes: readonly Route[], path: string, options: ServeOptions = {}) {
-  const server = await start(routes, options);
-  const client = new Frames(server.port);
-  clients.push(client);
-  client.send(`GET ${path} HTTP/1.1\r\nhost: a\r\n${handshake.join("\r\n")}\r\n\r\n`);
-  return { server, client, head: (await client.head()).split("\r\n") };
-}
-
-/** A frame as a client sends it, masked with zeros. */
-function frame(first: number, payload: Buffer | string = ""): Buffer {
-  const bytes = Buffer.from(payload);
-  return Buffer.concat([Buffer.from([first, 0x80 | bytes.length, 0, 0, 0, 0]), bytes]);
-}
 
 describe("a handshake", () => {
   it("WS-01 is answered with what proves it was read, and with the request's id", async () => {
@@ -296,164 +191,5 @@ describe("a socket: limits and faults", () => {
     expect(await client.bytes(2)).toEqual(Buffer.from([0x89, 0]));
     await client.closed();
     await eventually(() => expect(messages("info").at(-1)).toBe("socket on /s ended: lost: nothing heard for 0.06s"));
-  });
-});
-
-describe("a socket: a client that goes", () => {
-  it("tells its handler of a client that vanished", async () => {
-    const ended = gate<unknown>();
-    const hears = speaking(async (socket) => {
-      const received = await socket.receive();
-      ended.open(received.ok ? undefined : received.error);
-    });
-    const { client } = await framed([hears], "/s");
-    client.socket.resetAndDestroy();
-    expect(await ended.passed).toEqual({ kind: "lost", detail: expect.any(String) });
-  });
-
-  it.each(["destroy", "resetAndDestroy"] as const)(
-    "notices that a client went whose messages nobody takes: by %s",
-    async (how) => {
-      const [speaks, gone] = [gate(), gate()];
-      const deaf = get(
-        Path.of("s"),
-        { inputs: { clientGone }, returns: Returns.websocket(texts, { keepAliveMs: 50 }) },
-        ({ clientGone }) =>
-          () => {
-            clientGone.addEventListener("abort", () => gone.open());
-            speaks.open();
-            return gone.passed;
-          },
-      );
-      const { server, client } = await framed([deaf], "/s");
-      await speaks.passed;
-      // One that waits for its handler, and one that waits to be read, and keeps the end behind it from being seen.
-      for (const text of ["one", "two"]) {
-        client.send(frame(0x81, text));
-        await turns(server.port);
-      }
-      client.socket[how]();
-      await gone.passed;
-      await eventually(() => expect(messages("info").at(-1)).toContain("socket on /s ended: lost"));
-    },
-  );
-
-  it("loses a client that takes nothing more while a send waits, also where another was over meanwhile", async () => {
-    const isOnItsWay = gate();
-    const ended = gate<unknown>();
-    const message = "x".repeat(16_000_000);
-    const sends = get(
-      Path.of("s"),
-      { returns: Returns.websocket(texts, { keepAliveMs: 2 ** 31 - 1 }) },
-      () => async (socket) => {
-        void socket.send(message);
-        const first = socket.send(message);
-        // Once the first is written, and not behind it in one write.
-        await isOnItsWay.passed;
-        const second = socket.send(`${message}${message}${message}`);
-        expect((await first).ok).toBe(true);
-        ended.open(await second);
-      },
-    );
-    const { client } = await framed([sends], "/s", { sendTimeoutMs: 300 });
-    let taken = 0;
-    client.socket.removeAllListeners("data").on("data", (part: Buffer) => {
-      taken += part.length;
-      if (taken > 16_500_000) isOnItsWay.open();
-      if (taken > 32_000_020) client.socket.pause();
-    });
-    expect(await ended.passed).toEqual({
-      ok: false,
-      error: { kind: "lost", detail: "nothing written was taken for 0.3s" },
-    });
-  });
-});
-
-describe("a socket: a slow client", () => {
-  it("waits for a client that reads slowly, and fills no memory with what it has not taken", async () => {
-    let sent = 0;
-    const floods = speaking(async (socket) => {
-      while ((await socket.send("x".repeat(65_536))).ok) sent++;
-    });
-    const { client } = await framed([floods], "/s");
-    client.socket.pause();
-    let before = -1;
-    // Until nothing moves any more: all there is room for is sent.
-    while (before !== sent) {
-      before = sent;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-    expect(sent).toBeGreaterThan(0);
-    expect(sent).toBeLessThan(1000);
-    client.socket.destroy();
-    await eventually(() => expect(messages("info").at(-1)).toContain("socket on /s ended"));
-  });
-
-  it("has what was sent before a close come whole, however slow its client is, and the close behind it", async () => {
-    const large = "x".repeat(16_777_216);
-    const { port } = await start([speaking(async (socket) => void (await socket.send(large)))]);
-    const client = await RawClient.to(port);
-    expect((await client.ask("GET /s", handshake).answer()).status).toBe(101);
-    client.socket.pause();
-    // Longer than a close is waited for, once it is out.
-    await new Promise((resolve) => setTimeout(resolve, 1500));
-    client.socket.resume();
-    expect((await client.frame()).payload.length).toBe(large.length);
-    expect(await client.frame()).toEqual({ first: 0x88, payload: "\u0003\u00e8" });
-    await eventually(() => expect(messages("info").at(-1)).toBe("socket on /s ended: closed"));
-  });
-
-  it("loses a client that takes nothing of what was sent before a close", async () => {
-    const closes = speaking(async (socket) => void (await socket.send("x".repeat(16_777_216))));
-    const { port } = await start([closes], { sendTimeoutMs: 100 });
-    const client = await RawClient.to(port);
-    expect((await client.ask("GET /s", handshake).answer()).status).toBe(101);
-    client.socket.pause();
-    await eventually(() => expect(messages("info").at(-1)).toBe("socket on /s ended: closed"));
-    client.socket.resume();
-    await expect(client.frame()).rejects.toThrow("the connection ended before a frame of 16777216 bytes");
-  });
-});
-
-describe("a socket: the end", () => {
-  it("closes with 1001 when the server stops", async () => {
-    const { server, closed, opened } = await open([echo], "/echo", { drainMs: 600_000 });
-    await opened;
-    const stopped = server.stop();
-    expect(await closed).toEqual([1001, "The server is stopping."]);
-    expect(await stopped).toBe(0);
-  });
-
-  it("WS-22 is a room over a hub", async () => {
-    const hub = Broadcast.create<typeof lined.server>();
-    const room = get(Path.of("room"), { returns: Returns.websocket(lined) }, () => async (socket) => {
-      const subscription = hub.subscribe("room");
-      const telling = (async () => {
-        for await (const line of subscription) if (!(await socket.send(line)).ok) return;
-        await socket.close();
-      })();
-      try {
-        for await (const line of socket) hub.publish("room", Socket.encode(lined.server, line));
-      } finally {
-        subscription.unsubscribe();
-      }
-      await telling;
-    });
-    const one = await open([room], "/room");
-    await one.opened;
-    const other = new WebSocket(`ws://127.0.0.1:${one.server.port}/room`);
-    const heard: string[] = [];
-    other.on("message", (data) => heard.push(String(data)));
-    await new Promise((resolve) => other.once("open", resolve));
-    await eventually(() => expect(hub.subscribers("room")).toHaveLength(2));
-    const line = '{"text":"hello"}';
-    one.client.send(line);
-    await eventually(() => expect([one.heard, heard]).toEqual([[line], [line]]));
-    // What ends it in an error leaves the room too.
-    other.send("no line");
-    await eventually(() => expect(hub.subscribers("room")).toHaveLength(1));
-    hub.close();
-    expect(await one.closed).toEqual([1000, ""]);
-    expect(hub.topics()).toEqual([]);
   });
 });

@@ -1,0 +1,307 @@
+/** An app next to other code of its server */
+import { createServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AddressInfo } from "node:net";
+import express from "express";
+import type { Express } from "express";
+import * as v from "valibot";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import {
+  Answer,
+  App,
+  Codec,
+  Cookie,
+  Dep,
+  Path,
+  Returns,
+  body,
+  bodyStream,
+  get,
+  json,
+  peer,
+  post,
+  request,
+  setCookie,
+} from "usher-http";
+import type { Route } from "usher-http";
+import { listener } from "usher-http/node";
+import { messages } from "../../support/logs.ts";
+import { RawClient, header, leaveAll } from "../../support/raw-client.ts";
+import { internal, notFound, tooLarge } from "../../support/refusals.ts";
+import { eventually } from "../../support/eventually.ts";
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void;
+const running: Server[] = [];
+afterEach(async () => {
+  leaveAll();
+  await Promise.all(
+    running.splice(0).map((server) => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    }),
+  );
+  vi.useRealTimers();
+});
+
+async function listens(server: Server, where: number | string = 0): Promise<number> {
+  running.push(server);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    if (typeof where === "string") server.listen(where, resolve);
+    else server.listen(where, "127.0.0.1", resolve);
+  });
+  return typeof where === "string" ? 0 : (server.address() as AddressInfo).port;
+}
+
+const size = post(Path.of("size"), { inputs: { body }, returns: Returns.text }, ({ body }) => String(body.byteLength));
+const waited = Dep.ofRequest(async () => "waited for");
+const routes: readonly Route[] = [
+  get(Path.of("hello"), { inputs: { request, peer }, returns: Returns.text }, ({ request, peer }) => {
+    return `${request.target} ${peer} ${request.host}`;
+  }),
+  get(Path.of("later"), { returns: Returns.text }, async () => "later"),
+  size,
+  post(
+    Path.of("item"),
+    { inputs: { item: json(v.object({ name: v.string() })) }, returns: Returns.json(v.object({ name: v.string() })) },
+    ({ item }) => item,
+  ),
+  post(
+    Path.of("parts"),
+    { inputs: { upload: bodyStream({ max: 1 << 30 }) }, returns: Returns.text },
+    async ({ upload }) => {
+      let bytes = 0;
+      for await (const part of upload) bytes += part.byteLength;
+      return String(bytes);
+    },
+  ),
+  post(Path.of("waits"), { inputs: { wait: waited, body }, returns: Returns.text }, () => "read"),
+  post(Path.of("ignores"), { returns: Returns.text }, () => "ignored"),
+  get(Path.of("cookies"), { inputs: { setCookie }, returns: Returns.text }, ({ setCookie }) => {
+    for (const name of ["a", "b"]) setCookie(Cookie.make(Cookie.named(name, Codec.int), 1));
+    return "set";
+  }),
+];
+
+const app = App.make(routes);
+/** A server that has something done to each request before the app sees it. */
+const behind = async (middleware: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>) => {
+  const answer = listener(app);
+  const server = createServer((request, response) => {
+    void Promise.resolve(middleware(request, response)).then(() => answer(request, response));
+  });
+  return RawClient.to(await listens(server));
+};
+const read = async (request: IncomingMessage) => {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return Buffer.concat(parts);
+};
+
+describe("beside what is mounted ahead of it: bodies that were read", () => {
+  it.each(["rawBody", "body"])("a body that was read is had from the bytes at %s", async (member) => {
+    const client = await behind(async (request) => void Object.assign(request, { [member]: await read(request) }));
+    expect((await client.ask("POST /size", [], "x".repeat(200_000)).answer()).body).toBe("200000");
+    expect((await client.ask("POST /item", [], '{"name":"kim"}').answer()).body).toBe('{"name":"kim"}');
+    expect((await client.ask("POST /parts", [], "x".repeat(200_000)).answer()).body).toBe("200000");
+    expect((await client.ask("POST /size", [], "x".repeat(1_048_577)).answer()).body).toBe(tooLarge);
+    expect((await client.ask("GET /later").answer()).body).toBe("later");
+  });
+
+  it("a body that was read and left no bytes is a 500 that says so to the log, and only where it is wanted", async () => {
+    const client = await behind(async (request) => {
+      Object.assign(request, { body: JSON.parse((await read(request)).toString() || "null") });
+    });
+    for (const path of ["/size", "/item", "/parts"]) {
+      const answered = await client.ask(`POST ${path}`, [], '{"name":"kim"}').answer();
+      expect([answered.status, answered.body]).toEqual([500, internal]);
+    }
+    expect((await client.ask("POST /ignores", [], "{}").answer()).body).toBe("ignored");
+    expect((await client.ask("GET /later").answer()).body).toBe("later");
+    const why = "its body was read by what is mounted ahead of the app, which left no bytes of it";
+    expect(messages("error")).toEqual(["/size", "/item", "/parts"].map((path) => `POST ${path}: internal: ${why}`));
+  });
+
+  it("a body that is to come as text is a 500 that says so to the log, and ends nothing", async () => {
+    const client = await behind(async (request) => void request.setEncoding("utf8"));
+    for (const path of ["/size", "/item", "/parts"]) {
+      const answered = await client.ask(`POST ${path}`, [], '{"name":"kim"}').answer();
+      expect([answered.status, answered.body]).toEqual([500, internal]);
+    }
+    expect((await client.ask("POST /ignores", [], "{}").answer()).body).toBe("ignored");
+  });
+
+  it("a body that cannot be had is a 500 behind an input that is waited for, too", async () => {
+    const client = await behind(async (request) => void (await read(request)));
+    const answered = await client.ask("POST /waits", [], "{}").answer();
+    expect([answered.status, answered.body]).toEqual([500, internal]);
+    expect((await client.ask("GET /later").answer()).body).toBe("later");
+  });
+});
+
+describe("beside what is mounted ahead of it: requests and answers", () => {
+  it("who listens to a request hears its body and its end, though the app reads it", async () => {
+    const heard: string[] = [];
+    const answer = listener(app);
+    const server = createServer((request, response) => {
+      const hear = (name: string) => () => void heard.push(name);
+      request.on("end", hear("end")).on("close", hear("close"));
+      answer(request, response);
+    });
+    const client = await RawClient.to(await listens(server));
+    expect((await client.ask("POST /size", [], "four").answer()).body).toBe("4");
+    await eventually(() => expect(heard).toEqual(["end", "close"]));
+  });
+
+  it("a body that is only begun with is a 500, too, and dropped", async () => {
+    const client = await behind(async (request) => {
+      if (request.method === "GET") return;
+      await new Promise((resolve) => request.once("data", resolve));
+      request.pause();
+    });
+    client.send("POST /size HTTP/1.1", "host: h", "content-length: 6", "", "abc");
+    expect((await client.answer()).status).toBe(500);
+    client.send("def");
+    expect((await client.ask("GET /later").answer()).body).toBe("later");
+  });
+
+  it("headers that were set are sent with ours; of one name, ours", async () => {
+    const client = await behind((_request, response) => {
+      response.setHeader("X-Host", "1");
+      response.setHeader("Content-Type", "text/html");
+      response.setHeader("Vary", "Origin");
+      response.setHeader("Set-Cookie", ["host=1", "host2=2"]);
+    });
+    const { head, body } = await client.ask("GET /cookies").answer();
+    const named = (name: string) => head.filter(([given]) => given.toLowerCase() === name).map(([, value]) => value);
+    expect([body, named("x-host"), named("content-type")]).toEqual(["set", ["1"], ["text/plain; charset=utf-8"]]);
+    expect(named("vary")).toEqual(["Origin"]);
+    expect(named("set-cookie").map((cookie) => cookie.split(";")[0])).toEqual(["host=1", "host2=2", "a=1", "b=1"]);
+    const refused = await client.send("GET /hello HTTP/1.1", "host: a b", "", "").answer();
+    expect(refused.head.map(([name]) => name)).toEqual(["content-length", "connection", "date"]);
+  });
+
+  it("a target is as it was sent, where a prefix was taken off it", async () => {
+    const client = await behind((request) => {
+      Object.assign(request, { originalUrl: request.url, url: request.url?.replace("/hello", "/") });
+    });
+    expect((await client.ask("GET /hello?x=1").answer()).body).toBe("/hello?x=1 127.0.0.1 h");
+  });
+
+  it("a server that has 100 Continue asked for lets the app say it, and only where a body is read", async () => {
+    const answer = listener(app);
+    const server = createServer(answer);
+    server.on("checkContinue", answer);
+    const port = await listens(server);
+    const expects = (path: string) => [
+      "POST " + path + " HTTP/1.1",
+      "host: h",
+      "expect: 100-continue",
+      "content-length: 4",
+    ];
+    const client = await RawClient.to(port);
+    expect((await client.send(...expects("/size"), "", "").answer()).status).toBe(100);
+    expect((await client.send("four").answer()).body).toBe("4");
+    const answered = await client.send(...expects("/ignores"), "", "").answer();
+    expect([answered.body, header(answered, "connection")]).toEqual(["ignored", "close"]);
+    const passedOver = await RawClient.to(port);
+    passedOver.send(...expects("/size").with(2, "expect: y 100-continue"), "", "four");
+    expect((await passedOver.answer()).body).toBe("4");
+    expect((await passedOver.ask("POST /size", [], "four").answer()).body).toBe("4");
+    // Of its own accord Node says it at once.
+    const other = await RawClient.to(await listens(createServer(answer)));
+    expect((await other.send(...expects("/ignores"), "", "").answer()).status).toBe(100);
+    expect((await other.answer()).body).toBe("ignored");
+  });
+});
+
+describe("beside what is mounted ahead of it: others on its server", () => {
+  it("requests that are not the app's are answered by whose they are, on the same connection", async () => {
+    const answer = listener(app);
+    const server = createServer((request, response) => {
+      if (request.url?.startsWith("/theirs") === true) response.end("theirs");
+      else answer(request, response);
+    });
+    const client = await RawClient.to(await listens(server));
+    client.ask("GET /later").ask("GET /theirs").ask("POST /size", [], "four").ask("GET /theirs").ask("GET /later");
+    const bodies = [];
+    for (let i = 0; i < 5; i++) bodies.push((await client.answer()).body);
+    expect(bodies).toEqual(["later", "theirs", "4", "theirs", "later"]);
+  });
+
+  it("two apps of one server are each their own", async () => {
+    const one = listener(App.make([get(Path.of("one"), { returns: Returns.text }, async () => "one")]));
+    const two = listener(App.make([get(Path.of("two"), { returns: Returns.text }, async () => "two")]));
+    const server = createServer((request, response) => (request.url === "/one" ? one : two)(request, response));
+    const client = await RawClient.to(await listens(server));
+    client.ask("GET /one").ask("GET /two").ask("GET /one");
+    for (const body of ["one", "two", "one"]) expect((await client.answer()).body).toBe(body);
+  });
+
+  it("a peer of a Unix socket is named by its path", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "usher-mounted-"));
+    const socket = join(folder, "app.sock");
+    try {
+      await listens(createServer(listener(app)), socket);
+      expect((await (await RawClient.to(socket)).ask("GET /hello").answer()).body).toBe(`/hello unix:${socket} h`);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("a client that took its time with an answer is idle for as long as the server has it", async () => {
+    const big = get(Path.of("big"), { returns: Returns.response }, () => Answer.make(Buffer.alloc(16 * 1024 * 1024)));
+    const server = createServer(listener(App.make([big, ...routes]), { sendTimeoutMs: 60_000 }));
+    server.keepAliveTimeout = 50;
+    const client = await RawClient.to(await listens(server));
+    client.ask("GET /big");
+    await client.answer();
+    await client.closed();
+    expect(messages("info")).toEqual(["GET /big 200"]);
+  });
+
+  it("an option that is none is refused by its name", () => {
+    expect(() => listener(app, { sendTimeoutMs: 0 })).toThrow(/^listener: sendTimeoutMs cannot be 0: /);
+  });
+});
+
+describe("in Express, as its users have it", () => {
+  const opened = async (setUp: (server: Express, app: Listener) => void, app = App.make(routes)) => {
+    const server = express();
+    setUp(server, listener(app));
+    return RawClient.to(await listens(createServer(server)));
+  };
+
+  it("under a prefix, routes name whole paths, and what is not under it is Express' own", async () => {
+    const hello = get(Path.of("api", "hello"), { inputs: { request }, returns: Returns.text }, ({ request }) => {
+      return request.target;
+    });
+    const client = await opened((server, app) => server.use("/api", app), App.make([hello]));
+    expect((await client.ask("GET /api/hello?x").answer()).body).toBe("/api/hello?x");
+    expect((await client.ask("GET /api/nowhere").answer()).body).toBe(notFound);
+    expect((await client.ask("GET /other").answer()).body).toContain("Cannot GET /other");
+  });
+
+  it("behind its JSON parser a body is a 500, and behind its raw one it is had", async () => {
+    const parsed = await opened((server, app) => {
+      server.use(express.json());
+      server.use(app);
+    });
+    const type = ["content-type: application/json"];
+    expect((await parsed.ask("POST /item", type, '{"name":"kim"}').answer()).body).toBe(internal);
+    expect((await parsed.ask("GET /later").answer()).body).toBe("later");
+    const raw = await opened((server, app) => {
+      server.use(express.raw({ type: "*/*" }));
+      server.use(app);
+    });
+    expect((await raw.ask("POST /item", type, '{"name":"kim"}').answer()).body).toBe('{"name":"kim"}');
+  });
+
+  it("its own header goes with ours", async () => {
+    const { head } = await (await opened((server, app) => server.use(app))).ask("GET /later").answer();
+    expect(head).toContainEqual(["X-Powered-By", "Express"]);
+  });
+});

@@ -1,0 +1,181 @@
+/** How WebSockets over Node end */
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
+import { Broadcast, Path, Returns, Socket, clientGone, get } from "usher-http";
+import type { Route, SocketHandler } from "usher-http";
+import { messages } from "../../support/logs.ts";
+import { gate, start } from "../../support/node-server.ts";
+import { RawClient, turns } from "../../support/raw-client.ts";
+import { eventually } from "../../support/eventually.ts";
+import { handshake, open, framed, frame } from "./open-sockets.ts";
+
+const Line = v.object({ text: v.string() });
+const lined = Socket.protocol({ client: Socket.json(Line), server: Socket.json(Line) });
+const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
+
+const echo = get(Path.of("echo"), { returns: Returns.websocket(lined) }, () => async (socket) => {
+  for await (const line of socket) await socket.send(line);
+});
+
+const speaking = (handler: SocketHandler<string, string>, maxMessage = 1_048_576): Route =>
+  get(Path.of("s"), { returns: Returns.websocket(texts, { maxMessage }) }, () => handler);
+
+describe("a socket: a client that goes", () => {
+  it("tells its handler of a client that vanished", async () => {
+    const ended = gate<unknown>();
+    const hears = speaking(async (socket) => {
+      const received = await socket.receive();
+      ended.open(received.ok ? undefined : received.error);
+    });
+    const { client } = await framed([hears], "/s");
+    client.socket.resetAndDestroy();
+    expect(await ended.passed).toEqual({ kind: "lost", detail: expect.any(String) });
+  });
+
+  it.each(["destroy", "resetAndDestroy"] as const)(
+    "notices that a client went whose messages nobody takes: by %s",
+    async (how) => {
+      const [speaks, gone] = [gate(), gate()];
+      const deaf = get(
+        Path.of("s"),
+        { inputs: { clientGone }, returns: Returns.websocket(texts, { keepAliveMs: 50 }) },
+        ({ clientGone }) =>
+          () => {
+            clientGone.addEventListener("abort", () => gone.open());
+            speaks.open();
+            return gone.passed;
+          },
+      );
+      const { server, client } = await framed([deaf], "/s");
+      await speaks.passed;
+      // One that waits for its handler, and one that waits to be read, and keeps the end behind it from being seen.
+      for (const text of ["one", "two"]) {
+        client.send(frame(0x81, text));
+        await turns(server.port);
+      }
+      client.socket[how]();
+      await gone.passed;
+      await eventually(() => expect(messages("info").at(-1)).toContain("socket on /s ended: lost"));
+    },
+  );
+
+  it("loses a client that takes nothing more while a send waits, also where another was over meanwhile", async () => {
+    const isOnItsWay = gate();
+    const ended = gate<unknown>();
+    const message = "x".repeat(16_000_000);
+    const sends = get(
+      Path.of("s"),
+      { returns: Returns.websocket(texts, { keepAliveMs: 2 ** 31 - 1 }) },
+      () => async (socket) => {
+        void socket.send(message);
+        const first = socket.send(message);
+        // Once the first is written, and not behind it in one write.
+        await isOnItsWay.passed;
+        const second = socket.send(`${message}${message}${message}`);
+        expect((await first).ok).toBe(true);
+        ended.open(await second);
+      },
+    );
+    const { client } = await framed([sends], "/s", { sendTimeoutMs: 300 });
+    let taken = 0;
+    client.socket.removeAllListeners("data").on("data", (part: Buffer) => {
+      taken += part.length;
+      if (taken > 16_500_000) isOnItsWay.open();
+      if (taken > 32_000_020) client.socket.pause();
+    });
+    expect(await ended.passed).toEqual({
+      ok: false,
+      error: { kind: "lost", detail: "nothing written was taken for 0.3s" },
+    });
+  });
+});
+
+describe("a socket: a slow client", () => {
+  it("waits for a client that reads slowly, and fills no memory with what it has not taken", async () => {
+    let sent = 0;
+    const floods = speaking(async (socket) => {
+      while ((await socket.send("x".repeat(65_536))).ok) sent++;
+    });
+    const { client } = await framed([floods], "/s");
+    client.socket.pause();
+    let before = -1;
+    // Until nothing moves any more: all there is room for is sent.
+    while (before !== sent) {
+      before = sent;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    expect(sent).toBeGreaterThan(0);
+    expect(sent).toBeLessThan(1000);
+    client.socket.destroy();
+    await eventually(() => expect(messages("info").at(-1)).toContain("socket on /s ended"));
+  });
+
+  it("has what was sent before a close come whole, however slow its client is, and the close behind it", async () => {
+    const large = "x".repeat(16_777_216);
+    const { port } = await start([speaking(async (socket) => void (await socket.send(large)))]);
+    const client = await RawClient.to(port);
+    expect((await client.ask("GET /s", handshake).answer()).status).toBe(101);
+    client.socket.pause();
+    // Longer than a close is waited for, once it is out.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    client.socket.resume();
+    expect((await client.frame()).payload.length).toBe(large.length);
+    expect(await client.frame()).toEqual({ first: 0x88, payload: "\u0003\u00e8" });
+    await eventually(() => expect(messages("info").at(-1)).toBe("socket on /s ended: closed"));
+  });
+
+  it("loses a client that takes nothing of what was sent before a close", async () => {
+    const closes = speaking(async (socket) => void (await socket.send("x".repeat(16_777_216))));
+    const { port } = await start([closes], { sendTimeoutMs: 100 });
+    const client = await RawClient.to(port);
+    expect((await client.ask("GET /s", handshake).answer()).status).toBe(101);
+    client.socket.pause();
+    await eventually(() => expect(messages("info").at(-1)).toBe("socket on /s ended: closed"));
+    client.socket.resume();
+    await expect(client.frame()).rejects.toThrow("the connection ended before a frame of 16777216 bytes");
+  });
+});
+
+describe("a socket: the end", () => {
+  it("closes with 1001 when the server stops", async () => {
+    const { server, closed, opened } = await open([echo], "/echo", { drainMs: 600_000 });
+    await opened;
+    const stopped = server.stop();
+    expect(await closed).toEqual([1001, "The server is stopping."]);
+    expect(await stopped).toBe(0);
+  });
+
+  it("WS-22 is a room over a hub", async () => {
+    const hub = Broadcast.create<typeof lined.server>();
+    const room = get(Path.of("room"), { returns: Returns.websocket(lined) }, () => async (socket) => {
+      const subscription = hub.subscribe("room");
+      const telling = (async () => {
+        for await (const line of subscription) if (!(await socket.send(line)).ok) return;
+        await socket.close();
+      })();
+      try {
+        for await (const line of socket) hub.publish("room", Socket.encode(lined.server, line));
+      } finally {
+        subscription.unsubscribe();
+      }
+      await telling;
+    });
+    const one = await open([room], "/room");
+    await one.opened;
+    const other = new WebSocket(`ws://127.0.0.1:${one.server.port}/room`);
+    const heard: string[] = [];
+    other.on("message", (data) => heard.push(String(data)));
+    await new Promise((resolve) => other.once("open", resolve));
+    await eventually(() => expect(hub.subscribers("room")).toHaveLength(2));
+    const line = '{"text":"hello"}';
+    one.client.send(line);
+    await eventually(() => expect([one.heard, heard]).toEqual([[line], [line]]));
+    // What ends it in an error leaves the room too.
+    other.send("no line");
+    await eventually(() => expect(hub.subscribers("room")).toHaveLength(1));
+    hub.close();
+    expect(await one.closed).toEqual([1000, ""]);
+    expect(hub.topics()).toEqual([]);
+  });
+});

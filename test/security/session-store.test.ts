@@ -1,0 +1,163 @@
+/** The stores of sign-in sessions (contract 5.9; facts 10.4; rows SE). */
+import { beforeEach, describe, expect, it } from "vitest";
+import { App, Dep, Path, Returns, Sessions, Test, get, post, setCookie } from "usher-http";
+import type { SessionStore, SetCookie } from "usher-http";
+import { logged } from "../support/logs.ts";
+import { mapSteps } from "../support/map-steps.ts";
+import { internal, invalid } from "../support/refusals.ts";
+import { Watched, begin, Who, Client } from "./session-client.ts";
+
+let client = new Client();
+beforeEach(() => {
+  client = new Client();
+});
+
+describe("the store: of the application", () => {
+  it("SE is written at most once in a tenth of how long a session may be left alone", async () => {
+    client = new Client(new Watched(), { idleMs: 100_000, absoluteMs: 86_400_000 });
+    await client.call("POST", "/start/kim");
+    for (const seconds of [1, 5, 10, 10.001, 11, 20, 20.002]) await client.call("GET", "/me", seconds);
+    expect(client.store.told.filter((told) => told.startsWith("seen"))).toHaveLength(2);
+  });
+
+  it("SE-10 is swept of what has expired, which is counted", async () => {
+    client = new Client(new Watched(), { idleMs: 100_000, absoluteMs: 86_400_000 });
+    for (const [name, seconds] of [
+      ["kim", 0],
+      ["ann", 0],
+      ["bob", 950],
+    ] as const) {
+      client.cookie = undefined;
+      await client.call("POST", `/start/${name}`, seconds);
+    }
+    expect(await client.sessions.sweep(new Date(begin + 1_000_000))).toBe(2);
+    expect(await client.sessions.sweep(new Date(begin + 1_000_000))).toBe(0);
+    expect(await client.call("GET", "/me", 1000)).toBe("bob");
+  });
+
+  it("SE that fails is a 500, and nobody is told why", async () => {
+    class Failing extends Watched {
+      override async find(): Promise<never> {
+        throw new Error("password rejected");
+      }
+    }
+    client = new Client(new Failing());
+    await client.call("POST", "/start/kim");
+    expect(await client.call("GET", "/me")).toBe(internal);
+    expect(logged().join()).not.toContain("password");
+  });
+});
+
+describe("the store: of one process", () => {
+  it("SE of one process gives up the one that was left alone for longest, where it is full", async () => {
+    const store = Sessions.memory({ most: 3 });
+    const entry = {
+      data: "{}",
+      createdAt: new Date(begin),
+      seenAt: new Date(begin),
+      expiresAt: new Date(begin + 1000),
+    };
+    for (const digest of ["a", "b", "c"]) await store.save(digest, entry, "started");
+    await store.save("a", entry, "seen");
+    await store.save("d", entry, "started");
+    const found = await Promise.all(["a", "b", "c", "d"].map((digest) => store.find(digest)));
+    expect(found.map((entry) => entry !== undefined)).toEqual([true, false, true, true]);
+  });
+
+  it("SE of one process takes as many steps for a new one however many it holds", async () => {
+    const stepsOf = async (most: number) => {
+      const store = Sessions.memory({ most });
+      const seenAt = new Date(begin);
+      const entry = { data: "{}", createdAt: seenAt, seenAt, expiresAt: new Date(begin + 1e9) };
+      for (let i = 0; i < most; i++) await store.save(`held ${i}`, entry, "started");
+      return mapSteps(async () => {
+        for (let i = 0; i < 3000; i++) await store.save(`new ${i}`, entry, "started");
+      });
+    };
+    const [one, twice] = [await stepsOf(1000), await stepsOf(2000)];
+    expect(one.walks).toBe(0);
+    expect(twice).toEqual(one);
+  });
+
+  it("SE of one process sweeps itself now and then", async () => {
+    const store = Sessions.memory();
+    const at = (ms: number) => ({
+      data: "{}",
+      createdAt: new Date(ms),
+      seenAt: new Date(ms),
+      expiresAt: new Date(ms + 1),
+    });
+    for (let i = 0; i < 999; i++) await store.save(`old ${i}`, at(i), "started");
+    await store.save("new", at(10_000), "started");
+    expect(await store.sweep(new Date(10_000))).toBe(0);
+    expect(await store.find("old 0")).toBeUndefined();
+  });
+
+  it.each([0, -1, 1.5, Number.NaN])("ST of one process does not hold %d", (most) => {
+    expect(() => Sessions.memory({ most })).toThrow(
+      `Sessions.memory: most must be a whole number, 1 or more, not ${most}`,
+    );
+  });
+});
+
+describe("what makes none", () => {
+  const store = Sessions.memory();
+  it.each([
+    [{ idleMs: 0, absoluteMs: 1 }, "Sessions.create: idleMs must be milliseconds, more than 0, not 0"],
+    [{ idleMs: 1, absoluteMs: Number.NaN }, "Sessions.create: absoluteMs must be milliseconds, more than 0, not NaN"],
+    [
+      { idleMs: 1, absoluteMs: 1e300 },
+      "Sessions.create: absoluteMs must be milliseconds, more than 0, not 1e+300: 8000000000000000 at most",
+    ],
+    [{ idleMs: 1, absoluteMs: 1, cookie: "a b" }, 'Cookie.named: "a b" is not a cookie name'],
+  ])("ST %j", (limits, why) => {
+    expect(() => Sessions.create({ store, shape: Who, ...limits })).toThrow(why);
+  });
+
+  it("SE is under another name where it is given one", async () => {
+    const sessions = Sessions.create({ store, shape: Who, idleMs: 1000, absoluteMs: 1000, cookie: "clerk" });
+    const route = get(Path.root, { inputs: { session: sessions.required }, returns: Returns.empty() }, () => {});
+    const { body } = await Test.call(Test.app([route]), "GET", "/");
+    expect(body).toBe(invalid(["cookie.clerk", "required", "This is required."]));
+    const set: SetCookie[] = [];
+    await sessions.start((cookie) => set.push(cookie), { name: "kim" });
+    expect(set[0]).toMatchObject({ name: "clerk", httpOnly: true, sameSite: "lax", maxAgeMs: 1000 });
+  });
+});
+
+describe("a store that is a resource", () => {
+  const kept = Dep.ofResource<SessionStore>("sessions");
+  const sessions = Sessions.create({ store: kept, shape: Who, idleMs: 60_000, absoluteMs: 60_000 });
+  const start = post(Path.root, { inputs: { setCookie }, returns: Returns.empty() }, async ({ setCookie }) => {
+    await sessions.start(setCookie, { name: "kim" });
+  });
+  const me = get(
+    Path.root,
+    { inputs: { session: sessions.required, setCookie }, returns: Returns.text },
+    async ({ session, setCookie }) => {
+      await session.update({ name: "ann" });
+      return (await session.renew(setCookie)).data.name;
+    },
+  );
+
+  it("SE is each app's own", async () => {
+    const [one, other] = [new Watched(), new Watched()];
+    const browser = Test.browser(Test.app([start, me], { resources: [Dep.resource(kept, one)] }));
+    await browser.call("POST", "/");
+    expect((await browser.call("GET", "/")).body).toBe("ann");
+    expect((await browser.call("GET", "/")).body).toBe("ann");
+    expect(one.entries.size).toBe(3);
+    const headers = { cookie: `session=${browser.cookies().get("session")}` };
+    const elsewhere = Test.app([start, me], { resources: [Dep.resource(kept, other)] });
+    expect((await Test.call(elsewhere, "GET", "/", { headers })).status).toBe(400);
+  });
+
+  it("ST is missed before it listens, and outside of a request", async () => {
+    expect(() => App.make([me])).toThrow("GET / reads the resource sessions, which is not supplied");
+    expect(() => sessions.find("AAAAAAAAAAAAAAAAAAAAAA", new Date())).toThrow(
+      "is a resource, which only a request has",
+    );
+    expect(() => sessions.sweep(new Date())).toThrow("is a resource, which only a request has");
+    await expect(sessions.start(() => {}, { name: "kim" })).rejects.toThrow("is not a resource of this request's app");
+  });
+});

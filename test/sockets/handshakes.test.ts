@@ -1,0 +1,158 @@
+/** The handshake of a WebSocket (RFC 6455 §4; rows WS). */
+import * as v from "valibot";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { App, Header, Codec, Path, Refusal, Returns, Socket, Test, get, post, refuse } from "usher-http";
+import { invalid } from "../support/refusals.ts";
+
+const Line = v.object({ text: v.string() });
+const echoing = Socket.protocol({ client: Socket.json(Line), server: Socket.json(Line) });
+const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
+const echo = get(Path.of("echo"), { returns: Returns.websocket(echoing) }, () => async (socket) => {
+  for await (const line of socket) await socket.send(line);
+});
+
+const opening = {
+  connection: "Upgrade",
+  upgrade: "websocket",
+  "sec-websocket-version": "13",
+  "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+};
+const upgradeRequired = (message: string) => JSON.stringify({ error: "upgrade_required", message });
+
+afterEach(() => vi.useRealTimers());
+
+const named = get(
+  Path.of("named"),
+  { returns: Returns.websocket(Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: "chat" })) },
+  () => async () => {},
+);
+const app = Test.app([echo, named]);
+const call = async (target: string, headers: Record<string, string>, method = "GET") => {
+  const { status, body, headers: answered } = await Test.call(app, method, target, { headers });
+  return [status, body, answered.get("upgrade"), answered.get("sec-websocket-version")];
+};
+const otherwise = (over: Record<string, string>) => ({ ...opening, ...over });
+
+describe("a handshake: refused by 426", () => {
+  it("WS-01 opens", async () => {
+    expect((await call("/echo", opening))[0]).toBe(101);
+  });
+
+  it.each([
+    ["not asked for", {}],
+    ["for another protocol", otherwise({ upgrade: "h2c" })],
+  ])("%s is a 426", async (_id, headers) => {
+    const sentence = "This address opens a WebSocket, and nothing else.";
+    expect(await call("/echo", headers)).toEqual([426, upgradeRequired(sentence), "websocket", null]);
+  });
+
+  it("of a HEAD is a 426", async () => {
+    expect((await call("/echo", opening, "HEAD"))[0]).toBe(426);
+  });
+
+  it("that comes over what cannot upgrade is a 426", async () => {
+    const answer = await App.make([echo]).fetch(new Request("http://localhost/echo"));
+    expect(answer.status).toBe(426);
+  });
+
+  it.each(["8", "", "013", "13, 13"])("WS-03 of version %j is a 426", async (version) => {
+    const sentence = "This server speaks version 13 of WebSockets.";
+    expect(await call("/echo", otherwise({ "sec-websocket-version": version }))).toEqual([
+      426,
+      upgradeRequired(sentence),
+      "websocket",
+      "13",
+    ]);
+  });
+});
+
+describe("a handshake: refused by 400", () => {
+  it.each(["c2hvcnQ=", "", "dGhlIHNhbXBsZSBub25jZQ", "dGhlIHNhbXBsZSBub25jZR==", "dGhlIHNhbXBsZSBub25jZSE="])(
+    "WS-04 with the key %j is a 400",
+    async (key) => {
+      const { status, body } = await Test.call(app, "GET", "/echo", {
+        headers: otherwise({ "sec-websocket-key": key }),
+      });
+      expect([status, body]).toEqual([
+        400,
+        invalid(["header.sec-websocket-key", "malformed", "This is not a WebSocket key."]),
+      ]);
+    },
+  );
+
+  it("WS-07 is read without case, in lists", async () => {
+    const headers = otherwise({ upgrade: "h2c, WebSocket", connection: "keep-alive, Upgrade" });
+    expect((await call("/echo", headers))[0]).toBe(101);
+  });
+
+  it("WS-09, WS-10 names what the socket speaks", async () => {
+    expect((await call("/named", otherwise({ "sec-websocket-protocol": "other, chat" })))[0]).toBe(101);
+    const lists = [
+      ...Object.entries(opening),
+      ["sec-websocket-protocol", "other"] as const,
+      ["sec-websocket-protocol", "chat"] as const,
+    ] as const;
+    expect((await Test.call(app, "GET", "/named", { headers: lists })).status).toBe(101);
+    const missing = invalid([
+      "header.sec-websocket-protocol",
+      "required",
+      "This socket speaks chat, which was not offered.",
+    ]);
+    expect((await call("/named", opening)).slice(0, 2)).toEqual([400, missing]);
+    expect((await call("/named", otherwise({ "sec-websocket-protocol": "Chat" })))[0]).toBe(400);
+  });
+
+  it("tells all that is wrong at once", async () => {
+    const headers = otherwise({ connection: "close", "sec-websocket-key": "x" });
+    expect((await call("/named", headers)).slice(0, 2)).toEqual([
+      400,
+      invalid(
+        ["header.connection", "required", "A WebSocket is opened with Connection: upgrade."],
+        ["header.sec-websocket-key", "malformed", "This is not a WebSocket key."],
+        ["header.sec-websocket-protocol", "required", "This socket speaks chat, which was not offered."],
+      ),
+    ]);
+  });
+
+  it("is looked at before the route's inputs", async () => {
+    const needy = get(
+      Path.of("needy"),
+      { inputs: { n: Header.required("x-n", Codec.int) }, returns: Returns.websocket(texts) },
+      () => async () => {},
+    );
+    expect((await Test.call(Test.app([needy]), "GET", "/needy")).status).toBe(426);
+    const { body } = await Test.call(Test.app([needy]), "GET", "/needy", { headers: opening });
+    expect(body).toBe(invalid(["header.x-n", "required", "This is required."]));
+  });
+});
+
+describe("a handshake: declarations", () => {
+  it("is a GET's", () => {
+    const route = post(Path.of("p"), { returns: Returns.websocket(texts) }, () => async () => {});
+    expect(() => App.make([route])).toThrow("POST /p: a WebSocket is opened by a GET (RFC 6455 §4.1)");
+  });
+
+  it("WS-14 may be refused before the socket is open", async () => {
+    const forbidden = Refusal.code("forbidden", { status: 403, doc: "No." });
+    const closed = get(Path.of("closed"), { returns: Returns.websocket(texts), refuses: [forbidden] }, () =>
+      refuse(forbidden, "Not today."),
+    );
+    const opened = await Test.websocket(Test.app([closed]), texts, "/closed", async () => {});
+    expect(opened).toMatchObject({ ok: false, error: { status: 403 } });
+  });
+
+  it.each([
+    [{ keepAliveMs: 0 }, "keepAliveMs cannot be 0"],
+    [{ keepAliveMs: 2 ** 31 }, "keepAliveMs cannot be 2147483648"],
+    [{ maxMessage: 0 }, "maxMessage cannot be 0"],
+    [{ maxUnheard: 0.5 }, "maxUnheard cannot be 0.5"],
+  ])("has bounds that are some: %j", (options, why) => {
+    expect(() => Returns.websocket(texts, options)).toThrow(why);
+  });
+
+  it("has a subprotocol that is a name", () => {
+    expect(() => Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: "a b" })).toThrow(
+      'Socket.protocol: "a b" is not a valid subprotocol name',
+    );
+  });
+});
