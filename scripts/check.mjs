@@ -15,6 +15,7 @@ const checks = [
   "lint",
   "imports",
   "house",
+  "picture",
   "words",
   "white-space",
   "types",
