@@ -86,6 +86,18 @@ describe("maxConnections", () => {
     expect(messages("warn")).toHaveLength(4);
   });
 
+  it("is told no more once the server has stopped", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const server = await start([ok], { maxConnections: 2 });
+    const clients = [await kept(server.port), await kept(server.port)];
+    for (let i = 0; i < 3; i++) await closed(server.port);
+    const stopped = server.stop();
+    for (const client of clients) client.leave();
+    await stopped;
+    vi.advanceTimersByTime(minute);
+    expect(messages("warn")).toEqual([said(1)]);
+  });
+
   it("is far more than 600 unless it is set", async () => {
     const { port } = await start([ok]);
     const clients = await Promise.all(Array.from({ length: 600 }, () => RawClient.to(port)));

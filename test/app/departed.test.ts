@@ -1,0 +1,15 @@
+/** A request whose client has gone before its handler asks. */
+import { expect, it } from "vitest";
+import { App, Path, Returns, clientGone, get } from "usher-http";
+import "../support/logs.ts";
+
+const route = get(Path.root, { inputs: { gone: clientGone }, returns: Returns.text }, ({ gone }) =>
+  String(gone.aborted),
+);
+
+it.each([true, false])("is told so at once, by app.fetch: %s", async (isGone) => {
+  const leaving = new AbortController();
+  const request = new Request("http://h/", { signal: leaving.signal });
+  if (isGone) leaving.abort();
+  expect(await (await App.make([route]).fetch(request)).text()).toBe(String(isGone));
+});
