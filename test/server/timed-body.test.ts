@@ -150,3 +150,13 @@ describe("a body whose request is answered", () => {
     expect(told(await body.read())).toBe(100);
   });
 });
+
+it("a body that other code reads is told as one that cannot be read", async () => {
+  sweep = new Deadlines({ bodyTimeoutMs: 1000, minBodyRate: 100, sendTimeoutMs: 1000 });
+  const request = new Request("http://h/", { method: "POST", headers: { "content-length": "1" }, body: "a" });
+  request.body?.getReader();
+  const body = bodyOf(request, "POST", { deadlines: sweep, pieceBytes: 0, unread: 0 }) as TimedBody;
+  const read = await body.read();
+  expect([read, await body.read()]).toEqual([{ kind: "unreadable", detail: expect.any(String) }, read]);
+  expect(body.isLost).toBe(true);
+});

@@ -4,6 +4,7 @@ import type { ReadableSpan, SpanProcessor } from "@opentelemetry/sdk-trace-base"
 import { describe, expect, it } from "vitest";
 import { Path, Returns, Test, Trace, get } from "usher-http";
 import "../support/logs.ts";
+import { kept, named } from "./kept-spans.ts";
 
 type Span = ApiSpan & ReadableSpan;
 
@@ -88,4 +89,24 @@ describe("a processor", () => {
     expect(merged.getRawAttributes()).toContainEqual(["place", "here"]);
     expect(resource.merge(null).attributes).toEqual(resource.attributes);
   });
+});
+
+it("what a span's work throws may raise when it is looked at", async () => {
+  const { trace, spans } = kept();
+  const evil: unknown = new Proxy(
+    {},
+    {
+      getPrototypeOf() {
+        throw new TypeError("looked at");
+      },
+    },
+  );
+  const raise = (): never => {
+    throw evil;
+  };
+  const route = get(Path.root, { returns: Returns.text }, () =>
+    Trace.span("evil", raise).catch((thrown: unknown) => String(thrown === evil)),
+  );
+  expect((await Test.call(Test.app([route], { trace }), "GET", "/")).body).toBe("true");
+  expect(named(spans(), "evil").attributes["exception.type"]).toBe("Error");
 });
