@@ -7,7 +7,7 @@
  */
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { allMutants, filesOf, makeCopy, putOn } from "./mutants/copy.mjs";
@@ -115,7 +115,7 @@ async function tried(mutant, copy, runs) {
   return { isKilled: false, how: `${related.length} test files pass: ${related.slice(0, 3).join(", ")}` };
 }
 
-/** The tests that reach a mutant, within the time: quick and specific ones first. @param {Known} mutant */
+/** The tests that reach a mutant, within the time: quick and specific ones and those of its folder first. @param {Known} mutant */
 function testsOf({ file, key }) {
   const isKnown = Object.values(map).some(({ reached }) => reached.includes(key));
   const related = Object.entries(map).filter(([test, { reached }]) => {
@@ -123,7 +123,10 @@ function testsOf({ file, key }) {
     // A place changed since the map was made counts as reached by every test that reaches its file.
     return isKnown ? reached.includes(key) : reached.some((other) => other.startsWith(`${file}: `));
   });
-  related.sort(([, a], [, b]) => a.ms * a.reached.length - b.ms * b.reached.length);
+  const near = `test/${dirname(file)}/`;
+  /** @param {[test: string, { readonly ms: number, readonly reached: readonly string[] }]} of */
+  const cost = ([test, { ms, reached }]) => (test.startsWith(near) ? 0.1 : 1) * ms * reached.length;
+  related.sort((a, b) => cost(a) - cost(b));
   let left = budgetMs;
   return related.flatMap(([test, { ms }], i) => {
     left -= ms;

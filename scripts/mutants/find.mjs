@@ -3,10 +3,11 @@
  * a `catch` or `finally`, and the conditions that guard such a statement.
  */
 import { parseSync } from "oxc-parser";
+import { wrapped } from "../wrap.mjs";
 
+/** @import { Wrap } from "../wrap.mjs" */
 /**
  * @typedef {{ readonly type: string, readonly start: number, readonly end: number, readonly [key: string]: any }} Node
- * @typedef {{ readonly start: number, readonly end: number, readonly before: string, readonly after: string }} Wrap
  * @typedef {{ readonly file: string, readonly line: number, readonly text: string, readonly change: string, readonly wrap: (id: number) => Wrap }} Mutant
  */
 
@@ -169,21 +170,5 @@ function isNothing(node) {
 
 /** A source with all of its mutants, each of which `$mutant(id)` activates. @param {string} text @param {readonly Wrap[]} wraps @param {string} from */
 export function withMutants(text, wraps, from) {
-  /** @type {{ at: number, text: string, order: number[] }[]} */
-  const puts = wraps.flatMap(({ start, end, before, after }, i) => [
-    // At one place, ends come before begins; the longer begins first, the shorter ends first.
-    { at: start, text: before, order: [1, -end, i] },
-    { at: end, text: after, order: [0, -start, -i] },
-  ]);
-  puts.sort((a, b) => a.at - b.at || compare(a.order, b.order));
-  let made = `import { $mutant } from ${JSON.stringify(from)}; `;
-  let at = 0;
-  for (const put of puts) {
-    made += text.slice(at, put.at) + put.text;
-    ({ at } = put);
-  }
-  return made + text.slice(at);
+  return `import { $mutant } from ${JSON.stringify(from)}; ${wrapped(text, wraps)}`;
 }
-
-/** @type {(a: number[], b: number[]) => number} */
-const compare = (a, b) => a.map((one, i) => one - (b[i] ?? 0)).find((one) => one !== 0) ?? 0;
