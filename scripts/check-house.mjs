@@ -1,18 +1,19 @@
 /**
  * Checks the layout of the files (CONTRIBUTING.md): no type name is declared in two files, no short file has only one importer,
- * and the imports between folders of src, types included, have no circle.
+ * and the imports between folders of src, types included, have no circle. Only a `private.ts` names a member that begins with
+ * `_`: such members are undocumented.
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path/posix";
 import { fileURLToPath } from "node:url";
-import { parseSync } from "oxc-parser";
+import { Visitor, parseSync } from "oxc-parser";
 
 /** A file with fewer lines and one importer belongs into that importer. */
 const shortLines = 40;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const files = ["src", "adapters", "cli"].flatMap(filesIn);
-const wrong = [...sharedNames(), ...shortFiles(), ...circles()];
+const wrong = [...sharedNames(), ...shortFiles(), ...circles(), ...undocumented()];
 if (wrong.length > 0) {
   console.error(wrong.join("\n"));
   process.exit(1);
@@ -27,6 +28,7 @@ if (wrong.length > 0) {
  * @property {readonly string[]} imports The files that it imports.
  * @property {readonly string[]} namespaces Those that it exports as a namespace.
  * @property {boolean} isList Whether it only re-exports.
+ * @property {readonly string[]} underscored The members that it names with a `_`.
  */
 
 /** @param {string} folder @returns {SourceFile[]} */
@@ -39,6 +41,19 @@ function filesIn(folder) {
 function read(path) {
   const text = readFileSync(join(root, path), "utf8");
   const { program } = parseSync(path, text);
+  /** @type {Set<string>} */
+  const underscored = new Set();
+  /** @param {import("oxc-parser").PropertyKey} key */
+  const note = (key) => {
+    const member = key.type === "Identifier" ? key.name : "value" in key ? key.value : undefined;
+    if (typeof member === "string" && /^_[a-z]\w*$/.test(member)) underscored.add(member);
+  };
+  new Visitor({
+    MemberExpression: ({ computed, property }) => void (computed || note(property)),
+    Property: ({ computed, key }) => void (computed || note(key)),
+    TSPropertySignature: ({ computed, key }) => void (computed || note(key)),
+    Literal: note,
+  }).visit(program);
   const declared = program.body.map((statement) => {
     return statement.type === "ExportNamedDeclaration" ? (statement.declaration ?? statement) : statement;
   });
@@ -56,6 +71,7 @@ function read(path) {
     ),
     imports: [...text.matchAll(/^(?:import|export|\}) ?[^;]*?from "(\.[^"]+)";/gm)].map(([, to]) => resolved(path, to)),
     namespaces: [...text.matchAll(/^export \* as \w+ from "(\.[^"]+)";/gm)].map(([, to]) => resolved(path, to)),
+    underscored: [...underscored],
     isList: program.body.every(
       (statement) => statement.type === "ExportNamedDeclaration" && statement.declaration === null,
     ),
@@ -70,6 +86,13 @@ function isNamespace(path) {
 /** @param {string} path @param {string | undefined} to */
 function resolved(path, to) {
   return join(dirname(path), to ?? "");
+}
+
+function undocumented() {
+  return files.flatMap(({ path, underscored }) => {
+    if (path.endsWith("/private.ts")) return [];
+    return underscored.map((member) => `${path} names the undocumented ${member}: only a private.ts may`);
+  });
 }
 
 /** An `index.ts` declares a type again to export it with the namespace of the same name. */

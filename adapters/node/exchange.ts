@@ -8,6 +8,7 @@ import { connectionOf, whenGone } from "./connection.ts";
 import { readHead } from "./bad-request.ts";
 import type { Framing } from "./bad-request.ts";
 import { nodeMajor } from "./listen.ts";
+import { forgetContinue, hasSentContinue } from "./private.ts";
 import { IncomingBody } from "./request-body.ts";
 
 /**
@@ -141,28 +142,15 @@ function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string
   return lines ?? nothing;
 }
 
-/** Node's members of a response to a request with `Expect: 100-continue`. */
-interface ExpectingResponse {
-  readonly _expect_continue?: boolean;
-  readonly _sent100?: boolean;
-}
-
 /**
  * Whether a client waits for `100 Continue` before it sends its body. Node finds the word anywhere in the field, and closes
  * the connection if it has not sent one. `Expect` is a list, whose other members need nothing from a server (RFC 9110
  * §10.1.1).
  */
 export function awaitsContinue(request: IncomingMessage, response: ServerResponse): boolean {
-  const { _sent100 } = response as ExpectingResponse;
-  if (_sent100 === true) return false;
+  if (hasSentContinue(response)) return false;
   if (readHead(request) !== 0 && lists(linesOf(request, "expect"), "100-continue")) return true;
   // There is no body to continue with, and the connection is kept.
-  Object.assign(response, { _expect_continue: false } satisfies ExpectingResponse);
+  forgetContinue(response);
   return false;
-}
-
-/** Whether Node leaves `100 Continue` to the application: a server that listens for `checkContinue`. */
-export function leavesContinue(response: ServerResponse): boolean {
-  const { _expect_continue } = response as ExpectingResponse;
-  return _expect_continue === true;
 }

@@ -12,9 +12,9 @@ import type { ListenOptions } from "../../src/server/options.ts";
 import { readHead, refuseRequest } from "./bad-request.ts";
 import type { Framing } from "./bad-request.ts";
 import { Connections } from "./connection.ts";
-import { NodeExchange, awaitsContinue, leavesContinue } from "./exchange.ts";
+import { NodeExchange, awaitsContinue } from "./exchange.ts";
 import { stderrSink } from "./listen.ts";
-import { skipEmptyBody } from "./parser-body.ts";
+import { leavesContinue, skipEmptyBody } from "./private.ts";
 import { whenAnswered, write } from "./response.ts";
 import type { OpenStream, ServerState } from "./stream.ts";
 

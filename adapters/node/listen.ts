@@ -160,9 +160,3 @@ const isNode = !isBun && !("deno" in process.versions);
 
 /** Node's version; 0 on Bun and Deno, which report one but lack Node's internals. */
 export const nodeMajor: number = isNode ? Number.parseInt(process.versions.node, 10) : 0;
-
-/**
- * Whether this Node's undocumented members are known: the tests ran with it. On a newer one only documented members are
- * used, which costs a request more.
- */
-export const isKnownNode: boolean = nodeMajor >= 20 && nodeMajor <= 26;

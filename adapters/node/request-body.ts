@@ -5,7 +5,7 @@ import { guarded } from "../../src/logging/raised.ts";
 import type { Deadline, Deadlines, DeadlineListener } from "../../src/server/deadlines.ts";
 import { connectionOf, discardLimit, tooSlow } from "./connection.ts";
 import type { ConnectionBodyReader, PartReceiver } from "./connection.ts";
-import { leaveToStream, readFromParser } from "./parser-body.ts";
+import { leaveToStream, readFromParser } from "./private.ts";
 
 type ChunkRead = Uint8Array | BodyFailure | undefined;
 

@@ -9,18 +9,12 @@ import { caught } from "../../src/logging/raised.ts";
 import { isEventStream } from "../../src/server/stream.ts";
 import { connectionOf, discardLimit, lingerAtEnd, lingerMs } from "./connection.ts";
 import type { NodeExchange } from "./exchange.ts";
-import { isBun, isKnownNode } from "./listen.ts";
+import { isBun } from "./listen.ts";
+import { isKnownNode, setHeadText } from "./private.ts";
 import { DrainedBody } from "./request-body.ts";
 import type { IncomingBody } from "./request-body.ts";
 import { sendWithin, stream } from "./stream.ts";
 import type { ServerState } from "./stream.ts";
-
-const header = "_header";
-
-/** Node's member of a response: the head as text, once written. */
-interface Kept {
-  [header]: string | null;
-}
 
 /** Whether a head has exactly the headers that nearly every response has, in the app's order. */
 function isFastHead({ head }: WireResponse): boolean {
@@ -42,9 +36,9 @@ function setFastHead(response: ServerResponse, { status, head }: WireResponse, p
   // Other code that reads responses uses these.
   response.statusCode = status;
   response.statusMessage = phrase;
-  (response as unknown as Kept)[header] =
-    `HTTP/1.1 ${status} ${phrase}\r\ncontent-type: ${head[1]}\r\nx-request-id: ${head[3]}\r\ndate: ${head[5]}\r\n` +
-    `content-length: ${head[7]}\r\n\r\n`;
+  const type = `content-type: ${head[1]}\r\nx-request-id: ${head[3]}\r\n`;
+  const length = `date: ${head[5]}\r\ncontent-length: ${head[7]}\r\n\r\n`;
+  setHeadText(response, `HTTP/1.1 ${status} ${phrase}\r\n${type}${length}`);
 }
 
 // RFC 9110's phrases, where Node has older ones.

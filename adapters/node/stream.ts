@@ -6,6 +6,7 @@ import type { Parts, StreamBody, StreamEnd, StreamSink, StreamWriting } from "..
 import { caught, guarded, inBackground } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
 import { connectionOf, lingerMs } from "./connection.ts";
+import { responseBeingWritten } from "./private.ts";
 
 /** An open stream, which a stopping server may end. */
 export interface OpenStream {
@@ -76,11 +77,9 @@ export function timedOut(socket: Socket, sendTimeoutMs: number): void {
   }
 }
 
-// Bun's sockets do not count their unsent bytes; its response does. `_httpMessage` is Node's name for the response that is
-// being written.
+// Bun's sockets do not count their unsent bytes; its response does.
 function unsentBytes(socket: Socket): number {
-  const answer = Reflect.get(socket, "_httpMessage") as ServerResponse | null | undefined;
-  return socket.writableLength || (answer?.writableLength ?? 0);
+  return socket.writableLength || (responseBeingWritten(socket)?.writableLength ?? 0);
 }
 
 /** Closes the connection with the response incomplete, once its written part is sent. */

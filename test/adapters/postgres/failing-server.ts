@@ -1,6 +1,7 @@
 /** A server whose statements fail in every way, and what tells the failures. */
 import { expect } from "vitest";
-import { DatabaseError, Pool, Statement, Type } from "usher-http/postgres";
+import { DatabaseError, Statement, Type } from "usher-http/postgres";
+import type { Pool } from "usher-http/postgres";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { eventually, pools } from "./pools.ts";
 

@@ -3,7 +3,8 @@
 import { onTestFinished, vi } from "vitest";
 import { Path, Refusal, Returns, get } from "usher-http";
 import type { Route } from "usher-http";
-import { DatabaseError, Pool, Statement, Type } from "usher-http/postgres";
+import { DatabaseError, Statement, Type } from "usher-http/postgres";
+import type { Pool } from "usher-http/postgres";
 
 export const next = Statement.find("select $1 + 1 as next", { params: [Type.int], row: { next: Type.int } });
 export const pid = Statement.find("select pg_backend_pid() as pid", { row: { pid: Type.int } });

@@ -1,7 +1,8 @@
 /** What the database refuses, and transactions that conflict (contract 7.5); after each the pool is whole again. */
 import { describe, expect, it } from "vitest";
 import { refuse, Refusal } from "usher-http";
-import { DatabaseError, Pool, Statement, Type } from "usher-http/postgres";
+import { DatabaseError, Statement, Type } from "usher-http/postgres";
+import type { Pool } from "usher-http/postgres";
 import { gate } from "../../support/node-server.ts";
 import { watch, pool, pid, addPlace, countPlaces, failure, expectWhole } from "./failing-server.ts";
 
