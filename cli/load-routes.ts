@@ -7,10 +7,9 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Route } from "../src/routing/route.ts";
 import { CommandFailure } from "./command.ts";
 
-/** A file of the package, from the source or from `dist`. */
+/** A file of the package. This module runs from one of its folders: `cli` as source, `dist` when built. */
 export function packageFile(path: string): URL {
-  const inSource = new URL(`../${path}`, import.meta.url);
-  return existsSync(inSource) ? inSource : new URL(`../../${path}`, import.meta.url);
+  return new URL(`../${path}`, import.meta.url);
 }
 
 /** Imports the routes that a module exports as `routes`. */

@@ -69,7 +69,7 @@ const verdicts = new Map();
 const queue = [...chosen];
 await Promise.all(
   Array.from({ length: workers ?? 1 }, async () => {
-    const copy = copied();
+    const copy = await copied();
     const runs = runsIn(copy, 1);
     for (let one = queue.shift(); one !== undefined; one = queue.shift()) {
       if (Date.now() > end) break;
@@ -137,7 +137,7 @@ function testsOf({ file, key }) {
 /** Runs every test once, and records which places each reaches. @returns {Promise<TestMap>} */
 async function learn() {
   console.log(`looking which of ${tests.length} test files reach what: this runs all of them`);
-  const copy = copied();
+  const copy = await copied();
   const reachedIn = mkdtempSync(join(tmpdir(), "usher-reached-"));
   const runs = runsIn(copy, workers ?? 1);
   const ran = await runs.run({ files: tests, reachedIn }, 3_600_000);
@@ -175,8 +175,8 @@ function runsIn(copy, atOnce) {
   return runs;
 }
 
-function copied() {
-  const copy = makeCopy(root, files, mutants);
+async function copied() {
+  const copy = await makeCopy(root, files, mutants);
   copies.push(copy);
   return copy;
 }

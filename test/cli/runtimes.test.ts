@@ -36,7 +36,7 @@ const routesOfIt = 3000;
 /** A module that opens what nobody closes, with more routes than a pipe holds. */
 async function moduleThatStays(): Promise<string> {
   const file = join(folder, "stays.mjs");
-  const { href } = pathToFileURL(join(root, "dist/src/index.js"));
+  const { href } = pathToFileURL(join(root, "dist/index.js"));
   await writeFile(
     file,
     `import { Path, Returns, get } from ${JSON.stringify(href)};
@@ -49,14 +49,14 @@ export const routes = Array.from({ length: ${routesOfIt} }, (_, i) => get(Path.o
 
 describe("usher: works", { timeout: 300_000 }, () => {
   it.each([
-    { runtime: "Node 20", command: runtimes["node-oldest"](), args: ["dist/cli/main.js"], module: built },
+    { runtime: "Node 20", command: runtimes["node-oldest"](), args: ["dist/cli.js"], module: built },
     {
       runtime: "the newest Node, of TypeScript",
       command: runtimes["node-newest"](),
-      args: ["dist/cli/main.js"],
+      args: ["dist/cli.js"],
       module: source,
     },
-    { runtime: "Bun, of TypeScript", command: runtimes.bun(), args: ["dist/cli/main.js"], module: source },
+    { runtime: "Bun, of TypeScript", command: runtimes.bun(), args: ["dist/cli.js"], module: source },
     { runtime: "Deno, of TypeScript", command: runtimes.deno(), args: ["run", "-A", "cli/main.ts"], module: source },
   ])("runs on $runtime", async ({ command, args, module }) => {
     const listed = await ran(command, [...args, "routes", module]);
@@ -79,10 +79,10 @@ describe("usher: works", { timeout: 300_000 }, () => {
 
 describe("usher: its end", { timeout: 300_000 }, () => {
   const readers = [
-    { runtime: "Node 20", command: runtimes["node-oldest"](), args: ["dist/cli/main.js"] },
-    { runtime: "the newest Node", command: runtimes["node-newest"](), args: ["dist/cli/main.js"] },
-    { runtime: "Bun", command: runtimes.bun(), args: ["dist/cli/main.js"] },
-    { runtime: "Deno", command: runtimes.deno(), args: ["run", "-A", "dist/cli/main.js"] },
+    { runtime: "Node 20", command: runtimes["node-oldest"](), args: ["dist/cli.js"] },
+    { runtime: "the newest Node", command: runtimes["node-newest"](), args: ["dist/cli.js"] },
+    { runtime: "Bun", command: runtimes.bun(), args: ["dist/cli.js"] },
+    { runtime: "Deno", command: runtimes.deno(), args: ["run", "-A", "dist/cli.js"] },
   ];
 
   it.each(readers)(
@@ -129,7 +129,7 @@ describe("usher: its end", { timeout: 300_000 }, () => {
   });
 
   it("says what to do where its Node does not run TypeScript", async () => {
-    const { code, stderr } = await ran(runtimes["node-oldest"](), ["dist/cli/main.js", "routes", source]);
+    const { code, stderr } = await ran(runtimes["node-oldest"](), ["dist/cli.js", "routes", source]);
     const said =
       /^usher routes: examples\/orders\/routes.ts: Node 20\.[\d.]+ does not run TypeScript. Give the compiled file/;
     expect([code, stderr]).toEqual([1, expect.stringMatching(said)]);

@@ -222,7 +222,7 @@ describe("what usher client makes: types", { timeout: 300_000 }, () => {
       export const isSoldOut = !came.ok && came.error === "sold_out";
     `;
     writeFileSync(join(folder, "plain.ts"), program);
-    const paths = { "usher-http": [join(root, "dist/src/index.d.ts")] };
+    const paths = { "usher-http": [join(root, "dist/index.d.ts")] };
     const { module, target, strict: isStrict, noEmit } = strict;
     const options = { module, target, strict: isStrict, noEmit, lib: ["es2023"], types: ["node"], typeRoots, paths };
     expect(compile(".", options, ["plain.ts"])).toBe("");

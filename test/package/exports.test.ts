@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { parseSync } from "oxc-parser";
 import * as usher from "usher-http";
 import * as bun from "usher-http/bun";
@@ -32,6 +33,15 @@ it("exports the names in exports.txt and no others", async () => {
     return [`# ${name}`, ...valuesOf(module, ""), ...typesOf(source, "")].join("\n");
   });
   await expect(`${text.join("\n\n")}\n`).toMatchFileSnapshot("exports.txt");
+});
+
+it.each(entries)("exports of $name as it is built what its source exports", async ({ name, module }) => {
+  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const { node, default: file } = exports[name.replace("usher-http", ".")] as { node?: string; default: string };
+  for (const one of node === undefined ? [file] : [node, file]) {
+    const built = (await import(/* @vite-ignore */ pathToFileURL(join(root, one)).href)) as object;
+    expect(valuesOf(built, "")).toEqual(valuesOf(module, ""));
+  }
 });
 
 /** What is there at run time, with the members of a namespace and the statics of a class. */

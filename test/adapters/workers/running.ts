@@ -50,7 +50,7 @@ export async function bundle(program: { readonly file: string } | { readonly con
         name: "the package as it is built",
         setup({ onResolve }) {
           onResolve({ filter: /\/adapters\/workers\/index\.ts$/ }, () => {
-            return { path: join(root, "dist/adapters/workers/index.js") };
+            return { path: join(root, "dist/workers.js") };
           });
         },
       },

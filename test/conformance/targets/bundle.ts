@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -19,9 +19,9 @@ export async function bundle(program: URL, define: { readonly [name: string]: st
       {
         name: "the package as it is built",
         setup({ onResolve }) {
-          onResolve({ filter: /^usher-http$/ }, () => ({ path: join(root, "dist/src/index.js") }));
+          onResolve({ filter: /^usher-http$/ }, () => ({ path: join(root, "dist/index.js") }));
           onResolve({ filter: /\/adapters\/\w+\/index\.ts$/ }, ({ path }) => {
-            return { path: join(root, "dist", path.slice(path.indexOf("adapters/")).replace(/ts$/, "js")) };
+            return { path: join(root, `dist/${basename(dirname(path))}.js`) };
           });
         },
       },

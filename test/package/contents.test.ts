@@ -1,0 +1,100 @@
+/** The files of the package as npm would publish it. */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseSync } from "oxc-parser";
+import * as usher from "usher-http";
+import { expect, it } from "vitest";
+import { root } from "./packed.ts";
+
+const out = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+  cwd: root,
+  stdio: ["ignore", "pipe", "ignore"],
+  encoding: "utf8",
+});
+const [tarball] = Object.values(JSON.parse(out) as readonly { readonly files: readonly { readonly path: string }[] }[]);
+const files = tarball?.files.map(({ path }) => path) ?? [];
+const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  readonly exports: {
+    readonly [entry: string]: { readonly types?: string; readonly node?: string; readonly default?: string };
+  };
+};
+
+function textOf(file: string): string {
+  return readFileSync(join(root, file), "utf8");
+}
+
+/** The part of a file's name that a form captures, of each file that has the form. */
+function namesOf(form: RegExp): readonly string[] {
+  return files.flatMap((file) => form.exec(file)?.[1] ?? []).toSorted();
+}
+
+it("are what was built, the sources that `usher client` copies, and the usual texts", () => {
+  const others = files.filter((file) => !/^dist\/(namespaces\/)?[\w-]+\.(js|js\.map|d\.ts)$/.test(file));
+  const sources = others.filter((file) => file.endsWith(".ts"));
+  const texts = others.filter((file) => !sources.includes(file));
+  expect(texts.toSorted()).toEqual(["CHANGES.md", "LICENSE", "README.md", "package.json"]);
+  expect(sources.map((file) => file.split("/").slice(0, 2).join("/"))).not.toContain("src/app");
+});
+
+it("are one for each entry, one for each namespace, and a few that they share", () => {
+  const nameOf = (path: string | undefined) => path?.slice("./dist/".length, -3) ?? [];
+  const entries = Object.values(exports).flatMap((entry) => nameOf(entry.default));
+  const forRuntimes = Object.values(exports).flatMap((entry) => nameOf(entry.node));
+  const shared = ["core", "database", "server", "testing"];
+  const ofClient = ["client-calls", "event-reader", "received"];
+  expect(namesOf(/^dist\/([\w-]+)\.js$/)).toEqual(
+    [...entries, ...forRuntimes, "cli", ...shared, ...ofClient].toSorted(),
+  );
+  expect(namesOf(/^dist\/([\w-]+)\.d\.ts$/)).toEqual([...entries, ...shared].toSorted());
+  const ofIndex = Object.keys(usher).filter((name) => /^[A-Z]/.test(name));
+  const ofOthers = ["Conninfo", "File", "Pool", "SessionTable", "Statement", "Type"];
+  const namespaces = [...ofIndex, ...ofOthers].filter((name) => name !== "Refusal").toSorted();
+  expect(namesOf(/^dist\/namespaces\/(\w+)\.js$/)).toEqual(namespaces);
+  expect(namesOf(/^dist\/namespaces\/(\w+)\.d\.ts$/)).toEqual(namespaces);
+});
+
+it("have the text of every source in their source maps", () => {
+  const sources = files.flatMap((file) => {
+    if (!file.endsWith(".map")) return [];
+    const map = JSON.parse(textOf(file)) as { readonly sources: string[]; readonly sourcesContent: string[] };
+    return map.sources.map((source, i) => ({ path: join(dirname(file), source), text: map.sourcesContent[i] }));
+  });
+  expect(sources.length).toBeGreaterThan(100);
+  for (const { path, text } of sources) expect([path, text]).toEqual([path, textOf(path)]);
+});
+
+// A line of the log has the class of what was thrown.
+it("name every class as its source does", () => {
+  const scripts = files.filter((file) => file.endsWith(".js"));
+  const classes = scripts.flatMap((file) => {
+    const found = [...textOf(file).matchAll(/\bclass ([\w$]+)|^(?:var|let|const) ([\w$]+) = class\b/gm)];
+    return found.map(([, name, variable]) => name ?? variable);
+  });
+  expect(classes).toContain("DatabaseError");
+  expect(classes.filter((name) => name?.includes("$"))).toEqual([]);
+});
+
+const sections = textOf("test/package/exports.txt").split(/^# /m).slice(1);
+const listed = sections.map((section) => {
+  const [entry = "", ...lines] = section.trim().split("\n");
+  // The static members of a class are not exports.
+  const names = lines.map((line) => line.replace("type ", "")).filter((name) => !name.startsWith("Refusal."));
+  return { entry, names };
+});
+
+it.each(listed)("declare each name that exports.txt has for $entry", ({ entry, names }) => {
+  const file = exports[entry.replace("usher-http", ".")]?.types?.slice("./".length) ?? "";
+  expect(new Set(declaredIn(file, ""))).toEqual(new Set(names));
+});
+
+/** What a file of declarations exports, with the members of its namespaces. */
+function declaredIn(file: string, prefix: string): readonly string[] {
+  const exported = parseSync(file, textOf(file)).module.staticExports.flatMap(({ entries }) => entries);
+  return exported.flatMap(({ exportName, importName, moduleRequest }) => {
+    const path = `${prefix}${exportName.name}`;
+    if (!moduleRequest || importName.name !== null) return [path];
+    const namespace = join(dirname(file), moduleRequest.value.replace(/js$/, "d.ts"));
+    return [path, ...declaredIn(namespace, `${path}.`)];
+  });
+}
