@@ -1,6 +1,7 @@
 /**
  * Runs all checks, even if some fail, and lists the failures: `node scripts/check.mjs [--tests]`. A check is a script of
- * package.json, and runs alone as `npm run <name>`. With `--tests` the tests run last, and are counted.
+ * package.json, and runs alone as `npm run <name>`. With `--tests` the tests run last, are counted, and their
+ * coverage is checked.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -33,7 +34,9 @@ const folder = mkdtempSync(join(tmpdir(), "usher-tests-"));
 const counted = join(folder, "tests.json");
 if (withTests) {
   const reporters = ["--reporter=default", "--reporter=./test/support/not-run.ts", "--reporter=json"];
-  results.push(run("test", [...reporters, `--outputFile=${counted}`]));
+  process.env["USHER_COVERAGE_IN"] = folder;
+  const collected = ["--config", "scripts/coverage/vitest.config.mjs"];
+  results.push(run("test", [...reporters, `--outputFile=${counted}`, ...collected]), run("coverage", []));
 }
 
 console.log("\n━━ all checks");
