@@ -25,7 +25,7 @@ import { RequestState } from "./request.ts";
  *   respond         its id, path and clock; its span; its context for log lines     2.12
  *   answerAround    its route, a CORS preflight, the app's middleware               4.2
  *   answerSafely    what throws or rejects inside is an answer too                  4.3
- *   answerFor       cross-origin check, no route, handshake, inputs of the head     5.7, 4.2, 4.4
+ *   answerFor       cross-origin check, answerNoRoute, handshake, inputs of head    5.7, 4.2, 4.4
  *   handleWithBody  the body, and the inputs that need it                           4.4
  *   handle          the handler, and what it returned as an answer                  4.3
  *   finish.ts       what happens to every answer on its way out
