@@ -34,7 +34,7 @@ export class Watched implements SessionStore {
 }
 
 export const begin = Date.parse("2026-11-21T12:00:00.000Z");
-export const name = Path.str("name");
+const name = Path.str("name");
 export const Who = v.object({ name: v.string(), visits: v.optional(v.number()) });
 
 /** A server with sessions, one client of it with its cookie, and its clock in seconds. */
