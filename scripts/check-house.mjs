@@ -1,7 +1,7 @@
 /**
  * Checks the layout of the files (CONTRIBUTING.md): no type name is declared in two files, no short file has only one importer,
- * and the imports between folders of src, types included, have no circle. Only a `private.ts` names a member that begins with
- * `_`: such members are undocumented.
+ * the imports between folders of src, types included, have no circle, and tests stay short. Only a `private.ts` names a member
+ * that begins with `_`: such members are undocumented.
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path/posix";
@@ -10,10 +10,23 @@ import { Visitor, parseSync } from "oxc-parser";
 
 /** A file with fewer lines and one importer belongs into that importer. */
 const shortLines = 40;
+/** The most lines of a file of tests, and of a `describe` block. */
+const maxFileLines = 400;
+const maxBlockLines = 80;
+/** Files that are longer, or have a longer block. The lists only get shorter. */
+const longFiles = ["test/conformance/app/wrong.ts", "test/conformance/cases/sockets.ts", "test/growth/texts.ts"];
+const longBlocks = [
+  "test/adapters/redis/rate-store.test.ts",
+  "test/examples/page.test.ts",
+  "test/examples/stores.test.ts",
+  "test/package/command-line.test.ts",
+  "test/package/packed.test.ts",
+  "test/security/browsers.test.ts",
+];
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const files = ["src", "adapters", "cli"].flatMap(filesIn);
-const wrong = [...sharedNames(), ...shortFiles(), ...circles(), ...undocumented()];
+const wrong = [...sharedNames(), ...shortFiles(), ...circles(), ...undocumented(), ...longTests()];
 if (wrong.length > 0) {
   console.error(wrong.join("\n"));
   process.exit(1);
@@ -154,4 +167,43 @@ function wayBack(at, home, targets, seen) {
     if (way !== undefined) return [next, ...way];
   }
   return undefined;
+}
+
+/** A file on a list that is short by now is wrong too, so that the lists only get shorter. */
+function longTests() {
+  const names = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" });
+  const tests = names.filter((name) => /\.(?:ts|mjs)$/.test(name) && !name.includes("node_modules/"));
+  return tests.toSorted().flatMap((name) => {
+    const path = join("test", name);
+    const text = readFileSync(join(root, path), "utf8");
+    const lines = text.split("\n").length - 1;
+    const blocks = path.endsWith(".ts") ? longBlocksOf(path, text) : [];
+    return [
+      ...heldBy(longFiles, path, lines > maxFileLines ? [`${path} has ${lines} lines: split it`] : []),
+      ...heldBy(longBlocks, path, blocks),
+    ];
+  });
+}
+
+/** @param {readonly string[]} list @param {string} path @param {readonly string[]} problems */
+function heldBy(list, path, problems) {
+  if (!list.includes(path)) return problems;
+  return problems.length > 0 ? [] : [`${path} is short enough: take it off the list of scripts/check-house.mjs`];
+}
+
+/** @param {string} path @param {string} text */
+function longBlocksOf(path, text) {
+  /** @param {number} at */
+  const lineOf = (at) => text.slice(0, at).split("\n").length;
+  /** @type {string[]} */
+  const long = [];
+  new Visitor({
+    CallExpression({ callee, start, end }) {
+      if (!/^describe\b/.test(text.slice(callee.start, callee.end))) return;
+      const lines = lineOf(end) - lineOf(start) + 1;
+      // `describe.each(rows)` is a call too, and ends before the block.
+      if (lines > maxBlockLines) long.push(`${path}:${lineOf(start)}: a describe block of ${lines} lines: split it`);
+    },
+  }).visit(parseSync(path, text).program);
+  return long;
 }

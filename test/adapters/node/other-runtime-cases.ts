@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect } from "vitest";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
 import type { Start } from "../../support/spawned/server.ts";
 import { drainMs, refuses } from "./other-runtimes.ts";

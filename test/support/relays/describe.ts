@@ -44,7 +44,7 @@ export function describeRelay(engine: RelayEngine): void {
     return { channel, wire, here, there };
   }
 
-  describe("between processes", { timeout: 300_000 }, () => {
+  describe("between processes: delivery", { timeout: 300_000 }, () => {
     it.each(runtimes)("tells each process what the others publish, once and in order: Node and %s", async (runtime) => {
       const channel = engine.freshChannel();
       const [here, there] = await Promise.all([start("node", channel), start(runtime, channel)]);
@@ -66,7 +66,9 @@ export function describeRelay(engine: RelayEngine): void {
       await there.hears("é".repeat(100));
       expect(there.heard).toHaveLength(1);
     });
+  });
 
+  describe("between processes: lost connections", { timeout: 300_000 }, () => {
     it("says who was cut off, and ends the subscriptions of those who missed something", async () => {
       const { channel, wire, here, there } = await apart();
       const bystander = await start("node", channel);
@@ -135,7 +137,9 @@ export function describeRelay(engine: RelayEngine): void {
       await there.hears("last 1");
       expect(of("last", there)).toEqual(numbered("last", 2));
     });
+  });
 
+  describe("between processes: servers that end", { timeout: 300_000 }, () => {
     const { isSkipped = false, why = "" } = engine.ownServer ?? {};
     const endings = Object.entries(engine.endings);
     it.skipIf(isSkipped).each(endings)(
