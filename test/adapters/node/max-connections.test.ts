@@ -20,7 +20,7 @@ async function closed(port: number, host?: string): Promise<void> {
   expect(await (await RawClient.to(port, host)).rest()).toBe("");
 }
 
-describe("maxConnections", () => {
+describe("maxConnections: the limit", () => {
   it("closes what is past it, and takes others once there is room", async () => {
     const { port } = await start([ok], { maxConnections: 2 });
     const first = await kept(port);
@@ -61,7 +61,9 @@ describe("maxConnections", () => {
     await closed(port, "::1");
     expect(messages("warn")).toEqual([said(1)]);
   });
+});
 
+describe("maxConnections: its line", () => {
   it("is told at once, and then once a minute, with how many there were", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { port } = await start([ok], { maxConnections: 2 });
