@@ -8,10 +8,12 @@ import type {
   StatementValues,
 } from "../../src/database/connection.ts";
 import type { Conninfo } from "./connection-string.ts";
-import { addressesOf, askToCancel, dial, driverOf, fits } from "./dial.ts";
+import { addressesOf, askToCancel, dial, fits } from "./dial.ts";
 import type { ServerAddress, Backend, ConnectionConfig, ServerKind } from "./dial.ts";
-import { PreparedRun, Query, Wire, connectionErrorOf, messages, prepared, simple, unprepared } from "./protocol.ts";
-import type { DescribedStatement, Execute, Prepared, QueryProtocol, ServerError } from "./protocol.ts";
+import { Query, driverOf, prepared, simple, unprepared } from "./private.ts";
+import type { DescribedStatement, Execute, QueryProtocol } from "./private.ts";
+import { PreparedRun, Wire, connectionErrorOf, messages } from "./protocol.ts";
+import type { Prepared, ServerError } from "./protocol.ts";
 
 type DriverResult = StatementResult & { readonly state: Backend };
 

@@ -5,12 +5,9 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import type { ConnectionOptions } from "node:tls";
-import postgres from "postgres";
 import type { DatabaseConnection, ConnectionEvents } from "../../src/database/connection.ts";
 import type { Reset } from "../../src/database/pool.ts";
 import type { Conninfo, SessionKind, Tls } from "./connection-string.ts";
-import { executeOf } from "./protocol.ts";
-import type { Execute, Wire } from "./protocol.ts";
 
 export interface PoolOptions {
   /** Number of connections, all opened at start-up; 8 by default. */
@@ -208,50 +205,3 @@ export function parametersOf(target: Conninfo, options: PoolOptions): { readonly
 function bound(ms: number): string {
   return String(Math.ceil(ms));
 }
-
-/** Makes a driver of one connection, which dials once. */
-export function driverOf(
-  { target, parameters, statementCache, events }: ConnectionConfig,
-  socketOf: () => Promise<Wire>,
-): Execute {
-  let isDialled = false;
-  const options = {
-    host: "localhost",
-    port: 5432,
-    user: target.user,
-    // A function: the driver replaces an empty password by one from the environment.
-    pass: () => target.password ?? "",
-    database: target.database,
-    ssl: false,
-    max: 1,
-    prepare: statementCache > 0,
-    fetch_types: false,
-    idle_timeout: null,
-    max_lifetime: null,
-    connect_timeout: 0,
-    backoff: 0,
-    keep_alive: null,
-    debug: false,
-    onnotice() {},
-    onnotify: events.notified,
-    connection: parameters,
-    types: asText,
-    socket() {
-      if (isDialled) throw new Error("the connection is closed");
-      isDialled = true;
-      return socketOf();
-    },
-  };
-  // The driver's types lack `socket`, `onnotify` and the simple protocol.
-  return executeOf(postgres(options as unknown as postgres.Options<{}>));
-}
-
-const same = (value: unknown): unknown => value;
-// The types that the driver would convert. Its conversion drops microseconds and reads the text 'true' as false.
-const read = [
-  16, 17, 20, 21, 23, 25, 26, 114, 700, 701, 1042, 1043, 1082, 1083, 1114, 1184, 1186, 1266, 1700, 2950, 3802,
-];
-const asText = Object.fromEntries([
-  ["raw", { to: 0, from: read, serialize: same, parse: undefined }],
-  ...[16, 17, 25, 114, 1184, 3802].map((type) => [`raw${type}`, { to: type, from: [], serialize: same }] as const),
-]);
