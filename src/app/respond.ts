@@ -87,7 +87,7 @@ function answerSafely<A>(
 
 function answerFor(request: RequestState): MaybePromise<Answer> {
   const { match } = request;
-  if (changesSomething(request) && comesFromElsewhere(request)) return refused(crossOrigin);
+  if (changesSomething(request) && comesFromAnotherOrigin(request)) return refused(crossOrigin);
   if (match === undefined) return answerNoRoute(request);
   const { route, captured } = match;
   request.route = route;
@@ -158,7 +158,7 @@ function changesSomething({ method, match, exchange }: RequestState): boolean {
   return exchange.canUpgrade === true && exchange.lines("upgrade").length > 0;
 }
 
-function comesFromElsewhere(request: RequestState): boolean {
+function comesFromAnotherOrigin(request: RequestState): boolean {
   const { trustedOrigins, cors } = request.app;
   if (trustedOrigins === undefined || !isCrossOrigin(request, trustedOrigins)) return false;
   return !(cors !== undefined && cors.covers(request.match?.route.route) && cors.policy.admits(request));
