@@ -6,7 +6,7 @@ import { Listener } from "../../src/server/listener.ts";
 import type { ListenAddress } from "../../src/server/listener.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
 import { logListener, sayReported } from "../../src/app/failures.ts";
-import { Deferred, isPending } from "../../src/deferred.ts";
+import { isPending, whenResolved } from "../../src/deferred.ts";
 import type { MaybePromise } from "../../src/deferred.ts";
 import { limitsOf } from "../../src/server/options.ts";
 import type { Limits, ServeOptions, Server } from "../../src/server/options.ts";
@@ -107,13 +107,10 @@ class DenoListener extends Listener {
         pending.fail(thrown);
       }
     };
-    if (sent instanceof Deferred) sent.onResolve(answer);
-    else if (!(sent instanceof Promise)) answer(sent);
-    else
-      sent.then(answer, (thrown: unknown) => {
-        this.#pending.remove(entry);
-        pending.fail(thrown);
-      });
+    whenResolved(sent, answer, (thrown) => {
+      this.#pending.remove(entry);
+      pending.fail(thrown);
+    });
     return pending.response;
   }
 

@@ -3,7 +3,8 @@ import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { isStream } from "../../src/answers/answer.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
-import { Deferred } from "../../src/deferred.ts";
+import { whenResolved } from "../../src/deferred.ts";
+import type { Deferred } from "../../src/deferred.ts";
 import { lists } from "../../src/http/fields.ts";
 import { caught } from "../../src/logging/raised.ts";
 import { isEventStream } from "../../src/server/stream.ts";
@@ -183,8 +184,7 @@ export function whenAnswered(
   socket: Duplex,
   take: (sent: WireResponse | undefined) => void,
 ): void {
-  if (answer instanceof Deferred) return answer.onResolve(take);
-  answer.then(take, (thrown: unknown) => {
+  whenResolved(answer, take, (thrown) => {
     caught(thrown, socket);
     take(undefined);
   });

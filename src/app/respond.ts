@@ -77,12 +77,21 @@ function answerSafely<A>(
   } catch (thrown) {
     answer = failureAnswer(request, thrown);
   }
-  if (!isPending(answer)) return handOver(request, request.endHandler(answer));
+  if (!isPending(answer)) return handOver(request, endHandler(request, answer));
   return chain(
     answer,
-    (answer) => handOver(request, request.endHandler(answer)),
-    (thrown) => handOver(request, request.endHandler(failureAnswer(request, thrown))),
+    (answer) => handOver(request, endHandler(request, answer)),
+    (thrown) => handOver(request, endHandler(request, failureAnswer(request, thrown))),
   );
+}
+
+/** The answer with what the handler set. From JavaScript its headers may throw where they are read. */
+function endHandler(request: RequestState, answer: Answer): Answer {
+  try {
+    return request.endHandler(answer);
+  } catch (thrown) {
+    return failureAnswer(request, thrown);
+  }
 }
 
 function answerFor(request: RequestState): MaybePromise<Answer> {
@@ -106,7 +115,7 @@ async function handleLater(
   return handle(request, route, await inputs);
 }
 
-/** Has the handler answer, where its inputs are read. */
+/** Calls the handler, once its inputs are read. */
 function handle(
   request: RequestState,
   route: CompiledRoute,
@@ -114,8 +123,12 @@ function handle(
 ): MaybePromise<Answer> {
   if (inputs instanceof Refusal) return refusalAnswer(inputs);
   if (inputs instanceof InputReading) return handleWithBody(request, route, inputs);
-  const returned: unknown = route.route.handler(inputs as never);
-  return isThenable(returned) ? Promise.resolve(returned).then(route.answerOf) : route.answerOf(returned);
+  return answerOf(route.route.handler(inputs as never), route.answerOf);
+}
+
+/** The answer of what an application's function returned, now or by a promise. */
+function answerOf(returned: unknown, toAnswer: (returned: unknown) => Answer): MaybePromise<Answer> {
+  return isThenable(returned) ? Promise.resolve(returned).then(toAnswer) : toAnswer(returned);
 }
 
 /** Reads the body once, whole, unless the handler reads it as it arrives. */
@@ -181,8 +194,7 @@ function answerNoRoute(request: RequestState): MaybePromise<Answer> {
     return method === "OPTIONS" ? empty(204, headers) : refused(methodNotAllowed, headers);
   }
   if (app.notFound === undefined) return refused(notFound);
-  const returned: unknown = app.notFound(recordOf(request));
-  return isThenable(returned) ? Promise.resolve(returned).then(answerReturns) : answerReturns(returned);
+  return answerOf(app.notFound(recordOf(request)), answerReturns);
 }
 
 function allowed(app: CompiledApp, path: string): string | undefined {

@@ -3,8 +3,9 @@
  * every listener the rows are asked as cases of the conformance suite.
  */
 import { Readable } from "node:stream";
+import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { Answer, App, Path, Returns, get } from "usher-http";
+import { Answer, App, Path, Returns, addHeader, get, json, post } from "usher-http";
 import {
   cutStreams,
   secret,
@@ -45,6 +46,29 @@ describe("a wrong answer is a 500, and the log says so once", () => {
     await failsAt(around, at("wrong", "handler", name));
     // An iterable is not asked for its iterator where nobody reads it.
     if (!name.startsWith("an iterable")) await failsAt(plain, at("wrong", "handler", name), "HEAD");
+  });
+
+  // The headers that a handler set are added to its answer's, which reads those.
+  it.each(["at once", "later", "behind its body", "later behind its body"])("headers that throw, %s", async (when) => {
+    const headers = Object.defineProperty([], Symbol.iterator, {
+      get: () => {
+        throw new TypeError(secret);
+      },
+    });
+    const made = { ...Answer.make("made"), headers };
+    const answerIt = (set: (name: string, value: string) => void) => {
+      set("x-set", "by the handler");
+      return when.startsWith("later") ? Promise.resolve(made) : made;
+    };
+    const returns = Returns.response;
+    const route = when.endsWith("body")
+      ? post(Path.root, { inputs: { set: addHeader, given: json(v.string()) }, returns }, ({ set }) => answerIt(set))
+      : post(Path.root, { inputs: { set: addHeader }, returns }, ({ set }) => answerIt(set));
+    const response = await App.make([route]).fetch(
+      new Request("http://h/", { method: "POST", body: '"tea"', headers: { "content-type": "application/json" } }),
+    );
+    expect([response.status, await response.text()]).toEqual([500, internal]);
+    expect(logged().join("\n")).not.toContain(secret);
   });
 
   it.each(names)("of notFound: %s", async (name) => {
