@@ -148,8 +148,7 @@ function withCors(request: RequestState, answer: Answer): Answer {
 function guarded(request: RequestState, answer: Answer): Answer {
   const detail = invalidReason(answer) ?? wrongConnection(request, answer.body);
   if (detail === undefined) return answer;
-  // JavaScript may give a body that is no object.
-  if (typeof answer.body === "object" && answer.body !== null) cancelBody(answer.body);
+  cancelBody(answer.body);
   return failureAnswer(request, new Unwritable(detail));
 }
 
@@ -257,10 +256,17 @@ function begun(request: RequestState, body: StreamBody): StreamBody {
   return { ...body, request: log };
 }
 
-/** Cancels a stream that will not be sent, unless another answer sends it. An async iterable has not begun. */
+/**
+ * Cancels a stream that will not be sent, unless another answer sends it. An async iterable has not begun. Never throws:
+ * JavaScript may give any body, also one that throws where it is read.
+ */
 export function cancelBody(body: AnswerBody): undefined {
-  if (!isStream(body) || !(body.parts instanceof ReadableStream) || isTaken(body.parts)) return;
-  body.parts.cancel().catch(() => {});
+  try {
+    if (!isStream(body) || !(body.parts instanceof ReadableStream) || isTaken(body.parts)) return;
+    body.parts.cancel().catch(() => {});
+  } catch {
+    // It is no stream that could be cancelled.
+  }
 }
 
 function undeclaredBy(request: RequestState, answer: Answer): string | undefined {

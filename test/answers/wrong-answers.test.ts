@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { Answer, App, Path, Returns, addHeader, get, json, post } from "usher-http";
+import type { Middleware } from "usher-http";
 import {
   cutStreams,
   secret,
@@ -68,6 +69,35 @@ describe("a wrong answer is a 500, and the log says so once", () => {
       new Request("http://h/", { method: "POST", body: '"tea"', headers: { "content-type": "application/json" } }),
     );
     expect([response.status, await response.text()]).toEqual([500, internal]);
+    expect(logged().join("\n")).not.toContain(secret);
+  });
+
+  const raise = (): never => {
+    throw new TypeError(secret);
+  };
+  const wrongBodies: { readonly [what: string]: unknown } = {
+    null: null,
+    "a proxy that throws": new Proxy({}, { get: raise }),
+    "a kind that throws": Object.defineProperty({}, "kind", { get: raise }),
+    "a stream whose parts throw": Object.defineProperty({ kind: "stream" }, "parts", { get: raise }),
+  };
+
+  // Middleware that has answered already has the body dropped, which reads it.
+  it.each(
+    Object.entries(wrongBodies).flatMap(([what, wrongBody]) => {
+      return [true, false].map((isLater) => [isLater ? "later" : "at once", what, isLater, wrongBody] as const);
+    }),
+  )("made %s behind middleware that does not wait: the body is %s", async (_when, _what, isLater, wrongBody) => {
+    const made = { ...Answer.make("made"), body: wrongBody } as Answer;
+    const route = get(Path.root, { returns: Returns.response }, () => (isLater ? Promise.resolve(made) : made));
+    let inside: Promise<Answer> | undefined;
+    const impatient: Middleware = (_request, next) => {
+      inside = next();
+      return Answer.make("early");
+    };
+    const response = await App.make([route], { middleware: [impatient] }).fetch(new Request("http://h/"));
+    expect([response.status, await response.text()]).toEqual([200, "early"]);
+    await expect(inside).resolves.toMatchObject({ status: 200 });
     expect(logged().join("\n")).not.toContain(secret);
   });
 
