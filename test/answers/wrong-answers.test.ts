@@ -49,58 +49,6 @@ describe("a wrong answer is a 500, and the log says so once", () => {
     if (!name.startsWith("an iterable")) await failsAt(plain, at("wrong", "handler", name), "HEAD");
   });
 
-  // The headers that a handler set are added to its answer's, which reads those.
-  it.each(["at once", "later", "behind its body", "later behind its body"])("headers that throw, %s", async (when) => {
-    const headers = Object.defineProperty([], Symbol.iterator, {
-      get: () => {
-        throw new TypeError(secret);
-      },
-    });
-    const made = { ...Answer.make("made"), headers };
-    const answerIt = (set: (name: string, value: string) => void) => {
-      set("x-set", "by the handler");
-      return when.startsWith("later") ? Promise.resolve(made) : made;
-    };
-    const returns = Returns.response;
-    const route = when.endsWith("body")
-      ? post(Path.root, { inputs: { set: addHeader, given: json(v.string()) }, returns }, ({ set }) => answerIt(set))
-      : post(Path.root, { inputs: { set: addHeader }, returns }, ({ set }) => answerIt(set));
-    const response = await App.make([route]).fetch(
-      new Request("http://h/", { method: "POST", body: '"tea"', headers: { "content-type": "application/json" } }),
-    );
-    expect([response.status, await response.text()]).toEqual([500, internal]);
-    expect(logged().join("\n")).not.toContain(secret);
-  });
-
-  const raise = (): never => {
-    throw new TypeError(secret);
-  };
-  const wrongBodies: { readonly [what: string]: unknown } = {
-    null: null,
-    "a proxy that throws": new Proxy({}, { get: raise }),
-    "a kind that throws": Object.defineProperty({}, "kind", { get: raise }),
-    "a stream whose parts throw": Object.defineProperty({ kind: "stream" }, "parts", { get: raise }),
-  };
-
-  // Middleware that has answered already has the body dropped, which reads it.
-  it.each(
-    Object.entries(wrongBodies).flatMap(([what, wrongBody]) => {
-      return [true, false].map((isLater) => [isLater ? "later" : "at once", what, isLater, wrongBody] as const);
-    }),
-  )("made %s behind middleware that does not wait: the body is %s", async (_when, _what, isLater, wrongBody) => {
-    const made = { ...Answer.make("made"), body: wrongBody } as Answer;
-    const route = get(Path.root, { returns: Returns.response }, () => (isLater ? Promise.resolve(made) : made));
-    let inside: Promise<Answer> | undefined;
-    const impatient: Middleware = (_request, next) => {
-      inside = next();
-      return Answer.make("early");
-    };
-    const response = await App.make([route], { middleware: [impatient] }).fetch(new Request("http://h/"));
-    expect([response.status, await response.text()]).toEqual([200, "early"]);
-    await expect(inside).resolves.toMatchObject({ status: 200 });
-    expect(logged().join("\n")).not.toContain(secret);
-  });
-
   it.each(names)("of notFound: %s", async (name) => {
     await failsAt(around, at("nowhere", name));
   });
@@ -189,4 +137,58 @@ it("an app.fetch that is given no request answers all the same", async () => {
   for (const connection of [null, 5, { peer: 5 }, { peer: null }]) {
     expect((await plain.fetch(new Request("http://h/none"), connection as never)).status).toBe(404);
   }
+});
+
+describe("an answer that throws where it is read", () => {
+  // The headers that a handler set are added to its answer's, which reads those.
+  it.each(["at once", "later", "behind its body", "later behind its body"])("headers that throw, %s", async (when) => {
+    const headers = Object.defineProperty([], Symbol.iterator, {
+      get: () => {
+        throw new TypeError(secret);
+      },
+    });
+    const made = { ...Answer.make("made"), headers };
+    const answerIt = (set: (name: string, value: string) => void) => {
+      set("x-set", "by the handler");
+      return when.startsWith("later") ? Promise.resolve(made) : made;
+    };
+    const returns = Returns.response;
+    const route = when.endsWith("body")
+      ? post(Path.root, { inputs: { set: addHeader, given: json(v.string()) }, returns }, ({ set }) => answerIt(set))
+      : post(Path.root, { inputs: { set: addHeader }, returns }, ({ set }) => answerIt(set));
+    const response = await App.make([route]).fetch(
+      new Request("http://h/", { method: "POST", body: '"tea"', headers: { "content-type": "application/json" } }),
+    );
+    expect([response.status, await response.text()]).toEqual([500, internal]);
+    expect(logged().join("\n")).not.toContain(secret);
+  });
+
+  const raise = (): never => {
+    throw new TypeError(secret);
+  };
+  const wrongBodies: { readonly [what: string]: unknown } = {
+    null: null,
+    "a proxy that throws": new Proxy({}, { get: raise }),
+    "a kind that throws": Object.defineProperty({}, "kind", { get: raise }),
+    "a stream whose parts throw": Object.defineProperty({ kind: "stream" }, "parts", { get: raise }),
+  };
+
+  // Middleware that has answered already has the body dropped, which reads it.
+  it.each(
+    Object.entries(wrongBodies).flatMap(([what, wrongBody]) => {
+      return [true, false].map((isLater) => [isLater ? "later" : "at once", what, isLater, wrongBody] as const);
+    }),
+  )("made %s behind middleware that does not wait: the body is %s", async (_when, _what, isLater, wrongBody) => {
+    const made = { ...Answer.make("made"), body: wrongBody } as Answer;
+    const route = get(Path.root, { returns: Returns.response }, () => (isLater ? Promise.resolve(made) : made));
+    let inside: Promise<Answer> | undefined;
+    const impatient: Middleware = (_request, next) => {
+      inside = next();
+      return Answer.make("early");
+    };
+    const response = await App.make([route], { middleware: [impatient] }).fetch(new Request("http://h/"));
+    expect([response.status, await response.text()]).toEqual([200, "early"]);
+    await expect(inside).resolves.toMatchObject({ status: 200 });
+    expect(logged().join("\n")).not.toContain(secret);
+  });
 });
