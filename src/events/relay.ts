@@ -115,12 +115,14 @@ export function relayed<K, Tag>(hub: Hub<K, Tag>, relay: Relay): Hub<K, Tag> {
     hub.close();
   });
   subscribed.catch((thrown: unknown) => failed("receive from", thrown));
+  // `async`: a relay of the application's may throw at once, or return no promise.
+  const passOn = async (topic: string, wire: string): Promise<void> => relay.publish(topic, wire);
   let unsent = 0;
   return {
     subscribe: (topic, tag) => hub.subscribe(topic, tag),
     publish(topic, event) {
       hub.publish(topic, event);
-      relay.publish(topic, event.wire).then(
+      passOn(topic, event.wire).then(
         () => {
           // The broker may have received some of them and lost the connection before it confirmed.
           const note = `${unsent} events may not have reached them`;

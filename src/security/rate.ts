@@ -1,3 +1,4 @@
+import { isThenable } from "../async.ts";
 import { networkOf } from "../http/addresses.ts";
 import type { Dep } from "../inputs/dep.ts";
 import { Refusal, rateLimited, sentences } from "../refusals.ts";
@@ -78,13 +79,18 @@ export function limit<R extends string, W>(
         (request, values) => {
           const key = networkOf(values[slot] as string, ipv6Prefix);
           const waitMs = store.take(name === undefined ? key : `${name} ${key}`, rule, request.now);
-          return typeof waitMs === "number" ? outcome(waitMs) : waitMs.then(outcome);
+          // `Promise.resolve`, since `then` of another kind of promise may return no promise.
+          return isThenable(waitMs) ? Promise.resolve(waitMs).then(outcome) : outcome(waitMs);
         },
     },
   };
 }
 
-function outcome(waitMs: number): Refusal | undefined {
+function outcome(waitMs: unknown): Refusal | undefined {
+  // From JavaScript a store may return anything, and a request that was not counted must not pass.
+  if (typeof waitMs !== "number" || !Number.isFinite(waitMs)) {
+    throw new TypeError("Rate.limit: take of the store must return milliseconds");
+  }
   if (waitMs <= 0) return undefined;
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   return new Refusal(rateLimited, sentences.get("rate_limited") as string, {

@@ -77,3 +77,31 @@ it("says why it could not leave a relay that does not let it, and ends its subsc
   await turn();
   expect(messages("error")).toEqual(["a broadcast could not leave the other processes"]);
 });
+
+it.each<[string, () => unknown]>([
+  [
+    "throws at once",
+    () => {
+      throw new TypeError("secret");
+    },
+  ],
+  ["rejects", () => Promise.reject(new TypeError("secret"))],
+])("delivers to its own subscribers where the relay %s, and says so once", async (_how, publish) => {
+  const broken: Relay = { publish: publish as Relay["publish"], subscribe: async () => async () => {} };
+  const hub = Broadcast.create<typeof text>({ relay: broken });
+  const subscription = hub.subscribe("t");
+  hub.publish("t", Event.make(text, "1"));
+  hub.publish("t", Event.make(text, "2"));
+  expect((await subscription.next())?.wire).toBe(Event.make(text, "1").wire);
+  expect((await subscription.next())?.wire).toBe(Event.make(text, "2").wire);
+  await turn();
+  expect(messages("error")).toEqual(["a broadcast could not publish to the other processes"]);
+});
+
+it("takes a relay whose publish returns no promise", async () => {
+  const plain: Relay = { publish: (() => undefined) as never, subscribe: async () => async () => {} };
+  const hub = Broadcast.create<typeof text>({ relay: plain });
+  expect(() => hub.publish("t", Event.make(text, "1"))).not.toThrow();
+  await turn();
+  expect(messages("error")).toEqual([]);
+});

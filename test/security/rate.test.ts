@@ -239,6 +239,36 @@ describe("a client's address: networks", () => {
 
 const rule = { intervalMs: 1000, burst: 2 };
 
+/** How a store answers that a program in JavaScript may give. */
+async function statusOf(take: () => unknown): Promise<number> {
+  const rate = Rate.create({ limit: 1, perMs: 1000, store: { take: take as RateStore["take"] } });
+  const slowly = Rate.limit(rate, { key: Dep.return("everybody") });
+  const app = Test.app([get(Path.root, { inputs: { slowly }, returns: Returns.empty() }, () => {})]);
+  return (await Test.call(app, "GET", "/")).status;
+}
+
+describe("a store of the application's", () => {
+  const thenable = (value: unknown) => ({ then: (resolve: (value: unknown) => void) => void resolve(value) });
+
+  it.each<[string, () => unknown, number]>([
+    ["0", () => 0, 204],
+    ["a number above 0", () => 1, 429],
+    ["a promise", () => Promise.resolve(1), 429],
+    // Its `then` returns nothing, which let every request pass.
+    ["a thenable that is no promise", () => thenable(1), 429],
+    ["such a thenable of 0", () => thenable(0), 204],
+    ["nothing", () => undefined, 500],
+    ["null", () => null, 500],
+    ["NaN", () => Number.NaN, 500],
+    ["a text", () => "0", 500],
+    ["Infinity", () => Number.POSITIVE_INFINITY, 500],
+    ["a promise of nothing", () => Promise.resolve(undefined), 500],
+    ["a rejected promise", () => Promise.reject(new Error("the store is away")), 500],
+  ])("RL answers a store that returns %s", async (_what, take, status) => {
+    expect(await statusOf(take)).toBe(status);
+  });
+});
+
 describe("a store: counting", () => {
   it("RL never lets more pass than a burst and what the time allows", async () => {
     const request = fc.record({ after: fc.nat(3000), key: fc.constantFrom("a", "b") });
