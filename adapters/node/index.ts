@@ -210,7 +210,7 @@ function closeServer(server: HttpServer): Promise<void> {
 async function isOverIn(ms: number, work: Promise<unknown>): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, ms, false).unref();
+    timer = setTimeout(resolve, ms, false);
   });
   try {
     return await Promise.race([work.then(() => true), late]);

@@ -1,5 +1,6 @@
 import { current } from "../logging/context.ts";
 import type { Level, LogContext, OpenSpan } from "../logging/entry.ts";
+import { describeRaised, isA } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";
 import { openStatement } from "../telemetry/span.ts";
 import { ConnectionFailure } from "./connection.ts";
@@ -31,8 +32,8 @@ function write(level: Level, message: string, context: LogContext | undefined = 
 }
 
 export function reasonOf(failure: unknown): string {
-  const reason = failure instanceof ConnectionFailure ? failure.reason : undefined;
-  if (reason === undefined) return failure instanceof Error ? failure.name : typeof failure;
+  const reason = isA(ConnectionFailure, failure) ? failure.reason : undefined;
+  if (reason === undefined) return describeRaised(failure).kind;
   return reason.kind === "refused" ? `${reason.severity} ${reason.code}: ${reason.message}` : reason.why;
 }
 

@@ -1,3 +1,4 @@
+import { isA } from "../logging/raised.ts";
 import { Refusal, RefusingError, refuse } from "../refusals.ts";
 import type { ConnectionError, StatementValues } from "./connection.ts";
 
@@ -212,7 +213,7 @@ export class DatabaseError extends RefusingError {
   /** Whether an error violated that constraint. */
   static conflict(error: unknown, constraint: string): boolean;
   static conflict(error: unknown, constraint?: string): string | boolean | undefined {
-    const failure = error instanceof DatabaseError ? error.failure : undefined;
+    const failure = isA(DatabaseError, error) ? error.failure : undefined;
     const violated = failure?.kind === "conflict" ? failure.constraint : undefined;
     return constraint === undefined ? violated : violated === constraint;
   }

@@ -1,3 +1,4 @@
+import { isA } from "../logging/raised.ts";
 import { Refusal } from "../refusals.ts";
 import { info, warn } from "./acquire-queue.ts";
 import type { PooledConnection } from "./acquire-queue.ts";
@@ -93,7 +94,7 @@ export class Lease implements Database {
       if (setsTimeout.test(sql)) this.#pooled.isUnbounded = true;
       answer = await this.#pooled.run(sql, values);
     } catch (thrown) {
-      throw thrown instanceof ConnectionFailure ? this.#failureOf(thrown, sql, values) : thrown;
+      throw isA(ConnectionFailure, thrown) ? this.#failureOf(thrown, sql, values) : thrown;
     } finally {
       this.#next();
     }
@@ -186,7 +187,7 @@ export async function transact<A>(
     const outcome = await attempt(pooled, work, options);
     if (outcome.kind === "done") return outcome.value;
     const { thrown } = outcome;
-    const isConflict = thrown instanceof DatabaseError && thrown.failure.kind === "not_serializable";
+    const isConflict = isA(DatabaseError, thrown) && thrown.failure.kind === "not_serializable";
     if (!isConflict || left <= 0 || options.signal?.aborted) throw thrown;
     info(`a transaction is run again: ${thrown.message}`);
     await pooled.run(begin, []).catch((failure: unknown) => {
@@ -226,16 +227,19 @@ async function attempt<A>(
 ): Promise<AttemptOutcome<A>> {
   const lease = new Lease(pooled, signal, true);
   let value: A;
+  let refused: Refusal | undefined;
+  let commits: boolean;
   try {
     value = await work(lease);
+    refused = isA(Refusal, value) ? value : undefined;
+    commits = refused === undefined || keep?.(refused) === true;
   } catch (thrown) {
     await lease.end();
     await rollBack(pooled);
     return { kind: "failed", thrown };
   }
   await lease.end();
-  const refused: Refusal | undefined = value instanceof Refusal ? value : undefined;
-  if (refused !== undefined && keep?.(refused) !== true) {
+  if (!commits) {
     await rollBack(pooled);
     return { kind: "done", value };
   }

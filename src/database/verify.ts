@@ -1,3 +1,4 @@
+import { isA } from "../logging/raised.ts";
 import { DatabaseError, clipped } from "./failure.ts";
 import type { StatementColumns } from "./connection.ts";
 import type { Pool } from "./pool.ts";
@@ -26,7 +27,7 @@ async function describe(pool: Pool, sql: string): Promise<StatementColumns | str
   try {
     return await pool.describe(sql);
   } catch (thrown) {
-    if (thrown instanceof DatabaseError && thrown.failure.kind === "db") return thrown.failure.detail;
+    if (isA(DatabaseError, thrown) && thrown.failure.kind === "db") return thrown.failure.detail;
     throw thrown;
   }
 }

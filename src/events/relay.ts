@@ -1,6 +1,6 @@
 import { current } from "../logging/context.ts";
 import type { Level } from "../logging/entry.ts";
-import { inBackground } from "../logging/raised.ts";
+import { describeRaised, inBackground } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";
 import { OldestFirst } from "../oldest-first.ts";
 import { freshHex } from "../telemetry/span.ts";
@@ -151,7 +151,7 @@ function nameOf(wire: string): string | undefined {
 
 // The message of a broker's client may quote an event, so only its kind is logged.
 function failed(what: string, thrown: unknown): void {
-  const kind = thrown instanceof Error ? thrown.constructor.name : typeof thrown;
+  const { kind } = describeRaised(thrown);
   logLine("error", `a broadcast could not ${what} the other processes`, { "error.kind": kind });
 }
 

@@ -7,6 +7,7 @@ import type { Dep, Resource } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import { required as missing } from "../inputs/text.ts";
 import { current } from "../logging/context.ts";
+import { isA } from "../logging/raised.ts";
 import { log } from "../logging/writer.ts";
 import { Refusal, invalidRefusal } from "../refusals.ts";
 import { compileReader } from "../schema/read.ts";
@@ -282,7 +283,7 @@ class KeptSession<A> implements Session<A> {
       return await this.#renewed;
     } catch (error) {
       // After a failure of the store the session may still exist, so a second `renew` looks again.
-      this.#isClosed = error instanceof Refusal;
+      this.#isClosed = isA(Refusal, error);
       throw error;
     }
   }

@@ -3,7 +3,7 @@ import { keepAlive } from "../events/event-stream.ts";
 import type { KeptAlive } from "../events/event-stream.ts";
 import { WireEvent } from "../events/event.ts";
 import { byteLength } from "../http/bytes.ts";
-import { guarded, inBackground } from "../logging/raised.ts";
+import { guarded, inBackground, isA } from "../logging/raised.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { Unreadable, socketEndText } from "./socket.ts";
@@ -29,13 +29,10 @@ const maxWaitingBytes = 1_048_576;
 const messageOverhead = 64;
 
 /** A caller that waits for a message: `receive` gets the end in a result, an iteration as its end or as an error. */
-type SocketReader<Client> =
+type SocketReader<Client> = { readonly reject: (thrown: unknown) => void } & (
   | { readonly of: "receive"; readonly resolve: (received: Result<Client, SocketEnd>) => void }
-  | {
-      readonly of: "iteration";
-      readonly resolve: (result: IteratorResult<Client, undefined>) => void;
-      readonly reject: (thrown: unknown) => void;
-    };
+  | { readonly of: "iteration"; readonly resolve: (result: IteratorResult<Client, undefined>) => void }
+);
 
 // One promise for every message that finds room at once.
 const sent: Promise<Result<void, never>> = /* @__PURE__ */ Promise.resolve(ok());
@@ -69,7 +66,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   }
 
   receive(): Promise<Result<Client, SocketEnd>> {
-    return new Promise((resolve) => this.#read({ of: "receive", resolve }));
+    return new Promise((resolve, reject) => this.#read({ of: "receive", resolve, reject }));
   }
 
   send(message: Server | Encoded<Server>): Promise<Result<void, SocketEnd>> {
@@ -173,7 +170,13 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   }
 
   #deliver(reader: SocketReader<Client>, data: string | Uint8Array): void {
-    const read = this.#setting.client.read(data);
+    let read: Result<unknown, string>;
+    try {
+      read = this.#setting.client.read(data);
+    } catch (thrown) {
+      // A shape's own function threw: the handler gets its error, as it would from any call.
+      return reader.reject(thrown);
+    }
     if (!read.ok) return deliverEnd(reader, { kind: "unreadable", detail: read.error });
     const value = read.value as Client;
     if (reader.of === "receive") reader.resolve(ok(value));
@@ -216,7 +219,8 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   #sendableCode(code: number): number {
     const isSendable = [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014].includes(code);
     if (isSendable || (Number.isInteger(code) && code >= 3000 && code <= 4999)) return code;
-    this.#setting.warn(`closed a socket with the code ${code}, which none can send: it was sent 1011`);
+    const given = typeof code === "number" ? `the code ${code}` : `a code of type ${typeof code}`;
+    this.#setting.warn(`closed a socket with ${given}, which none can send: it was sent 1011`);
     return 1011;
   }
 
@@ -282,7 +286,7 @@ async function runHandler<Client, Server>(
     const returned: void | SocketEnd = await request.run(async () => handler(socket));
     return returned?.kind === "unreadable" ? "unreadable" : "returned";
   } catch (thrown) {
-    if (thrown instanceof Unreadable) return "unreadable";
+    if (isA(Unreadable, thrown)) return "unreadable";
     request.raised(thrown);
     return "raised";
   }

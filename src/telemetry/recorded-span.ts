@@ -1,5 +1,6 @@
 import type { Attributes as OtelAttributes, HrTime, Link, Span, SpanContext, SpanStatus } from "@opentelemetry/api";
 import type { Attributes, OpenSpan, SpanKind, TraceContext } from "../logging/entry.ts";
+import { describeRaised } from "../logging/raised.ts";
 import { PassedState, freshHex } from "./span.ts";
 
 const kinds: { readonly [Kind in SpanKind]: number } = { internal: 0, server: 1, client: 2 };
@@ -182,7 +183,7 @@ export class RecordedSpan implements OpenSpan, Span {
   }
   /** Only its type, because a message may quote anything. */
   recordException(exception: unknown): void {
-    const kind = exception instanceof Error ? exception.constructor.name : typeof exception;
+    const { kind } = describeRaised(exception);
     this.addEvent("exception", { "exception.type": kind });
   }
 

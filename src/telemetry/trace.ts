@@ -1,6 +1,7 @@
 import type * as otlpHttp from "@opentelemetry/exporter-trace-otlp-http";
 import type * as sdk from "@opentelemetry/sdk-trace-base";
 import { current } from "../logging/context.ts";
+import { describeRaised } from "../logging/raised.ts";
 import { Collector, ProcessorExporter, batchLimits, postMs } from "./exporter.ts";
 import type { Exporter, LoadBatches, SpanProcessor } from "./exporter.ts";
 import { freshHex, inSpan, openSpan } from "./span.ts";
@@ -34,20 +35,12 @@ export async function span<A>(name: string, f: (span: Span) => A | Promise<A>): 
   try {
     return await inSpan(open, () => f(open));
   } catch (thrown) {
-    const kind = kindOf(thrown);
+    const { kind } = describeRaised(thrown);
     open.set("exception.type", kind);
     open.fail(kind);
     throw thrown;
   } finally {
     open.end();
-  }
-}
-
-function kindOf(thrown: unknown): string {
-  try {
-    return thrown instanceof Error ? thrown.constructor.name : typeof thrown;
-  } catch {
-    return "Error";
   }
 }
 

@@ -1,6 +1,7 @@
 /** What a borrower, a failure or the pool's housekeeping leaves behind is nobody else's affair: each time somebody comes second. */
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
+import { Refusal, refuse } from "usher-http";
 import { Statement, Type } from "usher-http/postgres";
 import type { PoolOptions } from "usher-http/postgres";
 import "../../support/logs.ts";
@@ -17,7 +18,50 @@ await watch`create table kept (name text)`;
 const { expectWhole } = watching(watch);
 const behind = (options: PoolOptions) => behindProxy(server, options);
 const add = Statement.exec("insert into kept values ($1)", { params: [Type.text] });
+const countKept = Statement.find("select count(*) as kept from kept where name = $1", {
+  params: [Type.text],
+  row: { kept: Type.int64 },
+});
 const lock = Statement.exec("select pg_advisory_lock(7)");
+
+describe("a transaction whose work or `keep` cannot be asked", () => {
+  const hostile = (): never => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return proxy as never;
+  };
+  const sorry = refuse(Refusal.code("sold_out", { status: 409, doc: "There is none left." }));
+  const boom = (): never => {
+    throw new TypeError("keep threw");
+  };
+
+  it.each<[string, { work: () => unknown; keep?: () => boolean }, expected: unknown]>([
+    ["keep throws", { work: () => sorry, keep: boom }, new TypeError("keep threw")],
+    ["the work throws what cannot be asked anything", { work: () => Promise.reject(hostile()) }, undefined],
+  ])("is rolled back where %s, and the next borrower is in none", async (_when, { work, keep }, expected) => {
+    const { some } = await behind({ size: 1 });
+    const done = some
+      .transaction(
+        async (db) => {
+          await db.exec(add, "not kept");
+          return work();
+        },
+        keep === undefined ? {} : { keep },
+      )
+      .then(
+        () => "done",
+        (thrown: unknown) => (expected === undefined ? "thrown" : thrown),
+      );
+    expect(await done).toEqual(expected ?? "thrown");
+    expect(await some.exec(countKept, "not kept")).toEqual({ kept: 0n });
+    await some.exec(add, "of the next");
+    expect(await watch`select name from kept where name in ('not kept', 'of the next')`).toEqual([
+      { name: "of the next" },
+    ]);
+    await watch`delete from kept`;
+    await expectWhole(some);
+  });
+});
 
 describe("a transaction that is not begun", () => {
   it("for a connection that was lost begins on another", async () => {
