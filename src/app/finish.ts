@@ -51,7 +51,17 @@ function checked(request: RequestState, answer: Answer): WireResponse {
   try {
     return responseOf(request, answer);
   } catch (thrown) {
+    return failed(request, thrown);
+  }
+}
+
+/** The response to what was thrown. A refusal may be thrown by the application's clock, which the refusal's `Date` needs. */
+function failed(request: RequestState, thrown: unknown): WireResponse {
+  try {
     return responseOf(request, failureAnswer(request, thrown));
+  } catch (again) {
+    logRaise(request, internalRefusal(undefined), again);
+    return responseOf(request, refusalAnswer(internalRefusal(undefined)));
   }
 }
 

@@ -5,7 +5,7 @@
 import { Readable } from "node:stream";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { Answer, App, Path, Returns, addHeader, get, json, post } from "usher-http";
+import { Answer, App, Path, Refusal, Returns, addHeader, get, json, post, refuse } from "usher-http";
 import type { Middleware } from "usher-http";
 import {
   cutStreams,
@@ -191,4 +191,41 @@ describe("an answer that throws where it is read", () => {
     await expect(inside).resolves.toMatchObject({ status: 200 });
     expect(logged().join("\n")).not.toContain(secret);
   });
+});
+
+describe("a clock of the application's that cannot be asked", () => {
+  const gone = Refusal.code("gone", { status: 410, doc: "It is gone." });
+  const throwing = (thrown: unknown) => (): never => {
+    throw thrown;
+  };
+  const clocks: { readonly [what: string]: () => Date } = {
+    "throws an error": throwing(new TypeError(secret)),
+    // The answer to a refusal has a `Date` too, so the clock is asked again.
+    "throws a refusal": throwing(refuse(gone, secret)),
+    "throws a refusal of the framework's": throwing(refuse(Refusal.notFound, secret)),
+    "returns a text": () => secret as never,
+    "returns no date": () => new Date(Number.NaN),
+  };
+
+  it.each(Object.entries(clocks))("that %s: every answer with a date is a 500", async (_what, now) => {
+    const route = get(Path.of("x"), { returns: Returns.text }, () => "ok");
+    const plain = App.make([route], { now });
+    const around = App.make([route], { now, middleware: [(_request, next) => next()] });
+    for (const app of [plain, around]) {
+      for (const path of ["/x", "/missing"]) await failsAtLeast(app, path);
+    }
+  });
+
+  /** Any clock that throws is heard once for the answer, and may be heard once more for its refusal. */
+  async function failsAtLeast(app: App, path: string): Promise<void> {
+    const before = logged().length;
+    const response = await app.fetch(new Request(`http://h${path}`));
+    expect([response.status, await response.text()]).toEqual([500, internal]);
+    expect(
+      lines()
+        .slice(before)
+        .filter((line) => "duration" in line),
+    ).toMatchObject([{ "http.response.status_code": 500, "framework.refusal.code": "internal" }]);
+    expect(logged().slice(before).join("\n")).not.toContain(secret);
+  }
 });
