@@ -248,7 +248,11 @@ async function statusOf(take: () => unknown): Promise<number> {
 }
 
 describe("a store of the application's", () => {
-  const thenable = (value: unknown) => ({ then: (resolve: (value: unknown) => void) => void resolve(value) });
+  const thenable = (value: unknown) => ({
+    then(resolve: (value: unknown) => void): void {
+      resolve(value);
+    },
+  });
 
   it.each<[string, () => unknown, number]>([
     ["0", () => 0, 204],
