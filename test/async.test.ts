@@ -9,7 +9,7 @@ import { text } from "../src/sockets/socket.ts";
 import type { SocketTransport } from "../src/sockets/socket.ts";
 import { OpenSocket } from "../src/sockets/open-socket.ts";
 import { noteIo, shouldYield } from "../src/async.ts";
-import { PulledStream } from "../src/server/stream.ts";
+import { PulledStream } from "../src/events/readable.ts";
 
 afterEach(() => void vi.useRealTimers());
 

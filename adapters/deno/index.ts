@@ -1,4 +1,5 @@
 /** `usher-http/deno`: serves on `Deno.serve`. */
+import { isA } from "../../src/logging/raised.ts";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
 import { OpenSockets, until } from "../../src/server/lifecycle.ts";
@@ -12,7 +13,7 @@ import { limitsOf } from "../../src/server/options.ts";
 import type { Limits, ServeOptions, Server } from "../../src/server/options.ts";
 import { refuse, refusedLength, refusedTarget } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
-import { cut } from "../../src/server/stream.ts";
+import { StreamCut } from "../../src/events/readable.ts";
 import { holdsNothing } from "../../src/server/deadlines.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routing/route.ts";
@@ -189,7 +190,7 @@ const minExitMs = 1000;
 const hooks: Pick<DenoServeOptions, "onListen" | "onError"> = {
   onListen: () => {},
   onError: (error) => {
-    if (error !== cut) sayReported(error);
+    if (!isA(StreamCut, error)) sayReported(error);
     return new Response(null, { status: 500 });
   },
 };

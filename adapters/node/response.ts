@@ -7,7 +7,7 @@ import { whenResolved } from "../../src/deferred.ts";
 import type { Deferred } from "../../src/deferred.ts";
 import { lists } from "../../src/http/fields.ts";
 import { caught } from "../../src/logging/raised.ts";
-import { isEventStream } from "../../src/server/stream.ts";
+import { isEventStream } from "../../src/app/exchange.ts";
 import { connectionOf, discardLimit, lingerAtEnd, lingerMs } from "./connection.ts";
 import type { NodeExchange } from "./exchange.ts";
 import { isBun } from "./listen.ts";

@@ -13,7 +13,8 @@ import { guarded } from "../../src/logging/raised.ts";
 import { HostCheck, refuse } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
 import { EventStreams } from "../../src/server/lifecycle.ts";
-import { PulledStream, isEventStream } from "../../src/server/stream.ts";
+import { isEventStream } from "../../src/app/exchange.ts";
+import { PulledStream } from "../../src/events/readable.ts";
 
 /** The adapter's context of a request: Node's objects, or those of a server that wraps them. */
 export interface WhatwgContext {

@@ -90,3 +90,8 @@ export interface WireResponse {
   /** What the application did that it had not declared. A test fails on it. */
   readonly undeclared?: string;
 }
+
+/** Whether a response is an event stream, which a stopping server ends at once. */
+export function isEventStream({ head }: WireResponse): boolean {
+  return head[0] === "content-type" && /^text\/event-stream\b/i.test(head[1] as string);
+}

@@ -1,11 +1,10 @@
 import { isStream } from "../answers/answer.ts";
 import type { MaybePromise } from "../deferred.ts";
-import { readParts } from "../events/stream.ts";
-import type { StreamBody } from "../events/stream.ts";
+import { PulledStream } from "../events/readable.ts";
+import type { StreamBody, StreamEnd } from "../events/stream.ts";
 import { byteLength, decode } from "../http/bytes.ts";
 import { endedEarly, gather, partOf } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../inputs/body-source.ts";
-import { inBackground } from "../logging/raised.ts";
 import type { Exchange, WireResponse } from "./exchange.ts";
 import { sayReported } from "./failures.ts";
 import { abortingWith } from "./request.ts";
@@ -169,47 +168,14 @@ export function responseOf(
   return response;
 }
 
-/** A streamed body as a `ReadableStream`, cut at its `Content-Length`. */
+/** A streamed body as a `ReadableStream`, cut at its `Content-Length`. Its reader's `cancel` is the client's leaving. */
 function readable(body: StreamBody, exchange: FetchExchange): ReadableStream<Uint8Array> {
-  const { length, request } = body;
-  const reading = readParts(body);
-  let left = length ?? Number.POSITIVE_INFINITY;
-  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    const part = await reading.next();
-    if (part === undefined) {
-      // A body shorter than its length is an error on the wire, and never a complete response.
-      if (length !== undefined && left > 0) throw new Cut("short");
-      request?.ended("finished");
-      return controller.close();
-    }
-    if (left > 0) controller.enqueue(part.subarray(0, left));
-    if (part.byteLength > left) {
-      request?.ended("long");
-      controller.close();
-      inBackground(reading.cancel());
-    }
-    left -= Math.min(left, part.byteLength);
-  };
-  const failed = (thrown: unknown): never => {
-    inBackground(reading.cancel());
-    request?.ended(thrown instanceof Cut ? thrown.how : "failed", thrown);
-    // The exception goes to the log alone.
-    throw thrown instanceof Cut ? thrown : new Cut("failed");
-  };
-  const cancel = (): void => {
+  const cancelled = (): StreamEnd => {
     exchange.left();
-    request?.ended("client gone");
-    inBackground(reading.cancel());
+    return "client gone";
   };
-  return new ReadableStream({ pull: (controller) => pull(controller).catch(failed), cancel }, { highWaterMark: 0 });
+  return new PulledStream(body, { stopsAtLength: false, making: nothing, made: nothing, cancelled, ended: nothing })
+    .readable;
 }
 
-/** The error that the reader of an incomplete stream gets. */
-class Cut extends Error {
-  readonly how: "short" | "failed";
-
-  constructor(how: "short" | "failed") {
-    super(how === "short" ? "the stream sent less than the length it was given" : "the stream failed");
-    this.how = how;
-  }
-}
+function nothing(): void {}

@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { abortingWith } from "../../src/app/request.ts";
 import { OpenSockets } from "../../src/server/lifecycle.ts";
-import { PulledStream } from "../../src/server/stream.ts";
-import type { StreamEvents } from "../../src/server/stream.ts";
+import { PulledStream } from "../../src/events/readable.ts";
+import type { StreamEvents } from "../../src/events/readable.ts";
 import type { Deadline, Deadlines } from "../../src/server/deadlines.ts";
 import { bodyOf } from "../../src/server/timed-body.ts";
 import { attempt, guarded } from "../../src/logging/raised.ts";

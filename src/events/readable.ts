@@ -1,9 +1,8 @@
-import type { WireResponse } from "../app/exchange.ts";
-import { readParts } from "../events/stream.ts";
-import type { Parts, StreamBody, StreamEnd } from "../events/stream.ts";
 import { attempt, inBackground } from "../logging/raised.ts";
+import { readParts } from "./stream.ts";
+import type { Parts, StreamBody, StreamEnd } from "./stream.ts";
 
-/** A listener's own steps while a body is sent. */
+/** The steps of whoever sends a body, while it is sent. */
 export interface StreamEvents {
   /** The runtime stops reading a body at its announced length, without a sign that the body was complete. */
   readonly stopsAtLength: boolean;
@@ -17,17 +16,27 @@ export interface StreamEvents {
   ended(how: StreamEnd): void;
 }
 
-/** Whether a response is an event stream, which a stopping server ends at once. */
-export function isEventStream({ head }: WireResponse): boolean {
-  return head[0] === "content-type" && /^text\/event-stream\b/i.test(head[1] as string);
+/**
+ * The error that the reader of an incomplete stream gets. It has nothing of the producer's exception, which goes to the log
+ * alone. A runtime may report it in its own hook.
+ */
+export class StreamCut extends Error {
+  constructor(how: StreamEnd) {
+    super(causes[how] ?? "the stream was cut");
+  }
 }
 
-/** The error of a stream that was cut. A runtime reports it in its own hook; the log has the reason already. */
-export const cut: Error = new Error("the stream was cut");
+const causes: { readonly [End in StreamEnd]?: string } = {
+  short: "the stream sent less than the length it was given",
+  failed: "the stream failed",
+};
 
 type Controller = ReadableStreamDefaultController<Uint8Array>;
 
-/** A body as a `ReadableStream` that makes a part only when the runtime asks for one. */
+/**
+ * A body as a `ReadableStream` that makes a part only when its reader asks for one. Every listener that takes a `Response`
+ * sends bodies by it, and `app.fetch`; Node's and Workers' write to a stream of the runtime's.
+ */
 export class PulledStream {
   readonly #body: StreamBody;
   readonly #parts: Parts;
@@ -89,7 +98,7 @@ export class PulledStream {
     try {
       // A body that is too long is cut at its length, and its client got all that was announced.
       if (how === "finished" || how === "long") this.#controller?.close();
-      else this.#controller?.error(cut);
+      else this.#controller?.error(new StreamCut(how));
     } catch {
       // It was cancelled, which has closed it.
     }
