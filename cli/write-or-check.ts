@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { diffArrays } from "diff/lib/diff/array.js";
 import { CommandFailure, UsageError } from "./command.ts";
 import type { Terminal } from "./command.ts";
 
@@ -32,50 +33,26 @@ function brief(value: unknown): string {
   return text.length > 100 ? `${text.slice(0, 97)}...` : text;
 }
 
+/** How many lines may differ: the search takes the square of it in time. Past it the whole text is one change. */
+const maxEditLength = 5000;
+
 /** The differences of two texts: the line number in the first, removed and added lines. */
 export function textDiff(before: string, after: string): readonly string[] {
-  const [oldLines, newLines] = [before.split("\n"), after.split("\n")];
-  const shorter = Math.min(oldLines.length, newLines.length);
-  let start = 0;
-  while (start < shorter && oldLines[start] === newLines[start]) start++;
-  let end = 0;
-  while (end < shorter - start && oldLines.at(-1 - end) === newLines.at(-1 - end)) end++;
-  return limited([
-    ...changes(oldLines.slice(start, oldLines.length - end), newLines.slice(start, newLines.length - end), start + 1),
-  ]);
-}
-
-// Every line is compared with every other. A table of this size takes 20 MB.
-const maxCompared = 5_000_000;
-
-/** The smallest set of changes between two lists. Long lists are one single change. */
-function* changes(oldLines: readonly string[], newLines: readonly string[], firstLine: number): Generator<string> {
-  const width = newLines.length + 1;
-  const isSmall = (oldLines.length + 1) * width <= maxCompared;
-  // The length of the longest common subsequence from each place on.
-  const common = new Uint32Array(isSmall ? (oldLines.length + 1) * width : 0);
-  for (let i = isSmall ? oldLines.length - 1 : -1; i >= 0; i--) {
-    for (let j = newLines.length - 1; j >= 0; j--) {
-      const at = i * width + j;
-      const rest = Math.max(common[at + width] as number, common[at + 1] as number);
-      common[at] = oldLines[i] === newLines[j] ? (common[at + width + 1] as number) + 1 : rest;
-    }
+  const [removed, added] = [before.split("\n"), after.split("\n")];
+  const changes = diffArrays(removed, added, { maxEditLength }) ?? [
+    { value: removed, removed: true, added: false },
+    { value: added, removed: false, added: true },
+  ];
+  const lines: string[] = [];
+  let [at, isInChange] = [1, false];
+  for (const { value, removed, added } of changes) {
+    const isChange = removed || added;
+    if (isChange && !isInChange) lines.push(`at line ${at}`);
+    if (isChange) for (const line of value) lines.push(`${removed ? "-" : "+"} ${line}`);
+    if (!added) at += value.length;
+    isInChange = isChange;
   }
-  let hasHeading = false;
-  for (let [i, j] = [0, 0]; i < oldLines.length || j < newLines.length;) {
-    if (isSmall && i < oldLines.length && j < newLines.length && oldLines[i] === newLines[j]) {
-      hasHeading = false;
-      i++;
-      j++;
-      continue;
-    }
-    if (!hasHeading) yield `at line ${firstLine + i}`;
-    hasHeading = true;
-    const below = common[(i + 1) * width + j] ?? 0;
-    const beside = common[i * width + j + 1] ?? 0;
-    if (i < oldLines.length && (j === newLines.length || below >= beside)) yield `- ${oldLines[i++]}`;
-    else yield `+ ${newLines[j++]}`;
-  }
+  return limited(lines);
 }
 
 function limited(lines: readonly string[]): readonly string[] {

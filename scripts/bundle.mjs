@@ -18,6 +18,18 @@ const entries = {
 };
 /** @type {Files} */
 const command = { cli: "cli/main.ts" };
+/** Packages that the command alone uses: they are part of its file, with their license, and nobody installs them. */
+const packedIn = ["diff"];
+/** @param {string} id */
+const packedInto = (id) => packedIn.find((name) => id === name || id.startsWith(`${name}/`));
+
+/** @param {string} root @param {readonly string[]} modules The files of a chunk. */
+function licensesOf(root, modules) {
+  const found = packedIn.filter((name) => modules.some((id) => id.includes(`/node_modules/${name}/`)));
+  return found
+    .map((name) => `/*! Contains ${name}.\n\n${readFileSync(join(root, "node_modules", name, "LICENSE"), "utf8")}*/\n`)
+    .join("");
+}
 
 /**
  * A module goes into the first chunk that holds it, and takes along what it imports and no earlier chunk has.
@@ -68,7 +80,7 @@ async function bundle(root, { files, chunks, plugin, suffix = "" }) {
     input: Object.fromEntries(input.map(([name, file = ""]) => [name, join(root, file)])),
     platform: "neutral",
     tsconfig: false,
-    external: /^[^./]/,
+    external: (id) => /^[^./]/.test(id) && packedInto(id) === undefined,
     checks: { bundlerTimings: false },
     plugins: [namespacesApart(root, namespaces), plugin],
   });
@@ -77,6 +89,7 @@ async function bundle(root, { files, chunks, plugin, suffix = "" }) {
     format: "esm",
     sourcemap: suffix === "",
     minifyInternalExports: false,
+    footer: ({ moduleIds }) => licensesOf(root, moduleIds),
     comments: { legal: true, annotation: true, jsdoc: suffix !== "" },
     entryFileNames: "[name].js",
     chunkFileNames: "[name].js",
@@ -167,6 +180,7 @@ async function joinNamespaces(root, entry) {
     format: "esm",
     entryFileNames: "[name].js",
     minifyInternalExports: false,
+    footer: ({ moduleIds }) => licensesOf(root, moduleIds),
     paths: (id) => id.replace("#", "./"),
   });
   await build.close();
