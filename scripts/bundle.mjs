@@ -18,7 +18,7 @@ const entries = {
 };
 /** @type {Files} */
 const command = { cli: "cli/main.ts" };
-/** Packages that the command alone uses: they are part of its file, with their license, and nobody installs them. */
+/** Packages that the command alone uses: they are part of its file, with their license, and are not installed. */
 const packedIn = ["diff"];
 /** @param {string} id */
 const packedInto = (id) => packedIn.find((name) => id === name || id.startsWith(`${name}/`));

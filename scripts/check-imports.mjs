@@ -51,7 +51,7 @@ const loadedModule = { file: "cli/load-routes.ts", specifier: "url.href" };
 
 /** The files of src that an adapter may import values from. From the others, except `index.ts`, it may import types. */
 const portsOfSrc =
-  /^src\/(app|database|http|logging|server)\/|^src\/(async|deferred)\.ts$|^src\/(answers\/answer|events\/(relay|stream)|inputs\/body-source|security\/rate-store|telemetry\/measure)\.ts$/;
+  /^src\/(app|database|http|logging|server)\/|^src\/(async|deferred)\.ts$|^src\/(answers\/answer|events\/(readable|relay|stream)|inputs\/body-source|security\/rate-store|telemetry\/measure)\.ts$/;
 
 const wrong = [];
 for (const folder of ["src", "adapters", "cli", "examples"]) {
@@ -138,7 +138,9 @@ function refusedBy(file, specifier, kind) {
 /** The command line may import everything, and nothing may import it. @param {string} specifier @param {string | undefined} target */
 function refusedInCli(specifier, target) {
   if (target === undefined)
-    return isBuiltin(specifier) ? undefined : "the command line needs its runtime and nothing else";
+    return isBuiltin(specifier) || specifier.startsWith("diff/")
+      ? undefined
+      : "the command line needs its runtime, and the package that is bundled into it";
   if (/^(cli|src|adapters)\//.test(target)) return undefined;
   return "the command line imports of src, of adapters and of its own folder";
 }

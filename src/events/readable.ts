@@ -2,7 +2,7 @@ import { attempt, inBackground } from "../logging/raised.ts";
 import { readParts } from "./stream.ts";
 import type { Parts, StreamBody, StreamEnd } from "./stream.ts";
 
-/** The steps of whoever sends a body, while it is sent. */
+/** The steps of a sender while a body is sent. */
 export interface StreamEvents {
   /** The runtime stops reading a body at its announced length, without a sign that the body was complete. */
   readonly stopsAtLength: boolean;
@@ -34,8 +34,8 @@ const causes: { readonly [End in StreamEnd]?: string } = {
 type Controller = ReadableStreamDefaultController<Uint8Array>;
 
 /**
- * A body as a `ReadableStream` that makes a part only when its reader asks for one. Every listener that takes a `Response`
- * sends bodies by it, and `app.fetch`; Node's and Workers' write to a stream of the runtime's.
+ * A body as a `ReadableStream` that makes a part only when its reader asks for one. Listeners that take a `Response`
+ * send bodies by it, and so does `app.fetch`; Node's and Workers' write to a stream of the runtime's.
  */
 export class PulledStream {
   readonly #body: StreamBody;
