@@ -102,7 +102,8 @@ export function describeClients(start: Start): void {
       ] as const) {
         const client = await server.client();
         await client.ask(`GET ${path}`).closed();
-        expect(await server.logs(said)).toContain(`stream on ${path} `);
+        // Bun prints the error of such a stream too.
+        await server.logs(`stream on ${path} ${said}`);
         await expect(client.answer()).rejects.toThrow("the connection ended");
       }
       expect(server.written.join("\n")).not.toContain("a secret");
