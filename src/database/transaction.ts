@@ -151,7 +151,10 @@ export interface TransactionOptions extends Borrow {
   readonly isolation?: Isolation;
   /** How often the whole work is run again after a conflict with a concurrent transaction; 0 by default. */
   readonly retries?: number;
-  /** Whether to commit although the work returned this refusal, for example to keep a count of wrong codes. */
+  /**
+   * Whether to commit although the work returned this refusal, for example to keep a count of wrong codes. If it throws, the
+   * transaction rolls back.
+   */
   readonly keep?: (refusal: Refusal) => boolean;
 }
 

@@ -15,7 +15,8 @@ export interface RateStore {
    * Counts one request of a key, if it passes.
    *
    * @param now The instant of the request; a store that several processes share uses its own clock.
-   * @returns 0 if it passes, otherwise the milliseconds until a request would pass.
+   * @returns 0 if it passes, otherwise the milliseconds until a request would pass. Anything but a finite number, and an
+   *   error, is a 500: a request that was not counted does not pass.
    */
   take(key: string, rule: RateRule, now: Date): number | Promise<number>;
 }

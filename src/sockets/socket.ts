@@ -115,7 +115,10 @@ export type SocketEnd =
 
 /** An open WebSocket. Iterating gives each message until it is closed, and throws for an unreadable one. */
 export interface Socket<Client, Server> extends AsyncIterable<Client> {
-  /** The next message. The server reads no further from the client until this is called. */
+  /**
+   * The next message. The server reads no further from the client until this is called. Rejects if a function of the message's
+   * shape throws.
+   */
   receive(): Promise<Result<Client, SocketEnd>>;
   /** Resolves once there is room for another message. It also takes a message of `Socket.encode`. */
   send(message: Server | Encoded<Server>): Promise<Result<void, SocketEnd>>;
