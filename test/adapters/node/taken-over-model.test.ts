@@ -5,7 +5,9 @@ import { held } from "../../support/eventually.ts";
 import { keepsNothing } from "../../support/memory.ts";
 import { runs } from "../../support/runs.ts";
 import { play } from "../../support/taken-over/play.ts";
-import { script } from "../../support/taken-over/script.ts";
+import { scriptOf } from "../../support/taken-over/script.ts";
+
+const script = scriptOf("socket", "taken");
 
 describe("connections that speak another protocol", { timeout: 600_000 }, () => {
   it("do what their model says, and leave nothing open", async () => {

@@ -37,20 +37,33 @@ export class Client {
   closing: "close" | "break" | "bytes" | "too long" | "half-close" | "reset" | "leave" | undefined = undefined;
   /** It has not read all the time: what it was sent may not have come. */
   hasPaused = false;
+  /** What it says once it is answered; undefined where it says at once what it has to say. */
+  #unsaid: Buffer[] | undefined;
 
-  constructor(port: number, open: Open, key: string) {
+  /** @param isPatient Whether it sends no frame before it is answered, as RFC 6455 §4.1 asks, and does not leave either. */
+  constructor(port: number, open: Open, key: string, isPatient = false) {
     this.open = open;
     this.key = key;
     this.#socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true, noDelay: true });
     this.#socket.on("error", () => {});
-    this.#socket.on("data", (part: Buffer) => this.#came.push(part));
+    this.#socket.on("data", (part: Buffer) => {
+      this.#came.push(part);
+      if (this.#unsaid !== undefined && this.answer !== undefined) this.#sayAll(this.#unsaid);
+    });
     this.#socket.on("end", () => (this.hasEnded = true));
     const path = `/${open.kind}/${open.handler}/${key}/${open.isLate ? "late" : "now"}`;
     this.#write(Buffer.from([`GET ${path} HTTP/1.1`, "host: h", ...offers[open.kind], "", ""].join("\r\n")));
+    if (isPatient) this.#unsaid = [];
+  }
+
+  #sayAll(unsaid: readonly Buffer[]): void {
+    this.#unsaid = undefined;
+    for (const bytes of unsaid) this.#write(bytes);
   }
 
   take(step: Step): void {
     const isSocket = this.open.kind === "socket";
+    if (this.#unsaid !== undefined && /half-close|reset|leave/.test(step.does)) return;
     switch (step.does) {
       case "say":
         return isSocket ? this.#say(step.text, step.parts) : this.#sayBytes(step.text);
@@ -95,6 +108,13 @@ export class Client {
     if (this.open.handler === "floods") return false;
     const end = this.open.kind === "socket" ? "close" : "half-close";
     return this.closing === end && !this.hasPaused && !this.#socket.destroyed;
+  }
+
+  /** Waits for the answer that it does not leave without. */
+  async answered(): Promise<void> {
+    this.#socket.resume();
+    while (this.#unsaid !== undefined && !this.hasEnded && !this.#socket.destroyed)
+      await Promise.race([once(this.#socket, "data"), once(this.#socket, "end"), once(this.#socket, "close")]);
   }
 
   /** Waits for the end of what the server sends. */
@@ -153,7 +173,8 @@ export class Client {
   }
 
   #write(bytes: Buffer): void {
-    if (this.#socket.writable) this.#socket.write(bytes);
+    if (this.#unsaid !== undefined) this.#unsaid.push(bytes);
+    else if (this.#socket.writable) this.#socket.write(bytes);
   }
 }
 

@@ -1,8 +1,8 @@
 /** Handlers that speak on a connection, and what each was told. */
 import { Answer, Path, Returns, Socket, get, param } from "usher-http";
 import type { Route, SocketHandler, TakenConnection } from "usher-http";
-import { gate } from "../node-server.ts";
-import type { Gate } from "../node-server.ts";
+import { gate } from "../gate.ts";
+import type { Gate } from "../gate.ts";
 import type { Handler } from "./script.ts";
 
 const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
