@@ -1,91 +1,21 @@
 /** An app next to other code of its server */
 import { createServer } from "node:http";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AddressInfo } from "node:net";
 import express from "express";
 import type { Express } from "express";
-import * as v from "valibot";
-import { afterEach, describe, expect, it, vi } from "vitest";
-import {
-  Answer,
-  App,
-  Codec,
-  Cookie,
-  Dep,
-  Path,
-  Returns,
-  body,
-  bodyStream,
-  get,
-  json,
-  peer,
-  post,
-  request,
-  setCookie,
-} from "usher-http";
-import type { Route } from "usher-http";
+import { describe, expect, it } from "vitest";
+import { Answer, App, Path, Returns, get, request } from "usher-http";
 import { listener } from "usher-http/node";
 import { messages } from "../../support/logs.ts";
-import { RawClient, header, leaveAll } from "../../support/raw-client.ts";
+import { RawClient, header } from "../../support/raw-client.ts";
 import { internal, notFound, tooLarge } from "../../support/refusals.ts";
 import { eventually } from "../../support/eventually.ts";
+import { listens, routes } from "./mounted-server.ts";
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
-const running: Server[] = [];
-afterEach(async () => {
-  leaveAll();
-  await Promise.all(
-    running.splice(0).map((server) => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(resolve));
-    }),
-  );
-  vi.useRealTimers();
-});
-
-async function listens(server: Server, where: number | string = 0): Promise<number> {
-  running.push(server);
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    if (typeof where === "string") server.listen(where, resolve);
-    else server.listen(where, "127.0.0.1", resolve);
-  });
-  return typeof where === "string" ? 0 : (server.address() as AddressInfo).port;
-}
-
-const size = post(Path.of("size"), { inputs: { body }, returns: Returns.text }, ({ body }) => String(body.byteLength));
-const waited = Dep.ofRequest(async () => "waited for");
-const routes: readonly Route[] = [
-  get(Path.of("hello"), { inputs: { request, peer }, returns: Returns.text }, ({ request, peer }) => {
-    return `${request.target} ${peer} ${request.host}`;
-  }),
-  get(Path.of("later"), { returns: Returns.text }, async () => "later"),
-  size,
-  post(
-    Path.of("item"),
-    { inputs: { item: json(v.object({ name: v.string() })) }, returns: Returns.json(v.object({ name: v.string() })) },
-    ({ item }) => item,
-  ),
-  post(
-    Path.of("parts"),
-    { inputs: { upload: bodyStream({ max: 1 << 30 }) }, returns: Returns.text },
-    async ({ upload }) => {
-      let bytes = 0;
-      for await (const part of upload) bytes += part.byteLength;
-      return String(bytes);
-    },
-  ),
-  post(Path.of("waits"), { inputs: { wait: waited, body }, returns: Returns.text }, () => "read"),
-  post(Path.of("ignores"), { returns: Returns.text }, () => "ignored"),
-  get(Path.of("cookies"), { inputs: { setCookie }, returns: Returns.text }, ({ setCookie }) => {
-    for (const name of ["a", "b"]) setCookie(Cookie.make(Cookie.named(name, Codec.int), 1));
-    return "set";
-  }),
-];
-
 const app = App.make(routes);
 /** A server that has something done to each request before the app sees it. */
 const behind = async (middleware: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>) => {

@@ -1,60 +1,19 @@
 /** An app in a server that is there already: `node:http`'s own, Express, Fastify. The server listens and stops. */
 import { createServer } from "node:http";
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import express from "express";
 import { fastify } from "fastify";
-import * as v from "valibot";
-import { afterEach, describe, expect, it, vi } from "vitest";
-import {
-  Answer,
-  App,
-  Codec,
-  Cookie,
-  Dep,
-  Event,
-  Path,
-  Returns,
-  body,
-  bodyStream,
-  clientGone,
-  get,
-  json,
-  peer,
-  post,
-  request,
-  setCookie,
-} from "usher-http";
+import { describe, expect, it, vi } from "vitest";
+import { Answer, App, Event, Path, Returns, clientGone, get } from "usher-http";
 import type { Route } from "usher-http";
 import { listener } from "usher-http/node";
 import type { ListenerOptions } from "usher-http/node";
 import { messages } from "../../support/logs.ts";
 import { gate, holdClock } from "../../support/node-server.ts";
-import { RawClient, header, leaveAll, turns } from "../../support/raw-client.ts";
+import { RawClient, header, turns } from "../../support/raw-client.ts";
 import { busy, notFound, tooLarge, unreadable } from "../../support/refusals.ts";
 import { eventually } from "../../support/eventually.ts";
-
-const running: Server[] = [];
-afterEach(async () => {
-  leaveAll();
-  await Promise.all(
-    running.splice(0).map((server) => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(resolve));
-    }),
-  );
-  vi.useRealTimers();
-});
-
-async function listens(server: Server, where: number | string = 0): Promise<number> {
-  running.push(server);
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    if (typeof where === "string") server.listen(where, resolve);
-    else server.listen(where, "127.0.0.1", resolve);
-  });
-  return typeof where === "string" ? 0 : (server.address() as AddressInfo).port;
-}
+import { listens, routes } from "./mounted-server.ts";
 
 /** Mounts an app in a server of a kind, in the way that its documentation has. */
 type Mounts = (app: App, options?: ListenerOptions) => Promise<Server>;
@@ -75,36 +34,6 @@ const mounts: { readonly [kind: string]: Mounts } = {
   },
   Express: async (app, options) => createServer(express().use(listener(app, options))),
 };
-
-const size = post(Path.of("size"), { inputs: { body }, returns: Returns.text }, ({ body }) => String(body.byteLength));
-const waited = Dep.ofRequest(async () => "waited for");
-const routes: readonly Route[] = [
-  get(Path.of("hello"), { inputs: { request, peer }, returns: Returns.text }, ({ request, peer }) => {
-    return `${request.target} ${peer} ${request.host}`;
-  }),
-  get(Path.of("later"), { returns: Returns.text }, async () => "later"),
-  size,
-  post(
-    Path.of("item"),
-    { inputs: { item: json(v.object({ name: v.string() })) }, returns: Returns.json(v.object({ name: v.string() })) },
-    ({ item }) => item,
-  ),
-  post(
-    Path.of("parts"),
-    { inputs: { upload: bodyStream({ max: 1 << 30 }) }, returns: Returns.text },
-    async ({ upload }) => {
-      let bytes = 0;
-      for await (const part of upload) bytes += part.byteLength;
-      return String(bytes);
-    },
-  ),
-  post(Path.of("waits"), { inputs: { wait: waited, body }, returns: Returns.text }, () => "read"),
-  post(Path.of("ignores"), { returns: Returns.text }, () => "ignored"),
-  get(Path.of("cookies"), { inputs: { setCookie }, returns: Returns.text }, ({ setCookie }) => {
-    for (const name of ["a", "b"]) setCookie(Cookie.make(Cookie.named(name, Codec.int), 1));
-    return "set";
-  }),
-];
 
 const chunked = "transfer-encoding: chunked";
 const most = 65_536;
