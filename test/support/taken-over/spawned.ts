@@ -68,7 +68,8 @@ export function describeTakenOver(start: () => Promise<SpawnedServer>, { closesF
       for (const script of fc.sample(scriptOf("socket"), { seed: runs(1).seed, numRuns: 5 })) await play(script);
       const before = openIn(control);
       await held(fc.assert(fc.asyncProperty(scriptOf("socket"), play), runs(40)));
-      await eventually(() => expect(openIn(control)).toBeLessThanOrEqual(before));
+      // The runtime keeps a few, now more and now fewer. One for each connection would be 120.
+      await eventually(() => expect(openIn(control)).toBeLessThan(before + 10));
     });
   });
 }
