@@ -1,7 +1,9 @@
 /** What the handler of a takeover reads of its connection. */
-import { expect, it } from "vitest";
+import { Socket } from "node:net";
+import { expect, it, vi } from "vitest";
 import { Answer, Path, Returns, get } from "usher-http";
 import "../../support/logs.ts";
+import { eventually } from "../../support/eventually.ts";
 import { clientOf, gate } from "../../support/node-server.ts";
 
 const echo = get(Path.of("taken"), { returns: Returns.response }, () =>
@@ -33,4 +35,35 @@ it("a handler that aborts what it writes ends the connection, whatever it does n
   await client.closed();
   letGo.open();
   expect(client.socket.destroyed || client.socket.readableEnded).toBe(true);
+});
+
+it("a handler that waited for its client may be quiet afterwards: the time-out of a write ends with it", async () => {
+  // No other time-out is this long.
+  const sendTimeoutMs = 654_321;
+  const timeouts = vi.spyOn(Socket.prototype, "setTimeout");
+  const written = gate();
+  const quiet = gate();
+  const sends = get(Path.of("sends"), { returns: Returns.response }, () =>
+    Answer.takeover("echo", async ({ writable }) => {
+      const writer = writable.getWriter();
+      for (let i = 0; i < 64; i++) await writer.write(new Uint8Array(1_048_576));
+      written.open();
+      await quiet.passed;
+    }),
+  );
+  const client = await clientOf([sends], { sendTimeoutMs });
+  client.socket.pause();
+  client.ask("GET /sends", ["connection: upgrade", "upgrade: echo"]);
+  const waiting = () => timeouts.mock.calls.findIndex(([ms]) => ms === sendTimeoutMs);
+  const at = await eventually(() => {
+    expect(waiting()).not.toBe(-1);
+    return waiting();
+  });
+  client.socket.resume();
+  await written.passed;
+  const taken = timeouts.mock.contexts[at];
+  const last = timeouts.mock.contexts.lastIndexOf(taken as Socket);
+  expect(timeouts.mock.calls[last]?.[0]).toBe(0);
+  quiet.open();
+  timeouts.mockRestore();
 });
