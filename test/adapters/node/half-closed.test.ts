@@ -52,9 +52,12 @@ function fed() {
   return { route, begun: begun.passed, ended: ended.passed, feed };
 }
 
+/** No time-out closes the connection while a test runs. */
+const endless = { sendTimeoutMs: 2 ** 31 - 1, idleTimeoutMs: 2 ** 31 - 1 };
+
 describe("a client that ends its side behind its request and listens on: answers", () => {
   it.each(["GET /ok", "GET /later"])("is answered, and the connection closed: %s", async (line) => {
-    const client = await clientOf([ok, text("later", async () => "ok")]);
+    const client = await clientOf([ok, text("later", async () => "ok")], endless);
     client.ask(line).halfClose();
     expect((await client.answer()).body).toBe("ok");
     expect(await client.rest()).toBe("");
@@ -62,7 +65,7 @@ describe("a client that ends its side behind its request and listens on: answers
 
   it("is answered however long the handler takes", async () => {
     const { route, asked, letGo } = held("held");
-    const { port } = await start([route]);
+    const { port } = await start([route], endless);
     const client = await RawClient.to(port);
     client.ask("GET /held").halfClose();
     await asked;
@@ -127,6 +130,23 @@ describe("a client that ends its side behind its request and listens on: long an
 });
 
 describe("a client that ends its side behind its request and listens on: the end", () => {
+  it("comes behind a stream whose head said that the connection is kept", async () => {
+    holdClock();
+    const { route, feed } = fed();
+    const { port } = await start([route], endless);
+    const client = await RawClient.to(port);
+    client.ask("GET /fed");
+    feed("before ");
+    await client.sees("before ");
+    client.halfClose();
+    await turns(port);
+    feed("after");
+    feed("");
+    expect((await client.answer()).body).toBe("before after");
+    // Nothing but the end of the stream closes it: the clock stands still.
+    expect(await client.rest()).toBe("");
+  });
+
   it("is told by an answer that it is the last where the server stops", async () => {
     const { route, asked, letGo } = held("held");
     const server = await start([route], { drainMs: 600_000 });

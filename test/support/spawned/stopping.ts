@@ -86,6 +86,8 @@ export function describeStopping(start: Start): void {
       expect((await client.answer()).body).toBe("before after");
       expect(await server.ended).toBe(0);
       expect(server.told).not.toContain("quiet: gone");
+      // What has ended is not counted as cut.
+      expect(server.told).toContain("ended: 0");
     });
   });
 
