@@ -62,7 +62,7 @@ it("a handler that waited for its client may be quiet afterwards: the time-out o
   client.socket.resume();
   await written.passed;
   const taken = timeouts.mock.contexts[at];
-  const last = timeouts.mock.contexts.lastIndexOf(taken as Socket);
+  const last = timeouts.mock.contexts.lastIndexOf(taken);
   expect(timeouts.mock.calls[last]?.[0]).toBe(0);
   quiet.open();
   timeouts.mockRestore();
