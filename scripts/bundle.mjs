@@ -1,4 +1,4 @@
-/** Bundles the package into `dist`: one file for each entry of package.json, the chunks that they share, and declarations likewise. */
+/** Bundles the package into `dist`: a file for each entry of package.json, the chunks that they share, and the declarations of each. */
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { rolldown } from "rolldown";
@@ -21,7 +21,7 @@ const command = { cli: "cli/main.ts" };
 /** Packages that the command alone uses: they are part of its file, with their license, and are not installed. */
 const packedIn = ["diff"];
 /** @param {string} id */
-const packedInto = (id) => packedIn.find((name) => id === name || id.startsWith(`${name}/`));
+const isPacked = (id) => packedIn.some((name) => id.startsWith(`${name}/`));
 
 /** @param {string} root @param {readonly string[]} modules The files of a chunk. */
 function licensesOf(root, modules) {
@@ -80,7 +80,7 @@ async function bundle(root, { files, chunks, plugin, suffix = "" }) {
     input: Object.fromEntries(input.map(([name, file = ""]) => [name, join(root, file)])),
     platform: "neutral",
     tsconfig: false,
-    external: (id) => /^[^./]/.test(id) && packedInto(id) === undefined,
+    external: (id) => /^[^./]/.test(id) && !isPacked(id),
     checks: { bundlerTimings: false },
     plugins: [namespacesApart(root, namespaces), plugin],
   });
@@ -180,7 +180,6 @@ async function joinNamespaces(root, entry) {
     format: "esm",
     entryFileNames: "[name].js",
     minifyInternalExports: false,
-    footer: ({ moduleIds }) => licensesOf(root, moduleIds),
     paths: (id) => id.replace("#", "./"),
   });
   await build.close();

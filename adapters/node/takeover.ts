@@ -159,7 +159,7 @@ export class Takeover {
     if (this.#socket.destroyed) return;
     const { deadlines, sendTimeoutMs } = this.#bounds;
     this.#socket.off("data", this.#onData).off("end", this.#onEnd).off("close", this.#onClose);
-    // Unsent bytes have the same timeout as any response.
+    // A client that reads nothing of the rest is dropped after `sendTimeoutMs`, as for any response.
     if (this.#socket.writableLength > 0) this.#socket.setTimeout(sendTimeoutMs, destroy);
     linger(this.#socket, deadlines);
   }

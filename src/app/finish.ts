@@ -60,8 +60,7 @@ function failed(request: RequestState, thrown: unknown): WireResponse {
   try {
     return responseOf(request, failureAnswer(request, thrown));
   } catch (again) {
-    logRaise(request, internalRefusal(undefined), again);
-    return responseOf(request, refusalAnswer(internalRefusal(undefined)));
+    return responseOf(request, internalAnswer(request, again));
   }
 }
 
@@ -129,10 +128,15 @@ export function failureAnswer(request: RequestState, thrown: unknown): Answer {
     return refusalAnswer(listing(request.maxProblems, answered));
   } catch (unwritten) {
     // A refusal that JavaScript made with an invalid code, or with members that JSON cannot write.
-    const internal = internalRefusal(undefined);
-    logRaise(request, internal, unwritten);
-    return refusalAnswer(internal);
+    return internalAnswer(request, unwritten);
   }
+}
+
+/** The 500 for what was thrown while a failure was answered, which it logs. */
+function internalAnswer(request: RequestState, thrown: unknown): Answer {
+  const internal = internalRefusal(undefined);
+  logRaise(request, internal, thrown);
+  return refusalAnswer(internal);
 }
 
 function withoutDetail({ code, message, headers, problems, more }: Refusal): Refusal {

@@ -28,12 +28,9 @@ import * as refusals from "../../src/refusals.ts";
 import type { Code } from "../../src/refusals.ts";
 import "../support/logs.ts";
 import { Item, add } from "./add.ts";
+import { plain, root, signedOut } from "./small-routes.ts";
 import { described, operation } from "./described.ts";
 
-const plain = get(Path.of("plain"), { returns: Returns.text }, () => "");
-const root = (inputs: NonNullable<Parameters<typeof get>[1]["inputs"]>): Route =>
-  get(Path.root, { inputs, returns: Returns.text }, () => "");
-const signedOut = Refusal.code("signed_out", { status: 401, doc: "Nobody is signed in.", challenge: "Bearer" });
 const refusalRef = { $ref: "#/components/schemas/Refusal" };
 
 function statuses(route: Route): readonly string[] {

@@ -8,7 +8,6 @@ import {
   Openapi,
   Path,
   Query,
-  Refusal,
   Returns,
   Shape,
   get,
@@ -25,12 +24,8 @@ import type { Route } from "usher-http";
 import * as v from "valibot";
 import "../support/logs.ts";
 import { add } from "./add.ts";
+import { plain, root, signedOut } from "./small-routes.ts";
 import { described, jsonSchema, operation } from "./described.ts";
-
-const plain = get(Path.of("plain"), { returns: Returns.text }, () => "");
-const root = (inputs: NonNullable<Parameters<typeof get>[1]["inputs"]>): Route =>
-  get(Path.root, { inputs, returns: Returns.text }, () => "");
-const signedOut = Refusal.code("signed_out", { status: 401, doc: "Nobody is signed in.", challenge: "Bearer" });
 
 describe("the document", () => {
   it("OA-01 says its version, and the API's name and version", () => {

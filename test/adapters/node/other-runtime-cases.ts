@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, expect } from "vitest";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
 import type { Start } from "../../support/spawned/server.ts";
-import { drainMs, refuses } from "./other-runtimes.ts";
+import { drainMs, refuses, stopsUnderAnAnswer } from "./other-runtimes.ts";
 
 const folders: string[] = [];
 afterEach(() => {
@@ -346,14 +346,7 @@ export const cases: { readonly [what: string]: (start: Start) => Promise<void> }
     expect(await server.ended).toBe(0);
   },
   "a server that stops lets a client take what it has begun to take": async (start) => {
-    const server = await start({ drainMs });
-    const client = await server.client();
-    client.ask("GET /large");
-    await client.sees("\r\n\r\n");
-    client.socket.pause();
-    server.child.kill("SIGTERM");
-    await server.logs("stopping, with 0 requests in flight");
-    client.socket.resume();
+    const { server, client } = await stopsUnderAnAnswer(start);
     expect((await client.answer()).body.length).toBe(8_000_000);
     expect(await server.ended).toBe(0);
   },

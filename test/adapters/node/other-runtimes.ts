@@ -20,6 +20,19 @@ export const refuses =
     expect(await server.asks("GET /hello")).toBe("hi");
   };
 
+/** A server that stops while a client takes a large answer, which reads on from then on. */
+export async function stopsUnderAnAnswer(start: Start) {
+  const server = await start({ drainMs });
+  const client = await server.client();
+  client.ask("GET /large");
+  await client.sees("\r\n\r\n");
+  client.socket.pause();
+  server.child.kill("SIGTERM");
+  await server.logs("stopping, with 0 requests in flight");
+  client.socket.resume();
+  return { server, client };
+}
+
 /** What goes another way there: why, and what it does in place of what is listed above. */
 export const differs: {
   readonly [runtime: string]: { readonly [what: string]: readonly [why: string, run: (start: Start) => Promise<void>] };
@@ -54,14 +67,7 @@ export const differs: {
     "a server that stops lets a client take what it has begun to take": [
       "it closes the connection with what is left",
       async (start) => {
-        const server = await start({ drainMs });
-        const client = await server.client();
-        client.ask("GET /large");
-        await client.sees("\r\n\r\n");
-        client.socket.pause();
-        server.child.kill("SIGTERM");
-        await server.logs("stopping, with 0 requests in flight");
-        client.socket.resume();
+        const { server, client } = await stopsUnderAnAnswer(start);
         expect((await client.rest()).length).toBeLessThan(8_000_000);
         expect(await server.ended).toBe(0);
       },

@@ -2,7 +2,6 @@
  * A `CONNECT` or an `Upgrade` that comes before the requests ahead of it on its connection are answered. Node hands the
  * connection over at once, whoever still writes on it: the request waits for its turn, and no exception ends the process.
  */
-import { existsSync, readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../../support/eventually.ts";
 import { header, turns } from "../../support/raw-client.ts";
@@ -321,7 +320,7 @@ describe("a CONNECT or an Upgrade behind other requests: limits", () => {
 
   it.each(nodes)("does no harm where its client is gone before its turn: on %s", async (node) => {
     const server = await start(node, { app: "opening" });
-    const open = openOf(server);
+    const open = server.descriptors;
     for (const [i, late] of Object.values(behind).entries()) {
       const client = await server.client();
       client.send(request(`GET /held/${i}`) + late.bytes);
@@ -330,7 +329,7 @@ describe("a CONNECT or an Upgrade behind other requests: limits", () => {
       await server.asks(`POST /open/${i}`);
     }
     await isUnharmed(server);
-    await eventually(() => expect(openOf(server)).toBeLessThanOrEqual(open));
+    await eventually(() => expect(server.descriptors).toBeLessThanOrEqual(open));
   });
 
   it.each(nodes)("is not answered behind the last answer of a server that stops: on %s", async (node) => {
@@ -368,9 +367,3 @@ describe("a CONNECT or an Upgrade behind other requests: limits", () => {
     await isUnharmed(server);
   });
 });
-
-/** Descriptors that a server has open; none known but on Linux. */
-function openOf({ child }: SpawnedServer): number {
-  const folder = `/proc/${child.pid}/fd`;
-  return existsSync(folder) ? readdirSync(folder).length : 0;
-}

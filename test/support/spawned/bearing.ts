@@ -1,17 +1,10 @@
 /** What a server bears: clients that mean it ill or do nothing, of which none stops another or leaves anything behind. */
-import { existsSync, readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { connectAll, count, manyDescriptors } from "../connections.ts";
 import { unreadable } from "../refusals.ts";
 import type { RawClient } from "../raw-client.ts";
-import type { SpawnedServer, Start } from "./server.ts";
+import type { Start } from "./server.ts";
 import { eventually } from "../eventually.ts";
-
-/** Descriptors it has open; none known but on Linux. */
-function openOf({ child }: SpawnedServer): number {
-  const folder = `/proc/${child.pid}/fd`;
-  return existsSync(folder) ? readdirSync(folder).length : 0;
-}
 
 const bytes = "x".repeat(90_000);
 const posts = (path: string, framing: string) => [`POST ${path} HTTP/1.1`, "host: h", framing];
@@ -30,7 +23,7 @@ export function describeBearing(start: Start): void {
   describe("a body that breaks off", () => {
     it.each(broken)("%s is not held", async (_how, framing, act, owed) => {
       const server = await start({ bodyBudget: 100_000, bodyTimeoutMs: owed ? 300 : 60_000, minBodyRate: 1e9 });
-      const before = openOf(server);
+      const before = server.descriptors;
       const sent = framing.startsWith("content") ? bytes : `${bytes.length.toString(16)}\r\n${bytes}`;
       for (let i = 0; i < 3; i++) {
         for (const path of ["/size", "/parts"]) {
@@ -44,13 +37,13 @@ export function describeBearing(start: Start): void {
           await eventually(async () => expect(await server.asks("POST /size", bytes)).toBe("90000 bytes"));
         }
       }
-      await eventually(() => expect(openOf(server)).toBeLessThanOrEqual(before + 1));
+      await eventually(() => expect(server.descriptors).toBeLessThanOrEqual(before + 1));
     });
   });
 
   it("handlers that never answer stop no other, and are told when their clients go", async () => {
     const server = await start();
-    const before = openOf(server);
+    const before = server.descriptors;
     const clients = await Promise.all(Array.from({ length: 100 }, () => server.client()));
     for (const client of clients) client.ask("GET /never");
     await eventually(() => expect(server.told.filter((what) => what === "never: asked")).toHaveLength(100));
@@ -58,12 +51,12 @@ export function describeBearing(start: Start): void {
     expect(await server.asks("POST /size", bytes)).toBe("90000 bytes");
     for (const client of clients) client.leave();
     await eventually(() => expect(server.told.filter((what) => what === "never: gone")).toHaveLength(100));
-    await eventually(() => expect(openOf(server)).toBeLessThanOrEqual(before + 1));
+    await eventually(() => expect(server.descriptors).toBeLessThanOrEqual(before + 1));
   });
 
   it("clients that take nothing of what they asked for stop no other, and are gone when they are", async () => {
     const server = await start();
-    const before = openOf(server);
+    const before = server.descriptors;
     const clients = await Promise.all(Array.from({ length: 20 }, () => server.client()));
     for (const client of clients) {
       client.socket.pause();
@@ -71,19 +64,19 @@ export function describeBearing(start: Start): void {
     }
     for (let i = 0; i < 10; i++) expect(await server.asks("GET /hello")).toBe("hi");
     for (const client of clients) client.leave();
-    await eventually(() => expect(openOf(server)).toBeLessThanOrEqual(before + 1));
+    await eventually(() => expect(server.descriptors).toBeLessThanOrEqual(before + 1));
   });
 
   const { isSkipped, why } = manyDescriptors;
   it.skipIf(isSkipped)(`${count} idle connections are nobody's trouble${why}`, { timeout: 300_000 }, async () => {
     const server = await start({ maxConnections: count + 10 });
     expect(await server.asks("GET /hello")).toBe("hi");
-    const before = openOf(server);
+    const before = server.descriptors;
     const clients = await connectAll(server.port, "/hello");
     for (let i = 0; i < 10; i++) expect(await server.asks("GET /hello")).toBe("hi");
-    if (before > 0) expect(openOf(server)).toBeGreaterThanOrEqual(count / 2);
+    if (before > 0) expect(server.descriptors).toBeGreaterThanOrEqual(count / 2);
     clients.send("close");
-    await eventually(() => expect(openOf(server)).toBeLessThanOrEqual(before + 1));
+    await eventually(() => expect(server.descriptors).toBeLessThanOrEqual(before + 1));
     expect(await server.asks("GET /hello")).toBe("hi");
   });
 }

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, readdirSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { afterEach } from "vitest";
@@ -81,6 +82,12 @@ export class SpawnedServer {
   /** The lines at `error` so far, as they were written. */
   get errors(): readonly string[] {
     return this.#logged.filter((line) => line.includes('"level":"error"'));
+  }
+
+  /** How many descriptors its process has open; 0 where the system does not tell. */
+  get descriptors(): number {
+    const folder = `/proc/${this.child.pid}/fd`;
+    return existsSync(folder) ? readdirSync(folder).length : 0;
   }
 
   client(host?: string): Promise<RawClient> {

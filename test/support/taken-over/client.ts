@@ -112,7 +112,7 @@ export class Client {
 
   /** Waits for the answer that it does not leave without. */
   async answered(): Promise<void> {
-    this.#socket.resume();
+    if (this.#unsaid !== undefined) this.#socket.resume();
     while (this.#unsaid !== undefined && !this.hasEnded && !this.#socket.destroyed)
       await Promise.race([once(this.#socket, "data"), once(this.#socket, "end"), once(this.#socket, "close")]);
   }

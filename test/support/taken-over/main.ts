@@ -5,8 +5,7 @@
 import { Log, Path, Returns, get, post } from "usher-http";
 import type { Route } from "usher-http";
 import type { ServeOptions, Server } from "../../../src/server/options.ts";
-import { drainMs } from "./drain.ts";
-import { Speaking } from "./routes.ts";
+import { Speaking, drainMs } from "./routes.ts";
 
 export async function main(serve: (routes: readonly Route[], options: ServeOptions) => Promise<Server>): Promise<void> {
   let lines: string[] = [];

@@ -6,8 +6,7 @@ import { logWith, messages } from "../logs.ts";
 import { active, sockets, turn } from "../memory.ts";
 import { RawClient, leaveAll } from "../raw-client.ts";
 import { Client, heardOf } from "./client.ts";
-import { drainMs } from "./drain.ts";
-import { Speaking } from "./routes.ts";
+import { Speaking, drainMs } from "./routes.ts";
 import type { Spoken } from "./routes.ts";
 import type { Step } from "./script.ts";
 

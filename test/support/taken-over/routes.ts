@@ -8,6 +8,9 @@ import type { Handler } from "./script.ts";
 const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
 type TextSocket = Parameters<SocketHandler<string, string>>[0];
 
+/** Longer than any test runs: a stop that is over before has waited for the handlers, and for nothing else. */
+export const drainMs = 600_000;
+
 /** What one handler was told: how its connection ended, and each time that it heard of the server's stop. */
 export interface Spoken {
   readonly key: string;

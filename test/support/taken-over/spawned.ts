@@ -1,5 +1,4 @@
 /** WebSockets beside a model of them, on another runtime: whatever their clients, their handlers and the server's stop do. */
-import { existsSync, readdirSync } from "node:fs";
 import { deepStrictEqual as deepEqual } from "node:assert";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -49,12 +48,6 @@ async function asked(control: SpawnedServer, what: string): Promise<unknown> {
   return JSON.parse(await control.asks(`POST /${what}`));
 }
 
-/** Descriptors that the process has open; none is known but on Linux. */
-function openIn({ child }: SpawnedServer): number {
-  const folder = `/proc/${child.pid}/fd`;
-  return existsSync(folder) ? readdirSync(folder).length : 0;
-}
-
 /** @param closesFirst Whether the runtime answers a Close before the handler has read what was sent before it. */
 export function describeTakenOver(start: () => Promise<SpawnedServer>, { closesFirst = false } = {}): void {
   describe("WebSockets", { timeout: 600_000 }, () => {
@@ -66,10 +59,10 @@ export function describeTakenOver(start: () => Promise<SpawnedServer>, { closesF
       };
       // What a runtime opens once, and keeps.
       for (const script of fc.sample(scriptOf("socket"), { seed: runs(1).seed, numRuns: 5 })) await play(script);
-      const before = openIn(control);
+      const before = control.descriptors;
       await held(fc.assert(fc.asyncProperty(scriptOf("socket"), play), runs(40)));
       // The runtime keeps a few, now more and now fewer. One for each connection would be 120.
-      await eventually(() => expect(openIn(control)).toBeLessThan(before + 10));
+      await eventually(() => expect(control.descriptors).toBeLessThan(before + 10));
     });
   });
 }
