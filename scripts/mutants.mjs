@@ -38,8 +38,12 @@ const leastShare = 0.95;
 
 // These test the packed package and measure its work, so every mutant would fail them.
 const notRun = ["test/package/", "test/growth/", "test/types/", "test/support/"];
-// workerd cannot report which places were reached.
-const onWorkerd = ["test/adapters/workers/", "test/conformance/workerd.test.ts"];
+// These cannot report which places they reach: workerd has no environment, and Deno runs without the right to read its own.
+/** @type {{ readonly [adapter: string]: readonly string[] }} */
+const silent = {
+  "adapters/workers/": ["test/adapters/workers/", "test/conformance/workerd.test.ts"],
+  "adapters/deno/": ["test/adapters/deno/"],
+};
 
 const files = filesOf(root);
 const mutants = allMutants(root, files);
@@ -117,15 +121,16 @@ async function tried(mutant, copy, runs) {
 
 /** The tests that reach a mutant, within the time: quick and specific ones and those of its folder first. @param {Known} mutant */
 function testsOf({ file, key }) {
+  const silentTests = Object.entries(silent).flatMap(([adapter, starts]) => (file.startsWith(adapter) ? starts : []));
   const isKnown = Object.values(map).some(({ reached }) => reached.includes(key));
   const related = Object.entries(map).filter(([test, { reached }]) => {
-    if (file.startsWith("adapters/workers/") && onWorkerd.some((start) => test.startsWith(start))) return true;
+    if (silentTests.some((start) => test.startsWith(start))) return true;
     // A place changed since the map was made counts as reached by every test that reaches its file.
     return isKnown ? reached.includes(key) : reached.some((other) => other.startsWith(`${file}: `));
   });
   const near = `test/${dirname(file)}/`;
   /** @param {[test: string, { readonly ms: number, readonly reached: readonly string[] }]} of */
-  const cost = ([test, { ms, reached }]) => (test.startsWith(near) ? 0.1 : 1) * ms * reached.length;
+  const cost = ([test, { ms, reached }]) => (test.startsWith(near) ? 0.1 : 1) * ms * (reached.length + 1);
   related.sort((a, b) => cost(a) - cost(b));
   let left = budgetMs;
   return related.flatMap(([test, { ms }], i) => {

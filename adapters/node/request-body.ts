@@ -245,9 +245,8 @@ class Draining implements ConnectionBodyReader, DeadlineListener {
     this.request.off("data", this.#onPart).off("end", this.#onEnd).pause();
   }
 
-  fail(): void {
-    this.stop();
-  }
+  /** Nobody waits for the dropped bytes, and `release` stops it. */
+  fail(): void {}
 
   expire(): void {
     this.#pause = undefined;

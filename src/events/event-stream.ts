@@ -150,7 +150,6 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
     this.#state = "gone";
     this.#keepAliveComment?.end();
     this.#pendingRead?.take(end);
-    this.#pendingRead = undefined;
     this.#sending();
     this.#sending = noop;
     for (const { sent } of this.#queue.splice(0)) sent();
@@ -217,13 +216,11 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
     this.#state = "finished";
     this.#thrown = thrown;
     this.#keepAliveComment?.end();
-    const pending = this.#pendingRead;
-    this.#pendingRead = undefined;
     if (thrown === undefined) {
-      pending?.take(end);
+      this.#pendingRead?.take(end);
       this.#sink?.end();
     } else {
-      pending?.fail(thrown.thrown);
+      this.#pendingRead?.fail(thrown.thrown);
       this.#sink?.fail(thrown.thrown);
     }
   }

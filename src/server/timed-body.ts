@@ -177,11 +177,7 @@ export class TimedBody implements BodySource {
 
   // In a microtask, because failing the body may clear other deadlines while `Deadlines` iterates.
   expire(): void {
-    const end = (): void => {
-      this.#fail(tooSlow);
-      this.#drop();
-    };
-    queueMicrotask(guarded(undefined, end));
+    queueMicrotask(guarded(undefined, () => this.#fail(tooSlow)));
   }
 
   #fail(failure: BodyFailure): void {

@@ -155,11 +155,16 @@ describe("an event stream: its producer", () => {
     expect(messages("info").at(-1)).toBe("stream on /stream ended: finished");
   });
 
-  it("sends what its producer did not wait for", async () => {
+  it.each<[when: string, run: (work: () => void) => void | Promise<void>]>([
+    ["at once", (work) => work()],
+    ["while its reader waits", (work) => new Promise((resolve) => setTimeout(resolve, 0)).then(work)],
+  ])("sends what its producer did not wait for: %s", async (_when, run) => {
     const results: Promise<unknown>[] = [];
-    const wire = await wireOf((send) => {
-      for (const n of [1, 2, 3]) results.push(send(Event.make(state, n)));
-    });
+    const wire = await wireOf((send) =>
+      run(() => {
+        for (const n of [1, 2, 3]) results.push(send(Event.make(state, n)));
+      }),
+    );
     expect(wire).toBe("event: state\ndata: 1\n\nevent: state\ndata: 2\n\nevent: state\ndata: 3\n\n");
     expect(await Promise.all(results)).toEqual([{ ok: true }, { ok: true }, { ok: true }]);
   });

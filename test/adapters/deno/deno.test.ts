@@ -110,6 +110,19 @@ describe("an answer", () => {
   });
 });
 
+describe("a server that stops", () => {
+  it("closes the connection of a client that takes no more of a stream that was made whole", async () => {
+    const server = await start({ drainMs: 50 });
+    const client = await server.client();
+    client.socket.pause();
+    client.ask("GET /heavy");
+    await server.tells("heavy: over");
+    server.child.kill("SIGTERM");
+    expect(await server.ended).toBe(0);
+    expect(server.logged.slice(-2)).toEqual(["stopping, with 0 requests in flight", "stopped"]);
+  });
+});
+
 describe("an option", () => {
   it("that Deno does not keep is said to be", async () => {
     const server = await start({ headTimeoutMs: 1, idleTimeoutMs: 1, maxConnections: 1, maxHeaderBytes: 70_000 });

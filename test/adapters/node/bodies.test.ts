@@ -117,6 +117,17 @@ describe("a body that is too long", () => {
     expect((await client.ask("POST /size", [], "short").answer()).body).toBe("5");
   });
 
+  it("SV-06 in chunks of which the rest comes later is answered as soon as it has", async () => {
+    holdClock();
+    const { port } = await start(routes, { maxBody: 32 });
+    const client = await RawClient.to(port);
+    client.send(...post1("/size", chunked)).send("21", "x".repeat(33), "");
+    await turns(port);
+    const answered = await client.send("1", "y", "0", "", "").answer();
+    expect([answered.status, answered.body, header(answered, "connection")]).toEqual([413, tooLarge, undefined]);
+    expect((await client.ask("POST /size", [], "short").answer()).body).toBe("5");
+  });
+
   it("SV-06 up to the limit is read", async () => {
     const client = await clientOf(routes, { maxBody: 32 });
     expect((await client.ask("POST /size", [], "x".repeat(32)).answer()).body).toBe("32");

@@ -147,6 +147,24 @@ describe("a client that ends its side behind its request and listens on: the end
     expect(await client.rest()).toBe("");
   });
 
+  // Node itself closes it behind other answers, and not behind one whose head it is given without a `Connection`.
+  it("comes behind an answer with headers of its own, that was made after it ended its side", async () => {
+    const [asked, letGo] = [gate(), gate()];
+    const held = get(Path.of("held"), { returns: Returns.response }, async () => {
+      asked.open();
+      await letGo.passed;
+      return Answer.make("held", { headers: [["x-a", "b"]] });
+    });
+    const { port } = await start([held], endless);
+    const client = await RawClient.to(port);
+    client.ask("GET /held").halfClose();
+    await asked.passed;
+    await turns(port);
+    letGo.open();
+    expect((await client.answer()).body).toBe("held");
+    expect(await client.rest()).toBe("");
+  });
+
   it("is told by an answer that it is the last where the server stops", async () => {
     const { route, asked, letGo } = held("held");
     const server = await start([route], { drainMs: 600_000 });

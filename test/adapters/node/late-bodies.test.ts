@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from "vitest";
 import { Dep, Path, Returns, body, bodyStream, clientGone, get, multipart, post } from "usher-http";
 import type { Route } from "usher-http";
 import { eventually } from "../../support/eventually.ts";
+import { keepsNothing } from "../../support/memory.ts";
 import { lines } from "../../support/logs.ts";
 import { gate, holdClock, start } from "../../support/node-server.ts";
 import type { Gate } from "../../support/node-server.ts";
@@ -115,5 +116,28 @@ describe("a body that is read while the one ahead of it is", () => {
     // Another is answered as ever.
     expect((await (await RawClient.to(port)).ask("POST /second", [], "abc").answer()).body).toBe("second");
     expect(lines().filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  it("leaves nothing of itself behind on a connection that goes on", async () => {
+    let waits = gate();
+    const { port } = await start([
+      post(path, { inputs: { upload }, ...text }, async ({ upload }) => {
+        await upload.read();
+        await waits.passed;
+        return "first";
+      }),
+      post(second, { inputs: { body }, ...text }, ({ body }) => {
+        waits.open();
+        return String(body.byteLength);
+      }),
+    ]);
+    const client = await RawClient.to(port);
+    await keepsNothing(async () => {
+      for (let i = 0; i < 20; i++) {
+        waits = gate();
+        client.ask("POST /late", [], "abc").ask("POST /second", [], "x".repeat(60_000));
+        expect([(await client.answer()).body, (await client.answer()).body]).toEqual(["first", "60000"]);
+      }
+    });
   });
 });

@@ -63,6 +63,9 @@ const answers: readonly Route[] = [
     for (flooded = 0; (await socket.send(message)).ok;) flooded += message.length;
   }),
   get(...text("flooded"), () => `${flooded}`),
+  get(Path.of("hears"), { returns: Returns.websocket(spoken) }, () => async (socket) => {
+    await socket.receive();
+  }),
   get(Path.of("nothing"), { returns: Returns.empty() }, () => {}),
   get(Path.of("bytes"), { returns: Returns.response }, () =>
     Answer.make(bytes("raw"), { contentType: "a/b", headers: [["content-encoding", "gzip"]] }),

@@ -52,6 +52,31 @@ it.skipIf(process.platform !== "linux")("a client that says nothing is sent 16 M
   await eventually(async () => expect(await flooded()).toBe(2 * 16_777_216 - 262_144));
 });
 
+describe("a client that closes is answered by a close with its code", () => {
+  const flags = ["nodejs_als", "enable_request_signal"];
+  const code = (code: number): string => String.fromCharCode(code >> 8, code & 0xff);
+  const [protocolError, none] = [code(1002), code(5000)];
+  it.each([
+    ["by the runtime", flags, none],
+    // It accepts no code to close with that is none.
+    ["by the Worker, where the runtime leaves it to it", [...flags, "web_socket_manual_reply_to_close"], protocolError],
+  ])("%s", async (_who, flags, toNone) => {
+    const worker = await start(await bundle({ file: "program.ts" }), { flags, bindings: { WORD: "hello" } });
+    for (const [sent, answered] of [
+      ["", ""],
+      ...[1000, 1001, 1011, 4999].map((each) => [code(each), code(each)] as const),
+      [none, toNone],
+    ] as const) {
+      const client = await worker.client();
+      expect((await client.ask("GET /hears", opening).answer()).status).toBe(101);
+      // Its mask is of zeros.
+      client.send(`\u0088${String.fromCharCode(0x80 | sent.length)}\0\0\0\0${sent}`);
+      expect(await client.frame()).toEqual({ first: 0x88, payload: answered });
+      await client.closed();
+    }
+  });
+});
+
 /** The runtime's socket, as far as nothing is on the other side of it. */
 class Quiet implements WorkerSocket {
   binaryType = "";

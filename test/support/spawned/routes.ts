@@ -73,6 +73,12 @@ async function* endless(): AsyncGenerator<Uint8Array> {
   }
 }
 
+// More than any system keeps for a client, and then nothing for a while.
+async function* heavy(): AsyncGenerator<Uint8Array> {
+  yield new Uint8Array(20_000_000);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+}
+
 async function* listed(...texts: readonly (string | Error)[]): AsyncGenerator<Uint8Array> {
   for (const one of texts) {
     if (one instanceof Error) throw one;
@@ -121,6 +127,10 @@ const sockets: readonly Route[] = [
   // Says more than any system keeps for a client, and is done.
   get(Path.of("socket", "large"), { returns: Returns.websocket(texts) }, () => async (socket) => {
     await socket.send("x".repeat(16_777_216));
+  }),
+  // The same, without waiting until there is room: its close waits.
+  get(Path.of("socket", "hasty"), { returns: Returns.websocket(texts) }, () => async (socket) => {
+    void socket.send("x".repeat(16_777_216));
   }),
   get(Path.of("speaking"), inText, () => String(speaking)),
 ];
@@ -199,6 +209,7 @@ const routes: readonly Route[] = [
     watch("endless", clientGone);
     return Answer.stream(parts("endless", endless));
   }),
+  get(Path.of("heavy"), inResponse, () => Answer.stream(parts("heavy", heavy))),
   get(Path.of("exact"), watched, ({ clientGone }) => {
     watch("exact", clientGone);
     return Answer.stream(

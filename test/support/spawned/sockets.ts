@@ -71,16 +71,19 @@ const faults: { readonly [what: string]: (client: RawClient) => Promise<unknown>
 };
 
 export function describeSockets(start: Start): void {
-  it("what was sent before a close comes whole, however slow its client is, and the close behind it", async () => {
+  it.each([
+    ["", "/socket/large"],
+    [", also where the handler did not wait for it", "/socket/hasty"],
+  ])("what was sent before a close comes whole to a slow client, and the close behind it%s", async (_where, path) => {
     const server = await start();
-    const client = await opened(await server.client(), "/socket/large");
+    const client = await opened(await server.client(), path);
     client.socket.pause();
     // Longer than a close is waited for, once it is out.
     await aWhile(1500);
     client.socket.resume();
     expect((await client.frame()).payload.length).toBe(16_777_216);
     expect(await client.frame()).toEqual({ first: 0x88, payload: "\u0003\u00e8" });
-    await server.logs("socket on /socket/large ended");
+    await server.logs(`socket on ${path} ended: closed`);
   });
 
   describe("what clients do wrong on a socket leaves nothing behind", () => {

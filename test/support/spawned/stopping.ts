@@ -51,15 +51,6 @@ export function describeStopping(start: Start): void {
       expect(server.told).toContain("ended: 0");
     });
 
-    it("waits for no connection that never asked, nor for half a head", async () => {
-      const server = await start({ drainMs });
-      await server.client();
-      (await server.client()).send("GET /hello HTTP/1.1", "host");
-      expect(await server.asks("GET /hello")).toBe("hi");
-      server.child.kill("SIGTERM");
-      await server.logs('"stopped"');
-    });
-
     it("lets a body come that is on its way", async () => {
       const server = await start({ drainMs });
       const client = await server.client();
@@ -88,6 +79,26 @@ export function describeStopping(start: Start): void {
       expect(server.told).not.toContain("quiet: gone");
       // What has ended is not counted as cut.
       expect(server.told).toContain("ended: 0");
+    });
+  });
+
+  describe("a server that stops: clients with nothing to wait for", () => {
+    it("waits for no connection that never asked, nor for half a head", async () => {
+      const server = await start({ drainMs });
+      await server.client();
+      (await server.client()).send("GET /hello HTTP/1.1", "host");
+      expect(await server.asks("GET /hello")).toBe("hi");
+      server.child.kill("SIGTERM");
+      await server.logs('"stopped"');
+    });
+
+    it.each(["/large", "/exact", "/heavy"])("waits for no answer that its client has taken: %s", async (path) => {
+      const server = await start({ drainMs });
+      const client = await server.client();
+      expect((await client.ask(`GET ${path}`).answer()).status).toBe(200);
+      server.child.kill("SIGTERM");
+      expect(await server.ended).toBe(0);
+      expect(server.logged.slice(-2)).toEqual(["stopping, with 0 requests in flight", "stopped"]);
     });
   });
 
