@@ -1,4 +1,7 @@
-/** The front door of `usher-http`. */
+/**
+ * The front door of `usher-http`. A declaration file names a type by an export of an entry itself, and never by a member of a
+ * namespace. A type that an inferred type may have therefore has a name here: `DepType` where the namespace is named `Dep`.
+ */
 import type * as answers from "./answers/answer.ts";
 import type * as bodies from "./inputs/body-source.ts";
 import type * as app from "./app/app.ts";
@@ -20,11 +23,32 @@ import type * as sockets from "./sockets/socket.ts";
 import type * as shapes from "./schema/valibot.ts";
 
 export type Result<A, E> = results.Result<A, E>;
+export type { Result as ResultType } from "./result.ts";
 export * as Result from "./result.ts";
 
 export type Codec<A, Sent = unknown> = codecs.Codec<A, Sent>;
+export type { Codec as CodecType } from "./codecs/codec.ts";
 export * as Codec from "./codecs/index.ts";
+export type {
+  BasicLogin,
+  CacheDirective,
+  CalendarDate,
+  Credentials,
+  ForwardedElement,
+  MediaRange,
+  MediaType,
+  StructuredDictionary,
+  StructuredInnerList,
+  StructuredItem,
+  StructuredList,
+  StructuredMember,
+  StructuredParameters,
+  StructuredValue,
+  TextShape,
+  Weighted,
+} from "./codecs/index.ts";
 export type Shape<A = unknown, Json = unknown> = shapes.Shape<A, Json>;
+export type { Shape as ShapeType } from "./schema/valibot.ts";
 export * as Shape from "./schema/index.ts";
 
 export type { Code } from "./refusals.ts";
@@ -32,14 +56,18 @@ export type { Problem } from "./refusals.ts";
 export { Refusal, refuse } from "./refusals.ts";
 
 export type Path<Arguments = {}, Pattern extends string = string> = paths.Path<Arguments, Pattern>;
+export type { Path as PathType } from "./routing/path.ts";
 export * as Path from "./routing/path.ts";
+export type { Segment as PathSegment } from "./routing/path.ts";
 export type { Param, Rest } from "./inputs/dep.ts";
 export { del, get, patch, post, put, route } from "./routing/route.ts";
 export type { Declaration, Route } from "./routing/route.ts";
 export type Meta = metas.Meta;
+export type { Meta as MetaType, MetaKey } from "./routing/meta.ts";
 export * as Meta from "./routing/meta.ts";
 
 export type Dep<A, Refuses extends string = never, Wire = {}> = deps.Dep<A, Refuses, Wire>;
+export type { Dep as DepType } from "./inputs/dep.ts";
 export * as Dep from "./inputs/dependencies.ts";
 export type { Awaitable, Inputs, Values } from "./inputs/dep.ts";
 export type { Need, RequestRecord } from "./inputs/request.ts";
@@ -48,9 +76,11 @@ export { param } from "./routing/param.ts";
 export * as Query from "./inputs/query.ts";
 export * as Header from "./inputs/header.ts";
 export type Cookie<A> = cookies.Cookie<A>;
+export type { Cookie as CookieType } from "./codecs/cookie.ts";
 export * as Cookie from "./security/cookie.ts";
 export type { SetCookie } from "./codecs/cookie.ts";
 export type Keys = keys.Keys;
+export type { Keys as KeysType } from "./security/keys.ts";
 export * as Keys from "./security/keys.ts";
 export { isSameSecret } from "./security/sealing.ts";
 export { json } from "./inputs/body-inputs.ts";
@@ -58,18 +88,21 @@ export * as Form from "./inputs/form.ts";
 export type { UploadedFile } from "./inputs/form-body.ts";
 export { body } from "./inputs/body-inputs.ts";
 export { bodyStream } from "./inputs/body-inputs.ts";
-export type { BodyStreamOptions } from "./inputs/body-inputs.ts";
+export type { BodySent, BodyStreamOptions, BodyToSend } from "./inputs/body-inputs.ts";
 export { multipart } from "./inputs/multipart.ts";
 export type { MultipartOptions } from "./inputs/multipart.ts";
 export type { Multipart, Part } from "./inputs/multipart.ts";
 export type Body = bodies.Body;
+export type { Body as BodyType } from "./inputs/body-source.ts";
 export * as Body from "./inputs/body.ts";
 export type { BodyFailure, MultipartFailure } from "./inputs/body-source.ts";
 export type Rate = rates.Rate;
+export type { Rate as RateType } from "./security/rate.ts";
 export * as Rate from "./security/rate.ts";
 export type { RateOptions } from "./security/rate.ts";
-export type { RateRule, RateStore } from "./security/rate-store.ts";
+export type { RateMemory, RateRule, RateStore } from "./security/rate-store.ts";
 export type Sessions<A> = sessions.Sessions<A>;
+export type { Sessions as SessionsType } from "./security/sessions.ts";
 export * as Sessions from "./security/sessions.ts";
 export type { Session, SessionsOptions } from "./security/sessions.ts";
 export type { SessionChange, SessionEntry, SessionStore } from "./security/session-store.ts";
@@ -77,19 +110,23 @@ export { addHeader, client, clientGone, now, peer, requestId, setCookie } from "
 export { request } from "./inputs/dep.ts";
 
 export type Returns<A, Sent = A, Status = number> = returns.Returns<A, Sent, Status>;
+export type { Returns as ReturnsType } from "./answers/returned.ts";
 export * as Returns from "./answers/returns.ts";
 export { answer } from "./answers/returned.ts";
-export type { Answered } from "./answers/returned.ts";
+export type { Answered, Succeeded } from "./answers/returned.ts";
 export type Answer = answers.Answer;
+export type { Answer as AnswerType } from "./answers/answer.ts";
 export * as Answer from "./answers/build.ts";
 export type { TakenConnection } from "./answers/answer.ts";
 
 export type Event<K> = events.Event<K>;
+export type { Event as EventType } from "./events/event.ts";
 export * as Event from "./events/index.ts";
 export type { EventKind } from "./events/event.ts";
 export type { Producer, Send } from "./events/event-stream.ts";
 export type { Received } from "./answers/returns.ts";
 export type Socket<Client, Server> = sockets.Socket<Client, Server>;
+export type { Socket as SocketType } from "./sockets/socket.ts";
 export * as Socket from "./sockets/index.ts";
 export type { Encoded, Message, Protocol } from "./sockets/socket.ts";
 export type { SocketEnd, SocketHandler } from "./sockets/socket.ts";
@@ -100,20 +137,30 @@ export type { Relay } from "./events/relay.ts";
 export type { Subscription } from "./events/hub.ts";
 
 export type App = app.App;
+export type { App as AppType } from "./app/app.ts";
 export * as App from "./app/app.ts";
 export type { AppOptions, Connection } from "./app/app.ts";
 export type { Middleware, MiddlewareRequest } from "./app/compile.ts";
 export type Cors = cors.Cors;
+export type { Cors as CorsType } from "./security/cors.ts";
 export * as Cors from "./security/cors.ts";
 export type { CorsOptions } from "./security/cors.ts";
 export type SecureHeaders = secureHeaders.SecureHeaders;
+export type { SecureHeaders as SecureHeadersType } from "./security/secure-headers.ts";
 export * as SecureHeaders from "./security/secure-headers.ts";
 export * as Health from "./health.ts";
+export type { Check as HealthCheck } from "./health.ts";
 export * as Openapi from "./openapi/index.ts";
+export type { Document as OpenapiDocument } from "./openapi/document.ts";
 export type Client = clients.Client;
+export type { Client as ClientType } from "./client/make.ts";
 export * as Client from "./client/namespace.ts";
-export type { Calls, Outcome } from "./client/calls.ts";
+export type { Calls, ClientCode, Outcome, Refused } from "./client/calls.ts";
 export * as Log from "./logging/log.ts";
+export type { Source as LogSource } from "./logging/log.ts";
 export * as Metrics from "./metrics.ts";
 export * as Trace from "./telemetry/trace.ts";
+export type { Exporter as TraceExporter, Span as TraceSpan } from "./telemetry/trace.ts";
 export * as Test from "./testing/index.ts";
+export type { TestAnswer, TestApp } from "./testing/call.ts";
+export type { TestBrowser } from "./testing/browser.ts";

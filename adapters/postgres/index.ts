@@ -5,8 +5,14 @@ import type * as statements from "../../src/database/statement.ts";
 import type * as types from "../../src/database/types.ts";
 
 export type Type<A> = types.Type<A>;
+export type { DatabaseType } from "../../src/database/type-text.ts";
 export * as Type from "../../src/database/types.ts";
 export type Statement<P extends readonly unknown[], A> = statements.Statement<P, A>;
+export type {
+  Args as StatementArgs,
+  Row as StatementRow,
+  Statement as StatementType,
+} from "../../src/database/statement.ts";
 export * as Statement from "../../src/database/statements.ts";
 export { relay } from "./relay.ts";
 export type { OpenRelay } from "../../src/events/relay.ts";
@@ -17,9 +23,11 @@ export type { Isolation, TransactionOptions } from "../../src/database/transacti
 export type { Borrow } from "../../src/database/connection-pool.ts";
 export type { PoolCheck, PoolStats, Reset } from "../../src/database/pool.ts";
 export type Pool = pools.Pool;
+export type { Pool as PoolType } from "../../src/database/pool.ts";
 export * as Pool from "./pool.ts";
 export type { PoolOptions } from "./dial.ts";
 export type Conninfo = conninfo.Conninfo;
+export type { Conninfo as ConninfoType } from "./connection-string.ts";
 export * as Conninfo from "./connection-string.ts";
 export { migrate } from "./migrate.ts";
 export type { MigrateOptions, Migrated } from "./migrate.ts";

@@ -1,7 +1,7 @@
 /** `Pool`: opens a pool of connections to PostgreSQL. */
 import process from "node:process";
 import { DatabaseError } from "../../src/database/failure.ts";
-import { Pool as PoolOf } from "../../src/database/pool.ts";
+import { Pool } from "../../src/database/pool.ts";
 import { error } from "../../src/database/acquire-queue.ts";
 import { parse } from "./connection-string.ts";
 import type { Conninfo } from "./connection-string.ts";
@@ -9,7 +9,7 @@ import { parametersOf } from "./dial.ts";
 import type { PoolOptions } from "./dial.ts";
 import { openConnection } from "./connection.ts";
 
-export type Pool = PoolOf;
+export type { Pool } from "../../src/database/pool.ts";
 
 /** How long after `statement_timeout` the pool closes the connection of a statement that still runs. */
 const graceMs = 5000;
@@ -33,7 +33,7 @@ export async function create(target: string | Conninfo, options: PoolOptions = {
   const parameters = parametersOf(info, options);
   const isOurs = !Object.keys(options.parameters ?? {}).some((name) => name.toLowerCase() === "statement_timeout");
   const answerMs = isOurs && statementTimeoutMs > 0 ? statementTimeoutMs + graceMs : undefined;
-  return PoolOf.over(
+  return Pool.over(
     (events) => openConnection(info, { parameters, statementCache }, events),
     { size, waitMs, answerMs, maxLifetimeMs, idleCheckMs },
     reset,

@@ -2,7 +2,7 @@
 import { DatabaseError, clipped } from "./failure.ts";
 import type { StatementResult, Column, StatementValues } from "./connection.ts";
 import { includes } from "./type-text.ts";
-import type { Type } from "./type-text.ts";
+import type { DatabaseType } from "./type-text.ts";
 
 /** A statement as a value: its SQL, the types of its parameters, and how its result is read. */
 export interface Statement<in P extends readonly unknown[], out A> {
@@ -16,12 +16,12 @@ export interface Statement<in P extends readonly unknown[], out A> {
   readonly read: (answer: StatementResult) => A;
 }
 
-export type Types = readonly Type<unknown>[];
-export type Args<P extends Types> = { readonly [K in keyof P]: P[K] extends Type<infer A> ? A : never };
+export type Types = readonly DatabaseType<unknown>[];
+export type Args<P extends Types> = { readonly [K in keyof P]: P[K] extends DatabaseType<infer A> ? A : never };
 export interface Columns {
-  readonly [column: string]: Type<unknown>;
+  readonly [column: string]: DatabaseType<unknown>;
 }
-export type Row<C extends Columns> = { readonly [K in keyof C]: C[K] extends Type<infer A> ? A : never };
+export type Row<C extends Columns> = { readonly [K in keyof C]: C[K] extends DatabaseType<infer A> ? A : never };
 
 /** The types of the parameters, in the order `$1`, `$2`, … */
 export interface Params<P extends Types> {
@@ -89,7 +89,7 @@ function make<P extends Types, A>(
   return { sql, params: types, row, print, read };
 }
 
-function printed(sql: string, type: Type<unknown>, value: unknown, at: number): string | null {
+function printed(sql: string, type: DatabaseType<unknown>, value: unknown, at: number): string | null {
   try {
     const text = type.print(value);
     // Untyped JavaScript may pass a number, which is not a text here.
@@ -100,7 +100,7 @@ function printed(sql: string, type: Type<unknown>, value: unknown, at: number): 
   throw mismatch(sql, `parameter $${at + 1} is no ${type.name}`);
 }
 
-type Field = readonly [name: string, type: Type<unknown>, at: number];
+type Field = readonly [name: string, type: DatabaseType<unknown>, at: number];
 
 /** Reads rows by column name. Column positions are looked up once per row description, so once per prepared statement. */
 function reader<C extends Columns>(sql: string, row: C): (answer: StatementResult) => readonly Row<C>[] {
@@ -110,7 +110,7 @@ function reader<C extends Columns>(sql: string, row: C): (answer: StatementResul
   return (answer) => {
     let fields = found.get(answer.columns);
     if (fields === undefined) {
-      fields = names.map((name) => fieldOf(sql, name, row[name] as Type<unknown>, answer.columns));
+      fields = names.map((name) => fieldOf(sql, name, row[name] as DatabaseType<unknown>, answer.columns));
       found.set(answer.columns, fields);
     }
     const rows: Row<C>[] = [];
@@ -119,7 +119,7 @@ function reader<C extends Columns>(sql: string, row: C): (answer: StatementResul
   };
 }
 
-function fieldOf(sql: string, name: string, type: Type<unknown>, columns: readonly Column[]): Field {
+function fieldOf(sql: string, name: string, type: DatabaseType<unknown>, columns: readonly Column[]): Field {
   const at = columns.findIndex((column) => column.name === name);
   const column = columns[at];
   if (column === undefined) throw mismatch(sql, `there is no column ${name}`);
@@ -140,7 +140,7 @@ function rowOf(sql: string, fields: readonly Field[], values: StatementValues): 
   return row;
 }
 
-function parsed(sql: string, name: string, type: Type<unknown>, text: string): unknown {
+function parsed(sql: string, name: string, type: DatabaseType<unknown>, text: string): unknown {
   try {
     return type.parse(text);
   } catch {

@@ -4,7 +4,7 @@ import { digitsAt, millisecondsOf } from "../codecs/time.ts";
  * The type of a column or parameter: it parses and prints PostgreSQL's text form without loss, as `Type.int` and
  * `Type.text` do. An application makes its own with `Type.custom`.
  */
-export interface Type<A> {
+export interface DatabaseType<A> {
   readonly name: string;
   /** The OIDs in `pg_type` of the columns that it reads; undefined for any. */
   readonly reads: readonly number[] | undefined;
@@ -20,7 +20,7 @@ export interface Type<A> {
   print(value: A): string | null;
 }
 
-/** In {@link Type.reads} it stands for every type of an application or extension: the server numbers those from here. */
+/** In {@link DatabaseType.reads} it stands for every type of an application or extension: the server numbers those from here. */
 export const customTypes = 16384;
 
 /** Whether the OID is in the list. */
@@ -32,17 +32,17 @@ export function includes(numbers: readonly number[] | undefined, type: number): 
 export class TypeMismatch extends Error {}
 
 /** Writes an array, as `{"1",NULL,"a,b"}`. Quoted elements cannot be read as NULL, as a brace or as absent. */
-export function listText<A>(values: readonly A[], type: Type<A>): string {
+export function listText<A>(values: readonly A[], type: DatabaseType<A>): string {
   return `{${values.map((value) => elementText(value, type)).join(",")}}`;
 }
 
-function elementText<A>(value: A, type: Type<A>): string {
+function elementText<A>(value: A, type: DatabaseType<A>): string {
   const text = type.print(value);
   if (text === null) return "NULL";
   return type.isArray ? text : `"${text.replace(/["\\]/g, "\\$&")}"`;
 }
 
-export function elementsOf<A>(text: string, type: Type<A>): readonly A[] {
+export function elementsOf<A>(text: string, type: DatabaseType<A>): readonly A[] {
   // An array whose bounds do not start at 1 begins with them: [0:2]={…}.
   const scanned = new ListText(text.startsWith("[") ? text.slice(text.indexOf("=") + 1) : text);
   const elements = listAt(scanned, type);
@@ -65,7 +65,7 @@ class ListText {
   }
 }
 
-function listAt<A>(scanned: ListText, type: Type<A>): readonly A[] {
+function listAt<A>(scanned: ListText, type: DatabaseType<A>): readonly A[] {
   if (!scanned.takes("{")) throw new TypeMismatch();
   const elements: A[] = [];
   if (scanned.takes("}")) return elements;
@@ -75,7 +75,7 @@ function listAt<A>(scanned: ListText, type: Type<A>): readonly A[] {
   return elements;
 }
 
-function elementAt<A>(scanned: ListText, type: Type<A>): A {
+function elementAt<A>(scanned: ListText, type: DatabaseType<A>): A {
   if (type.isArray) return type.parse(innerList(scanned));
   if (scanned.text[scanned.at] === '"') return type.parse(quoted(scanned));
   const start = scanned.at;

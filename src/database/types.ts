@@ -4,13 +4,13 @@ import { compileReader } from "../schema/read.ts";
 import type { Shape } from "../schema/valibot.ts";
 import { compileWriter } from "../schema/write.ts";
 import { TypeMismatch, elementsOf, instantOf, instantText, listText, customTypes } from "./type-text.ts";
-import type { Type } from "./type-text.ts";
+import type { DatabaseType } from "./type-text.ts";
 
 const integers = [21, 23];
 const texts = [25, 1043, 1042, 19, customTypes];
 
 /** `int4`, `int2`: a whole number from −2 147 483 648 to 2 147 483 647. */
-export const int: Type<number> = {
+export const int: DatabaseType<number> = {
   name: "int",
   reads: integers,
   sends: [...integers, 20, 1700, 700, 701],
@@ -19,7 +19,7 @@ export const int: Type<number> = {
 };
 
 /** `int8`, `int4`, `int2`: a whole number from −2⁶³ to 2⁶³ − 1, exact. */
-export const int64: Type<bigint> = {
+export const int64: DatabaseType<bigint> = {
   name: "int64",
   reads: [20, ...integers],
   sends: [20, ...integers, 1700],
@@ -28,7 +28,7 @@ export const int64: Type<bigint> = {
 };
 
 /** `float8`, `float4`: any `number`, with −0, NaN and the infinities. */
-export const float: Type<number> = {
+export const float: DatabaseType<number> = {
   name: "float",
   reads: [701, 700],
   sends: [701, 700, 1700],
@@ -39,7 +39,7 @@ export const float: Type<number> = {
 const decimal = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$|^NaN$|^-?Infinity$/;
 
 /** `numeric`, as a string of its digits: no precision is lost. */
-export const numeric: Type<string> = {
+export const numeric: DatabaseType<string> = {
   name: "numeric",
   reads: [1700],
   sends: [1700, 20, ...integers, 700, 701],
@@ -48,10 +48,10 @@ export const numeric: Type<string> = {
 };
 
 /** `text`, `varchar`, `char`, `name`, and types of extensions, as `citext`. PostgreSQL's text cannot contain NUL. */
-export const text: Type<string> = { name: "text", reads: texts, parse: (text) => text, print: textOf };
+export const text: DatabaseType<string> = { name: "text", reads: texts, parse: (text) => text, print: textOf };
 
 /** `bool`. */
-export const bool: Type<boolean> = {
+export const bool: DatabaseType<boolean> = {
   name: "bool",
   reads: [16],
   parse: (text) => fit(text, (text) => text === "t" || text === "f") === "t",
@@ -61,7 +61,7 @@ export const bool: Type<boolean> = {
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** `uuid`: 36 characters; PostgreSQL returns it in lower case. */
-export const uuid: Type<string> = {
+export const uuid: DatabaseType<string> = {
   name: "uuid",
   reads: [2950],
   parse: (text) => text,
@@ -69,10 +69,10 @@ export const uuid: Type<string> = {
 };
 
 /** `bytea`. */
-export const bytes: Type<Uint8Array> = { name: "bytes", reads: [17], parse: bytesOf, print: hexOf };
+export const bytes: DatabaseType<Uint8Array> = { name: "bytes", reads: [17], parse: bytesOf, print: hexOf };
 
 /** `date`, in the years 1 to 9999; months and days count from 1. */
-export const date: Type<readonly [year: number, month: number, day: number]> = {
+export const date: DatabaseType<readonly [year: number, month: number, day: number]> = {
   name: "date",
   reads: [1082],
   parse(text) {
@@ -86,10 +86,10 @@ export const date: Type<readonly [year: number, month: number, day: number]> = {
 };
 
 /** `timestamptz`, in the years 1 to 9999. Reading cuts off what is finer than a millisecond. */
-export const instant: Type<Date> = { name: "instant", reads: [1184], parse: instantOf, print: instantText };
+export const instant: DatabaseType<Date> = { name: "instant", reads: [1184], parse: instantOf, print: instantText };
 
 /** `json`, `jsonb`: validated and written by a shape. */
-export function json<A>(shape: Shape<A>): Type<A> {
+export function json<A>(shape: Shape<A>): DatabaseType<A> {
   const reader = compileReader(shape);
   const writer = compileWriter(shape);
   return {
@@ -109,7 +109,7 @@ export function json<A>(shape: Shape<A>): Type<A> {
 }
 
 /** A type that may be NULL, which is `undefined` here. */
-export function optional<A>(type: Type<A>): Type<A | undefined> {
+export function optional<A>(type: DatabaseType<A>): DatabaseType<A | undefined> {
   return {
     ...type,
     name: `optional ${type.name}`,
@@ -120,7 +120,7 @@ export function optional<A>(type: Type<A>): Type<A | undefined> {
 }
 
 /** An array, as `int4[]`. For more dimensions, nest it; inner arrays must have one length. */
-export function array<A>(type: Type<A>): Type<readonly A[]> {
+export function array<A>(type: DatabaseType<A>): DatabaseType<readonly A[]> {
   const numbers = (of: readonly number[] | undefined): readonly number[] | undefined =>
     type.isArray ? of : of?.map((number) => arrays.get(number) ?? number);
   const sends = numbers(type.sends);
@@ -135,7 +135,7 @@ export function array<A>(type: Type<A>): Type<readonly A[]> {
 }
 
 /** One of the given words: a column of text, or of a type made by `create type … as enum`. */
-export function enumeration<const Words extends readonly string[]>(words: Words): Type<Words[number]> {
+export function enumeration<const Words extends readonly string[]>(words: Words): DatabaseType<Words[number]> {
   const one = (word: string): Words[number] => fit(word, (word) => words.includes(word));
   return { name: `one of ${words.join(", ")}`, reads: texts, parse: one, print: one };
 }
@@ -149,7 +149,7 @@ export function custom<A>(options: {
   readonly name: string;
   readonly parse: (text: string) => A;
   readonly print: (value: A) => string;
-}): Type<A> {
+}): DatabaseType<A> {
   const { name, parse, print } = options;
   return { name, reads: undefined, parse, print: (value) => textOf(print(value)) };
 }
@@ -201,4 +201,4 @@ function bytesOf(text: string): Uint8Array {
   return bytes;
 }
 
-export type { Type } from "./type-text.ts";
+export type { DatabaseType as Type } from "./type-text.ts";

@@ -134,7 +134,7 @@ function isJson(line: string): boolean {
 export type BodyToSend = string | Uint8Array | Blob | FormData | URLSearchParams | ReadableStream<Uint8Array>;
 
 /** A client's body: its type is the body's own (a `Blob`, a form) or the header's. */
-interface BodySent {
+export interface BodySent {
   body: BodyToSend;
   headers?: { "content-type"?: string };
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -29,8 +29,8 @@ export function pack(): Packed {
   mkdirSync(join(modules, "@opentelemetry"));
   for (const name of ["valibot", "@opentelemetry/api", "@types", "undici-types"])
     symlinkSync(join(root, "node_modules", name), join(modules, name));
-  for (const name of ["package.json", "program.ts", "serve.mjs"]) {
-    copyFileSync(join(root, "test/package/consumer", name), join(folder, name));
+  for (const name of ["package.json", "program.ts", "serve.mjs", "library", "caller"]) {
+    cpSync(join(root, "test/package/consumer", name), join(folder, name), { recursive: true });
   }
   return { folder, files: tarball.files.map(({ path }) => path), remove: () => rmSync(folder, { recursive: true }) };
 }
