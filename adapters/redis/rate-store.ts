@@ -6,6 +6,7 @@ import type { RateRule, RateStore } from "../../src/security/rate-store.ts";
 import { raisedOf } from "../../src/app/failures.ts";
 import { current } from "../../src/logging/context.ts";
 import { log } from "../../src/logging/writer.ts";
+import { closed } from "./closing.ts";
 
 /** The options of a rate store. */
 export interface RateStoreOptions {
@@ -80,11 +81,13 @@ class RedisRateStore implements OpenRateStore {
     const timer = setTimeout(() => this.#client.destroy(), connectMs);
     try {
       await this.#client.connect();
-    } catch (thrown) {
-      if (this.#client.isOpen) this.#client.destroy();
-      throw thrown;
     } finally {
       clearTimeout(timer);
+    }
+    // A client destroyed while its socket connects still connects.
+    if (!this.#client.isOpen) {
+      this.#client.destroy();
+      throw new Error(`the server did not answer within ${connectMs} ms`);
     }
     // The store alone must not keep the process running.
     this.#client.unref();
@@ -102,8 +105,13 @@ class RedisRateStore implements OpenRateStore {
   }
 
   async close(): Promise<void> {
-    if (this.#client.isReady && !this.#unanswered) await this.#client.close();
-    else if (this.#client.isOpen) this.#client.destroy();
+    if (!this.#client.isReady || this.#unanswered) {
+      this.#client.destroy();
+      return;
+    }
+    const timer = setTimeout(() => this.#client.destroy(), this.#waitMs);
+    await closed(this.#client);
+    clearTimeout(timer);
   }
 
   async #takeFromServer(key: string, { intervalMs, burst }: RateRule): Promise<number> {

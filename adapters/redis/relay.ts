@@ -1,6 +1,7 @@
 import { clearTimeout, setTimeout } from "node:timers";
 import { createClient } from "redis";
 import type { RelayEngine, RelayConnection, RelayListener } from "../../src/events/relay.ts";
+import { closed } from "./closing.ts";
 
 // How long the server may take to answer.
 const connectMs = 5000;
@@ -29,23 +30,18 @@ async function openRelay(url: string, channel: string, { received, lost }: Relay
     disableOfflineQueue: true,
     socket: { reconnectStrategy: false, connectTimeout: connectMs },
   });
-  let isEnded = false;
   const end = (why: unknown): void => {
-    if (isEnded) return;
-    isEnded = true;
     client.destroy();
     lost(why);
   };
   // Without a listener an error ends the process.
   client.on("error", end);
-  client.on("end", () => end(new Error("the connection ended")));
   // The client's `connectTimeout` does not limit the handshake after the connection.
   const timer = setTimeout(() => end(new Error("there was no answer")), connectMs);
   try {
     await client.connect();
     await client.subscribe(channel, received);
   } catch (thrown) {
-    isEnded = true;
     client.destroy();
     throw thrown;
   } finally {
@@ -57,13 +53,7 @@ async function openRelay(url: string, channel: string, { received, lost }: Relay
     async send(message) {
       await client.publish(channel, message);
     },
-    async close() {
-      isEnded = true;
-      await client.close();
-    },
-    destroy() {
-      isEnded = true;
-      client.destroy();
-    },
+    close: () => closed(client),
+    destroy: () => client.destroy(),
   };
 }

@@ -78,7 +78,7 @@ export interface RelayConnection {
 /** The events of an open connection. */
 export interface RelayListener {
   readonly received: (message: string) => void;
-  /** The connection is unusable. Called at most once, and not after `close`. */
+  /** The connection is unusable. A second call, or one after `close`, does nothing. */
   readonly lost: (why: unknown) => void;
 }
 

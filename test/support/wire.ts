@@ -32,6 +32,11 @@ export class Wire {
     return new Wire(listener, target);
   }
 
+  /** How many ways lead to the server. */
+  get connections(): number {
+    return this.#far.size;
+  }
+
   /** Resets what is connected, and whatever connects until it is mended. */
   cut(): void {
     this.#isCut = true;

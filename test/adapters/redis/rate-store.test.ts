@@ -1,17 +1,37 @@
 /** Rates that processes share, over a real Redis or Valkey (facts 14; rows RL). */
+import { createServer } from "node:net";
 import fc from "fast-check";
 import { createClient } from "redis";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { Path, Rate, Returns, Test, client, get } from "usher-http";
 import { rateStore } from "usher-http/redis";
+import { adapterTimers } from "../../support/adapter-timers.ts";
 import { eventually } from "../../support/eventually.ts";
 import { lines, messages } from "../../support/logs.ts";
 import { runs } from "../../support/runs.ts";
 import { RedisServer, ownRedis, redis, redisUrl } from "../../support/redis.ts";
+import { Wire } from "../../support/wire.ts";
 
 const now = new Date();
 let keys = 0;
 const freshKey = (): string => `usher-test-${process.pid}-${keys++}`;
+
+/** A user of the server's that is gone with the test, and how many connections it has. */
+async function userOf(url: string) {
+  const user = freshKey();
+  const admin = await createClient({ url }).connect();
+  await admin.sendCommand(["ACL", "SETUSER", user, "on", "nopass", "~*", "+@all"]);
+  onTestFinished(async () => {
+    await admin.sendCommand(["ACL", "DELUSER", user]);
+    await admin.close();
+  });
+  return {
+    user,
+    async connections(): Promise<number> {
+      return String(await admin.sendCommand(["CLIENT", "LIST"])).split(`user=${user} `).length - 1;
+    },
+  };
+}
 
 describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, { timeout: 300_000 }, () => {
   let url: string;
@@ -140,6 +160,10 @@ describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, { timeout: 300_
       await own.start();
       // Its key went with the server, so that what passes again is what the server counts.
       while ((await store.take(key, rule, now)) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      // Each outage is logged.
+      await own.stop();
+      await store.take(key, rule, now);
+      expect(messages("warn")).toHaveLength(2);
       await store.close();
     },
   );
@@ -177,5 +201,96 @@ describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, { timeout: 300_
     const own = await RedisServer.start();
     await own.stop();
     await expect(rateStore(own.url)).rejects.toThrow("ECONNREFUSED");
+  });
+
+  it("ST is not made, and leaves no connection, where the server is reached too late", async () => {
+    const { user, connections } = await userOf(url);
+    const timers = adapterTimers();
+    const opening = rateStore(url.replace("redis://", `redis://${user}:any@`));
+    // Its socket is still connecting.
+    expect(timers.end(5000)).toBe(1);
+    await expect(opening).rejects.toThrow("the server did not answer within 5000 ms");
+    // The client closes a silent connection by itself after 15 seconds.
+    await vi.waitFor(async () => expect(await connections()).toBe(0), { timeout: 10_000 });
+  });
+
+  it("RL are counted by the server again after a pause longer than a call may take", async () => {
+    const timers = adapterTimers();
+    const [store, other] = await Promise.all([rateStore(url, { waitMs: 60_000 }), rateStore(url)]);
+    const rule = { intervalMs: 3_600_000, burst: 1 };
+    const key = freshKey();
+    await store.take(freshKey(), rule, now);
+    // Nothing is left of the time for connecting, nor of the call's, whose end says that the server is slow.
+    expect([timers.end(5000), timers.end(60_000)]).toEqual([0, 0]);
+    expect(await other.take(key, rule, now)).toBe(0);
+    expect(await store.take(key, rule, now)).toBeGreaterThan(0);
+    await Promise.all([store.close(), other.close()]);
+  });
+});
+
+/** Whether a promise settles without anything of another process: by the next turn of the event loop. */
+function settlesAtOnce(promise: Promise<void>): Promise<boolean> {
+  return Promise.race([promise.then(() => true), new Promise<boolean>((resolve) => setImmediate(resolve, false))]);
+}
+
+describe.skipIf(redis.isSkipped)(`a rate store's end${redis.why}`, { timeout: 300_000 }, () => {
+  let url: string;
+  beforeAll(async () => {
+    url = ownRedis.isSkipped && redisUrl !== undefined ? redisUrl : (await RedisServer.start()).url;
+  });
+  const rule = { intervalMs: 3_600_000, burst: 1 };
+
+  it("ST answers the calls that are on their way, and closes the connection", async () => {
+    const { user, connections } = await userOf(url);
+    const store = await rateStore(url.replace("redis://", `redis://${user}:any@`), { waitMs: 60_000 });
+    const key = freshKey();
+    // The server has its script from then on.
+    await store.take(freshKey(), rule, now);
+    const taken = Promise.all([1, 2].map(async () => store.take(key, rule, now)));
+    await store.close();
+    await store.close();
+    const [first = 1, second = 0] = await taken;
+    expect([first, second > 0]).toEqual([0, true]);
+    await vi.waitFor(async () => expect(await connections()).toBe(0), { timeout: 10_000 });
+    expect(messages("warn")).toEqual([]);
+  });
+
+  it("ST does not wait for a server that says nothing", async () => {
+    const wire = await Wire.to(Number(new URL(url).port));
+    const store = await rateStore(`redis://127.0.0.1:${wire.port}`, { waitMs: 1 });
+    wire.holdAnswers();
+    await store.take(freshKey(), rule, now);
+    expect(await settlesAtOnce(store.close())).toBe(true);
+  });
+
+  it.each(["a reset", "silence"])("ST is over where a call's answer is lost, by %s", async (how) => {
+    const wire = await Wire.to(Number(new URL(url).port));
+    const store = await rateStore(`redis://127.0.0.1:${wire.port}`, { waitMs: 60_000 });
+    const timers = adapterTimers();
+    wire.holdAnswers();
+    const taken = store.take(freshKey(), rule, now);
+    const closing = store.close();
+    if (how === "a reset") wire.cut();
+    else expect(timers.end(60_000)).toBe(2);
+    expect([await taken, await closing]).toEqual([0, undefined]);
+    expect(timers.end(60_000)).toBe(0);
+  });
+
+  it.skipIf(ownRedis.isSkipped)(`ST gives up a server that is away${ownRedis.why}`, async () => {
+    const own = await RedisServer.start();
+    const store = await rateStore(own.url);
+    await own.stop();
+    let connections = 0;
+    const listener = createServer((socket) => {
+      connections++;
+      socket.destroy();
+    }).listen(own.port, "127.0.0.1");
+    onTestFinished(() => void listener.close());
+    await eventually(() => expect(connections).toBeGreaterThan(0));
+    await store.close();
+    const before = connections;
+    // It would connect again within a tenth of a second, or two of them.
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect(connections).toBe(before);
   });
 });
