@@ -1,11 +1,11 @@
 /** The members of a client that are used here: its own type differs for each version of its protocol. */
-interface Client {
+interface ClosableClient {
   close(): Promise<void>;
   once(event: "error", listener: () => void): unknown;
 }
 
 /** Closes a client. Resolves once its commands are answered, or once it is destroyed or loses its connection. */
-export function closed(client: Client): Promise<void> {
+export function closed(client: ClosableClient): Promise<void> {
   return new Promise((resolve, reject) => {
     // `client.close()` does not settle if the connection is reset meanwhile (redis 6.3.1).
     client.once("error", () => resolve());

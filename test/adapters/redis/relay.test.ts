@@ -19,12 +19,13 @@ const program = join(import.meta.dirname, "program.ts");
 let channels = 0;
 const freshChannel = (): string => `usher-test-${process.pid}-${channels++}`;
 
-describe.skipIf(redis.isSkipped)(`the relay over Redis${redis.why}`, () => {
-  let url: string;
-  beforeAll(async () => {
-    url = ownRedis.isSkipped && redisUrl !== undefined ? redisUrl : (await RedisServer.start()).url;
-  });
+let url: string;
+beforeAll(async () => {
+  if (redis.isSkipped) return;
+  url = ownRedis.isSkipped && redisUrl !== undefined ? redisUrl : (await RedisServer.start()).url;
+});
 
+describe.skipIf(redis.isSkipped)(`the relay over Redis${redis.why}`, () => {
   describeRelay({
     program,
     url(port = Number(new URL(url).port || 6379)) {
@@ -55,7 +56,9 @@ describe.skipIf(redis.isSkipped)(`the relay over Redis${redis.why}`, () => {
     await there.hears("x 0");
     expect(there.heard).toEqual(["x 0"]);
   });
+});
 
+describe.skipIf(redis.isSkipped)(`the relay over Redis, its connection${redis.why}`, () => {
   it("is not opened where there is no server, nor where there is no answer", async () => {
     const wire = await Wire.to(1);
     await expect(relay(`redis://127.0.0.1:${wire.port}`, { channel: "c" })).rejects.toThrow(
