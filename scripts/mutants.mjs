@@ -121,10 +121,11 @@ async function tried(mutant, copy, runs) {
 
 /** The tests that reach a mutant, within the time: quick and specific ones and those of its folder first. @param {Known} mutant */
 function testsOf({ file, key }) {
-  const silentTests = Object.entries(silent).flatMap(([adapter, starts]) => (file.startsWith(adapter) ? starts : []));
+  const starts = Object.entries(silent).flatMap(([adapter, starts]) => (file.startsWith(adapter) ? starts : []));
+  const isSilent = (/** @type {string} */ test) => starts.some((start) => test.startsWith(start));
   const isKnown = Object.values(map).some(({ reached }) => reached.includes(key));
   const related = Object.entries(map).filter(([test, { reached }]) => {
-    if (silentTests.some((start) => test.startsWith(start))) return true;
+    if (isSilent(test)) return true;
     // A place changed since the map was made counts as reached by every test that reaches its file.
     return isKnown ? reached.includes(key) : reached.some((other) => other.startsWith(`${file}: `));
   });
@@ -135,7 +136,7 @@ function testsOf({ file, key }) {
   let left = budgetMs;
   return related.flatMap(([test, { ms }], i) => {
     left -= ms;
-    return left > 0 || i === 0 ? [test] : [];
+    return left > 0 || i === 0 || isSilent(test) ? [test] : [];
   });
 }
 

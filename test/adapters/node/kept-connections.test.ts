@@ -3,6 +3,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { Answer, Codec, Event, Header, Path, Returns, body, bodyStream, get, post } from "usher-http";
+import { keepsNothing } from "../../support/memory.ts";
 import { start } from "../../support/node-server.ts";
 import { RawClient } from "../../support/raw-client.ts";
 import type { RawAnswer } from "../../support/raw-client.ts";
@@ -76,6 +77,19 @@ it.each<readonly [what: string, ask: (client: RawClient) => Promise<RawAnswer>, 
   }
   expect(sockets).toHaveLength(1);
   expect(counts.slice(1)).toEqual(counts.slice(1).map(() => counts[1]));
+});
+
+it("bodies that were dropped while their handlers worked leave nothing of them", async () => {
+  const works = post(Path.of("works"), { returns: Returns.text }, async () => {
+    // The body's end comes before the answer.
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    return "worked";
+  });
+  const client = await RawClient.to((await start([works])).port);
+  await keepsNothing(async () => {
+    for (let i = 0; i < 100; i++) client.ask("POST /works", [`x-a: ${"x".repeat(4000)}`], "body");
+    for (let i = 0; i < 100; i++) expect((await client.answer()).body).toBe("worked");
+  });
 });
 
 it("a head has as many lines as its bytes allow", async () => {

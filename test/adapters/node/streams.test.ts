@@ -1,6 +1,6 @@
 /** Streams on the wire (facts 4.4; rows AN-18, AN-21 to AN-25). */
-import { describe, expect, it } from "vitest";
-import { Answer, Event, Path, Returns, get, post } from "usher-http";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { Answer, Event, Path, Returns, Socket, get, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { clientOf, gate } from "../../support/node-server.ts";
 import { header } from "../../support/raw-client.ts";
@@ -138,28 +138,54 @@ describe("a stream: beginning and end", () => {
   });
 });
 
-it("many sends that wait at once wait for one thing: Node has no warning to say", async () => {
+/** What Node says to the process while a test runs. */
+function saidByNode(): readonly Error[] {
   const warnings: Error[] = [];
   const onWarning = (warning: Error): void => void warnings.push(warning);
   process.on("warning", onWarning);
-  try {
-    const sent = gate<readonly boolean[]>();
-    const floods = get(Path.of("s"), { returns: Returns.events([]) }, () => async (send) => {
-      const waiting = Array.from({ length: 200 }, (_, i) => send(Event.comment(`${i} ${"x".repeat(100_000)}`)));
-      sent.open((await Promise.all(waiting)).map(({ ok }) => ok));
-    });
-    const client = await clientOf([floods]);
-    client.ask("GET /s");
-    client.socket.pause();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    client.socket.resume();
-    const { body } = await client.answer();
-    expect(body.match(/^: \d+/gm)?.map((line) => Number(line.slice(2)))).toEqual(
-      Array.from({ length: 200 }, (_, i) => i),
-    );
-    expect(new Set(await sent.passed)).toEqual(new Set([true]));
-    expect(warnings).toEqual([]);
-  } finally {
-    process.off("warning", onWarning);
+  onTestFinished(() => void process.off("warning", onWarning));
+  return warnings;
+}
+
+it("many sends that wait at once wait for one thing: Node has no warning to say", async () => {
+  const warnings = saidByNode();
+  const sent = gate<readonly boolean[]>();
+  const floods = get(Path.of("s"), { returns: Returns.events([]) }, () => async (send) => {
+    const waiting = Array.from({ length: 200 }, (_, i) => send(Event.comment(`${i} ${"x".repeat(100_000)}`)));
+    sent.open((await Promise.all(waiting)).map(({ ok }) => ok));
+  });
+  const client = await clientOf([floods]);
+  client.ask("GET /s");
+  client.socket.pause();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  client.socket.resume();
+  const { body } = await client.answer();
+  expect(body.match(/^: \d+/gm)?.map((line) => Number(line.slice(2)))).toEqual(
+    Array.from({ length: 200 }, (_, i) => i),
+  );
+  expect(new Set(await sent.passed)).toEqual(new Set([true]));
+  expect(warnings).toEqual([]);
+});
+
+it("each wait for room ends whole, also where Node has taken its own listeners from the connection", async () => {
+  const warnings = saidByNode();
+  async function* parts(): AsyncGenerator<Uint8Array> {
+    for (let i = 0; i < 30; i++) yield Buffer.alloc(1_000_000, 0x78);
   }
+  const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
+  const client = await clientOf([
+    get(Path.of("long"), { returns: Returns.response }, () => Answer.stream(parts())),
+    get(Path.of("socket"), { returns: Returns.websocket(texts) }, () => async () => {}),
+  ]);
+  client
+    .ask("GET /long")
+    .ask("GET /socket", [
+      "upgrade: websocket",
+      "connection: Upgrade",
+      "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+      "sec-websocket-version: 13",
+    ]);
+  expect((await client.answer()).body.length).toBe(30_000_000);
+  expect((await client.answer()).status).toBe(101);
+  expect(warnings).toEqual([]);
 });

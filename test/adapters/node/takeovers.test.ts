@@ -1,8 +1,8 @@
 /** What the handler of a takeover reads of its connection. */
 import { Socket } from "node:net";
 import { expect, it, vi } from "vitest";
-import { Answer, Path, Returns, get } from "usher-http";
-import "../../support/logs.ts";
+import { Answer, Path, Returns, clientGone, get } from "usher-http";
+import { messages } from "../../support/logs.ts";
 import { eventually } from "../../support/eventually.ts";
 import { clientOf, gate } from "../../support/node-server.ts";
 
@@ -35,6 +35,25 @@ it("a handler that aborts what it writes ends the connection, whatever it does n
   await client.closed();
   letGo.open();
   expect(client.socket.destroyed || client.socket.readableEnded).toBe(true);
+});
+
+it("a handler that reads no more is told all the same when its client has gone", async () => {
+  const [cancelled, gone] = [gate(), gate()];
+  const writes = get(Path.of("writes"), { inputs: { clientGone }, returns: Returns.response }, ({ clientGone }) =>
+    Answer.takeover("echo", async ({ readable }) => {
+      clientGone.addEventListener("abort", () => gone.open());
+      await readable.cancel();
+      cancelled.open();
+      await gone.passed;
+    }),
+  );
+  const client = await clientOf([writes]);
+  client.ask("GET /writes", ["connection: upgrade", "upgrade: echo"]);
+  await cancelled.passed;
+  client.send("x".repeat(200_000));
+  client.leave();
+  expect(await gone.passed).toBeUndefined();
+  await eventually(() => expect(messages("info").at(-1)).toBe("takeover on /writes ended: client gone"));
 });
 
 it("a handler that waited for its client may be quiet afterwards: the time-out of a write ends with it", async () => {
