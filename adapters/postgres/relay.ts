@@ -144,12 +144,13 @@ class PostgresRelayConnection implements RelayConnection {
       else await this.#connection.run(notify, [this.#channel, listText(messages)]);
       for (const { sent } of batch) sent();
     } catch (thrown) {
-      if (batch.length > 1 && isRefusal(thrown)) await this.#sendEach(batch);
+      if (batch.length > 1) await this.#sendEach(batch);
       else for (const { failed } of batch) failed(thrown);
     }
   }
 
-  // The server may refuse one message, for example if its encoding lacks a character. The others must still be sent.
+  // The server may refuse one message, for example if its encoding lacks a character. The others must still be sent. A
+  // connection that is lost refuses each at once.
   async #sendEach(batch: readonly Outgoing[]): Promise<void> {
     for (const { message, sent, failed } of batch) {
       await this.#connection.run(notify, [this.#channel, listText([message])]).then(sent, failed);
@@ -179,10 +180,6 @@ class PostgresRelayConnection implements RelayConnection {
 
 function isLong(message: string): boolean {
   return message.length > maxUnits && Buffer.byteLength(message) > maxBytes;
-}
-
-function isRefusal(thrown: unknown): boolean {
-  return thrown instanceof ConnectionFailure && thrown.reason.kind === "refused";
 }
 
 function listText(messages: readonly string[]): string {

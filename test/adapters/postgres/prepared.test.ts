@@ -8,6 +8,7 @@ import type { StatementResult, ConnectionFailure } from "../../../src/database/c
 import { parse } from "../../../adapters/postgres/connection-string.ts";
 import { openConnection } from "../../../adapters/postgres/connection.ts";
 import { PreparedRun, Wire } from "../../../adapters/postgres/protocol.ts";
+import { memory } from "../../support/memory.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { pools } from "./pools.ts";
 
@@ -21,6 +22,16 @@ const failure = (promise: Promise<unknown>): Promise<unknown> =>
     () => "nothing was thrown",
     (error: unknown) => (error instanceof DatabaseError ? error.failure : error),
   );
+
+it("a statement's result is freed, however long it was", async () => {
+  const some = await pool({ size: 1 });
+  const long = Statement.find("select repeat('x', $1) as long", { params: [Type.int], row: { long: Type.text } });
+  // From its second run on it goes past the driver.
+  for (let i = 0; i < 2; i++) await some.exec(long, 1);
+  const before = await memory();
+  expect((await some.exec(long, 40_000_000)).long).toHaveLength(40_000_000);
+  expect((await memory()) - before).toBeLessThan(10_000_000);
+});
 
 describe("a statement answers alike however often it ran", () => {
   it.each<[sql: string, code: string | undefined]>([

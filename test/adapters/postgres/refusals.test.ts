@@ -78,7 +78,7 @@ describe("a statement that cannot be sent", () => {
     await expectWhole(some);
   });
 
-  it("as its text cannot be written is the program's mistake, and the pool is whole", async () => {
+  it("as its text cannot be written is the program's mistake, and its connection is replaced", async () => {
     const some = await pool({ size: 1 });
     // What of a program without types, or a text of half a gigabyte, the driver throws for before anything is sent.
     const text = Object.assign(Object("select 1") as object, {
@@ -94,6 +94,8 @@ describe("a statement that cannot be sent", () => {
       detail: expect.stringContaining("the driver could not write it: RangeError, for "),
     });
     await expectWhole(some);
+    // What the driver has written of it is unknown.
+    expect(some.stats()).toMatchObject({ replaced: 1 });
   });
 
   it("as its text holds NUL is the program's mistake, and its connection is kept", async () => {

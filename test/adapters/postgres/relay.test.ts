@@ -179,6 +179,27 @@ describe("the relay over PostgreSQL: faults and opening", { timeout: 300_000 }, 
     await closed();
   });
 
+  it("sends each message once, though it is refused or its answer is lost", async () => {
+    const proxy = await CuttingProxy.to(server.port);
+    onTestFinished(() => proxy.close());
+    const channel = freshChannel();
+    const notified: string[] = [];
+    // Without the mark of a heartbeat, which has no topic.
+    await sql.listen(channel, (payload) => notified.push(...payload.split(" 1 t").slice(1)));
+    const here = await open(`postgres://postgres@127.0.0.1:${proxy.port}/postgres`, channel);
+    // Behind the heartbeat, so that the next one is alone.
+    await here.publish("t", "first");
+    proxy.refuse("second");
+    await expect(here.publish("t", "second")).rejects.toThrow("refused");
+    const third = here.publish("t", "third").then(() => proxy.cutAll());
+    // Sent together, as soon as the third is answered.
+    const lost = await Promise.allSettled([third, here.publish("t", "fourth"), here.publish("t", "fifth")]);
+    expect(lost.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
+    await eventually(() => here.publish("t", "last"));
+    await eventually(() => expect(notified.at(-1)).toBe("last"));
+    expect(notified).toEqual(["first", "third", "fourth", "fifth", "last"]);
+  });
+
   it("uses a table that somebody else made, and says so where it may not make one", async () => {
     await sql.unsafe("create database narrow");
     const inNarrow = observer(server, "narrow");
