@@ -3,7 +3,14 @@ import type { ServeOptions } from "../../../adapters/deno/index.ts";
 import { runtimes } from "../../support/runtimes.ts";
 import { SpawnedServer } from "../../support/spawned/server.ts";
 
-const flags = ["run", "--no-lock", "--node-modules-dir=manual", "--cached-only", "--no-prompt"];
+const flags = [
+  "run",
+  "--no-lock",
+  "--node-modules-dir=manual",
+  "--cached-only",
+  "--no-prompt",
+  "--v8-flags=--expose-gc",
+];
 // No more rights than it needs.
 const rights = ["--allow-net", "--allow-read", "--allow-write"];
 

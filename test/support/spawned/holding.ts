@@ -78,7 +78,7 @@ const stalls: { readonly [what: string]: Holds } = {
 };
 
 /** Asks for something, and reads it as far as it comes. */
-const over: { readonly [what: string]: Holds } = {
+export const over: { readonly [what: string]: Holds } = {
   "a stream that is whole": (client) => client.ask("GET /exact").answer(),
   "a stream that fails": (client) =>
     client

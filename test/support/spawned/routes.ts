@@ -135,9 +135,24 @@ const sockets: readonly Route[] = [
   get(Path.of("speaking"), inText, () => String(speaking)),
 ];
 
+declare const Bun: { gc(force: boolean): number } | undefined;
+declare const gc: (() => void) | undefined;
+
+/** Bytes that are held once what nobody holds is collected. */
+async function memory(): Promise<string> {
+  for (let i = 0; i < 3; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    if (typeof Bun === "undefined") gc?.();
+    else Bun.gc(true);
+  }
+  const { heapUsed, external } = process.memoryUsage();
+  return String(heapUsed + external);
+}
+
 const routes: readonly Route[] = [
   ...sockets,
   get(Path.of("hello"), inText, () => "hi"),
+  get(Path.of("memory"), inText, memory),
   get(Path.of("later"), inText, async () => Promise.resolve("hi, later")),
   get(Path.of("peer"), { inputs: { peer, client }, returns: Returns.text }, ({ peer, client }) => `${peer} ${client}`),
   get(Path.of("throws"), inText, () => {
