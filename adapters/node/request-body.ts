@@ -245,7 +245,7 @@ class Draining implements ConnectionBodyReader, DeadlineListener {
     this.request.off("data", this.#onPart).off("end", this.#onEnd).pause();
   }
 
-  /** Nobody waits for the dropped bytes, and `release` stops it. */
+  /** The dropped bytes are not awaited, and `release` stops it. */
   fail(): void {}
 
   expire(): void {
