@@ -140,7 +140,7 @@ export type App = app.App;
 export type { App as AppType } from "./app/app.ts";
 export * as App from "./app/app.ts";
 export type { AppOptions, Connection } from "./app/app.ts";
-export type { Middleware, MiddlewareRequest } from "./app/compile.ts";
+export type { FailedRequest, Middleware, MiddlewareRequest, OnError } from "./app/compile.ts";
 export type Cors = cors.Cors;
 export type { Cors as CorsType } from "./security/cors.ts";
 export * as Cors from "./security/cors.ts";

@@ -12,6 +12,7 @@ import { registeredTracer } from "../telemetry/span.ts";
 import type { AccessTexts } from "./compile.ts";
 import { failureOf, levelOf, raisedOf } from "./failures.ts";
 import type { RaisedFailure } from "./failures.ts";
+import { reportError } from "./on-error.ts";
 import type { Inside, RequestState } from "./request.ts";
 
 /** A request's access line (contract 2.12). Each request has one, so its JSON is concatenated by hand. */
@@ -155,6 +156,7 @@ export function logFault(request: RequestState, what: string, thrown: unknown): 
     "error.kind": raised?.kind,
     "error.stack": raised?.stack,
   });
+  reportError(request, thrown, "answer");
 }
 
 /** Writes that the application answered what it had not declared, which is a bug. */
@@ -263,6 +265,7 @@ export class StreamLog implements StreamRequest {
     const { path, context } = this.#request;
     const problem = wrong[how];
     if (problem !== undefined) {
+      if (how === "failed") reportError(this.#request, thrown, "stream");
       const { level, why, fields } = how === "failed" ? failureOf(thrown) : asItIs;
       log({
         level,
@@ -304,6 +307,7 @@ export class ConnectionLog implements SocketRequest {
   raised(thrown: unknown): void {
     const { level, why, fields } = failureOf(thrown);
     this.#say(level, `${this.#kind} on ${this.#request.path}: its handler raised${why}`, fields);
+    reportError(this.#request, thrown, this.#kind);
   }
 
   ended(how: string): void {

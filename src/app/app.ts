@@ -12,7 +12,7 @@ import { respond } from "./respond.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { DeclarationError, checkRoute, checkTogether, declared } from "./checks.ts";
 import { compile } from "./compile.ts";
-import type { CompiledApp, CompiledCors, CompiledRoute, Middleware } from "./compile.ts";
+import type { CompiledApp, CompiledCors, CompiledRoute, Middleware, OnError } from "./compile.ts";
 import type { Cors } from "../security/cors.ts";
 import type { Exchange, WireResponse } from "./exchange.ts";
 import { readOrigins } from "../security/cross-origin.ts";
@@ -75,6 +75,18 @@ export interface AppOptions {
   readonly middleware?: readonly Middleware[];
   /** The codes that `notFound` and middleware may refuse with. */
   readonly codes?: readonly Code[];
+  /**
+   * Gets what a handler, a dependency, middleware, a stream, a socket or a takeover raised, with its message and its `cause`,
+   * for an error tracker. A log line and an answer have neither. It is called where the log has a line with `error.kind`, and
+   * not for a refusal. The request does not wait for a promise that it returns; a Worker runs until it is settled.
+   *
+   * @example
+   * ```ts
+   * const onError: OnError = (error, { id, route, traceId }) =>
+   *   Sentry.captureException(error, { tags: { request: id, route: route?.pattern, trace: traceId } });
+   * ```
+   */
+  readonly onError?: OnError;
 }
 
 /** The connection of a `Request`, which has no field for it. */
@@ -130,9 +142,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     else table.add(one.route.method, one.route.path, compiled);
   }
   problems.push(...checkTogether(all, resources, codes));
-  if (!Number.isSafeInteger(maxProblems) || maxProblems < 1) {
-    problems.push(`maxProblems is a whole number, 1 or more, and not ${maxProblems}`);
-  }
+  checkOptions(maxProblems, options.onError, problems);
   const { maxBody, budget } = bodyLimits(options, problems);
   const { trustedProxies = [], proxyHeader = "x-forwarded-for" } = options;
   const proxies = TrustedProxies.read(trustedProxies, proxyHeader, (problem) => problems.push(problem));
@@ -158,6 +168,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     proxies,
     tracer: options.trace?.tracer,
     now: options.now,
+    onError: options.onError,
     isStopping: false,
   };
   const answer = (exchange: Exchange) => respond(app, exchange);
@@ -175,6 +186,14 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   const { trace } = options;
   const flush = trace && (() => inTime(trace.flush(), flushMs));
   return { fetch, routes, answer, match, drain, onDrain, flush };
+}
+
+function checkOptions(maxProblems: number, onError: unknown, problems: string[]): void {
+  if (!Number.isSafeInteger(maxProblems) || maxProblems < 1) {
+    problems.push(`maxProblems is a whole number, 1 or more, and not ${maxProblems}`);
+  }
+  if (onError === undefined || typeof onError === "function") return;
+  problems.push("onError is a function of the error and the request");
 }
 
 function compileCors(

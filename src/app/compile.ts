@@ -30,6 +30,29 @@ export interface MiddlewareRequest extends RequestRecord {
  */
 export type Middleware = (request: MiddlewareRequest, next: () => Promise<Answer>) => Awaitable<Answer | Response>;
 
+/** The request in whose work an error was raised. It has no header and no value that a client sent, but for its path. */
+export interface FailedRequest {
+  /** The request's id, which its response and every log line have. */
+  readonly id: string;
+  readonly method: string;
+  /** The target's path, percent-encoded. */
+  readonly path: string;
+  /** Undefined where no route matches, and where the request failed before one was found. */
+  readonly route: Route | undefined;
+  /** 32 hexadecimal digits, the same as in the request's log lines. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits, likewise. */
+  readonly spanId: string;
+  /** What failed: the answer (its inputs, its handler, middleware), or what runs after it. */
+  readonly during: "answer" | "stream" | "socket" | "takeover";
+}
+
+/**
+ * Gets each error that a log line tells with `error.kind`, with its message, for an error tracker such as Sentry. It runs
+ * in the context of the request. What it returns is not awaited by the request, and what it throws becomes a log line.
+ */
+export type OnError = (error: unknown, request: FailedRequest) => unknown;
+
 /** The constant parts of the access lines of one route and one status. */
 export interface AccessTexts {
   /** The status. */
@@ -94,6 +117,8 @@ export interface CompiledApp {
   readonly tracer: Tracer | undefined;
   /** The application's clock, if it has one. */
   readonly now: (() => Date) | undefined;
+  /** The application's function for what was raised, if it has one. */
+  readonly onError: OnError | undefined;
   /** Set once, by the listener. */
   isStopping: boolean;
 }

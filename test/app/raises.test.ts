@@ -73,8 +73,9 @@ describe("RF-07 a raise tells the client nothing, and the log neither its messag
     logWith({ level: "debug" });
     const as = routes[0]?.inputs["x"]?.node.body?.as;
     const sent = as === "json" ? { body: {} } : { body: "b", headers: { "content-type": "text/plain" } };
+    const reported: unknown[] = [];
     const { status, body, headers } = await Test.call(
-      Test.app(routes, options),
+      Test.app(routes, { ...options, onError: (raised) => reported.push(raised) }),
       "GET",
       "/x?q=1",
       as === undefined ? {} : sent,
@@ -90,6 +91,7 @@ describe("RF-07 a raise tells the client nothing, and the log neither its messag
       "/x",
     ]);
     expect(error?.["error.stack"]).toMatch(/^at (?:Object\.)?raise (?:\[.*\] )?\(.*raises\.test\.ts:\d+:\d+\)/);
+    expect(reported).toEqual([new StoreError(`password ${secret}`)]);
     expect(error?.["http.route"]).toBe(routes.length === 0 ? undefined : "/x");
     expect(messages("info")).toEqual(["GET /x 500"]);
   });
