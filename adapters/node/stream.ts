@@ -197,8 +197,7 @@ class NodeStream implements StreamSink, OpenStream {
     hangUp(this.#response, this.#server);
     // Behind another response it is not being written yet, and the other one has its own timeout.
     if (this.#response.socket === null) return;
-    const deadline = this.#server.deadlines.time(lingerMs, { expire: () => this.#socket.destroy() });
-    this.#socket.once("close", () => deadline.clear());
+    this.#server.deadlines.time(lingerMs, { expire: () => this.#socket.destroy() });
   }
 
   #over(how: StreamEnd, thrown?: unknown): void {

@@ -170,7 +170,6 @@ export class TimedBody implements BodySource {
 
   // Each runtime has another error for a broken body, and none helps a client.
   readonly #broken = (): void => {
-    this.#isReadPending = false;
     this.#reading.unread--;
     this.#fail(endedEarly);
   };

@@ -123,6 +123,26 @@ describe("a server that stops", () => {
   });
 });
 
+describe("a server that stops has nothing to say of a body", () => {
+  it.each([
+    ["that came whole", "content-length: 3", "abc", false],
+    ["that came whole in parts", "transfer-encoding: chunked", "3\r\nabc\r\n0\r\n\r\n", false],
+    ["that broke off", "content-length: 3", "ab", true],
+    ["that broke off in parts", "transfer-encoding: chunked", "3\r\nabc\r\n", true],
+  ])("%s", async (_what, framing, body, breaks) => {
+    const server = await start({ drainMs: 600_000 });
+    const client = await server.client();
+    client.send("POST /size HTTP/1.1", "host: h", framing, "", body);
+    if (breaks) {
+      client.halfClose();
+      await server.logs("the body ended early");
+    } else expect((await client.answer()).body).toBe("3 bytes");
+    server.child.kill("SIGTERM");
+    expect(await server.ended).toBe(0);
+    expect(server.logged.slice(-2)).toEqual(["stopping, with 0 requests in flight", "stopped"]);
+  });
+});
+
 describe("an option", () => {
   it("that Deno does not keep is said to be", async () => {
     const server = await start({ headTimeoutMs: 1, idleTimeoutMs: 1, maxConnections: 1, maxHeaderBytes: 70_000 });
