@@ -102,6 +102,21 @@ export function describeStopping(start: Start): void {
     });
   });
 
+  describe("a server that stops: streams of events", () => {
+    it("ends one at once that is quiet", async () => {
+      const server = await start({ drainMs });
+      const client = await server.client();
+      client.ask("GET /events");
+      await client.sees("\r\n\r\n");
+      server.child.kill("SIGTERM");
+      expect(await server.ended).toBe(0);
+      await client.closed();
+      expect(server.logged.filter((line) => line.startsWith("stream on"))).toEqual([
+        "stream on /events ended: connection closed",
+      ]);
+    });
+  });
+
   describe("a server that stops: time and signals", () => {
     it("cuts what is not answered in time, ends the streams there are, and says how many", async () => {
       const server = await start({ drainMs: 50 });
