@@ -100,8 +100,8 @@ export interface DepNode {
   readonly needs?: readonly Need[];
   readonly codes?: readonly Code[];
   readonly body?: BodyNeed;
-  /** For a credential: the scheme's name in the API document, and its description. */
-  readonly credential?: { readonly scheme: string; readonly doc?: string };
+  /** For a credential: the scheme's name in the API document, and what is told of it. */
+  readonly credential?: { readonly scheme: string } & CredentialOptions;
   /** What it reads is not known in advance, so the API document does not list it. */
   readonly opaque?: boolean;
   /** It chooses further inputs, the body's among them, only when a request is read. */
@@ -212,16 +212,31 @@ export function refuse<const Name extends string>(refusal: Refusal<Name>): Dep<n
   return { node: { from: [], codes: [refusal.code], compile: () => () => refusal } };
 }
 
+/** What the API document tells of a credential. */
+export interface CredentialOptions {
+  /** Describes the scheme. */
+  readonly doc?: string;
+  /**
+   * Whether a request may come without it. Unless set, it may where the route refuses with no 401, and what the credential
+   * reads may be missing.
+   */
+  readonly optional?: boolean;
+}
+
 /**
  * Marks an input as a credential, for the API document, which lists the scheme in place of what the input reads. An input
  * that reads `authorization` is an HTTP scheme of that name (`"bearer"`). Any other is an API key.
  *
- * @param options `doc` describes the scheme.
+ * @example
+ * ```ts
+ * // Anyone may read an article; a token that is wrong is a 401.
+ * const reader = Dep.credential("bearer", Dep.map(token, userOf), { optional: true });
+ * ```
  */
 export function credential<A, R extends string, W>(
   scheme: string,
   dep: Dep<A, R, W>,
-  options: { readonly doc?: string } = {},
+  options: CredentialOptions = {},
 ): Dep<A, R, W> {
   const credential = { scheme, ...options };
   return { node: { from: [dep], credential, compile: (_place, from) => reading(from, (value) => value) } };

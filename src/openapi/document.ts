@@ -3,7 +3,7 @@ import type { Code } from "../refusals.ts";
 import type { Route } from "../routing/route.ts";
 import type { CorsExtension } from "../security/cross-origin.ts";
 import { Components } from "./components.ts";
-import { parametersOf, readsOf, requestBodyOf, schemeOf, securityOf } from "./inputs.ts";
+import { isRequired, parametersOf, readsOf, requestBodyOf, schemeOf, securityOf } from "./inputs.ts";
 import type { Credential, Parameter, SecurityRequirement, SecurityScheme } from "./inputs.ts";
 import { answersOf, codesOf, eitherOf, refusalSchemas, refusalsOf, corsOf } from "./responses.ts";
 import type { Responses } from "./responses.ts";
@@ -304,6 +304,9 @@ function schemesOf(described: readonly DescribedRoute[], problems: string[]): { 
       const described = schemeOf(credential);
       const before = schemes.get(scheme) ?? described;
       schemes.set(scheme, before);
+      if (credential.optional === true && isRequired(credential)) {
+        problems.push(`${name} has the optional credential ${scheme}, which reads what must be sent`);
+      }
       if (!/^[A-Za-z0-9._-]+$/.test(scheme)) {
         problems.push(`${name} has the credential ${JSON.stringify(scheme)}, which is not a valid name in OpenAPI`);
       } else if (JSON.stringify(before) !== JSON.stringify(described)) {

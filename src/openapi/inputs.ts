@@ -26,18 +26,19 @@ export function schemeOf({ scheme, doc, reads }: Credential): SecurityScheme {
   return { type: "apiKey", in: place, name, ...description };
 }
 
-/** Any one of the route's credentials; optional if no code is a 401 and no credential's input is required. */
+/** Any one of the route's credentials; and none, if a request may come without each of them. */
 export function securityOf(
   credentials: readonly Credential[],
   codes: readonly Code[],
 ): readonly SecurityRequirement[] | undefined {
   if (credentials.length === 0) return undefined;
   const schemes = [...new Set(credentials.map(({ scheme }) => scheme))];
-  const needed = codes.some(({ status }) => status === 401) || credentials.some(isRequired);
-  return [...schemes.map((scheme) => ({ [scheme]: [] })), ...(needed ? [] : [{}])];
+  const refusesStrangers = codes.some(({ status }) => status === 401);
+  const isNeeded = (one: Credential): boolean => !(one.optional ?? !(refusesStrangers || isRequired(one)));
+  return [...schemes.map((scheme) => ({ [scheme]: [] })), ...(credentials.some(isNeeded) ? [] : [{}])];
 }
 
-function isRequired({ reads }: Credential): boolean {
+export function isRequired({ reads }: Credential): boolean {
   return reads.some(({ required }) => required === true);
 }
 
@@ -47,6 +48,8 @@ export type ReadNeed = TextNeed | Extract<Need, { readonly in: string }>;
 export interface Credential {
   readonly scheme: string;
   readonly doc: string | undefined;
+  /** Undefined where the author does not say. */
+  readonly optional: boolean | undefined;
   readonly reads: readonly ReadNeed[];
 }
 
@@ -118,8 +121,8 @@ function isField(need: AnyNeed): need is TextNeed | FileNeed {
 
 function credentialOf(node: DepNode): readonly Credential[] {
   if (node.credential === undefined) return [];
-  const { scheme, doc } = node.credential;
-  return [{ scheme, doc, reads: nodesOf(node.from, false).flatMap(valuesOf) }];
+  const { scheme, doc, optional } = node.credential;
+  return [{ scheme, doc, optional, reads: nodesOf(node.from, false).flatMap(valuesOf) }];
 }
 
 /** A parameter object of OpenAPI. */

@@ -20,7 +20,7 @@ import {
   route,
   setCookie,
 } from "usher-http";
-import type { Route } from "usher-http";
+import type { Inputs, Route } from "usher-http";
 import * as v from "valibot";
 import "../support/logs.ts";
 import { add } from "./add.ts";
@@ -234,6 +234,22 @@ describe("credentials", () => {
     expect(operation(root({ key })).security).toEqual([{ key: [] }]);
     expect(operation(root({ bearer, again: bearer, key })).security).toEqual([{ bearer: [] }, { key: [] }]);
     expect(operation(plain)).not.toHaveProperty("security");
+  });
+
+  it("OA are optional, or needed, where the route says so", () => {
+    const header = Header.optional("authorization", Codec.credentials);
+    const optional = Dep.credential("bearer", header, { optional: true });
+    const needed = Dep.credential("bearer", header, { optional: false });
+    const refusing = (inputs: Inputs) =>
+      get(Path.root, { inputs, returns: Returns.text, refuses: [signedOut] }, () => "");
+    const other = Dep.credential("other", Header.optional("x-other", Codec.string), { optional: true });
+    expect(operation(refusing({ optional })).security).toEqual([{ bearer: [] }, {}]);
+    expect(operation(root({ needed })).security).toEqual([{ bearer: [] }]);
+    expect(operation(refusing({ optional, other })).security).toEqual([{ bearer: [] }, { other: [] }, {}]);
+    expect(operation(refusing({ needed, other })).security).toEqual([{ bearer: [] }, { other: [] }]);
+    expect(() =>
+      described([root({ key: Dep.credential("key", Query.required("key", Codec.string), { optional: true }) })]),
+    ).toThrow("GET / has the optional credential key, which reads what must be sent");
   });
 
   it("OA what a credential reads is listed where something else reads it too", () => {
