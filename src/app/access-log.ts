@@ -4,7 +4,7 @@ import { knownMethods } from "../http/target.ts";
 import { within } from "../logging/context.ts";
 import { escaped, jsonContext, timestamp } from "../logging/entry.ts";
 import type { Level, LogContext, LogEntry, LogFields, OpenSpan } from "../logging/entry.ts";
-import { isAnyOn, isOn, log, write } from "../logging/writer.ts";
+import { isAnyOn, isAskedFor, isOn, log, write } from "../logging/writer.ts";
 import type { Refusal } from "../refusals.ts";
 import type { SocketRequest } from "../sockets/open-socket.ts";
 import { figures, measure } from "../telemetry/measure.ts";
@@ -112,9 +112,14 @@ function member(name: string, value: string | undefined): string {
 
 const source = "framework.http";
 
+/** Whether its lines of what went well are not written: a test shows its own failures. */
+function isQuiet({ exchange }: RequestState): boolean {
+  return exchange.isTest === true && !isAskedFor(source);
+}
+
 /** Writes the access line, at its route's level. */
 export function logAccess(request: RequestState, answer: Answer, size: number): void {
-  if (!isAnyOn()) return;
+  if (!isAnyOn() || isQuiet(request)) return;
   const level = request.route?.accessLevel ?? "info";
   if (isOn(level, source)) write(new AccessEntry(level, request, answer, size));
 }
@@ -276,6 +281,7 @@ export class StreamLog implements StreamRequest {
       });
       return;
     }
+    if (isQuiet(this.#request)) return;
     const duration = Math.round((performance.now() - this.#startedAt) * 1e6);
     const fields = { "url.path": path, duration, "framework.stream.ended": how };
     log({ level: "info", source, message: `stream on ${path} ended: ${how}`, fields, context });
@@ -311,6 +317,7 @@ export class ConnectionLog implements SocketRequest {
   }
 
   ended(how: string): void {
+    if (isQuiet(this.#request)) return;
     const duration = Math.round((performance.now() - this.#startedAt) * 1e6);
     this.#say("info", `${this.#kind} on ${this.#request.path} ended: ${how}`, { duration, [kinds[this.#kind]]: how });
   }

@@ -53,6 +53,8 @@ export interface Exchange extends TakeoverRequest {
   dropBody?(): void;
   /** Called where the application did, during its answer, what it had not declared. A test fails on it. */
   undeclared?(deed: string): void;
+  /** Whether it is a call of a test: its lines at `info` are written only where the test asks for them. */
+  readonly isTest?: boolean;
   /** Keeps work running after the answer, on a runtime that would stop it there. */
   keepAlive?(work: Promise<unknown>): void;
 }

@@ -95,6 +95,11 @@ export function isAnyOn(): boolean {
   return anyOn;
 }
 
+/** Whether the program takes the lines itself, or has set a level for this source. */
+export function isAskedFor(source: string): boolean {
+  return settings.out !== undefined || Object.hasOwn(settings.levels ?? {}, source);
+}
+
 /** Sets a runtime's own sink; for listeners. */
 export function useSink(brought: Sink): void {
   sink = brought;

@@ -104,6 +104,7 @@ export class CallExchange implements Exchange {
   readonly body: BodySource | undefined;
   readonly canUpgrade = true;
   readonly canTakeOver = true;
+  readonly isTest = true;
   /** The first undeclared thing that the application did while its response was sent. */
   undeclaredDeed: string | undefined = undefined;
   readonly #lines: readonly (readonly [name: string, value: string])[];
@@ -176,7 +177,12 @@ class GivenBody implements BodySource {
   }
 }
 
-/** Makes an app for tests. Throws what `App.make` throws. */
+/**
+ * Makes an app for tests. Its calls write no access line, nor the line of a stream or a socket that ended, unless the program
+ * takes lines (`Log.setup({ out })`) or sets a level for `framework.http`.
+ *
+ * @throws DeclarationError as `App.make` does.
+ */
 export function app(routes: readonly Route[], options?: AppOptions): TestApp {
   return { app: make(routes, options), now: options?.now };
 }
