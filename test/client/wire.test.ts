@@ -130,6 +130,7 @@ const expected = {
   "CL-24 2000": "error",
   "CL-24 099": "error",
   "CL-24 600": "error",
+  "CL-24 600 HEAD": "error",
   "CL-25": "error",
   "CL-27": "200 error",
   "CL-28": "error",

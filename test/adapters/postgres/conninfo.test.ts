@@ -13,6 +13,7 @@ describe("a connection string: read", () => {
     ["user=a", base],
     ["  user = a   dbname='a'  ", base],
     ["user=a host=", base],
+    ["user=a host=h host=''", base],
     ["postgres://a@db.example:6432/orders", { hosts: [{ host: "db.example", port: 6432 }], database: "orders" }],
     ["postgres://a@[::1]:6432", { hosts: [{ host: "::1", port: 6432 }] }],
     ["postgres://a%40b:p%3Aw%2F%23@h/d%20b", { user: "a@b", password: "p:w/#", database: "d b" }],

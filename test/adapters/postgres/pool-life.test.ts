@@ -1,7 +1,7 @@
 /** A pool from its opening to its end, its readiness check, and the errors of its statements. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -108,6 +108,20 @@ describe("a pool: closing", () => {
     expect(isClosed).toBe(true);
   });
 
+  it("does not wait for a server that does not close its side", async () => {
+    const halfOpen = createServer({ allowHalfOpen: true }, (near) => {
+      const far = connect(server.port, "127.0.0.1");
+      near.on("data", (bytes) => far.write(bytes)).on("error", () => {});
+      far.on("data", (bytes) => near.write(bytes)).on("error", () => {});
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void halfOpen.close());
+    await once(halfOpen, "listening");
+    const { port } = halfOpen.address() as AddressInfo;
+    const some = await Pool.create(`postgres://postgres@127.0.0.1:${port}/postgres?sslmode=disable`, { size: 1 });
+    expect(await some.exec(pid)).toMatchObject({ pid: expect.any(Number) });
+    await some.close();
+  });
+
   it("refuses those that wait when it closes", async () => {
     const some = await pool({ size: 1 });
     const held = gate();
@@ -188,6 +202,10 @@ describe("a pool: renewal", () => {
   });
 });
 
+// An ErrorResponse, and a ReadyForQuery (PostgreSQL §54.7).
+const fields = "SERROR\0VERROR\0CXX000\0Mnot today\0\0";
+const refusal = Buffer.from(`E\0\0\0${String.fromCharCode(fields.length + 4)}${fields}Z\0\0\0\x05I`);
+
 describe("a pool: opening", () => {
   it("does not open where one connection cannot, and leaves none (DB-03)", async () => {
     const refused = failure(Pool.create("postgres://postgres@127.0.0.1:1/postgres"));
@@ -210,13 +228,34 @@ describe("a pool: opening", () => {
     silent.close();
   });
 
+  it("closes the connection to a server that refuses it and does not close it", async () => {
+    const closed: Promise<unknown>[] = [];
+    const refuses = createServer((socket) => {
+      closed.push(once(socket, "close"));
+      socket.once("data", () => socket.write(refusal));
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void refuses.close());
+    await once(refuses, "listening");
+    const { port } = refuses.address() as AddressInfo;
+    const target = `host=127.0.0.1 port=${port} user=postgres sslmode=disable`;
+    const detail = expect.stringContaining("ERROR XX000");
+    expect(await failure(Pool.create(target, { size: 1 }))).toMatchObject({ kind: "unsent", detail });
+    expect(await Promise.all(closed)).toHaveLength(1);
+  });
+
   it("down at start: an error line, status 1, and nothing listens (DB-13)", async () => {
     const program = join(import.meta.dirname, "program.ts");
-    const child = spawn(runtimes["node-newest"](), [program, "postgres://postgres@127.0.0.1:1/postgres"]);
-    const [told, said] = [text(child.stderr), text(child.stdout)];
-    const [status] = (await once(child, "exit")) as [number];
-    expect([status, await said]).toEqual([1, ""]);
-    const line = JSON.parse((await told).split("\n").find((line) => line.startsWith("{")) ?? "{}") as object;
+    const ran = async (target: string) => {
+      const child = spawn(runtimes["node-newest"](), ["--disable-warning=ExperimentalWarning", program, target]);
+      const [told, said] = [text(child.stderr), text(child.stdout)];
+      const [status] = (await once(child, "exit")) as [number];
+      return { status, said: await said, told: await told };
+    };
+    expect(await ran(server.url())).toMatchObject({ status: 0, said: "listening\n" });
+    const { status, said, told } = await ran("postgres://postgres@127.0.0.1:1/postgres");
+    expect([status, said]).toEqual([1, ""]);
+    // One line, and nothing else.
+    const line = JSON.parse(told) as object;
     expect(line).toMatchObject({ level: "error", "logger.name": "framework.postgres" });
     expect(line).toMatchObject({ message: expect.stringContaining("the pool could not be opened: ") });
   });

@@ -5,7 +5,7 @@ import { Pool } from "../../../adapters/postgres/index.ts";
 import { Path, Returns, get } from "../../../src/index.ts";
 
 await Pool.run(process.argv[2] as string, {}, async () => {
-  const route = get(Path.of("/"), { summary: "Says hello", returns: Returns.text }, () => "hello");
+  const route = get(Path.root, { summary: "Says hello", returns: Returns.text }, () => "hello");
   const server = await serve([route], { port: 0 });
   console.log("listening");
   await server.stop();

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { relay } from "usher-http/postgres";
 import type { OpenRelay } from "usher-http/postgres";
+import { adapterTimers } from "../../support/adapter-timers.ts";
 import { messages } from "../../support/logs.ts";
 import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { PostgresServer } from "../../../examples/orders/postgres-server.ts";
@@ -89,6 +90,30 @@ describe("the relay over PostgreSQL: its network", { timeout: 300_000 }, () => {
       await expect(relay(target, { channel: "silent" })).rejects.toMatchObject({ failure });
     },
   );
+});
+
+describe("the relay over PostgreSQL: its timers", { timeout: 300_000 }, () => {
+  it("closes a connection on which nothing comes any more", async () => {
+    const proxy = await CuttingProxy.to(server.port);
+    onTestFinished(() => proxy.close());
+    const timers = adapterTimers();
+    const here = await open(`postgres://postgres@127.0.0.1:${proxy.port}/postgres`, freshChannel());
+    await here.publish("t", "x");
+    void proxy.hush();
+    expect([timers.end(10_000), proxy.connections]).toEqual([1, 1]);
+    // The first heartbeat was answered, the second one is not, within its second of grace.
+    expect(timers.end(10_000)).toBe(1);
+    expect(timers.end(1000)).toBe(1);
+    await eventually(() => expect(proxy.connections).toBe(0));
+    expect(messages("warn")).toHaveLength(1);
+  });
+
+  it("leaves none behind", async () => {
+    const timers = adapterTimers();
+    const here = await relay(server.url(), { channel: freshChannel() });
+    await here.close();
+    expect([10_000, 5000, 1000].map((ms) => timers.end(ms))).toEqual([0, 0, 0]);
+  });
 });
 
 describe("the relay over PostgreSQL: messages", { timeout: 300_000 }, () => {
