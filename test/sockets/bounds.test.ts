@@ -108,13 +108,39 @@ describe("a socket: its end", () => {
     expect(await sent).toEqual(error({ kind: "lost", detail: "nothing written was taken" }));
   });
 
-  it("that it closed itself ended with its own code and reason, whatever it is answered", async () => {
+  it("that it closed itself ended with its own code and reason, sent once, whatever it is answered", async () => {
     const link = new Link();
     const socket = opened(link);
     const closed = socket.close({ code: 4001, reason: "enough" });
+    // As every socket is once its handler has returned.
+    const again = socket.close();
     link.heard?.closed(4001, "");
-    await closed;
+    await Promise.all([closed, again]);
+    expect(link.closes).toEqual([[4001, "enough"]]);
     expect(await socket.receive()).toEqual(error({ kind: "closed", code: 4001, reason: "enough" }));
+  });
+
+  it("that its client closed is not closed again", async () => {
+    const link = new Link();
+    const socket = opened(link);
+    link.heard?.closed(4001, "theirs");
+    await socket.close({ code: 4002 });
+    expect(link.closes).toEqual([]);
+    expect(await socket.receive()).toEqual(error({ kind: "closed", code: 4001, reason: "theirs" }));
+  });
+
+  it("whose client answers pings and is silent otherwise stays open; the first that it does not answer is its last", () => {
+    vi.useFakeTimers();
+    const link = new Pinged();
+    opened(link, { keepAliveMs: 100 });
+    for (let pings = 1; pings <= 5; pings++) {
+      vi.advanceTimersByTime(100);
+      expect([link.pings, link.isTerminated]).toEqual([pings, false]);
+      link.heard?.frame();
+    }
+    vi.advanceTimersByTime(200);
+    expect([link.pings, link.isTerminated]).toEqual([6, true]);
+    vi.useRealTimers();
   });
 
   it("whose close is not answered is ended after a second", async () => {
