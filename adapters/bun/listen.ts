@@ -1,6 +1,6 @@
 import { constants, fstatSync, lstatSync, openSync, unlinkSync, writeSync } from "node:fs";
 import { connect } from "node:net";
-import { isatty } from "node:tty";
+import { WriteStream, isatty } from "node:tty";
 import { inBackground } from "../../src/logging/raised.ts";
 import { batch } from "../../src/logging/writer.ts";
 import type { Sink } from "../../src/logging/writer.ts";
@@ -164,6 +164,7 @@ function makeSink(): Sink {
   const fd = ownDescriptor();
   const made = batch({
     format: isatty(2) ? "pretty" : "json",
+    isColored: isatty(2) && WriteStream.prototype.hasColors(),
     write: (bytes) => writeSync(fd, bytes),
   });
   process.once("exit", made.finish);

@@ -98,6 +98,7 @@ let sink: Sink | undefined;
 function makeSink(): Sink {
   const made = batch({
     format: Deno.stderr.isTerminal() ? "pretty" : "json",
+    isColored: Deno.stderr.isTerminal() && !Deno.noColor,
     // Deno has no non-blocking write to a pipe, and no permission to open one again.
     write: (bytes) => Deno.stderr.writeSync(bytes),
   });

@@ -53,6 +53,8 @@ export type Signal = "SIGTERM" | "SIGINT";
 
 export interface DenoRuntime {
   readonly build: { readonly os: string };
+  /** Whether `NO_COLOR` is set; without the permission to read it, false. */
+  readonly noColor: boolean;
   readonly stderr: { isTerminal(): boolean; writeSync(bytes: Uint8Array): number };
   serve(options: DenoServeOptions, handler: DenoHandler): DenoServer;
   exit(): void;

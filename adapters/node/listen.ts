@@ -2,7 +2,7 @@ import { constants, fstatSync, lstatSync, openSync, unlinkSync, writeSync } from
 import type { Server } from "node:http";
 import { connect } from "node:net";
 import type { AddressInfo, ListenOptions } from "node:net";
-import { isatty } from "node:tty";
+import { WriteStream, isatty } from "node:tty";
 import { batch } from "../../src/logging/writer.ts";
 import type { Sink } from "../../src/logging/writer.ts";
 import type { Limits } from "../../src/server/options.ts";
@@ -130,12 +130,18 @@ function makeSink(): Sink {
   const fd = ownDescriptor();
   const made = batch({
     format: isatty(2) ? "pretty" : "json",
+    isColored: isatty(2) && hasColors(),
     room: (bytes) => Buffer.allocUnsafeSlow(bytes),
     encode: (text, into, at) => (into as Buffer).write(text, at),
     write: (bytes) => writeSync(fd, bytes),
   });
   process.once("exit", made.finish);
   return made;
+}
+
+// The prototype's method reads `NO_COLOR`, `FORCE_COLOR` and `TERM`, and needs no stream: `process.stderr` is left alone.
+function hasColors(): boolean {
+  return WriteStream.prototype.hasColors();
 }
 
 /**

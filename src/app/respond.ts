@@ -96,7 +96,7 @@ function endHandler(request: RequestState, answer: Answer): Answer {
 
 function answerFor(request: RequestState): MaybePromise<Answer> {
   const { match } = request;
-  if (changesSomething(request) && comesFromAnotherOrigin(request)) return refused(crossOrigin);
+  if (changesSomething(request) && comesFromAnotherOrigin(request)) return refused(crossOrigin, [], otherOrigin);
   if (match === undefined) return answerNoRoute(request);
   const { route, captured } = match;
   request.route = route;
@@ -160,6 +160,10 @@ function preflightAnswer(request: RequestState): Answer | undefined {
   return answer;
 }
 
+/** For the log: what the application may want. */
+const otherOrigin =
+  "it came from a page of another origin, which trustedOrigins lets send, and cors lets read the answer too";
+
 /** Methods that change nothing, as far as a browser sends them (RFC 9110 §9.2.1). */
 const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
@@ -207,8 +211,9 @@ function withoutSlash(path: string): string | undefined {
   return path.length > 1 && path.endsWith("/") && !/^\/[/\\]/.test(path) ? path.slice(0, -1) : undefined;
 }
 
-function refused(code: Code, headers: Refusal["headers"] = []): Answer {
-  return refusalAnswer(new Refusal(code, sentences.get(code.name) as string, { headers }));
+function refused(code: Code, headers: Refusal["headers"] = [], detail?: string): Answer {
+  const options = detail === undefined ? { headers } : { headers, detail };
+  return refusalAnswer(new Refusal(code, sentences.get(code.name) as string, options));
 }
 
 function empty(status: number, headers: Answer["headers"] = []): Answer {

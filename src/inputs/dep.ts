@@ -100,7 +100,7 @@ export interface DepNode {
   readonly needs?: readonly Need[];
   readonly codes?: readonly Code[];
   readonly body?: BodyNeed;
-  /** For a credential: the scheme's name in the API document, and what is told of it. */
+  /** For a credential: the scheme's name in the API document, and what the document says of it. */
   readonly credential?: { readonly scheme: string } & CredentialOptions;
   /** What it reads is not known in advance, so the API document does not list it. */
   readonly opaque?: boolean;
@@ -212,7 +212,7 @@ export function refuse<const Name extends string>(refusal: Refusal<Name>): Dep<n
   return { node: { from: [], codes: [refusal.code], compile: () => () => refusal } };
 }
 
-/** What the API document tells of a credential. */
+/** What the API document says of a credential. */
 export interface CredentialOptions {
   /** Describes the scheme. */
   readonly doc?: string;

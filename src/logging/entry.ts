@@ -149,25 +149,6 @@ export function escaped(text: string): string {
   return /[^ !#-[\]-~]/.test(text) ? JSON.stringify(text).slice(1, -1) : text;
 }
 
-/** One line for a terminal: local time, level, source, the request's id, the message, `key=value`. */
-export function prettyLine(entry: LogEntry, at: number): string {
-  const { level, source, message, fields, context } = entry;
-  const id = context?.requestId === undefined ? "" : ` [${context.requestId}]`;
-  const shown = { ...context?.tags, ...fields };
-  let line = `${localTime(at)} ${level.padEnd(5)} ${printable(source)}${id} ${printable(message)}`;
-  for (const [key, value] of Object.entries(shown)) {
-    if (value !== undefined) line += `  ${printable(key)}=${printable(String(value))}`;
-  }
-  return line;
-}
-
-// Escapes line breaks and control sequences of a terminal, whatever an application logs.
-function printable(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) =>
-    character === "\n" ? "\\n" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
-
 let millisecond = Number.NaN;
 let text = "";
 
@@ -178,11 +159,4 @@ export function timestamp(at: number): string {
     text = new Date(at).toISOString();
   }
   return text;
-}
-
-function localTime(at: number): string {
-  const date = new Date(at);
-  const two = (value: number) => String(value).padStart(2, "0");
-  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-  return `${time}.${String(date.getMilliseconds()).padStart(3, "0")}`;
 }

@@ -1,8 +1,9 @@
 import { isThenable } from "../async.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
-import { jsonLine, passes, prettyLine } from "./entry.ts";
+import { jsonLine, passes } from "./entry.ts";
 import type { Format, Level, LogEntry } from "./entry.ts";
+import { prettyLine } from "./pretty.ts";
 
 /** Settings as texts. */
 export interface SettingTexts {
@@ -55,6 +56,8 @@ export interface Sink {
   write(line: string): void;
   /** The format where none was chosen. */
   readonly format: Format;
+  /** Whether it is a terminal that shows colors. */
+  readonly isColored?: boolean;
 }
 
 /** The settings of the logs. */
@@ -128,9 +131,11 @@ export function write(entry: LogEntry): void {
   const isJson = (settings.format ?? sink.format) === "json";
   const now = Date.now();
   try {
-    const line = isJson ? (entry.json?.(now) ?? jsonLine(entry, now)) : prettyLine(entry, now);
-    if (settings.out === undefined) sink.write(line);
-    else ignoreRejection(settings.out(line));
+    const { out } = settings;
+    const isColored = out === undefined && sink.isColored === true;
+    const line = isJson ? (entry.json?.(now) ?? jsonLine(entry, now)) : prettyLine(entry, now, isColored);
+    if (out === undefined) sink.write(line);
+    else ignoreRejection(out(line));
   } catch {
     // The error has no other destination.
   }
@@ -151,6 +156,8 @@ const lastMs = 5000;
 /** A runtime's way to write bytes. */
 interface Outlet {
   readonly format: Format;
+  /** Whether it is a terminal that shows colors, and the user has not turned them off (`NO_COLOR`). */
+  readonly isColored?: boolean;
   /** A buffer of the kind that `encode` writes to fastest: a plain `Uint8Array` unless set. */
   readonly room?: (bytes: number) => Uint8Array;
   /**
@@ -179,14 +186,16 @@ interface Batch extends Sink {
  */
 export function batch(outlet: Outlet): Batch {
   const lines = new LineBuffer({ ...platformOutlet(), ...outlet });
-  return { format: outlet.format, write: (line) => lines.add(line), finish: () => lines.finish() };
+  const { format, isColored = false } = outlet;
+  return { format, isColored, write: (line) => lines.add(line), finish: () => lines.finish() };
 }
 
 /** The parts of an outlet that every platform has. */
-function platformOutlet(): Required<Pick<Outlet, "room" | "encode" | "pause">> {
+function platformOutlet(): Required<Omit<Outlet, "format" | "write">> {
   const encoder = new TextEncoder();
   const asleep = new Int32Array(new SharedArrayBuffer(4));
   return {
+    isColored: false,
     room: (bytes) => new Uint8Array(bytes),
     encode: (text, into, at) => encoder.encodeInto(text, into.subarray(at)).written,
     pause: (ms) => Atomics.wait(asleep, 0, 0, ms),

@@ -38,7 +38,8 @@ import { networkOf } from "../../src/http/addresses.ts";
 import { elementsOf } from "../../src/database/type-text.ts";
 import * as Type from "../../src/database/types.ts";
 import { redact } from "../../src/database/failure.ts";
-import { jsonLine, prettyLine } from "../../src/logging/entry.ts";
+import { jsonLine } from "../../src/logging/entry.ts";
+import { prettyLine } from "../../src/logging/pretty.ts";
 import { EventReader } from "../../src/events/event-reader.ts";
 import { joinTrace } from "../../src/telemetry/span.ts";
 

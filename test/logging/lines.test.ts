@@ -90,45 +90,6 @@ describe("a JSON line: values", () => {
   });
 });
 
-describe("a pretty line", () => {
-  it("LG-19 time, level, source, message, fields", () => {
-    logWith({ format: "pretty" });
-    shop.info("moved d4", { piece: "pawn", n: 1.5 });
-    shop.error("lost", {});
-    expect(logged()[0]).toMatch(/^\d\d:\d\d:\d\d\.\d{3} info {2}shop moved d4 {2}piece=pawn {2}n=1\.5$/);
-    expect(logged()[1]).toMatch(/^\d\d:\d\d:\d\d\.\d{3} error shop lost$/);
-  });
-
-  it("LG-18 in a request has its id, and no trace", async () => {
-    logWith({ format: "pretty" });
-    const route = get(Path.of("hello", Path.str("name")), { returns: Returns.text }, () => "hi");
-    const { headers } = await Test.call(Test.app([route]), "GET", "/hello/kim");
-    const [line = ""] = logged();
-    expect(line).toContain(
-      ` info  framework.http [${headers.get("x-request-id")}] GET /hello/kim 200  http.request.method=GET  url.path=/hello/kim  http.response.status_code=200  duration=`,
-    );
-    expect(line).toContain("  http.response.body.size=2  http.route=/hello/{name}");
-    expect(line).not.toMatch(/[0-9a-f]{16}/);
-    expect(line).not.toContain("trace");
-  });
-
-  it("LG-19 the time is local", () => {
-    logWith({ format: "pretty" });
-    const before = new Date();
-    shop.info("x");
-    const [hours, minutes] = (logged()[0] ?? "").split(":");
-    const after = new Date();
-    const times = [before, after].map((at) => [at.getHours(), at.getMinutes()].map((n) => String(n).padStart(2, "0")));
-    expect(times).toContainEqual([hours, minutes]);
-  });
-
-  it("a control sequence of an application's text reaches no terminal, and a line stays one", () => {
-    logWith({ format: "pretty" });
-    shop.info("a\nb\u001b[31m\r\u2028\u0085", { "k\n": "v\u001b\u0000" });
-    expect(logged()[0]).toMatch(/^[\x20-\x7e]*$/);
-  });
-});
-
 describe("levels", () => {
   const say = (source: Log.Source) => {
     for (const level of ["error", "warn", "info", "debug"] as const) source[level](level);

@@ -276,6 +276,13 @@ describe("what a refused request does", () => {
     expect([read, carriedOut]).toEqual([0, before]);
   });
 
+  it("XO has a line that names the options that let it, with no origin", async () => {
+    await ask([evil]);
+    expect(messages("warn")).toEqual([
+      "POST /act: cross_origin: it came from a page of another origin, which trustedOrigins lets send, and cors lets read the answer too",
+    ]);
+  });
+
   it("XO is logged by its code, with no origin", async () => {
     await ask([evil]);
     expect(messages("info")).toEqual(["POST /act 403"]);
