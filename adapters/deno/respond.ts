@@ -317,7 +317,7 @@ export class Serving {
 
   /** Refuses new connections, and lets requests on the others end. Those can no longer be closed after this. */
   shutdown(): void {
-    if (this.#isEnding || this.isOver) return;
+    if (this.isOver) return;
     this.#isEnding = true;
     // `finished` rejects with the same error.
     this.#server.shutdown().catch(() => {});

@@ -45,3 +45,16 @@ describe("a stream behind middleware", () => {
     expect([body, one.told, other.told]).toEqual(["another", { isCancelled: true }, { isCancelled: false }]);
   });
 });
+
+describe("a stream of an answer that has no body", () => {
+  it.each([
+    ["to a HEAD", "HEAD", 200],
+    ["of a 205", "GET", 205],
+    ["of a 304", "GET", 304],
+  ])("is let go: %s", async (_what, method, status) => {
+    const { stream, told } = streaming(["one"]);
+    const route = get(Path.root, { returns: Returns.response }, () => Answer.stream(stream(), { status }));
+    expect((await Test.call(Test.app([route]), method, "/")).body).toBe("");
+    expect(told).toEqual({ isCancelled: true });
+  });
+});

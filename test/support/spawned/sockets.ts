@@ -86,6 +86,15 @@ export function describeSockets(start: Start): void {
     await server.logs(`socket on ${path} ended: closed`);
   });
 
+  it("a client that takes nothing of what is sent is left after sendTimeoutMs, though it stays", async () => {
+    const server = await start({ sendTimeoutMs: 300 });
+    const client = await server.client();
+    client.ask("GET /socket/floods", handshake);
+    client.socket.pause();
+    await server.logs("socket on /socket/floods ended: lost: nothing written was taken for 0.3s");
+    expect(await server.asks("GET /speaking")).toBe("0");
+  });
+
   describe("what clients do wrong on a socket leaves nothing behind", () => {
     it.each(Object.entries(faults))("%s", { timeout: 300_000 }, async (_what, act) => {
       const server = await start({ sendTimeoutMs: 300 });
