@@ -222,3 +222,14 @@ it("a call that is no read is never sent again, nor one whose time is over", asy
   expect((await client.fetch("/met-by-a-close", { method: "HEAD" })).status).toBe(200);
   expect(asked).toHaveLength(7);
 });
+
+it("CL-19 the body of a response that is not valid is cancelled", async () => {
+  const cancelled = vi.fn();
+  const body = new ReadableStream({ cancel: cancelled });
+  const headers = { "transfer-encoding": "chunked", "content-length": "5" };
+  // Node would cancel it when it is collected.
+  vi.spyOn(globalThis, "fetch").mockResolvedValue(new Response(body, { headers }));
+  const refused = Client.make().fetch("http://127.0.0.1/");
+  await expect(refused).rejects.toThrow("Client.fetch: the response is not valid HTTP");
+  expect(cancelled).toHaveBeenCalledOnce();
+});

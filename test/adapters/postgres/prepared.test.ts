@@ -87,7 +87,10 @@ describe("a statement answers alike however often it ran", () => {
       .filter((text) => !text?.includes("\0"));
     await fc.assert(
       fc.asyncProperty(text, fc.array(fc.integer({ min: -5, max: 5 })), fc.uint8Array(), async (text, list, bytes) => {
-        expect(await some.exec(back, text, list, bytes)).toEqual({ text, list, bytes });
+        const row = await some.exec(back, text, list, bytes);
+        expect(row).toEqual({ text, list, bytes });
+        // A column that is NULL is there too.
+        expect(Object.keys(row)).toEqual(["text", "list", "bytes"]);
       }),
     );
   });

@@ -1,0 +1,111 @@
+/** What is left of the connections of an event stream, once the typed client is done with them. */
+import { getEventListeners } from "node:events";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import * as v from "valibot";
+import { Client, Event, Path, Returns, get } from "usher-http";
+import { gate } from "../support/gate.ts";
+
+const Count = Event.json("count", v.number());
+const routes = [get(Path.of("feed"), { returns: Returns.events([Count]) }, () => () => {})] as const;
+const head = { headers: { "content-type": "text/event-stream" } };
+type Answer = () => Response | Promise<Response>;
+
+/** The events of a stream whose connections are answered by one after the other. */
+async function follow(answers: readonly Answer[]) {
+  const left = [...answers];
+  const fetch = async () => left.shift()?.() ?? Response.error();
+  const stream = await Client.of<typeof routes>({ baseUrl: "http://localhost", fetch })["GET /feed"]();
+  if (!stream.ok) throw new Error(stream.error);
+  return stream.value[Symbol.asyncIterator]();
+}
+
+/** Ends the time that the client waits. */
+async function waitOut(): Promise<void> {
+  // `vi.waitFor` lets time pass.
+  while (vi.getTimerCount() === 0) await new Promise(setImmediate);
+  await vi.runOnlyPendingTimersAsync();
+}
+
+/** Every value of a stream; the client waits before each connection but the first. */
+async function valuesOf(answers: readonly Answer[]): Promise<unknown[]> {
+  const values: unknown[] = [];
+  const events = await follow(answers);
+  const reading = (async () => {
+    for (let read = await events.next(); !read.done; read = await events.next()) values.push(read.value.value);
+  })();
+  for (let i = 1; i < answers.length; i++) await waitOut();
+  await reading;
+  return values;
+}
+
+/** An event, and then a fault of the connection. */
+function cut(): Response {
+  const parts = [new TextEncoder().encode("id: 1\nevent: count\ndata: 1\n\n")];
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const part = parts.shift();
+      if (part === undefined) controller.error(new TypeError("terminated"));
+      else controller.enqueue(part);
+    },
+  });
+  return new Response(body, head);
+}
+
+const noMore = (): Response => new Response(null, { status: 204 });
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+describe("what an event stream is done with", () => {
+  /** A response that does not end, and whether it was cancelled. */
+  function unending(start: string, init: ResponseInit = head) {
+    const cancelled = vi.fn();
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode(start)),
+      cancel: cancelled,
+    });
+    return { cancelled, answer: () => new Response(body, init) };
+  }
+
+  it("is cancelled: an event too long, and an error in place of a stream", async () => {
+    const long = unending(`data: ${"x".repeat(2 ** 20)}\n\n`);
+    await expect(valuesOf([long.answer])).rejects.toThrow(RangeError);
+    expect(long.cancelled).toHaveBeenCalledOnce();
+    const busy = unending("busy", { status: 503 });
+    expect(await valuesOf([cut, busy.answer, noMore])).toEqual([1]);
+    expect(busy.cancelled).toHaveBeenCalledOnce();
+  });
+
+  it("is cancelled, and the iteration ends: a response that comes after the end", async () => {
+    const [late, come] = [unending(""), gate()];
+    const answerLate = async () => {
+      await come.passed;
+      return late.answer();
+    };
+    const iterator = await follow([cut, answerLate]);
+    await iterator.next();
+    const next = iterator.next();
+    await waitOut();
+    const returned = iterator.return?.();
+    come.open();
+    expect(await Promise.all([next, returned])).toEqual([
+      { done: true, value: undefined },
+      { done: true, value: undefined },
+    ]);
+    expect(late.cancelled).toHaveBeenCalledOnce();
+  });
+
+  it("leaves no listener at a signal for each of its connections", async () => {
+    const add = vi.spyOn(EventTarget.prototype, "addEventListener");
+    const answers = Array.from({ length: 5 }, () => cut);
+    expect(await valuesOf([...answers, noMore])).toEqual([1, 1, 1, 1, 1]);
+    const signals = new Set(add.mock.contexts.filter((target) => target instanceof AbortSignal));
+    expect(signals.size).toBeGreaterThan(0);
+    // One lasts as long as the stream. Node adds one for each Request, until that is collected.
+    const most = answers.length + 1;
+    for (const signal of signals) expect(getEventListeners(signal, "abort").length).toBeLessThanOrEqual(most);
+  });
+});
