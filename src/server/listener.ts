@@ -2,6 +2,7 @@ import type { App } from "../app/app.ts";
 import { logListener, logStopped } from "../app/failures.ts";
 import { guarded, inBackground } from "../logging/raised.ts";
 import { Deadlines } from "./deadlines.ts";
+import { isTaken, takenError } from "./options.ts";
 import type { Limits, Server } from "./options.ts";
 
 /** The address that a listener is bound to. */
@@ -45,7 +46,7 @@ export abstract class Listener implements Server {
 
   /** @param warnings What the runtime does not do as the options say. */
   async start(warnings: readonly string[] = []): Promise<void> {
-    const { port, url, bound } = await this.listen();
+    const { port, url, bound } = await this.#listen();
     this.port = port;
     this.url = url;
     if (this.limits.signals) this.#signals.listen(this.#onSignal);
@@ -79,6 +80,14 @@ export abstract class Listener implements Server {
     this.#signals.forget(this.#onSignal);
     inBackground(this.stop());
   });
+
+  async #listen(): Promise<ListenAddress> {
+    try {
+      return await this.listen();
+    } catch (thrown) {
+      throw isTaken(thrown) ? takenError(this.limits) : thrown;
+    }
+  }
 
   async #stop(): Promise<number> {
     const { drainMs } = this.limits;

@@ -60,6 +60,14 @@ export function isTaken(error: unknown): boolean {
   return codeOf(error) === "EADDRINUSE";
 }
 
+/** Uncaught, it is printed as its one sentence: frames say nothing of who has the address. */
+export function takenError({ host, port, socket }: Limits): Error {
+  const what = socket === undefined ? `port ${port} of ${host}` : `the path ${socket}`;
+  const error = new Error(`serve: ${what} is taken: stop the program that has it, or set another one`);
+  error.stack = String(error);
+  return Object.defineProperty(error, "code", { value: "EADDRINUSE" });
+}
+
 function codeOf(error: unknown): string {
   return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
 }

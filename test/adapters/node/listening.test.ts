@@ -80,7 +80,10 @@ describe("nothing listens, and nothing stays open, where", () => {
   it("the port is in use", async () => {
     const port = await take("127.0.0.1");
     for (const host of ["127.0.0.1", "localhost"]) {
-      await expect(serve([hello], { port, host, signals: false })).rejects.toMatchObject({ code: "EADDRINUSE" });
+      await expect(serve([hello], { port, host, signals: false })).rejects.toMatchObject({
+        code: "EADDRINUSE",
+        message: `serve: port ${port} of ${host} is taken: stop the program that has it, or set another one`,
+      });
     }
   });
 

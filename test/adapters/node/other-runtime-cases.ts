@@ -285,7 +285,9 @@ export const cases: { readonly [what: string]: (start: Start) => Promise<void> }
     expect((await client.ask("GET /peer", ["x-forwarded-for: 192.0.2.7"]).answer()).body).toBe(
       `unix:${socket} 192.0.2.7`,
     );
-    await expect(start(options)).rejects.toThrow(/EADDRINUSE/);
+    await expect(start(options)).rejects.toThrow(
+      `serve: the path ${socket} is taken: stop the program that has it, or set`,
+    );
     server.child.kill("SIGTERM");
     expect(await server.ended).toBe(0);
     expect(existsSync(socket)).toBe(false);
@@ -298,7 +300,8 @@ export const cases: { readonly [what: string]: (start: Start) => Promise<void> }
   },
   "a port that is taken is an error": async (start) => {
     const { port } = await start();
-    await expect(start({ port })).rejects.toThrow(/EADDRINUSE/);
+    const said = `serve: port ${port} of 127.0.0.1 is taken: stop the program that has it, or set another one`;
+    await expect(start({ port })).rejects.toThrow(said);
   },
 
   "a server that stops lets what is in flight finish, and closes what is idle": async (start) => {

@@ -64,7 +64,7 @@ export function describeListening(start: Start): void {
         taken.push(server);
         await new Promise<void>((resolve) => server.listen(0, inUse, resolve));
         const { port } = server.address() as AddressInfo;
-        for (const host of hosts) await refused({ host, port }, /in use/i);
+        for (const host of hosts) await refused({ host, port }, /is taken: stop the program that has it/);
       }
     });
 
@@ -104,11 +104,11 @@ export function describeListening(start: Start): void {
     it("of a living server, and a file that is none, are left as they are", async () => {
       const path = socketPath();
       await start({ socket: path });
-      await expect(start({ socket: path })).rejects.toThrow(/in use/i);
+      await expect(start({ socket: path })).rejects.toThrow(/is taken: stop the program that has it/);
       expect(await askAt(path, "GET /hello")).toBe("hi");
       const file = socketPath();
       writeFileSync(file, "mine");
-      await expect(start({ socket: file })).rejects.toThrow(/in use/i);
+      await expect(start({ socket: file })).rejects.toThrow(/is taken: stop the program that has it/);
       expect(existsSync(file)).toBe(true);
     });
   });
