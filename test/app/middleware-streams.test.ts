@@ -57,4 +57,13 @@ describe("a stream of an answer that has no body", () => {
     expect((await Test.call(Test.app([route]), method, "/")).body).toBe("");
     expect(told).toEqual({ isCancelled: true });
   });
+
+  it("is left to another answer that sends it", async () => {
+    const { stream, told } = streaming(["one"]);
+    const shared = stream();
+    const { app } = Test.app([get(Path.root, { returns: Returns.response }, () => Answer.stream(shared))]);
+    const sent = await app.fetch(new Request("http://h/"));
+    await app.fetch(new Request("http://h/", { method: "HEAD" }));
+    expect([await sent.text(), told]).toEqual(["one", { isCancelled: false }]);
+  });
 });
