@@ -32,13 +32,14 @@ export function check(name: string, probe: () => Awaitable<Result<void, string>>
  */
 export function routes<Live extends string = "/livez", Ready extends string = "/readyz">(
   checks: readonly Check[],
-  options: { readonly live?: Path<{}, Live>; readonly ready?: Path<{}, Ready> } = {},
+  options: { readonly live?: Path<never, Live>; readonly ready?: Path<never, Ready> } = {},
 ): readonly [
   Route<"GET", Live, {}, Succeeded<200, string>, never>,
   Route<"GET", Ready, {}, Succeeded<200, string>, "not_ready">,
 ] {
   // Without a path, its type is the default's.
-  const { live = of("livez") as Path as Path<{}, Live>, ready = of("readyz") as Path as Path<{}, Ready> } = options;
+  const { live = of("livez") as Path as Path<never, Live>, ready = of("readyz") as Path as Path<never, Ready> } =
+    options;
   const meta = Meta.empty.add(Meta.access, "debug");
   return [
     get(live, { summary: "Whether the process answers", returns: Returns.text, meta }, () => "ok"),

@@ -55,7 +55,7 @@ export type { Code } from "./refusals.ts";
 export type { Problem } from "./refusals.ts";
 export { Refusal, refuse } from "./refusals.ts";
 
-export type Path<Arguments = {}, Pattern extends string = string> = paths.Path<Arguments, Pattern>;
+export type Path<Params = paths.AnyParam | paths.Rest, Pattern extends string = string> = paths.Path<Params, Pattern>;
 export type { Path as PathType } from "./routing/path.ts";
 export * as Path from "./routing/path.ts";
 export type { Segment as PathSegment } from "./routing/path.ts";

@@ -109,7 +109,7 @@ function withoutEmpty(attributes: Attributes): Attributes {
 /** The path of the metrics, who may read them, and their source. */
 export interface MetricsOptions<At extends string = string, Refuses extends string = string, Wire = unknown> {
   /** `/metrics` unless set. */
-  readonly at?: Path<{}, At>;
+  readonly at?: Path<never, At>;
   /**
    * An input that refuses clients that may not read them, such as a `Dep.join` of a credential. Everyone may read them by
    * default.
@@ -142,7 +142,7 @@ export function routes<At extends string = "/metrics", Refuses extends string = 
   options: MetricsOptions<At, Refuses, Wire> = {},
 ): readonly [Route<"GET", At, Wire, Succeeded<number, unknown>, Refuses>] {
   // Without a path, its type is the default's.
-  const { at = of("metrics") as Path as Path<{}, At>, guard, reader, packages } = options;
+  const { at = of("metrics") as Path as Path<never, At>, guard, reader, packages } = options;
   const source = reader === undefined ? ownSource(packages) : sourceOf(reader, packages);
   // A request reports the failure; until one comes, nothing awaits the promise.
   source.catch(() => {});

@@ -56,7 +56,7 @@ export interface Answered<out Status, out A> {
 
 /** The answer of a route that lists several statuses; the compiler refuses any other status. */
 export function answer<const Status extends number>(status: Status): Answered<Status, void>;
-export function answer<const Status extends number, A>(status: Status, value: A): Answered<Status, A>;
+export function answer<const Status extends number, const A>(status: Status, value: A): Answered<Status, A>;
 export function answer(status: number, value?: unknown): Answered<number, unknown> {
   return { status, value };
 }

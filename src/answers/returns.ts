@@ -1,4 +1,4 @@
-import type { JsonOf, Shape, ValueOf } from "../schema/valibot.ts";
+import type { JsonOf, Shape, ValueOf, Written } from "../schema/valibot.ts";
 import type { AnyEventKind, EventKind } from "../events/event.ts";
 import type { Producer } from "../events/event-stream.ts";
 import { typeWithTextKinds } from "../events/text-kinds.ts";
@@ -20,9 +20,6 @@ import type { SocketOptions } from "./kinds.ts";
 import { isContentType } from "../inputs/body-inputs.ts";
 import type { Answered, ResponseDoc, Returns, ReturnsNode } from "./returned.ts";
 import { Unwritable } from "../refusals.ts";
-
-/** A value that is only written may be readonly. */
-type Written<A> = A extends readonly unknown[] ? Readonly<A> : A;
 
 /** 200, a page: `text/html; charset=utf-8`. */
 export const html: Returns<string, string, 200> = { node: /* @__PURE__ */ textNode("html", htmlType) };

@@ -1,6 +1,6 @@
 export type { Succeeded } from "../answers/returned.ts";
 import type { FrameworkCode, Problem } from "../refusals.ts";
-import type { Route, names, sent, wire } from "../routing/route.ts";
+import type { Route, TypesOf } from "../routing/route.ts";
 
 /**
  * The options of a typed client. `fetch` is the platform's unless set: use an app's `app.fetch` in a test, or a function
@@ -34,8 +34,11 @@ export interface Refused<Name, Problems = readonly []> {
 /** A union of refusals, one for each code: narrow it by `switch (outcome.error)`. */
 export type RefusedAs<Names> = Names extends "invalid" ? Refused<"invalid", readonly Problem[]> : Refused<Names>;
 
+// Of no parameter, so the compiler makes it once and not for each call.
+type RefusedByAny = RefusedAs<ClientCode>;
+
 /** The result of a call: the answer or a refusal. */
-export type Outcome<Sent, Names> = Sent | RefusedAs<Names | ClientCode>;
+export type Outcome<Sent, Names> = Sent | RefusedAs<Names> | RefusedByAny;
 
 /** The options of a call, in addition to the inputs of its route. */
 export interface CallOptions {
@@ -45,13 +48,11 @@ export interface CallOptions {
 
 type CallArguments<Wire> = {} extends Wire ? [given?: Wire & CallOptions] : [given: Wire & CallOptions];
 
-type Defined<A> = Exclude<A, undefined>;
-
 // A route whose pattern is not a literal type has no member: it would match every name.
 type Name<R extends Route> = {} extends { [P in R["pattern"]]: 1 } ? never : `${R["method"]} ${R["pattern"]}`;
 type RouteCall<R extends Route> = (
-  ...given: CallArguments<Defined<R[typeof wire]>>
-) => Promise<Outcome<Defined<R[typeof sent]>, Defined<R[typeof names]>>>;
+  ...given: CallArguments<TypesOf<R>["wire"]>
+) => Promise<Outcome<TypesOf<R>["sent"], TypesOf<R>["names"]>>;
 
 /** A function for each route, by its method and pattern: `api["GET /orders/{order_id}"]`. */
 // One function generic in its key cost the compiler 25 times as much.

@@ -2,7 +2,7 @@ import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
-import type { JsonOf, Shape, ValueOf } from "../schema/valibot.ts";
+import type { JsonOf, Shape, ValueOf, Written } from "../schema/valibot.ts";
 import { compileWriter } from "../schema/write.ts";
 
 declare const value: unique symbol;
@@ -85,7 +85,7 @@ export function text<const Name extends string>(name: Name): EventKind<Name, str
  */
 export function make<Name extends string, A, Sent>(
   kind: EventKind<Name, A, Sent>,
-  value: A,
+  value: NoInfer<Written<A>>,
   options: { readonly id?: string } = {},
 ): Event<EventKind<Name, A, Sent>> {
   const { name } = kind;

@@ -1,4 +1,4 @@
-import type { AnyCodec, Codec } from "../codecs/codec.ts";
+import type { AnyCodec, Codec, EncodedAs } from "../codecs/codec.ts";
 import { Problem, invalidRefusal } from "../refusals.ts";
 import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
 import type { Shape } from "../schema/valibot.ts";
@@ -6,8 +6,12 @@ import { recordOf } from "./request.ts";
 import type { InputRequest, Need, RequestRecord } from "./request.ts";
 import type { FieldNames } from "./text.ts";
 
+declare const types: unique symbol;
+
 /** A path parameter of any type. */
 export interface AnyParam<out Name extends string = string> {
+  /** Exists only in types. */
+  readonly [types]?: { readonly value: unknown; readonly sent: unknown };
   readonly kind: "param";
   readonly name: Name;
   readonly codec: AnyCodec;
@@ -18,20 +22,18 @@ export interface AnyParam<out Name extends string = string> {
 /** A segment that a codec reads. Make it once and use it in every path and route. */
 export interface Param<out Name extends string, in out A, out Sent = unknown> extends AnyParam<Name> {
   readonly codec: Codec<A, Sent>;
+  readonly [types]?: { readonly value: A; readonly sent: Sent };
 }
 
 /** All remaining segments. */
 export interface Rest<out Name extends string = string> {
+  readonly [types]?: { readonly value: readonly string[]; readonly sent: readonly string[] };
   readonly kind: "rest";
   readonly name: Name;
 }
 
 /** A value, or a promise of it. */
 export type Awaitable<A> = A | Promise<A>;
-
-declare const value: unique symbol;
-declare const refuses: unique symbol;
-declare const wire: unique symbol;
 
 /**
  * An input of a route. The API document knows what it reads without running it. It runs at most once per request. Its value,
@@ -41,10 +43,9 @@ declare const wire: unique symbol;
 export interface Dep<out A, out Refuses extends string = never, out Wire = {}> {
   /** Internal to the framework. */
   readonly node: DepNode;
-  readonly [value]?: A;
-  // As a return type, `never` differs from an absent member, also without `exactOptionalPropertyTypes`.
-  readonly [refuses]?: () => Refuses;
-  readonly [wire]?: Wire;
+  /** Exists only in types. */
+  // Read by name: to infer three parameters of a `Dep` costs the compiler four times as much.
+  readonly [types]?: { readonly value: A; readonly refuses: Refuses; readonly wire: Wire };
 }
 
 /** An input of any type. */
@@ -54,10 +55,17 @@ export type AnyDep = Dep<unknown, string, unknown>;
 export interface Inputs {
   readonly [name: string]: AnyDep;
 }
-export type Values<I> = { readonly [K in keyof I]: I[K] extends Dep<infer A, string, unknown> ? A : never };
+/** What a handler gets: the value of each input. */
+export type Values<I extends Inputs> = { readonly [K in keyof I]: NonNullable<I[K][typeof types]>["value"] };
 type All<Union> = (Union extends unknown ? (u: Union) => void : never) extends (i: infer I) => void ? I : never;
-export type WireOf<I> = {} & All<{ [K in keyof I]: I[K] extends Dep<unknown, string, infer W> ? W : never }[keyof I]>;
-export type RefusesOf<I> = { [K in keyof I]: I[K] extends Dep<unknown, infer R, unknown> ? R : never }[keyof I];
+export type WireOf<I extends Inputs> = {} & All<NonNullable<I[keyof I][typeof types]>["wire"]>;
+export type RefusesOf<I extends Inputs> = NonNullable<I[keyof I][typeof types]>["refuses"];
+/** The values of a path's parameters by name. */
+export type ArgumentsOf<P extends AnyParam | Rest> = { [K in P as K["name"]]: NonNullable<K[typeof types]>["value"] };
+/** What a client sends for a path's parameters. One alias for a path and for an input that reads it: equal types merge. */
+export type PathWire<P extends AnyParam | Rest> = {
+  path: { [K in P as K["name"]]: EncodedAs<NonNullable<K[typeof types]>["sent"]> };
+};
 export type Names<Codes extends readonly Code[]> = Codes[number]["name"];
 
 /** How a route reads its body. A route has one such way. */

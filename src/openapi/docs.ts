@@ -116,7 +116,7 @@ const inputs = {
 };
 
 /** A route that serves an asset, with gzip and `ETag`. */
-function serveAsset<P extends string>(path: Path<{}, P>, asset: Asset): AssetRoute<P> {
+function serveAsset<P extends string>(path: Path<never, P>, asset: Asset): AssetRoute<P> {
   let loading: Promise<Loaded> | undefined;
   const loaded = async (): Promise<Loaded> => {
     try {
@@ -182,9 +182,9 @@ function matches(known: string, tag: string): boolean {
 /** The options of `Openapi.docs`: those of the document, and the paths. */
 export interface DocsOptions<Document extends string = string, At extends string = string> extends DocumentOptions {
   /** The path of the document: `/openapi.json` unless given. */
-  readonly document?: Path<{}, Document>;
+  readonly document?: Path<never, Document>;
   /** The path of the page: `/docs` unless given. Its scripts are below it. */
-  readonly at?: Path<{}, At>;
+  readonly at?: Path<never, At>;
   /**
    * Loads the script of the page, the standalone build of `@scalar/api-reference`; called once. By default it is read from
    * that package, which must be installed: without it `App.make` throws, if the runtime can resolve names. Workers have no
@@ -220,12 +220,12 @@ export function docs<Document extends string = "/openapi.json", At extends strin
 ): DocsRoutes<Document, At> {
   const { title = "API", openapi = "3.2" } = options;
   // A path that is not given has the default's type.
-  const { document = of("openapi.json") as Path as Path<{}, Document>, at = of("docs") as Path as Path<{}, At> } =
+  const { document = of("openapi.json") as Path as Path<never, Document>, at = of("docs") as Path as Path<never, At> } =
     options;
   const urls = { document: urlOf(document), page: urlOf(at) };
   const text = JSON.stringify(documentOf(routes, options));
   const below = <Name extends string>(name: Name) =>
-    of(...(at.segments as readonly string[]), name) as Path as Path<{}, Below<At, Name>>;
+    of(...(at.segments as readonly string[]), name as string) as Path as Path<never, Below<At, Name>>;
   return [
     serveAsset(document, {
       summary: `This API, as an OpenAPI ${openapi} document`,

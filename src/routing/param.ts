@@ -1,7 +1,6 @@
-import type { EncodedAs } from "../codecs/codec.ts";
 import { string } from "../codecs/index.ts";
 import { decodeSegment } from "../http/target.ts";
-import type { AnyDep, AnyParam, Dep, DepNode, Param, Place, Rest } from "../inputs/dep.ts";
+import type { AnyDep, AnyParam, Dep, DepNode, Param, PathWire, Place, Rest } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import { notText, readText } from "../inputs/text.ts";
 import { Refusal, internal, sentences } from "../refusals.ts";
@@ -13,10 +12,8 @@ import type { Segment } from "./path.ts";
  */
 export function param<Name extends string, A, S = unknown>(
   parameter: Param<Name, A, S>,
-): Dep<A, never, { path: { [K in Name]: EncodedAs<S> } }>;
-export function param<Name extends string>(
-  parameter: Rest<Name>,
-): Dep<readonly string[], never, { path: { [K in Name]: readonly string[] } }>;
+): Dep<A, never, PathWire<Param<Name, A, S>>>;
+export function param<Name extends string>(parameter: Rest<Name>): Dep<readonly string[], never, PathWire<Rest<Name>>>;
 export function param(parameter: AnyParam | Rest): Dep<never, never, never> {
   const { name } = parameter;
   const at = `path.${name}`;

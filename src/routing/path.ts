@@ -1,7 +1,7 @@
 import type { Codec } from "../codecs/codec.ts";
 import { int as intCodec, int64 as int64Codec, string as stringCodec } from "../codecs/index.ts";
 import { encodeSegment } from "../http/target.ts";
-import type { AnyParam, Param, Rest } from "../inputs/dep.ts";
+import type { AnyParam, ArgumentsOf, Param, Rest } from "../inputs/dep.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 
@@ -10,25 +10,19 @@ export type { AnyParam, Param, Rest } from "../inputs/dep.ts";
 /** One segment of a path: literal text, or a parameter. */
 export type Segment = string | AnyParam | Rest;
 
-/** The path of a route. `Arguments` are the values for its URL. */
-export interface Path<out Arguments = {}, out Pattern extends string = string> {
+/** The path of a route. `Params` is the union of its parameters: `never` for none, and by default any. */
+export interface Path<out Params = AnyParam | Rest, out Pattern extends string = string> {
   /** As in the API document: `/orders/{order_id}`. */
   readonly pattern: Pattern;
   readonly segments: readonly Segment[];
   /** Exists only in types. */
-  readonly arguments?: Arguments;
+  readonly params?: Params;
 }
 
 /** How a parameter treats a segment that does not parse: a 400, or with `"next-route"` the next matching route. */
 export interface ParamOptions {
   readonly unparsed?: "next-route";
 }
-
-type ArgumentsOf<Segments extends readonly Segment[]> = {
-  [P in Extract<Segments[number], AnyParam | Rest> as P["name"]]: P extends Param<infer _Name, infer A>
-    ? A
-    : readonly string[];
-};
 
 type PatternOf<Segments extends readonly unknown[], Before extends string = ""> = Segments extends readonly [
   infer Head,
@@ -41,7 +35,7 @@ type PatternOf<Segments extends readonly unknown[], Before extends string = ""> 
   : Before;
 
 /** The path `/`. */
-export const root: Path<{}, "/"> = { pattern: "/", segments: [] };
+export const root: Path<never, "/"> = { pattern: "/", segments: [] };
 
 /**
  * A path of segments. A string is a literal, compared with the decoded segment.
@@ -54,7 +48,7 @@ export const root: Path<{}, "/"> = { pattern: "/", segments: [] };
  */
 export function of<const Segments extends readonly Segment[]>(
   ...segments: Segments
-): Path<ArgumentsOf<Segments>, PatternOf<Segments>> {
+): Path<Exclude<Segments[number], string>, PatternOf<Segments>> {
   return { pattern: patternOf(segments) as PatternOf<Segments>, segments };
 }
 
@@ -93,7 +87,10 @@ export function rest<const Name extends string>(name: Name): Rest<Name> {
  *
  * @returns The path's text, or which argument is missing, unknown or cannot be printed.
  */
-export function url<Arguments>(path: Path<Arguments>, args: Arguments): Result<string, string> {
+export function url<Params extends AnyParam | Rest>(
+  path: Path<Params>,
+  args: ArgumentsOf<Params>,
+): Result<string, string> {
   const given = args as { readonly [name: string]: unknown };
   const names = new Set(path.segments.flatMap((segment) => (typeof segment === "string" ? [] : [segment.name])));
   for (const name of Object.keys(given)) {

@@ -1,14 +1,22 @@
 import type { Returns, Succeeded } from "../answers/returned.ts";
-import type { AnyDep, Awaitable, Inputs, Names, RefusesOf, Values, WireOf } from "../inputs/dep.ts";
+import type {
+  AnyDep,
+  AnyParam,
+  Awaitable,
+  Inputs,
+  Names,
+  PathWire,
+  RefusesOf,
+  Rest,
+  Values,
+  WireOf,
+} from "../inputs/dep.ts";
 import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
 import { empty } from "./meta.ts";
 import type { Meta } from "./meta.ts";
 import type { Path } from "./path.ts";
 
-// Types of the caller's side only. Reading them by name costs the compiler a third of inferring them.
-export declare const wire: unique symbol;
-export declare const sent: unique symbol;
-export declare const names: unique symbol;
+declare const types: unique symbol;
 
 /**
  * A method and a path with the returned type, the inputs and a handler. A route is a value and belongs to no app. The API
@@ -34,13 +42,16 @@ export interface Route<
   readonly meta: Meta;
   /** Internal to the framework. */
   readonly handler: (inputs: never) => unknown;
-  readonly [wire]?: Wire;
-  readonly [sent]?: Sent;
-  readonly [names]?: Names;
+  /** Exists only in types. */
+  readonly [types]?: { readonly wire: Wire; readonly sent: Sent; readonly names: Names };
 }
 
+/** The types of a route for a typed client. */
+// Read by name: to infer five parameters of a `Route` costs the compiler three times as much.
+export type TypesOf<R extends Route> = NonNullable<R[typeof types]>;
+
 /** The declaration of a route. */
-export interface Declaration<I extends Inputs, R extends Returns<never, unknown>, Codes extends readonly Code[]> {
+export interface Declaration<I extends Inputs, R, Codes extends readonly Code[]> {
   /** One line for the API document. */
   readonly summary?: string;
   /** A longer text for the API document. */
@@ -54,25 +65,54 @@ export interface Declaration<I extends Inputs, R extends Returns<never, unknown>
   readonly meta?: Meta;
 }
 
-type AnswerOf<R> = R extends Returns<infer A, unknown> ? A : never;
 // A caller of a WebSocket's route gets only refusals.
-type SentBy<R> =
-  R extends Returns<never, infer Value, infer Status> ? (Status extends 101 ? never : Succeeded<Status, Value>) : never;
-type Handler<I, R, Codes extends readonly Code[]> = (
+type SentBy<Sent, Status> = Status extends 101 ? never : Succeeded<Status, Sent>;
+
+/** The literal types that a type parameter keeps; without them the compiler reads `"new"` as `string` in an answer. */
+type AnyLiteral =
+  | {}
+  | null
+  | undefined
+  | void
+  | ""
+  | 0
+  | 0n
+  | false
+  | readonly []
+  | { readonly [member: string]: AnyLiteral };
+
+/** The handler of a route: it gets the values of the inputs `I`, and returns an answer `A` or a refusal of one of `Codes`. */
+export type Handler<I extends Inputs, A, Codes extends readonly Code[] = readonly []> = (
   inputs: Values<I>,
-) => Awaitable<AnswerOf<R> | Refusal<Names<Codes> | FrameworkCode>>;
+) => Awaitable<NoInfer<A> | Refusal<Names<Codes> | FrameworkCode>>;
+
+/** What a client sends: all parameters of the path, whether an input reads them or not, and what the inputs read. */
+type RouteWire<I extends Inputs, Params extends AnyParam | Rest> = [Params] extends [never]
+  ? WireOf<I>
+  : WireOf<I> & PathWire<Params>;
+
+type PathReadBy<W> = "path" extends keyof W ? W["path" & keyof W] : unknown;
+/** Makes the path's own type wrong, with this sentence in the error, where an input reads a parameter that the path lacks. */
+type HasAllRead<I extends Inputs, Params extends AnyParam | Rest> = string extends Params["name"]
+  ? unknown
+  : PathWire<Params>["path"] extends PathReadBy<WireOf<I>>
+    ? unknown
+    : "An input reads a path parameter that this path does not have, or has with another type.";
 
 /** Makes a route of one method. */
 export type Method<M extends string> = <
+  A extends AnyLiteral,
+  Sent,
+  Status extends number,
   const I extends Inputs = {},
-  R extends Returns<never, unknown> = Returns<never, unknown>,
   P extends string = string,
+  Params extends AnyParam | Rest = never,
   const Codes extends readonly Code[] = readonly [],
 >(
-  path: Path<unknown, P>,
-  declaration: Declaration<I, R, Codes>,
-  handler: Handler<I, R, Codes>,
-) => Route<M, P, WireOf<I>, SentBy<R>, Names<Codes> | RefusesOf<I>>;
+  path: Path<Params, P> & HasAllRead<I, Params>,
+  declaration: Declaration<I, Returns<A, Sent, Status>, Codes>,
+  handler: Handler<I, A, Codes>,
+) => Route<M, P, RouteWire<I, Params>, SentBy<Sent, Status>, Names<Codes> | RefusesOf<I>>;
 
 /**
  * A route of any method. A method that no route declares is answered 501, or 405 if the framework knows it.
@@ -85,16 +125,19 @@ export type Method<M extends string> = <
  */
 export function route<
   const M extends string,
+  A extends AnyLiteral,
+  Sent,
+  Status extends number,
   const I extends Inputs = {},
-  R extends Returns<never, unknown> = Returns<never, unknown>,
   P extends string = string,
+  Params extends AnyParam | Rest = never,
   const Codes extends readonly Code[] = readonly [],
 >(
   method: M,
-  path: Path<unknown, P>,
-  declaration: Declaration<I, R, Codes>,
-  handler: Handler<I, R, Codes>,
-): Route<M, P, WireOf<I>, SentBy<R>, Names<Codes> | RefusesOf<I>> {
+  path: Path<Params, P> & HasAllRead<I, Params>,
+  declaration: Declaration<I, Returns<A, Sent, Status>, Codes>,
+  handler: Handler<I, A, Codes>,
+): Route<M, P, RouteWire<I, Params>, SentBy<Sent, Status>, Names<Codes> | RefusesOf<I>> {
   const { inputs = {}, returns, refuses = [], tags = [], meta = empty, summary, description } = declaration;
   return {
     method,

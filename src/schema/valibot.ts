@@ -6,7 +6,17 @@ import type { Sort } from "./messages.ts";
 export type Shape<A = unknown, Json = unknown> = GenericSchema<Json, A>;
 
 /** The value that a shape reads and writes. */
-export type ValueOf<S extends Shape> = InferOutput<S>;
+// Conditional: of a type parameter, `InferOutput` alone would accept any value.
+export type ValueOf<S extends Shape> = S extends unknown ? InferOutput<S> : never;
+
+/** A value as it is written: also with readonly members and lists, in depth. */
+export type Written<A> =
+  | A
+  | (A extends readonly unknown[]
+      ? { readonly [K in keyof A]: Written<A[K]> }
+      : A extends Date | Uint8Array | string | number | bigint | boolean | null | undefined
+        ? never
+        : { readonly [K in keyof A]: Written<A[K]> });
 
 /** The value's JSON form, which a client sends and gets. */
 export type JsonOf<S extends Shape> = InferInput<S>;

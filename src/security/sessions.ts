@@ -104,7 +104,7 @@ class KeptSessions<A> implements Sessions<A> {
   readonly #writer: JsonWriter<A>;
   #hasWarned = false;
 
-  constructor({ store, shape, idleMs, absoluteMs, cookie = "session" }: SessionsOptions<Shape<A>>) {
+  constructor({ store, shape, idleMs, absoluteMs, cookie = "session" }: SessionsOptions<Shape>) {
     for (const [name, ms] of Object.entries({ idleMs, absoluteMs })) {
       if (ms > 0 && ms <= oldestMs) continue;
       const problem = `Sessions.create: ${name} must be milliseconds, more than 0, not ${ms}`;
@@ -114,7 +114,7 @@ class KeptSessions<A> implements Sessions<A> {
     this.cookie = named(cookie, string);
     this.#idleMs = idleMs;
     this.#absoluteMs = absoluteMs;
-    this.#reader = compileReader(shape);
+    this.#reader = compileReader(shape) as JsonReader<A>;
     this.#writer = compileWriter(shape);
     this.optional = this.#optional(cookie);
     this.required = requiredOf(this.optional, cookie);

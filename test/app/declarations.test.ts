@@ -38,7 +38,7 @@ const file = Path.rest("file");
 const orderId = Path.int("order_id");
 
 /** A `GET` route with inputs that its handler does not look at. */
-function reads(path: Path.Path<unknown>, inputs: Inputs): Route {
+function reads(path: Path.Path, inputs: Inputs): Route {
   return get(path, { inputs, returns: Returns.text }, hello);
 }
 

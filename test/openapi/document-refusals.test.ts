@@ -185,8 +185,7 @@ describe("refusals: headers and schemas", () => {
   });
 });
 
-const textOn = (path: Path<unknown>, returns = Returns.text as never): Route =>
-  get(path, { returns }, () => "" as never);
+const textOn = (path: Path, returns = Returns.text as never): Route => get(path, { returns }, () => "" as never);
 const byNumber = Path.of("items", Path.int("id", { unparsed: "next-route" }));
 const byText = Path.of("items", Path.str("id"));
 

@@ -42,14 +42,14 @@ const notText = "This is not text.";
 const notWhole = "This is not a whole number.";
 
 let ran = 0;
-function routeOf(path: Path.Path<unknown>, inputs: Inputs = {}) {
+function routeOf(path: Path.Path, inputs: Inputs = {}) {
   return get(path, { inputs, returns: Returns.text }, () => {
     ran++;
     return "ran";
   });
 }
 
-async function answered(path: Path.Path<unknown>, target: string, inputs?: Inputs, method = "GET") {
+async function answered(path: Path.Path, target: string, inputs?: Inputs, method = "GET") {
   ran = 0;
   const { status, body } = await Test.call(Test.app([routeOf(path, inputs)]), method, target);
   return { status, body, ran };
@@ -67,7 +67,7 @@ const others: Problems = [
 const waits = Dep.ofRequest(async () => "waited for");
 const bound = Dep.bind(Dep.return(1), () => param(n));
 
-const wrong: readonly (readonly [string, Path.Path<unknown>, string, Inputs, Problems])[] = [
+const wrong: readonly (readonly [string, Path.Path, string, Inputs, Problems])[] = [
   ["text", Path.of("t", x), "/t/%zz", {}, [["path.x", "malformed", notText]]],
   ["text that is no UTF-8", Path.of("t", x), "/t/%ff", {}, [["path.x", "malformed", notText]]],
   ["a whole number", Path.of("o", n), "/o/abc", {}, [["path.n", "malformed", notWhole]]],
@@ -174,7 +174,7 @@ describe("a path parameter that does not parse", () => {
 });
 
 describe("the API document lists invalid", () => {
-  const codesOf = (path: Path.Path<unknown>, inputs: Inputs = {}): unknown => {
+  const codesOf = (path: Path.Path, inputs: Inputs = {}): unknown => {
     const document = JSON.parse(JSON.stringify(Openapi.document([routeOf(path, inputs)]))) as {
       readonly paths: { readonly [path: string]: { readonly get: { readonly responses: object } } };
     };

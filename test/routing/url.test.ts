@@ -13,7 +13,7 @@ const items = Path.of("orders", Path.str("order_id"), "items");
 const file = Path.rest("file");
 const statics = Path.of("static", file);
 /** As a caller without types would write it. */
-const url: (path: Path<unknown>, args: unknown) => ReturnType<typeof Path.url> = Path.url;
+const url = Path.url as (path: Path, args: object) => ReturnType<typeof Path.url>;
 
 describe("Path.url", () => {
   it.each([

@@ -13,6 +13,7 @@ import {
   Path,
   Query,
   Refusal,
+  Result,
   Returns,
   Shape,
   Socket,
@@ -229,6 +230,50 @@ export async function probed(): Promise<void> {
   // @ts-expect-error no such route
   await probes["GET //start.js"]();
 }
+
+const sku = Codec.custom<{ sku: string }>({
+  kind: "sku",
+  parse: (text) => Result.ok({ sku: text }),
+  print: ({ sku }) => sku,
+});
+const skuParam = Path.param("sku", sku);
+const noteParam = Path.str("note");
+const file = Path.rest("file");
+const unread = get(Path.of("unread", orderId, skuParam, file), { returns: Returns.text }, () => "");
+const halfRead = get(
+  Path.of("half", orderId, noteParam),
+  { inputs: { note: param(noteParam) }, returns: Returns.text },
+  ({ note }) => note,
+);
+
+/** A parameter that the handler does not read is still a part of the path. */
+export async function located(): Promise<void> {
+  const paths = Client.of<readonly [typeof unread, typeof halfRead]>({ baseUrl: "" });
+  await paths["GET /unread/{order_id}/{sku}/{file*}"]({ path: { order_id: 7, sku: "PEN", file: ["a", "b"] } });
+  await paths["GET /half/{order_id}/{note}"]({ path: { order_id: 7, note: "new" } });
+  // @ts-expect-error no path
+  await paths["GET /unread/{order_id}/{sku}/{file*}"]();
+  // @ts-expect-error an argument that no input reads is missing
+  await paths["GET /half/{order_id}/{note}"]({ path: { note: "new" } });
+  // @ts-expect-error an argument of another type that no input reads
+  await paths["GET /half/{order_id}/{note}"]({ path: { order_id: "7", note: "new" } });
+  // @ts-expect-error a value of which only its codec has the text
+  await paths["GET /unread/{order_id}/{sku}/{file*}"]({ path: { order_id: 7, sku: { sku: "PEN" }, file: [] } });
+}
+
+const other = Path.str("order_id");
+const missing = Path.int("missing");
+// @ts-expect-error the path has a parameter of that name and another type
+get(Path.of("orders", orderId), { inputs: { id: param(other) }, returns: Returns.text }, ({ id }) => id);
+// @ts-expect-error the path has no such parameter
+get(Path.of("orders", orderId), { inputs: { id: param(missing) }, returns: Returns.text }, ({ id }) => `${id}`);
+// @ts-expect-error the path has no parameter
+get(Path.of("orders"), { inputs: { id: param(missing) }, returns: Returns.text }, ({ id }) => `${id}`);
+const twice = Dep.map(param(other), (id) => id + id);
+// @ts-expect-error a parameter of another type that an input of an input reads
+get(Path.of("orders", orderId), { inputs: { twice }, returns: Returns.text }, ({ twice }) => twice);
+/** A path that is known only to the running program. */
+export const anywhere = (path: Path) => get(path, { inputs: { id: param(orderId) }, returns: Returns.text }, () => "");
 
 // A list that is no constant is one of a union: its routes are all there.
 const list = [getOrder, placeOrder];
