@@ -1,8 +1,11 @@
 import { encodeSegment } from "../http/target.ts";
 import type { Code } from "../refusals.ts";
+import { deprecated, externalDocs, hidden, operationId } from "../routing/meta.ts";
 import type { Route } from "../routing/route.ts";
 import type { CorsExtension } from "../security/cross-origin.ts";
 import { Components } from "./components.ts";
+import { describeApi } from "./info.ts";
+import type { ApiInfo, ApiServer, ExternalDocs, TagText } from "./info.ts";
 import { isRequired, parametersOf, readsOf, requestBodyOf, schemeOf, securityOf } from "./inputs.ts";
 import type { Credential, Parameter, SecurityRequirement, SecurityScheme } from "./inputs.ts";
 import { answersOf, codesOf, eitherOf, refusalSchemas, refusalsOf, corsOf } from "./responses.ts";
@@ -104,7 +107,7 @@ function describeRoute(route: Route, context: DocumentContext): DescribedRoute {
   return {
     route,
     name: `${route.method} ${route.pattern}`,
-    id: operationId(route),
+    id: route.meta.find(operationId) ?? idOf(route),
     parameters: parametersOf(route, reads.values),
     answers,
     requestBody: requestBodyOf(reads, context),
@@ -118,19 +121,22 @@ function describeRoute(route: Route, context: DocumentContext): DescribedRoute {
 }
 
 /** `POST /orders/{order_id}/items` becomes `post_orders_order_id_items`. */
-function operationId({ method, pattern }: Route): string {
+function idOf({ method, pattern }: Route): string {
   const words = pattern.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== "");
   return [method.toLowerCase(), ...(words.length === 0 ? ["root"] : words)].join("_");
 }
 
 function operationOf(described: DescribedRoute): object {
   const { route, id, parameters, requestBody, answers, codes, security, alsoReads, cors } = described;
-  const { summary, description, tags } = route;
+  const { summary, description, tags, meta } = route;
+  const more = meta.find(externalDocs);
   return {
     operationId: id,
     ...(summary === undefined ? {} : { summary }),
     ...(description === undefined ? {} : { description }),
     ...(tags.length === 0 ? {} : { tags }),
+    ...(meta.find(deprecated) === true ? { deprecated: true } : {}),
+    ...(more === undefined ? {} : { externalDocs: more }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: eitherOf(answers, refusalsOf(codes)),
@@ -141,11 +147,7 @@ function operationOf(described: DescribedRoute): object {
 }
 
 /** The options of the OpenAPI document. */
-export interface DocumentOptions {
-  /** The API's name: `API` unless given. */
-  readonly title?: string;
-  /** The API's own version: `0` unless given. */
-  readonly version?: string;
+export interface DocumentOptions extends ApiInfo {
   /**
    * The version of OpenAPI: `3.2` unless given. In `3.1`, for older tools, an event stream is text with `x-item-schema`, and
    * methods that 3.1 does not know are under `x-additionalOperations`.
@@ -158,7 +160,10 @@ export interface DocumentOptions {
 /** An OpenAPI document, ready for `JSON.stringify`. */
 export interface Document {
   readonly openapi: string;
-  readonly info: { readonly title: string; readonly version: string };
+  readonly info: { readonly title: string; readonly version: string; readonly [member: string]: unknown };
+  readonly servers?: readonly ApiServer[];
+  readonly tags?: readonly TagText[];
+  readonly externalDocs?: ExternalDocs;
   readonly paths: { readonly [path: string]: { readonly [method: string]: unknown } };
   readonly components: {
     readonly schemas: { readonly [name: string]: Schema };
@@ -214,12 +219,14 @@ export function report(routes: readonly Route[]): readonly string[] {
 }
 
 function describe(routes: readonly Route[], options: DocumentOptions): RouteDescription {
-  const { title = "API", version = "0", openapi = "3.2" } = options;
+  const { openapi = "3.2" } = options;
   const components = new Components(refusalSchemas);
   const problems: string[] = [];
   const imprecise = new Set<string>();
   const described: DescribedRoute[] = [];
+  const api = describeApi(options, (what) => problems.push(what));
   for (const route of routes) {
+    if (route.meta.find(hidden) === true) continue;
     if (route.path.segments.some((segment) => typeof segment === "object" && segment.kind === "rest")) continue;
     const name = `${route.method} ${route.pattern}`;
     const context: DocumentContext = {
@@ -239,12 +246,15 @@ function describe(routes: readonly Route[], options: DocumentOptions): RouteDesc
   const securitySchemes = schemesOf(described, problems);
   const document: Document = {
     openapi: openapi === "3.2" ? "3.2.0" : "3.1.0",
-    info: { title, version },
+    info: api.info,
+    ...api.servers,
     paths: components.resolve(marked) as Document["paths"],
     components: {
       schemas: finished.schemas,
       ...(Object.keys(securitySchemes).length === 0 ? {} : { securitySchemes }),
     },
+    ...api.tags,
+    ...api.externalDocs,
   };
   return { document, problems: [...problems, ...finished.problems], imprecise: [...imprecise].toSorted() };
 }

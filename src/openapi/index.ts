@@ -3,3 +3,4 @@ export { docs } from "./docs.ts";
 export type { DocsOptions } from "./docs.ts";
 export { document, report } from "./document.ts";
 export type { Document, DocumentOptions } from "./document.ts";
+export type { ApiInfo, ApiServer, Contact, ExternalDocs, License, TagText } from "./info.ts";

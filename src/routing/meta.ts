@@ -23,6 +23,34 @@ export function key<A>(description: string): MetaKey<A> {
 /** The level of a route's access line; `info` by default. */
 export const access: MetaKey<Level> = key("access");
 
+/** Whether the API document leaves the route out: a page, a style, a probe. */
+export const hidden: MetaKey<boolean> = key("hidden");
+
+/** The route's `operationId` in the API document, which generated clients name their function by: unique in a document. */
+export const operationId: MetaKey<string> = key("operationId");
+
+/** Whether callers should leave the route. */
+export const deprecated: MetaKey<boolean> = key("deprecated");
+
+/** A page that says more of the route, for the API document. */
+export const externalDocs: MetaKey<{ readonly url: string; readonly description?: string }> = key("externalDocs");
+
+/**
+ * Makes the same routes, each with the value added to its metadata.
+ *
+ * @example
+ * ```ts
+ * const routes = [...api, ...Meta.onAll([page, style, ...Health.routes([])], Meta.hidden, true)];
+ * ```
+ */
+export function onAll<R extends { readonly meta: Meta }, A>(
+  routes: readonly R[],
+  key: MetaKey<A>,
+  value: A,
+): readonly R[] {
+  return routes.map((route) => ({ ...route, meta: route.meta.add(key, value) }));
+}
+
 function metaOf(values: ReadonlyMap<object, unknown>): Meta {
   return {
     add: (name, value) => metaOf(new Map(values).set(name, value)),
