@@ -25,7 +25,7 @@ export interface ApiServer {
   readonly description?: string;
 }
 
-/** What a reader is told of a tag. */
+/** What the document says of a tag. */
 export interface TagText {
   readonly name: string;
   readonly description?: string;
@@ -43,7 +43,7 @@ export interface ApiInfo {
   readonly contact?: Contact;
   readonly license?: License;
   readonly externalDocs?: ExternalDocs;
-  /** Servers, the first one first. Without any it is where the document came from. */
+  /** Servers, the first one first. Without any it is the one that the document is read from. */
   readonly servers?: readonly ApiServer[];
   /** Tags in the order that a reader sees them. Tags of routes that are not listed follow. */
   readonly tags?: readonly TagText[];
