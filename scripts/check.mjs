@@ -3,7 +3,8 @@
  * package.json, and runs alone as `npm run <name>`. With `--tests` the tests run last, are counted, and their
  * coverage is checked.
  */
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +12,6 @@ import { fileURLToPath } from "node:url";
 
 // The build comes first: packages, instantiations and tests use dist.
 const checks = [
-  "build",
   "format:check",
   "lint",
   "imports",
@@ -26,9 +26,14 @@ const checks = [
   "links",
 ];
 
+// Two cores are what CI has, and some checks take both.
+const atOnce = 2;
+
+/** @typedef {{ readonly name: string, readonly ok: boolean, readonly seconds: number }} Result */
+
 const root = fileURLToPath(new URL("..", import.meta.url));
 const withTests = process.argv.includes("--tests");
-const results = checks.map((name) => run(name, []));
+const results = [await shown("build"), ...(await allOf(checks))];
 
 const folder = mkdtempSync(join(tmpdir(), "usher-tests-"));
 const counted = join(folder, "tests.json");
@@ -36,7 +41,9 @@ if (withTests) {
   const reporters = ["--reporter=default", "--reporter=./test/support/not-run.ts", "--reporter=json"];
   process.env["USHER_COVERAGE_IN"] = folder;
   const collected = ["--config", "scripts/coverage/vitest.config.mjs"];
-  results.push(run("test", [...reporters, `--outputFile=${counted}`, ...collected]), run("coverage", []));
+  // Not `npm test`, which would build again.
+  const vitest = ["exec", "--", "vitest", "run", ...reporters, `--outputFile=${counted}`, ...collected];
+  results.push(await shown("test", vitest), await shown("coverage"));
 }
 
 console.log("\n━━ all checks");
@@ -49,14 +56,47 @@ if (withTests) console.log(closingLines());
 rmSync(folder, { recursive: true });
 if (failed.length > 0) process.exitCode = 1;
 
-/** @param {string} name @param {string[]} args */
-function run(name, args) {
-  console.log(`\n━━ ${name}`);
-  const start = performance.now();
-  const { status } = spawnSync("npm", ["run", "--silent", name, "--", ...args], {
-    cwd: root,
-    stdio: ["ignore", "inherit", "inherit"],
+/** Runs some checks at once; what each prints comes whole, in the order of the list. @param {readonly string[]} names */
+async function allOf(names) {
+  /** @type {(() => void)[]} */
+  const waiting = [];
+  let free = atOnce;
+  const running = names.map(async (name) => {
+    if (free > 0) free--;
+    else await /** @type {Promise<void>} */ (new Promise((resolve) => waiting.push(resolve)));
+    let text = "";
+    const result = await run(name, ["run", "--silent", name], (part) => (text += part));
+    const next = waiting.shift();
+    if (next === undefined) free++;
+    else next();
+    return { ...result, text };
   });
+  const all = [];
+  for (const one of running) {
+    const { text, ...result } = await one;
+    process.stdout.write(`\n━━ ${result.name}\n${text}`);
+    all.push(result);
+  }
+  return all;
+}
+
+/** Runs one check, and shows what it prints as it comes. @param {string} name @param {readonly string[]} args */
+async function shown(name, args = ["run", "--silent", name]) {
+  console.log(`\n━━ ${name}`);
+  return run(name, args);
+}
+
+/**
+ * @param {string} name @param {readonly string[]} args Of npm's.
+ * @param {(part: string) => unknown} [onText] Gets what it prints; without it, standard output does.
+ * @returns {Promise<Result>}
+ */
+async function run(name, args, onText) {
+  const start = performance.now();
+  const output = onText === undefined ? "inherit" : "pipe";
+  const child = spawn("npm", args, { cwd: root, stdio: ["ignore", output, output] });
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", (part) => onText?.(part));
+  const [status] = await once(child, "close");
   return { name, ok: status === 0, seconds: (performance.now() - start) / 1000 };
 }
 
