@@ -1,6 +1,8 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { alone, notShared, shared } from "./test/support/shared.ts";
+import { SlowFirst } from "./test/support/slow-first.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -14,10 +16,25 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ["test/**/*.test.ts"],
+    setupFiles: [here("./test/support/setup.ts")],
     reporters: ["default", here("./test/support/not-run.ts")],
     // Most of what a test does is to wait for other processes.
-    maxWorkers: Math.max(3, availableParallelism()),
+    maxWorkers: Math.max(4, availableParallelism()),
+    sequence: { sequencer: SlowFirst, setupFiles: "list" },
+    // To start a process and to load the sources takes longer than most files' tests.
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "shared",
+          include: [...shared],
+          exclude: [...notShared],
+          isolate: false,
+          provide: { isProcessShared: true },
+        },
+      },
+      { extends: true, test: { name: "alone", include: [...alone] } },
+    ],
     // These only end what would never end: a slow machine fails no test.
     testTimeout: 300_000,
     hookTimeout: 300_000,

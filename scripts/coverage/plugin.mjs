@@ -14,12 +14,7 @@ export function coverage() {
   return {
     name: "usher-coverage",
     enforce: "pre",
-    config: () => ({
-      test: {
-        env: { USHER_COVERAGE_PLACES: String(all.length) },
-        setupFiles: [fileURLToPath(new URL("setup.mjs", import.meta.url))],
-      },
-    }),
+    config: () => ({ test: { env: { USHER_COVERAGE_PLACES: String(all.length) } } }),
     transform(code, id) {
       const file = relative(root, id);
       const places = all.filter((place) => place.file === file);

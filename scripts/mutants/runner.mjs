@@ -20,10 +20,7 @@ const vitest = await createVitest(
     reporters: [{}],
     bail: 0,
     maxWorkers: workers,
-    setupFiles: [join(root, "scripts/mutants/setup.mjs")],
-    // A short limit finds a mutant that hangs sooner. A test's own limit still holds.
-    testTimeout: 10_000,
-    expect: { poll: { timeout: 10_000 } },
+    config: join(root, "scripts/mutants/vitest.config.mjs"),
   },
   { cacheDir },
 );

@@ -74,8 +74,9 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 });
 afterEach(() => {
-  vi.useRealTimers();
+  // First: a mock that was put on a held timer would bring that back.
   vi.restoreAllMocks();
+  vi.useRealTimers();
 });
 
 /** Each value that came, by its kind, until the stream ended. */

@@ -2,7 +2,8 @@
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { afterEach, expect } from "vitest";
+import { expect } from "vitest";
+import { endsWithTest } from "./ends.ts";
 import { need } from "./needs.ts";
 import type { Need } from "./needs.ts";
 
@@ -38,7 +39,7 @@ void all();
 `;
 
 const children: ChildProcess[] = [];
-afterEach(() => {
+endsWithTest(() => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
 });
 

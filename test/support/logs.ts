@@ -1,5 +1,4 @@
-/** What a test logs goes here and not to standard error. Importing this is enough to be quiet. */
-import { afterEach, beforeEach } from "vitest";
+/** What a test logs goes here and not to standard error: `setup.ts` begins anew for each test. */
 import { Log } from "usher-http";
 
 /** One JSON line, parsed. */
@@ -7,13 +6,16 @@ export type Line = { readonly [field: string]: unknown };
 
 let texts: string[] = [];
 
-beforeEach(() => logWith({}));
-afterEach(() => Log.setup());
-
 /** Begins anew, with other settings than the defaults. */
 export function logWith(options: Log.LogOptions): void {
   texts = [];
   Log.setup({ format: "json", out: (line) => texts.push(line), ...options });
+}
+
+/** Gives the process its default destination again. */
+export function endLogging(): void {
+  texts = [];
+  Log.setup();
 }
 
 /** Every line so far, as it was written. */

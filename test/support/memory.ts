@@ -2,7 +2,17 @@
 import { getActiveResourcesInfo } from "node:process";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { expect } from "vitest";
+import { expect, inject } from "vitest";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    readonly isProcessShared?: boolean;
+  }
+}
+
+if (inject("isProcessShared") === true) {
+  throw new Error("a test that counts what its process holds needs one of its own: name it in test/support/shared.ts");
+}
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;

@@ -1,13 +1,14 @@
 /** Servers on a free port, each stopped when its test ends, its clients gone. */
-import { afterEach, vi } from "vitest";
+import { vi } from "vitest";
 import type { Route } from "usher-http";
 import { serve } from "usher-http/node";
 import type { Server, ServeOptions } from "usher-http/node";
+import { endsWithTest } from "./ends.ts";
 import { RawClient, leaveAll } from "./raw-client.ts";
 import "./logs.ts";
 
 const running: Server[] = [];
-afterEach(async () => {
+endsWithTest(async () => {
   leaveAll();
   await Promise.all(running.splice(0).map((server) => server.stop()));
   vi.useRealTimers();

@@ -2,8 +2,8 @@
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { afterAll } from "vitest";
 import { accepts, freePort } from "../../examples/orders/postgres-server.ts";
+import { endsWithFile } from "./ends.ts";
 import { need } from "./needs.ts";
 import type { Need } from "./needs.ts";
 
@@ -30,7 +30,7 @@ const supervisor = '"$@" </dev/null >/dev/null & server=$!; cat >/dev/null; kill
 
 const started: RedisServer[] = [];
 // Here and not where one is started: within a test or a hook it would be registered too late to run.
-afterAll(async () => {
+endsWithFile(async () => {
   await Promise.all(started.splice(0).map((server) => server.stop()));
 });
 

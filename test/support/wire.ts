@@ -1,10 +1,10 @@
 /** A way to a server that a test can cut and mend. It ends with its test. */
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
-import { afterEach } from "vitest";
+import { endsWithTest } from "./ends.ts";
 
 const open: Wire[] = [];
-afterEach(() => {
+endsWithTest(() => {
   for (const wire of open.splice(0)) wire.end();
 });
 

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach } from "vitest";
+import { endsWithTest } from "../support/ends.ts";
 
 /** A span as it is on the wire. */
 export interface WireSpan {
@@ -26,7 +26,7 @@ export interface Post {
 }
 
 const listening: Collector[] = [];
-afterEach(async () => {
+endsWithTest(async () => {
   await Promise.all(listening.splice(0).map((collector) => collector.down()));
 });
 

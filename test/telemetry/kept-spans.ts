@@ -3,8 +3,8 @@ import { context, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { ReadableSpan, Sampler } from "@opentelemetry/sdk-trace-base";
-import { afterEach } from "vitest";
 import { Trace } from "usher-http";
+import { endsWithTest } from "../support/ends.ts";
 
 /** An exporter of the app's own, over OpenTelemetry's own processor. */
 export function kept(ratio?: number): { readonly trace: Trace.Exporter; readonly spans: () => ReadableSpan[] } {
@@ -14,7 +14,7 @@ export function kept(ratio?: number): { readonly trace: Trace.Exporter; readonly
   return { trace: made, spans: () => memory.getFinishedSpans() };
 }
 
-afterEach(() => {
+endsWithTest(() => {
   trace.disable();
   context.disable();
 });

@@ -1,7 +1,7 @@
 /** One connection, many requests, as the bytes go (facts 4.4, 8.3; rows AN-09, AN-18, AN-19, RT-36, WR). */
-import { getActiveResourcesInfo } from "node:process";
 import { describe, expect, it } from "vitest";
 import { Answer, Codec, Cookie, Path, Returns, get, param, post, setCookie } from "usher-http";
+import { sockets } from "../../support/memory.ts";
 import { clientOf, gate, start } from "../../support/node-server.ts";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
 import { internal, notAllowed, notImplemented } from "../../support/refusals.ts";
@@ -216,7 +216,6 @@ describe("a connection that ends", () => {
   });
 
   it("of a client that leaves holds nothing: the server's connections are back to none", async () => {
-    const sockets = () => getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
     await eventually(() => expect(sockets()).toBe(0));
     const server = await start([
       ...routes,

@@ -2,16 +2,15 @@
  * Clients that end their side and are owed an answer (issue 4; contract 4.4): one that listens on is answered, as `nc -N`
  * wants it; one that is gone, which looks the same, is noticed within a second where a handler asks or a stream is quiet.
  */
-import { getActiveResourcesInfo } from "node:process";
 import { describe, expect, it, vi } from "vitest";
 import { Answer, Path, Returns, Socket, body, clientGone, get, post } from "usher-http";
 import type { Awaitable, Route } from "usher-http";
 import { lines, messages } from "../../support/logs.ts";
+import { sockets } from "../../support/memory.ts";
 import { clientOf, gate, holdClock, start } from "../../support/node-server.ts";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
 import { eventually } from "../../support/eventually.ts";
 
-const sockets = () => getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
 const text = (path: string, handler: () => Awaitable<string>): Route =>
   get(Path.of(path), { returns: Returns.text }, handler);
 const ok = text("ok", () => "ok");

@@ -2,10 +2,10 @@
  * Heads that are no request (facts 1.6, 8.1; rows SV-07, SV-09, LG-25, WR-15): answered bare, logged, and closed. Which
  * heads are none is in head-rows.test.ts.
  */
-import { getActiveResourcesInfo } from "node:process";
 import { describe, expect, it, vi } from "vitest";
 import { Path, Returns, get } from "usher-http";
 import { logWith, logged, messages } from "../../support/logs.ts";
+import { sockets } from "../../support/memory.ts";
 import { clientOf, gate, holdClock, start } from "../../support/node-server.ts";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
 import type { RawAnswer } from "../../support/raw-client.ts";
@@ -49,7 +49,6 @@ describe("a head that is none: the refusal", () => {
     ["goes on and on", (client: RawClient) => client.socket.write(Buffer.alloc(1 << 20))],
     ["says nothing more, for a second", () => vi.advanceTimersByTime(2000)],
   ])("WR-15 a client that %s is cut off", async (_what, act) => {
-    const sockets = () => getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
     await eventually(() => expect(sockets()).toBe(0));
     holdClock();
     const client = await clientOf([hello]);

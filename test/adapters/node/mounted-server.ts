@@ -2,7 +2,7 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as v from "valibot";
-import { afterEach, vi } from "vitest";
+import { vi } from "vitest";
 import {
   Codec,
   Cookie,
@@ -19,10 +19,11 @@ import {
   setCookie,
 } from "usher-http";
 import type { Route } from "usher-http";
+import { endsWithTest } from "../../support/ends.ts";
 import { leaveAll } from "../../support/raw-client.ts";
 
 const running: Server[] = [];
-afterEach(async () => {
+endsWithTest(async () => {
   leaveAll();
   await Promise.all(
     running.splice(0).map((server) => {

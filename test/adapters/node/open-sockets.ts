@@ -1,11 +1,11 @@
 /** Clients of WebSockets: `ws`, and one that sends frames by hand. */
 import { connect } from "node:net";
 import type { Socket as NetSocket } from "node:net";
-import { afterEach } from "vitest";
 import { WebSocket } from "ws";
 import { Socket } from "usher-http";
 import type { Route } from "usher-http";
 import type { ServeOptions } from "usher-http/node";
+import { endsWithTest } from "../../support/ends.ts";
 import { gate, start } from "../../support/node-server.ts";
 
 export const bytes = Socket.protocol({ client: Socket.binary, server: Socket.binary });
@@ -87,7 +87,7 @@ class Frames {
 }
 
 const clients: Frames[] = [];
-afterEach(() => {
+endsWithTest(() => {
   for (const { socket } of clients.splice(0)) socket.destroy();
 });
 

@@ -2,13 +2,14 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect } from "vitest";
+import { expect } from "vitest";
+import { endsWithTest } from "../../support/ends.ts";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
 import type { Start } from "../../support/spawned/server.ts";
 import { drainMs, refuses, stopsUnderAnAnswer } from "./other-runtimes.ts";
 
 const folders: string[] = [];
-afterEach(() => {
+endsWithTest(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 function socketPath(): string {

@@ -1,9 +1,9 @@
 /** Clients that leave, and those that take nothing of their answer (contract 4.4; rows SV-12, SV-13). */
-import { getActiveResourcesInfo } from "node:process";
 import { describe, expect, it, vi } from "vitest";
 import { Answer, Path, Returns, body, clientGone, get, post } from "usher-http";
 import type { Route } from "usher-http";
 import { messages } from "../../support/logs.ts";
+import { sockets } from "../../support/memory.ts";
 import { clientOf, gate, start } from "../../support/node-server.ts";
 import { RawClient, turns } from "../../support/raw-client.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -164,7 +164,6 @@ const big = Buffer.alloc(64 * 1024 * 1024, 0x78);
 
 describe("a client that takes nothing of its answer: cut off", () => {
   it("SV-12 is cut off, and its connection is free", async () => {
-    const sockets = () => getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
     await eventually(() => expect(sockets()).toBe(0));
     const client = await clientOf([get(Path.of("big"), { returns: Returns.response }, () => Answer.make(big))], {
       sendTimeoutMs: 100,

@@ -4,9 +4,6 @@ import { Pool } from "usher-http/postgres";
 import type { PoolOptions } from "usher-http/postgres";
 import type { PostgresServer } from "../../../examples/orders/postgres-server.ts";
 
-// Servers start and stop in these tests, and the machine may do other things.
-vi.setConfig({ testTimeout: 60_000 });
-
 /** Waits for something of the server's, however long that takes. */
 export function eventually<A>(look: () => A): ReturnType<typeof expect.poll<A>> {
   return expect.poll(look, { timeout: 60_000 });
@@ -14,6 +11,8 @@ export function eventually<A>(look: () => A): ReturnType<typeof expect.poll<A>> 
 
 /** Makes what opens a pool on a server: of two connections, unless more are asked for. */
 export function pools(server: PostgresServer): (options?: PoolOptions) => Promise<Pool> {
+  // Servers start and stop in these tests, and the machine may do other things.
+  vi.setConfig({ testTimeout: 60_000 });
   const open: Pool[] = [];
   afterEach(async () => {
     await Promise.all(open.splice(0).map((pool) => pool.close()));

@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach } from "vitest";
 import { App } from "usher-http";
 import type { AppOptions, Route } from "usher-http";
 import { whatwg } from "../../../adapters/whatwg/index.ts";
 import type { WhatwgContext, WhatwgHandler } from "../../../adapters/whatwg/index.ts";
+import { endsWithTest } from "../../support/ends.ts";
 import { RawClient, leaveAll } from "../../support/raw-client.ts";
 import "../../support/logs.ts";
 
@@ -26,7 +26,7 @@ const { createServerAdapter } = (await import(name)) as {
 };
 
 const running: Server[] = [];
-afterEach(async () => {
+endsWithTest(async () => {
   leaveAll();
   await Promise.all(
     running.splice(0).map(async (server) => {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { build } from "esbuild";
-import { afterAll, afterEach } from "vitest";
+import { endsWithFile, endsWithTest } from "../../support/ends.ts";
 import { came } from "../../support/eventually.ts";
 import type { Line } from "../../support/logs.ts";
 import { RawClient, leaveAll } from "../../support/raw-client.ts";
@@ -15,8 +15,8 @@ import { runtimes } from "../../support/runtimes.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const ends: (() => Promise<void>)[] = [];
-afterEach(leaveAll);
-afterAll(async () => {
+endsWithTest(leaveAll);
+endsWithFile(async () => {
   leaveAll();
   await Promise.all(ends.splice(0).map((end) => end()));
 });

@@ -3,11 +3,11 @@ import { spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { afterEach } from "vitest";
+import { endsWithTest } from "../ends.ts";
 import { runtimes } from "../runtimes.ts";
 
 const running: RelayProcess[] = [];
-afterEach(async () => {
+endsWithTest(async () => {
   for (const process of running.splice(0)) {
     process.child.kill("SIGKILL");
     await process.ended;

@@ -3,14 +3,15 @@ import { connect, createServer } from "node:net";
 import type { AddressInfo, Server as Listening } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { ServeOptions } from "../../../src/server/options.ts";
+import { endsWithTest } from "../ends.ts";
 import { RawClient } from "../raw-client.ts";
 import type { Start } from "./server.ts";
 
 const taken: Listening[] = [];
 const folders: string[] = [];
-afterEach(async () => {
+endsWithTest(async () => {
   await Promise.all(taken.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });

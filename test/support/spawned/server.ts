@@ -5,13 +5,13 @@ import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { afterEach } from "vitest";
 import type { ServeOptions } from "../../../src/server/options.ts";
+import { endsWithTest } from "../ends.ts";
 import { came } from "../eventually.ts";
 import { RawClient, leaveAll } from "../raw-client.ts";
 
 const running: SpawnedServer[] = [];
-afterEach(async () => {
+endsWithTest(async () => {
   leaveAll();
   await Promise.all(running.splice(0).map((server) => server.kill()));
 });
