@@ -197,9 +197,22 @@ function jsonOf(printed: string, { type }: Schema): unknown {
 
 type Content = { readonly [mediaType: string]: object };
 
+interface DescribedBody {
+  readonly content: Content;
+  readonly required?: true;
+}
+
 /** The request body of a route; undefined if it reads none. */
-export function requestBodyOf(reads: Reads, context: DocumentContext): { readonly content: Content } | undefined {
-  return reads.body === undefined ? undefined : { content: contentOf(reads.body, reads.fields, context) };
+export function requestBodyOf({ body, fields }: Reads, context: DocumentContext): DescribedBody | undefined {
+  if (body === undefined) return undefined;
+  const content = contentOf(body, fields, context);
+  return isNeeded(body, fields) ? { content, required: true } : { content };
+}
+
+/** Whether a request without a body is refused: it is no JSON, no part of a form, of no type that is read. */
+function isNeeded(body: BodyNeed, fields: Reads["fields"]): boolean {
+  if (body.as === "form") return fields.some(({ required }) => required);
+  return body.as === "json" || body.as === "multipart" || body.contentTypes !== undefined;
 }
 
 function contentOf(body: BodyNeed, fields: Reads["fields"], context: DocumentContext): Content {
@@ -212,9 +225,16 @@ function contentOf(body: BodyNeed, fields: Reads["fields"], context: DocumentCon
       return { "multipart/form-data": { schema: { type: "object" } } };
     default: {
       const types = body.contentTypes ?? ["application/octet-stream"];
-      return Object.fromEntries(types.map((type) => [type, { schema: { type: "string" } }]));
+      return Object.fromEntries(types.map((type) => [type, { schema: isText(type) ? { type: "string" } : binary }]));
     }
   }
+}
+
+/** Bytes, as generators of clients know them: a `Blob` and no text. */
+const binary: Schema = { type: "string", contentMediaType: "application/octet-stream" };
+
+function isText(type: string): boolean {
+  return /^text\/|^application\/(?:json|xml)\b|\+(?:json|xml)\b/i.test(type);
 }
 
 function jsonContent(body: Extract<BodyNeed, { as: "json" }>, context: DocumentContext): Content {
@@ -262,6 +282,6 @@ const box: Schema = { type: "string", description: "Checked where it is sent, wh
 
 function fieldSchema(field: TextNeed | FileNeed): Schema {
   if (field.in !== "file") return field.checked === true ? box : textSchema(field);
-  const file = { type: "string", description: "A file." };
+  const file = { ...binary, description: "A file." };
   return field.repeated ? { type: "array", items: file } : file;
 }

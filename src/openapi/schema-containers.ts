@@ -197,6 +197,8 @@ export function tuple(shape: TupleKind, at: string, describer: Describer): Schem
     type: "array",
     ...(items.length === 0 ? {} : { prefixItems: items.map((one, index) => item(one, `${at}[${index}]`, describer)) }),
     ...(rest === undefined ? {} : { items: item(rest, `${at}[]`, describer) }),
+    // Some generators of clients read `items`, and others `maxItems`.
+    ...(rest === undefined && type !== "loose_tuple" ? { items: false } : {}),
     minItems: least,
     ...(rest === undefined && type !== "loose_tuple" ? { maxItems: items.length } : {}),
   };

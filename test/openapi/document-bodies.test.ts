@@ -35,6 +35,7 @@ describe("bodies: JSON and forms", () => {
   it("OA-10 JSON, by its component; OA-12 with examples", () => {
     const { requestBody } = operation(add);
     expect(requestBody).toEqual({
+      required: true,
       content: {
         "application/json": {
           schema: { $ref: "#/components/schemas/Item" },
@@ -89,7 +90,7 @@ describe("bodies: JSON and forms", () => {
     expect(Object.entries(schema["properties"] as object)).toEqual([
       ["constructor", { type: "integer" }],
       ["__proto__", { type: "integer" }],
-      ["toString", { type: "string", description: "A file." }],
+      ["toString", { type: "string", contentMediaType: "application/octet-stream", description: "A file." }],
     ]);
   });
 });
@@ -112,7 +113,7 @@ describe("bodies: encodings", () => {
 
     const inputs = { ...fields, file: Form.File.required("file"), files: Form.File.list("files") };
     const upload = post(Path.of("a"), { inputs, returns: Returns.text }, () => "");
-    const file = { type: "string", description: "A file." };
+    const file = { type: "string", contentMediaType: "application/octet-stream", description: "A file." };
     expect(operation(upload).requestBody?.content).toEqual({
       "multipart/form-data": {
         schema: {
@@ -131,19 +132,35 @@ describe("bodies: encodings", () => {
 
 describe("bodies: other types", () => {
   const csv = Dep.ofBody({ contentTypes: ["text/csv"] }, (bytes) => bytes.length);
+  const binary = { schema: { type: "string", contentMediaType: "application/octet-stream" } };
+  const text = { schema: { type: "string" } };
   it.each([
-    ["a raw body", body, { "application/octet-stream": { schema: { type: "string" } } }],
-    ["a stream", bodyStream({ max: 9 }), { "application/octet-stream": { schema: { type: "string" } } }],
-    ["parts", multipart({ max: 9 }), { "multipart/form-data": { schema: { type: "object" } } }],
+    ["a raw body", body, { "application/octet-stream": binary }, {}],
+    ["a stream", bodyStream({ max: 9 }), { "application/octet-stream": binary }, {}],
+    ["parts", multipart({ max: 9 }), { "multipart/form-data": { schema: { type: "object" } } }, { required: true }],
     [
       "a typed stream",
       bodyStream({ max: 9, contentTypes: ["image/*", "text/csv"] }),
-      { "image/*": { schema: { type: "string" } }, "text/csv": { schema: { type: "string" } } },
+      { "image/*": binary, "text/csv": text },
+      { required: true },
     ],
-    ["a parsed body", csv, { "text/csv": { schema: { type: "string" } } }],
-  ])("OA-36 %s", (_name, dep, content) => {
+    ["a parsed body", csv, { "text/csv": text }, { required: true }],
+  ])("OA-36 %s", (_name, dep, content, required) => {
     const upload = post(Path.of("a"), { inputs: { dep }, returns: Returns.text }, () => "");
-    expect(operation(upload).requestBody).toEqual({ content });
+    expect(operation(upload).requestBody).toEqual({ content, ...required });
+  });
+
+  it.each([
+    ["JSON", { dep: json(Item) }, 400],
+    ["a form with a field that must be sent", { dep: Form.required("a", Codec.string) }, 400],
+    ["a form whose fields may be missing", { dep: Form.optional("a", Codec.string) }, 200],
+    ["a raw body", { dep: body }, 200],
+    ["parts", { dep: multipart({ max: 9 }) }, 415],
+    ["a parsed body", { dep: csv }, 415],
+  ])("OA says whether there must be one, as a request without one is answered: %s", async (_name, inputs, status) => {
+    const reading = post(Path.of("a"), { inputs, returns: Returns.text }, () => "");
+    expect((await Test.call(Test.app([reading]), "POST", "/a")).status).toBe(status);
+    expect(operation(reading).requestBody?.required ?? false).toBe(status !== 200);
   });
 
   it.each([
