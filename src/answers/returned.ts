@@ -61,6 +61,9 @@ export function answer(status: number, value?: unknown): Answered<number, unknow
   return { status, value };
 }
 
+/** What the handler of a route with this `returns` may return. */
+export type AnswerOf<R extends Returns<never, unknown>> = R extends Returns<infer A, unknown> ? A : never;
+
 /** What a caller gets of an answer. */
 export interface Succeeded<Status, Value> {
   readonly ok: true;

@@ -18,6 +18,7 @@ import type { Exchange, WireResponse } from "./exchange.ts";
 import { readOrigins } from "../security/cross-origin.ts";
 import { inTime } from "../async.ts";
 import { fetchFrom } from "./web.ts";
+import { addressBytes } from "../http/addresses.ts";
 import { pathOf } from "../http/target.ts";
 import { TrustedProxies } from "./proxies.ts";
 import type { ProxyHeader } from "./proxies.ts";
@@ -103,8 +104,11 @@ export interface App {
   /**
    * Answers a request without a socket. Never rejects. Cancelling the body of the response, as a server does when its client
    * disconnects, or aborting the request aborts `clientGone`.
+   *
+   * @param connection A `Connection`, or the object that a runtime passes: `env` of Workers, `info` of Deno, Bun's server, the
+   *   context of Next.js. No address is read from an object of a runtime.
    */
-  readonly fetch: (request: Request, connection?: Connection) => Promise<Response>;
+  readonly fetch: (request: Request, connection?: Connection & object) => Promise<Response>;
   readonly routes: readonly Route[];
   /** For listeners: the same, without a `Request` and a `Response`. */
   readonly answer: (exchange: Exchange) => MaybePromise<WireResponse>;
@@ -173,7 +177,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   };
   const answer = (exchange: Exchange) => respond(app, exchange);
   const match = (method: string, target: string) => matchOf(table, method, target);
-  const fetch = (request: Request, connection?: Connection) => fetchFrom(answer, request, peerOf(connection));
+  const fetch = (request: Request, connection?: Connection & object) => fetchFrom(answer, request, peerOf(connection));
   const whenStopping: (() => void)[] = [];
   const onDrain = (act: () => void) => {
     if (app.isStopping) act();
@@ -238,8 +242,16 @@ function matchOf(table: Router<CompiledRoute>, method: string, target: string): 
 
 // A runtime passes its own object as the second argument: Bun its server, Workers the bindings.
 function peerOf(connection: Connection | null | undefined): string {
-  const peer: unknown = connection?.peer;
-  return typeof peer === "string" ? peer : "";
+  try {
+    const peer: unknown = connection?.peer;
+    if (typeof peer !== "string") return "";
+    // A variable of a Worker's `env` may be named `peer`.
+    const isConnection = Object.keys(connection as Connection).every((name) => name === "peer");
+    return isConnection || addressBytes(peer) !== undefined ? peer : "";
+  } catch {
+    // A getter of another's object threw.
+    return "";
+  }
 }
 
 function namesOf(codes: readonly Code[]): ReadonlySet<string> {

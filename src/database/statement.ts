@@ -23,6 +23,10 @@ export interface Columns {
 }
 export type Row<C extends Columns> = { readonly [K in keyof C]: C[K] extends DatabaseType<infer A> ? A : never };
 
+/** One row of a statement's result; `never` for a statement without rows. */
+export type RowOf<S extends Statement<never, unknown>> = S extends Statement<never, infer A> ? RowIn<A> : never;
+type RowIn<A> = A extends readonly (infer R)[] ? R : A extends object ? A : never;
+
 /** The types of the parameters, in the order `$1`, `$2`, … */
 export interface Params<P extends Types> {
   readonly params?: P;

@@ -60,6 +60,8 @@ export type Values<I extends Inputs> = { readonly [K in keyof I]: NonNullable<I[
 type All<Union> = (Union extends unknown ? (u: Union) => void : never) extends (i: infer I) => void ? I : never;
 export type WireOf<I extends Inputs> = {} & All<NonNullable<I[keyof I][typeof types]>["wire"]>;
 export type RefusesOf<I extends Inputs> = NonNullable<I[keyof I][typeof types]>["refuses"];
+/** The value of an input. */
+export type DepValue<D extends AnyDep> = NonNullable<D[typeof types]>["value"];
 /** The values of a path's parameters by name. */
 export type ArgumentsOf<P extends AnyParam | Rest> = { [K in P as K["name"]]: NonNullable<K[typeof types]>["value"] };
 /** What a client sends for a path's parameters. One alias for a path and for an input that reads it: equal types merge. */

@@ -92,12 +92,17 @@ type RouteWire<I extends Inputs, Params extends AnyParam | Rest> = [Params] exte
   : WireOf<I> & PathWire<Params>;
 
 type PathReadBy<W> = "path" extends keyof W ? W["path" & keyof W] : unknown;
-/** Makes the path's own type wrong, with this sentence in the error, where an input reads a parameter that the path lacks. */
-type HasAllRead<I extends Inputs, Params extends AnyParam | Rest> = string extends Params["name"]
+/**
+ * Makes the path's own type wrong, with this sentence in the error, where an input reads a parameter that the path lacks. Of a
+ * path without parameters, or whose parameters are not known, nothing is checked: a helper of any inputs could not satisfy it.
+ */
+type HasAllRead<I extends Inputs, Params extends AnyParam | Rest> = [Params] extends [never]
   ? unknown
-  : PathWire<Params>["path"] extends PathReadBy<WireOf<I>>
+  : string extends Params["name"]
     ? unknown
-    : "An input reads a path parameter that this path does not have, or has with another type.";
+    : PathWire<Params>["path"] extends PathReadBy<WireOf<I>>
+      ? unknown
+      : "An input reads a path parameter that this path does not have, or has with another type.";
 
 /** Makes a route of one method. */
 export type Method<M extends string> = <

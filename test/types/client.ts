@@ -267,8 +267,6 @@ const missing = Path.int("missing");
 get(Path.of("orders", orderId), { inputs: { id: param(other) }, returns: Returns.text }, ({ id }) => id);
 // @ts-expect-error the path has no such parameter
 get(Path.of("orders", orderId), { inputs: { id: param(missing) }, returns: Returns.text }, ({ id }) => `${id}`);
-// @ts-expect-error the path has no parameter
-get(Path.of("orders"), { inputs: { id: param(missing) }, returns: Returns.text }, ({ id }) => `${id}`);
 const twice = Dep.map(param(other), (id) => id + id);
 // @ts-expect-error a parameter of another type that an input of an input reads
 get(Path.of("orders", orderId), { inputs: { twice }, returns: Returns.text }, ({ twice }) => twice);

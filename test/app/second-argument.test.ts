@@ -1,0 +1,51 @@
+/** The second argument of `app.fetch`: a `Connection`, or the object that a runtime passes. */
+import { App, Log, Path, Returns, get, peer } from "usher-http";
+import { expect, it } from "vitest";
+
+Log.setup({ level: "error" });
+const app = App.make([get(Path.root, { inputs: { peer }, returns: Returns.text }, ({ peer }) => `(${peer})`)]);
+const request = () => new Request("http://localhost/");
+
+class BunServer {
+  readonly address = { address: "192.0.2.1", port: 8080 };
+  readonly pendingRequests = 1;
+  requestIP() {
+    return { address: "192.0.2.1", family: "IPv4", port: 1234 };
+  }
+}
+const raising = new Proxy(
+  {},
+  {
+    get() {
+      throw new Error("no such binding");
+    },
+  },
+);
+
+it.each<readonly [string, object, string]>([
+  ["a connection", { peer: "192.0.2.1" }, "192.0.2.1"],
+  ["a connection by a name of its own", { peer: "desk-4" }, "desk-4"],
+  ["a connection with more", { peer: "192.0.2.1", port: 1234 }, "192.0.2.1"],
+  [
+    "a connection of a class",
+    new (class {
+      readonly peer = "192.0.2.1";
+    })(),
+    "192.0.2.1",
+  ],
+  [
+    "Deno's info",
+    { remoteAddr: { transport: "tcp", hostname: "192.0.2.1", port: 1 }, completed: Promise.resolve() },
+    "",
+  ],
+  ["Bun's server", new BunServer(), ""],
+  ["a Worker's env", { DB: { prepare() {} }, KEY: "secret" }, ""],
+  ["a Worker's env with a variable named peer", { DB: {}, peer: "orders-eu" }, ""],
+  ["the context of Next.js", { params: Promise.resolve({ id: "1" }) }, ""],
+  ["a peer that is no text", { peer: { address: "192.0.2.1" } }, ""],
+  ["an object that raises", raising, ""],
+  ["an object without a prototype", Object.create(null) as object, ""],
+])("takes the address of %s", async (_name, given, expected) => {
+  const response = await app.fetch(request(), given);
+  expect([response.status, await response.text()]).toEqual([200, `(${expected})`]);
+});
