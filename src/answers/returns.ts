@@ -31,19 +31,23 @@ export const text: Returns<string, string, 200> = { node: /* @__PURE__ */ textNo
  * A value as JSON, written from its shape: a member the shape does not name never leaves. 200 by default; the status
  * is 2xx, and never 204 or 205, which have no body.
  *
- * @param options `examples` are values for the API document.
+ * @param options `doc` says for the API document what the answer is, and `examples` are values for it.
  */
 export function json<S extends Shape, const Status extends number = 200>(
   shape: S,
-  options: { readonly status?: Status; readonly examples?: readonly NoInfer<Written<ValueOf<S>>>[] } = {},
+  options: {
+    readonly status?: Status;
+    readonly doc?: string;
+    readonly examples?: readonly NoInfer<Written<ValueOf<S>>>[];
+  } = {},
 ): Returns<Written<ValueOf<S>>, JsonOf<S>, Status> {
   const status: number = options.status ?? 200;
-  const { examples = [] } = options;
+  const { examples = [], doc = "" } = options;
   const compile = () => {
     const write = writerOf(shape);
     return (returned: unknown) => plainReturns(status, jsonType, write(returned));
   };
-  return { node: { kind: "json", statuses: [[status, ""]], several: false, shape, examples, compile } };
+  return { node: { kind: "json", statuses: [[status, doc]], several: false, shape, examples, compile } };
 }
 
 /**
@@ -67,13 +71,17 @@ export function jsonResponse<S extends Shape, const Statuses extends { readonly 
   return { node: { kind: "json", statuses: listed(statuses), several: true, shape, examples, compile } };
 }
 
-/** No body; 204 by default. */
+/**
+ * No body; 204 by default.
+ *
+ * @param options `doc` says for the API document what the answer means.
+ */
 export function empty<const Status extends number = 204>(
-  options: { readonly status?: Status } = {},
+  options: { readonly status?: Status; readonly doc?: string } = {},
 ): Returns<void, undefined, Status> {
   const status: number = options.status ?? 204;
   const compile = () => () => plainReturns(status, undefined, undefined);
-  return { node: { kind: "empty", statuses: [[status, ""]], several: false, compile } };
+  return { node: { kind: "empty", statuses: [[status, options.doc ?? ""]], several: false, compile } };
 }
 
 /** No body, under one of several statuses, each listed with what it means; answered with {@link answer}. */

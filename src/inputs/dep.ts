@@ -231,11 +231,36 @@ export interface CredentialOptions {
    * reads may be missing.
    */
   readonly optional?: boolean;
+  /** For a bearer token: how it is made, as `JWT`. */
+  readonly bearerFormat?: string;
+  /** The URL of the discovery document, where the credential comes by OpenID Connect. */
+  readonly openIdConnect?: string;
+  /** The flows of OAuth 2, where the credential comes by it. */
+  readonly oauth2?: OAuthFlows;
+  /** The scopes that this input needs, of OAuth 2 or OpenID Connect. */
+  readonly scopes?: readonly string[];
+}
+
+/** One flow of OAuth 2 (RFC 6749): its URLs, and each scope with what it allows. */
+export interface OAuthFlow {
+  readonly authorizationUrl?: string;
+  readonly tokenUrl?: string;
+  readonly refreshUrl?: string;
+  readonly scopes: { readonly [scope: string]: string };
+}
+
+/** The flows of OAuth 2, by their names in OpenAPI. */
+export interface OAuthFlows {
+  readonly authorizationCode?: OAuthFlow;
+  readonly clientCredentials?: OAuthFlow;
+  readonly password?: OAuthFlow;
+  readonly implicit?: OAuthFlow;
 }
 
 /**
  * Marks an input as a credential, for the API document, which lists the scheme in place of what the input reads. An input
- * that reads `authorization` is an HTTP scheme of that name (`"bearer"`). Any other is an API key.
+ * that reads `authorization` is an HTTP scheme of that name (`"bearer"`). Any other is an API key. The options may say instead
+ * that it comes by OAuth 2 or OpenID Connect.
  *
  * @example
  * ```ts

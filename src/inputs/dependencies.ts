@@ -4,4 +4,4 @@ export { bind } from "./dep.ts";
 export { ofBody } from "./body-inputs.ts";
 export { ofRequest } from "./dep.ts";
 export { ofResource, resource } from "./dep.ts";
-export type { Dep, DepValue as ValueOf } from "./dep.ts";
+export type { CredentialOptions, Dep, DepValue as ValueOf, OAuthFlow, OAuthFlows } from "./dep.ts";

@@ -6,7 +6,7 @@ import type { CorsExtension } from "../security/cross-origin.ts";
 import { Components } from "./components.ts";
 import { describeApi } from "./info.ts";
 import type { ApiInfo, ApiServer, ExternalDocs, TagText } from "./info.ts";
-import { isRequired, parametersOf, readsOf, requestBodyOf, schemeOf, securityOf } from "./inputs.ts";
+import { credentialProblem, parametersOf, readsOf, requestBodyOf, schemeOf, securityOf } from "./inputs.ts";
 import type { Credential, Parameter, SecurityRequirement, SecurityScheme } from "./inputs.ts";
 import { answersOf, codesOf, eitherOf, refusalSchemas, refusalsOf, corsOf } from "./responses.ts";
 import type { Responses } from "./responses.ts";
@@ -314,9 +314,8 @@ function schemesOf(described: readonly DescribedRoute[], problems: string[]): { 
       const described = schemeOf(credential);
       const before = schemes.get(scheme) ?? described;
       schemes.set(scheme, before);
-      if (credential.optional === true && isRequired(credential)) {
-        problems.push(`${name} has the optional credential ${scheme}, which reads what must be sent`);
-      }
+      const problem = credentialProblem(credential);
+      if (problem !== undefined) problems.push(`${name} ${problem}`);
       if (!/^[A-Za-z0-9._-]+$/.test(scheme)) {
         problems.push(`${name} has the credential ${JSON.stringify(scheme)}, which is not a valid name in OpenAPI`);
       } else if (JSON.stringify(before) !== JSON.stringify(described)) {

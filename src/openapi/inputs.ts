@@ -1,5 +1,15 @@
 import type { AnyCodec } from "../codecs/codec.ts";
-import type { AnyDep, BodyNeed, DepNode, FileNeed, Inputs, TextNeed } from "../inputs/dep.ts";
+import type {
+  AnyDep,
+  BodyNeed,
+  CredentialOptions,
+  DepNode,
+  FileNeed,
+  Inputs,
+  OAuthFlow,
+  OAuthFlows,
+  TextNeed,
+} from "../inputs/dep.ts";
 import type { Need } from "../inputs/request.ts";
 import type { Code } from "../refusals.ts";
 import type { Route } from "../routing/route.ts";
@@ -9,7 +19,9 @@ import type { DocumentContext, Schema } from "./schema-rules.ts";
 
 /** A security scheme object of OpenAPI. */
 export type SecurityScheme = { readonly description?: string } & (
-  | { readonly type: "http"; readonly scheme: string }
+  | { readonly type: "http"; readonly scheme: string; readonly bearerFormat?: string }
+  | { readonly type: "oauth2"; readonly flows: OAuthFlows }
+  | { readonly type: "openIdConnect"; readonly openIdConnectUrl: string }
   | { readonly type: "apiKey"; readonly in: string; readonly name: string }
 );
 
@@ -17,10 +29,15 @@ export type SecurityScheme = { readonly description?: string } & (
 export type SecurityRequirement = { readonly [scheme: string]: readonly string[] };
 
 /** The scheme of a credential: `http` if it reads `Authorization`, otherwise an API key at its first input. */
-export function schemeOf({ scheme, doc, reads }: Credential): SecurityScheme {
+export function schemeOf({ scheme, options, reads }: Credential): SecurityScheme {
+  const { doc, bearerFormat, openIdConnect, oauth2 } = options;
   const description = doc === undefined ? {} : { description: doc };
+  if (oauth2 !== undefined) return { type: "oauth2", flows: oauth2, ...description };
+  if (openIdConnect !== undefined) {
+    return { type: "openIdConnect", openIdConnectUrl: openIdConnect, ...description };
+  }
   if (reads.some((read) => read.in === "header" && read.name.toLowerCase() === "authorization")) {
-    return { type: "http", scheme, ...description };
+    return { type: "http", scheme, ...(bearerFormat === undefined ? {} : { bearerFormat }), ...description };
   }
   const { in: place, name } = reads[0] ?? { in: "cookie", name: scheme };
   return { type: "apiKey", in: place, name, ...description };
@@ -32,13 +49,41 @@ export function securityOf(
   codes: readonly Code[],
 ): readonly SecurityRequirement[] | undefined {
   if (credentials.length === 0) return undefined;
-  const schemes = [...new Set(credentials.map(({ scheme }) => scheme))];
+  const scopes = new Map<string, readonly string[]>();
+  for (const { scheme, options } of credentials) {
+    scopes.set(scheme, [...new Set([...(scopes.get(scheme) ?? []), ...(options.scopes ?? [])])]);
+  }
   const refusesStrangers = codes.some(({ status }) => status === 401);
-  const isNeeded = (one: Credential): boolean => !(one.optional ?? !(refusesStrangers || isRequired(one)));
-  return [...schemes.map((scheme) => ({ [scheme]: [] })), ...(credentials.some(isNeeded) ? [] : [{}])];
+  const isNeeded = (one: Credential): boolean => !(one.options.optional ?? !(refusesStrangers || isRequired(one)));
+  return [
+    ...[...scopes].map(([scheme, needed]) => ({ [scheme]: needed })),
+    ...(credentials.some(isNeeded) ? [] : [{}]),
+  ];
 }
 
-export function isRequired({ reads }: Credential): boolean {
+/** What OpenAPI does not allow of a credential. */
+export function credentialProblem(credential: Credential): string | undefined {
+  const { scheme, options } = credential;
+  const { optional, bearerFormat, openIdConnect, oauth2, scopes = [] } = options;
+  if (optional === true && isRequired(credential)) {
+    return `has the optional credential ${scheme}, which reads what must be sent`;
+  }
+  if (bearerFormat !== undefined && scheme.toLowerCase() !== "bearer") {
+    return `has the credential ${scheme} with a bearerFormat, which only the scheme bearer has`;
+  }
+  if (oauth2 === undefined) {
+    if (openIdConnect !== undefined || scopes.length === 0) return undefined;
+    return `has the credential ${scheme} with scopes, which only OAuth 2 and OpenID Connect have`;
+  }
+  if (openIdConnect !== undefined) return `has the credential ${scheme} by OAuth 2 and by OpenID Connect: it is one`;
+  const flows: readonly OAuthFlow[] = Object.values(oauth2);
+  const unknown = scopes.find((scope) => !flows.some((flow) => Object.hasOwn(flow.scopes, scope)));
+  return unknown === undefined
+    ? undefined
+    : `has the credential ${scheme} with the scope ${unknown}, which no flow lists`;
+}
+
+function isRequired({ reads }: Credential): boolean {
   return reads.some(({ required }) => required === true);
 }
 
@@ -47,9 +92,7 @@ export type ReadNeed = TextNeed | Extract<Need, { readonly in: string }>;
 
 export interface Credential {
   readonly scheme: string;
-  readonly doc: string | undefined;
-  /** Undefined where the author does not say. */
-  readonly optional: boolean | undefined;
+  readonly options: CredentialOptions;
   readonly reads: readonly ReadNeed[];
 }
 
@@ -121,8 +164,8 @@ function isField(need: AnyNeed): need is TextNeed | FileNeed {
 
 function credentialOf(node: DepNode): readonly Credential[] {
   if (node.credential === undefined) return [];
-  const { scheme, doc, optional } = node.credential;
-  return [{ scheme, doc, optional, reads: nodesOf(node.from, false).flatMap(valuesOf) }];
+  const { scheme, ...options } = node.credential;
+  return [{ scheme, options, reads: nodesOf(node.from, false).flatMap(valuesOf) }];
 }
 
 /** A parameter object of OpenAPI. */
