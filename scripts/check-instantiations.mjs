@@ -11,7 +11,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const maxPlain = 450;
-const maxCalled = 140;
+const maxCalled = 115;
 const spread = 0.05;
 const counts = [100, 200, 400];
 

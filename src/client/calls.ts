@@ -49,7 +49,7 @@ export interface CallOptions {
 type CallArguments<Wire> = {} extends Wire ? [given?: Wire & CallOptions] : [given: Wire & CallOptions];
 
 // A route whose pattern is not a literal type has no member: it would match every name.
-type Name<R extends Route> = {} extends { [P in R["pattern"]]: 1 } ? never : `${R["method"]} ${R["pattern"]}`;
+type Name<R extends Route> = {} extends Record<R["pattern"], 1> ? never : `${R["method"]} ${R["pattern"]}`;
 type RouteCall<R extends Route> = (
   ...given: CallArguments<TypesOf<R>["wire"]>
 ) => Promise<Outcome<TypesOf<R>["sent"], TypesOf<R>["names"]>>;
