@@ -132,13 +132,16 @@ function changesSomething(method: string): boolean {
   return method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
 }
 
-/** One response for each status, with the meaning of each code. */
+/** Descriptions are CommonMark, where a line ends with two spaces. */
+const lineBreak = "  \n";
+
+/** One response for each status, with the meaning of each code on a line. */
 export function refusalsOf(all: readonly Code[]): Responses {
   const responses: Responses = {};
   const schema = { $ref: "#/components/schemas/Refusal" };
   for (const status of [...new Set(all.map(({ status }) => status))].toSorted((a, b) => a - b)) {
     const ofStatus = all.filter((code) => code.status === status);
-    const description = ofStatus.map(({ name, doc }) => `${name}: ${doc}`).join(" ");
+    const description = ofStatus.map(({ name, doc }) => `${name}: ${doc}`).join(lineBreak);
     responses[status] = withHeaders({ description, content: { "application/json": { schema } } }, headersOf(ofStatus));
   }
   return responses;
@@ -216,7 +219,7 @@ export function eitherOf(answers: Responses, refusals: Responses): Responses {
     const refusal = refusals[status];
     if (refusal === undefined) continue;
     const content = { ...answer.content, ...refusal.content };
-    const both = { description: `${answer.description} ${refusal.description}`, content };
+    const both = { description: `${answer.description}${lineBreak}${refusal.description}`, content };
     all[status] = withHeaders(both, { ...answer.headers, ...onlySome(refusal.headers) });
   }
   return all;

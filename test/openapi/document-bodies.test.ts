@@ -244,7 +244,8 @@ describe("answers: of the route's own", () => {
       },
       303: { description: "Signed in." },
       403: {
-        description: "The page again. cross_origin: A browser sent a request that changes something from another site.",
+        description:
+          "The page again.  \ncross_origin: A browser sent a request that changes something from another site.",
         content: { "text/html": { schema: { type: "string" } }, "application/json": { schema: refusalRef } },
       },
     });

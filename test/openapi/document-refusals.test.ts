@@ -59,7 +59,7 @@ describe("refusals: codes", () => {
     );
     expect(Object.keys(responses)).toEqual(["200", "400", "403", "413", "415", "500", "503"]);
     expect(responses["400"]?.description).toBe(
-      "invalid: Inputs are not what the route reads; each problem says where. " +
+      "invalid: Inputs are not what the route reads; each problem says where.  \n" +
         "unreadable: The body could not be read as sent: cut short, malformed, or too slow to arrive.",
     );
   });
@@ -80,7 +80,7 @@ describe("refusals: codes", () => {
     const dep = Dep.join({}, () => 1, { refuses: [late, full] });
     const own = get(Path.root, { inputs: { dep }, returns: Returns.text, refuses: [full] }, () => "");
     expect(operation(own).responses["503"]?.description).toBe(
-      "full: It is full. late: It is late. " +
+      "full: It is full.  \nlate: It is late.  \n" +
         "busy: Something the request needed did not come free in time; try again.",
     );
   });
@@ -92,7 +92,7 @@ describe("refusals: of the framework", () => {
     expect(Object.keys(paths)).toEqual(["/livez", "/readyz"]);
     const [, ready] = Health.routes([]);
     expect(operation(ready as Route).responses["503"]?.description).toBe(
-      "not_ready: Something the server needs to serve did not answer. " +
+      "not_ready: Something the server needs to serve did not answer.  \n" +
         "busy: Something the request needed did not come free in time; try again.",
     );
   });
