@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import type { ServeOptions } from "../../../src/server/options.ts";
 import { endsWithTest } from "../ends.ts";
 import { RawClient } from "../raw-client.ts";
+import { refusesAt } from "./server.ts";
 import type { Start } from "./server.ts";
 
 const taken: Listening[] = [];
@@ -15,6 +16,14 @@ endsWithTest(async () => {
   await Promise.all(taken.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
+
+/** A port that another program has on an address. */
+async function takenAt(address: string): Promise<number> {
+  const server = createServer();
+  taken.push(server);
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
+  return (server.address() as AddressInfo).port;
+}
 
 /** A path for a socket. */
 function socketPath(): string {
@@ -61,12 +70,17 @@ export function describeListening(start: Start): void {
         ["127.0.0.1", ["127.0.0.1", "localhost"]],
         ["::1", ["localhost"]],
       ] as const) {
-        const server = createServer();
-        taken.push(server);
-        await new Promise<void>((resolve) => server.listen(0, inUse, resolve));
-        const { port } = server.address() as AddressInfo;
+        const port = await takenAt(inUse);
         for (const host of hosts) await refused({ host, port }, /is taken: stop the program that has it/);
       }
+    });
+
+    it("the second of two addresses is in use: the first is free again while the program goes on", async () => {
+      const server = await start();
+      const port = await takenAt("::1");
+      const answered = await server.asks("POST /listen", JSON.stringify({ host: "localhost", port }));
+      expect(answered).toMatch(/is taken: stop the program that has it/);
+      await refusesAt(port);
     });
 
     it("an option is out of its range", async () => {

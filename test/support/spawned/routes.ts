@@ -4,6 +4,7 @@ import { feedRoutes } from "./feed-routes.ts";
 import {
   Answer,
   Codec,
+  Dep,
   Health,
   Path,
   Query,
@@ -79,6 +80,12 @@ async function* heavy(): AsyncGenerator<Uint8Array> {
   await new Promise((resolve) => setTimeout(resolve, 300));
 }
 
+// The same, and then nothing until it is let go.
+async function* heavyThenQuiet(): AsyncGenerator<Uint8Array> {
+  yield new Uint8Array(20_000_000);
+  await opened;
+}
+
 async function* listed(...texts: readonly (string | Error)[]): AsyncGenerator<Uint8Array> {
   for (const one of texts) {
     if (one instanceof Error) throw one;
@@ -89,6 +96,14 @@ async function* listed(...texts: readonly (string | Error)[]): AsyncGenerator<Ui
 const value = Query.required("value", Codec.string);
 const inText = { returns: Returns.text };
 const inResponse = { returns: Returns.response };
+
+const lateness = Dep.ofRequest(async () => {
+  tell("late-gone: asked");
+  // Nothing else keeps a stopped server's process.
+  const keeps = setInterval(() => {}, 1000);
+  await opened;
+  clearInterval(keeps);
+});
 
 /** How many handlers speak on a socket. */
 let speaking = 0;
@@ -225,6 +240,7 @@ const routes: readonly Route[] = [
     return Answer.stream(parts("endless", endless));
   }),
   get(Path.of("heavy"), inResponse, () => Answer.stream(parts("heavy", heavy))),
+  get(Path.of("heavy", "quiet"), inResponse, () => Answer.stream(parts("heavy, quiet", heavyThenQuiet))),
   get(Path.of("exact"), watched, ({ clientGone }) => {
     watch("exact", clientGone);
     return Answer.stream(
@@ -272,6 +288,15 @@ const routes: readonly Route[] = [
     Answer.stream(listed("x"), { headers: [["x-value", value]], contentType: value }),
   ),
   route("OPTIONS", Path.of("*"), inText, () => "a path"),
+  // Asks for `clientGone` only once it is let go.
+  get(
+    Path.of("late-gone"),
+    { inputs: { gone: Dep.bind(lateness, () => clientGone) }, returns: Returns.text },
+    ({ gone }) => {
+      tell(`late-gone: ${gone.aborted ? "gone" : "there"}`);
+      return "late";
+    },
+  ),
   ...feedRoutes(tell, opened),
 ];
 
@@ -295,7 +320,15 @@ export async function main(serve: Serve, options: ServeOptions): Promise<void> {
     setTimeout(() => void stopAll(), 0);
     return "stopping";
   });
-  const server = await serve([...routes, stop, ...Health.routes([])], {
+  const listen = post(Path.of("listen"), { inputs: { body }, returns: Returns.text }, async ({ body }) => {
+    try {
+      running.push(await serve([], JSON.parse(new TextDecoder().decode(body)) as ServeOptions));
+      return "listening";
+    } catch (error) {
+      return String(error);
+    }
+  });
+  const server = await serve([...routes, stop, listen, ...Health.routes([])], {
     notFound,
     port: 0,
     host: "127.0.0.1",

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { expect } from "vitest";
 import type { ServeOptions } from "../../../src/server/options.ts";
 import { endsWithTest } from "../ends.ts";
 import { came } from "../eventually.ts";
@@ -138,3 +139,13 @@ export class SpawnedServer {
 
 /** Starts a server of one runtime. */
 export type Start = (options?: ServeOptions) => Promise<SpawnedServer>;
+
+/** Waits until nothing accepts a connection there: a server says that it stops a moment before it does. */
+export async function refusesAt(port: number): Promise<void> {
+  const connected = () =>
+    RawClient.to(port).then(
+      () => "connected",
+      ({ code }: NodeJS.ErrnoException) => code,
+    );
+  await expect.poll(connected, { timeout: 60_000 }).toBe("ECONNREFUSED");
+}

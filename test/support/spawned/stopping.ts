@@ -1,19 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { RawClient, header } from "../raw-client.ts";
-import type { SpawnedServer, Start } from "./server.ts";
+import { header } from "../raw-client.ts";
+import { refusesAt } from "./server.ts";
+import type { Start } from "./server.ts";
 
 /** Longer than any test runs: what ends before it did not wait for it. */
 const drainMs = 600_000;
-
-/** It says that it stops a moment before it does. */
-const refuses = (server: SpawnedServer) => {
-  const connected = () =>
-    RawClient.to(server.port).then(
-      () => "connected",
-      ({ code }: NodeJS.ErrnoException) => code,
-    );
-  return expect.poll(connected, { timeout: 60_000 }).toBe("ECONNREFUSED");
-};
 
 /** How every listener stops. */
 export function describeStopping(start: Start): void {
@@ -28,7 +19,7 @@ export function describeStopping(start: Start): void {
       await server.asks("POST /stop");
       await server.tells("ready while it stops: 503");
       await server.logs("stopping, with 1 requests in flight");
-      await refuses(server);
+      await refusesAt(server.port);
       // Idle, so it is ended.
       await other.closed();
       expect(server.logged).not.toContain("stopped");
@@ -72,7 +63,7 @@ export function describeStopping(start: Start): void {
       await client.sees("before");
       server.child.kill("SIGTERM");
       await server.logs("stopping, with 0 requests in flight");
-      await refuses(server);
+      await refusesAt(server.port);
       await server.open();
       expect((await client.answer()).body).toBe("before after");
       expect(await server.ended).toBe(0);
@@ -135,6 +126,18 @@ export function describeStopping(start: Start): void {
       // Some runtimes leave it to the clients to go.
       for (const client of [never, again, quiet]) client.leave();
       expect(await server.ended).toBe(0);
+    });
+
+    it("tells a handler that asks for it only then that the client of a request it cut is gone", async () => {
+      const server = await start({ drainMs: 50 });
+      (await server.client()).ask("GET /late-gone");
+      await server.tells("late-gone: asked");
+      await server.asks("POST /stop");
+      await server.tells("stopped: 1");
+      await server.open();
+      await expect
+        .poll(() => server.told.filter((told) => /^late-gone: (?:gone|there)$/.test(told)))
+        .toEqual(["late-gone: gone"]);
     });
 
     it("cuts a body that does not come whole in time", async () => {
