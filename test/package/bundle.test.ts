@@ -44,21 +44,22 @@ export const { fetch } = App.make([hello, ...Openapi.docs([hello], { script: () 
 // nothing of a request is kept by work it leaves behind 130, that whoever cancels an answer has gone, 50, that what is made of
 // a body is heard of without a promise, 150; that whatever an application answers by mistake is a 500, and each parameter of a
 // path checked, 2,000, that queries and forms are read in one pass, and a client known by its network, 1,500, and that lists of problems end, 150,
-// and the net under what a runtime calls, 60.
+// and the net under what a runtime calls, 60. A line for a terminal is 400, and onError 150. What the document says of the API
+// as a whole and of credentials is 700 of the last two.
 const ceilings = [
-  { name: "hello world", program: hello, bundler: "rolldown", bundle: withRolldown, most: 25_800 },
-  { name: "hello world", program: hello, bundler: "esbuild", bundle: withEsbuild, most: 41_500 },
+  { name: "hello world", program: hello, bundler: "rolldown", bundle: withRolldown, most: 26_500 },
+  { name: "hello world", program: hello, bundler: "esbuild", bundle: withEsbuild, most: 42_200 },
   { name: "a path", program: path, bundler: "rolldown", bundle: withRolldown, most: 150 },
   { name: "a path", program: path, bundler: "esbuild", bundle: withEsbuild, most: 1_350 },
-  { name: "a JSON route", program: order, bundler: "rolldown", bundle: withRolldown, most: 39_600 },
-  { name: "a JSON route", program: order, bundler: "esbuild", bundle: withEsbuild, most: 45_100 },
+  { name: "a JSON route", program: order, bundler: "rolldown", bundle: withRolldown, most: 40_300 },
+  { name: "a JSON route", program: order, bundler: "esbuild", bundle: withEsbuild, most: 45_850 },
 ];
 
 describe("bytes of a bundle", () => {
   // The page's script is a million; what reads it from a file is not followed.
   it.each([
-    { bundler: "rolldown", bundle: withRolldown, most: 49_400 },
-    { bundler: "esbuild", bundle: withEsbuild, most: 55_400 },
+    { bundler: "rolldown", bundle: withRolldown, most: 50_950 },
+    { bundler: "esbuild", bundle: withEsbuild, most: 56_850 },
   ])("an app that serves its API document by $bundler is at most $most", async ({ bundler, bundle, most }) => {
     const code = await bundle(documented);
     const bytes = gzipSync(code).length;
@@ -155,8 +156,8 @@ describe("bytes of a typed client", () => {
     { entry: "usher-http/client", imported: "* as Client", bundler: "esbuild in chunks", most: 995 },
     { entry: "usher-http/client", imported: "* as Client", bundler: "esbuild", most: 2_700 },
     { entry: "usher-http", imported: "{ Client }", bundler: "rolldown", most: 960 },
-    { entry: "usher-http", imported: "{ Client }", bundler: "esbuild in chunks", most: 6_250 },
-    { entry: "usher-http", imported: "{ Client }", bundler: "esbuild", most: 7_750 },
+    { entry: "usher-http", imported: "{ Client }", bundler: "esbuild in chunks", most: 6_550 },
+    { entry: "usher-http", imported: "{ Client }", bundler: "esbuild", most: 8_000 },
   ] as const)("of $entry by $bundler are at most $most", async ({ entry, imported, bundler, most }) => {
     const program = `import ${imported} from "${entry}"; export const api = Client.of({ baseUrl: "" });`;
     const bytes = gzipSync(await bundlers[bundler](program)).length;
