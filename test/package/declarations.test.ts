@@ -1,17 +1,21 @@
 /** Projects that emit declarations from inferred types: a library that exports one of everything, and a project that references it. */
 import { execFile } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pack, root } from "./packed.ts";
 import type { Packed } from "./packed.ts";
 
 const run = promisify(execFile);
+// npm puts a package of a workspace beside it, or into the root's `node_modules`.
+const fromRoot = createRequire(join(root, "package.json"));
+const fromConsumer = createRequire(join(root, "test/package/consumer/package.json"));
 const compilers = [
-  { compiler: "TypeScript 5.9", path: "test/package/consumer/node_modules/typescript" },
-  { compiler: "TypeScript 6", path: "test/package/consumer/node_modules/typescript-6" },
-  { compiler: "TypeScript 7", path: "node_modules/typescript" },
+  { compiler: "TypeScript 5.9", folder: dirname(fromConsumer.resolve("typescript/package.json")) },
+  { compiler: "TypeScript 6", folder: dirname(fromConsumer.resolve("typescript-6/package.json")) },
+  { compiler: "TypeScript 7", folder: dirname(fromRoot.resolve("typescript/package.json")) },
 ];
 
 describe("a library with declarations and a project that references it", { timeout: 300_000 }, () => {
@@ -23,9 +27,9 @@ describe("a library with declarations and a project that references it", { timeo
   }, 60_000);
   afterAll(() => packed.remove());
 
-  it.each(compilers)("compile with $compiler, every type by a public name", async ({ path }) => {
+  it.each(compilers)("compile with $compiler, every type by a public name", async ({ folder }) => {
     rmSync(join(packed.folder, "out"), { recursive: true, force: true });
-    const tsc = run(process.execPath, [join(root, path, "bin/tsc"), "-b", join(packed.folder, "caller")]);
+    const tsc = run(process.execPath, [join(folder, "bin/tsc"), "-b", join(packed.folder, "caller")]);
     const { stdout } = await tsc.catch((error: { stdout: string }) => error);
     expect(stdout).toBe("");
     const named = readFileSync(join(packed.folder, "out/library/again.d.ts"), "utf8");
