@@ -1,6 +1,6 @@
 /** Streams of answers that middleware keeps: they are sent whole, and only what another body takes the place of is let go. */
 import { describe, expect, it } from "vitest";
-import { Answer, Path, Returns, Test, get } from "usher-http";
+import { Answer, Path, Returns, Test, get, setCookie } from "usher-http";
 import type { Middleware } from "usher-http";
 import "../support/logs.ts";
 
@@ -44,6 +44,17 @@ describe("a stream behind middleware", () => {
     const { body } = await Test.call(Test.app([one.route], { middleware: [instead] }), "GET", "/");
     expect([body, one.told, other.told]).toEqual(["another", { isCancelled: true }, { isCancelled: false }]);
   });
+});
+
+it("a stream is let go where a cookie beside it cannot be sealed, which is a 500", async () => {
+  const { stream, told } = streaming(["one"]);
+  const cookie = { name: "c", value: "", seal: () => Promise.reject(new Error("no key")) };
+  const route = get(Path.root, { inputs: { setCookie }, returns: Returns.response }, ({ setCookie }) => {
+    setCookie(cookie);
+    return Answer.stream(stream());
+  });
+  expect((await Test.call(Test.app([route]), "GET", "/")).status).toBe(500);
+  expect(told).toEqual({ isCancelled: true });
 });
 
 describe("a stream of an answer that has no body", () => {

@@ -310,6 +310,27 @@ describe("middleware: streams", () => {
     expect(cancelled).toBe(true);
     expect(messages("info")).toEqual(["GET / 503"]);
   });
+
+  it("MW that does not wait any longer answers, and what the handler sets late changes nothing, which is told", async () => {
+    let open: () => void = () => {};
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const slow = get(Path.root, { inputs: { addHeader }, returns: Returns.text }, async ({ addHeader }) => {
+      await opened;
+      addHeader("x-late", "1");
+      return "late";
+    });
+    let late: Promise<unknown> | undefined;
+    const impatient: Middleware = (_request, next) => {
+      late = next();
+      return Answer.make("", { status: 503 });
+    };
+    expect((await Test.call(Test.app([slow], { middleware: [impatient] }), "GET", "/")).status).toBe(503);
+    open();
+    expect(await late).toMatchObject({ body: "late", headers: [] });
+    expect(messages("warn")).toEqual(["/ set a cookie or a header after its answer had gone, which changed nothing"]);
+  });
 });
 
 describe("middleware: sockets and fetch", () => {
@@ -322,6 +343,16 @@ describe("middleware: sockets and fetch", () => {
       headers: { "content-type": "application/json" },
     });
     expect(await (await fetch(request)).text()).toBe("hi");
+  });
+
+  it("MW may leave out the type of a text, and app.fetch gives it none", async () => {
+    const untyped: Middleware = async (_request, next) => {
+      const { contentType: _type, ...answered } = await next();
+      return answered;
+    };
+    const { fetch } = App.make([limited], { middleware: [untyped] });
+    const response = await fetch(new Request("http://h/limited"));
+    expect([response.headers.get("content-type"), await response.text()]).toEqual([null, "limited"]);
   });
 
   it("MW stands around sockets and event streams, which then go on by themselves", async () => {
