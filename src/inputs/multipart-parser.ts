@@ -106,7 +106,7 @@ class HeadBytes {
     return this.#ending === 4 ? "whole" : "unfinished";
   }
 
-  /** Drops the previous head. */
+  /** Drops the head, before the next one. */
   clear(): void {
     this.#length = 0;
     this.#ending = 2;
@@ -270,7 +270,6 @@ export class MultipartReader {
     }
     this.#at += 1;
     this.#state = after;
-    if (after === "head") this.#head.clear();
     return after === "over" ? this.#finish() : undefined;
   }
 
@@ -280,6 +279,7 @@ export class MultipartReader {
     if (this.#head.found === "too_large") return this.#fail("head_too_large", "the head of a part is too long");
     const read = readPartHead(this.#head.lines);
     if (!read.ok) return this.#fail("malformed", read.error);
+    this.#head.clear();
     this.#state = "content";
     this.#inPart = true;
     this.#matched = lineEnd;

@@ -132,7 +132,11 @@ describe("multipart: parts", () => {
 });
 
 describe("multipart: its end", () => {
-  it("ends a part once the one behind it was asked for", async () => {
+  it.each([
+    ["was asked for", `${part("b", "two")}--b--`],
+    ["cannot be read", "--bad"],
+    ["is none", "--b--"],
+  ])("ends a part once the one behind it %s", async (_what, behind) => {
     const route = post(
       Path.of("uploads"),
       { inputs: { upload: multipart({ max: 400 }) }, returns: Returns.text },
@@ -143,7 +147,7 @@ describe("multipart: its end", () => {
         return JSON.stringify(late);
       },
     );
-    expect(await send(route, `${part("a", "one")}${part("b", "two")}--b--`)).toEqual([200, '{"ok":true}']);
+    expect(await send(route, part("a", "one") + behind)).toEqual([200, '{"ok":true}']);
   });
 
   it("is at its end once the request is answered", async () => {
