@@ -7,8 +7,8 @@ export function freshSessionId(): string {
 }
 
 /** Whether a text can be an id. The store is not asked for any other text. */
-export function isSessionId(text: string): boolean {
-  return /^[A-Za-z0-9_-]{22}$/.test(text);
+export function isSessionId(text: string | undefined): text is string {
+  return text !== undefined && /^[A-Za-z0-9_-]{22}$/.test(text);
 }
 
 /** The key of a session in a store: the SHA-256 of its id, in lower-case hexadecimal digits. */

@@ -152,7 +152,7 @@ class KeptSessions<A> implements Sessions<A> {
     const digest = await digestOf(id);
     const entry = this.#entry(this.#written(data), now, now);
     // The new cookie replaces the old one, so no request could close the old session later.
-    if (before !== undefined && isSessionId(before)) await store.delete(await digestOf(before));
+    if (isSessionId(before)) await store.delete(await digestOf(before));
     await store.save(digest, entry, "started");
     setCookie(make(this.cookie, id, { maxAgeMs: this.#absoluteMs }));
     return new KeptSession(this, store, digest, entry, data, now);
@@ -180,7 +180,7 @@ class KeptSessions<A> implements Sessions<A> {
   }
 
   async #findIn(store: SessionStore, id: string | undefined, now: Date): Promise<Session<A> | undefined> {
-    if (id === undefined || !isSessionId(id)) return undefined;
+    if (!isSessionId(id)) return undefined;
     const digest = await digestOf(id);
     const entry = await store.find(digest);
     if (entry === undefined) return undefined;
