@@ -48,9 +48,14 @@ describe("a stream behind middleware", () => {
 
 it("a stream is let go where a cookie beside it cannot be sealed, which is a 500", async () => {
   const { stream, told } = streaming(["one"]);
-  const cookie = { name: "c", value: "", seal: () => Promise.reject(new Error("no key")) };
+  const sealing = {
+    path: "/",
+    httpOnly: true,
+    sameSite: "lax",
+    seal: () => Promise.reject(new Error("no key")),
+  } as const;
   const route = get(Path.root, { inputs: { setCookie }, returns: Returns.response }, ({ setCookie }) => {
-    setCookie(cookie);
+    setCookie({ name: "c", value: "", ...sealing });
     return Answer.stream(stream());
   });
   expect((await Test.call(Test.app([route]), "GET", "/")).status).toBe(500);
