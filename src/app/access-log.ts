@@ -119,9 +119,9 @@ function isQuiet({ exchange }: RequestState): boolean {
 
 /** Writes the access line, at its route's level. */
 export function logAccess(request: RequestState, answer: Answer, size: number): void {
-  if (!isAnyOn() || isQuiet(request)) return;
+  if (!isAnyOn()) return;
   const level = request.route?.accessLevel ?? "info";
-  if (isOn(level, source)) write(new AccessEntry(level, request, answer, size));
+  if (isOn(level, source) && !isQuiet(request)) write(new AccessEntry(level, request, answer, size));
 }
 
 /** Writes a refusal's detail, which only the log gets. */

@@ -9,6 +9,8 @@ export const notShared: readonly string[] = [
   // They change what all share: methods of classes, what is global.
   "test/**/last-net.test.ts",
   "test/app/broken-surroundings.test.ts",
+  // It reads the default destination of lines, which a listener replaces.
+  "test/testing/quiet.test.ts",
   // They count the sockets or bytes of the process (`memory.ts`).
   "test/events/bounds-again.test.ts",
   "test/security/{rate,session}-model.test.ts",
