@@ -47,3 +47,34 @@ it("is filled, emptied, and filled again with as many", () => {
   expect(kept[0]).toBeLessThan(16_777_216 / 10_000 + 20);
   expect(new Set(kept).size).toBe(1);
 });
+
+it("has nothing wait for a reader that is gone, and as many for another one", () => {
+  const encoder = new TextEncoder();
+  let reader: "reads" | "is full" | "is gone" = "reads";
+  let taken = 0;
+  const sink = batch({
+    format: "json",
+    room: (bytes) => new Uint8Array(bytes),
+    encode: (text, into, at) => encoder.encodeInto(text, into.subarray(at)).written,
+    write: (bytes) => {
+      if (reader === "is gone") throw new Error("EPIPE");
+      if (reader === "is full") return 0;
+      for (const byte of bytes) if (byte === 0x0a) taken++;
+      return bytes.byteLength;
+    },
+    pause: () => {},
+  });
+  for (let round = 0; round < 3; round++) {
+    reader = "is full";
+    // 10 MB: two rounds of them would be too many.
+    for (let i = 0; i < 1000; i++) sink.write("x".repeat(9999));
+    vi.advanceTimersByTime(100);
+    reader = "is gone";
+    vi.advanceTimersByTime(100);
+    expect(vi.getTimerCount()).toBe(0);
+  }
+  reader = "reads";
+  sink.write("again");
+  vi.advanceTimersByTime(100);
+  expect([taken, messages("warn")]).toEqual([1, []]);
+});
