@@ -1,7 +1,7 @@
 /** A processor changes a span with OpenTelemetry's own methods while it lasts, and in nothing once it has ended. */
 import type { Span as ApiSpan } from "@opentelemetry/api";
 import type { ReadableSpan, SpanProcessor } from "@opentelemetry/sdk-trace-base";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { Path, Returns, Test, Trace, get } from "usher-http";
 import "../support/logs.ts";
 import { kept, named } from "./kept-spans.ts";
@@ -109,4 +109,32 @@ it("what a span's work throws may raise when it is looked at", async () => {
   );
   expect((await Test.call(Test.app([route], { trace }), "GET", "/")).body).toBe("true");
   expect(named(spans(), "evil").attributes["exception.type"]).toBe("object");
+});
+
+describe("a flush", () => {
+  afterEach(() => vi.useRealTimers());
+
+  it.each([
+    ["ends", () => Promise.resolve()],
+    ["fails", () => Promise.reject(new Error("down"))],
+  ])("of a processor that %s leaves no timer, which would keep a process running", async (_how, forceFlush) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const processor: SpanProcessor = { onStart: () => {}, onEnd: () => {}, forceFlush, shutdown: async () => {} };
+    await Trace.exporter({ processor }).flush();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("waits half a minute for a processor that does not end, and no longer", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const forceFlush = () => new Promise<void>(() => {});
+    const processor: SpanProcessor = { onStart: () => {}, onEnd: () => {}, forceFlush, shutdown: async () => {} };
+    let isOver = false;
+    const flushed = Trace.exporter({ processor })
+      .flush()
+      .then(() => (isOver = true));
+    await vi.advanceTimersByTimeAsync(29_999);
+    expect(isOver).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await flushed).toBe(true);
+  });
 });
