@@ -1,18 +1,20 @@
 import type { Answer } from "../answers/answer.ts";
+import { isThenable } from "../async.ts";
 import type { StreamEnd, StreamRequest } from "../events/stream.ts";
 import { knownMethods } from "../http/target.ts";
 import { within } from "../logging/context.ts";
+import { logRaised } from "../logging/raised.ts";
 import { escaped, jsonContext, timestamp } from "../logging/entry.ts";
 import type { Level, LogContext, LogEntry, LogFields, OpenSpan } from "../logging/entry.ts";
 import { isAnyOn, isAskedFor, isOn, log, write } from "../logging/writer.ts";
+import { isTellable } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
 import type { SocketRequest } from "../sockets/open-socket.ts";
 import { figures, measure } from "../telemetry/measure.ts";
 import { registeredTracer } from "../telemetry/span.ts";
-import type { AccessTexts } from "./compile.ts";
+import type { AccessTexts, FailedRequest } from "./compile.ts";
 import { failureOf, levelOf, raisedOf } from "./failures.ts";
 import type { RaisedFailure } from "./failures.ts";
-import { reportError } from "./on-error.ts";
 import type { Inside, RequestState } from "./request.ts";
 
 /** A request's access line (contract 2.12). Each request has one, so its JSON is concatenated by hand. */
@@ -139,7 +141,7 @@ export function logReplaced(request: RequestState, { refused }: Inside, answer: 
 }
 
 /**
- * Writes an exception: its kind and its stack. Its text is written only where it cannot hold a value: for a refusal, and for
+ * Writes an exception, and gives it to `onError`: its kind and its stack. Its text is written only where it cannot hold a value: for a refusal, and for
  * an answer that cannot be written.
  */
 export function logRaise(request: RequestState, refusal: Refusal, thrown: unknown): void {
@@ -151,6 +153,7 @@ export function logRaise(request: RequestState, refusal: Refusal, thrown: unknow
     "error.kind": raised.kind,
     "error.stack": raised.stack,
   });
+  reportError(request, thrown, "answer");
 }
 
 /** Writes an exception of a tracer or a meter, which does not change the answer. */
@@ -162,6 +165,32 @@ export function logFault(request: RequestState, what: string, thrown: unknown): 
     "error.stack": raised?.stack,
   });
   reportError(request, thrown, "answer");
+}
+
+/** Gives an error to the application's `onError`, if it has one. A refusal is an answer and no error. Never throws. */
+function reportError(request: RequestState, thrown: unknown, during: FailedRequest["during"]): void {
+  const { onError } = request.app;
+  if (onError === undefined || isTellable(thrown)) return;
+  try {
+    const failed = failedRequest(request, during);
+    const reporting = within(request, () => onError(thrown, failed));
+    if (!isThenable(reporting)) return;
+    const done = Promise.resolve(reporting).then(undefined, (raised: unknown) => logOwn(request, raised));
+    request.exchange.keepAlive?.(done);
+  } catch (raised) {
+    logOwn(request, raised);
+  }
+}
+
+function failedRequest(
+  { id, method, path, match, context }: RequestState,
+  during: FailedRequest["during"],
+): FailedRequest {
+  return { id, method, path, route: match?.route.route, traceId: context.traceId, spanId: context.spanId, during };
+}
+
+function logOwn({ context }: RequestState, raised: unknown): void {
+  logRaised("onError raised", raised, context);
 }
 
 /** Writes that the application answered what it had not declared, which is a bug. */

@@ -41,14 +41,14 @@ export interface FailedRequest {
   readonly route: Route | undefined;
   /** 32 hexadecimal digits, the same as in the request's log lines. */
   readonly traceId: string;
-  /** 16 hexadecimal digits, likewise. */
+  /** 16 hexadecimal digits, the same as in the request's log lines. */
   readonly spanId: string;
   /** What failed: the answer (its inputs, its handler, middleware), or what runs after it. */
   readonly during: "answer" | "stream" | "socket" | "takeover";
 }
 
 /**
- * Gets each error that a log line tells with `error.kind`, with its message, for an error tracker such as Sentry. It runs
+ * Gets each error whose log line has `error.kind`, for an error tracker such as Sentry; the error has its message. It runs
  * in the context of the request. What it returns is not awaited by the request, and what it throws becomes a log line.
  */
 export type OnError = (error: unknown, request: FailedRequest) => unknown;

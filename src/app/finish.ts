@@ -25,7 +25,6 @@ import {
 } from "./access-log.ts";
 import type { OpenedSocket, WireResponse } from "./exchange.ts";
 import { internalRefusal, refusalOf } from "./failures.ts";
-import { reportError } from "./on-error.ts";
 import type { RequestState } from "./request.ts";
 
 /*
@@ -123,7 +122,6 @@ async function sealedValue(seal: NonNullable<SetCookie["seal"]>, now: Date): Pro
 export function failureAnswer(request: RequestState, thrown: unknown): Answer {
   const refusal = refusalOf(thrown);
   logRaise(request, refusal, thrown);
-  reportError(request, thrown, "answer");
   try {
     // The line of the exception has the detail already.
     const answered = refusal.detail === undefined || refusal === thrown ? refusal : withoutDetail(refusal);
@@ -138,7 +136,6 @@ export function failureAnswer(request: RequestState, thrown: unknown): Answer {
 function internalAnswer(request: RequestState, thrown: unknown): Answer {
   const internal = internalRefusal(undefined);
   logRaise(request, internal, thrown);
-  reportError(request, thrown, "answer");
   return refusalAnswer(internal);
 }
 

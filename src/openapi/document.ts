@@ -1,11 +1,12 @@
 import { encodeSegment } from "../http/target.ts";
 import type { Code } from "../refusals.ts";
 import { deprecated, externalDocs, hidden, operationId } from "../routing/meta.ts";
+import type { ExternalDocs } from "../routing/meta.ts";
 import type { Route } from "../routing/route.ts";
 import type { CorsExtension } from "../security/cross-origin.ts";
 import { Components } from "./components.ts";
 import { describeApi } from "./info.ts";
-import type { ApiInfo, ApiServer, ExternalDocs, TagText } from "./info.ts";
+import type { ApiInfo, ApiServer, TagText } from "./info.ts";
 import { credentialProblem, parametersOf, readsOf, requestBodyOf, schemeOf, securityOf } from "./inputs.ts";
 import type { Credential, Parameter, SecurityRequirement, SecurityScheme } from "./inputs.ts";
 import { answersOf, codesOf, eitherOf, refusalSchemas, refusalsOf, corsOf } from "./responses.ts";

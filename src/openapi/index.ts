@@ -3,4 +3,5 @@ export { docs } from "./docs.ts";
 export type { DocsOptions } from "./docs.ts";
 export { document, report } from "./document.ts";
 export type { Document, DocumentOptions } from "./document.ts";
-export type { ApiInfo, ApiServer, Contact, ExternalDocs, License, TagText } from "./info.ts";
+export type { ApiInfo, ApiServer, Contact, License, TagText } from "./info.ts";
+export type { ExternalDocs } from "../routing/meta.ts";

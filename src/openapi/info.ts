@@ -1,8 +1,4 @@
-/** A page that says more (OpenAPI's External Documentation Object). */
-export interface ExternalDocs {
-  readonly url: string;
-  readonly description?: string;
-}
+import type { ExternalDocs } from "../routing/meta.ts";
 
 /** Who answers questions about the API. */
 export interface Contact {

@@ -32,8 +32,14 @@ export const operationId: MetaKey<string> = key("operationId");
 /** Whether callers should leave the route. */
 export const deprecated: MetaKey<boolean> = key("deprecated");
 
+/** A page that says more (OpenAPI's External Documentation Object). */
+export interface ExternalDocs {
+  readonly url: string;
+  readonly description?: string;
+}
+
 /** A page that says more of the route, for the API document. */
-export const externalDocs: MetaKey<{ readonly url: string; readonly description?: string }> = key("externalDocs");
+export const externalDocs: MetaKey<ExternalDocs> = key("externalDocs");
 
 /**
  * Makes the same routes, each with the value added to its metadata.

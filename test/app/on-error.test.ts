@@ -1,4 +1,4 @@
-/** What an application is told of its own errors, and that telling it breaks nothing. */
+/** `onError` gets the errors of an application, and cannot break a request. */
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { Answer, App, Dep, Event, Log, Path, Refusal, Returns, Socket, Test, get, refuse } from "usher-http";
@@ -22,7 +22,7 @@ interface Told {
   readonly request: FailedRequest;
 }
 
-/** Keeps what it is told. */
+/** An `onError` that keeps its arguments. */
 function keeping(): { readonly told: Told[]; readonly onError: OnError } {
   const told: Told[] = [];
   return { told, onError: (error, request) => void told.push({ error, request }) };

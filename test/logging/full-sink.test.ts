@@ -7,13 +7,10 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 it("is filled, emptied, and filled again with as many", () => {
-  const encoder = new TextEncoder();
   let isOpen = true;
   let taken = 0;
   const sink = batch({
     format: "json",
-    room: (bytes) => new Uint8Array(bytes),
-    encode: (text, into, at) => encoder.encodeInto(text, into.subarray(at)).written,
     write: (bytes) => {
       if (!isOpen) return 0;
       for (const byte of bytes) if (byte === 0x0a) taken++;
@@ -49,13 +46,10 @@ it("is filled, emptied, and filled again with as many", () => {
 });
 
 it("has nothing wait for a reader that is gone, and as many for another one", () => {
-  const encoder = new TextEncoder();
   let reader: "reads" | "is full" | "is gone" = "reads";
   let taken = 0;
   const sink = batch({
     format: "json",
-    room: (bytes) => new Uint8Array(bytes),
-    encode: (text, into, at) => encoder.encodeInto(text, into.subarray(at)).written,
     write: (bytes) => {
       if (reader === "is gone") throw new Error("EPIPE");
       if (reader === "is full") return 0;

@@ -1,6 +1,6 @@
 /**
  * What a client sends behind the last answer of its connection: dropped up to 64 KiB, for a second at most, and then the
- * connection is closed whoever still sends (RFC 9112 §9.6). The clock is held: what closes is the count of the bytes.
+ * connection is closed even while the client sends (RFC 9112 §9.6). The clock is held, so that only the count of bytes closes it.
  */
 import { once } from "node:events";
 import type { Server } from "node:http";

@@ -58,7 +58,7 @@ describe("a client that closes is answered by a close with its code", () => {
   const [protocolError, none] = [code(1002), code(5000)];
   it.each([
     ["by the runtime", flags, none],
-    // It accepts no code to close with that is none.
+    // `close()` throws for an invalid code.
     ["by the Worker, where the runtime leaves it to it", [...flags, "web_socket_manual_reply_to_close"], protocolError],
   ])("%s", async (_who, flags, toNone) => {
     const worker = await start(await bundle({ file: "program.ts" }), { flags, bindings: { WORD: "hello" } });

@@ -153,7 +153,7 @@ const sockets: readonly Route[] = [
 declare const Bun: { gc(force: boolean): number } | undefined;
 declare const gc: (() => void) | undefined;
 
-/** Bytes that are held once what nobody holds is collected. */
+/** The bytes in use after a garbage collection. */
 async function memory(): Promise<string> {
   for (let i = 0; i < 3; i++) {
     await new Promise((resolve) => setTimeout(resolve, 0));
