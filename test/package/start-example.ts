@@ -16,10 +16,17 @@ export interface RunningExample {
 }
 
 /** Starts `examples/<name>` on a free port, with data of its own, and waits until it listens. */
-export async function startExample(name: string, env: NodeJS.ProcessEnv = {}): Promise<RunningExample> {
-  const program = join(import.meta.dirname, `../../dist/examples/${name}/main.js`);
+export function startExample(name: string, env: NodeJS.ProcessEnv = {}): Promise<RunningExample> {
+  return startProgram([process.execPath, join(import.meta.dirname, `../../dist/examples/${name}/main.js`)], env);
+}
+
+/** Starts a program as `startExample` does: its command, and what it has in its environment beside this process's. */
+export async function startProgram(
+  [binary = "", ...args]: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<RunningExample> {
   const folder = mkdtempSync(join(tmpdir(), "usher-example-"));
-  const child = spawn(process.execPath, [program], {
+  const child = spawn(binary, args, {
     env: { ...process.env, PORT: "0", DATA_DIR: folder, ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });
@@ -32,7 +39,7 @@ export async function startExample(name: string, env: NodeJS.ProcessEnv = {}): P
       const listening = /listening on (http:\/\/[^\s"]+)/.exec(line);
       if (listening?.[1] !== undefined) resolve(listening[1]);
     });
-    child.once("exit", () => reject(new Error(`${name} ended before it listened:\n${lines.join("\n")}`)));
+    child.once("exit", () => reject(new Error(`${args.at(-1)} ended before it listened:\n${lines.join("\n")}`)));
     child.once("error", reject);
   });
   return {

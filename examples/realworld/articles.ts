@@ -1,0 +1,228 @@
+import { Codec, Dep, Path, Query, Refusal, Returns, Shape, del, get, json, param, post, put, refuse } from "usher-http";
+import type { Database, Pool } from "usher-http/postgres";
+import * as v from "valibot";
+import { caller, viewer } from "./accounts.ts";
+import { database, text, urlText } from "./database.ts";
+import * as statements from "./statements.ts";
+import { Profile } from "./users.ts";
+
+const line = v.pipe(text, v.minLength(1), v.maxLength(200));
+const tags = v.pipe(v.array(line), v.maxLength(50));
+
+const NewArticle = v.object({
+  article: v.object({ title: line, description: text, body: text, tagList: v.optional(tags, []) }),
+});
+const ArticleChange = v.object({
+  article: v.object({
+    title: v.optional(line),
+    description: v.optional(text),
+    body: v.optional(text),
+    tagList: v.optional(tags),
+  }),
+});
+const Article = Shape.named(
+  "Article",
+  v.object({
+    slug: v.string(),
+    title: v.string(),
+    description: v.string(),
+    body: v.string(),
+    tagList: v.array(v.string()),
+    createdAt: Shape.instant,
+    updatedAt: Shape.instant,
+    favorited: v.boolean(),
+    favoritesCount: v.number(),
+    author: Profile,
+  }),
+);
+const ArticleAnswer = v.object({ article: Article });
+const ArticlesAnswer = v.object({ articles: v.array(Article), articlesCount: v.number() });
+
+export const notYours = Refusal.code("not_yours", { status: 403, doc: "That is another user's to change." });
+
+const limit = Dep.join({ limit: Query.default("limit", Codec.int, 20) }, ({ limit }) =>
+  limit >= 1 && limit <= 100
+    ? limit
+    : Dep.problem({ at: "query.limit", code: "too_large", message: "This must be from 1 to 100." }),
+);
+const offset = Dep.join({ offset: Query.default("offset", Codec.int, 0) }, ({ offset }) =>
+  offset >= 0
+    ? BigInt(offset)
+    : Dep.problem({ at: "query.offset", code: "too_small", message: "This must be at least 0." }),
+);
+
+const articles = Path.of("api", "articles");
+export const slug = Path.param("slug", urlText);
+const article = Path.of("api", "articles", slug);
+const favorite = Path.of("api", "articles", slug, "favorite");
+
+const listArticles = get(
+  articles,
+  {
+    summary: "Articles, the newest first",
+    inputs: {
+      viewer,
+      tag: Query.optional("tag", urlText),
+      author: Query.optional("author", urlText),
+      favorited: Query.optional("favorited", urlText),
+      limit,
+      offset,
+      database,
+    },
+    returns: Returns.json(ArticlesAnswer),
+  },
+  async ({ viewer, tag, author, favorited, limit, offset, database }) => {
+    const [rows, { count }] = await Promise.all([
+      database.exec(statements.listArticles, viewer?.id, tag, author, favorited, limit, offset),
+      database.exec(statements.countArticles, tag, author, favorited),
+    ]);
+    return { articles: rows.map(withAuthor), articlesCount: count };
+  },
+);
+
+const feed = get(
+  Path.of("api", "articles", "feed"),
+  {
+    summary: "Articles of the authors whom the caller follows",
+    inputs: { caller, limit, offset, database },
+    returns: Returns.json(ArticlesAnswer),
+  },
+  async ({ caller, limit, offset, database }) => {
+    const [rows, { count }] = await Promise.all([
+      database.exec(statements.listFeed, caller.id, limit, offset),
+      database.exec(statements.countFeed, caller.id),
+    ]);
+    return { articles: rows.map(withAuthor), articlesCount: count };
+  },
+);
+
+const addArticle = post(
+  articles,
+  {
+    summary: "Write an article",
+    inputs: { caller, body: json(NewArticle), database },
+    returns: Returns.json(ArticleAnswer, { status: 201 }),
+    refuses: [Refusal.notFound],
+  },
+  ({ caller, body: { article }, database }) =>
+    database.transaction(async (db) => {
+      const slug = slugOf(article.title);
+      const { title, description, body, tagList } = article;
+      await db.exec(statements.addArticle, caller.id, slug, title, description, body, sorted(tagList));
+      return articleAnswer(db, caller.id, slug);
+    }),
+);
+
+const findArticle = get(
+  article,
+  {
+    summary: "An article",
+    inputs: { viewer, slug: param(slug), database },
+    returns: Returns.json(ArticleAnswer),
+    refuses: [Refusal.notFound],
+  },
+  ({ viewer, slug, database }) => articleAnswer(database, viewer?.id, slug),
+);
+
+const changeArticle = put(
+  article,
+  {
+    summary: "Change an article",
+    inputs: { caller, slug: param(slug), body: json(ArticleChange), database },
+    returns: Returns.json(ArticleAnswer),
+    refuses: [Refusal.notFound, notYours],
+  },
+  ({ caller, slug, body: { article }, database }) =>
+    database.transaction(async (db) => {
+      const own = await ownArticle(db, caller.id, slug);
+      if (own instanceof Refusal) return own;
+      const { title, description, body, tagList } = article;
+      const newSlug = title === undefined ? slug : slugOf(title);
+      await db.exec(statements.changeArticle, own.id, newSlug, title, description, body, tagList && sorted(tagList));
+      return articleAnswer(db, caller.id, newSlug);
+    }),
+);
+
+const removeArticle = del(
+  article,
+  {
+    summary: "Remove an article",
+    inputs: { caller, slug: param(slug), database },
+    returns: Returns.empty({ status: 200 }),
+    refuses: [Refusal.notFound, notYours],
+  },
+  ({ caller, slug, database }) =>
+    database.transaction(async (db) => {
+      const own = await ownArticle(db, caller.id, slug);
+      return own instanceof Refusal ? own : db.exec(statements.removeArticle, own.id);
+    }),
+);
+
+const marking = {
+  inputs: { caller, slug: param(slug), database },
+  returns: Returns.json(ArticleAnswer),
+  refuses: [Refusal.notFound],
+} as const;
+
+const addFavorite = post(
+  favorite,
+  { summary: "Make an article a favorite", ...marking },
+  ({ caller, slug, database }) => mark(database, statements.addFavorite, caller.id, slug),
+);
+
+const removeFavorite = del(
+  favorite,
+  { summary: "Make an article a favorite no longer", ...marking },
+  ({ caller, slug, database }) => mark(database, statements.removeFavorite, caller.id, slug),
+);
+
+const listTags = get(
+  Path.of("api", "tags"),
+  { summary: "Every tag", inputs: { database }, returns: Returns.json(v.object({ tags: v.array(v.string()) })) },
+  async ({ database }) => ({ tags: (await database.exec(statements.listTags)).map(({ tag }) => tag) }),
+);
+
+export const articleRoutes = [
+  listArticles,
+  feed,
+  addArticle,
+  findArticle,
+  changeArticle,
+  removeArticle,
+  addFavorite,
+  removeFavorite,
+  listTags,
+] as const;
+
+async function articleAnswer(db: Database | Pool, viewer: number | undefined, slug: string) {
+  const found = await db.exec(statements.findArticle, viewer, slug);
+  return found === undefined ? refuse(Refusal.notFound) : { article: withAuthor(found) };
+}
+
+function mark(database: Pool, change: typeof statements.addFavorite, caller: number, slug: string) {
+  return database.transaction(async (db) => {
+    await db.exec(change, caller, slug);
+    return articleAnswer(db, caller, slug);
+  });
+}
+
+/** The author's columns are in the article's row. What the shape does not name stays here. */
+export function withAuthor<Row extends object>(row: Row): Row & { readonly author: Row } {
+  return { ...row, author: row };
+}
+
+async function ownArticle(db: Database, caller: number, slug: string) {
+  const found = await db.exec(statements.lockArticle, slug);
+  if (found === undefined) return refuse(Refusal.notFound);
+  return found.author === caller ? found : refuse(notYours, "Only its author can change an article.");
+}
+
+/** The words of a title, and what tells it from another article of that title. */
+function slugOf(title: string): string {
+  const words = title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return [...words, crypto.randomUUID().slice(0, 8)].join("-");
+}
+
+function sorted(tags: readonly string[]): readonly string[] {
+  return [...new Set(tags)].toSorted();
+}

@@ -1,0 +1,31 @@
+import { fileURLToPath } from "node:url";
+import { Cors, Dep, Health } from "usher-http";
+import type { serve as Serve } from "usher-http/node";
+import { Pool, Statement, migrate } from "usher-http/postgres";
+import { secret } from "./accounts.ts";
+import { articleRoutes } from "./articles.ts";
+import { commentRoutes } from "./comments.ts";
+import * as statements from "./statements.ts";
+import { database } from "./database.ts";
+import { userRoutes } from "./users.ts";
+
+export const routes = [...userRoutes, ...articleRoutes, ...commentRoutes] as const;
+
+/** Serves Conduit until a signal stops it. Each runtime has a `serve` of its own, with the same options. */
+export async function run(serve: typeof Serve): Promise<void> {
+  const { DATABASE_URL, JWT_SECRET = "", PORT = "8080" } = process.env;
+  if (DATABASE_URL === undefined) throw new Error("DATABASE_URL is not set: postgres://user@host/database");
+  if (JWT_SECRET.length < 32)
+    throw new Error("JWT_SECRET is shorter than 32 characters: openssl rand -hex 32 makes one");
+  await Pool.run(DATABASE_URL, {}, async (pool) => {
+    await migrate(DATABASE_URL, { directory: fileURLToPath(new URL("migrations", import.meta.url)) });
+    await Statement.verify(pool, Object.values(statements));
+    const server = await serve([...routes, ...Health.routes([pool.check("database")])], {
+      port: Number(PORT),
+      // The pages of any site may call it: they send a token, and no cookie.
+      cors: Cors.make({ origins: "any", headers: ["authorization", "content-type", "x-requested-with"] }),
+      resources: [Dep.resource(database, pool), Dep.resource(secret, new TextEncoder().encode(JWT_SECRET))],
+    });
+    await server.stopped;
+  });
+}

@@ -1,0 +1,4 @@
+import { serve } from "usher-http/node";
+import { run } from "./conduit.ts";
+
+await run(serve);

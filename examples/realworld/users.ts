@@ -1,0 +1,157 @@
+import { Path, Rate, Refusal, Returns, Shape, client, del, get, json, param, post, put, refuse } from "usher-http";
+import { DatabaseError } from "usher-http/postgres";
+import type { Database, Pool, Statement } from "usher-http/postgres";
+import * as v from "valibot";
+import { caller, hashOf, isRight, secret, signedOut, tokenFor, viewer } from "./accounts.ts";
+import { database, text, urlText } from "./database.ts";
+import * as statements from "./statements.ts";
+
+const email = v.pipe(text, v.email(), v.maxLength(254));
+const name = v.pipe(text, v.minLength(1), v.maxLength(100));
+const password = v.pipe(v.string(), v.minLength(8));
+
+const NewUser = v.object({ user: v.object({ email, username: name, password }) });
+const Login = v.object({ user: v.object({ email: text, password: v.string() }) });
+const UserChange = v.object({
+  user: v.object({
+    email: v.optional(email),
+    username: v.optional(name),
+    password: v.optional(password),
+    bio: v.optional(text),
+    image: v.optional(text),
+  }),
+});
+const User = Shape.named(
+  "User",
+  v.object({
+    email: v.string(),
+    token: v.string(),
+    username: v.string(),
+    bio: v.string(),
+    image: v.string(),
+  }),
+);
+const UserAnswer = v.object({ user: User });
+
+export const Profile = Shape.named(
+  "Profile",
+  v.object({
+    username: v.string(),
+    bio: v.string(),
+    image: v.string(),
+    following: v.boolean(),
+  }),
+);
+const ProfileAnswer = v.object({ profile: Profile });
+
+const taken = Refusal.code("taken", { status: 422, doc: "Another user has that email or that username." });
+
+/** Limits password guesses and the work of hashing, which is slow on purpose: so many a minute from one address. */
+const slowly = Rate.limit(Rate.create({ limit: 20, perMs: 60_000 }), { key: client });
+
+const register = post(
+  Path.of("api", "users"),
+  {
+    summary: "Register",
+    inputs: { slowly, body: json(NewUser), secret, database },
+    returns: Returns.json(UserAnswer, { status: 201 }),
+    refuses: [taken],
+  },
+  async ({ body: { user }, secret, database }) => {
+    const hash = await hashOf(user.password);
+    const added = await unlessTaken(database.exec(statements.addUser, user.email, user.username, hash));
+    return added instanceof Refusal ? added : userAnswer(added, secret);
+  },
+);
+
+const login = post(
+  Path.of("api", "users", "login"),
+  {
+    summary: "Sign in",
+    inputs: { slowly, body: json(Login), secret, database },
+    returns: Returns.json(UserAnswer),
+    refuses: [signedOut],
+  },
+  async ({ body: { user }, secret, database }) => {
+    const found = await database.exec(statements.findLogin, user.email);
+    const isUser = await isRight(user.password, found?.password);
+    return found !== undefined && isUser
+      ? userAnswer(found, secret)
+      : refuse(signedOut, "The email or the password is wrong.");
+  },
+);
+
+const me = get(
+  Path.of("api", "user"),
+  { summary: "Who asks", inputs: { caller, secret }, returns: Returns.json(UserAnswer) },
+  ({ caller, secret }) => userAnswer(caller, secret),
+);
+
+const changeMe = put(
+  Path.of("api", "user"),
+  {
+    summary: "Change who asks",
+    inputs: { caller, body: json(UserChange), secret, database },
+    returns: Returns.json(UserAnswer),
+    refuses: [taken],
+  },
+  async ({ caller, body: { user }, secret, database }) => {
+    const hash = user.password === undefined ? undefined : await hashOf(user.password);
+    const { email, username, bio, image } = user;
+    const changed = await unlessTaken(
+      database.exec(statements.changeUser, caller.id, email, username, hash, bio, image),
+    );
+    return changed instanceof Refusal ? changed : userAnswer(changed, secret);
+  },
+);
+
+const username = Path.param("username", urlText);
+const following = Path.of("api", "profiles", username, "follow");
+const profileRoute = { returns: Returns.json(ProfileAnswer), refuses: [Refusal.notFound] } as const;
+
+const findProfile = get(
+  Path.of("api", "profiles", username),
+  { summary: "A profile", inputs: { viewer, username: param(username), database }, ...profileRoute },
+  ({ viewer, username, database }) => profileAnswer(database, viewer?.id, username),
+);
+
+const follow = post(
+  following,
+  { summary: "Follow a user", inputs: { caller, username: param(username), database }, ...profileRoute },
+  ({ caller, username, database }) => changeFollowing(database, statements.follow, caller.id, username),
+);
+
+const unfollow = del(
+  following,
+  { summary: "Follow a user no longer", inputs: { caller, username: param(username), database }, ...profileRoute },
+  ({ caller, username, database }) => changeFollowing(database, statements.unfollow, caller.id, username),
+);
+
+export const userRoutes = [register, login, me, changeMe, findProfile, follow, unfollow] as const;
+
+/** The row, or a refusal where a unique constraint stands against it. */
+async function unlessTaken<Row>(written: Promise<Row>) {
+  try {
+    return await written;
+  } catch (error) {
+    if (DatabaseError.conflict(error, "users_email_key")) return refuse(taken, "Another user has that email.");
+    if (DatabaseError.conflict(error, "users_username_key")) return refuse(taken, "Another user has that username.");
+    throw error;
+  }
+}
+
+async function userAnswer(user: Statement.RowOf<typeof statements.addUser>, secret: Uint8Array) {
+  return { user: { ...user, token: await tokenFor(user.id, secret) } };
+}
+
+async function profileAnswer(db: Database | Pool, viewer: number | undefined, username: string) {
+  const profile = await db.exec(statements.findProfile, viewer, username);
+  return profile === undefined ? refuse(Refusal.notFound) : { profile };
+}
+
+function changeFollowing(database: Pool, change: typeof statements.follow, caller: number, username: string) {
+  return database.transaction(async (db) => {
+    await db.exec(change, caller, username);
+    return profileAnswer(db, caller, username);
+  });
+}

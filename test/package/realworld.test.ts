@@ -1,0 +1,287 @@
+/** The RealWorld example, from the packed package, on PostgreSQL: by the API's specification, and by its public collection. */
+import { readFileSync } from "node:fs";
+import { SignJWT } from "jose";
+import { Client } from "usher-http";
+import { afterAll, describe, expect, it } from "vitest";
+import type { routes } from "../../examples/realworld/conduit.ts";
+import { observer, startPostgres } from "../support/postgres/database.ts";
+import { runCollection } from "../support/postman.ts";
+import type { Collection } from "../support/postman.ts";
+import { installRealWorld, jwtSecret } from "./realworld.ts";
+import type { Runtime } from "./realworld.ts";
+import type { RunningExample } from "./start-example.ts";
+
+/** `api/Conduit.postman_collection.json` of the repository `gothinkster/realworld`, which is not kept here. */
+const collection = process.env["CONDUIT_COLLECTION"];
+
+const postgres = await startPostgres();
+const sql = observer(postgres);
+const example = installRealWorld();
+afterAll(() => example.remove());
+
+it("compiles from the packed package, and so do its declarations", async () => {
+  expect(await example.compile()).toBe("");
+});
+
+const runtimes = ["node", "bun", "deno"] as const;
+const [node, bun, deno] = await Promise.all(runtimes.map(open));
+const opened = { node, bun, deno } as { readonly [R in Runtime]: World };
+
+describe.each(runtimes)("the RealWorld example on %s", (runtime) => {
+  const { server, bob, nobody } = opened[runtime];
+
+  it.skipIf(collection === undefined)("passes the public collection", async () => {
+    const [USERNAME, EMAIL, PASSWORD] = ["u1", "u1@mail.example", "password"];
+    const variables = { APIURL: `${server.url}/api`, USERNAME, EMAIL, PASSWORD };
+    const all = await runCollection(JSON.parse(readFileSync(collection ?? "", "utf8")) as Collection, variables);
+    expect(all.filter(({ holds }) => !holds)).toEqual([]);
+    // At commit 03f2a04bc7048862bf6f859b1f3760ab535bf1b9.
+    expect(all).toHaveLength(318);
+  });
+
+  it("registers a user once, and signs in who knows the password", async () => {
+    const password = "correct horse";
+    const taken = await Promise.all([
+      nobody["POST /api/users"]({ json: { user: { email: "ann@mail.example", username: "ann 2", password } } }),
+      nobody["POST /api/users"]({ json: { user: { email: "ann2@mail.example", username: "ann", password } } }),
+    ]);
+    expect(taken).toMatchObject([{ status: 422 }, { status: 422 }]);
+    const login = (email: string, password: string) =>
+      nobody["POST /api/users/login"]({ json: { user: { email, password } } });
+    const signedIn = await login("ann@mail.example", password);
+    const user = { email: "ann@mail.example", username: "ann", bio: "", image: "", token: expect.any(String) };
+    expect(signedIn.ok && signedIn.value).toEqual({ user });
+    expect(await login("ann@mail.example", "wrong")).toMatchObject({ ok: false, status: 401 });
+    const unknown = await login("nobody@mail.example", password);
+    expect([unknown.status, unknown.headers.get("www-authenticate")]).toEqual([401, 'Token realm="conduit"']);
+  });
+
+  it("changes what is given of a user, and refuses what another one has", async () => {
+    const changed = await bob["PUT /api/user"]({
+      json: { user: { bio: "Reads.", image: "https://mail.example/b.png" } },
+    });
+    const user = { username: "bob", email: "bob@mail.example", bio: "Reads.", image: "https://mail.example/b.png" };
+    expect(changed).toMatchObject({ ok: true, value: { user } });
+    expect(await bob["GET /api/user"]()).toMatchObject({ ok: true, value: { user } });
+    expect(await bob["PUT /api/user"]({ json: { user: { email: "ann@mail.example" } } })).toMatchObject({
+      status: 422,
+    });
+    expect(await bob["GET /api/user"]()).toMatchObject({ ok: true, value: { user } });
+  });
+
+  it("knows whom a user follows", async () => {
+    const path = { username: "ann" };
+    const profiles = [
+      await bob["GET /api/profiles/{username}"]({ path }),
+      await bob["POST /api/profiles/{username}/follow"]({ path }),
+      await bob["POST /api/profiles/{username}/follow"]({ path }),
+      await bob["GET /api/profiles/{username}"]({ path }),
+      await nobody["GET /api/profiles/{username}"]({ path }),
+      await bob["DELETE /api/profiles/{username}/follow"]({ path }),
+    ];
+    const following = profiles.map((outcome) => outcome.ok && outcome.value.profile.following);
+    expect(following).toEqual([false, true, true, true, false, false]);
+    const unknown = { path: { username: "no one" } };
+    expect(await bob["POST /api/profiles/{username}/follow"](unknown)).toMatchObject({ status: 404 });
+    expect(await nobody["GET /api/profiles/{username}"](unknown)).toMatchObject({ status: 404 });
+  });
+});
+
+describe.each(runtimes)("the articles of the RealWorld example on %s", (runtime) => {
+  const { ann, bob, nobody } = opened[runtime];
+
+  it("are listed by tag, author and favorite, a page at a time, and the feed of whom a user follows", async () => {
+    for (const title of ["One", "Two", "Three"]) await written(ann, title, ["paging"]);
+    const other = await written(bob, "Four", ["paging", "bob's"]);
+    await ann["POST /api/articles/{slug}/favorite"]({ path: { slug: other } });
+    await bob["POST /api/profiles/{username}/follow"]({ path: { username: "ann" } });
+    const page = (outcome: Awaited<ReturnType<Api["GET /api/articles"]>>) =>
+      outcome.ok && [outcome.value.articles.map(({ title }) => title), outcome.value.articlesCount];
+    const list = async (query: object) =>
+      page(await nobody["GET /api/articles"]({ query: { tag: "paging", ...query } }));
+    expect(await list({})).toEqual([["Four", "Three", "Two", "One"], 4]);
+    expect(await list({ limit: 2, offset: 1 })).toEqual([["Three", "Two"], 4]);
+    expect(await list({ offset: 9 })).toEqual([[], 4]);
+    expect(await list({ author: "ann" })).toEqual([["Three", "Two", "One"], 3]);
+    expect(await list({ favorited: "ann" })).toEqual([["Four"], 1]);
+    expect(await list({ favorited: "bob" })).toEqual([[], 0]);
+    expect(await list({ tag: "bob's" })).toEqual([["Four"], 1]);
+    expect(await list({ tag: "no such" })).toEqual([[], 0]);
+    const [first, ...rest] = [await bob["GET /api/articles/feed"]({ query: { limit: 1 } })];
+    expect([page(first), rest]).toEqual([[["Three"], 3], []]);
+    const tags = await nobody["GET /api/tags"]();
+    expect(tags.ok && tags.value.tags.filter((tag) => ["bob's", "paging"].includes(tag))).toEqual(["bob's", "paging"]);
+  });
+
+  it("are changed and removed by their author alone", async () => {
+    const path = { slug: await written(ann, "How to Train: “Drachen”!", ["b", "a", "b"]) };
+    expect(path.slug).toMatch(/^how-to-train-drachen-[0-9a-f]{8}$/);
+    const json = { article: { title: "Done", body: "With two hands" } };
+    expect(await bob["PUT /api/articles/{slug}"]({ path, json })).toMatchObject({ status: 403 });
+    expect(await bob["DELETE /api/articles/{slug}"]({ path })).toMatchObject({ status: 403 });
+    const changed = await ann["PUT /api/articles/{slug}"]({ path, json });
+    if (!changed.ok) throw new Error(changed.message);
+    const { article } = changed.value;
+    expect(article).toMatchObject({ title: "Done", body: "With two hands", description: "d", tagList: ["a", "b"] });
+    expect(article.slug).toMatch(/^done-/);
+    expect(Date.parse(article.updatedAt)).toBeGreaterThanOrEqual(Date.parse(article.createdAt));
+    expect(await ann["GET /api/articles/{slug}"]({ path })).toMatchObject({ status: 404 });
+    const now = { path: { slug: article.slug } };
+    expect(await ann["DELETE /api/articles/{slug}"](now)).toMatchObject({ ok: true, status: 200 });
+    expect(await nobody["GET /api/articles/{slug}"](now)).toMatchObject({ status: 404 });
+    expect(await ann["DELETE /api/articles/{slug}"](now)).toMatchObject({ status: 404 });
+  });
+});
+
+describe.each(runtimes)("favorites and comments in the RealWorld example on %s", (runtime) => {
+  const { ann, bob, nobody } = opened[runtime];
+
+  it("are counted once for each user", async () => {
+    const path = { slug: await written(ann, "Loved") };
+    expect(await nobody["POST /api/articles/{slug}/favorite"]({ path })).toMatchObject({ status: 401 });
+    const answers = [
+      await ann["POST /api/articles/{slug}/favorite"]({ path }),
+      await ann["POST /api/articles/{slug}/favorite"]({ path }),
+      await bob["POST /api/articles/{slug}/favorite"]({ path }),
+      await nobody["GET /api/articles/{slug}"]({ path }),
+      await ann["DELETE /api/articles/{slug}/favorite"]({ path }),
+    ];
+    const seen = answers.map(({ ok, ...rest }) => ok && "value" in rest && rest.value.article);
+    expect(seen).toMatchObject([
+      { favorited: true, favoritesCount: 1 },
+      { favorited: true, favoritesCount: 1 },
+      { favorited: true, favoritesCount: 2 },
+      { favorited: false, favoritesCount: 2 },
+      { favorited: false, favoritesCount: 1 },
+    ]);
+  });
+
+  it("are removed by their author alone", async () => {
+    const path = { slug: await written(ann, "Discussed") };
+    for (const body of ["First!", "Second."]) {
+      await bob["POST /api/articles/{slug}/comments"]({ path, json: { comment: { body } } });
+    }
+    const listed = await nobody["GET /api/articles/{slug}/comments"]({ path });
+    if (!listed.ok) throw new Error(listed.message);
+    const author = { username: "bob", following: false };
+    const { comments } = listed.value;
+    expect(comments).toMatchObject([
+      { body: "First!", author },
+      { body: "Second.", author },
+    ]);
+    const first = { ...path, id: BigInt(comments[0]?.id ?? 0) };
+    const elsewhere = { ...first, slug: await written(bob, "Elsewhere") };
+    const remove = "DELETE /api/articles/{slug}/comments/{id}";
+    expect(await ann[remove]({ path: first })).toMatchObject({ status: 403 });
+    expect(await bob[remove]({ path: elsewhere })).toMatchObject({ status: 404 });
+    expect(await bob[remove]({ path: first })).toMatchObject({ ok: true, status: 200 });
+    expect(await bob[remove]({ path: first })).toMatchObject({ status: 404 });
+    const left = await nobody["GET /api/articles/{slug}/comments"]({ path });
+    expect(left.ok && left.value.comments.map(({ body }) => body)).toEqual(["Second."]);
+    const gone = { path: { slug: "no such" } };
+    expect(await nobody["GET /api/articles/{slug}/comments"](gone)).toMatchObject({ status: 404 });
+  });
+});
+
+describe.each(runtimes)("what the RealWorld example on %s refuses", (runtime) => {
+  const { server, ann, nobody } = opened[runtime];
+
+  it("is every token but its own, and none where it needs one", async () => {
+    const sign = (secret: string, expires: string) => {
+      const token = new SignJWT().setProtectedHeader({ alg: "HS256" }).setSubject("1").setExpirationTime(expires);
+      return token.sign(new TextEncoder().encode(secret));
+    };
+    const unsigned = `${btoa('{"alg":"none"}')}.${btoa('{"sub":"1","exp":4102444800}')}.`.replaceAll("=", "");
+    const right = await sign(jwtSecret, "1 minute");
+    const statusOf = async (authorization: string, path: string) =>
+      (await fetch(`${server.url}/api/${path}`, { headers: authorization === "" ? {} : { authorization } })).status;
+    const rows = [
+      ["", 401, 200],
+      [`Token ${right}`, 200, 200],
+      [`token ${right}`, 200, 200],
+      [`Bearer ${right}`, 401, 401],
+      [`Token ${await sign(jwtSecret, "1 minute ago")}`, 401, 401],
+      [`Token ${await sign("t".repeat(32), "1 minute")}`, 401, 401],
+      [`Token ${unsigned}`, 401, 401],
+      ["Token x", 401, 401],
+      ["Token", 401, 401],
+    ] as const;
+    const seen = rows.map(async ([given]) => [given, await statusOf(given, "user"), await statusOf(given, "articles")]);
+    expect(await Promise.all(seen)).toEqual(rows);
+  });
+
+  it("is what does not fit, and what its database could not keep", async () => {
+    const nul = { user: { bio: "\0", image: "\ud800" } };
+    expect(await ann["PUT /api/user"]({ json: nul })).toMatchObject({ ok: false, status: wrong });
+    for (const path of [
+      "articles/%00",
+      "profiles/%00",
+      "articles?tag=%00",
+      "articles?limit=101",
+      "articles?offset=-1",
+    ]) {
+      expect([path, (await fetch(`${server.url}/api/${path}`)).status]).toEqual([path, wrong]);
+    }
+    const id = 9_223_372_036_854_775_807n;
+    const path = { slug: "no such", id };
+    expect(await ann["DELETE /api/articles/{slug}/comments/{id}"]({ path })).toMatchObject({ status: 404 });
+    const long = { article: { title: "ü".repeat(200), description: "", body: "" } };
+    expect(await ann["POST /api/articles"]({ json: long })).toMatchObject({ ok: true });
+    const all = { user: { email: "x", username: "", password: "short" } };
+    const response = await nobody["POST /api/users"]({ json: all });
+    expect(response).toMatchObject({ ok: false, status: wrong });
+  });
+
+  it("is to guess passwords fast", async () => {
+    // A body that does not fit counts too, and costs no hash.
+    const guess = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
+    const status = async () => (await fetch(`${server.url}/api/users/login`, guess)).status;
+    await expect.poll(status, { interval: 0 }).toBe(429);
+  });
+
+  it("is not in its log, nor is anything else that it is sent", () => {
+    expect(server.lines.join("\n")).toContain("POST /api/users");
+    expect(server.lines.join("\n")).not.toMatch(/mail\.example|correct horse|eyJ|"level":"error"/);
+  });
+});
+
+/** The status of a request that does not fit. */
+const wrong = 400;
+
+type Api = ReturnType<typeof apiOf>;
+
+/** A running server, and its callers. */
+interface World {
+  readonly server: RunningExample;
+  readonly ann: Api;
+  readonly bob: Api;
+  readonly nobody: Api;
+}
+
+async function open(runtime: Runtime): Promise<World> {
+  await sql`create database ${sql(runtime)}`;
+  const server = await example.start(runtime, postgres.url(runtime));
+  afterAll(() => server.stop());
+  const [ann, bob] = await Promise.all([registered(server.url, "ann"), registered(server.url, "bob")]);
+  return { server, ann, bob, nobody: apiOf(server.url) };
+}
+
+function apiOf(baseUrl: string, token?: string) {
+  const headers: { [name: string]: string } = token === undefined ? {} : { authorization: `Token ${token}` };
+  return Client.of<typeof routes>({ baseUrl, headers });
+}
+
+async function registered(baseUrl: string, username: string): Promise<Api> {
+  const user = { email: `${username}@mail.example`, username, password: "correct horse" };
+  const outcome = await apiOf(baseUrl)["POST /api/users"]({ json: { user } });
+  if (!outcome.ok) throw new Error(outcome.message);
+  return apiOf(baseUrl, outcome.value.user.token);
+}
+
+/** Writes an article. @returns its slug. */
+async function written(api: Api, title: string, tagList: readonly string[] = []): Promise<string> {
+  const article = { title, description: "d", body: "b", tagList: [...tagList] };
+  const outcome = await api["POST /api/articles"]({ json: { article } });
+  if (!outcome.ok) throw new Error(outcome.message);
+  return outcome.value.article.slug;
+}
