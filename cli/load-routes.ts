@@ -14,20 +14,32 @@ export function packageFile(path: string): URL {
 
 /** Imports the routes that a module exports as `routes`. */
 export async function loadRoutes(file: string): Promise<readonly Route[]> {
+  return (await loadModule(file)).routes;
+}
+
+/** What a command reads of a user's module. */
+export interface LoadedModule {
+  readonly routes: readonly Route[];
+  /** The format of refusals that the module exports, as it exports the routes. */
+  readonly refusalFormat: unknown;
+}
+
+/** Imports a module that exports `routes`. */
+export async function loadModule(file: string): Promise<LoadedModule> {
   const path = resolve(file);
   if (!existsSync(path)) throw new CommandFailure(`${file} is missing`);
   if (statSync(path).isDirectory()) throw new CommandFailure(`${file} is a folder, not a module`);
   const module = await load(file, pathToFileURL(path));
-  const { routes } = module;
+  const { routes, refusalFormat } = module;
   if (!Array.isArray(routes))
     throw new CommandFailure(`${file} exports no list named routes: it exports ${namesOf(module)}`);
   const wrong = routes.findIndex((route) => !isRoute(route));
   if (wrong !== -1) throw new CommandFailure(`${file}: routes[${wrong}] is not a route`);
   checkPackage(file, path);
-  return routes as readonly Route[];
+  return { routes: routes as readonly Route[], refusalFormat };
 }
 
-async function load(file: string, url: URL): Promise<{ readonly routes?: unknown }> {
+async function load(file: string, url: URL): Promise<{ readonly routes?: unknown; readonly refusalFormat?: unknown }> {
   try {
     return (await import(url.href)) as object;
   } catch (thrown) {

@@ -1,15 +1,17 @@
 import { DescriptionError } from "../src/openapi/document.ts";
+import type { RefusalFormat } from "../src/answers/refusal-format.ts";
 import { document, report } from "../src/openapi/index.ts";
 import type { Document, DocumentOptions } from "../src/openapi/index.ts";
 import type { Route } from "../src/routing/route.ts";
 import { CommandFailure, UsageError, moduleAnd } from "./command.ts";
 import type { Command } from "./command.ts";
 import { writeOrCheck, jsonDiff } from "./write-or-check.ts";
-import { loadRoutes } from "./load-routes.ts";
+import { loadModule } from "./load-routes.ts";
 
 const help = `usher openapi <module> [options]
 
-Generates the OpenAPI document of the routes that the module exports as "routes".
+Generates the OpenAPI document of the routes that the module exports as "routes". If it exports a "refusalFormat",
+the document's refusals are in that format.
 
   -o, --output FILE    write to the file instead of standard output
       --check FILE     compare with the file; exit code 1 if they differ, except in white space and order
@@ -36,11 +38,12 @@ export const openapi: Command = {
     });
     const { output, check, version = "3.2", title, "api-version": apiVersion, strict = false } = values;
     if (version !== "3.1" && version !== "3.2") throw new UsageError(`--version must be 3.1 or 3.2, not ${version}`);
-    const routes = await loadRoutes(module);
+    const { routes, refusalFormat } = await loadModule(module);
     const current = documentOf(routes, {
       openapi: version,
       ...(title === undefined ? {} : { title }),
       ...(apiVersion === undefined ? {} : { version: apiVersion }),
+      ...(refusalFormat === undefined ? {} : { refusalFormat: refusalFormat as RefusalFormat }),
     });
     const imprecise = strict || check !== undefined ? report(routes) : [];
     for (const place of imprecise) terminal.error(`loose: ${place}\n`);

@@ -14,6 +14,7 @@ import type * as keys from "./security/keys.ts";
 import type * as events from "./events/event.ts";
 import type * as deps from "./inputs/dep.ts";
 import type * as paths from "./routing/path.ts";
+import type * as refusalFormats from "./answers/refusal-format.ts";
 import type * as results from "./result.ts";
 import type * as rates from "./security/rate.ts";
 import type * as returns from "./answers/returned.ts";
@@ -117,6 +118,10 @@ export type Answer = answers.Answer;
 export type { Answer as AnswerType } from "./answers/answer.ts";
 export * as Answer from "./answers/build.ts";
 export type { TakenConnection } from "./answers/answer.ts";
+export type RefusalFormat = refusalFormats.RefusalFormat;
+export type { RefusalFormat as RefusalFormatType } from "./answers/refusal-format.ts";
+export * as RefusalFormat from "./answers/refusal-format.ts";
+export type { RefusalFormatOptions, RefusalToWrite } from "./answers/refusal-format.ts";
 
 export type Event<K> = events.Event<K>;
 export type { Event as EventType } from "./events/event.ts";

@@ -1,4 +1,5 @@
 import type { Answer } from "../answers/answer.ts";
+import type { RefusalFormat } from "../answers/refusal-format.ts";
 import type { RequestRecord } from "../inputs/request.ts";
 import type { Awaitable, Supplied } from "../inputs/dep.ts";
 import type { MaybePromise } from "../deferred.ts";
@@ -88,6 +89,16 @@ export interface AppOptions {
    * ```
    */
   readonly onError?: OnError;
+  /**
+   * How every refusal is written, the framework's own too: content type, status and body. `{ error, message, problems }` as
+   * JSON unless set. The API document of `Openapi.docs` describes it.
+   *
+   * @example
+   * ```ts
+   * const app = App.make(routes, { refusalFormat: RefusalFormat.problemDetails() });
+   * ```
+   */
+  readonly refusalFormat?: RefusalFormat;
 }
 
 /** The connection of a `Request`, which has no field for it. */
@@ -132,20 +143,20 @@ export interface App {
  * @throws DeclarationError naming every declaration that is refused, with its route.
  */
 export function make(routes: readonly Route[], options: AppOptions = {}): App {
-  const { resources = [], codes = [], maxProblems = maxListedProblems } = options;
+  const { resources = [], codes = [], maxProblems = maxListedProblems, refusalFormat } = options;
   const problems: string[] = [];
   const table = new Router<CompiledRoute>();
   const supplied = new Map(resources.map(({ name, value }) => [name, value]));
   const all = routes.map(declared);
   for (const one of all) {
-    const broken = checkRoute(one, supplied);
+    const broken = checkRoute(one, supplied, refusalFormat);
     problems.push(...broken);
     if (broken.length > 0) continue;
-    const compiled = compile(one, supplied, maxProblems);
+    const compiled = compile(one, { supplied, maxProblems, refusalFormat });
     if (typeof compiled === "string") problems.push(`${one.name}: ${compiled}`);
     else table.add(one.route.method, one.route.path, compiled);
   }
-  problems.push(...checkTogether(all, resources, codes));
+  problems.push(...checkTogether(all, resources, codes, refusalFormat));
   checkOptions(maxProblems, options.onError, problems);
   const { maxBody, budget } = bodyLimits(options, problems);
   const { trustedProxies = [], proxyHeader = "x-forwarded-for" } = options;
@@ -173,6 +184,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     tracer: options.trace?.tracer,
     now: options.now,
     onError: options.onError,
+    refusalFormat,
     isStopping: false,
   };
   const answer = (exchange: Exchange) => respond(app, exchange);

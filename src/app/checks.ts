@@ -1,3 +1,5 @@
+import type { RefusalFormat } from "../answers/refusal-format.ts";
+import { isFormat, noFormat } from "../answers/is-format.ts";
 import { isFieldValue, isToken } from "../http/fields.ts";
 import type { AnyDep, BodyNeed, DepNode, Supplied, TextNeed } from "../inputs/dep.ts";
 import { frameworkCodes } from "../refusals.ts";
@@ -36,11 +38,15 @@ export function declared(route: Route): Declared {
 }
 
 /** What is wrong with one route. */
-export function checkRoute(declared: Declared, resources: ReadonlyMap<string, unknown>): readonly string[] {
+export function checkRoute(
+  declared: Declared,
+  resources: ReadonlyMap<string, unknown>,
+  format?: RefusalFormat,
+): readonly string[] {
   const problems: string[] = [];
   checkMethod(declared, problems);
   checkPath(declared, problems);
-  checkInputs(declared, resources, problems);
+  checkInputs(declared, resources, format, problems);
   checkAnswer(declared, problems);
   return problems;
 }
@@ -50,8 +56,9 @@ export function checkTogether(
   routes: readonly Declared[],
   resources: readonly Supplied[],
   codes: readonly Code[],
+  format: RefusalFormat | undefined,
 ): readonly string[] {
-  return [...checkClashes(routes), ...checkSupplied(resources), ...checkCodes(routes, codes)];
+  return [...checkClashes(routes), ...checkSupplied(resources), ...checkCodes(routes, codes, format)];
 }
 
 /** Every node of a route's inputs, once each, dependencies first. */
@@ -103,6 +110,7 @@ function takerOf(segments: readonly Segment[], name: string): number {
 function checkInputs(
   { route, name, nodes }: Declared,
   resources: ReadonlyMap<string, unknown>,
+  format: RefusalFormat | undefined,
   problems: string[],
 ): void {
   const bodies: BodyNeed["as"][] = [];
@@ -115,7 +123,7 @@ function checkInputs(
       problems.push(`${name} reads the resource ${resource}, which is not supplied`);
     }
     if (body !== undefined) bodies.push(body.as);
-    if (check !== undefined) for (const problem of check()) problems.push(`${name} ${problem}`);
+    if (check !== undefined) for (const problem of check(format)) problems.push(`${name} ${problem}`);
   }
   if (bodies.length > 1) problems.push(`${name} ${severalBodies(bodies)}`);
 }
@@ -209,7 +217,11 @@ function checkSupplied(resources: readonly Supplied[]): readonly string[] {
   return [...twice].map((name) => `the resource ${name} is supplied twice`);
 }
 
-function checkCodes(routes: readonly Declared[], codes: readonly Code[]): readonly string[] {
+function checkCodes(
+  routes: readonly Declared[],
+  codes: readonly Code[],
+  format: RefusalFormat | undefined,
+): readonly string[] {
   const problems = new Set<string>();
   const meanings = new Map<string, { readonly code: Code; readonly where: string }>();
   const check = (code: Code, where: string): void => {
@@ -226,7 +238,9 @@ function checkCodes(routes: readonly Declared[], codes: readonly Code[]): readon
   for (const code of frameworkCodes) check(code, "the framework");
   for (const code of codes) check(code, "the application");
   for (const { name, codes } of routes) for (const code of codes) check(code, name);
-  return [...problems];
+  if (format === undefined) return [...problems];
+  const byName = new Map([...meanings].map(([name, { code }]) => [name, code] as const));
+  return [...problems, ...(isFormat(format) ? format.node.problems(byName) : [noFormat])];
 }
 
 function codeProblems(code: Code, where: string): readonly string[] {

@@ -1,5 +1,6 @@
 import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
+import type { RefusalFormat } from "../answers/refusal-format.ts";
 import type { Awaitable, Place } from "../inputs/dep.ts";
 import { makePlan } from "../inputs/plan.ts";
 import type { Plan } from "../inputs/plan.ts";
@@ -119,18 +120,19 @@ export interface CompiledApp {
   readonly now: (() => Date) | undefined;
   /** The application's function for what was raised, if it has one. */
   readonly onError: OnError | undefined;
+  /** The application's own format of refusals, if it has one. */
+  readonly refusalFormat: RefusalFormat | undefined;
   /** Set once, by the listener. */
   isStopping: boolean;
 }
 
+/** What of its app a route is compiled for. */
+export type Surroundings = Pick<CompiledApp, "supplied" | "maxProblems" | "refusalFormat">;
+
 /** A compiled route, or why its shapes cannot be compiled. */
-export function compile(
-  declared: Declared,
-  supplied: ReadonlyMap<string, unknown>,
-  maxProblems: number,
-): CompiledRoute | string {
+export function compile(declared: Declared, surroundings: Surroundings): CompiledRoute | string {
   try {
-    return new ReadyRoute(declared, supplied, maxProblems);
+    return new ReadyRoute(declared, surroundings);
   } catch (thrown) {
     return thrown instanceof Error ? thrown.message : String(thrown);
   }
@@ -151,12 +153,13 @@ class ReadyRoute implements CompiledRoute {
   readonly accessLevel: Level;
   accessTexts: CompiledRoute["accessTexts"] = undefined;
   readonly #declared: Declared;
-  readonly #supplied: ReadonlyMap<string, unknown>;
+  readonly #surroundings: Surroundings;
   #plan: Plan | undefined = undefined;
   #codes: ReadonlySet<string> | undefined = undefined;
 
-  constructor(declared: Declared, supplied: ReadonlyMap<string, unknown>, maxProblems: number) {
+  constructor(declared: Declared, surroundings: Surroundings) {
     const { route, nodes } = declared;
+    const { maxProblems } = surroundings;
     const { node } = route.returns;
     const write = node.compile();
     this.route = route;
@@ -169,7 +172,7 @@ class ReadyRoute implements CompiledRoute {
     this.sockets = node.opens !== undefined ? "always" : node.kind === "response" ? "upgrade" : "never";
     this.accessLevel = route.meta.find(access) ?? "info";
     this.#declared = declared;
-    this.#supplied = supplied;
+    this.#surroundings = surroundings;
     const hasBody = nodes.some(({ body }) => body !== undefined);
     this.readsBody = hasBody || nodes.some(({ binds }) => binds === true);
     if (hasBody) this.#plan = this.#makePlan();
@@ -185,11 +188,11 @@ class ReadyRoute implements CompiledRoute {
 
   #makePlan(): Plan {
     const { route, nodes } = this.#declared;
-    return makePlan(route.inputs, placeOf(this.#declared, this.#supplied), checksOf(route.path.segments, nodes));
+    return makePlan(route.inputs, placeOf(this.#declared, this.#surroundings), checksOf(route.path.segments, nodes));
   }
 }
 
-function placeOf({ route, name }: Declared, supplied: ReadonlyMap<string, unknown>): Place {
+function placeOf({ route, name }: Declared, { supplied, refusalFormat }: Surroundings): Place {
   const captured: Place["captured"] = (parameter) => {
     const taking = route.path.segments.filter((segment) => typeof segment === "object");
     const index = taking.indexOf(parameter);
@@ -197,5 +200,5 @@ function placeOf({ route, name }: Declared, supplied: ReadonlyMap<string, unknow
     return taking.some(({ name }) => name === parameter.name) ? "another" : undefined;
   };
   const [query, form] = [new FieldNames(), new FieldNames()];
-  return { route: name, captured, query, form, resource: (name) => supplied.get(name) };
+  return { route: name, captured, query, form, resource: (name) => supplied.get(name), refusalFormat };
 }

@@ -1,6 +1,5 @@
 import { htmlType, isServerOwned, isSocket, isStream, isTakeover, jsonType, textType } from "../answers/answer.ts";
 import type { Answer, AnswerBody, SocketBody } from "../answers/answer.ts";
-import { refusal as refusalAnswer } from "../answers/build.ts";
 import { setCookieLine, wrongPart } from "../codecs/cookie.ts";
 import type { SetCookie } from "../codecs/cookie.ts";
 import type { MaybePromise } from "../deferred.ts";
@@ -9,7 +8,7 @@ import type { StreamBody } from "../events/stream.ts";
 import { askingForTextKinds } from "../events/text-kinds.ts";
 import { isBytes, ownBytes } from "../http/bytes.ts";
 import { httpDate, isFieldValue, isToken } from "../http/fields.ts";
-import { Refusal, Unwritable, isTellable, listing } from "../refusals.ts";
+import { Unwritable, isTellable } from "../refusals.ts";
 import type { SecureHeaders } from "../security/secure-headers.ts";
 import {
   ConnectionLog,
@@ -17,14 +16,13 @@ import {
   endSpan,
   logAccess,
   logFault,
-  logRaise,
   logRefusal,
   logReplaced,
   logUndeclared,
   measureRequest,
 } from "./access-log.ts";
 import type { OpenedSocket, WireResponse } from "./exchange.ts";
-import { internalRefusal, refusalOf } from "./failures.ts";
+import { failureAnswer, formatted, internalAnswer } from "./refused.ts";
 import type { RequestState } from "./request.ts";
 
 /*
@@ -65,7 +63,7 @@ function failed(request: RequestState, thrown: unknown): WireResponse {
 }
 
 function responseOf(request: RequestState, made: Answer): WireResponse {
-  const answer = withCors(request, guarded(request, made));
+  const answer = withCors(request, guarded(request, made.refused === undefined ? made : formatted(request, made)));
   const undeclared = undeclaredBy(request, answer);
   const size = sizeOf(request, answer);
   const head = headOf(request, answer, size);
@@ -116,31 +114,6 @@ async function sealedValue(seal: NonNullable<SetCookie["seal"]>, now: Date): Pro
   const value: unknown = await seal(now);
   if (typeof value !== "string") throw new TypeError("a cookie is sealed as a text");
   return value;
-}
-
-/** The answer to an exception, which it logs. Never throws. */
-export function failureAnswer(request: RequestState, thrown: unknown): Answer {
-  const refusal = refusalOf(thrown);
-  logRaise(request, refusal, thrown);
-  try {
-    // The line of the exception has the detail already.
-    const answered = refusal.detail === undefined || refusal === thrown ? refusal : withoutDetail(refusal);
-    return refusalAnswer(listing(request.maxProblems, answered));
-  } catch (unwritten) {
-    // A refusal that JavaScript made with an invalid code, or with members that JSON cannot write.
-    return internalAnswer(request, unwritten);
-  }
-}
-
-/** The 500 for what was thrown while a failure was answered, which it logs. */
-function internalAnswer(request: RequestState, thrown: unknown): Answer {
-  const internal = internalRefusal(undefined);
-  logRaise(request, internal, thrown);
-  return refusalAnswer(internal);
-}
-
-function withoutDetail({ code, message, headers, problems, more }: Refusal): Refusal {
-  return new Refusal(code, message, { headers, problems, more });
 }
 
 // The tracer and the meter are the application's, and may throw: its request is answered all the same.

@@ -5,7 +5,8 @@ import { recordOf } from "../inputs/request.ts";
 import { isTellable } from "../refusals.ts";
 import { logRefusal } from "./access-log.ts";
 import type { Middleware, MiddlewareRequest } from "./compile.ts";
-import { cancelBody, failureAnswer } from "./finish.ts";
+import { cancelBody } from "./finish.ts";
+import { failureAnswer, formatted } from "./refused.ts";
 import type { Inside, RequestState } from "./request.ts";
 
 /** Answers through an app's middleware, outermost first. Never rejects. */
@@ -27,7 +28,7 @@ export async function answerThrough(
       return layer(i + 1);
     };
     try {
-      return note(inside, answerReturns(await middleware(record, next)));
+      return note(inside, formatted(request, answerReturns(await middleware(record, next))));
     } catch (thrown) {
       return note(inside, failureAnswer(request, thrown));
     }

@@ -111,6 +111,8 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   /** What the routes answered inside of the app's middleware, where there is any. */
   inside: Inside | undefined = undefined;
   isSent = false;
+  /** The refusal whose answer is in the app's own format. */
+  formatted: Refusal | undefined = undefined;
   bytes: Uint8Array = noBytes;
   /** Whether the metric of active requests counts it. */
   isCounted = true;

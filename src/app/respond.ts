@@ -15,8 +15,9 @@ import { isCrossOrigin } from "../security/cross-origin.ts";
 import { logFault, openSpan } from "./access-log.ts";
 import type { CompiledApp, CompiledRoute, Middleware } from "./compile.ts";
 import type { Exchange, WireResponse } from "./exchange.ts";
-import { failureAnswer, finish } from "./finish.ts";
+import { finish } from "./finish.ts";
 import { answerThrough } from "./middleware.ts";
+import { failureAnswer, formatted } from "./refused.ts";
 import { RequestState } from "./request.ts";
 
 /*
@@ -88,7 +89,8 @@ function answerSafely<A>(
 /** The answer with what the handler set. From JavaScript its headers may throw where they are read. */
 function endHandler(request: RequestState, answer: Answer): Answer {
   try {
-    return request.endHandler(answer);
+    const ended = request.endHandler(answer);
+    return ended.refused === undefined ? ended : formatted(request, ended);
   } catch (thrown) {
     return failureAnswer(request, thrown);
   }

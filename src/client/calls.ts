@@ -11,6 +11,22 @@ export interface ClientOptions {
   readonly baseUrl: string;
   readonly fetch?: (request: Request) => Promise<Response>;
   readonly headers?: { readonly [name: string]: string };
+  /**
+   * Reads the refusal of a response that is not 2xx, where the app has a `refusalFormat` of its own. Without it, the framework's
+   * own format and problem details (RFC 9457) are read. Undefined, or an exception, makes the call `unreachable`.
+   */
+  readonly readRefusal?: (response: Response) => RefusalRead | undefined | Promise<RefusalRead | undefined>;
+}
+
+/** A refusal as {@link ClientOptions.readRefusal} reads it from a response. */
+export interface RefusalRead {
+  /** The name of its code. */
+  readonly error: string;
+  readonly message: string;
+  /** Empty unless given. */
+  readonly problems?: readonly Problem[];
+  /** How many problems are not listed. */
+  readonly more?: number;
 }
 
 /** The codes of any call: the framework's own, and `unreachable` if no response of the application arrived. */

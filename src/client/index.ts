@@ -1,3 +1,12 @@
 /** The entry `usher-http/client`: the typed client alone, for browsers. */
 export { of } from "./of.ts";
-export type { CallOptions, Calls, ClientCode, ClientOptions, Outcome, Refused, Succeeded } from "./calls.ts";
+export type {
+  CallOptions,
+  Calls,
+  ClientCode,
+  ClientOptions,
+  Outcome,
+  RefusalRead,
+  Refused,
+  Succeeded,
+} from "./calls.ts";

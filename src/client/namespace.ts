@@ -3,4 +3,13 @@ export { TooLarge } from "./make.ts";
 export { make } from "./make.ts";
 export type { ClientInit, MakeOptions } from "./make.ts";
 export { of } from "./of.ts";
-export type { CallOptions, Calls, ClientCode, ClientOptions, Outcome, Refused, Succeeded } from "./calls.ts";
+export type {
+  CallOptions,
+  Calls,
+  ClientCode,
+  ClientOptions,
+  Outcome,
+  RefusalRead,
+  Refused,
+  Succeeded,
+} from "./calls.ts";

@@ -3,7 +3,7 @@ import { askingForTextKinds } from "../events/text-kinds.ts";
 import type { BodyToSend } from "../inputs/body-inputs.ts";
 import type { Problem } from "../refusals.ts";
 import type { Route } from "../routing/route.ts";
-import type { Calls, ClientOptions, Refused } from "./calls.ts";
+import type { Calls, ClientOptions, RefusalRead, Refused } from "./calls.ts";
 
 /** The inputs of a call. */
 interface RequestParts {
@@ -71,12 +71,10 @@ function textOf(value: unknown): string {
 type CallResult = Succeeded<number, unknown> | Refused<string, readonly Problem[]>;
 export type FetchFunction = (request: Request) => Promise<Response>;
 
-/** The body of a refusal, if it is one. */
-interface RefusalBody {
-  readonly error?: unknown;
-  readonly message?: unknown;
-  readonly problems?: readonly Problem[];
-  readonly more?: number;
+/** Reads the framework's own format, and problem details (RFC 9457), whose `detail` is the sentence. */
+async function ownRefusal(response: Response): Promise<RefusalRead> {
+  const { detail, message, ...others } = (await response.json()) as { detail: string } & RefusalRead;
+  return { message: message ?? detail, ...others };
 }
 
 /** Sends a request, with its form if there is one. Few calls need more than JSON, so a bundler loads the rest on demand. */
@@ -84,7 +82,9 @@ export async function outcomeOf(
   request: Request,
   fetchRequest: FetchFunction = fetch,
   form?: RequestFields,
+  readRefusal: NonNullable<ClientOptions["readRefusal"]> = ownRefusal,
 ): Promise<CallResult> {
+  const again: typeof outcomeOf = (request, fetch) => outcomeOf(request, fetch, undefined, readRefusal);
   // Until a response comes: status 0 and no headers.
   let response = Response.error();
   let result: object = { error: "unreachable", message: "The server could not be reached.", problems: [] };
@@ -92,13 +92,13 @@ export async function outcomeOf(
     response = await fetchRequest(form ? (await import("./received.ts")).withForm(request, pairsOf(form)) : request);
     const type = response.headers.get("content-type") ?? "";
     if (!response.ok) {
-      const { error, message, problems = [], more } = (await response.json()) as RefusalBody;
+      const { error, message, problems = [], more } = (await readRefusal(response)) ?? {};
       if (typeof error === "string" && typeof message === "string") {
         result = { error, message, problems, ...(more === undefined ? {} : { more }) };
       }
     } else if (/[/+]json\b/i.test(type)) result = { value: await response.json() };
     else if (type === "") result = { value: (await response.text()) || undefined };
-    else result = { value: await (await import("./received.ts")).valueOf(response, request, fetchRequest, outcomeOf) };
+    else result = { value: await (await import("./received.ts")).valueOf(response, request, fetchRequest, again) };
   } catch {
     // No response, an incomplete one, or no refusal, as the page of a gateway.
   }
@@ -114,7 +114,7 @@ function callsOf(options: ClientOptions): object {
     return (
       pattern &&
       (async (sent: RequestParts = {}) =>
-        outcomeOf(requestOf(options, method, pattern, sent), options.fetch, sent.form))
+        outcomeOf(requestOf(options, method, pattern, sent), options.fetch, sent.form, options.readRefusal))
     );
   };
   return new Proxy({}, { get });

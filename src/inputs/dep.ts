@@ -120,7 +120,7 @@ export interface DepNode {
   readonly uncached?: boolean;
   readonly resource?: string;
   /** Problems of its declaration; each message follows the route's name. */
-  readonly check?: () => readonly string[];
+  readonly check?: (refusalFormat: object | undefined) => readonly string[];
   /** The value is known when the app is made; nothing is read. */
   readonly constant?: (place: Place) => unknown;
   /** Called once for each route. `from` has the slots of the node's own inputs. */
@@ -139,6 +139,8 @@ export interface Place {
   readonly query: FieldNames;
   readonly form: FieldNames;
   resource(name: string): unknown;
+  /** The app's own format of refusals, for the API document. Its type is of answers, which are above inputs. */
+  readonly refusalFormat: object | undefined;
 }
 
 /** The inputs of one request while they are being read. */

@@ -53,6 +53,7 @@ const noInputs: Plan = {
     query: /* @__PURE__ */ new FieldNames(),
     form: /* @__PURE__ */ new FieldNames(),
     resource: () => undefined,
+    refusalFormat: undefined,
   },
   names: [],
   slots: [],

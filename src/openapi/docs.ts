@@ -1,5 +1,6 @@
 import type { Answer as BuiltAnswer } from "../answers/answer.ts";
 import * as Answer from "../answers/build.ts";
+import type { RefusalFormat } from "../answers/refusal-format.ts";
 import type { Succeeded } from "../answers/returned.ts";
 import * as Returns from "../answers/returns.ts";
 import { custom } from "../codecs/codec.ts";
@@ -14,7 +15,7 @@ import { of } from "../routing/path.ts";
 import type { Path } from "../routing/path.ts";
 import { get } from "../routing/route.ts";
 import type { Route } from "../routing/route.ts";
-import { document as documentOf } from "./document.ts";
+import { DescriptionError, document as documentOf } from "./document.ts";
 import type { DocumentOptions } from "./document.ts";
 
 /**
@@ -85,9 +86,9 @@ interface Asset {
   readonly contentType: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   /** Checks when the app is made. Each problem follows the route's name. */
-  readonly check?: () => readonly string[];
-  /** Called on the first request, and again if it threw. */
-  readonly load: () => Awaitable<string | Uint8Array>;
+  readonly check?: (format: RefusalFormat | undefined) => readonly string[];
+  /** Called on the first request, and again if it threw. `format` is that of the app's refusals. */
+  readonly load: (format: RefusalFormat | undefined) => Awaitable<string | Uint8Array>;
 }
 
 type AssetRoute<P extends string> = Route<
@@ -117,21 +118,30 @@ const inputs = {
 
 /** A route that serves an asset, with gzip and `ETag`. */
 function serveAsset<P extends string>(path: Path<never, P>, asset: Asset): AssetRoute<P> {
-  let loading: Promise<Loaded> | undefined;
-  const loaded = async (): Promise<Loaded> => {
+  // The same routes may be served by apps whose refusals differ.
+  const loading = new Map<RefusalFormat | undefined, Promise<Loaded>>();
+  const loaded = async (format: RefusalFormat | undefined): Promise<Loaded> => {
     try {
-      return await (loading ??= load(asset));
+      const before = loading.get(format) ?? load(asset, format);
+      loading.set(format, before);
+      return await before;
     } catch (error) {
-      loading = undefined;
+      loading.delete(format);
       throw error;
     }
   };
   const { summary, check = () => [] } = asset;
-  const checked: Dep<undefined> = { node: { from: [], constant: () => undefined, check } };
+  const format: Dep<RefusalFormat | undefined> = {
+    node: {
+      from: [],
+      constant: ({ refusalFormat }) => refusalFormat,
+      check: (refusalFormat) => check(refusalFormat as RefusalFormat | undefined),
+    },
+  };
   return get(
     path,
-    { summary, inputs: { ...inputs, checked }, returns: Returns.response },
-    async ({ accepted, known }) => answer(asset, await loaded(), accepted, known),
+    { summary, inputs: { ...inputs, format }, returns: Returns.response },
+    async ({ accepted, known, format }) => answer(asset, await loaded(format), accepted, known),
   );
 }
 
@@ -150,8 +160,8 @@ function answer(asset: Asset, loaded: Loaded, accepted: string | undefined, know
   return Answer.make(zipped ?? loaded.plain, { contentType: asset.contentType, headers });
 }
 
-async function load({ load }: Asset): Promise<Loaded> {
-  const given = await load();
+async function load({ load }: Asset, format: RefusalFormat | undefined): Promise<Loaded> {
+  const given = await load(format);
   const plain = typeof given === "string" ? new TextEncoder().encode(given) : given;
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", plain as Uint8Array<ArrayBuffer>));
   const tag = [...digest.subarray(0, 12)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -223,14 +233,20 @@ export function docs<Document extends string = "/openapi.json", At extends strin
   const { document = of("openapi.json") as Path as Path<never, Document>, at = of("docs") as Path as Path<never, At> } =
     options;
   const urls = { document: urlOf(document), page: urlOf(at) };
-  const text = JSON.stringify(documentOf(routes, options));
+  // Made at once, so that a problem is thrown here.
+  const own = JSON.stringify(documentOf(routes, options));
+  const textIn = (format: RefusalFormat | undefined): string =>
+    format === undefined || options.refusalFormat !== undefined
+      ? own
+      : JSON.stringify(documentOf(routes, { ...options, refusalFormat: format }));
   const below = <Name extends string>(name: Name) =>
     of(...(at.segments as readonly string[]), name as string) as Path as Path<never, Below<At, Name>>;
   return [
     serveAsset(document, {
       summary: `This API, as an OpenAPI ${openapi} document`,
       contentType: "application/json",
-      load: () => text,
+      load: textIn,
+      check: (format) => problemsOf(() => textIn(format)),
     }),
     serveAsset(at, {
       summary: "This API's reference, to read and to try",
@@ -251,6 +267,17 @@ export function docs<Document extends string = "/openapi.json", At extends strin
       load: () => start,
     }),
   ];
+}
+
+function problemsOf(make: () => unknown): readonly string[] {
+  try {
+    make();
+    return [];
+  } catch (thrown) {
+    if (thrown instanceof DescriptionError)
+      return thrown.problems.map((problem) => `cannot describe the API: ${problem}`);
+    throw thrown;
+  }
 }
 
 function urlOf({ pattern, segments }: Path): string {

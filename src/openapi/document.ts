@@ -1,3 +1,5 @@
+import type { RefusalFormat } from "../answers/refusal-format.ts";
+import { isFormat, noFormat } from "../answers/is-format.ts";
 import { encodeSegment } from "../http/target.ts";
 import type { Code } from "../refusals.ts";
 import { deprecated, externalDocs, hidden, operationId } from "../routing/meta.ts";
@@ -9,8 +11,8 @@ import { describeApi } from "./info.ts";
 import type { ApiInfo, ApiServer, TagText } from "./info.ts";
 import { credentialProblem, parametersOf, readsOf, requestBodyOf, schemeOf, securityOf } from "./inputs.ts";
 import type { Credential, Parameter, SecurityRequirement, SecurityScheme } from "./inputs.ts";
-import { answersOf, codesOf, eitherOf, refusalSchemas, refusalsOf, corsOf } from "./responses.ts";
-import type { Responses } from "./responses.ts";
+import { answersOf, codesOf, describeRefusals, eitherOf, refusalSchemas, refusalsOf, corsOf } from "./responses.ts";
+import type { RefusalDocs, Responses } from "./responses.ts";
 import type { DocumentContext, OpenapiVersion, Schema } from "./schema-rules.ts";
 
 /**
@@ -127,7 +129,7 @@ function idOf({ method, pattern }: Route): string {
   return [method.toLowerCase(), ...(words.length === 0 ? ["root"] : words)].join("_");
 }
 
-function operationOf(described: DescribedRoute): object {
+function operationOf(described: DescribedRoute, refusals: RefusalDocs): object {
   const { route, id, parameters, requestBody, answers, codes, security, alsoReads, cors } = described;
   const { summary, description, tags, meta } = route;
   const more = meta.find(externalDocs);
@@ -140,7 +142,7 @@ function operationOf(described: DescribedRoute): object {
     ...(more === undefined ? {} : { externalDocs: more }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(requestBody === undefined ? {} : { requestBody }),
-    responses: eitherOf(answers, refusalsOf(codes)),
+    responses: eitherOf(answers, refusalsOf(codes, refusals)),
     ...(security === undefined ? {} : { security }),
     ...(alsoReads.length === 0 ? {} : { "x-reads": alsoReads }),
     ...(cors === undefined ? {} : { "x-cors": cors }),
@@ -156,6 +158,8 @@ export interface DocumentOptions extends ApiInfo {
   readonly openapi?: OpenapiVersion;
   /** The app's option `cors`: adds `x-cors` to each operation that it covers. */
   readonly cors?: CorsExtension;
+  /** The app's option `refusalFormat`. The document that `Openapi.docs` serves has the format of its app unless it is set. */
+  readonly refusalFormat?: RefusalFormat;
 }
 
 /** An OpenAPI document, ready for `JSON.stringify`. */
@@ -221,7 +225,7 @@ export function report(routes: readonly Route[]): readonly string[] {
 
 function describe(routes: readonly Route[], options: DocumentOptions): RouteDescription {
   const { openapi = "3.2" } = options;
-  const components = new Components(refusalSchemas);
+  const components = new Components(options.refusalFormat === undefined ? refusalSchemas : {});
   const problems: string[] = [];
   const imprecise = new Set<string>();
   const described: DescribedRoute[] = [];
@@ -241,7 +245,12 @@ function describe(routes: readonly Route[], options: DocumentOptions): RouteDesc
     if (one.isOpaque) imprecise.add(`${name}: reads more than it says (a bind, or a dependency with no needs)`);
     place(one, described, problems);
   }
-  const marked = pathsOf(described, openapi);
+  const format = isFormat(options.refusalFormat) ? options.refusalFormat : undefined;
+  if (format !== options.refusalFormat) problems.push(noFormat);
+  const refusals = describeRefusals(format, (shape, direction, at) =>
+    components.describe(shape, direction, at, (at, what) => imprecise.add(`${at} ${what}`)),
+  );
+  const marked = pathsOf(described, openapi, refusals);
   const finished = components.finish(marked);
   for (const [at, what] of finished.imprecise) imprecise.add(`${at} ${what}`);
   const securitySchemes = schemesOf(described, problems);
@@ -286,15 +295,19 @@ function place(one: DescribedRoute, described: DescribedRoute[], problems: strin
 /** The methods that a path item has a field for, since OpenAPI 3.0. */
 const fixedMethods = ["GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"];
 
-function pathsOf(described: readonly DescribedRoute[], openapi: OpenapiVersion): Document["paths"] {
+function pathsOf(
+  described: readonly DescribedRoute[],
+  openapi: OpenapiVersion,
+  refusals: RefusalDocs,
+): Document["paths"] {
   const paths: { [path: string]: { [method: string]: unknown } } = {};
   const fixed = openapi === "3.2" ? [...fixedMethods, "QUERY"] : fixedMethods;
   const additional = openapi === "3.2" ? "additionalOperations" : "x-additionalOperations";
   for (const one of described) {
     const item = (paths[pathOf(one)] ??= {});
     const { method } = one.route;
-    if (fixed.includes(method)) item[method.toLowerCase()] = operationOf(one);
-    else item[additional] = { ...(item[additional] as object | undefined), [method]: operationOf(one) };
+    if (fixed.includes(method)) item[method.toLowerCase()] = operationOf(one, refusals);
+    else item[additional] = { ...(item[additional] as object | undefined), [method]: operationOf(one, refusals) };
   }
   return paths;
 }

@@ -1,5 +1,7 @@
+import type { RefusalFormat } from "../answers/refusal-format.ts";
 import type { ReturnsNode } from "../answers/returned.ts";
 import type { AnyEventKind } from "../events/event.ts";
+import { stripped } from "../http/fields.ts";
 import {
   busy,
   crossOrigin,
@@ -135,14 +137,32 @@ function changesSomething(method: string): boolean {
 /** Descriptions are CommonMark, where a line ends with two spaces. */
 const lineBreak = "  \n";
 
+/** How a document's refusals are written. */
+export interface RefusalDocs {
+  /** The content of every refusal, with unresolved references. */
+  readonly content: object;
+  readonly statusOf: (code: Code) => number;
+}
+
+/** Describes the refusals of an app with this format. */
+export function describeRefusals(format: RefusalFormat | undefined, shape: DocumentContext["shape"]): RefusalDocs {
+  if (format === undefined) {
+    const schema = { $ref: "#/components/schemas/Refusal" };
+    return { content: { "application/json": { schema } }, statusOf: ({ status }) => status };
+  }
+  const { contentType, shape: given, statusOf } = format.node;
+  const type = stripped(contentType.split(";")[0] as string).toLowerCase();
+  const schema = given === undefined ? { type: "string" } : shape(kindOf(given), "output", "refusal");
+  return { content: { [type]: { schema } }, statusOf };
+}
+
 /** One response for each status, with the meaning of each code on a line. */
-export function refusalsOf(all: readonly Code[]): Responses {
+export function refusalsOf(all: readonly Code[], { content, statusOf }: RefusalDocs): Responses {
   const responses: Responses = {};
-  const schema = { $ref: "#/components/schemas/Refusal" };
-  for (const status of [...new Set(all.map(({ status }) => status))].toSorted((a, b) => a - b)) {
-    const ofStatus = all.filter((code) => code.status === status);
+  for (const status of [...new Set(all.map(statusOf))].toSorted((a, b) => a - b)) {
+    const ofStatus = all.filter((code) => statusOf(code) === status);
     const description = ofStatus.map(({ name, doc }) => `${name}: ${doc}`).join(lineBreak);
-    responses[status] = withHeaders({ description, content: { "application/json": { schema } } }, headersOf(ofStatus));
+    responses[status] = withHeaders({ description, content }, headersOf(ofStatus));
   }
   return responses;
 }

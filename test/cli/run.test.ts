@@ -118,17 +118,26 @@ describe("usher routes on a terminal", () => {
   });
 });
 
-describe("usher openapi, in words and without a stack", () => {
-  const clash = join(folder, "clash.mjs");
+/** A module of routes, with what it exports. */
+function moduleOf(name: string, exported: string): string {
+  const file = join(folder, name);
+  const source = JSON.stringify(pathToFileURL(join(root, "src/index.ts")).href);
   writeFileSync(
-    clash,
-    `import { Path, Returns, get } from ${JSON.stringify(pathToFileURL(join(root, "src/index.ts")).href)};
+    file,
+    `import { Path, RefusalFormat, Returns, get } from ${source};
 const text = (name) => get(Path.of(name), { returns: Returns.text }, () => "");
-export const routes = [text("a-b"), text("a_b")];
+${exported}
 `,
   );
+  return file;
+}
+
+describe("usher openapi, in words and without a stack", () => {
+  const clash = moduleOf("clash.mjs", 'export const routes = [text("a-b"), text("a_b")];');
+  const noFormat = moduleOf("no-format.mjs", "export const refusalFormat = {}, routes = [];");
   it.each([
     ["what keeps routes from one document", [clash], /^GET \/a-b and GET \/a_b are both the operation get_a_b$/],
+    ["what is no format", [noFormat], /^refusalFormat is made with RefusalFormat\.json, text or problemDetails$/],
     ["where it cannot write", [orders, "-o", join(folder, "none/a.json")], /a\.json cannot be written: ENOENT/],
     ["what it cannot compare with", [orders, "--check", folder], /cannot be read: EISDIR/],
     ["a folder in place of a module", [folder], /is a folder, not a module$/],
@@ -173,6 +182,12 @@ describe("usher openapi", () => {
     const { code, out } = await usher("openapi", orders, "--title", "Orders", "--api-version", "7");
     expect([code, JSON.parse(out)]).toMatchObject([0, { openapi: "3.2.0", info: { title: "Orders", version: "7" } }]);
     expect(JSON.parse((await usher("openapi", orders, "--version", "3.1")).out)).toMatchObject({ openapi: "3.1.0" });
+  });
+
+  it("has the format of refusals that the module exports", async () => {
+    const exported = "export const refusalFormat = RefusalFormat.problemDetails(), routes = [text('a')];";
+    const { out } = await usher("openapi", moduleOf("format.mjs", exported));
+    expect(Object.keys(JSON.parse(out).components.schemas)).toEqual(["ProblemDetails"]);
   });
 
   it("writes it, and finds it unchanged however it is laid out", async () => {
