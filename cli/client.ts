@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
-import type { TextShape } from "../src/codecs/codec.ts";
+import type { AnyCodec, TextShape } from "../src/codecs/codec.ts";
 import type { TextNeed } from "../src/inputs/dep.ts";
 import { Components } from "../src/openapi/components.ts";
 import { readsOf } from "../src/openapi/inputs.ts";
-import type { ReadNeed, Reads } from "../src/openapi/inputs.ts";
+import type { Reads } from "../src/openapi/inputs.ts";
 import { codesOf } from "../src/openapi/responses.ts";
 import type { Direction, Schema } from "../src/openapi/schema-rules.ts";
+import type { ReadNeed } from "../src/openapi/texts.ts";
 import type { Route } from "../src/routing/route.ts";
 import { kindOf } from "../src/schema/valibot.ts";
 import type { Shape } from "../src/schema/valibot.ts";
@@ -142,14 +143,17 @@ function callOf(route: Route, typeOf: TypeOf): string {
 
 function sentBy(route: Route, reads: Reads, typeOf: TypeOf): readonly string[] {
   const values = [...reads.values, ...reads.credentials.flatMap(({ reads }) => reads)];
-  const headers = values.filter((need) => need.in === "header").map((need) => ({ ...memberOf(need), type: "string" }));
+  const headers = values.filter((need) => need.in === "header").map((need) => headerOf(need, typeOf));
   if (reads.body !== undefined && takesType(reads.body.as))
     headers.push({ name: "content-type", required: false, type: "string" });
   return [
-    group("path", pathOf(route)),
-    group("query", values.filter((need) => need.in === "query").map(memberOf)),
+    group("path", pathOf(route, typeOf)),
+    group(
+      "query",
+      values.filter((need) => need.in === "query").map((need) => memberOf(need, typeOf)),
+    ),
     group("headers", headers),
-    group("form", reads.body?.as === "form" ? reads.fields.map(fieldOf) : []),
+    group("form", reads.body?.as === "form" ? reads.fields.map((field) => fieldOf(field, typeOf)) : []),
     bodyOf(reads, typeOf),
   ].filter((text) => text !== "");
 }
@@ -175,28 +179,38 @@ function group(name: string, members: readonly TypeMember[]): string {
   return `{ ${name}${isRequired ? "" : "?"}: { ${all.join("; ")} } }`;
 }
 
-function pathOf({ path }: Route): readonly TypeMember[] {
+function pathOf({ path }: Route, typeOf: TypeOf): readonly TypeMember[] {
   return path.segments.flatMap((segment) => {
     if (typeof segment === "string") return [];
-    const type = segment.kind === "rest" ? "readonly string[]" : textTypeOf(segment.codec.text);
+    const type = segment.kind === "rest" ? "readonly string[]" : itemTypeOf(segment.codec, typeOf);
     return [{ name: segment.name, required: true, type }];
   });
 }
 
-function memberOf(need: ReadNeed): TypeMember {
+function memberOf(need: ReadNeed, typeOf: TypeOf): TypeMember {
   const { name, required = false } = need;
-  return { name, required, type: "codec" in need ? valueTypeOf(need) : "string" };
+  return { name, required, type: "codec" in need ? valueTypeOf(need, typeOf) : "string" };
 }
 
-function fieldOf(need: Reads["fields"][number]): TypeMember {
+/** A header of a codec is given as its text. */
+function headerOf(need: ReadNeed, typeOf: TypeOf): TypeMember {
+  const isText = !("codec" in need) || (!need.repeated && need.codec.schema === undefined);
+  return { ...memberOf(need, typeOf), ...(isText ? { type: "string" } : {}) };
+}
+
+function fieldOf(need: Reads["fields"][number], typeOf: TypeOf): TypeMember {
   const { name, required } = need;
-  if (need.in !== "file") return { name, required, type: need.checked === true ? "true" : valueTypeOf(need) };
+  if (need.in !== "file") return { name, required, type: need.checked === true ? "true" : valueTypeOf(need, typeOf) };
   return { name, required, type: need.repeated ? "readonly Blob[]" : "Blob" };
 }
 
-function valueTypeOf({ codec, repeated }: TextNeed): string {
-  const type = textTypeOf(codec.text);
+function valueTypeOf({ codec, repeated }: TextNeed, typeOf: TypeOf): string {
+  const type = itemTypeOf(codec, typeOf);
   return repeated ? `readonly (${type})[]` : type;
+}
+
+function itemTypeOf(codec: AnyCodec, typeOf: TypeOf): string {
+  return codec.schema === undefined ? textTypeOf(codec.text) : typeOf(codec.schema.shape as Shape, "input");
 }
 
 /** The type that a caller gives for a codec: the value's type if `String(value)` is the codec's text. */
@@ -221,7 +235,11 @@ function isAllOptional(route: Route, reads: Reads): boolean {
   const values = [...reads.values, ...reads.credentials.flatMap(({ reads }) => reads), ...reads.fields];
   const needsBody = reads.body !== undefined && reads.body.as !== "form";
   const isSent = ({ in: place }: { readonly in: string }) => place !== "cookie";
-  return pathOf(route).length === 0 && !needsBody && !values.some((need) => isSent(need) && need.required === true);
+  return (
+    route.path.segments.every((segment) => typeof segment === "string") &&
+    !needsBody &&
+    !values.some((need) => isSent(need) && need.required === true)
+  );
 }
 
 function answersOf({ returns: { node } }: Route, typeOf: TypeOf): readonly string[] {

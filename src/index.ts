@@ -28,7 +28,7 @@ export type { Result as ResultType } from "./result.ts";
 export * as Result from "./result.ts";
 
 export type Codec<A, Sent = unknown> = codecs.Codec<A, Sent>;
-export type { Codec as CodecType } from "./codecs/codec.ts";
+export type { Codec as CodecType, ListOptions, TextOptions } from "./codecs/codec.ts";
 export * as Codec from "./codecs/index.ts";
 export type {
   BasicLogin,
@@ -73,6 +73,7 @@ export type { Awaitable, Inputs, Values } from "./inputs/dep.ts";
 export type { Need, RequestRecord } from "./inputs/request.ts";
 export type { Resource, Supplied } from "./inputs/dep.ts";
 export { param } from "./routing/param.ts";
+export type { TextSchema } from "./inputs/text-schema.ts";
 export * as Query from "./inputs/query.ts";
 export * as Header from "./inputs/header.ts";
 export type Cookie<A> = cookies.Cookie<A>;
@@ -85,6 +86,7 @@ export * as Keys from "./security/keys.ts";
 export { isSameSecret } from "./security/sealing.ts";
 export { json } from "./inputs/body-inputs.ts";
 export * as Form from "./inputs/form.ts";
+export type { FileListOptions, FileOptions } from "./inputs/dep.ts";
 export type { UploadedFile } from "./inputs/form-body.ts";
 export { body } from "./inputs/body-inputs.ts";
 export { bodyStream } from "./inputs/body-inputs.ts";

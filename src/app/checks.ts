@@ -1,7 +1,7 @@
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isFormat, noFormat } from "../answers/is-format.ts";
 import { isFieldValue, isToken } from "../http/fields.ts";
-import type { AnyDep, BodyNeed, DepNode, Supplied, TextNeed } from "../inputs/dep.ts";
+import type { AnyDep, BodyNeed, DepNode, FileNeed, Supplied, TextNeed } from "../inputs/dep.ts";
 import { frameworkCodes } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import type { Segment } from "../routing/path.ts";
@@ -93,6 +93,10 @@ function checkPath({ route, name }: Declared, problems: string[]): void {
       }
       continue;
     }
+    if (segment.kind === "param") {
+      const { codec, about = {} } = segment;
+      checkText(name, { in: "path", name: segment.name, required: true, repeated: false, codec, about }, problems);
+    }
     if (takerOf(segments, segment.name) < i) problems.push(`${name} names the parameter ${segment.name} twice`);
     if (segment.kind === "rest" && i < segments.length - 1) {
       problems.push(
@@ -116,6 +120,7 @@ function checkInputs(
   const bodies: BodyNeed["as"][] = [];
   for (const { need, resource, body, check } of nodes) {
     if (need?.in === "path") checkParameter(name, route.path.segments, need, problems);
+    else if (need !== undefined) checkText(name, need, problems);
     if (need?.in === "header" && !isToken(need.name)) {
       problems.push(`${name} reads the header ${JSON.stringify(need.name)}, which is no header's name`);
     }
@@ -126,6 +131,39 @@ function checkInputs(
     if (check !== undefined) for (const problem of check(format)) problems.push(`${name} ${problem}`);
   }
   if (bodies.length > 1) problems.push(`${name} ${severalBodies(bodies)}`);
+}
+
+/** What is wrong with the declaration of a text or a file: JavaScript may have declared anything. */
+function checkText(route: string, need: TextNeed | FileNeed, problems: string[]): void {
+  const place = `${route} reads ${need.in === "file" ? "form" : need.in}.${need.name}`;
+  const { doc, deprecated, minItems, maxItems, ...examples }: NonNullable<TextNeed["about"]> = need.about ?? {};
+  if (need.in !== "file") {
+    const { schema, list } = need.codec;
+    if (schema?.problem !== undefined) problems.push(`${place} ${schema.problem}`);
+    if (need.in === "header" && need.repeated && list === true) {
+      problems.push(`${place} as a list of a codec that reads a whole list itself: use Header.optional`);
+    }
+  }
+  if (doc !== undefined && typeof doc !== "string") problems.push(`${place} with a doc that is not a text`);
+  if (deprecated !== undefined && typeof deprecated !== "boolean") {
+    problems.push(`${place} with a deprecated that is neither true nor false`);
+  }
+  if (examples.examples !== undefined && !Array.isArray(examples.examples)) {
+    problems.push(`${place} with examples that are not a list: one alone is its example`);
+  }
+  if (need.repeated && examples.example !== undefined && !Array.isArray(examples.example)) {
+    problems.push(`${place} with an example that is not a list, as it is`);
+  }
+  for (const [name, bound] of Object.entries({ minItems, maxItems })) {
+    if (bound === undefined) continue;
+    if (!need.repeated) problems.push(`${place} with ${name}, which only a list has`);
+    else if (!Number.isSafeInteger(bound) || bound < 0) {
+      problems.push(`${place} with ${name} ${String(bound)}, which is no number of items`);
+    }
+  }
+  if (minItems !== undefined && maxItems !== undefined && minItems > maxItems) {
+    problems.push(`${place} with minItems ${minItems} and maxItems ${maxItems}, between which no list is`);
+  }
 }
 
 function severalBodies(bodies: readonly BodyNeed["as"][]): string {

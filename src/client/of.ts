@@ -36,7 +36,10 @@ function requestOf(options: ClientOptions, method: string, pattern: string, sent
   };
   const request = new Request(url, init);
   const headers = [options.headers, json && { "content-type": "application/json" }, sent.headers] as RequestFields[];
-  for (const [name, value] of headers.flatMap(pairsOf)) request.headers.set(name, value);
+  // `Headers` joins the items of a list; a call's own header overrides the client's.
+  for (const [name, value] of headers.flatMap((fields) => [...new Headers(pairsOf(fields))])) {
+    request.headers.set(name, value);
+  }
   return request;
 }
 

@@ -38,7 +38,44 @@ export interface AnyCodec {
   readonly print: (value: never) => string;
   readonly list?: boolean;
   readonly text?: TextShape;
+  /** Set where it was made from a schema. */
+  readonly schema?: SchemaOfText;
 }
+
+/** The schema that a codec was made from. */
+export interface SchemaOfText {
+  /** Why no text can be read by it. `App.make` says it after the route and the place: `GET /orders reads query.limit …`. */
+  readonly problem: string | undefined;
+  readonly shape: unknown;
+  /** The JSON value that a text is; undefined for any other text. */
+  readonly jsonOf: (text: string) => string | number | boolean | undefined;
+  /** Whether any text is a value of its sort, so that only its rules refuse one. */
+  readonly takesAnyText: boolean;
+}
+
+/**
+ * What the API document says of a text input, besides what its codec or its schema says. An example of a codec is a value, as
+ * the handler gets it; of a schema it is the JSON that a client sends. Each must be readable.
+ */
+export interface TextOptions<out Example = unknown> {
+  /** Its description. */
+  readonly doc?: string;
+  readonly example?: Example;
+  readonly examples?: readonly Example[];
+  /** Whether clients should stop sending it. */
+  readonly deprecated?: boolean;
+}
+
+/** How many items a list may have. */
+export interface ListBounds {
+  /** With fewer items the list is a problem `too_few`. */
+  readonly minItems?: number;
+  /** With more items the list is a problem `too_many`. */
+  readonly maxItems?: number;
+}
+
+/** The options of a list: how many items it may have, and what the document says of it. */
+export interface ListOptions<out Example = unknown> extends TextOptions<readonly Example[]>, ListBounds {}
 
 /**
  * The error for every text that a codec does not read. One frozen value, made with the codec: a hostile request costs no
@@ -194,9 +231,13 @@ export const int64: Codec<bigint, bigint> = { parse: parseInt64, print: printInt
 
 const notNumber = /* @__PURE__ */ malformed("a number");
 
+/** The number that a text is: NaN for any other text, an infinity past the range of a double. */
+export function decimalOf(text: string): number {
+  return /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(text) ? Number(text) : Number.NaN;
+}
+
 function parseDecimal(text: string): Result<number, string> {
-  if (!/^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(text)) return notNumber;
-  const value = Number(text);
+  const value = decimalOf(text);
   return Number.isFinite(value) ? ok(value) : notNumber;
 }
 

@@ -1,10 +1,12 @@
 import { isToken, stripped } from "../http/fields.ts";
-import type { Codec } from "./codec.ts";
+import type { Codec, TextOptions } from "./codec.ts";
 
 /** The declaration of a cookie, which reads, sets and removes it. */
 export interface Cookie<in out A> {
   readonly name: string;
   readonly codec: Codec<A>;
+  /** What the API document says of it. */
+  readonly about?: TextOptions;
   /** How the value is signed or encrypted, if it is. */
   readonly sealing?: Sealing;
 }
@@ -45,9 +47,9 @@ export interface CookieOptions {
 }
 
 /** Declares a cookie (RFC 6265). Throws where the name is not a token. */
-export function named<A>(name: string, codec: Codec<A>): Cookie<A> {
+export function named<A>(name: string, codec: Codec<A>, about: TextOptions = {}): Cookie<A> {
   if (!isToken(name)) throw new Error(`Cookie.named: ${JSON.stringify(name)} is not a cookie name`);
-  return { name, codec };
+  return { name, codec, about };
 }
 
 /**

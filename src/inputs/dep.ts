@@ -1,4 +1,4 @@
-import type { AnyCodec, Codec, EncodedAs } from "../codecs/codec.ts";
+import type { AnyCodec, Codec, EncodedAs, ListBounds, TextOptions } from "../codecs/codec.ts";
 import { Problem, invalidRefusal } from "../refusals.ts";
 import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
 import type { Shape } from "../schema/valibot.ts";
@@ -17,6 +17,8 @@ export interface AnyParam<out Name extends string = string> {
   readonly codec: AnyCodec;
   /** Whether a segment that does not parse goes to the next route; otherwise it is a 400. */
   readonly declines: boolean;
+  /** What the API document says of it. */
+  readonly about?: TextOptions;
 }
 
 /** A segment that a codec reads. Make it once and use it in every path and route. */
@@ -87,8 +89,9 @@ export interface TextNeed {
   readonly codec: AnyCodec;
   /** The path parameter itself: another one of the same name is different. */
   readonly parameter?: AnyParam | Rest;
-  /** As text. */
-  readonly default?: string;
+  readonly default?: { readonly value: never };
+  /** What the API document says of it, and the bounds of a list. */
+  readonly about?: TextOptions & ListBounds;
   /** Only its presence counts. */
   readonly checked?: true;
 }
@@ -99,7 +102,15 @@ export interface FileNeed {
   readonly name: string;
   readonly required: boolean;
   readonly repeated: boolean;
+  /** What the API document says of it, and the bounds of a list. */
+  readonly about?: FileListOptions;
 }
+
+/** What the API document says of a file. */
+export type FileOptions = Pick<TextOptions, "doc" | "deprecated">;
+
+/** The options of a list of files. */
+export type FileListOptions = FileOptions & ListBounds;
 
 /** The inside of an input. */
 export interface DepNode {

@@ -1,25 +1,43 @@
-import type { AnyCodec, Codec } from "../codecs/codec.ts";
+import type { AnyCodec, Codec, EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
 import { stripped } from "../http/fields.ts";
 import { Problem } from "../refusals.ts";
+import type { JsonOf, Shape, ValueOf } from "../schema/valibot.ts";
 import type { InputRequest } from "./request.ts";
 import type { Dep, TextNeed } from "./dep.ts";
+import { isNeeded, listReader } from "./text-list.ts";
+import { codecFor } from "./text-schema.ts";
+import type { TextSchema } from "./text-schema.ts";
 import { readText, required as missing } from "./text.ts";
 
-/** A required header; case does not matter in its name. */
+/** A required header, read by a codec or a schema; case does not matter in its name. */
 export function required<const Name extends string, A>(
   name: Name,
   codec: Codec<A>,
-): Dep<A, never, { headers: { [K in Name]: string } }> {
+  options?: TextOptions<NoInfer<A>>,
+): Dep<A, never, { headers: { [K in Name]: string } }>;
+export function required<const Name extends string, S extends TextSchema>(
+  name: Name,
+  schema: S,
+  options?: TextOptions<NoInfer<JsonOf<S>>>,
+): Dep<ValueOf<S>, never, { headers: { [K in Name]: JsonOf<S> } }>;
+export function required(name: string, given: AnyCodec | Shape, about: TextOptions = {}): Dep<never, never, never> {
   const absent = missing(`header.${name}`);
-  return header(name, codec, { required: true }, () => absent);
+  return header(name, given, { about, required: true }, () => absent);
 }
 
 /** A header's value; undefined where it is absent. */
 export function optional<const Name extends string, A>(
   name: Name,
   codec: Codec<A>,
-): Dep<A | undefined, never, { headers?: { [K in Name]?: string } }> {
-  return header(name, codec, {}, () => undefined);
+  options?: TextOptions<NoInfer<A>>,
+): Dep<A | undefined, never, { headers?: { [K in Name]?: string } }>;
+export function optional<const Name extends string, S extends TextSchema>(
+  name: Name,
+  schema: S,
+  options?: TextOptions<NoInfer<JsonOf<S>>>,
+): Dep<ValueOf<S> | undefined, never, { headers?: { [K in Name]?: JsonOf<S> } }>;
+export function optional(name: string, given: AnyCodec | Shape, about: TextOptions = {}): Dep<never, never, never> {
+  return header(name, given, { about }, () => undefined);
 }
 
 /** A header's value, or the default where it is absent. */
@@ -27,19 +45,65 @@ function withDefault<const Name extends string, A>(
   name: Name,
   codec: Codec<A>,
   value: A,
-): Dep<A, never, { headers?: { [K in Name]?: string } }> {
-  return header(name, codec, { default: codec.print(value) }, () => value);
+  options?: TextOptions<NoInfer<A>>,
+): Dep<A, never, { headers?: { [K in Name]?: string } }>;
+function withDefault<const Name extends string, S extends TextSchema>(
+  name: Name,
+  schema: S,
+  value: NoInfer<ValueOf<S>>,
+  options?: TextOptions<NoInfer<JsonOf<S>>>,
+): Dep<ValueOf<S>, never, { headers?: { [K in Name]?: JsonOf<S> } }>;
+function withDefault(
+  name: string,
+  given: AnyCodec | Shape,
+  value: unknown,
+  about: TextOptions = {},
+): Dep<never, never, never> {
+  return header(name, given, { about, default: { value: value as never } }, () => value);
 }
 export { withDefault as default };
+
+/**
+ * Every item of a list, in order: `x-tag: a, b` on one line or several (RFC 9110 §5.6.1); an empty list without any. The codec
+ * or the schema is that of one item, which has no comma; a codec that reads a whole list is for `Header.optional`. A codec's
+ * first unreadable item is one problem; a schema's items each have their own, at `header.<name>[<index>]`.
+ *
+ * @param options What the API document says of it, and `minItems` and `maxItems`.
+ */
+export function list<const Name extends string, A, S = unknown>(
+  name: Name,
+  codec: Codec<A, S>,
+  options?: ListOptions<NoInfer<A>>,
+): Dep<readonly A[], never, { headers?: { [K in Name]?: readonly EncodedAs<S>[] } }>;
+export function list<const Name extends string, S extends TextSchema>(
+  name: Name,
+  schema: S,
+  options?: ListOptions<NoInfer<JsonOf<S>>>,
+): Dep<readonly ValueOf<S>[], never, { headers?: { [K in Name]?: readonly JsonOf<S>[] } }>;
+export function list(name: string, given: AnyCodec | Shape, about: ListOptions = {}): Dep<never, never, never> {
+  const at = `header.${name}`;
+  const codec = codecFor(given, at);
+  const items = listReader(codec, at, about);
+  const lower = name.toLowerCase();
+  const read = (request: InputRequest): unknown => items(itemsOf(request.lines(lower)));
+  const need: TextNeed = { in: "header", name, codec, required: isNeeded(about), repeated: true, about };
+  return { node: { from: [], need, compile: () => read } };
+}
+
+/** A recipient must skip empty items (RFC 9110 §5.6.1.2). */
+function itemsOf(lines: readonly string[]): readonly string[] {
+  return lines.flatMap((line) => line.split(",").flatMap((item) => stripped(item) || []));
+}
 
 // RFC 9110 §5.3: only a list may be sent on several lines. For any other codec a second line is an error.
 function header(
   name: string,
-  codec: AnyCodec,
+  given: AnyCodec | Shape,
   what: Partial<TextNeed>,
   absent: () => unknown,
 ): Dep<never, never, never> {
   const at = `header.${name}`;
+  const codec = codecFor(given, at);
   const lower = name.toLowerCase();
   const twice = new Problem(at, "malformed", "This is given more than once.");
   const read = (request: InputRequest): unknown => {

@@ -1,7 +1,8 @@
 import type { AnyCodec } from "../codecs/codec.ts";
 import { keyOf } from "../http/bytes.ts";
 import { decodeFormText } from "../http/target.ts";
-import { Problem } from "../refusals.ts";
+import { Problem, invalidRefusal } from "../refusals.ts";
+import type { Refusal } from "../refusals.ts";
 
 /** A received text, or null where its bytes are not UTF-8. */
 export type GivenText = string | null;
@@ -134,10 +135,33 @@ export function everyValue(text: string, name: string): readonly GivenText[] {
   return new FieldValues(text, names).all(index);
 }
 
-/** Parses one text with its codec: the value, or a problem at its place. */
+/** The problems of a text that a schema does not read. */
+export class WrongText {
+  readonly ok = false;
+  /** The first problem's sentence. */
+  readonly error: string;
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly [Problem, ...Problem[]]) {
+    this.error = problems[0].message;
+    this.problems = problems;
+  }
+}
+
+/** Parses one text with its codec: the value, or its problem or problems at its place. */
 export function readText(codec: AnyCodec, text: string, at: string): unknown {
   const read = codec.parse(text);
-  return read.ok ? read.value : new Problem(at, "malformed", read.error);
+  return read.ok ? read.value : together(problemsOf(read, at));
+}
+
+/** A schema's problems have their place; a codec's error gets it here. */
+function problemsOf(read: { readonly error: string }, at: string): readonly Problem[] {
+  return read instanceof WrongText ? read.problems : [new Problem(at, "malformed", read.error)];
+}
+
+/** One problem by itself, several as a refusal. */
+export function together(problems: readonly Problem[], more = 0): Problem | Refusal {
+  return problems.length === 1 && more === 0 ? (problems[0] as Problem) : invalidRefusal(problems, undefined, more);
 }
 
 /** Parses a text whose bytes may not be UTF-8. */
@@ -147,9 +171,9 @@ export function readGiven(codec: AnyCodec, given: GivenText, at: string): unknow
 
 /** The problem for a text that is not UTF-8, with the codec's own sentence. */
 export function notText(codec: AnyCodec, at: string): Problem {
-  // A codec that accepts any text has no sentence.
-  const read = codec.parse("\ufffd");
-  return new Problem(at, "malformed", read.ok ? "This is not text." : read.error);
+  // A codec that accepts any text has no sentence. A schema of texts has one for its rules, as a length, and none for this.
+  const read = codec.schema?.takesAnyText === true ? undefined : codec.parse("\ufffd");
+  return new Problem(at, "malformed", read === undefined || read.ok ? "This is not text." : read.error);
 }
 
 export function required(at: string): Problem {

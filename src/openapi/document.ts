@@ -9,11 +9,13 @@ import type { CorsExtension } from "../security/cross-origin.ts";
 import { Components } from "./components.ts";
 import { describeApi } from "./info.ts";
 import type { ApiInfo, ApiServer, TagText } from "./info.ts";
-import { credentialProblem, parametersOf, readsOf, requestBodyOf, schemeOf, securityOf } from "./inputs.ts";
-import type { Credential, Parameter, SecurityRequirement, SecurityScheme } from "./inputs.ts";
+import { credentialProblem, readsOf, requestBodyOf, schemeOf, securityOf } from "./inputs.ts";
+import type { Credential, SecurityRequirement, SecurityScheme } from "./inputs.ts";
 import { answersOf, codesOf, describeRefusals, eitherOf, refusalSchemas, refusalsOf, corsOf } from "./responses.ts";
 import type { RefusalDocs, Responses } from "./responses.ts";
 import type { DocumentContext, OpenapiVersion, Schema } from "./schema-rules.ts";
+import { parametersOf } from "./texts.ts";
+import type { Parameter } from "./texts.ts";
 
 /**
  * Merges two routes that differ only by their parameters' types (contract 4.2) into one operation, whose parameter is of
@@ -111,7 +113,7 @@ function describeRoute(route: Route, context: DocumentContext): DescribedRoute {
     route,
     name: `${route.method} ${route.pattern}`,
     id: route.meta.find(operationId) ?? idOf(route),
-    parameters: parametersOf(route, reads.values),
+    parameters: parametersOf(route, reads.values, context),
     answers,
     requestBody: requestBodyOf(reads, context),
     codes,

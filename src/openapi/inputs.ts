@@ -1,4 +1,3 @@
-import type { AnyCodec } from "../codecs/codec.ts";
 import type {
   AnyDep,
   BodyNeed,
@@ -12,10 +11,11 @@ import type {
 } from "../inputs/dep.ts";
 import type { Need } from "../inputs/request.ts";
 import type { Code } from "../refusals.ts";
-import type { Route } from "../routing/route.ts";
 import { compileReader } from "../schema/read.ts";
 import { kindOf } from "../schema/valibot.ts";
 import type { DocumentContext, Schema } from "./schema-rules.ts";
+import { binary, fieldSchema, keyed } from "./texts.ts";
+import type { ReadNeed } from "./texts.ts";
 
 /** A security scheme object of OpenAPI. */
 export type SecurityScheme = { readonly description?: string } & (
@@ -86,9 +86,6 @@ export function credentialProblem(credential: Credential): string | undefined {
 function isRequired({ reads }: Credential): boolean {
   return reads.some(({ required }) => required === true);
 }
-
-/** A value read from the query, a header or a cookie. */
-export type ReadNeed = TextNeed | Extract<Need, { readonly in: string }>;
 
 export interface Credential {
   readonly scheme: string;
@@ -168,76 +165,6 @@ function credentialOf(node: DepNode): readonly Credential[] {
   return [{ scheme, options, reads: nodesOf(node.from, false).flatMap(valuesOf) }];
 }
 
-/** A parameter object of OpenAPI. */
-export interface Parameter {
-  readonly name: string;
-  readonly in: string;
-  readonly required: boolean;
-  readonly schema: Schema;
-}
-
-/** A route's parameters: those of the path, then the others in order. */
-export function parametersOf(route: Route, values: readonly ReadNeed[]): readonly Parameter[] {
-  const parameters: Parameter[] = [];
-  for (const segment of route.path.segments) {
-    if (typeof segment === "string" || segment.kind === "rest") continue;
-    parameters.push({ name: segment.name, in: "path", required: true, schema: codecSchema(segment.codec) });
-  }
-  for (const value of values) addParameter(parameterOf(value), parameters);
-  return parameters;
-}
-
-/** An input that is read twice is one parameter, which must fit both schemas. */
-function addParameter(parameter: Parameter, parameters: Parameter[]): void {
-  const at = parameters.findIndex((other) => key(other) === key(parameter));
-  const other = parameters[at];
-  if (other === undefined) {
-    parameters.push(parameter);
-    return;
-  }
-  const isSame = JSON.stringify(other.schema) === JSON.stringify(parameter.schema);
-  const schema = isSame ? other.schema : { allOf: [other.schema, parameter.schema] };
-  parameters[at] = { ...other, required: other.required || parameter.required, schema };
-}
-
-/** Header names are case-insensitive. */
-function key({ in: place, name }: Parameter): string {
-  return `${place} ${place === "header" ? name.toLowerCase() : name}`;
-}
-
-function parameterOf(need: ReadNeed): Parameter {
-  const { name, required = false } = need;
-  return { name, in: need.in, required, schema: "codec" in need ? textSchema(need) : { type: "string" } };
-}
-
-/** The schema of a text input: its codec's, as an array if it is repeated, with its default. */
-function textSchema({ codec, repeated, default: printed }: TextNeed): Schema {
-  const schema = codecSchema(codec);
-  if (repeated) return { type: "array", items: schema };
-  const value = printed === undefined ? undefined : jsonOf(printed, schema);
-  return value === undefined ? schema : { ...schema, default: value };
-}
-
-/** The schema of a codec. A custom kind becomes the title, unless it is an enum. */
-function codecSchema({ text }: AnyCodec): Schema {
-  if (text === undefined) return { type: "string" };
-  const { type, format, enum: words, kind } = text;
-  return {
-    type,
-    ...(format === undefined ? {} : { format }),
-    ...(words === undefined ? {} : { enum: words }),
-    ...(kind === undefined || words !== undefined ? {} : { title: kind }),
-  };
-}
-
-/** A printed value as JSON; undefined for a whole number that JSON parsers would round. */
-function jsonOf(printed: string, { type }: Schema): unknown {
-  if (type === "boolean") return printed === "true";
-  if (type === "number") return Number(printed);
-  if (type === "integer") return Number.isSafeInteger(Number(printed)) ? Number(printed) : undefined;
-  return printed;
-}
-
 type Content = { readonly [mediaType: string]: object };
 
 interface DescribedBody {
@@ -263,7 +190,7 @@ function contentOf(body: BodyNeed, fields: Reads["fields"], context: DocumentCon
     case "json":
       return jsonContent(body, context);
     case "form":
-      return formContent(fields);
+      return formContent(fields, context);
     case "multipart":
       return { "multipart/form-data": { schema: { type: "object" } } };
     default: {
@@ -272,9 +199,6 @@ function contentOf(body: BodyNeed, fields: Reads["fields"], context: DocumentCon
     }
   }
 }
-
-/** Bytes, as generators of clients know them: a `Blob` and no text. */
-const binary: Schema = { type: "string", contentMediaType: "application/octet-stream" };
 
 function isText(type: string): boolean {
   return /^text\/|^application\/(?:json|xml)\b|\+(?:json|xml)\b/i.test(type);
@@ -294,17 +218,12 @@ function jsonContent(body: Extract<BodyNeed, { as: "json" }>, context: DocumentC
   return { "application/json": { schema, examples: keyed(examples) } };
 }
 
-/** Examples by their index. */
-export function keyed(examples: readonly unknown[]): { readonly [key: string]: { readonly value: unknown } } {
-  return Object.fromEntries(examples.map((value, index) => [index, { value }]));
-}
-
-function formContent(fields: Reads["fields"]): Content {
+function formContent(fields: Reads["fields"], context: DocumentContext): Content {
   const described = new Map<string, Schema>();
   const required = new Set<string>();
   const files = new Set<string>();
   for (const field of fields) {
-    if (!described.has(field.name)) described.set(field.name, fieldSchema(field));
+    if (!described.has(field.name)) described.set(field.name, fieldSchema(field, context));
     if (field.required) required.add(field.name);
     if (field.in === "file") files.add(field.name);
   }
@@ -318,13 +237,4 @@ function formContent(fields: Reads["fields"]): Content {
     schema: { description: "A form: each field its value, a repeated one a list of them.", ...schema },
   };
   return { "application/x-www-form-urlencoded": both, "multipart/form-data": both };
-}
-
-// Not a boolean: a checkbox sent as "false" would be checked.
-const box: Schema = { type: "string", description: "Checked where it is sent, whatever it says." };
-
-function fieldSchema(field: TextNeed | FileNeed): Schema {
-  if (field.in !== "file") return field.checked === true ? box : textSchema(field);
-  const file = { ...binary, description: "A file." };
-  return field.repeated ? { type: "array", items: file } : file;
 }

@@ -18,9 +18,9 @@ import { kindOf } from "../schema/valibot.ts";
 import { compileWriter } from "../schema/write.ts";
 import type { CorsExtension } from "../security/cross-origin.ts";
 import type { AnyMessage, AnyProtocol } from "../sockets/socket.ts";
-import { keyed } from "./inputs.ts";
 import type { Reads } from "./inputs.ts";
 import type { Direction, DocumentContext, Schema } from "./schema-rules.ts";
+import { keyed } from "./texts.ts";
 
 /** The value of `x-cors`; undefined for a route that the policy does not cover. */
 export function corsOf(cors: CorsExtension | undefined, route: Route): object | undefined {

@@ -1,9 +1,12 @@
-import type { Codec } from "../codecs/codec.ts";
+import type { AnyCodec, Codec, TextOptions } from "../codecs/codec.ts";
 import { int as intCodec, int64 as int64Codec, string as stringCodec } from "../codecs/index.ts";
 import { encodeSegment } from "../http/target.ts";
 import type { AnyParam, ArgumentsOf, Param, Rest } from "../inputs/dep.ts";
+import { codecFor } from "../inputs/text-schema.ts";
+import type { TextSchema } from "../inputs/text-schema.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
+import type { JsonOf, Shape, ValueOf } from "../schema/valibot.ts";
 
 export type { AnyParam, Param, Rest } from "../inputs/dep.ts";
 
@@ -19,8 +22,9 @@ export interface Path<out Params = AnyParam | Rest, out Pattern extends string =
   readonly params?: Params;
 }
 
-/** How a parameter treats a segment that does not parse: a 400, or with `"next-route"` the next matching route. */
-export interface ParamOptions {
+/** What the API document says of a parameter, and how it treats a segment that does not parse. */
+export interface ParamOptions<out Example = unknown> extends TextOptions<Example> {
+  /** With `"next-route"` the next matching route answers; otherwise it is a 400. */
   readonly unparsed?: "next-route";
 }
 
@@ -53,27 +57,57 @@ export function of<const Segments extends readonly Segment[]>(
 }
 
 /** Any segment, as text. */
-export function str<const Name extends string>(name: Name, options?: ParamOptions): Param<Name, string, string> {
-  return param(name, stringCodec, options);
+export function str<const Name extends string>(
+  name: Name,
+  options?: ParamOptions<string>,
+): Param<Name, string, string> {
+  return codecParam(name, stringCodec, options);
 }
 
 /** A whole number, −(2^53−1) to 2^53−1. */
-export function int<const Name extends string>(name: Name, options?: ParamOptions): Param<Name, number, number> {
-  return param(name, intCodec, options);
+export function int<const Name extends string>(
+  name: Name,
+  options?: ParamOptions<number>,
+): Param<Name, number, number> {
+  return codecParam(name, intCodec, options);
 }
 
 /** A 64-bit whole number, exact. */
-export function int64<const Name extends string>(name: Name, options?: ParamOptions): Param<Name, bigint, bigint> {
-  return param(name, int64Codec, options);
+export function int64<const Name extends string>(
+  name: Name,
+  options?: ParamOptions<bigint>,
+): Param<Name, bigint, bigint> {
+  return codecParam(name, int64Codec, options);
 }
 
-/** A segment that a codec reads. */
+/**
+ * A segment that a codec or a schema reads. What the schema refuses does not parse, a broken bound too.
+ *
+ * @example
+ * ```ts
+ * const year = Path.param("year", v.pipe(v.number(), v.integer(), v.minValue(1970), v.maxValue(9999)));
+ * ```
+ */
 export function param<const Name extends string, A, Sent = unknown>(
   name: Name,
   codec: Codec<A, Sent>,
-  options: ParamOptions = {},
+  options?: ParamOptions<NoInfer<A>>,
+): Param<Name, A, Sent>;
+export function param<const Name extends string, S extends TextSchema>(
+  name: Name,
+  schema: S,
+  options?: ParamOptions<NoInfer<JsonOf<S>>>,
+): Param<Name, ValueOf<S>, JsonOf<S>>;
+export function param(name: string, given: AnyCodec | Shape, options?: ParamOptions): never {
+  return codecParam(name, codecFor(given, `path.${name}`) as Codec<never>, options) as never;
+}
+
+function codecParam<const Name extends string, A, Sent>(
+  name: Name,
+  codec: Codec<A, Sent>,
+  { unparsed, ...about }: ParamOptions = {},
 ): Param<Name, A, Sent> {
-  return { kind: "param", name, codec, declines: options.unparsed === "next-route" };
+  return { kind: "param", name, codec, declines: unparsed === "next-route", about };
 }
 
 /** All remaining segments, as a list of texts. It must be last, and the API document leaves its routes out. */

@@ -22,7 +22,7 @@ export function sortOf(value: unknown): Sort | "something else" {
 }
 
 /** Joins words as in a sentence: `A, B or C`. */
-function joined(words: readonly string[]): string {
+export function joined(words: readonly string[]): string {
   const last = words.at(-1);
   if (last === undefined) return "nothing at all";
   return words.length === 1 ? last : `${words.slice(0, -1).join(", ")} or ${last}`;

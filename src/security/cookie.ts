@@ -1,10 +1,30 @@
-import type { Cookie, Sealing } from "../codecs/cookie.ts";
 import { string } from "../codecs/codec.ts";
+import type { AnyCodec, Codec, TextOptions } from "../codecs/codec.ts";
+import { named as namedByCodec } from "../codecs/cookie.ts";
+import type { Cookie, Sealing } from "../codecs/cookie.ts";
 import type { Dep, TextNeed } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";
+import { codecFor } from "../inputs/text-schema.ts";
+import type { TextSchema } from "../inputs/text-schema.ts";
 import { readText, required as missing } from "../inputs/text.ts";
 import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
+import type { JsonOf, Shape, ValueOf } from "../schema/valibot.ts";
+
+/**
+ * Declares a cookie (RFC 6265), read and written by a codec or a schema. Throws where the name is not a token.
+ *
+ * @param options What the API document says of it.
+ */
+export function named<A>(name: string, codec: Codec<A>, options?: TextOptions<NoInfer<A>>): Cookie<A>;
+export function named<S extends TextSchema>(
+  name: string,
+  schema: S,
+  options?: TextOptions<NoInfer<JsonOf<S>>>,
+): Cookie<ValueOf<S>>;
+export function named(name: string, given: AnyCodec | Shape, about: TextOptions = {}): never {
+  return namedByCodec(name, codecFor(given, `cookie.${name}`) as Codec<never>, about) as never;
+}
 
 /** A required cookie: a 400 problem `required` at `cookie.<name>` where it is absent, or sealed and does not open. */
 export function required<A>(cookie: Cookie<A>): Dep<A> {
@@ -18,7 +38,7 @@ export function optional<A>(cookie: Cookie<A>): Dep<A | undefined> {
 }
 
 function read<A>(cookie: Cookie<A>, required: boolean, absent: () => unknown): Dep<never, never, never> {
-  const { name, codec, sealing } = cookie;
+  const { name, codec, sealing, about } = cookie;
   const at = `cookie.${name}`;
   const compile = () => (request: InputRequest) => {
     const text = request.cookie(name);
@@ -32,6 +52,7 @@ function read<A>(cookie: Cookie<A>, required: boolean, absent: () => unknown): D
     codec: sealing === undefined ? codec : string,
     required,
     repeated: false,
+    ...(about === undefined ? {} : { about }),
   };
   return { node: { from: [], need, compile } };
 }
@@ -52,7 +73,7 @@ async function readSealed<A>(
   return absent();
 }
 
-export { clear, make, named } from "../codecs/cookie.ts";
+export { clear, make } from "../codecs/cookie.ts";
 export type { Cookie, CookieOptions, SetCookie } from "../codecs/cookie.ts";
 export { encrypted, signed } from "./sealing.ts";
 export type { SealedOptions } from "./sealing.ts";

@@ -1,7 +1,10 @@
-import type { Codec } from "../codecs/codec.ts";
+import type { AnyCodec, Codec, TextOptions } from "../codecs/codec.ts";
 import { named, oldestMs } from "../codecs/cookie.ts";
 import type { Cookie, Sealing } from "../codecs/cookie.ts";
 import { decode, decodeBase64url, encodeBase64url } from "../http/bytes.ts";
+import { codecFor } from "../inputs/text-schema.ts";
+import type { TextSchema } from "../inputs/text-schema.ts";
+import type { Shape, ValueOf } from "../schema/valibot.ts";
 import { ringOf } from "./key-ring.ts";
 import type { Keys } from "./keys.ts";
 
@@ -17,7 +20,7 @@ export function isSameSecret(given: string, secret: string): boolean {
 }
 
 /** The options of a signed or an encrypted cookie. */
-export interface SealedOptions {
+export interface SealedOptions extends Pick<TextOptions, "doc" | "deprecated"> {
   /**
    * The greatest age of a value, rounded up to whole seconds. The server enforces it whatever the browser keeps. It is also
    * the cookie's `Max-Age`, which `Cookie.make` may shorten. No limit by default.
@@ -29,7 +32,14 @@ export interface SealedOptions {
  * A signed cookie: the browser can read it, and only the server can write it. The signature covers the cookie's name and the
  * time when it was set. A cookie with a wrong signature, or one that is too old, counts as absent.
  */
-export function signed<A>(keys: Keys, name: string, codec: Codec<A>, options: SealedOptions = {}): Cookie<A> {
+export function signed<A>(keys: Keys, name: string, codec: Codec<A>, options?: SealedOptions): Cookie<A>;
+export function signed<S extends TextSchema>(
+  keys: Keys,
+  name: string,
+  schema: S,
+  options?: SealedOptions,
+): Cookie<ValueOf<S>>;
+export function signed(keys: Keys, name: string, given: AnyCodec | Shape, options: SealedOptions = {}): never {
   const ring = ringOf(keys);
   const text = (stamp: string, value: string): string => `${name}\0${stamp}\0${value}`;
   const close = async (value: string, stamp: string): Promise<string> => {
@@ -43,11 +53,18 @@ export function signed<A>(keys: Keys, name: string, codec: Codec<A>, options: Se
     if (more.length > 0 || value === undefined || bytes === undefined) return undefined;
     return (await ring.verify("cookie signing", text(stamp, value), bytes)) ? { stamp, value } : undefined;
   };
-  return sealedCookie("Cookie.signed", name, codec, options, close, open);
+  return sealedCookie("Cookie.signed", name, given, options, close, open) as never;
 }
 
 /** A cookie that only the server can read or write; otherwise like {@link signed}. */
-export function encrypted<A>(keys: Keys, name: string, codec: Codec<A>, options: SealedOptions = {}): Cookie<A> {
+export function encrypted<A>(keys: Keys, name: string, codec: Codec<A>, options?: SealedOptions): Cookie<A>;
+export function encrypted<S extends TextSchema>(
+  keys: Keys,
+  name: string,
+  schema: S,
+  options?: SealedOptions,
+): Cookie<ValueOf<S>>;
+export function encrypted(keys: Keys, name: string, given: AnyCodec | Shape, options: SealedOptions = {}): never {
   const ring = ringOf(keys);
   const close = async (value: string, stamp: string): Promise<string> =>
     encodeBase64url(await ring.seal("cookie sealing", `${stamp}.${value}`, name));
@@ -57,7 +74,7 @@ export function encrypted<A>(keys: Keys, name: string, codec: Codec<A>, options:
     const dot = text?.indexOf(".") ?? -1;
     return text === undefined || dot === -1 ? undefined : { stamp: text.slice(0, dot), value: text.slice(dot + 1) };
   };
-  return sealedCookie("Cookie.encrypted", name, codec, options, close, open);
+  return sealedCookie("Cookie.encrypted", name, given, options, close, open) as never;
 }
 
 interface Opened {
@@ -66,14 +83,14 @@ interface Opened {
   readonly value: string;
 }
 
-function sealedCookie<A>(
+function sealedCookie(
   maker: string,
   name: string,
-  codec: Codec<A>,
-  { maxAgeMs }: SealedOptions,
+  given: AnyCodec | Shape,
+  { maxAgeMs, ...about }: SealedOptions,
   close: (value: string, stamp: string) => Promise<string>,
   open: (sealed: string) => Promise<Opened | undefined>,
-): Cookie<A> {
+): Cookie<never> {
   if (maxAgeMs !== undefined && !(maxAgeMs > 0 && maxAgeMs <= oldestMs)) {
     const problem = `${maker}: maxAgeMs of cookie ${name} must be milliseconds, more than 0, not ${maxAgeMs}`;
     throw new Error(maxAgeMs > oldestMs ? `${problem}: ${oldestMs} at most` : problem);
@@ -87,7 +104,7 @@ function sealedCookie<A>(
       return opened !== undefined && secondsOf(now) - Number(opened.stamp) <= maxAgeSeconds ? opened.value : undefined;
     },
   };
-  return { ...named(name, codec), sealing };
+  return { ...named(name, codecFor(given, `cookie.${name}`) as Codec<never>, about), sealing };
 }
 
 function secondsOf(now: Date): number {

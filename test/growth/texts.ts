@@ -89,7 +89,7 @@ function sending(inputs: Inputs, type: string): Row["read"] {
 const bySearch = (app: Test.TestApp, text: string) => Test.call(app, "GET", `/?${text}`);
 const urlencoded = "application/x-www-form-urlencoded";
 
-const fields = (from: typeof Query | typeof Form, others: number): Inputs => ({
+const fields = (from: typeof Query, others: number): Inputs => ({
   q: from.optional("q", Codec.string),
   n: from.optional("n", Codec.int),
   list: from.list("l", Codec.string),
@@ -99,7 +99,7 @@ const fields = (from: typeof Query | typeof Form, others: number): Inputs => ({
 /** Readers of so many fields. */
 export const ofFields: { readonly [reader: string]: (fields: number) => Row["read"] } = {
   query: (others) => asking(fields(Query, others), bySearch),
-  form: (others) => sending(fields(Form, others), urlencoded),
+  form: (others) => sending(fields(Form as never, others), urlencoded),
 };
 
 const pairs: Texts = {
@@ -705,7 +705,7 @@ export const rows: readonly Row[] = [
       ...numbered("cookies that differ", (number) => `c${number}=1`, "; "),
     },
   },
-  { reader: "form", read: sending({ ...fields(Form, 5), is: Form.checked("is") }, urlencoded), texts: pairs },
+  { reader: "form", read: sending({ ...fields(Form as never, 5), is: Form.checked("is") }, urlencoded), texts: pairs },
   {
     reader: "JSON",
     read: sending({ body: json(everyKind) }, jsonType),

@@ -35,6 +35,10 @@ const codecs: readonly unknown[] = [
   Codec.instant,
   Codec.enum("sizes", ["small", "large"]),
   Codec.accept,
+  v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100)),
+  v.pipe(v.string(), v.minLength(1), v.regex(/^[a-z]*$/)),
+  v.union([v.literal("all"), v.boolean()]),
+  Shape.int64,
 ];
 const codec = fc.constantFrom(...(codecs as readonly Codec<unknown>[]));
 const segment = fc.oneof(

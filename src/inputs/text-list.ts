@@ -1,0 +1,80 @@
+import type { AnyCodec, ListBounds } from "../codecs/codec.ts";
+import { Problem, maxListedProblems } from "../refusals.ts";
+import type { Refusal } from "../refusals.ts";
+import { counted } from "../schema/messages.ts";
+import { WrongText, notText, together } from "./text.ts";
+import type { GivenText } from "./text.ts";
+
+/** Whether a list must have an item, so that it must be sent. */
+export function isNeeded({ minItems = 0 }: ListBounds): boolean {
+  return minItems > 0;
+}
+
+/** The problem of a list with too few or too many items, as that of a body's list. */
+export function lengthProblem(at: string, count: number, bounds: ListBounds): Problem | undefined {
+  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = bounds;
+  if (count < minItems) return new Problem(at, "too_few", `This must have at least ${counted(minItems, "item")}.`);
+  if (count > maxItems) return new Problem(at, "too_many", `This must have at most ${counted(maxItems, "item")}.`);
+  return undefined;
+}
+
+/** Reads the items of a list: the values, or its problems. */
+type ReadList = (given: Iterable<GivenText>) => unknown;
+
+/**
+ * Compiles the reader of a list. A codec's first unreadable item is one problem at the list's place. A schema's items each
+ * have their problems, at `query.tag[2]`, as the items of a body's list have.
+ */
+export function listReader(codec: AnyCodec, at: string, bounds: ListBounds): ReadList {
+  return (given) => {
+    const values: unknown[] = [];
+    let problems: ListProblems | undefined;
+    let count = 0;
+    for (const text of given) {
+      const index = count++;
+      if (problems?.isEnough === true) continue;
+      const read = text === null ? new WrongText([notText(codec, at)]) : codec.parse(text);
+      if (read.ok) values.push(read.value);
+      else (problems ??= new ListProblems(codec, at)).add(read, index);
+    }
+    const wrong = lengthProblem(at, count, bounds);
+    if (problems === undefined) return wrong ?? values;
+    if (wrong !== undefined) problems.list(wrong);
+    return problems.together();
+  };
+}
+
+/** The problems of one list. Past a number of them, further problems are only counted. */
+class ListProblems {
+  readonly #codec: AnyCodec;
+  readonly #at: string;
+  readonly #problems: Problem[] = [];
+  #more = 0;
+  /** Whether further items need not be read: a codec has one problem in a list. */
+  isEnough = false;
+
+  constructor(codec: AnyCodec, at: string) {
+    this.#codec = codec;
+    this.#at = at;
+  }
+
+  add(read: { readonly error: string }, index: number): void {
+    if (this.#codec.schema === undefined) {
+      this.isEnough = true;
+      this.list(new Problem(this.#at, "malformed", read.error));
+      return;
+    }
+    for (const { at, code, message } of (read as WrongText).problems) {
+      this.list(new Problem(`${this.#at}[${index}]${at.slice(this.#at.length)}`, code, message));
+    }
+  }
+
+  list(problem: Problem): void {
+    if (this.#problems.length >= maxListedProblems) this.#more++;
+    else this.#problems.push(problem);
+  }
+
+  together(): Problem | Refusal {
+    return together(this.#problems, this.#more);
+  }
+}

@@ -1,0 +1,183 @@
+import type { AnyCodec, ListBounds, TextOptions } from "../codecs/codec.ts";
+import type { FileNeed, TextNeed } from "../inputs/dep.ts";
+import type { Need } from "../inputs/request.ts";
+import type { Route } from "../routing/route.ts";
+import { kindOf } from "../schema/valibot.ts";
+import type { Shape } from "../schema/valibot.ts";
+import type { DocumentContext, Schema } from "./schema-rules.ts";
+
+/** A value read from the query, a header or a cookie. */
+export type ReadNeed = TextNeed | Extract<Need, { readonly in: string }>;
+
+/** A parameter object of OpenAPI. */
+export interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly description?: string;
+  readonly required: boolean;
+  readonly deprecated?: true;
+  readonly schema: Schema;
+  readonly example?: unknown;
+  readonly examples?: object;
+}
+
+/** A route's parameters: those of the path, then the others in order. */
+export function parametersOf(
+  route: Route,
+  values: readonly ReadNeed[],
+  context: DocumentContext,
+): readonly Parameter[] {
+  const parameters: Parameter[] = [];
+  for (const segment of route.path.segments) {
+    if (typeof segment === "string" || segment.kind === "rest") continue;
+    const { name, codec, about = {} } = segment;
+    const need: TextNeed = { in: "path", name, required: true, repeated: false, codec, about };
+    parameters.push(parameterOf(need, context));
+  }
+  for (const value of values) {
+    addParameter("codec" in value ? parameterOf(value, context) : withoutCodec(value), parameters);
+  }
+  return parameters;
+}
+
+/** An input that is read twice is one parameter, which must fit both schemas. */
+function addParameter(parameter: Parameter, parameters: Parameter[]): void {
+  const at = parameters.findIndex((other) => key(other) === key(parameter));
+  const other = parameters[at];
+  if (other === undefined) {
+    parameters.push(parameter);
+    return;
+  }
+  const isSame = JSON.stringify(other.schema) === JSON.stringify(parameter.schema);
+  const schema = isSame ? other.schema : { allOf: [other.schema, parameter.schema] };
+  parameters[at] = { ...parameter, ...other, required: other.required || parameter.required, schema };
+}
+
+/** Header names are case-insensitive. */
+function key({ in: place, name }: Parameter): string {
+  return `${place} ${place === "header" ? name.toLowerCase() : name}`;
+}
+
+function withoutCodec({ name, in: place, required = false }: Extract<Need, { readonly in: string }>): Parameter {
+  return { name, in: place, required, schema: { type: "string" } };
+}
+
+function parameterOf(need: TextNeed, context: DocumentContext): Parameter {
+  const { name, in: place, required, about = {} } = need;
+  const [example, ...more] = examplesOf(need, context);
+  return {
+    name,
+    in: place,
+    ...describedBy(about),
+    required,
+    ...(about.deprecated === true ? { deprecated: true } : {}),
+    schema: textSchema(need, context),
+    ...(example === undefined ? {} : more.length === 0 ? { example } : { examples: keyed([example, ...more]) }),
+  };
+}
+
+function describedBy({ doc }: TextOptions): { readonly description?: string } {
+  return doc === undefined ? {} : { description: doc };
+}
+
+/** Examples by their index. */
+export function keyed(examples: readonly unknown[]): { readonly [key: string]: { readonly value: unknown } } {
+  return Object.fromEntries(examples.map((value, index) => [index, { value }]));
+}
+
+/** The schema of a form's field. It has the description and the examples too, because a field is not a parameter. */
+export function fieldSchema(field: TextNeed | FileNeed, context: DocumentContext): Schema {
+  const { about = {} } = field;
+  const examples = field.in === "file" ? [] : examplesOf(field, context);
+  return {
+    ...fieldValue(field, context),
+    ...describedBy(about),
+    ...(about.deprecated === true ? { deprecated: true } : {}),
+    ...(examples.length === 0 ? {} : { examples }),
+  };
+}
+
+/** Bytes, as generators of clients know them: a `Blob` and no text. */
+export const binary: Schema = { type: "string", contentMediaType: "application/octet-stream" };
+
+// Not a boolean: a checkbox sent as "false" would be checked.
+const box: Schema = { type: "string", description: "Checked where it is sent, whatever it says." };
+
+function fieldValue(field: TextNeed | FileNeed, context: DocumentContext): Schema {
+  if (field.in !== "file") return field.checked === true ? box : textSchema(field, context);
+  const file = { ...binary, description: "A file." };
+  return field.repeated ? arrayOf(file, field.about ?? {}) : file;
+}
+
+/** The schema of a text input: its codec's, as an array if it is repeated, with its default. */
+function textSchema(
+  { in: place, name, codec, repeated, default: given, about = {} }: TextNeed,
+  context: DocumentContext,
+): Schema {
+  const schema = codecSchema(codec, `${place}.${name}`, context);
+  if (repeated) return arrayOf(schema, about);
+  const value = given === undefined ? undefined : defaultOf(codec, given.value, schema);
+  return value === undefined ? schema : { ...schema, default: value };
+}
+
+function arrayOf(items: Schema, { minItems, maxItems }: ListBounds): Schema {
+  return {
+    type: "array",
+    items,
+    ...(minItems === undefined ? {} : { minItems }),
+    ...(maxItems === undefined ? {} : { maxItems }),
+  };
+}
+
+/** The schema of a codec. A custom kind becomes the title, unless it is an enum. */
+function codecSchema(codec: AnyCodec, at: string, context: DocumentContext): Schema {
+  const { text, schema } = codec;
+  if (schema !== undefined) return withoutText(context.shape(kindOf(schema.shape as Shape), "input", at));
+  if (text === undefined) return { type: "string" };
+  const { type, format, enum: words, kind } = text;
+  return {
+    type,
+    ...(format === undefined ? {} : { format }),
+    ...(words === undefined ? {} : { enum: words }),
+    ...(kind === undefined || words !== undefined ? {} : { title: kind }),
+  };
+}
+
+/** In a body a 64-bit number may be sent as text too; here every value is a text. */
+function withoutText({ pattern, ...schema }: Schema): Schema {
+  if (schema["format"] === "int64" && Array.isArray(schema["type"])) return { ...schema, type: "integer" };
+  return pattern === undefined ? schema : { ...schema, pattern };
+}
+
+/** A default as JSON; undefined where the client cannot send it, as the result of a transformation. */
+function defaultOf(codec: AnyCodec, value: never, schema: Schema): unknown {
+  const printed = codec.print(value);
+  const read = codec.parse(printed);
+  return read.ok && codec.print(read.value as never) === printed ? jsonOf(codec, printed, schema) : undefined;
+}
+
+/** A text as JSON; undefined for a whole number that JSON parsers would round. */
+function jsonOf(codec: AnyCodec, printed: string, { type }: Schema): unknown {
+  const json = codec.schema === undefined ? printed : codec.schema.jsonOf(printed);
+  if (typeof json !== "string") return json;
+  if (type === "boolean") return printed === "true";
+  if (type === "number") return Number(printed);
+  if (type === "integer") return Number.isSafeInteger(Number(printed)) ? Number(printed) : undefined;
+  return printed;
+}
+
+/** The examples as JSON, each of which the input must read. */
+function examplesOf(need: TextNeed, context: DocumentContext): readonly unknown[] {
+  const { in: place, name, about = {}, repeated, codec } = need;
+  const { example, examples = [] } = about;
+  const given = example === undefined ? examples : [example, ...examples];
+  const schema = codecSchema(codec, `${place}.${name}`, context);
+  const one = (value: unknown): unknown => {
+    const text = codec.schema === undefined ? codec.print(value as never) : String(value);
+    const read = codec.parse(text);
+    if (read.ok) return codec.schema === undefined ? (jsonOf(codec, text, schema) ?? text) : value;
+    context.problem(`has an example of ${place}.${name} that is refused: ${read.error}`);
+    return undefined;
+  };
+  return given.map((value) => (repeated ? (value as readonly unknown[]).map(one) : one(value)));
+}

@@ -1,0 +1,141 @@
+/** Declarations of texts that `App.make` refuses: each sentence names the route and the input. */
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { App, Codec, Cookie, Form, Header, Path, Query, Returns, post } from "usher-http";
+import type { Inputs } from "usher-http";
+
+/** As JavaScript calls it. */
+type Declare = (schema: unknown, options?: unknown) => Inputs;
+const as = (declare: (schema: never, options: never) => Inputs): Declare => declare as Declare;
+
+const query = as((schema, options) => ({ x: Query.optional("x", schema, options) }));
+const queries = as((schema, options) => ({ x: Query.list("x", schema, options) }));
+const header = as((schema, options) => ({ x: Header.required("x", schema, options) }));
+const headers = as((schema, options) => ({ x: Header.list("x", schema, options) }));
+const cookie = as((schema, options) => ({ x: Cookie.optional(Cookie.named("x", schema as Codec<unknown>, options)) }));
+const form = as((schema, options) => ({ x: Form.required("x", schema, options) }));
+const file = as((_schema, options) => ({ x: Form.File.optional("x", options) }));
+const files = as((_schema, options) => ({ x: Form.File.list("x", options) }));
+
+function refusal(inputs: Inputs): string {
+  try {
+    App.make([post(Path.root, { inputs, returns: Returns.text }, () => "")]);
+  } catch (thrown) {
+    return (thrown as Error).message;
+  }
+  return "nothing";
+}
+
+const lazy: v.GenericSchema = v.lazy(() => lazy);
+
+const rows: readonly (readonly [Declare, v.GenericSchema | undefined | object, string])[] = [
+  [query, v.object({}), "reads query.x by v.object, which is not read from one text"],
+  [
+    query,
+    v.array(v.string()),
+    "reads query.x by v.array, which is not one text: give Query.list the schema of one item",
+  ],
+  [
+    header,
+    v.array(v.string()),
+    "reads header.x by v.array, which is not one text: give Header.list the schema of one item",
+  ],
+  [form, v.array(v.string()), "reads form.x by v.array, which is not one text: give Form.list the schema of one item"],
+  [cookie, v.array(v.string()), "reads cookie.x by v.array, which is not one text"],
+  [
+    queries,
+    v.array(v.string()),
+    "reads query.x by v.array, which is not one text: give Query.list the schema of one item",
+  ],
+  [query, v.record(v.string(), v.string()), "reads query.x by v.record, which is not read from one text"],
+  [query, v.tuple([v.string()]), "reads query.x by v.tuple, which is not read from one text"],
+  [query, lazy, "reads query.x by v.lazy, which is not read from one text"],
+  [
+    query,
+    v.optional(v.string()),
+    "reads query.x by v.optional, which is said in one way: use Query.optional, or Query.default for a default",
+  ],
+  [
+    form,
+    v.optional(v.string(), "a"),
+    "reads form.x by v.optional, which is said in one way: use Form.optional, or Form.default for a default",
+  ],
+  [
+    cookie,
+    v.nullish(v.string()),
+    "reads cookie.x by v.nullish, which is said in one way: use Cookie.optional, or Dep.map for a default",
+  ],
+  [
+    query,
+    v.pipe(v.optional(v.string(), "a"), v.minLength(1)),
+    "reads query.x by v.optional, which is said in one way: use Query.optional, or Query.default for a default",
+  ],
+  [
+    query,
+    v.union([v.number(), v.optional(v.string())]),
+    "reads query.x by v.optional, which is said in one way: use Query.optional, or Query.default for a default",
+  ],
+  [query, v.nullable(v.string()), "reads query.x by v.nullable, and a text is never null"],
+  [query, v.null(), "reads query.x by v.null, and a text is never null"],
+  [query, v.any(), "reads query.x by v.any, which says nothing of a text: use v.string"],
+  [query, v.unknown(), "reads query.x by v.unknown, which says nothing of a text: use v.string"],
+  [query, v.never(), "reads query.x by v.never, which is not read from one text"],
+  [query, v.picklist(["1", 1]), 'reads query.x by a schema with two words that are the text "1"'],
+  [query, v.bigint(), "reads query.x by a schema that no text has: v.bigint is not a shape of JSON: use Shape.int64."],
+  [
+    query,
+    v.date(),
+    "reads query.x by a schema that no text has: v.date is not a shape of JSON: use Shape.instant, or Shape.date for a day.",
+  ],
+  [query, v.string, "reads query.x by neither a codec nor a schema of Valibot"],
+  [
+    query,
+    v.pipeAsync(
+      v.string(),
+      v.checkAsync(async () => true),
+    ),
+    "reads query.x by a schema that no text has: v.string is asynchronous, and a shape must be synchronous: check in the handler or in Dep.join.",
+  ],
+  [query, undefined, "reads query.x by neither a codec nor a schema of Valibot"],
+  [query, {}, "reads query.x by neither a codec nor a schema of Valibot"],
+  [query, { parse: () => undefined }, "reads query.x by neither a codec nor a schema of Valibot"],
+  [cookie, undefined, "reads cookie.x by neither a codec nor a schema of Valibot"],
+  [
+    headers,
+    Codec.structuredList,
+    "reads header.x as a list of a codec that reads a whole list itself: use Header.optional",
+  ],
+];
+
+describe("a schema that is not read from one text", () => {
+  for (const [declare, schema, sentence] of rows) {
+    it(`POST / ${sentence}`, () => expect(refusal(declare(schema))).toBe(`App.make: POST / ${sentence}`));
+  }
+
+  it("is refused in a path, read or not, once", () => {
+    const x = Path.param("x", v.optional(v.string()) as unknown as Codec<string>);
+    const make = () => App.make([post(Path.of("a", x), { returns: Returns.text }, () => "")]);
+    const sentence = "reads path.x by v.optional, and a path parameter is never missing: take the schema inside";
+    expect(make).toThrow(`App.make: POST /a/{x} ${sentence}`);
+  });
+});
+
+describe("options of a text", () => {
+  it.each([
+    [query, { doc: 1 }, "with a doc that is not a text"],
+    [file, { doc: 1 }, "with a doc that is not a text"],
+    [cookie, { doc: null }, "with a doc that is not a text"],
+    [query, { deprecated: "yes" }, "with a deprecated that is neither true nor false"],
+    [query, { examples: "a" }, "with examples that are not a list: one alone is its example"],
+    [queries, { example: "a" }, "with an example that is not a list, as it is"],
+    [query, { minItems: 1 }, "with minItems, which only a list has"],
+    [queries, { minItems: -1 }, "with minItems -1, which is no number of items"],
+    [queries, { maxItems: 1.5 }, "with maxItems 1.5, which is no number of items"],
+    [headers, { maxItems: "2" }, "with maxItems 2, which is no number of items"],
+    [files, { minItems: 3, maxItems: 2 }, "with minItems 3 and maxItems 2, between which no list is"],
+  ] as const)("%# %j is refused", (declare, options, sentence) => {
+    expect(refusal(declare(Codec.string, options))).toMatch(
+      new RegExp(`^App.make: POST / reads \\w+\\.x ${sentence}$`),
+    );
+  });
+});
