@@ -4,8 +4,8 @@ import * as v from "valibot";
 
 export const database = Dep.ofResource<Pool>("database");
 
-/** What PostgreSQL's text can hold: neither NUL nor half of a surrogate pair. */
-const storable = /^[^\0\p{Cs}]*$/u;
+/** PostgreSQL's text cannot contain NUL. */
+const storable = /^[^\0]*$/;
 
 /** Text in a body. */
 export const text = v.pipe(v.string(), v.regex(storable, "This must be text."));

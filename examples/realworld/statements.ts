@@ -110,8 +110,10 @@ export const changeArticle = Statement.exec(
   { params: [int, optional(text), optional(text), optional(text), optional(text), optional(array(text))] },
 );
 export const removeArticle = Statement.exec("delete from articles where id = $1", { params: [int] });
+/** It locks the article, which may be removed at the same time: then there is none, and no violated foreign key. */
 export const addFavorite = Statement.exec(
-  "insert into favorites (fan, article) select $1, id from articles where slug = $2 on conflict do nothing",
+  `insert into favorites (fan, article) select $1, id from articles where slug = $2 for key share
+   on conflict do nothing`,
   { params: [int, text] },
 );
 export const removeFavorite = Statement.exec(
@@ -134,7 +136,8 @@ export const listComments = Statement.list(
 );
 export const addComment = Statement.findOptional(
   `with comments as (
-     insert into comments (article, author, body) select id, $1, $3 from articles where slug = $2 returning *
+     insert into comments (article, author, body) select id, $1, $3 from articles where slug = $2 for key share
+     returning *
    ) select ${commentColumns} from comments join users on users.id = author`,
   { params: [int, text, text], row: comment },
 );
