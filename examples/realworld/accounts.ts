@@ -28,14 +28,16 @@ const bearer = Dep.join(
   { refuses: [signedOut] },
 );
 
+const doc = "`Authorization: Token …`, with the token that signing in answered.";
+
 /** The user who asks, where they say who they are. */
-export const viewer = Dep.credential("token", bearer, { optional: true, bearerFormat: "JWT" });
+export const viewer = Dep.credential("token", bearer, { optional: true, doc });
 
 /** The user who asks. */
 export const caller = Dep.credential(
   "token",
   Dep.join({ bearer }, ({ bearer }) => bearer ?? refuse(signedOut, "Please sign in."), { refuses: [signedOut] }),
-  { bearerFormat: "JWT" },
+  { doc },
 );
 
 export function tokenFor(id: number, secret: Uint8Array): Promise<string> {

@@ -9,6 +9,8 @@ import { Profile } from "./users.ts";
 const line = v.pipe(text, v.minLength(1), v.maxLength(200));
 const tags = v.pipe(v.array(line), v.maxLength(50));
 
+const count = v.pipe(v.number(), v.integer());
+
 const NewArticle = v.object({
   article: v.object({ title: line, description: text, body: text, tagList: v.optional(tags, []) }),
 });
@@ -31,12 +33,12 @@ const Article = Shape.named(
     createdAt: Shape.instant,
     updatedAt: Shape.instant,
     favorited: v.boolean(),
-    favoritesCount: v.number(),
+    favoritesCount: count,
     author: Profile,
   }),
 );
 const ArticleAnswer = v.object({ article: Article });
-const ArticlesAnswer = v.object({ articles: v.array(Article), articlesCount: v.number() });
+const ArticlesAnswer = v.object({ articles: v.array(Article), articlesCount: count });
 
 export const notYours = Refusal.code("not_yours", { status: 403, doc: "That is another user's to change." });
 

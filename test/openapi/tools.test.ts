@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Health, Openapi } from "usher-http";
 import type { Route } from "usher-http";
 import { routes as orders } from "../../examples/orders/routes.ts";
+import { routes as conduit } from "../../examples/realworld/conduit.ts";
 import { add } from "./add.ts";
 import { wrongWith } from "./official.ts";
 import { anyRoutes } from "./random-routes.ts";
@@ -19,6 +20,7 @@ const typescript = join(import.meta.dirname, "typescript/node_modules");
 const versions = ["3.2", "3.1"] as const;
 const tables: [string, readonly Route[]][] = [
   ["the orders example", orders],
+  ["the RealWorld example", conduit],
   ["the route of the cases", [add]],
   ["the health routes", Health.routes([])],
 ];
