@@ -1,7 +1,8 @@
 import { fileURLToPath } from "node:url";
-import { Cors, Dep, Health } from "usher-http";
+import { Cors, Dep, Health, RefusalFormat, Shape } from "usher-http";
 import type { serve as Serve } from "usher-http/node";
 import { Pool, Statement, migrate } from "usher-http/postgres";
+import * as v from "valibot";
 import { secret } from "./accounts.ts";
 import { articleRoutes } from "./articles.ts";
 import { commentRoutes } from "./comments.ts";
@@ -10,6 +11,15 @@ import { database } from "./database.ts";
 import { userRoutes } from "./users.ts";
 
 export const routes = [...userRoutes, ...articleRoutes, ...commentRoutes] as const;
+
+/** What RealWorld answers in place of the framework's own errors, and 422 for a request that does not fit. */
+export const refusalFormat = RefusalFormat.json({
+  shape: Shape.named("Errors", v.object({ errors: v.object({ body: v.array(v.string()) }) })),
+  statuses: { invalid: 422 },
+  write: ({ message, problems }) => ({
+    errors: { body: problems.length === 0 ? [message] : problems.map(({ at, message }) => `${at}: ${message}`) },
+  }),
+});
 
 /** Serves Conduit until a signal stops it. Each runtime has a `serve` of its own, with the same options. */
 export async function run(serve: typeof Serve): Promise<void> {
@@ -22,6 +32,7 @@ export async function run(serve: typeof Serve): Promise<void> {
     await Statement.verify(pool, Object.values(statements));
     const server = await serve([...routes, ...Health.routes([pool.check("database")])], {
       port: Number(PORT),
+      refusalFormat,
       // The pages of any site may call it: they send a token, and no cookie.
       cors: Cors.make({ origins: "any", headers: ["authorization", "content-type", "x-requested-with"] }),
       resources: [Dep.resource(database, pool), Dep.resource(secret, new TextEncoder().encode(JWT_SECRET))],

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Health, Openapi } from "usher-http";
 import type { Route } from "usher-http";
 import { routes as orders } from "../../examples/orders/routes.ts";
-import { routes as conduit } from "../../examples/realworld/conduit.ts";
+import { refusalFormat, routes as conduit } from "../../examples/realworld/conduit.ts";
 import { add } from "./add.ts";
 import { wrongWith } from "./official.ts";
 import { anyRoutes } from "./random-routes.ts";
@@ -18,9 +18,9 @@ const root = join(import.meta.dirname, "../..");
 const redocly = join(root, "node_modules/.bin/redocly");
 const typescript = join(import.meta.dirname, "typescript/node_modules");
 const versions = ["3.2", "3.1"] as const;
-const tables: [string, readonly Route[]][] = [
+const tables: [string, readonly Route[], Openapi.DocumentOptions?][] = [
   ["the orders example", orders],
-  ["the RealWorld example", conduit],
+  ["the RealWorld example", conduit, { refusalFormat }],
   ["the route of the cases", [add]],
   ["the health routes", Health.routes([])],
 ];
@@ -46,9 +46,11 @@ describe("documents", { timeout: 300_000 }, () => {
     return stdout + stderr;
   }
 
-  it.each(tables)("of %s are valid by OpenAPI's own schemas, and told in full", async (_name, routes) => {
+  it.each(tables)("of %s are valid by OpenAPI's own schemas, and told in full", async (_name, routes, options) => {
     for (const openapi of versions) {
-      expect(await wrongWith(Openapi.document(routes, { title: "Orders", version: "1", openapi }))).toEqual([]);
+      expect(await wrongWith(Openapi.document(routes, { ...options, title: "Orders", version: "1", openapi }))).toEqual(
+        [],
+      );
     }
     expect(Openapi.report(routes)).toEqual([]);
   });

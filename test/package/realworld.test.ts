@@ -45,7 +45,10 @@ describe.each(runtimes)("the RealWorld example on %s", (runtime) => {
       nobody["POST /api/users"]({ json: { user: { email: "ann@mail.example", username: "ann 2", password } } }),
       nobody["POST /api/users"]({ json: { user: { email: "ann2@mail.example", username: "ann", password } } }),
     ]);
-    expect(taken).toMatchObject([{ status: 422 }, { status: 422 }]);
+    expect(taken.map(({ status, ...rest }) => [status, "message" in rest && rest.message])).toEqual([
+      [422, "Another user has that email."],
+      [422, "Another user has that username."],
+    ]);
     const login = (email: string, password: string) =>
       nobody["POST /api/users/login"]({ json: { user: { email, password } } });
     const signedIn = await login("ann@mail.example", password);
@@ -195,9 +198,61 @@ describe.each(runtimes)("favorites and comments in the RealWorld example on %s",
 });
 
 describe.each(runtimes)("what the RealWorld example on %s refuses", (runtime) => {
-  const { server, ann, nobody } = opened[runtime];
+  const { server, ann } = opened[runtime];
 
-  it("is every token but its own, and none where it needs one", async () => {
+  it("is what does not fit, and what its database could not keep", async () => {
+    const nul = { user: { bio: "\0" } };
+    expect(await ann["PUT /api/user"]({ json: nul })).toMatchObject({ ok: false, status: wrong });
+    for (const path of [
+      "articles/%00",
+      "profiles/%00",
+      "articles?tag=%00",
+      "articles?limit=101",
+      "articles?offset=-1",
+    ]) {
+      expect([path, (await fetch(`${server.url}/api/${path}`)).status]).toEqual([path, wrong]);
+    }
+    const id = 9_223_372_036_854_775_807n;
+    const path = { slug: "no such", id };
+    expect(await ann["DELETE /api/articles/{slug}/comments/{id}"]({ path })).toMatchObject({ status: 404 });
+    const long = { article: { title: "ü".repeat(200), description: "", body: "" } };
+    expect(await ann["POST /api/articles"]({ json: long })).toMatchObject({ ok: true });
+  });
+
+  it("is told in RealWorld's format, whether a route or the framework refuses", async () => {
+    const type = { "content-type": "application/json" };
+    const json = (body: string) => ({ method: "POST", headers: type, body });
+    const rows: readonly [path: string, init: RequestInit, status: number, body: readonly string[]][] = [
+      [
+        "users",
+        json('{"user":{"email":"x","username":"","password":"short"}}'),
+        422,
+        [
+          "body.user.email: This must be an email address, like lee@example.com.",
+          "body.user.username: This must be at least 1 character long.",
+          "body.user.password: This must be at least 8 characters long.",
+        ],
+      ],
+      ["users", json("{"), 422, ["body: This is not JSON."]],
+      ["users", { method: "POST", body: "x" }, 415, ["That request's body is not in a form this can read."]],
+      ["user", {}, 401, ["Please sign in."]],
+      ["articles/no-such", {}, 404, ["There is nothing here."]],
+      ["no-such", {}, 404, ["There is nothing here."]],
+      ["tags", { method: "POST" }, 405, ["That is not something you can do here."]],
+      ["users", json(" ".repeat(2 ** 20 + 1)), 413, ["That request is too large."]],
+    ];
+    for (const [path, init, status, body] of rows) {
+      const response = await fetch(`${server.url}/api/${path}`, init);
+      const seen = [path, response.status, response.headers.get("content-type"), await response.json()];
+      expect(seen).toEqual([path, status, "application/json", { errors: { body } }]);
+    }
+  });
+});
+
+describe.each(runtimes)("who asks the RealWorld example on %s", (runtime) => {
+  const { server } = opened[runtime];
+
+  it("is known by a token of its own, and by no other", async () => {
     const sign = (secret: string, expires: string) => {
       const token = new SignJWT().setProtectedHeader({ alg: "HS256" }).setSubject("1").setExpirationTime(expires);
       return token.sign(new TextEncoder().encode(secret));
@@ -221,29 +276,7 @@ describe.each(runtimes)("what the RealWorld example on %s refuses", (runtime) =>
     expect(await Promise.all(seen)).toEqual(rows);
   });
 
-  it("is what does not fit, and what its database could not keep", async () => {
-    const nul = { user: { bio: "\0" } };
-    expect(await ann["PUT /api/user"]({ json: nul })).toMatchObject({ ok: false, status: wrong });
-    for (const path of [
-      "articles/%00",
-      "profiles/%00",
-      "articles?tag=%00",
-      "articles?limit=101",
-      "articles?offset=-1",
-    ]) {
-      expect([path, (await fetch(`${server.url}/api/${path}`)).status]).toEqual([path, wrong]);
-    }
-    const id = 9_223_372_036_854_775_807n;
-    const path = { slug: "no such", id };
-    expect(await ann["DELETE /api/articles/{slug}/comments/{id}"]({ path })).toMatchObject({ status: 404 });
-    const long = { article: { title: "ü".repeat(200), description: "", body: "" } };
-    expect(await ann["POST /api/articles"]({ json: long })).toMatchObject({ ok: true });
-    const all = { user: { email: "x", username: "", password: "short" } };
-    const response = await nobody["POST /api/users"]({ json: all });
-    expect(response).toMatchObject({ ok: false, status: wrong });
-  });
-
-  it("is nothing because a page of another site sends it", async () => {
+  it("may be a page of another site", async () => {
     const headers = { origin: "https://blog.example", "sec-fetch-site": "cross-site" };
     const asking = { "access-control-request-method": "PUT", "access-control-request-headers": "authorization" };
     const preflight = await fetch(`${server.url}/api/user`, { method: "OPTIONS", headers: { ...headers, ...asking } });
@@ -252,21 +285,21 @@ describe.each(runtimes)("what the RealWorld example on %s refuses", (runtime) =>
     expect([sent.status, sent.headers.get("access-control-allow-origin")]).toEqual([401, "*"]);
   });
 
-  it("is to guess passwords fast", async () => {
+  it("guesses no passwords fast", async () => {
     // A body that does not fit counts too, and costs no hash.
     const guess = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
     const status = async () => (await fetch(`${server.url}/api/users/login`, guess)).status;
     await expect.poll(status, { interval: 0 }).toBe(429);
   });
 
-  it("is not in its log, nor is anything else that it is sent", () => {
+  it("is not told of in its log, nor is anything else that was sent", () => {
     expect(server.lines.join("\n")).toContain("POST /api/users");
     expect(server.lines.join("\n")).not.toMatch(/mail\.example|correct horse|eyJ|"level":"error"/);
   });
 });
 
 /** The status of a request that does not fit. */
-const wrong = 400;
+const wrong = 422;
 
 type Api = ReturnType<typeof apiOf>;
 
@@ -286,9 +319,15 @@ async function open(runtime: Runtime): Promise<World> {
   return { server, ann, bob, nobody: apiOf(server.url) };
 }
 
+/** RealWorld's format has no code: it is the status. */
+async function readRefusal(response: Response): Promise<Client.RefusalRead> {
+  const { errors } = (await response.json()) as { readonly errors: { readonly body: readonly string[] } };
+  return { error: String(response.status), message: errors.body.join("\n") };
+}
+
 function apiOf(baseUrl: string, token?: string) {
   const headers: { [name: string]: string } = token === undefined ? {} : { authorization: `Token ${token}` };
-  return Client.of<typeof routes>({ baseUrl, headers });
+  return Client.of<typeof routes>({ baseUrl, headers, readRefusal });
 }
 
 async function registered(baseUrl: string, username: string): Promise<Api> {
