@@ -1,12 +1,19 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import type { Plugin } from "vitest/config";
 import { alone, notShared, shared } from "./test/support/shared.ts";
 import { SlowFirst } from "./test/support/slow-first.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
+// The scripts have no declarations.
+const { readerScript } = (await import(new URL("scripts/reader.mjs", import.meta.url).href)) as {
+  readerScript: (root: string) => Plugin;
+};
+
 export default defineConfig({
+  plugins: [readerScript(here("."))],
   resolve: {
     // Tests import the package by its name, as its users do, and run its source.
     alias: [

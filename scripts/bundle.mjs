@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { rolldown } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
+import { readerScript } from "./reader.mjs";
 
 /** @import { Plugin, RolldownPluginOption } from "rolldown" */
 /** @typedef {{ readonly [name: string]: string }} Files Modules by the name that they have in `dist`. */
@@ -37,7 +38,10 @@ function licensesOf(root, modules) {
  * @type {readonly Chunk[]}
  */
 const shared = [
-  { name: "core", holds: /^src\/(?!index\.|client\/(index|received)\.|database\/|server\/|testing\/)/ },
+  {
+    name: "core",
+    holds: /^src\/(?!index\.|client\/(index|received)\.|openapi\/reader-script\.|database\/|server\/|testing\/)/,
+  },
   { name: "testing", holds: /^src\/testing\// },
   { name: "server", holds: /^src\/server\// },
   { name: "database", holds: /^(src\/database\/|adapters\/postgres\/(?!index\.))/ },
@@ -82,7 +86,7 @@ async function bundle(root, { files, chunks, plugin, suffix = "" }) {
     tsconfig: false,
     external: (id) => /^[^./]/.test(id) && !isPacked(id),
     checks: { bundlerTimings: false },
-    plugins: [namespacesApart(root, namespaces), plugin],
+    plugins: [namespacesApart(root, namespaces), readerScript(root), plugin],
   });
   const { output } = await build.write({
     dir: join(root, "dist"),

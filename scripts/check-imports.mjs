@@ -44,7 +44,10 @@ const packagesOfAdapters = { node: ["ws"], postgres: ["postgres"], redis: ["redi
 /**
  * The only import of src by a name that no bundler follows: an entry of this package that reads a file, loaded on demand.
  */
-const lateImport = { file: "src/openapi/docs.ts", specifier: "entry" };
+const lateImport = { file: "src/openapi/readers.ts", specifier: "entry" };
+
+/** The only file of src that the reader of the docs page imports. */
+const readerImports = "src/events/event-reader.ts";
 
 /** The user's module, of which a command reads the routes. */
 const loadedModule = { file: "cli/load-routes.ts", specifier: "url.href" };
@@ -54,7 +57,7 @@ const portsOfSrc =
   /^src\/(app|database|http|logging|server)\/|^src\/(async|deferred)\.ts$|^src\/(answers\/answer|events\/(readable|relay|stream)|inputs\/body-source|security\/rate-store|telemetry\/measure)\.ts$/;
 
 const wrong = [];
-for (const folder of ["src", "adapters", "cli", "examples"]) {
+for (const folder of ["src", "adapters", "cli", "reader", "examples"]) {
   const root = fileURLToPath(new URL(`../${folder}`, import.meta.url));
   for (const name of readdirSync(root, { recursive: true, encoding: "utf8" })) {
     if (!name.endsWith(".ts")) continue;
@@ -121,6 +124,7 @@ function refusedBy(file, specifier, kind) {
     const isLoaded = file === loadedModule.file && specifier === loadedModule.specifier;
     return isLoaded ? undefined : refusedInCli(specifier, target);
   }
+  if (folder === "reader") return refusedInReader(target);
   if (target === undefined)
     return folder === "adapters" && !isBuiltin(specifier) && !packagesOfAdapters[part]?.includes(specifier)
       ? "an adapter needs its runtime and nothing else"
@@ -133,6 +137,12 @@ function refusedBy(file, specifier, kind) {
   return kind === "types" || portsOfSrc.test(target)
     ? undefined
     : "an adapter runs what src has ports for: app, database, logging, measuring, relays";
+}
+
+/** What a browser runs: it has no package. @param {string | undefined} target */
+function refusedInReader(target) {
+  if (target?.startsWith("reader/") || target === readerImports) return undefined;
+  return `the reader imports its own folder and ${readerImports}`;
 }
 
 /** The command line may import everything, and nothing may import it. @param {string} specifier @param {string | undefined} target */

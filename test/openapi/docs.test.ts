@@ -18,7 +18,7 @@ describe("the document served", () => {
 
   it("DC is found where it is put, in the version asked for", async () => {
     const docs = Openapi.docs([add], { document: Path.of("api", "v1"), at: Path.root, openapi: "3.1" });
-    expect(docs.map(({ pattern }) => pattern)).toEqual(["/api/v1", "/", "/scalar.js", "/start.js"]);
+    expect(docs.map(({ pattern }) => pattern)).toEqual(["/api/v1", "/", "/reader.js", "/start.js"]);
     expect(docs.map(({ summary }) => summary)).toEqual([
       "This API, as an OpenAPI 3.1 document",
       "This API's reference, to read and to try",
@@ -29,7 +29,7 @@ describe("the document served", () => {
     expect((await Test.call(moved, "GET", "/api/v1")).json()).toMatchObject({ openapi: "3.1.0" });
     const { body } = await Test.call(moved, "GET", "/");
     expect(body).toContain('data-url="/api/v1"');
-    expect(body).toContain('<script src="/scalar.js">');
+    expect(body).toContain('<script src="/reader.js">');
   });
 
   it("DC-06 routes that are no one operation are told before anything listens", () => {
@@ -49,13 +49,15 @@ describe("the page", () => {
     const answered = await Test.call(app, "GET", "/docs");
     expect(answered.status).toBe(200);
     expect(headersOf(answered, "content-type", "cache-control")).toEqual(["text/html; charset=utf-8", "no-cache"]);
-    expect(answered.body).toContain('<script src="/docs/scalar.js">');
+    expect(answered.body).toContain('<script src="/docs/reader.js">');
     expect(answered.body).toContain('data-url="/openapi.json"');
     expect(answered.body).toContain("<title>Orders</title>");
     expect(answered.body).not.toMatch(/https?:\/\//);
     expect(answered.body.replaceAll(/<script src="[^"]*"><\/script>/g, "")).not.toContain("<script");
     const policy = answered.headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'; script-src 'self';");
+    expect(policy).toContain("require-trusted-types-for 'script'");
+    expect(policy).not.toContain("style-src");
     expect(policy).not.toMatch(/script-src[^;]*unsafe|\*|http/);
   });
 
@@ -66,14 +68,39 @@ describe("the page", () => {
     );
   });
 
-  it("DC-03 the reference's script is the package's; DC-04 what starts it is beside", async () => {
-    const script = await Test.call(app, "GET", "/docs/scalar.js");
+  it("DC-03 the reader's script is the package's own; DC-04 what starts it is next to it", async () => {
+    const script = await Test.call(app, "GET", "/docs/reader.js");
+    expect([script.status, script.headers.get("content-type")]).toEqual([200, "text/javascript; charset=utf-8"]);
+    expect(script.body).toContain("usherReader");
+    expect(script.body).not.toMatch(/\beval\b|new Function|innerHTML|outerHTML|insertAdjacentHTML|document\.write/);
+    expect(Buffer.byteLength(script.body)).toBeLessThan(60_000);
+    const start = await Test.call(app, "GET", "/docs/start.js");
+    expect([start.status, start.headers.get("content-type")]).toEqual([200, "text/javascript; charset=utf-8"]);
+    expect(start.body).toContain("usherReader(app)");
+  });
+});
+
+describe("the page with Scalar's reader", () => {
+  const scalar = Test.app(Openapi.docs([add], { script: "scalar" }));
+
+  it("DC-05 has the script of its package, and styles of its own making", async () => {
+    const { headers } = await Test.call(scalar, "GET", "/docs");
+    const policy = headers.get("content-security-policy") ?? "";
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self'; .*; style-src 'unsafe-inline'$/);
+    const script = await Test.call(scalar, "GET", "/docs/reader.js");
     expect([script.status, script.headers.get("content-type")]).toEqual([200, "text/javascript; charset=utf-8"]);
     expect(script.body.length).toBeGreaterThan(1_000_000);
     expect(script.body).toContain("createApiReference");
-    const start = await Test.call(app, "GET", "/docs/start.js");
-    expect([start.status, start.headers.get("content-type")]).toEqual([200, "text/javascript; charset=utf-8"]);
-    expect(start.body).toContain('Scalar.createApiReference("#app"');
+    const start = await Test.call(scalar, "GET", "/docs/start.js");
+    expect(start.body).toContain("Scalar.createApiReference(app");
+    expect(start.body).toContain("install @scalar/api-reference");
+  });
+
+  it.each(["swagger", "", null, 7, {}])("DC script: %j is refused, with what it may be", (script) => {
+    // @ts-expect-error it is neither "scalar" nor a function
+    expect(() => Openapi.docs([add], { script })).toThrow(
+      'Openapi.docs: script must be "scalar", or a function that loads the script of Scalar',
+    );
   });
 });
 
@@ -82,7 +109,7 @@ describe("what is sent", () => {
   let read = 0;
   const small = Test.app(Openapi.docs([add], { script: () => (read++, text) }));
   const ask = (headers: Record<string, string>) =>
-    small.app.fetch(new Request("http://localhost/docs/scalar.js", { headers }));
+    small.app.fetch(new Request("http://localhost/docs/reader.js", { headers }));
 
   it.each([
     ["gzip", true],
@@ -124,9 +151,9 @@ describe("what is sent", () => {
       return "there";
     };
     const failing = Test.app(Openapi.docs([add], { script }));
-    expect((await Test.call(failing, "GET", "/docs/scalar.js")).status).toBe(500);
+    expect((await Test.call(failing, "GET", "/docs/reader.js")).status).toBe(500);
     expect(JSON.stringify(messages("error"))).not.toContain("s3cret");
     fails = false;
-    expect((await Test.call(failing, "GET", "/docs/scalar.js")).body).toBe("there");
+    expect((await Test.call(failing, "GET", "/docs/reader.js")).body).toBe("there");
   });
 });

@@ -1,4 +1,4 @@
-/** The document and its page on each runtime: the script from its package where there are files, and given on Workers. */
+/** The document and its page on each runtime. Scalar's script is from its package where there are files, and given on Workers. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -9,38 +9,44 @@ import { runtimes } from "../support/runtimes.ts";
 const program = join(import.meta.dirname, "program.mjs");
 const deno = ["run", "--no-config", "--node-modules-dir=manual", "--allow-read", "--allow-env"];
 
+// The paths of tsconfig.json lead Bun to the source, where the text of the reader is not.
+const bun = ["--tsconfig-override", join(import.meta.dirname, "../../examples/tsconfig.json")];
+
 describe("the docs routes", { timeout: 300_000 }, () => {
   it.each([
     ["the oldest Node", runtimes["node-oldest"], []],
     ["the newest Node", runtimes["node-newest"], []],
-    ["Bun", runtimes.bun, []],
+    ["Bun", runtimes.bun, bun],
     ["Deno", runtimes.deno, deno],
-  ] as const)("are served by %s, the script from its package", async (_name, binary, flags) => {
+  ] as const)("are served by %s, Scalar's script from its package", async (_name, binary, flags) => {
     const { stdout } = await promisify(execFile)(binary(), [...flags, program], { cwd: import.meta.dirname });
     expect(JSON.parse(stdout)).toEqual({
       "/openapi.json": [200, "gzip", false],
       "/docs": [200, null, false],
-      "/docs/scalar.js": [200, "gzip", true],
+      "/docs/reader.js": [200, "gzip", true],
       "/docs/start.js": [200, null, false],
+      "/scalar/reader.js": [200, "gzip", true],
     });
   });
 
-  it("are served by a Worker, which is given the script, and told where it is not", async () => {
+  it("are served by a Worker, which is given Scalar's script, and says where it is not", async () => {
     const contents = `
       import { Openapi, Path, Returns, get } from "usher-http";
       import { worker } from "../../../adapters/workers/index.ts";
       const hello = get(Path.root, { returns: Returns.text }, () => "hi");
       export default worker([
-        ...Openapi.docs([hello], { title: "Hello", script: () => "the script" }),
-        ...Openapi.docs([hello], { document: Path.of("other.json"), at: Path.of("other") }),
+        ...Openapi.docs([hello], { title: "Hello" }),
+        ...Openapi.docs([hello], { document: Path.of("given.json"), at: Path.of("given"), script: () => "the script" }),
+        ...Openapi.docs([hello], { document: Path.of("other.json"), at: Path.of("other"), script: "scalar" }),
       ]);`;
     const { client, line } = await start(await bundle({ contents }));
     const ask = async (path: string) => (await client()).ask(`GET ${path}`).answer();
     expect(JSON.parse((await ask("/openapi.json")).body)).toMatchObject({ info: { title: "Hello" } });
-    expect((await ask("/docs/scalar.js")).body).toBe("the script");
-    expect((await ask("/other/scalar.js")).status).toBe(500);
-    const said =
-      "the script of Openapi.docs could not be read: install @scalar/api-reference, or give the option script";
-    await line(`GET /other/scalar.js: internal: ${said}`);
+    expect((await ask("/docs/reader.js")).body).toContain("usherReader");
+    expect((await ask("/given/reader.js")).body).toBe("the script");
+    expect((await ask("/other/reader.js")).status).toBe(500);
+    const remedy = "install @scalar/api-reference, or give Openapi.docs its script as a function";
+    expect((await ask("/other/start.js")).body).toContain(remedy);
+    await line(`GET /other/reader.js: internal: the script of Openapi.docs could not be read: ${remedy}`);
   });
 });

@@ -1,4 +1,4 @@
-/** The script of the docs page where its package is not installed: told when the app is made, on every runtime that can tell. */
+/** The scripts of the docs page where no package is installed: Scalar's is refused when the app is made, on every runtime that can tell. */
 import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -38,8 +38,8 @@ function project(name: string, installed: readonly string[]): string {
        }
      };
      const told = [];
-     for (const options of [{}, { script: () => "" }]) {
-       told.push((await made(options).fetch(new Request("http://h/docs/scalar.js"))).status);
+     for (const options of [{}, { script: "scalar" }, { script: () => "" }]) {
+       told.push((await made(options).fetch(new Request("http://h/docs/reader.js"))).status);
      }
      console.log(JSON.stringify(told));`,
   );
@@ -68,18 +68,18 @@ async function run(command: readonly string[], cwd: string): Promise<unknown> {
 }
 
 const missing =
-  "App.make: GET /docs/scalar.js has no script: install @scalar/api-reference, or give Openapi.docs the option script";
+  "App.make: GET /docs/reader.js has no script: install @scalar/api-reference, or give Openapi.docs its script as a function";
 
 describe.each(commands)("on %s", (_name, command) => {
-  it("a page without its package is refused when the app is made, and one with a script of its own is not", async () => {
-    expect(await run(command(), without)).toEqual([missing, 200]);
+  it("Scalar without its package is refused when the app is made, and no other page is", async () => {
+    expect(await run(command(), without)).toEqual([200, missing, 200]);
   });
 
-  it("a page beside its package is served", async () => {
-    expect(await run(command(), beside)).toEqual([200, 200]);
+  it("Scalar next to its package is served", async () => {
+    expect(await run(command(), beside)).toEqual([200, 200, 200]);
   });
 });
 
 it("a page is made here, where the package is installed", () => {
-  expect(() => App.make(Openapi.docs([]))).not.toThrow();
+  expect(() => App.make(Openapi.docs([], { script: "scalar" }))).not.toThrow();
 });

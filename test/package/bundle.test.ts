@@ -57,10 +57,12 @@ const ceilings = [
 ];
 
 describe("bytes of a bundle", () => {
-  // The page's script is a million; what reads it from a file is not followed.
+  // The page's own reader is 18,000, in a chunk that is loaded when its script is first asked for; esbuild in one file has it.
+  // Scalar's script is a million: what reads it from a file is not followed. 350 are for two readers and not one.
   it.each([
-    { bundler: "rolldown", bundle: withRolldown, most: 53_750 },
-    { bundler: "esbuild", bundle: withEsbuild, most: 59_700 },
+    { bundler: "rolldown", bundle: withRolldown, most: 54_100 },
+    { bundler: "esbuild in chunks", bundle: withSplitEsbuild, most: 60_100 },
+    { bundler: "esbuild", bundle: withEsbuild, most: 78_850 },
   ])("an app that serves its API document by $bundler is at most $most", async ({ bundler, bundle, most }) => {
     const code = await bundle(documented);
     const bytes = gzipSync(code).length;

@@ -42,9 +42,10 @@ it("are one for each entry, one for each namespace, and a few that they share", 
   const entries = Object.values(exports).flatMap((entry) => nameOf(entry.default));
   const forRuntimes = Object.values(exports).flatMap((entry) => nameOf(entry.node));
   const shared = ["core", "database", "server", "testing"];
+  const ofPage = ["reader-script"];
   const ofClient = ["client-calls", "event-reader", "received"];
   expect(namesOf(/^dist\/([\w-]+)\.js$/)).toEqual(
-    [...entries, ...forRuntimes, "cli", ...shared, ...ofClient].toSorted(),
+    [...entries, ...forRuntimes, "cli", ...shared, ...ofClient, ...ofPage].toSorted(),
   );
   expect(namesOf(/^dist\/([\w-]+)\.d\.ts$/)).toEqual([...entries, ...shared].toSorted());
   const ofIndex = Object.entries(usher).flatMap(([name, value]) => {

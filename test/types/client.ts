@@ -222,7 +222,7 @@ export async function probed(): Promise<void> {
   await probes["GET /figures"]();
   await probes["GET /openapi.json"]({ headers: { "if-none-match": '"a"' } });
   await probes["GET /docs"]();
-  await probes["GET /docs/scalar.js"]();
+  await probes["GET /docs/reader.js"]();
   await probes["GET /docs/start.js"]();
   await probes["GET /api/v1"]();
   await probes["GET /"]();

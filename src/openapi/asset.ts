@@ -1,0 +1,123 @@
+/** A static file that a route serves: compressed once, with an `ETag`, and checked when the app is made. */
+import type { Answer as BuiltAnswer } from "../answers/answer.ts";
+import * as Answer from "../answers/build.ts";
+import type { RefusalFormat } from "../answers/refusal-format.ts";
+import type { Succeeded } from "../answers/returned.ts";
+import * as Returns from "../answers/returns.ts";
+import { custom } from "../codecs/codec.ts";
+import { weighted } from "../codecs/negotiation.ts";
+import { stripped } from "../http/fields.ts";
+import type { Awaitable, Dep } from "../inputs/dep.ts";
+import { optional } from "../inputs/header.ts";
+import { ok } from "../result.ts";
+import type { Path } from "../routing/path.ts";
+import { get } from "../routing/route.ts";
+import type { Route } from "../routing/route.ts";
+
+export interface Asset {
+  readonly summary: string;
+  readonly contentType: string;
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  /** Checks when the app is made. Each problem follows the route's name. */
+  readonly check?: (format: RefusalFormat | undefined) => readonly string[];
+  /** Called on the first request, and again if it threw. `format` is that of the app's refusals. */
+  readonly load: (format: RefusalFormat | undefined) => Awaitable<string | Uint8Array>;
+}
+
+export type AssetRoute<P extends string> = Route<
+  "GET",
+  P,
+  { headers?: { "accept-encoding"?: string } & { "if-none-match"?: string } },
+  Succeeded<number, unknown>,
+  never
+>;
+
+/** A loaded asset. */
+interface Loaded {
+  readonly plain: Uint8Array;
+  readonly gzip: Uint8Array | undefined;
+  readonly tag: string;
+}
+
+// A smaller body fits a packet anyway.
+const leastCompressed = 1024;
+
+// A malformed header is ignored: the client gets the plain bytes and no 400.
+const field = custom({ kind: "list", parse: ok<string>, print: (text) => text, list: true });
+const inputs = {
+  accepted: /* @__PURE__ */ optional("accept-encoding", field),
+  known: /* @__PURE__ */ optional("if-none-match", field),
+};
+
+/** A route that serves an asset, with gzip and `ETag`. */
+export function serveAsset<P extends string>(path: Path<never, P>, asset: Asset): AssetRoute<P> {
+  // The same routes may be served by apps whose refusals differ.
+  const loading = new Map<RefusalFormat | undefined, Promise<Loaded>>();
+  const loaded = async (format: RefusalFormat | undefined): Promise<Loaded> => {
+    try {
+      const before = loading.get(format) ?? load(asset, format);
+      loading.set(format, before);
+      return await before;
+    } catch (error) {
+      loading.delete(format);
+      throw error;
+    }
+  };
+  const { summary, check = () => [] } = asset;
+  const format: Dep<RefusalFormat | undefined> = {
+    node: {
+      from: [],
+      constant: ({ refusalFormat }) => refusalFormat,
+      check: (refusalFormat) => check(refusalFormat as RefusalFormat | undefined),
+    },
+  };
+  return get(
+    path,
+    { summary, inputs: { ...inputs, format }, returns: Returns.response },
+    async ({ accepted, known, format }) => answer(asset, await loaded(format), accepted, known),
+  );
+}
+
+function answer(asset: Asset, loaded: Loaded, accepted: string | undefined, known: string | undefined): BuiltAnswer {
+  const zipped = loaded.gzip !== undefined && takesGzip(accepted) ? loaded.gzip : undefined;
+  // RFC 9110 §8.8.3: another content coding is another representation, so it has another tag.
+  const tag = zipped === undefined ? `"${loaded.tag}"` : `"${loaded.tag}-gzip"`;
+  const headers: (readonly [string, string])[] = [
+    ["cache-control", "no-cache"],
+    ["etag", tag],
+    ...(loaded.gzip === undefined ? [] : [["vary", "accept-encoding"] as const]),
+    ...(asset.headers ?? []),
+  ];
+  if (known !== undefined && matches(known, tag)) return Answer.empty({ status: 304, headers });
+  if (zipped !== undefined) headers.push(["content-encoding", "gzip"]);
+  return Answer.make(zipped ?? loaded.plain, { contentType: asset.contentType, headers });
+}
+
+async function load({ load }: Asset, format: RefusalFormat | undefined): Promise<Loaded> {
+  const given = await load(format);
+  const plain = typeof given === "string" ? new TextEncoder().encode(given) : given;
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", plain as Uint8Array<ArrayBuffer>));
+  const tag = [...digest.subarray(0, 12)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return { plain, gzip: plain.length < leastCompressed ? undefined : await gzipped(plain), tag };
+}
+
+async function gzipped(bytes: Uint8Array): Promise<Uint8Array> {
+  const compressed = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream().pipeThrough(new CompressionStream("gzip"));
+  return new Uint8Array(await new Response(compressed).arrayBuffer());
+}
+
+function takesGzip(accepted: string | undefined): boolean {
+  const read = accepted === undefined ? undefined : weighted.parse(accepted);
+  if (read?.ok !== true) return false;
+  const codings = read.value.filter(({ token }) => token === "*" || token.toLowerCase() === "gzip");
+  const named = codings.find(({ token }) => token !== "*") ?? codings[0];
+  return named !== undefined && named.weight > 0;
+}
+
+/** RFC 9110 §13.1.2: If-None-Match uses the weak comparison. */
+function matches(known: string, tag: string): boolean {
+  return known.split(",").some((one) => {
+    const other = stripped(one);
+    return other === "*" || other.replace(/^W\//, "") === tag;
+  });
+}
