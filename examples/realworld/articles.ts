@@ -1,27 +1,17 @@
-import { Codec, Dep, Path, Query, Refusal, Returns, Shape, del, get, json, param, post, put, refuse } from "usher-http";
+import { Path, Query, Refusal, Returns, Shape, del, get, json, param, post, put, refuse } from "usher-http";
 import type { Database, Pool } from "usher-http/postgres";
 import * as v from "valibot";
 import { caller, viewer } from "./accounts.ts";
-import { database, text, urlText } from "./database.ts";
+import { database, text, wholeNumber } from "./database.ts";
 import * as statements from "./statements.ts";
 import { Profile } from "./users.ts";
 
 const line = v.pipe(text, v.minLength(1), v.maxLength(200));
 const tags = v.pipe(v.array(line), v.maxLength(50));
 
-const count = v.pipe(v.number(), v.integer());
-
-const NewArticle = v.object({
-  article: v.object({ title: line, description: text, body: text, tagList: v.optional(tags, []) }),
-});
-const ArticleChange = v.object({
-  article: v.object({
-    title: v.optional(line),
-    description: v.optional(text),
-    body: v.optional(text),
-    tagList: v.optional(tags),
-  }),
-});
+const written = { title: line, description: text, body: text };
+const NewArticle = v.object({ article: v.object({ ...written, tagList: v.optional(tags, []) }) });
+const ArticleChange = v.object({ article: v.partial(v.object({ ...written, tagList: tags })) });
 const Article = Shape.named(
   "Article",
   v.object({
@@ -33,28 +23,20 @@ const Article = Shape.named(
     createdAt: Shape.instant,
     updatedAt: Shape.instant,
     favorited: v.boolean(),
-    favoritesCount: count,
+    favoritesCount: wholeNumber,
     author: Profile,
   }),
 );
 const ArticleAnswer = v.object({ article: Article });
-const ArticlesAnswer = v.object({ articles: v.array(Article), articlesCount: count });
+const ArticlesAnswer = v.object({ articles: v.array(Article), articlesCount: wholeNumber });
 
 export const notYours = Refusal.code("not_yours", { status: 403, doc: "That is another user's to change." });
 
-const limit = Dep.join({ limit: Query.default("limit", Codec.int, 20) }, ({ limit }) =>
-  limit >= 1 && limit <= 100
-    ? limit
-    : Dep.problem({ at: "query.limit", code: "too_large", message: "This must be from 1 to 100." }),
-);
-const offset = Dep.join({ offset: Query.default("offset", Codec.int, 0) }, ({ offset }) =>
-  offset >= 0
-    ? BigInt(offset)
-    : Dep.problem({ at: "query.offset", code: "too_small", message: "This must be at least 0." }),
-);
+const limit = Query.default("limit", v.pipe(wholeNumber, v.minValue(1), v.maxValue(100)), 20);
+const offset = Query.default("offset", wholeNumber, 0);
 
 const articles = Path.of("api", "articles");
-export const slug = Path.param("slug", urlText);
+export const slug = Path.param("slug", text);
 const article = Path.of("api", "articles", slug);
 const favorite = Path.of("api", "articles", slug, "favorite");
 
@@ -64,9 +46,9 @@ const listArticles = get(
     summary: "Articles, the newest first",
     inputs: {
       viewer,
-      tag: Query.optional("tag", urlText),
-      author: Query.optional("author", urlText),
-      favorited: Query.optional("favorited", urlText),
+      tag: Query.optional("tag", text),
+      author: Query.optional("author", text),
+      favorited: Query.optional("favorited", text),
       limit,
       offset,
       database,
@@ -104,15 +86,12 @@ const addArticle = post(
     summary: "Write an article",
     inputs: { caller, body: json(NewArticle), database },
     returns: Returns.json(ArticleAnswer, { status: 201 }),
-    refuses: [Refusal.notFound],
   },
-  ({ caller, body: { article }, database }) =>
-    database.transaction(async (db) => {
-      const slug = slugOf(article.title);
-      const { title, description, body, tagList } = article;
-      await db.exec(statements.addArticle, caller.id, slug, title, description, body, sorted(tagList));
-      return articleAnswer(db, caller.id, slug);
-    }),
+  async ({ caller, body: { article }, database }) => {
+    const { title, description, body, tagList } = article;
+    const values = [slugOf(title), title, description, body, sorted(tagList)] as const;
+    return { article: withAuthor(await database.exec(statements.addArticle, caller.id, ...values)) };
+  },
 );
 
 const findArticle = get(
@@ -139,9 +118,8 @@ const changeArticle = put(
       const own = await ownArticle(db, caller.id, slug);
       if (own instanceof Refusal) return own;
       const { title, description, body, tagList } = article;
-      const newSlug = title === undefined ? slug : slugOf(title);
-      await db.exec(statements.changeArticle, own.id, newSlug, title, description, body, tagList && sorted(tagList));
-      return articleAnswer(db, caller.id, newSlug);
+      const values = [title && slugOf(title), title, description, body, tagList && sorted(tagList)] as const;
+      return { article: withAuthor(await db.exec(statements.changeArticle, caller.id, own.id, ...values)) };
     }),
 );
 

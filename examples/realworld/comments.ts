@@ -2,18 +2,18 @@ import { Path, Refusal, Returns, Shape, del, get, json, param, post, refuse } fr
 import * as v from "valibot";
 import { caller, viewer } from "./accounts.ts";
 import { notYours, slug, withAuthor } from "./articles.ts";
-import { database, text } from "./database.ts";
+import { database, text, wholeNumber } from "./database.ts";
 import * as statements from "./statements.ts";
 import { Profile } from "./users.ts";
 
 const NewComment = v.object({ comment: v.object({ body: v.pipe(text, v.minLength(1)) }) });
 const Comment = Shape.named(
   "Comment",
-  v.object({ id: Shape.int64, body: v.string(), createdAt: Shape.instant, updatedAt: Shape.instant, author: Profile }),
+  v.object({ id: wholeNumber, body: v.string(), createdAt: Shape.instant, updatedAt: Shape.instant, author: Profile }),
 );
 
 const comments = Path.of("api", "articles", slug, "comments");
-const commentId = Path.int64("id");
+const commentId = Path.param("id", wholeNumber);
 
 const listComments = get(
   comments,

@@ -1,18 +1,11 @@
-import { Codec, Dep, Result } from "usher-http";
+import { Dep } from "usher-http";
 import type { Pool } from "usher-http/postgres";
 import * as v from "valibot";
 
 export const database = Dep.ofResource<Pool>("database");
 
-/** PostgreSQL's text cannot contain NUL. */
-const storable = /^[^\0]*$/;
+/** Text that PostgreSQL can keep: it has no NUL. */
+export const text = v.pipe(v.string(), v.regex(/^[^\0]*$/, "This must be text."));
 
-/** Text in a body. */
-export const text = v.pipe(v.string(), v.regex(storable, "This must be text."));
-
-/** Text in a URL. */
-export const urlText = Codec.custom({
-  kind: "text",
-  parse: (given) => (storable.test(given) ? Result.ok(given) : Result.error("This must be text.")),
-  print: (value: string) => value,
-});
+/** A number that fits PostgreSQL's `int`. */
+export const wholeNumber = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(2 ** 31 - 1));

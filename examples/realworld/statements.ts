@@ -1,6 +1,6 @@
 import { Statement, Type } from "usher-http/postgres";
 
-const { array, bool, instant, int, int64, optional, text } = Type;
+const { array, bool, instant, int, optional, text } = Type;
 
 const user = { id: int, email: text, username: text, bio: text, image: text };
 const userColumns = "id, email, username, bio, image";
@@ -80,7 +80,7 @@ const counted = "select count(*)::int as count from articles join users on users
 export const listArticles = Statement.list(
   `${articles} ${wanted("$2", "$3", "$4")} ${newestFirst} limit $5 offset $6`,
   {
-    params: [optional(int), optional(text), optional(text), optional(text), int, int64],
+    params: [optional(int), optional(text), optional(text), optional(text), int, int],
     row: article,
   },
 );
@@ -89,25 +89,33 @@ export const countArticles = Statement.find(`${counted} ${wanted("$1", "$2", "$3
   row: { count: int },
 });
 export const listFeed = Statement.list(`${articles} ${fed} ${newestFirst} limit $2 offset $3`, {
-  params: [int, int, int64],
+  params: [int, int, int],
   row: article,
 });
 export const countFeed = Statement.find(`${counted} ${fed}`, { params: [int], row: { count: int } });
 
-export const addArticle = Statement.exec(
-  "insert into articles (author, slug, title, description, body, tags) values ($1, $2, $3, $4, $5, $6)",
-  { params: [int, text, text, text, text, array(text)] },
+export const addArticle = Statement.find(
+  `with articles as (
+     insert into articles (author, slug, title, description, body, tags) values ($1, $2, $3, $4, $5, $6) returning *
+   ) ${articles}`,
+  { params: [int, text, text, text, text, array(text)], row: article },
 );
 /** Whose an article is. It stays as it is until the transaction ends. */
 export const lockArticle = Statement.findOptional("select id, author from articles where slug = $1 for update", {
   params: [text],
   row: { id: int, author: int },
 });
-export const changeArticle = Statement.exec(
-  `update articles set slug = coalesce($2, slug), title = coalesce($3, title), description = coalesce($4, description),
-     body = coalesce($5, body), tags = coalesce($6, tags), updated_at = now()
-   where id = $1`,
-  { params: [int, optional(text), optional(text), optional(text), optional(text), optional(array(text))] },
+/** Changes what is given. */
+export const changeArticle = Statement.find(
+  `with articles as (
+     update articles set slug = coalesce($3, slug), title = coalesce($4, title),
+       description = coalesce($5, description), body = coalesce($6, body), tags = coalesce($7, tags), updated_at = now()
+     where id = $2 returning *
+   ) ${articles}`,
+  {
+    params: [int, int, optional(text), optional(text), optional(text), optional(text), optional(array(text))],
+    row: article,
+  },
 );
 export const removeArticle = Statement.exec("delete from articles where id = $1", { params: [int] });
 /** It locks the article, which may be removed at the same time: then there is none, and no violated foreign key. */
@@ -124,7 +132,7 @@ export const listTags = Statement.list("select distinct unnest(tags) as tag from
   row: { tag: text },
 });
 
-const comment = { id: int64, body: text, createdAt: instant, updatedAt: instant, ...profile };
+const comment = { id: int, body: text, createdAt: instant, updatedAt: instant, ...profile };
 const commentColumns = `comments.id, comments.body, comments.created_at as "createdAt",
   comments.updated_at as "updatedAt", ${profileColumns}`;
 
@@ -144,6 +152,6 @@ export const addComment = Statement.findOptional(
 export const findComment = Statement.findOptional(
   `select comments.author from comments join articles on articles.id = article
    where slug = $1 and comments.id = $2 for update of comments`,
-  { params: [text, int64], row: { author: int } },
+  { params: [text, int], row: { author: int } },
 );
-export const removeComment = Statement.exec("delete from comments where id = $1", { params: [int64] });
+export const removeComment = Statement.exec("delete from comments where id = $1", { params: [int] });

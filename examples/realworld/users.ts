@@ -3,7 +3,7 @@ import { DatabaseError } from "usher-http/postgres";
 import type { Database, Pool, Statement } from "usher-http/postgres";
 import * as v from "valibot";
 import { caller, hashOf, isRight, secret, signedOut, tokenFor, viewer } from "./accounts.ts";
-import { database, text, urlText } from "./database.ts";
+import { database, text } from "./database.ts";
 import * as statements from "./statements.ts";
 
 const email = v.pipe(text, v.email(), v.maxLength(254));
@@ -13,35 +13,13 @@ const password = v.pipe(v.string(), v.minLength(8));
 const NewUser = v.object({ user: v.object({ email, username: name, password }) });
 const Login = v.object({ user: v.object({ email: text, password: v.string() }) });
 const UserChange = v.object({
-  user: v.object({
-    email: v.optional(email),
-    username: v.optional(name),
-    password: v.optional(password),
-    bio: v.optional(text),
-    image: v.optional(text),
-  }),
+  user: v.partial(v.object({ email, username: name, password, bio: text, image: text })),
 });
-const User = Shape.named(
-  "User",
-  v.object({
-    email: v.string(),
-    token: v.string(),
-    username: v.string(),
-    bio: v.string(),
-    image: v.string(),
-  }),
-);
-const UserAnswer = v.object({ user: User });
 
-export const Profile = Shape.named(
-  "Profile",
-  v.object({
-    username: v.string(),
-    bio: v.string(),
-    image: v.string(),
-    following: v.boolean(),
-  }),
-);
+const shown = { username: v.string(), bio: v.string(), image: v.string() };
+const User = Shape.named("User", v.object({ ...shown, email: v.string(), token: v.string() }));
+export const Profile = Shape.named("Profile", v.object({ ...shown, following: v.boolean() }));
+const UserAnswer = v.object({ user: User });
 const ProfileAnswer = v.object({ profile: Profile });
 
 const taken = Refusal.code("taken", { status: 422, doc: "Another user has that email or that username." });
@@ -105,7 +83,7 @@ const changeMe = put(
   },
 );
 
-const username = Path.param("username", urlText);
+const username = Path.param("username", text);
 const following = Path.of("api", "profiles", username, "follow");
 const profileRoute = { returns: Returns.json(ProfileAnswer), refuses: [Refusal.notFound] } as const;
 

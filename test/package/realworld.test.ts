@@ -118,6 +118,19 @@ describe.each(runtimes)("the articles of the RealWorld example on %s", (runtime)
 
   it("are changed and removed by their author alone", async () => {
     const path = { slug: await written(ann, "How to Train: “Drachen”!", ["b", "a", "b"]) };
+    const found = await bob["GET /api/articles/{slug}"]({ path });
+    expect(found.ok && found.value.article).toEqual({
+      slug: path.slug,
+      title: "How to Train: “Drachen”!",
+      description: "d",
+      body: "b",
+      tagList: ["a", "b"],
+      createdAt: instant,
+      updatedAt: instant,
+      favorited: false,
+      favoritesCount: 0,
+      author: { username: "ann", bio: "", image: "", following: expect.any(Boolean) },
+    });
     expect(path.slug).toMatch(/^how-to-train-drachen-[0-9a-f]{8}$/);
     const json = { article: { title: "Done", body: "With two hands" } };
     expect(await bob["PUT /api/articles/{slug}"]({ path, json })).toMatchObject({ status: 403 });
@@ -166,17 +179,19 @@ describe.each(runtimes)("favorites and comments in the RealWorld example on %s",
     }
     const listed = await nobody["GET /api/articles/{slug}/comments"]({ path });
     if (!listed.ok) throw new Error(listed.message);
-    const author = { username: "bob", following: false };
+    const author = { username: "bob", bio: expect.any(String), image: expect.any(String), following: false };
     const { comments } = listed.value;
-    expect(comments).toMatchObject([
-      { body: "First!", author },
-      { body: "Second.", author },
+    const times = { createdAt: instant, updatedAt: instant };
+    expect(comments).toEqual([
+      { id: expect.any(Number), body: "First!", ...times, author },
+      { id: expect.any(Number), body: "Second.", ...times, author },
     ]);
-    const first = { ...path, id: BigInt(comments[0]?.id ?? 0) };
+    const first = { ...path, id: comments[0]?.id ?? 0 };
     const elsewhere = { ...first, slug: await written(bob, "Elsewhere") };
     const remove = "DELETE /api/articles/{slug}/comments/{id}";
     expect(await ann[remove]({ path: first })).toMatchObject({ status: 403 });
     expect(await bob[remove]({ path: elsewhere })).toMatchObject({ status: 404 });
+    expect(await bob[remove]({ path: { ...first, id: 2 ** 31 } })).toMatchObject({ status: wrong });
     expect(await bob[remove]({ path: first })).toMatchObject({ ok: true, status: 200 });
     expect(await bob[remove]({ path: first })).toMatchObject({ status: 404 });
     const left = await nobody["GET /api/articles/{slug}/comments"]({ path });
@@ -209,12 +224,10 @@ describe.each(runtimes)("what the RealWorld example on %s refuses", (runtime) =>
       "articles?tag=%00",
       "articles?limit=101",
       "articles?offset=-1",
+      "articles?offset=2147483648",
     ]) {
       expect([path, (await fetch(`${server.url}/api/${path}`)).status]).toEqual([path, wrong]);
     }
-    const id = 9_223_372_036_854_775_807n;
-    const path = { slug: "no such", id };
-    expect(await ann["DELETE /api/articles/{slug}/comments/{id}"]({ path })).toMatchObject({ status: 404 });
     const long = { article: { title: "ü".repeat(200), description: "", body: "" } };
     expect(await ann["POST /api/articles"]({ json: long })).toMatchObject({ ok: true });
   });
@@ -294,9 +307,13 @@ describe.each(runtimes)("who asks the RealWorld example on %s", (runtime) => {
 
   it("is not told of in its log, nor is anything else that was sent", () => {
     expect(server.lines.join("\n")).toContain("POST /api/users");
-    expect(server.lines.join("\n")).not.toMatch(/mail\.example|correct horse|eyJ|"level":"error"/);
+    const telling = /mail\.example|correct horse|eyJ|"level":"error"/;
+    expect(server.lines.filter((line) => telling.test(line))).toEqual([]);
   });
 });
+
+/** As ISO 8601 has it, with milliseconds. */
+const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 /** The status of a request that does not fit. */
 const wrong = 422;

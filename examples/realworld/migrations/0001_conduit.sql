@@ -36,7 +36,7 @@ create table favorites (
 create index on favorites (fan);
 
 create table comments (
-  id bigint generated always as identity primary key,
+  id int generated always as identity primary key,
   article int not null references articles on delete cascade,
   author int not null references users on delete cascade,
   body text not null,
