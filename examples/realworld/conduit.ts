@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { Cors, Dep, Health, RefusalFormat, Shape } from "usher-http";
+import { Cors, Dep, Health, Openapi, RefusalFormat, Shape } from "usher-http";
 import type { serve as Serve } from "usher-http/node";
 import { Pool, Statement, migrate } from "usher-http/postgres";
 import * as v from "valibot";
@@ -30,11 +30,13 @@ export async function run(serve: typeof Serve): Promise<void> {
   await Pool.run(DATABASE_URL, {}, async (pool) => {
     await migrate(DATABASE_URL, { directory: fileURLToPath(new URL("migrations", import.meta.url)) });
     await Statement.verify(pool, Object.values(statements));
-    const server = await serve([...routes, ...Health.routes([pool.check("database")])], {
+    // The pages of any site may call it: they send a token, and no cookie.
+    const cors = Cors.make({ origins: "any", headers: ["authorization", "content-type", "x-requested-with"] });
+    const docs = Openapi.docs(routes, { title: "Conduit", version: "1", cors });
+    const server = await serve([...routes, ...docs, ...Health.routes([pool.check("database")])], {
       port: Number(PORT),
       refusalFormat,
-      // The pages of any site may call it: they send a token, and no cookie.
-      cors: Cors.make({ origins: "any", headers: ["authorization", "content-type", "x-requested-with"] }),
+      cors,
       resources: [Dep.resource(database, pool), Dep.resource(secret, new TextEncoder().encode(JWT_SECRET))],
     });
     await server.stopped;

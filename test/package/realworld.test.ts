@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { SignJWT } from "jose";
 import { Client } from "usher-http";
+import type { Openapi } from "usher-http";
 import { afterAll, describe, expect, it } from "vitest";
 import type { routes } from "../../examples/realworld/conduit.ts";
 import { observer, startPostgres } from "../support/postgres/database.ts";
@@ -37,6 +38,16 @@ describe.each(runtimes)("the RealWorld example on %s", (runtime) => {
     expect(all.filter(({ holds }) => !holds)).toEqual([]);
     // At commit 03f2a04bc7048862bf6f859b1f3760ab535bf1b9.
     expect(all).toHaveLength(318);
+  });
+
+  it("is ready, and describes its API", async () => {
+    expect(await (await fetch(`${server.url}/readyz`)).text()).toBe("ok");
+    expect(await (await fetch(`${server.url}/docs`)).text()).toContain("<title>Conduit");
+    const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as Openapi.Document;
+    expect(document).toMatchObject({
+      paths: { "/api/articles/{slug}/favorite": { post: { security: [{ token: [] }] } } },
+      components: { schemas: { Errors: { required: ["errors"] } } },
+    });
   });
 
   it("registers a user once, and signs in who knows the password", async () => {
