@@ -8,8 +8,7 @@ import { codesOf } from "../src/openapi/responses.ts";
 import type { Direction, Schema } from "../src/openapi/schema-rules.ts";
 import type { ReadNeed } from "../src/openapi/texts.ts";
 import type { Route } from "../src/routing/route.ts";
-import { kindOf } from "../src/schema/valibot.ts";
-import type { Shape } from "../src/schema/valibot.ts";
+import type { AnyStandard } from "../src/schema/standard.ts";
 import { CommandFailure, moduleAnd } from "./command.ts";
 import type { Command } from "./command.ts";
 import { loadRoutes, packageFile } from "./load-routes.ts";
@@ -111,7 +110,7 @@ function indented(text: string): string {
 }
 
 /** The type of a shape as a caller sends it or gets it. */
-type TypeOf = (shape: Shape, direction: Direction) => string;
+type TypeOf = (shape: AnyStandard, direction: Direction) => string;
 
 /** The codes of every call, which the types do not list. */
 const ofEveryCall = new Set([
@@ -210,7 +209,7 @@ function valueTypeOf({ codec, repeated }: TextNeed, typeOf: TypeOf): string {
 }
 
 function itemTypeOf(codec: AnyCodec, typeOf: TypeOf): string {
-  return codec.schema === undefined ? textTypeOf(codec.text) : typeOf(codec.schema.shape as Shape, "input");
+  return codec.schema === undefined ? textTypeOf(codec.text) : typeOf(codec.schema.shape as AnyStandard, "input");
 }
 
 /** The type that a caller gives for a codec: the value's type if `String(value)` is the codec's text. */
@@ -361,7 +360,7 @@ export function clientModule(all: readonly Route[]): string {
   const routes = all.filter(({ returns }) => returns.node.kind !== "websocket");
   const components = new Components({});
   const describe = (...[shape, direction]: Parameters<TypeOf>) =>
-    components.describe(kindOf(shape), direction, "", ignored);
+    components.describe(shape, direction, "", { imprecise: ignored, problem: ignored });
 
   // The names of components are final only when all shapes are described.
   const tree: Schema[] = [];

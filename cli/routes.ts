@@ -3,7 +3,7 @@ import type { Reads } from "../src/openapi/inputs.ts";
 import { codesOf } from "../src/openapi/responses.ts";
 import type { Route } from "../src/routing/route.ts";
 import { shapeName } from "../src/schema/valibot.ts";
-import type { Shape } from "../src/schema/valibot.ts";
+import type { AnyStandard } from "../src/schema/standard.ts";
 import { moduleAnd } from "./command.ts";
 import type { Command } from "./command.ts";
 import { loadRoutes } from "./load-routes.ts";
@@ -71,7 +71,7 @@ function answers({ returns: { node } }: Route): string {
   return node.shape === undefined ? `${statuses} ${node.kind}` : `${statuses} json:${nameOr(node.shape, "value")}`;
 }
 
-function nameOr(shape: Shape, other: string): string {
+function nameOr(shape: AnyStandard, other: string): string {
   return shapeName(shape) ?? other;
 }
 

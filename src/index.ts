@@ -50,6 +50,7 @@ export type {
 } from "./codecs/index.ts";
 export type Shape<A = unknown, Json = unknown> = shapes.Shape<A, Json>;
 export type { Shape as ShapeType } from "./schema/valibot.ts";
+export type { StandardSchema } from "./schema/standard.ts";
 export * as Shape from "./schema/index.ts";
 
 export type { Code } from "./refusals.ts";

@@ -1,7 +1,8 @@
 import type { SetCookie } from "../codecs/cookie.ts";
 import { Unwritable } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
-import type { Shape, ValueOf, Written } from "../schema/valibot.ts";
+import type { InputOf, StandardSchema, AnyStandard } from "../schema/standard.ts";
+import type { AnyShape, ValueOf, Written } from "../schema/valibot.ts";
 import type { Producer } from "../events/event-stream.ts";
 import { htmlType, jsonType, none, textType } from "./answer.ts";
 import type { Answer, AnswerBody, TakenConnection } from "./answer.ts";
@@ -29,11 +30,17 @@ export function html(page: string, options: AnswerOptions = {}): Answer {
 }
 
 /** A value as JSON, written by its shape: a member that the shape does not name is never sent. */
-export function json<S extends Shape>(
+export function json<S extends AnyShape>(
   shape: S,
   value: NoInfer<Written<ValueOf<S>>>,
-  options: AnswerOptions = {},
-): Answer {
+  options?: AnswerOptions,
+): Answer;
+export function json<S extends StandardSchema>(
+  schema: S,
+  value: NoInfer<Written<InputOf<S>>>,
+  options?: AnswerOptions,
+): Answer;
+export function json(shape: AnyStandard, value: unknown, options: AnswerOptions = {}): Answer {
   return built(200, writerOf(shape)(value), jsonType, options);
 }
 

@@ -3,10 +3,10 @@ import type { Producer } from "../events/event-stream.ts";
 import type { StreamBody } from "../events/stream.ts";
 import { lists } from "../http/fields.ts";
 import { Unwritable } from "../refusals.ts";
-import type { Shape } from "../schema/valibot.ts";
+import type { AnyStandard } from "../schema/standard.ts";
 import { compileWriter } from "../schema/write.ts";
 import type { JsonWriter } from "../schema/write.ts";
-import type { Protocol, SocketHandler } from "../sockets/socket.ts";
+import type { AnyProtocol, SocketHandler } from "../sockets/socket.ts";
 import { serveSocket } from "../sockets/open-socket.ts";
 import { none } from "./answer.ts";
 import type { Answer, AnswerBody, SocketBody, TakeoverBody, TakeoverRequest } from "./answer.ts";
@@ -72,10 +72,10 @@ class PlainAnswer implements Answer {
   }
 }
 
-const writers = /* @__PURE__ */ new WeakMap<Shape, JsonWriter<unknown>>();
+const writers = /* @__PURE__ */ new WeakMap<AnyStandard, JsonWriter<unknown>>();
 
 /** The writer of a shape, compiled once per shape. */
-export function writerOf(shape: Shape): (value: unknown) => string {
+export function writerOf(shape: AnyStandard): (value: unknown) => string {
   let writer = writers.get(shape);
   if (writer === undefined) {
     writer = compileWriter(shape);
@@ -148,9 +148,9 @@ export interface SocketOptions {
 }
 
 /** The answer that opens a WebSocket and runs the handler on it. */
-export function socketAnswer<Client, Server>(
+export function socketAnswer(
   handler: unknown,
-  { client, server, subprotocol }: Protocol<Client, Server>,
+  { client, server, subprotocol }: AnyProtocol,
   { keepAliveMs = 15_000, maxMessage = defaultMaxMessage, maxUnheard = defaultMaxUnheard }: SocketOptions,
 ): Answer {
   if (typeof handler !== "function") throw new Unwritable("a WebSocket without a function that speaks on it");
@@ -161,7 +161,12 @@ export function socketAnswer<Client, Server>(
     keepAliveMs,
     maxUnheard,
     speak: (link, request) =>
-      serveSocket(link, handler as SocketHandler<Client, Server>, { client, server, keepAliveMs, maxMessage }, request),
+      serveSocket(
+        link,
+        handler as SocketHandler<unknown, unknown>,
+        { client, server, keepAliveMs, maxMessage },
+        request,
+      ),
   };
   return { status: 101, headers: none, cookies: none, body, closes: false };
 }

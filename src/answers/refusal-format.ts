@@ -3,7 +3,8 @@ import { isFieldValue, isToken, stripped } from "../http/fields.ts";
 import { Unwritable } from "../refusals.ts";
 import type { Code, Problem, Refusal } from "../refusals.ts";
 import { named } from "../schema/valibot.ts";
-import type { Shape, ValueOf, Written } from "../schema/valibot.ts";
+import type { AnyStandard, InputOf, StandardSchema } from "../schema/standard.ts";
+import type { AnyShape, ValueOf, Written } from "../schema/valibot.ts";
 import { jsonType } from "./answer.ts";
 import type { Answer } from "./answer.ts";
 import { writerOf } from "./kinds.ts";
@@ -36,7 +37,7 @@ export interface RefusalFormat {
 export interface RefusalFormatNode {
   readonly contentType: string;
   /** The shape of the body; undefined for text. */
-  readonly shape: Shape | undefined;
+  readonly shape: AnyStandard | undefined;
   readonly statusOf: (code: Code) => number;
   /** The parts of a refusal's answer that the format decides. Throws where the body cannot be written. */
   readonly write: (refusal: Refusal, requestId: string) => Pick<Answer, "status" | "contentType" | "body">;
@@ -51,6 +52,16 @@ export interface RefusalFormatOptions {
    * that no code has, and a status other than 4xx and 5xx.
    */
   readonly statuses?: { readonly [code: string]: number };
+}
+
+/** The options of {@link json}. */
+export interface JsonFormatOptions<S, Body> extends RefusalFormatOptions {
+  /** The shape of the body. */
+  readonly shape: S;
+  /** Makes the body. What it throws, and a body that the shape cannot write, is a 500 `internal`. */
+  readonly write: (refusal: RefusalToWrite) => NoInfer<Body>;
+  /** `application/json` unless set. */
+  readonly contentType?: string;
 }
 
 /**
@@ -70,18 +81,11 @@ export interface RefusalFormatOptions {
  * const app = App.make(routes, { refusalFormat });
  * ```
  */
-export function json<S extends Shape>(
-  options: RefusalFormatOptions & {
-    /** The shape of the body. */
-    readonly shape: S;
-    /** Makes the body. What it throws, and a body that the shape cannot write, is a 500 `internal`. */
-    readonly write: (refusal: RefusalToWrite) => NoInfer<Written<ValueOf<S>>>;
-    /** `application/json` unless set. */
-    readonly contentType?: string;
-  },
-): RefusalFormat {
+export function json<S extends AnyShape>(options: JsonFormatOptions<S, Written<ValueOf<S>>>): RefusalFormat;
+export function json<S extends StandardSchema>(options: JsonFormatOptions<S, Written<InputOf<S>>>): RefusalFormat;
+export function json(options: JsonFormatOptions<AnyStandard, unknown>): RefusalFormat {
   const { shape, write, contentType = jsonType, statuses } = given("json", options);
-  if (typeof shape !== "object" || shape === null) {
+  if ((typeof shape !== "object" && typeof shape !== "function") || shape === null) {
     throw new TypeError("RefusalFormat.json: shape is the schema of the body");
   }
   const print = writerOf(shape);
@@ -216,7 +220,7 @@ const phrases: { readonly [status: number]: string } = {
 function formatOf(
   contentType: string,
   statuses: RefusalFormatOptions["statuses"] = {},
-  shape: Shape | undefined,
+  shape: AnyStandard | undefined,
   print: (refusal: RefusalToWrite) => string,
 ): RefusalFormat {
   const statusOf = ({ name, status }: Code): number => {

@@ -1,6 +1,6 @@
 import type { InputRequest } from "../inputs/request.ts";
 import type { Refusal } from "../refusals.ts";
-import type { Shape } from "../schema/valibot.ts";
+import type { AnyStandard } from "../schema/standard.ts";
 import type { AnyEventKind } from "../events/event.ts";
 import type { AnyProtocol } from "../sockets/socket.ts";
 import type { Answer } from "./answer.ts";
@@ -27,7 +27,7 @@ export interface ReturnsNode {
   readonly several: boolean;
   /** The content types of `Returns.responses`, by status. */
   readonly contentTypes?: ReadonlyMap<number, readonly string[]>;
-  readonly shape?: Shape;
+  readonly shape?: AnyStandard;
   /** Values of the shape, for the API document. */
   readonly examples?: readonly unknown[];
   /** The kinds of event a stream may send. */

@@ -1,4 +1,5 @@
-import type { JsonOf, Shape, ValueOf, Written } from "../schema/valibot.ts";
+import type { InputOf, JsonForm, StandardSchema, OutputOf, AnyStandard } from "../schema/standard.ts";
+import type { JsonOf, AnyShape, ValueOf, Written } from "../schema/valibot.ts";
 import type { AnyEventKind, EventKind } from "../events/event.ts";
 import type { Producer } from "../events/event-stream.ts";
 import { typeWithTextKinds } from "../events/text-kinds.ts";
@@ -27,20 +28,31 @@ export const html: Returns<string, string, 200> = { node: /* @__PURE__ */ textNo
 /** 200, plain text: `text/plain; charset=utf-8`. */
 export const text: Returns<string, string, 200> = { node: /* @__PURE__ */ textNode("text", textType) };
 
+interface JsonNode {
+  readonly node: ReturnsNode;
+}
+interface JsonOptions<Status, Given> {
+  readonly status?: Status;
+  readonly doc?: string;
+  readonly examples?: readonly NoInfer<Given>[];
+}
+
 /**
  * A value as JSON, written from its shape: a member the shape does not name never leaves. 200 by default; the status
- * is 2xx, and never 204 or 205, which have no body.
+ * is 2xx, and never 204 or 205, which have no body. A schema that is not Valibot's validates what the handler gives, its
+ * input, and its output is sent.
  *
  * @param options `doc` says for the API document what the answer is, and `examples` are values for it.
  */
-export function json<S extends Shape, const Status extends number = 200>(
+export function json<S extends AnyShape, const Status extends number = 200>(
   shape: S,
-  options: {
-    readonly status?: Status;
-    readonly doc?: string;
-    readonly examples?: readonly NoInfer<Written<ValueOf<S>>>[];
-  } = {},
-): Returns<Written<ValueOf<S>>, JsonOf<S>, Status> {
+  options?: JsonOptions<Status, Written<ValueOf<S>>>,
+): Returns<Written<ValueOf<S>>, JsonOf<S>, Status>;
+export function json<S extends StandardSchema, const Status extends number = 200>(
+  schema: S,
+  options?: JsonOptions<Status, Written<InputOf<S>>>,
+): Returns<Written<InputOf<S>>, JsonForm<OutputOf<S>>, Status>;
+export function json(shape: AnyStandard, options: JsonOptions<number, unknown> = {}): JsonNode {
   const status: number = options.status ?? 200;
   const { examples = [], doc = "" } = options;
   const compile = () => {
@@ -55,11 +67,21 @@ export function json<S extends Shape, const Status extends number = 200>(
  *
  * @param options `examples` are values for the API document.
  */
-export function jsonResponse<S extends Shape, const Statuses extends { readonly [status: number]: string }>(
+export function jsonResponse<S extends AnyShape, const Statuses extends { readonly [status: number]: string }>(
   shape: S,
   statuses: Statuses,
-  options: { readonly examples?: readonly NoInfer<Written<ValueOf<S>>>[] } = {},
-): Returns<Answered<keyof Statuses, Written<ValueOf<S>>>, JsonOf<S>, keyof Statuses & number> {
+  options?: { readonly examples?: readonly NoInfer<Written<ValueOf<S>>>[] },
+): Returns<Answered<keyof Statuses, Written<ValueOf<S>>>, JsonOf<S>, keyof Statuses & number>;
+export function jsonResponse<S extends StandardSchema, const Statuses extends { readonly [status: number]: string }>(
+  schema: S,
+  statuses: Statuses,
+  options?: { readonly examples?: readonly NoInfer<Written<InputOf<S>>>[] },
+): Returns<Answered<keyof Statuses, Written<InputOf<S>>>, JsonForm<OutputOf<S>>, keyof Statuses & number>;
+export function jsonResponse(
+  shape: AnyStandard,
+  statuses: { readonly [status: number]: string },
+  options: { readonly examples?: readonly unknown[] } = {},
+): JsonNode {
   const compile = () => {
     const write = writerOf(shape);
     return (returned: unknown) => {
@@ -176,10 +198,10 @@ export function events<const Kinds extends readonly AnyEventKind[]>(
  * });
  * ```
  */
-export function websocket<Client, Server>(
-  protocol: Protocol<Client, Server>,
+export function websocket<Client, Server, ClientGiven = Client, ServerGot = Server>(
+  protocol: Protocol<Client, Server, ClientGiven, ServerGot>,
   options: SocketOptions = {},
-): Returns<SocketHandler<Client, Server>, Socket<Server, Client>, 101> {
+): Returns<SocketHandler<Client, Server>, Socket<ServerGot, ClientGiven>, 101> {
   checkKeepAlive(options.keepAliveMs);
   const { maxMessage = defaultMaxMessage, maxUnheard = defaultMaxUnheard } = options;
   for (const [name, bytes] of Object.entries({ maxMessage, maxUnheard })) {

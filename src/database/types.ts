@@ -1,6 +1,7 @@
 /** `Type`: the column types. */
 import { digitsAt, isCalendarDate } from "../codecs/time.ts";
 import { compileReader } from "../schema/read.ts";
+import type { StandardSchema, OutputOf, AnyStandard, Stored } from "../schema/standard.ts";
 import type { Shape } from "../schema/valibot.ts";
 import { compileWriter } from "../schema/write.ts";
 import { TypeMismatch, elementsOf, instantOf, instantText, listText, customTypes } from "./type-text.ts";
@@ -89,7 +90,9 @@ export const date: DatabaseType<readonly [year: number, month: number, day: numb
 export const instant: DatabaseType<Date> = { name: "instant", reads: [1184], parse: instantOf, print: instantText };
 
 /** `json`, `jsonb`: validated and written by a shape. */
-export function json<A>(shape: Shape<A>): DatabaseType<A> {
+export function json<A>(shape: Shape<A>): DatabaseType<A>;
+export function json<S extends StandardSchema>(schema: S & Stored<S>): DatabaseType<OutputOf<S>>;
+export function json(shape: AnyStandard): DatabaseType<unknown> {
   const reader = compileReader(shape);
   const writer = compileWriter(shape);
   return {

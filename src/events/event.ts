@@ -2,7 +2,8 @@ import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
-import type { JsonOf, Shape, ValueOf, Written } from "../schema/valibot.ts";
+import type { InputOf, JsonForm, StandardSchema, OutputOf, AnyStandard } from "../schema/standard.ts";
+import type { JsonOf, AnyShape, ValueOf, Written } from "../schema/valibot.ts";
 import { compileWriter } from "../schema/write.ts";
 
 declare const value: unique symbol;
@@ -26,7 +27,7 @@ export interface EventKind<out Name extends string, in out A, out Sent = unknown
 /** How a payload is written. The error is for the log. */
 export interface Payload {
   /** Undefined for plain text. */
-  readonly shape: Shape | undefined;
+  readonly shape: AnyStandard | undefined;
   readonly write: (value: never) => Result<string, string>;
 }
 
@@ -64,10 +65,15 @@ export class WireEvent implements Event<never> {
 }
 
 /** A kind of event whose payload is JSON, written by a shape. */
-export function json<const Name extends string, S extends Shape>(
+export function json<const Name extends string, S extends AnyShape>(
   name: Name,
   shape: S,
-): EventKind<Name, ValueOf<S>, JsonOf<S>> {
+): EventKind<Name, ValueOf<S>, JsonOf<S>>;
+export function json<const Name extends string, S extends StandardSchema>(
+  name: Name,
+  schema: S,
+): EventKind<Name, InputOf<S>, JsonForm<OutputOf<S>>>;
+export function json(name: string, shape: AnyStandard): AnyEventKind {
   const { write } = compileWriter(shape);
   return { name, payload: { shape, write } };
 }

@@ -3,7 +3,9 @@ import { isToken, stripped } from "../http/fields.ts";
 import { Problem, Refusal, inOneLine, invalidRefusal, sentences, unsupportedMediaType } from "../refusals.ts";
 import type { Code, FrameworkCode } from "../refusals.ts";
 import { compileReader } from "../schema/read.ts";
-import type { JsonOf, Shape, ValueOf } from "../schema/valibot.ts";
+import type { ReadJson } from "../schema/read.ts";
+import type { InputOf, StandardSchema, OutputOf, AnyStandard } from "../schema/standard.ts";
+import type { JsonOf, AnyShape, ValueOf } from "../schema/valibot.ts";
 import { BodyReader, wrongMax } from "./body-source.ts";
 import type { Body } from "./body-source.ts";
 import type { Awaitable, Dep, DepNode, Names } from "./dep.ts";
@@ -81,16 +83,20 @@ const at = "body";
  * @param options `refusal` answers an invalid body in place of the problems, of which the first 100 are logged. `examples`
  *   are bodies for the API document, as they are sent.
  */
-export function json<S extends Shape>(
+export function json<S extends AnyShape>(
   shape: S,
   options?: { readonly examples?: readonly NoInfer<JsonOf<S>>[] },
 ): Dep<ValueOf<S>, never, { json: JsonOf<S> }>;
-export function json<S extends Shape, const Name extends string>(
+export function json<S extends AnyShape, const Name extends string>(
   shape: S,
   options: { readonly refusal: readonly [Code<Name>, string]; readonly examples?: readonly NoInfer<JsonOf<S>>[] },
 ): Dep<ValueOf<S>, Name, { json: JsonOf<S> }>;
+export function json<S extends StandardSchema, const Name extends string = never>(
+  schema: S,
+  options?: { readonly refusal?: readonly [Code<Name>, string]; readonly examples?: readonly NoInfer<InputOf<S>>[] },
+): Dep<OutputOf<S>, Name, { json: InputOf<S> }>;
 export function json(
-  shape: Shape,
+  shape: AnyStandard,
   options: { readonly refusal?: readonly [Code, string]; readonly examples?: readonly unknown[] } = {},
 ): Dep<never, never, never> {
   const { refusal, examples = [] } = options;
@@ -101,15 +107,16 @@ export function json(
     before: () => checkJsonType,
     compile: () => {
       const reader = compileReader(shape);
-      return (request) => {
-        const { text } = request;
-        const max = request.maxProblems;
-        const read = text === undefined ? reader.read(request.bytes, at, max) : reader.readText(text, at, max);
+      const take = (read: ReadJson<unknown>): unknown => {
         if (read.ok) return read.value;
         const { error, more } = read;
         if (refusal === undefined) return invalidRefusal(error, undefined, more);
         const [code, sentence] = refusal;
         return new Refusal(code, sentence, { detail: inOneLine(error, more) });
+      };
+      return (request) => {
+        const read = reader.readBody(request.text ?? request.bytes, at, request.maxProblems);
+        return read instanceof Promise ? read.then(take) : take(read);
       };
     },
   };

@@ -1,7 +1,7 @@
 import type { AnyCodec, Codec, EncodedAs, ListBounds, TextOptions } from "../codecs/codec.ts";
 import { Problem, invalidRefusal } from "../refusals.ts";
 import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
-import type { Shape } from "../schema/valibot.ts";
+import type { AnyStandard } from "../schema/standard.ts";
 import { recordOf } from "./request.ts";
 import type { InputRequest, Need, RequestRecord } from "./request.ts";
 import type { FieldNames } from "./text.ts";
@@ -74,7 +74,7 @@ export type Names<Codes extends readonly Code[]> = Codes[number]["name"];
 
 /** How a route reads its body. A route has one such way. */
 export type BodyNeed =
-  | { readonly as: "json"; readonly shape: Shape; readonly examples: readonly unknown[] }
+  | { readonly as: "json"; readonly shape: AnyStandard; readonly examples: readonly unknown[] }
   | { readonly as: "bytes"; readonly contentTypes?: readonly string[] }
   | { readonly as: "form" }
   | { readonly as: "stream"; readonly max: number; readonly contentTypes?: readonly string[] }

@@ -9,7 +9,7 @@ import { JsonReading } from "../schema/reading.ts";
 import type { ReadValue } from "../schema/reading.ts";
 import { authorMessage, builtInOf, flattened, kindOf, refuseKind, wholeBy } from "../schema/valibot.ts";
 import type { Choice, Kind, Shape } from "../schema/valibot.ts";
-import { compileWriter } from "../schema/write.ts";
+import { compileShapeWriter } from "../schema/write.ts";
 import { WrongText } from "./text.ts";
 
 /**
@@ -62,7 +62,7 @@ function schemaCodec(shape: Shape, at: string): AnyCodec {
 // A schema may read what no writer writes, as `v.toDate`: it is then only read.
 function writerOf(shape: Shape): (value: never) => Result<string, string> {
   try {
-    return compileWriter(shape).write;
+    return compileShapeWriter(shape).write;
   } catch {
     return () => ({ ok: false, error: "has no JSON" });
   }

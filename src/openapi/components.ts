@@ -1,5 +1,19 @@
-import { shapeName, builtInOf } from "../schema/valibot.ts";
+import type { Result } from "../result.ts";
+import { ok } from "../result.ts";
+import { describedAs } from "../schema/described.ts";
+import { isCompiled } from "../schema/standard.ts";
+import type { AnyStandard } from "../schema/standard.ts";
+import { kindOf, shapeName, builtInOf } from "../schema/valibot.ts";
 import type { Kind, Lazy, BuiltIn } from "../schema/valibot.ts";
+import {
+  aliasOf,
+  authoredName,
+  foreignForms,
+  referredParts,
+  withReferences,
+  withoutDefinitions,
+} from "./foreign-schema.ts";
+import type { ForeignForms } from "./foreign-schema.ts";
 import {
   intersection,
   list,
@@ -18,7 +32,17 @@ import type { Describer, Direction, Schema } from "./schema-rules.ts";
 /** How a describer refers to a named shape, and reports what JSON Schema cannot express. */
 interface SchemaReferences {
   reference(shape: Kind, name: string, direction: Direction): Schema;
+  /** The schema of a shape whose author described it. */
+  described(shape: Kind, direction: Direction): Schema;
   imprecise(at: string, what: string): void;
+}
+
+/** What is noted while a shape is described. */
+export interface SchemaNotes {
+  /** The schema is less than the shape. */
+  readonly imprecise: (at: string, what: string) => void;
+  /** The shape cannot be described. */
+  readonly problem: (what: string) => void;
 }
 
 // A getter that makes a new schema each time would never end; with two such members it would double at each step.
@@ -41,6 +65,7 @@ class ShapeDescriber implements Describer {
   }
 
   describe(shape: Kind, at: string): Schema {
+    if (describedAs(shape) !== undefined) return this.#references.described(shape, this.direction);
     const name = shapeName(shape);
     return name === undefined ? this.body(shape, at) : this.#references.reference(shape, name, this.direction);
   }
@@ -136,6 +161,8 @@ export class Components {
   /** Further shapes with the same name, which must have the same schemas. */
   readonly #duplicates: Component[] = [];
   readonly #known = new Set<Kind>();
+  /** The names of the parts of schemas that their own libraries describe, by JSON Pointer. */
+  readonly #foreign = new Map<object, ForeignParts>();
 
   /** @param own The framework's own schemas, whose forms are the same. */
   constructor(own: { readonly [name: string]: Schema }) {
@@ -146,8 +173,12 @@ export class Components {
   }
 
   /** The schema of a shape, with marks for references. */
-  describe(shape: Kind, direction: Direction, at: string, imprecise: SchemaReferences["imprecise"]): Schema {
-    return this.#describer(direction, imprecise).describe(shape, at);
+  describe(shape: AnyStandard, direction: Direction, at: string, notes: SchemaNotes): Schema {
+    if (isCompiled(shape)) return this.#describer(direction, notes.imprecise).describe(kindOf(shape), at);
+    const schema = this.#foreignSchema(shape, direction);
+    if (schema.ok) return schema.value;
+    notes.problem(`has for its ${at} ${schema.error}`);
+    return {};
   }
 
   /** The schemas that a tree refers to, with references resolved, and the problems of their names. */
@@ -189,9 +220,43 @@ export class Components {
     const reference: SchemaReferences["reference"] = (shape, given, direction) => {
       const name = componentName(given);
       if (!this.#known.has(shape)) this.#add(shape, name);
-      return { $ref: `${mark}${direction}:${name}` };
+      return referenceTo(name, direction);
     };
-    return new ShapeDescriber(direction, { reference, imprecise });
+    const described: SchemaReferences["described"] = (shape, direction) => {
+      const schema = this.#foreignSchema(shape as unknown as AnyStandard, direction);
+      return schema.ok ? schema.value : {};
+    };
+    return new ShapeDescriber(direction, { reference, described, imprecise });
+  }
+
+  /** The schema of a shape that its library describes, or its author. Its references become components. */
+  #foreignSchema(shape: AnyStandard, direction: Direction): Result<Schema, string> {
+    let parts = this.#foreign.get(shape);
+    if (parts === undefined) this.#foreign.set(shape, (parts = this.#addForeign(shape)));
+    const form = parts.forms[direction];
+    if (!form.ok) return form;
+    const name = parts.names.get("");
+    return ok(name === undefined ? referring(form.value, parts.names, direction) : referenceTo(name, direction));
+  }
+
+  #addForeign(shape: AnyStandard): ForeignParts {
+    const forms = foreignForms(shape);
+    const given = shapeName(shape);
+    const named = given === undefined ? undefined : componentName(given);
+    for (let attempt = 0; ; attempt++) {
+      const components = foreignComponents(forms, named, attempt);
+      const isTaken = [...components.values()].some((one) => {
+        const known = this.#components.get(one.name);
+        return known !== undefined && one.name !== named && !sameForms(one, known);
+      });
+      if (isTaken) continue;
+      for (const one of components.values()) {
+        const known = this.#components.get(one.name);
+        if (known === undefined) this.#components.set(one.name, one);
+        else if (!sameForms(one, known)) this.#duplicates.push(one);
+      }
+      return { forms, names: new Map([...components].map(([pointer, { name }]) => [pointer, name])) };
+    }
   }
 
   #add(shape: Kind, name: string): void {
@@ -241,6 +306,65 @@ export class Components {
     if (Array.isArray(tree)) return tree.map((item) => this.#resolve(item, differing));
     return Object.fromEntries(Object.entries(tree).map(([name, value]) => [name, this.#resolve(value, differing)]));
   }
+}
+
+/** A schema that its library describes, and the names of its parts by JSON Pointer. */
+interface ForeignParts {
+  readonly forms: ForeignForms;
+  readonly names: ReadonlyMap<string, string>;
+}
+
+/**
+ * The parts of a schema that must be components, by JSON Pointer: those that are referred to, and the whole one if it has a name.
+ *
+ * @param attempt Counts up while a name is taken by another schema.
+ */
+function foreignComponents(forms: ForeignForms, named: string | undefined, attempt: number): Map<string, Component> {
+  const roots = { input: rootOf(forms.input, forms.output), output: rootOf(forms.output, forms.input) };
+  const parts = { input: referredParts(roots.input), output: referredParts(roots.output) };
+  const alias = aliasOf(roots.input);
+  const pointers = new Set([...(named === undefined ? [] : [""]), ...parts.input.keys(), ...parts.output.keys()]);
+  // A schema that only refers to a part of it has the name of that part.
+  if (named !== undefined && alias !== undefined) pointers.delete("");
+  const names = new Map<string, string>();
+  for (const pointer of pointers) names.set(pointer, nameOf(pointer));
+
+  function nameOf(pointer: string): string {
+    if (named !== undefined && pointer === (alias ?? "")) return named;
+    const authored = authoredName(pointer);
+    if (authored === undefined) return `Schema${names.size + 1 + attempt}`;
+    return attempt === 0 ? componentName(authored) : `${componentName(authored)}${attempt + 1}`;
+  }
+
+  const formOf = (pointer: string, direction: Direction): Form => {
+    const other = direction === "input" ? "output" : "input";
+    const whole = pointer === "" ? roots[direction] : undefined;
+    const part = whole ?? parts[direction].get(pointer) ?? parts[other].get(pointer) ?? {};
+    return { schema: referring(part, names, direction), imprecise: [] };
+  };
+  return new Map(
+    [...names].map(([pointer, name]) => {
+      return [pointer, { name, input: formOf(pointer, "input"), output: formOf(pointer, "output") }];
+    }),
+  );
+}
+
+/** A form; where its library makes none, the other one, as if both were alike. */
+function rootOf(form: Result<Schema, string>, other: Result<Schema, string>): Schema {
+  if (form.ok) return form.value;
+  return other.ok ? other.value : {};
+}
+
+function referring(schema: Schema, names: ReadonlyMap<string, string>, direction: Direction): Schema {
+  const textOf = (pointer: string | undefined): string | undefined => {
+    const name = pointer === undefined ? undefined : names.get(pointer);
+    return name === undefined ? undefined : (referenceTo(name, direction)["$ref"] as string);
+  };
+  return withReferences(withoutDefinitions(schema), textOf) as Schema;
+}
+
+function referenceTo(name: string, direction: Direction): Schema {
+  return { $ref: `${mark}${direction}:${name}` };
 }
 
 /** `order line` becomes `OrderLine`. */

@@ -238,7 +238,10 @@ function describe(routes: readonly Route[], options: DocumentOptions): RouteDesc
     const name = `${route.method} ${route.pattern}`;
     const context: DocumentContext = {
       shape: (shape, direction, at) =>
-        components.describe(shape, direction, at, (at, what) => imprecise.add(`${name}: ${at} ${what}`)),
+        components.describe(shape, direction, at, {
+          imprecise: (at, what) => imprecise.add(`${name}: ${at} ${what}`),
+          problem: (what) => problems.push(`${name} ${what}`),
+        }),
       problem: (what) => problems.push(`${name} ${what}`),
       version: openapi,
       cors: options.cors,
@@ -250,7 +253,10 @@ function describe(routes: readonly Route[], options: DocumentOptions): RouteDesc
   const format = isFormat(options.refusalFormat) ? options.refusalFormat : undefined;
   if (format !== options.refusalFormat) problems.push(noFormat);
   const refusals = describeRefusals(format, (shape, direction, at) =>
-    components.describe(shape, direction, at, (at, what) => imprecise.add(`${at} ${what}`)),
+    components.describe(shape, direction, at, {
+      imprecise: (at, what) => imprecise.add(`${at} ${what}`),
+      problem: (what) => problems.push(`the refusals' format ${what}`),
+    }),
   );
   const marked = pathsOf(described, openapi, refusals);
   const finished = components.finish(marked);

@@ -10,9 +10,9 @@ import type {
   TextNeed,
 } from "../inputs/dep.ts";
 import type { Need } from "../inputs/request.ts";
+import { inBackground } from "../logging/raised.ts";
 import type { Code } from "../refusals.ts";
 import { compileReader } from "../schema/read.ts";
-import { kindOf } from "../schema/valibot.ts";
 import type { DocumentContext, Schema } from "./schema-rules.ts";
 import { binary, fieldSchema, keyed } from "./texts.ts";
 import type { ReadNeed } from "./texts.ts";
@@ -206,12 +206,14 @@ function isText(type: string): boolean {
 
 function jsonContent(body: Extract<BodyNeed, { as: "json" }>, context: DocumentContext): Content {
   const { shape, examples } = body;
-  const schema = context.shape(kindOf(shape), "input", "body");
+  const schema = context.shape(shape, "input", "body");
   if (examples.length === 0) return { "application/json": { schema } };
-  const { readText } = compileReader(shape);
+  const { readBody } = compileReader(shape);
   for (const example of examples) {
-    const read = readText(JSON.stringify(example));
-    if (read.ok) continue;
+    const read = readBody(JSON.stringify(example));
+    // A schema of another library may validate by a promise, for which a document does not wait.
+    if (read instanceof Promise) inBackground(read);
+    if (read instanceof Promise || read.ok) continue;
     const wrong = read.error.map(({ at, message }) => `${at}: ${message}`).join(" ");
     context.problem(`has an example body that its shape refuses: ${wrong}`);
   }

@@ -14,7 +14,6 @@ import {
 } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import type { Route } from "../routing/route.ts";
-import { kindOf } from "../schema/valibot.ts";
 import { compileWriter } from "../schema/write.ts";
 import type { CorsExtension } from "../security/cross-origin.ts";
 import type { AnyMessage, AnyProtocol } from "../sockets/socket.ts";
@@ -152,7 +151,7 @@ export function describeRefusals(format: RefusalFormat | undefined, shape: Docum
   }
   const { contentType, shape: given, statusOf } = format.node;
   const type = stripped(contentType.split(";")[0] as string).toLowerCase();
-  const schema = given === undefined ? { type: "string" } : shape(kindOf(given), "output", "refusal");
+  const schema = given === undefined ? { type: "string" } : shape(given, "output", "refusal");
   return { content: { [type]: { schema } }, statusOf };
 }
 
@@ -203,7 +202,7 @@ export function answersOf(returns: ReturnsNode, context: DocumentContext): Respo
 
 function jsonAnswers({ statuses, shape, examples = [] }: ReturnsNode, context: DocumentContext): Responses {
   if (shape === undefined) return {};
-  const schema = context.shape(kindOf(shape), "output", "answer");
+  const schema = context.shape(shape, "output", "answer");
   const { write } = compileWriter(shape);
   const values: unknown[] = [];
   for (const example of examples) {
@@ -275,7 +274,7 @@ function eventsAnswer(kinds: readonly AnyEventKind[], context: DocumentContext):
 function eventSchema({ name, payload }: AnyEventKind, context: DocumentContext): Schema {
   const event = { const: name };
   if (payload.shape === undefined) return { properties: { event } };
-  const contentSchema = context.shape(kindOf(payload.shape), "output", `event ${name}`);
+  const contentSchema = context.shape(payload.shape, "output", `event ${name}`);
   return { properties: { event, data: { contentMediaType: "application/json", contentSchema } } };
 }
 
@@ -297,6 +296,6 @@ function messageSchema(
   at: string,
   context: DocumentContext,
 ): Schema {
-  if (shape !== undefined) return context.shape(kindOf(shape), direction, at);
+  if (shape !== undefined) return context.shape(shape, direction, at);
   return frame === "text" ? { type: "string" } : { type: "string", contentMediaType: "application/octet-stream" };
 }

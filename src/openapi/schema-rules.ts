@@ -1,3 +1,4 @@
+import type { AnyStandard } from "../schema/standard.ts";
 import { builtInOf, changesNothing, keepsSort, shapeName, textChanges } from "../schema/valibot.ts";
 import type { Action, Kind } from "../schema/valibot.ts";
 import type { CorsExtension } from "../security/cross-origin.ts";
@@ -5,7 +6,7 @@ import type { CorsExtension } from "../security/cross-origin.ts";
 /** The context of one route's description. */
 export interface DocumentContext {
   /** A shape's schema, with unresolved references; `at` is its place, for the report. */
-  shape(shape: Kind, direction: Direction, at: string): Schema;
+  shape(shape: AnyStandard, direction: Direction, at: string): Schema;
   /** Reports that the route cannot be described. The text follows the route's name. */
   problem(what: string): void;
   readonly version: OpenapiVersion;

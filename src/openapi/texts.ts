@@ -2,7 +2,6 @@ import type { AnyCodec, ListBounds, TextOptions } from "../codecs/codec.ts";
 import type { FileNeed, TextNeed } from "../inputs/dep.ts";
 import type { Need } from "../inputs/request.ts";
 import type { Route } from "../routing/route.ts";
-import { kindOf } from "../schema/valibot.ts";
 import type { Shape } from "../schema/valibot.ts";
 import type { DocumentContext, Schema } from "./schema-rules.ts";
 
@@ -132,7 +131,7 @@ function arrayOf(items: Schema, { minItems, maxItems }: ListBounds): Schema {
 /** The schema of a codec. A custom kind becomes the title, unless it is an enum. */
 function codecSchema(codec: AnyCodec, at: string, context: DocumentContext): Schema {
   const { text, schema } = codec;
-  if (schema !== undefined) return withoutText(context.shape(kindOf(schema.shape as Shape), "input", at));
+  if (schema !== undefined) return withoutText(context.shape(schema.shape as Shape, "input", at));
   if (text === undefined) return { type: "string" };
   const { type, format, enum: words, kind } = text;
   return {

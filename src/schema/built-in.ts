@@ -44,6 +44,9 @@ export const int64: Shape<bigint, number | string> = /* @__PURE__ */ made(
   },
 );
 
+/** Any JSON, unchanged. */
+export const anyJson: Shape = /* @__PURE__ */ v.unknown();
+
 const outsideSentence = "This instant is outside the years 0000 to 9999 once in UTC.";
 
 interface Text {

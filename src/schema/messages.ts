@@ -73,7 +73,7 @@ const plainName = /^[A-Za-z0-9_$\-\u{80}-\u{10ffff}]+$/u;
 /** The step to a member's name, where the name itself is invalid. */
 export const memberName: unique symbol = Symbol("name");
 
-export type Step = string | number | typeof memberName;
+export type Step = string | number | typeof memberName | undefined;
 
 /** Spells the place of a value: `body.items[2].count`, `body["odd name"]`. */
 export function jsonPath(root: string, path: readonly Step[], depth: number): string {

@@ -9,7 +9,12 @@ import { booleanReader, nothingReader, nullReader, numberReader, textReader, enu
 import { JsonReading } from "./reading.ts";
 import type { Reader } from "./reading.ts";
 import { kindOf, builtInOf, refuseKind } from "./valibot.ts";
-import type { Kind, Shape } from "./valibot.ts";
+import { noteIssues } from "./issues.ts";
+import { isCompiled } from "./standard.ts";
+import type { AnyStandard } from "./standard.ts";
+import { checkStandard, validate, validateNow } from "./validate.ts";
+import type { Validated } from "./validate.ts";
+import type { Kind } from "./valibot.ts";
 
 const compiled = new WeakMap<Kind, Reader>();
 
@@ -68,12 +73,14 @@ function make(shape: Kind): Reader {
 }
 
 /** The value, or the problems: those listed, and how many more there are. */
-type ReadJson<A> =
+export type ReadJson<A> =
   | { readonly ok: true; readonly value: A }
   | { readonly ok: false; readonly error: readonly Problem[]; readonly more?: number };
 
 /** Reads JSON into the values of a shape, or returns its problems: at most `max`, 1,000 by default. */
 export interface JsonReader<out A> {
+  /** As {@link read} and {@link readText}; by a promise where a schema of another library validates by one. */
+  readonly readBody: (body: Uint8Array | string, at?: string, max?: number) => ReadJson<A> | Promise<ReadJson<A>>;
   /** Reads the bytes of a body; an empty body is an empty object. */
   readonly read: (body: Uint8Array, at?: string, max?: number) => ReadJson<A>;
   /** Reads the text of a body, like {@link read}. */
@@ -90,36 +97,96 @@ const utf8 = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true, ignoreBOM: 
  *
  * @throws Error for a schema that has no JSON; the caller names its route.
  */
-export function compileReader<A, Json>(shape: Shape<A, Json>): JsonReader<A> {
+export function compileReader<A>(shape: AnyStandard<unknown, A>): JsonReader<A> {
+  return isCompiled(shape) ? compiledReader<A>(shape) : standardReader<A>(shape);
+}
+
+function compiledReader<A>(shape: AnyStandard<unknown, A>): JsonReader<A> {
   const kind = kindOf(shape);
-  const { read } = compileRead(kind);
+  const reader = compileRead(kind);
   // Computed at the first text: a recursive shape may use schemas that are made after this one.
   let exact: boolean | undefined;
 
   const readJson = (value: unknown, at: string, max?: number): ReadJson<A> => {
     const reading = new JsonReading(at, max);
-    const result = read(value, reading);
-    if (reading.count === 0) return ok(result as A);
-    const { problems, more } = reading;
-    return more === 0 ? { ok: false, error: problems } : { ok: false, error: problems, more };
+    const result = reader.read(value, reading);
+    return reading.count === 0 ? ok(result as A) : problemsOf(reading);
   };
   const readText = (text: string, at = "body", max?: number): ReadJson<A> => {
     const parsed = parseJson(text, (exact ??= holdsInt64(kind)));
     return parsed.ok ? readJson(parsed.value, at, max) : refused(parsed.error, at);
   };
+  const read: JsonReader<A>["read"] = (body, at = "body", max) => {
+    const text = textOf(body);
+    return text === undefined ? refused("malformed", at) : readText(text, at, max);
+  };
   return {
+    read,
     readText,
     readValue: (value, at) => (isDeepValue(value) ? refused("too_deep", at) : readJson(value, at)),
-    read: (body, at = "body", max) => {
-      let text: string;
-      try {
-        text = utf8.decode(body);
-      } catch {
-        return refused("malformed", at);
-      }
-      return readText(text, at, max);
-    },
+    readBody: (body, at, max) => (typeof body === "string" ? readText(body, at, max) : read(body, at, max)),
   };
+}
+
+/** The text of a body; undefined where it is not UTF-8. */
+function textOf(body: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The reader of a schema of another library, which gets the JSON as the framework parses it. */
+function standardReader<A>(schema: AnyStandard<unknown, A>): JsonReader<A> {
+  checkStandard(schema);
+  /** Calls `run` with the parsed JSON, or returns why it is not JSON. */
+  const parsed = <R>(
+    body: Uint8Array | string,
+    at: string,
+    max: number | undefined,
+    run: (value: unknown, reading: JsonReading) => R,
+  ): R | ReadJson<never> => {
+    const text = typeof body === "string" ? body : textOf(body);
+    if (text === undefined) return refused("malformed", at);
+    const json = parseJson(text, false);
+    return json.ok ? withJson(json.value, at, max, run) : refused(json.error, at);
+  };
+  const now = (value: unknown, reading: JsonReading): ReadJson<A> =>
+    readOf(validateNow(schema, value, "here"), value, reading);
+  const awaited = (value: unknown, reading: JsonReading): ReadJson<A> | Promise<ReadJson<A>> => {
+    const validated = validate(schema, value);
+    if (!(validated instanceof Promise)) return readOf(validated, value, reading);
+    return validated.then((validated) => readOf(validated, value, reading));
+  };
+  return {
+    read: (body, at = "body", max) => parsed(body, at, max, now),
+    readText: (text, at = "body", max) => parsed(text, at, max, now),
+    readValue: (value, at) => (isDeepValue(value) ? refused("too_deep", at) : withJson(value, at, undefined, now)),
+    readBody: (body, at = "body", max) => parsed(body, at, max, awaited),
+  };
+}
+
+/** As `v.unknown()` reads it: without the names that would change a prototype, and without numbers that are too large. */
+function withJson<R>(
+  value: unknown,
+  at: string,
+  max: number | undefined,
+  run: (value: unknown, reading: JsonReading) => R,
+): R | ReadJson<never> {
+  const reading = new JsonReading(at, max);
+  const json = anyReader.read(value, reading);
+  return reading.count === 0 ? run(json, reading) : problemsOf(reading);
+}
+
+function readOf<A>(validated: Validated, sent: unknown, reading: JsonReading): ReadJson<A> {
+  if (validated.ok) return ok(validated.value as A);
+  noteIssues(validated.issues, sent, reading);
+  return problemsOf(reading);
+}
+
+function problemsOf({ problems, more }: JsonReading): ReadJson<never> {
+  return more === 0 ? { ok: false, error: problems } : { ok: false, error: problems, more };
 }
 
 function refused(code: "malformed" | "too_deep", at: string): ReadJson<never> {

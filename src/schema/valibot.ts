@@ -1,13 +1,23 @@
 import { getGlobalConfig } from "valibot";
-import type { GenericSchema, InferInput, InferOutput } from "valibot";
+import type { GenericSchema } from "valibot";
+import type { AnyStandard, StandardSchema } from "./standard.ts";
 import type { Sort } from "./messages.ts";
 
 /** A JSON shape: a Valibot schema that reads, validates, describes and writes one type of value. */
 export type Shape<A = unknown, Json = unknown> = GenericSchema<Json, A>;
 
+/** Any shape, as little of it as tells it from other schemas: to check no more costs the compiler less. */
+export interface AnyShape {
+  readonly "~run": unknown;
+  readonly "~types"?: { readonly input: unknown; readonly output: unknown } | undefined;
+}
+
 /** The value that a shape reads and writes. */
-// Conditional: of a type parameter, `InferOutput` alone would accept any value.
-export type ValueOf<S extends Shape> = S extends unknown ? InferOutput<S> : never;
+// Conditional: of a type parameter, the member alone would accept any value.
+export type ValueOf<S extends AnyShape> = S extends unknown ? NonNullable<S["~types"]>["output"] : never;
+
+/** The value's JSON form, which a client sends and gets. */
+export type JsonOf<S extends AnyShape> = NonNullable<S["~types"]>["input"];
 
 /** A value as it is written: also with readonly members and lists, in depth. */
 export type Written<A> =
@@ -17,9 +27,6 @@ export type Written<A> =
       : A extends Date | Uint8Array | string | number | bigint | boolean | null | undefined
         ? never
         : { readonly [K in keyof A]: Written<A[K]> });
-
-/** The value's JSON form, which a client sends and gets. */
-export type JsonOf<S extends Shape> = InferInput<S>;
 
 /** The problem of an invalid value. */
 export class Wrong {
@@ -176,7 +183,7 @@ export interface Action extends ShapePart {
 }
 
 /** A shape as the compilers see it. */
-export function kindOf(shape: Shape): Kind {
+export function kindOf(shape: AnyStandard): Kind {
   return shape as unknown as Kind;
 }
 
@@ -299,7 +306,7 @@ const names = new WeakMap<object, string>();
  *
  * @throws Error if the shape already has another name.
  */
-export function named<S extends Shape>(name: string, shape: S): S {
+export function named<S extends AnyShape | StandardSchema>(name: string, shape: S): S {
   const before = names.get(shape);
   if (before !== undefined && before !== name) {
     throw new Error(

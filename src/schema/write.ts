@@ -3,7 +3,10 @@ import type { Result } from "../result.ts";
 import { jsonPath } from "./messages.ts";
 import { LongInteger, withDigits } from "./parse-json.ts";
 import { kindOf, builtInOf, refuseKind } from "./valibot.ts";
-import type { Kind, Lazy, Shape } from "./valibot.ts";
+import { isCompiled } from "./standard.ts";
+import type { AnyStandard } from "./standard.ts";
+import { standardWriter } from "./write-standard.ts";
+import type { Kind, Lazy } from "./valibot.ts";
 import {
   intersectWriter,
   listWriter,
@@ -104,11 +107,20 @@ const surrogateEscape = "\\ud";
  *
  * @throws Error for a schema that has no JSON; the caller names its route.
  */
-export function compileWriter<A, Json>(shape: Shape<A, Json>): JsonWriter<A> {
-  const write = compileWrite(kindOf(shape));
+export function compileWriter<A>(shape: AnyStandard): JsonWriter<A> {
+  return isCompiled(shape) ? compileShapeWriter(shape) : writerOf(standardWriter(shape));
+}
+
+/** As {@link compileWriter}, for what takes only a Valibot schema: a bundle then has no code of other libraries' schemas. */
+export function compileShapeWriter<A>(shape: AnyStandard): JsonWriter<A> {
+  return writerOf(compileWrite(kindOf(shape)));
+}
+
+function writerOf<A>(write: WriteValue): JsonWriter<A> {
   return {
     write: (value) => {
       const writing = new JsonWriting();
+      // A shape may write `undefined`, as of an optional value: in a list and by itself that is null.
       const copy = write(value, writing) ?? null;
       if (writing.failure !== undefined) return error(writing.failure);
       const text = JSON.stringify(copy);

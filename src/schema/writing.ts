@@ -1,4 +1,5 @@
 import { oneOf, jsonPath, sortOf } from "./messages.ts";
+import type { Step } from "./messages.ts";
 import { LongInteger } from "./parse-json.ts";
 import type { Members } from "./reading.ts";
 import type { Literal, BuiltIn, EnumKind } from "./valibot.ts";
@@ -18,7 +19,7 @@ const maxDepth = 512;
 export class JsonWriting {
   failure: string | undefined;
   depth = 0;
-  readonly path: (string | number)[] = [];
+  readonly path: Step[] = [];
   /** The outcomes of values that several shapes try, while one trial is within another. */
   outcomes: Map<object, WeakMap<object, WriteOutcome>> | undefined;
 
@@ -67,7 +68,7 @@ export function writeMembers(
   }
 }
 
-function put(out: Members, name: string, value: unknown): void {
+export function put(out: Members, name: string, value: unknown): void {
   // An assignment would set the prototype.
   if (name === "__proto__")
     Object.defineProperty(out, name, { value, enumerable: true, configurable: true, writable: true });

@@ -12,7 +12,8 @@ import { log } from "../logging/writer.ts";
 import { Refusal, invalidRefusal } from "../refusals.ts";
 import { compileReader } from "../schema/read.ts";
 import type { JsonReader } from "../schema/read.ts";
-import type { Shape, ValueOf } from "../schema/valibot.ts";
+import type { StandardSchema, OutputOf, AnyStandard, Stored } from "../schema/standard.ts";
+import type { AnyShape, ValueOf } from "../schema/valibot.ts";
 import { compileWriter } from "../schema/write.ts";
 import type { JsonWriter } from "../schema/write.ts";
 import { digestOf, freshSessionId, isSessionId } from "./session-store.ts";
@@ -63,7 +64,7 @@ export interface Session<in out A> {
 }
 
 /** The options of sessions. */
-export interface SessionsOptions<S extends Shape> {
+export interface SessionsOptions<S> {
   /**
    * {@link memory} for one process, PostgreSQL's for several. It is a resource if the program makes it after the routes are
    * declared.
@@ -89,8 +90,12 @@ export interface SessionsOptions<S extends Shape> {
  *   idleMs: 30 * 60_000, absoluteMs: 12 * 3_600_000 });
  * ```
  */
-export function create<S extends Shape>(options: SessionsOptions<S>): Sessions<ValueOf<S>> {
-  return new KeptSessions<ValueOf<S>>(options);
+export function create<S extends AnyShape>(options: SessionsOptions<S>): Sessions<ValueOf<S>>;
+export function create<S extends StandardSchema>(
+  options: SessionsOptions<S> & { readonly shape: Stored<S> },
+): Sessions<OutputOf<S>>;
+export function create(options: SessionsOptions<AnyStandard>): Sessions<unknown> {
+  return new KeptSessions<unknown>(options);
 }
 
 class KeptSessions<A> implements Sessions<A> {
@@ -104,7 +109,7 @@ class KeptSessions<A> implements Sessions<A> {
   readonly #writer: JsonWriter<A>;
   #hasWarned = false;
 
-  constructor({ store, shape, idleMs, absoluteMs, cookie = "session" }: SessionsOptions<Shape>) {
+  constructor({ store, shape, idleMs, absoluteMs, cookie = "session" }: SessionsOptions<AnyStandard>) {
     for (const [name, ms] of Object.entries({ idleMs, absoluteMs })) {
       if (ms > 0 && ms <= oldestMs) continue;
       const problem = `Sessions.create: ${name} must be milliseconds, more than 0, not ${ms}`;

@@ -7,12 +7,20 @@ import { guarded, inBackground, isA } from "../logging/raised.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { Unreadable, socketEndText } from "./socket.ts";
-import type { Encoded, Message, Socket, SocketEnd, SocketHandler, SocketListener, SocketTransport } from "./socket.ts";
+import type {
+  AnyMessage,
+  Encoded,
+  Socket,
+  SocketEnd,
+  SocketHandler,
+  SocketListener,
+  SocketTransport,
+} from "./socket.ts";
 
 /** The settings of a socket's route and server. */
-interface SocketSetting<Client, Server> {
-  readonly client: Message<Client>;
-  readonly server: Message<Server>;
+interface SocketSetting {
+  readonly client: AnyMessage;
+  readonly server: AnyMessage;
   readonly keepAliveMs: number;
   /** In bytes. */
   readonly maxMessage: number;
@@ -40,7 +48,7 @@ const sent: Promise<Result<void, never>> = /* @__PURE__ */ Promise.resolve(ok())
 /** A socket over a runtime's transport. */
 export class OpenSocket<Client, Server> implements Socket<Client, Server>, SocketListener {
   readonly #transport: SocketTransport;
-  readonly #setting: SocketSetting<Client, Server>;
+  readonly #setting: SocketSetting;
   /** Unread messages: one, and those that the runtime had read before it was paused. */
   readonly #inbox: (string | Uint8Array)[] = [];
   /** The approximate size of the inbox. */
@@ -57,7 +65,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   readonly ended: Promise<SocketEnd>;
   #resolveEnded: (end: SocketEnd) => void = () => {};
 
-  constructor(transport: SocketTransport, setting: SocketSetting<Client, Server>) {
+  constructor(transport: SocketTransport, setting: SocketSetting) {
     this.#transport = transport;
     this.#setting = setting;
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
@@ -258,10 +266,10 @@ export interface SocketRequest {
 export async function serveSocket<Client, Server>(
   transport: SocketTransport,
   handler: SocketHandler<Client, Server>,
-  setting: Omit<SocketSetting<Client, Server>, "warn">,
+  setting: Omit<SocketSetting, "warn">,
   request: SocketRequest,
 ): Promise<void> {
-  const socket = new OpenSocket(transport, { ...setting, warn: (message) => request.warn(message) });
+  const socket = new OpenSocket<Client, Server>(transport, { ...setting, warn: (message) => request.warn(message) });
   const outcome = await runHandler(handler, socket, request);
   await socket.close(closes[outcome]);
   const end = await socket.ended;

@@ -5,25 +5,37 @@ import type { InputRequest } from "../inputs/request.ts";
 import { Problem, Refusal, inOneLine, invalidRefusal, upgradeRequired } from "../refusals.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
+import { anyJson } from "../schema/built-in.ts";
 import { compileReader } from "../schema/read.ts";
-import type { Shape, ValueOf } from "../schema/valibot.ts";
+import { isCompiled } from "../schema/standard.ts";
+import type { InputOf, JsonForm, StandardSchema, OutputOf, AnyStandard } from "../schema/standard.ts";
+import type { AnyShape, ValueOf } from "../schema/valibot.ts";
 import { compileWriter } from "../schema/write.ts";
 
-declare const value: unique symbol;
+declare const received: unique symbol;
+declare const given: unique symbol;
+declare const got: unique symbol;
 
 /** The messages of one side of a WebSocket, of any type. */
 export interface AnyMessage {
   readonly frame: "text" | "binary";
   /** Undefined unless it is JSON. */
-  readonly shape: Shape | undefined;
+  readonly shape: AnyStandard | undefined;
   /** Reads a frame's data. The error is for the log. */
   readonly read: (data: string | Uint8Array) => Result<unknown, string>;
   readonly write: (value: never) => Result<string | Uint8Array, string>;
+  /** The same on the side of a client, where its own library's schema does not read and write the same JSON. */
+  readonly atClient?: Pick<AnyMessage, "frame" | "shape" | "read" | "write">;
 }
 
-/** The messages of one side of a WebSocket. */
-export interface Message<in out A> extends AnyMessage {
-  readonly [value]?: (a: A) => A;
+/**
+ * The messages of one side of a WebSocket. The server receives an `A`, or gives a `Given` to be sent; a client sends a `Given`
+ * and gets a `Got`. The three are one type, unless a schema of another library than Valibot changes the value.
+ */
+export interface Message<out A, in out Given = A, out Got = A> extends AnyMessage {
+  readonly [received]?: A;
+  readonly [given]?: (value: Given) => Given;
+  readonly [got]?: Got;
 }
 
 /** Plain text. */
@@ -43,7 +55,14 @@ export const binary: Message<Uint8Array> = {
 };
 
 /** JSON of a shape, in text frames. */
-export function json<S extends Shape>(shape: S): Message<ValueOf<S>> {
+export function json<S extends AnyShape>(shape: S): Message<ValueOf<S>>;
+export function json<S extends StandardSchema>(schema: S): Message<OutputOf<S>, InputOf<S>, JsonForm<OutputOf<S>>>;
+export function json(shape: AnyStandard): unknown {
+  const message = messageOf(shape);
+  return isCompiled(shape) ? message : { ...message, atClient: messageOf(anyJson) };
+}
+
+function messageOf(shape: AnyStandard): AnyMessage {
   const reader = compileReader(shape);
   const writer = compileWriter(shape);
   return {
@@ -59,7 +78,7 @@ export function json<S extends Shape>(shape: S): Message<ValueOf<S>> {
 }
 
 /** A message encoded once, for any number of sockets. A hub carries it like an event. */
-export type Encoded<A> = Event<Message<A>>;
+export type Encoded<Given> = Event<Message<unknown, Given, unknown>>;
 
 /**
  * Encodes a message once, to send it to many sockets.
@@ -71,7 +90,10 @@ export type Encoded<A> = Event<Message<A>>;
  * hub.publish("room", Socket.encode(chat.server, { text }));
  * ```
  */
-export function encode<A>(message: Message<A>, value: A): Encoded<A> {
+export function encode<Given, Got>(
+  message: Message<unknown, Given, Got>,
+  value: NoInfer<Given>,
+): Event<Message<unknown, Given, Got>> {
   const written = message.write(value as never);
   if (!written.ok) throw new Error(`Socket.encode: the shape cannot write this message: ${written.error}`);
   if (typeof written.value !== "string")
@@ -88,17 +110,22 @@ export interface AnyProtocol {
 }
 
 /** The protocol of a WebSocket: the messages of the client and of the server. */
-export interface Protocol<Client, Server> extends AnyProtocol {
-  readonly client: Message<Client>;
-  readonly server: Message<Server>;
+export interface Protocol<
+  out Client,
+  in out Server,
+  in out ClientGiven = Client,
+  out ServerGot = Server,
+> extends AnyProtocol {
+  readonly client: Message<Client, ClientGiven, unknown>;
+  readonly server: Message<unknown, Server, ServerGot>;
 }
 
 /** Declares a protocol. Throws if the subprotocol is not a token. */
-export function protocol<Client, Server>(options: {
-  readonly client: Message<Client>;
-  readonly server: Message<Server>;
+export function protocol<Client, Server, ClientGiven = Client, ServerGot = Server>(options: {
+  readonly client: Message<Client, ClientGiven, unknown>;
+  readonly server: Message<unknown, Server, ServerGot>;
   readonly subprotocol?: string;
-}): Protocol<Client, Server> {
+}): Protocol<Client, Server, ClientGiven, ServerGot> {
   const { client, server, subprotocol } = options;
   if (subprotocol !== undefined && !/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(subprotocol)) {
     throw new Error(`Socket.protocol: ${JSON.stringify(subprotocol)} is not a valid subprotocol name`);

@@ -109,11 +109,11 @@ const maxMessage = Number.MAX_SAFE_INTEGER;
  * Opens a WebSocket in memory and runs `talk` as its client. When `talk` returns, the socket closes, and its value is the
  * result. The error is a response that opens no socket.
  */
-export async function websocket<Client, Server, A>(
+export async function websocket<Client, Server, Given, Got, A>(
   { app }: TestApp,
-  protocol: Protocol<Client, Server>,
+  protocol: Protocol<Client, Server, Given, Got>,
   target: string,
-  talk: (socket: Socket<Server, Client>) => Promise<A>,
+  talk: (socket: Socket<Got, Given>) => Promise<A>,
   options: TestCallOptions = {},
 ): Promise<Result<A, TestAnswer | SocketEnd>> {
   const { headers = [] } = options;
@@ -130,9 +130,9 @@ export async function websocket<Client, Server, A>(
     throw new Error(`Test.websocket: ${message}`);
   };
   const { client, server } = protocol;
-  const socket = new OpenSocket<Server, Client>(near, {
-    client: server,
-    server: client,
+  const socket = new OpenSocket<Got, Given>(near, {
+    client: server.atClient ?? server,
+    server: client.atClient ?? client,
     keepAliveMs,
     maxMessage,
     warn,

@@ -46,23 +46,24 @@ export const { fetch } = App.make([hello, ...Openapi.docs([hello], { script: () 
 // path checked, 2,000, that queries and forms are read in one pass, and a client known by its network, 1,500, and that lists of problems end, 150,
 // and the net under what a runtime calls, 60. A line for a terminal is 400, and onError 150. What the document says of the API
 // as a whole and of credentials is 700 of the last two. That a text may have a schema is 1,900 of all by esbuild, which of a path
-// keeps `Path.param`, and with it the readers and writers of shapes; what may be wrong with the declaration of a text is 450.
+// keeps `Path.param`, and with it the readers and writers of shapes; what may be wrong with the declaration of a text is 450. That schemas
+// of other libraries are taken is 1,900 where JSON is read and written, 800 where it is only written, and 3,300 with the document.
 const ceilings = [
   { name: "hello world", program: hello, bundler: "rolldown", bundle: withRolldown, most: 27_300 },
-  { name: "hello world", program: hello, bundler: "esbuild", bundle: withEsbuild, most: 44_450 },
+  { name: "hello world", program: hello, bundler: "esbuild", bundle: withEsbuild, most: 45_350 },
   { name: "a path", program: path, bundler: "rolldown", bundle: withRolldown, most: 150 },
   { name: "a path", program: path, bundler: "esbuild", bundle: withEsbuild, most: 13_200 },
-  { name: "a JSON route", program: order, bundler: "rolldown", bundle: withRolldown, most: 41_100 },
-  { name: "a JSON route", program: order, bundler: "esbuild", bundle: withEsbuild, most: 48_000 },
+  { name: "a JSON route", program: order, bundler: "rolldown", bundle: withRolldown, most: 43_150 },
+  { name: "a JSON route", program: order, bundler: "esbuild", bundle: withEsbuild, most: 50_000 },
 ];
 
 describe("bytes of a bundle", () => {
   // The page's own reader is 18,000, in a chunk that is loaded when its script is first asked for; esbuild in one file has it.
   // Scalar's script is a million: what reads it from a file is not followed. 350 are for two readers and not one.
   it.each([
-    { bundler: "rolldown", bundle: withRolldown, most: 54_100 },
-    { bundler: "esbuild in chunks", bundle: withSplitEsbuild, most: 60_100 },
-    { bundler: "esbuild", bundle: withEsbuild, most: 78_850 },
+    { bundler: "rolldown", bundle: withRolldown, most: 57_700 },
+    { bundler: "esbuild in chunks", bundle: withSplitEsbuild, most: 63_750 },
+    { bundler: "esbuild", bundle: withEsbuild, most: 81_450 },
   ])("an app that serves its API document by $bundler is at most $most", async ({ bundler, bundle, most }) => {
     const code = await bundle(documented);
     const bytes = gzipSync(code).length;

@@ -1,0 +1,4 @@
+/** A type of the DOM that the declarations of Effect name. */
+interface JsonWebKey {
+  readonly kty?: string;
+}
