@@ -74,7 +74,7 @@ export type { Awaitable, Inputs, Values } from "./inputs/dep.ts";
 export type { Need, RequestRecord } from "./inputs/request.ts";
 export type { Resource, Supplied } from "./inputs/dep.ts";
 export { param } from "./routing/param.ts";
-export type { TextSchema } from "./inputs/text-schema.ts";
+export type { TextKind, TextSchema } from "./inputs/text-schema.ts";
 export * as Query from "./inputs/query.ts";
 export * as Header from "./inputs/header.ts";
 export type Cookie<A> = cookies.Cookie<A>;

@@ -54,8 +54,8 @@ export interface SchemaOfText {
 }
 
 /**
- * What the API document says of a text input, besides what its codec or its schema says. An example of a codec is a value, as
- * the handler gets it; of a schema it is the JSON that a client sends. Each must be readable.
+ * What the API document says of a text input, besides what its codec or its schema says. An example is what a typed client
+ * takes, and the input must read it.
  */
 export interface TextOptions<out Example = unknown> {
   /** Its description. */

@@ -1,12 +1,11 @@
 /** The `Form` namespace: fields and files of a form, urlencoded or multipart by its content type. */
-import type { AnyCodec, Codec, EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
+import type { EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
 import { bool } from "../codecs/index.ts";
-import type { JsonOf, Shape, ValueOf } from "../schema/valibot.ts";
 import type { Dep, FileOptions, TextNeed } from "./dep.ts";
 import { fromForm } from "./form-body.ts";
 import { isNeeded, listReader } from "./text-list.ts";
 import { codecFor } from "./text-schema.ts";
-import type { TextSchema } from "./text-schema.ts";
+import type { AnyTextKind, TextKind } from "./text-schema.ts";
 import { readGiven, required as missing } from "./text.ts";
 
 export * as File from "./form-file.ts";
@@ -14,54 +13,30 @@ export * as File from "./form-file.ts";
 /** A required field, read by a codec or a schema: a 400 problem `required` at `form.<name>` where it is absent. */
 export function required<const Name extends string, A, S = unknown>(
   name: Name,
-  codec: Codec<A, S>,
-  options?: TextOptions<NoInfer<A>>,
-): Dep<A, never, { form: { [K in Name]: EncodedAs<S> } }>;
-export function required<const Name extends string, S extends TextSchema>(
-  name: Name,
-  schema: S,
-  options?: TextOptions<NoInfer<JsonOf<S>>>,
-): Dep<ValueOf<S>, never, { form: { [K in Name]: JsonOf<S> } }>;
-export function required(name: string, given: AnyCodec | Shape, about: TextOptions = {}): Dep<never, never, never> {
+  kind: TextKind<A, S>,
+  about: TextOptions<NoInfer<EncodedAs<S>>> = {},
+): Dep<A, never, { form: { [K in Name]: EncodedAs<S> } }> {
   const absent = missing(`form.${name}`);
-  return field(name, given, { about, required: true }, () => absent);
+  return field(name, kind, { about, required: true }, () => absent);
 }
 
 /** A field; undefined where it is absent. */
 export function optional<const Name extends string, A, S = unknown>(
   name: Name,
-  codec: Codec<A, S>,
-  options?: TextOptions<NoInfer<A>>,
-): Dep<A | undefined, never, { form?: { [K in Name]?: EncodedAs<S> } }>;
-export function optional<const Name extends string, S extends TextSchema>(
-  name: Name,
-  schema: S,
-  options?: TextOptions<NoInfer<JsonOf<S>>>,
-): Dep<ValueOf<S> | undefined, never, { form?: { [K in Name]?: JsonOf<S> } }>;
-export function optional(name: string, given: AnyCodec | Shape, about: TextOptions = {}): Dep<never, never, never> {
-  return field(name, given, { about }, () => undefined);
+  kind: TextKind<A, S>,
+  about: TextOptions<NoInfer<EncodedAs<S>>> = {},
+): Dep<A | undefined, never, { form?: { [K in Name]?: EncodedAs<S> } }> {
+  return field(name, kind, { about }, () => undefined);
 }
 
 /** A field, or the default where it is absent. A field that does not parse is still a problem. */
 function withDefault<const Name extends string, A, S = unknown>(
   name: Name,
-  codec: Codec<A, S>,
-  value: A,
-  options?: TextOptions<NoInfer<A>>,
-): Dep<A, never, { form?: { [K in Name]?: EncodedAs<S> } }>;
-function withDefault<const Name extends string, S extends TextSchema>(
-  name: Name,
-  schema: S,
-  value: NoInfer<ValueOf<S>>,
-  options?: TextOptions<NoInfer<JsonOf<S>>>,
-): Dep<ValueOf<S>, never, { form?: { [K in Name]?: JsonOf<S> } }>;
-function withDefault(
-  name: string,
-  given: AnyCodec | Shape,
-  value: unknown,
-  about: TextOptions = {},
-): Dep<never, never, never> {
-  return field(name, given, { about, default: { value: value as never } }, () => value);
+  kind: TextKind<A, S>,
+  value: NoInfer<A>,
+  about: TextOptions<NoInfer<EncodedAs<S>>> = {},
+): Dep<A, never, { form?: { [K in Name]?: EncodedAs<S> } }> {
+  return field(name, kind, { about, default: { value: value as never } }, () => value);
 }
 export { withDefault as default };
 
@@ -69,21 +44,15 @@ export { withDefault as default };
  * Every field with a name, in order; an empty list without any. The codec or the schema is that of one item. A codec's first
  * unreadable item is one problem; a schema's items each have their own, at `form.<name>[<index>]`.
  *
- * @param options What the API document says of it, and `minItems` and `maxItems`.
+ * @param about What the API document says of it, and `minItems` and `maxItems`.
  */
 export function list<const Name extends string, A, S = unknown>(
   name: Name,
-  codec: Codec<A, S>,
-  options?: ListOptions<NoInfer<A>>,
-): Dep<readonly A[], never, { form?: { [K in Name]?: readonly EncodedAs<S>[] } }>;
-export function list<const Name extends string, S extends TextSchema>(
-  name: Name,
-  schema: S,
-  options?: ListOptions<NoInfer<JsonOf<S>>>,
-): Dep<readonly ValueOf<S>[], never, { form?: { [K in Name]?: readonly JsonOf<S>[] } }>;
-export function list(name: string, given: AnyCodec | Shape, about: ListOptions = {}): Dep<never, never, never> {
+  kind: TextKind<A, S>,
+  about: ListOptions<NoInfer<EncodedAs<S>>> = {},
+): Dep<readonly A[], never, { form?: { [K in Name]?: readonly EncodedAs<S>[] } }> {
   const at = `form.${name}`;
-  const codec = codecFor(given, at);
+  const codec = codecFor(kind, at);
   const read = listReader(codec, at, about);
   const need: TextNeed = { in: "form", name, codec, required: isNeeded(about), repeated: true, about };
   return fromForm(need, (form) => read(form.fields(name)));
@@ -100,12 +69,12 @@ export function checked<const Name extends string>(
 
 function field(
   name: string,
-  given: AnyCodec | Shape,
+  kind: AnyTextKind,
   what: Partial<TextNeed>,
   absent: () => unknown,
 ): Dep<never, never, never> {
   const at = `form.${name}`;
-  const codec = codecFor(given, at);
+  const codec = codecFor(kind, at);
   return fromForm({ in: "form", name, codec, required: false, repeated: false, ...what }, (form) => {
     const given = form.field(name);
     return given === undefined ? absent() : readGiven(codec, given, at);

@@ -1,65 +1,45 @@
-import type { AnyCodec, Codec, EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
+import type { Codec, ListOptions, TextOptions } from "../codecs/codec.ts";
 import { stripped } from "../http/fields.ts";
 import { Problem } from "../refusals.ts";
-import type { JsonOf, Shape, ValueOf } from "../schema/valibot.ts";
 import type { InputRequest } from "./request.ts";
 import type { Dep, TextNeed } from "./dep.ts";
 import { isNeeded, listReader } from "./text-list.ts";
 import { codecFor } from "./text-schema.ts";
-import type { TextSchema } from "./text-schema.ts";
+import type { AnyTextKind, SchemaKind } from "./text-schema.ts";
 import { readText, required as missing } from "./text.ts";
 
+/** A header read by a codec, or by a schema whose JSON is `J`. */
+type HeaderKind<A, J> = Codec<A> | SchemaKind<A, J>;
+/** What a typed client takes for a header: the schema's JSON, or the text of a codec. */
+type HeaderAs<J> = [J] extends [never] ? string : J;
+
 /** A required header, read by a codec or a schema; case does not matter in its name. */
-export function required<const Name extends string, A>(
+export function required<const Name extends string, A, J = never>(
   name: Name,
-  codec: Codec<A>,
-  options?: TextOptions<NoInfer<A>>,
-): Dep<A, never, { headers: { [K in Name]: string } }>;
-export function required<const Name extends string, S extends TextSchema>(
-  name: Name,
-  schema: S,
-  options?: TextOptions<NoInfer<JsonOf<S>>>,
-): Dep<ValueOf<S>, never, { headers: { [K in Name]: JsonOf<S> } }>;
-export function required(name: string, given: AnyCodec | Shape, about: TextOptions = {}): Dep<never, never, never> {
+  kind: HeaderKind<A, J>,
+  about: TextOptions<NoInfer<HeaderAs<J>>> = {},
+): Dep<A, never, { headers: { [K in Name]: HeaderAs<J> } }> {
   const absent = missing(`header.${name}`);
-  return header(name, given, { about, required: true }, () => absent);
+  return header(name, kind, { about, required: true }, () => absent);
 }
 
 /** A header's value; undefined where it is absent. */
-export function optional<const Name extends string, A>(
+export function optional<const Name extends string, A, J = never>(
   name: Name,
-  codec: Codec<A>,
-  options?: TextOptions<NoInfer<A>>,
-): Dep<A | undefined, never, { headers?: { [K in Name]?: string } }>;
-export function optional<const Name extends string, S extends TextSchema>(
-  name: Name,
-  schema: S,
-  options?: TextOptions<NoInfer<JsonOf<S>>>,
-): Dep<ValueOf<S> | undefined, never, { headers?: { [K in Name]?: JsonOf<S> } }>;
-export function optional(name: string, given: AnyCodec | Shape, about: TextOptions = {}): Dep<never, never, never> {
-  return header(name, given, { about }, () => undefined);
+  kind: HeaderKind<A, J>,
+  about: TextOptions<NoInfer<HeaderAs<J>>> = {},
+): Dep<A | undefined, never, { headers?: { [K in Name]?: HeaderAs<J> } }> {
+  return header(name, kind, { about }, () => undefined);
 }
 
 /** A header's value, or the default where it is absent. */
-function withDefault<const Name extends string, A>(
+function withDefault<const Name extends string, A, J = never>(
   name: Name,
-  codec: Codec<A>,
-  value: A,
-  options?: TextOptions<NoInfer<A>>,
-): Dep<A, never, { headers?: { [K in Name]?: string } }>;
-function withDefault<const Name extends string, S extends TextSchema>(
-  name: Name,
-  schema: S,
-  value: NoInfer<ValueOf<S>>,
-  options?: TextOptions<NoInfer<JsonOf<S>>>,
-): Dep<ValueOf<S>, never, { headers?: { [K in Name]?: JsonOf<S> } }>;
-function withDefault(
-  name: string,
-  given: AnyCodec | Shape,
-  value: unknown,
-  about: TextOptions = {},
-): Dep<never, never, never> {
-  return header(name, given, { about, default: { value: value as never } }, () => value);
+  kind: HeaderKind<A, J>,
+  value: NoInfer<A>,
+  about: TextOptions<NoInfer<HeaderAs<J>>> = {},
+): Dep<A, never, { headers?: { [K in Name]?: HeaderAs<J> } }> {
+  return header(name, kind, { about, default: { value: value as never } }, () => value);
 }
 export { withDefault as default };
 
@@ -68,21 +48,15 @@ export { withDefault as default };
  * or the schema is that of one item, which has no comma; a codec that reads a whole list is for `Header.optional`. A codec's
  * first unreadable item is one problem; a schema's items each have their own, at `header.<name>[<index>]`.
  *
- * @param options What the API document says of it, and `minItems` and `maxItems`.
+ * @param about What the API document says of it, and `minItems` and `maxItems`.
  */
-export function list<const Name extends string, A, S = unknown>(
+export function list<const Name extends string, A, J = never>(
   name: Name,
-  codec: Codec<A, S>,
-  options?: ListOptions<NoInfer<A>>,
-): Dep<readonly A[], never, { headers?: { [K in Name]?: readonly EncodedAs<S>[] } }>;
-export function list<const Name extends string, S extends TextSchema>(
-  name: Name,
-  schema: S,
-  options?: ListOptions<NoInfer<JsonOf<S>>>,
-): Dep<readonly ValueOf<S>[], never, { headers?: { [K in Name]?: readonly JsonOf<S>[] } }>;
-export function list(name: string, given: AnyCodec | Shape, about: ListOptions = {}): Dep<never, never, never> {
+  kind: HeaderKind<A, J>,
+  about: ListOptions<NoInfer<HeaderAs<J>>> = {},
+): Dep<readonly A[], never, { headers?: { [K in Name]?: readonly HeaderAs<J>[] } }> {
   const at = `header.${name}`;
-  const codec = codecFor(given, at);
+  const codec = codecFor(kind, at);
   const items = listReader(codec, at, about);
   const lower = name.toLowerCase();
   const read = (request: InputRequest): unknown => items(itemsOf(request.lines(lower)));
@@ -98,12 +72,12 @@ function itemsOf(lines: readonly string[]): readonly string[] {
 // RFC 9110 §5.3: only a list may be sent on several lines. For any other codec a second line is an error.
 function header(
   name: string,
-  given: AnyCodec | Shape,
+  kind: AnyTextKind,
   what: Partial<TextNeed>,
   absent: () => unknown,
 ): Dep<never, never, never> {
   const at = `header.${name}`;
-  const codec = codecFor(given, at);
+  const codec = codecFor(kind, at);
   const lower = name.toLowerCase();
   const twice = new Problem(at, "malformed", "This is given more than once.");
   const read = (request: InputRequest): unknown => {

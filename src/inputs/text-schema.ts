@@ -1,5 +1,5 @@
 import { decimalOf } from "../codecs/codec.ts";
-import type { AnyCodec } from "../codecs/codec.ts";
+import type { AnyCodec, Codec } from "../codecs/codec.ts";
 import type { Problem } from "../refusals.ts";
 import { ok } from "../result.ts";
 import type { Result } from "../result.ts";
@@ -17,6 +17,18 @@ import { WrongText } from "./text.ts";
  * text is read as that JSON value, and then checked as a body's member is.
  */
 export type TextSchema<A = unknown> = Shape<A, ScalarJson>;
+
+/** How a text is read: by a codec or by a schema. */
+export type TextKind<A, S> = Codec<A, S> | SchemaKind<A, S>;
+
+/** A schema; the error for one that is not read from one text has the sentence. */
+export type SchemaKind<A, Json> = Shape<A, Json> & IsText<Json>;
+type IsText<Json> = [Json] extends [ScalarJson]
+  ? unknown
+  : "A schema of one text is of a string, a number or a boolean.";
+
+/** A codec or a schema of any type. */
+export type AnyTextKind = AnyCodec | Shape;
 
 /** The JSON values that one text can be. */
 export type ScalarJson = string | number | boolean;

@@ -172,11 +172,16 @@ function examplesOf(need: TextNeed, context: DocumentContext): readonly unknown[
   const given = example === undefined ? examples : [example, ...examples];
   const schema = codecSchema(codec, `${place}.${name}`, context);
   const one = (value: unknown): unknown => {
-    const text = codec.schema === undefined ? codec.print(value as never) : String(value);
+    const text = sentText(value);
     const read = codec.parse(text);
     if (read.ok) return codec.schema === undefined ? (jsonOf(codec, text, schema) ?? text) : value;
     context.problem(`has an example of ${place}.${name} that is refused: ${read.error}`);
     return undefined;
   };
   return given.map((value) => (repeated ? (value as readonly unknown[]).map(one) : one(value)));
+}
+
+/** A value as a typed client sends it. */
+function sentText(value: unknown): string {
+  return value instanceof Date ? value.toISOString() : String(value);
 }

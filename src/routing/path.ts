@@ -1,12 +1,11 @@
-import type { AnyCodec, Codec, TextOptions } from "../codecs/codec.ts";
+import type { Codec, EncodedAs, TextOptions } from "../codecs/codec.ts";
 import { int as intCodec, int64 as int64Codec, string as stringCodec } from "../codecs/index.ts";
 import { encodeSegment } from "../http/target.ts";
 import type { AnyParam, ArgumentsOf, Param, Rest } from "../inputs/dep.ts";
 import { codecFor } from "../inputs/text-schema.ts";
-import type { TextSchema } from "../inputs/text-schema.ts";
+import type { TextKind } from "../inputs/text-schema.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
-import type { JsonOf, Shape, ValueOf } from "../schema/valibot.ts";
 
 export type { AnyParam, Param, Rest } from "../inputs/dep.ts";
 
@@ -90,16 +89,10 @@ export function int64<const Name extends string>(
  */
 export function param<const Name extends string, A, Sent = unknown>(
   name: Name,
-  codec: Codec<A, Sent>,
-  options?: ParamOptions<NoInfer<A>>,
-): Param<Name, A, Sent>;
-export function param<const Name extends string, S extends TextSchema>(
-  name: Name,
-  schema: S,
-  options?: ParamOptions<NoInfer<JsonOf<S>>>,
-): Param<Name, ValueOf<S>, JsonOf<S>>;
-export function param(name: string, given: AnyCodec | Shape, options?: ParamOptions): never {
-  return codecParam(name, codecFor(given, `path.${name}`) as Codec<never>, options) as never;
+  kind: TextKind<A, Sent>,
+  options: ParamOptions<NoInfer<EncodedAs<Sent>>> = {},
+): Param<Name, A, Sent> {
+  return codecParam(name, codecFor(kind, `path.${name}`) as Codec<A, Sent>, options);
 }
 
 function codecParam<const Name extends string, A, Sent>(

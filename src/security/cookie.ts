@@ -1,29 +1,26 @@
 import { string } from "../codecs/codec.ts";
-import type { AnyCodec, Codec, TextOptions } from "../codecs/codec.ts";
+import type { Codec, EncodedAs, TextOptions } from "../codecs/codec.ts";
 import { named as namedByCodec } from "../codecs/cookie.ts";
 import type { Cookie, Sealing } from "../codecs/cookie.ts";
 import type { Dep, TextNeed } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import { codecFor } from "../inputs/text-schema.ts";
-import type { TextSchema } from "../inputs/text-schema.ts";
+import type { TextKind } from "../inputs/text-schema.ts";
 import { readText, required as missing } from "../inputs/text.ts";
 import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
-import type { JsonOf, Shape, ValueOf } from "../schema/valibot.ts";
 
 /**
  * Declares a cookie (RFC 6265), read and written by a codec or a schema. Throws where the name is not a token.
  *
- * @param options What the API document says of it.
+ * @param about What the API document says of it.
  */
-export function named<A>(name: string, codec: Codec<A>, options?: TextOptions<NoInfer<A>>): Cookie<A>;
-export function named<S extends TextSchema>(
+export function named<A, S = unknown>(
   name: string,
-  schema: S,
-  options?: TextOptions<NoInfer<JsonOf<S>>>,
-): Cookie<ValueOf<S>>;
-export function named(name: string, given: AnyCodec | Shape, about: TextOptions = {}): never {
-  return namedByCodec(name, codecFor(given, `cookie.${name}`) as Codec<never>, about) as never;
+  kind: TextKind<A, S>,
+  about: TextOptions<NoInfer<EncodedAs<S>>> = {},
+): Cookie<A> {
+  return namedByCodec(name, codecFor(kind, `cookie.${name}`) as Codec<A>, about);
 }
 
 /** A required cookie: a 400 problem `required` at `cookie.<name>` where it is absent, or sealed and does not open. */

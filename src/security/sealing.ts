@@ -1,10 +1,9 @@
-import type { AnyCodec, Codec, TextOptions } from "../codecs/codec.ts";
+import type { Codec, TextOptions } from "../codecs/codec.ts";
 import { named, oldestMs } from "../codecs/cookie.ts";
 import type { Cookie, Sealing } from "../codecs/cookie.ts";
 import { decode, decodeBase64url, encodeBase64url } from "../http/bytes.ts";
 import { codecFor } from "../inputs/text-schema.ts";
-import type { TextSchema } from "../inputs/text-schema.ts";
-import type { Shape, ValueOf } from "../schema/valibot.ts";
+import type { AnyTextKind, TextKind } from "../inputs/text-schema.ts";
 import { ringOf } from "./key-ring.ts";
 import type { Keys } from "./keys.ts";
 
@@ -32,14 +31,12 @@ export interface SealedOptions extends Pick<TextOptions, "doc" | "deprecated"> {
  * A signed cookie: the browser can read it, and only the server can write it. The signature covers the cookie's name and the
  * time when it was set. A cookie with a wrong signature, or one that is too old, counts as absent.
  */
-export function signed<A>(keys: Keys, name: string, codec: Codec<A>, options?: SealedOptions): Cookie<A>;
-export function signed<S extends TextSchema>(
+export function signed<A, S = unknown>(
   keys: Keys,
   name: string,
-  schema: S,
-  options?: SealedOptions,
-): Cookie<ValueOf<S>>;
-export function signed(keys: Keys, name: string, given: AnyCodec | Shape, options: SealedOptions = {}): never {
+  kind: TextKind<A, S>,
+  options: SealedOptions = {},
+): Cookie<A> {
   const ring = ringOf(keys);
   const text = (stamp: string, value: string): string => `${name}\0${stamp}\0${value}`;
   const close = async (value: string, stamp: string): Promise<string> => {
@@ -53,18 +50,16 @@ export function signed(keys: Keys, name: string, given: AnyCodec | Shape, option
     if (more.length > 0 || value === undefined || bytes === undefined) return undefined;
     return (await ring.verify("cookie signing", text(stamp, value), bytes)) ? { stamp, value } : undefined;
   };
-  return sealedCookie("Cookie.signed", name, given, options, close, open) as never;
+  return sealedCookie("Cookie.signed", name, kind, options, close, open);
 }
 
 /** A cookie that only the server can read or write; otherwise like {@link signed}. */
-export function encrypted<A>(keys: Keys, name: string, codec: Codec<A>, options?: SealedOptions): Cookie<A>;
-export function encrypted<S extends TextSchema>(
+export function encrypted<A, S = unknown>(
   keys: Keys,
   name: string,
-  schema: S,
-  options?: SealedOptions,
-): Cookie<ValueOf<S>>;
-export function encrypted(keys: Keys, name: string, given: AnyCodec | Shape, options: SealedOptions = {}): never {
+  kind: TextKind<A, S>,
+  options: SealedOptions = {},
+): Cookie<A> {
   const ring = ringOf(keys);
   const close = async (value: string, stamp: string): Promise<string> =>
     encodeBase64url(await ring.seal("cookie sealing", `${stamp}.${value}`, name));
@@ -74,7 +69,7 @@ export function encrypted(keys: Keys, name: string, given: AnyCodec | Shape, opt
     const dot = text?.indexOf(".") ?? -1;
     return text === undefined || dot === -1 ? undefined : { stamp: text.slice(0, dot), value: text.slice(dot + 1) };
   };
-  return sealedCookie("Cookie.encrypted", name, given, options, close, open) as never;
+  return sealedCookie("Cookie.encrypted", name, kind, options, close, open);
 }
 
 interface Opened {
@@ -83,14 +78,14 @@ interface Opened {
   readonly value: string;
 }
 
-function sealedCookie(
+function sealedCookie<A>(
   maker: string,
   name: string,
-  given: AnyCodec | Shape,
+  kind: AnyTextKind,
   { maxAgeMs, ...about }: SealedOptions,
   close: (value: string, stamp: string) => Promise<string>,
   open: (sealed: string) => Promise<Opened | undefined>,
-): Cookie<never> {
+): Cookie<A> {
   if (maxAgeMs !== undefined && !(maxAgeMs > 0 && maxAgeMs <= oldestMs)) {
     const problem = `${maker}: maxAgeMs of cookie ${name} must be milliseconds, more than 0, not ${maxAgeMs}`;
     throw new Error(maxAgeMs > oldestMs ? `${problem}: ${oldestMs} at most` : problem);
@@ -104,7 +99,7 @@ function sealedCookie(
       return opened !== undefined && secondsOf(now) - Number(opened.stamp) <= maxAgeSeconds ? opened.value : undefined;
     },
   };
-  return { ...named(name, codecFor(given, `cookie.${name}`) as Codec<never>, about), sealing };
+  return { ...named(name, codecFor(kind, `cookie.${name}`) as Codec<A>, about), sealing };
 }
 
 function secondsOf(now: Date): number {
