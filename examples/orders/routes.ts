@@ -32,21 +32,17 @@ const orders = Path.of("orders");
 const orderId = Path.int("order_id");
 const order = Path.of("orders", orderId);
 
-const pageNumber = Dep.join({ page: Query.default("page", Codec.int, 1) }, ({ page }) =>
-  page < 1 ? Dep.problem({ at: "query.page", code: "too_small", message: "This must be at least 1." }) : page,
-);
-const perPage = Dep.join({ perPage: Query.default("per_page", Codec.int, 20) }, ({ perPage }) => {
-  const at = "query.per_page";
-  if (perPage < 1) return Dep.problem({ at, code: "too_small", message: "This must be at least 1." });
-  if (perPage > 100) return Dep.problem({ at, code: "too_large", message: "This must be at most 100." });
-  return perPage;
-});
+const positive = v.pipe(v.number(), v.integer(), v.minValue(1));
+const perPage = v.pipe(positive, v.maxValue(100));
 
 /** The requested page. A wrong page number and a wrong size are reported together. */
-const page = Dep.map(Dep.all({ pageNumber, perPage }), ({ pageNumber, perPage }) => ({
-  offset: (pageNumber - 1) * perPage,
-  limit: perPage,
-}));
+const page = Dep.map(
+  Dep.all({
+    number: Query.default("page", positive, 1, { doc: "Which page, from 1." }),
+    size: Query.default("per_page", perPage, 20, { doc: "Orders a page.", example: 50 }),
+  }),
+  ({ number, size }) => ({ offset: (number - 1) * size, limit: size }),
+);
 
 const placeOrder = post(
   orders,

@@ -198,8 +198,8 @@ export function map<A, B, R extends string, W>(dep: Dep<A, R, W>, f: (value: A) 
  *
  * @example
  * ```ts
- * const page = Dep.join({ page: Query.default("page", Codec.int, 1) }, ({ page }) =>
- *   page < 1 ? Dep.problem({ at: "query.page", code: "too_small", message: "This must be at least 1." }) : page);
+ * const range = Dep.join({ from: Query.required("from", Codec.int), to: Query.required("to", Codec.int) }, ({ from, to }) =>
+ *   from <= to ? { from, to } : Dep.problem({ at: "query.to", code: "too_small", message: "This is before the start." }));
  * ```
  */
 export function join<const I extends Inputs, B = never, const Codes extends readonly Code[] = readonly []>(

@@ -1,22 +1,7 @@
 /** Texts read by schemas: the values of their inputs, what a client sends, and what the compiler must refuse. */
 import * as v from "valibot";
-import {
-  Client,
-  Codec,
-  Cookie,
-  Dep,
-  Form,
-  Header,
-  Keys,
-  Path,
-  Query,
-  Returns,
-  Shape,
-  get,
-  param,
-  post,
-} from "usher-http";
-import type { ListOptions, TextKind, TextOptions, TextSchema } from "usher-http";
+import { Client, Codec, Cookie, Form, Header, Keys, Path, Query, Returns, Shape, get, param, post } from "usher-http";
+import type { Dep, ListOptions, TextKind, TextOptions, TextSchema } from "usher-http";
 
 const limit = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100));
 const size = v.picklist(["small", "large"]);
