@@ -54,7 +54,9 @@ async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
 }
 
 async function showBody(box: HTMLElement, response: Response, type: string, onSize: (bytes: number) => void) {
-  const isText = /^text\/|[/+](json|xml|yaml|javascript|x-www-form-urlencoded|x-ndjson|jsonl)\b/.test(type);
+  const isText =
+    !type.startsWith("image/") &&
+    /^text\/|[/+](json|xml|yaml|javascript|x-www-form-urlencoded|x-ndjson|jsonl)\b/.test(type);
   const shown = h("pre", { class: "code", tabindex: "0", "aria-label": "The response's body" });
   const decoder = new TextDecoder();
   const chunks: Uint8Array<ArrayBuffer>[] = [];

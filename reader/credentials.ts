@@ -115,7 +115,7 @@ function secretLabel({ type, fields }: Scheme): string {
 export function howText({ type, fields }: Scheme): string {
   const name = textOf(fields["name"]);
   if (type === "apiKey" && fields["in"] === "cookie") {
-    return `The cookie ${name}. A request that signs in sets it by itself; a value entered here replaces it.`;
+    return `The cookie ${name}. A request that signs in sets it by itself. A script cannot replace one that is HttpOnly.`;
   }
   if (type === "apiKey") return fields["in"] === "query" ? `${name} in the query` : `The header ${name}`;
   const format = textOf(fields["bearerFormat"]);

@@ -37,7 +37,13 @@ export interface ApiResponse {
   readonly headers: readonly { readonly name: string; readonly description: string; readonly schema: Schema }[];
   readonly contents: readonly Content[];
   /** What each side of a WebSocket sends. */
-  readonly socket: { readonly client: Schema | undefined; readonly server: Schema | undefined } | undefined;
+  readonly socket: Socket | undefined;
+}
+
+export interface Socket {
+  readonly subprotocol: string;
+  readonly client: Schema | undefined;
+  readonly server: Schema | undefined;
 }
 
 /** The schemes that are needed together. An empty one needs none. */
@@ -58,6 +64,8 @@ export interface Operation {
   readonly body: { readonly isRequired: boolean; readonly contents: readonly Content[] } | undefined;
   readonly responses: readonly ApiResponse[];
   readonly security: readonly Requirement[];
+  /** What else it reads, in words of its own. */
+  readonly reads: readonly string[];
 }
 
 export interface ExternalDocs {
@@ -80,6 +88,8 @@ export interface Group {
 }
 
 export interface Api {
+  /** Of the document: the URLs of servers are relative to it. */
+  readonly url: string;
   readonly title: string;
   readonly version: string;
   readonly info: Fields;
@@ -103,7 +113,7 @@ export const memberOf = (fields: Fields, name: string): unknown =>
 
 const methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
-export function readDocument(json: unknown): Api {
+export function readDocument(json: unknown, url: string): Api {
   const root = fieldsOf(json);
   const info = fieldsOf(root["info"]);
   const reading = { resolve: (value: unknown) => resolved(root, fieldsOf(value)) };
@@ -112,6 +122,7 @@ export function readDocument(json: unknown): Api {
   );
   const components = fieldsOf(root["components"]);
   return {
+    url,
     title: textOf(info["title"]) || "API",
     version: textOf(info["version"]),
     info,
@@ -165,10 +176,15 @@ function decoded(text: string): string {
 
 function operationsOf(path: string, item: Fields, root: Fields, reading: Reading): Operation[] {
   const shared = listOf(item["parameters"]);
-  return methods.flatMap((method) => {
-    const value = memberOf(item, method);
-    return value === undefined ? [] : [operationOf(method, path, fieldsOf(value), { shared, root, reading })];
-  });
+  // OpenAPI 3.2 has a place for every other method; Usher writes it into a document of 3.1 too.
+  const others = { ...fieldsOf(item["x-additionalOperations"]), ...fieldsOf(item["additionalOperations"]) };
+  const found = [
+    ...methods.map((method) => [method, memberOf(item, method)] as const),
+    ...Object.entries(others).map(([method, value]) => [method, value] as const),
+  ];
+  return found.flatMap(([method, value]) =>
+    value === undefined ? [] : [operationOf(method, path, fieldsOf(value), { shared, root, reading })],
+  );
 }
 
 interface Around {
@@ -185,7 +201,7 @@ function operationOf(method: string, path: string, fields: Fields, { shared, roo
   return {
     // A lone surrogate has no encoding.
     anchor: encodeURI(`${method}${path}`.toWellFormed()),
-    method: method.toUpperCase(),
+    method: methods.includes(method) ? method.toUpperCase() : method,
     path,
     id: textOf(fields["operationId"]),
     summary: textOf(fields["summary"]),
@@ -202,6 +218,7 @@ function operationOf(method: string, path: string, fields: Fields, { shared, roo
     security: listOf(fields["security"] ?? root["security"]).map((value) =>
       Object.entries(fieldsOf(value)).map(([scheme, scopes]) => ({ scheme, scopes: listOf(scopes).map(textOf) })),
     ),
+    reads: listOf(fields["x-reads"]).map(textOf).filter(Boolean),
   };
 }
 
@@ -254,7 +271,11 @@ function responseOf(status: string, fields: Fields, reading: Reading): ApiRespon
       return { name, description: textOf(description), schema: schemaOf(schema) };
     }),
     contents: contentsOf(fields["content"], reading),
-    socket: socket && { client: side(socket["client"]), server: side(socket["server"]) },
+    socket: socket && {
+      subprotocol: textOf(socket["subprotocol"]),
+      client: side(socket["client"]),
+      server: side(socket["server"]),
+    },
   };
 }
 

@@ -20,20 +20,20 @@ globalThis.usherReader = async (app) => {
   sheet.replaceSync(style);
   document.adoptedStyleSheets.push(sheet);
   useScheme(scheme());
-  const url = app.dataset["url"] ?? "";
+  const { href, pathname } = new URL(app.dataset["url"] ?? "", document.baseURI);
   try {
-    const response = await fetch(url);
+    const response = await fetch(href);
     if (!response.ok) throw new Error(`its status is ${response.status}`);
-    show(app, readDocument(await response.json()), url);
+    show(app, readDocument(await response.json(), href));
   } catch (error) {
     const reason = error instanceof Error ? error.message : "";
     app.replaceChildren(
-      h("p", { role: "alert", class: "problem" }, `The document ${url} could not be read: ${reason}`),
+      h("p", { role: "alert", class: "problem" }, `The document ${pathname} could not be read: ${reason}`),
     );
   }
 };
 
-function show(app: HTMLElement, api: Api, url: string): void {
+function show(app: HTMLElement, api: Api): void {
   const credentials = new Credentials(api);
   const side = sidebar(api);
   const main = h("main", { id: "main", tabindex: "-1" });
@@ -49,7 +49,7 @@ function show(app: HTMLElement, api: Api, url: string): void {
     const operation = api.operations.find(
       ({ anchor }) => `#${anchor}` === location.hash || `#${anchor}` === plainHash(),
     );
-    const view = operation === undefined ? overview(api, url) : (views.get(operation) ?? made(operation));
+    const view = operation === undefined ? overview(api) : (views.get(operation) ?? made(operation));
     side.mark(operation);
     app.classList.remove("listed");
     main.replaceChildren(view);
@@ -144,7 +144,7 @@ function schemeButton(): HTMLButtonElement {
 }
 
 /** What the document says of the API as a whole. */
-function overview(api: Api, url: string): HTMLElement {
+function overview(api: Api): HTMLElement {
   const { info, docs, servers, groups, schemes: proofs } = api;
   const contact = fieldsOf(info["contact"]);
   const license = fieldsOf(info["license"]);
@@ -164,7 +164,7 @@ function overview(api: Api, url: string): HTMLElement {
       "dl",
       {},
       api.version !== "" && line("Version", api.version),
-      line("Document", link(url, url)),
+      line("Document", link(api.url, new URL(api.url).pathname)),
       docs !== undefined && line("More", link(docs.url, docs.description || docs.url)),
       Object.keys(contact).length > 0 &&
         line("Contact", named(contact), mail !== "" && " ", mail !== "" && link(`mailto:${mail}`, mail)),

@@ -10,7 +10,7 @@ import { typeText } from "./schema-text.ts";
 import { isSocket, tryForm } from "./try-form.ts";
 
 export function operationView(operation: Operation, api: Api, credentials: Credentials): HTMLElement {
-  const { method, path, summary, description, isDeprecated, docs, id } = operation;
+  const { method, path, summary, description, isDeprecated, docs, id, reads } = operation;
   const form = tryForm(operation, api, credentials);
   const jump = button("Try it", () => form.scrollIntoView(), { class: "jump" });
   return h(
@@ -35,6 +35,7 @@ export function operationView(operation: Operation, api: Api, credentials: Crede
         "div",
         {},
         ...parametersOf(operation, api),
+        reads.length > 0 && h("p", { class: "about" }, `Reads of the request too: ${reads.join(", ")}`),
         ...bodyOf(operation, api),
         ...securityOf(operation),
         ...responsesOf(operation, api),

@@ -75,7 +75,8 @@ export function rulesOf(schema: Schema): readonly string[] {
   const has = (keyword: string, text: (value: unknown) => string) =>
     schema[keyword] === undefined ? [] : [text(schema[keyword])];
   return [
-    ...has("format", String),
+    ...has("title", textOf),
+    ...has("format", textOf),
     ...(schema["type"] === undefined || enums.length === 0 ? [] : [`one of ${enums.map(jsonText).join(", ")}`]),
     ...rangeOf(schema),
     ...countOf(schema, "minLength", "maxLength", "character"),

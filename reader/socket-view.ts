@@ -6,7 +6,7 @@ const maxMessages = 200;
 
 export interface SocketView {
   readonly element: HTMLElement;
-  readonly open: (url: string) => void;
+  readonly open: (url: string, subprotocol: string) => void;
 }
 
 /** @param sample A message to begin with. */
@@ -29,9 +29,9 @@ export function socketView(sample: string): SocketView {
   const close = button("Close", () => socket?.close(1000));
   const enable = (isOpen: boolean) => (send.disabled = close.disabled = !isOpen);
   enable(false);
-  const open = (url: string) => {
+  const open = (url: string, subprotocol: string) => {
     socket?.close(1000);
-    const opened = new WebSocket(url.replace(/^http/, "ws"));
+    const opened = new WebSocket(url.replace(/^http/, "ws"), subprotocol === "" ? [] : [subprotocol]);
     socket = opened;
     opened.binaryType = "arraybuffer";
     state.textContent = "Opening …";

@@ -81,7 +81,7 @@ function problemOf(missing: readonly string[], server: string): string {
 
 /** The servers of the document, and the host of this page. */
 function serverChoice(api: Api): { readonly element: HTMLElement; readonly url: () => string } {
-  const listed = api.servers.flatMap(({ url }) => absolute(url));
+  const listed = api.servers.flatMap(({ url }) => absolute(url, api.url));
   const urls = [...new Set([...listed.filter((url) => new URL(url).origin === location.origin), ...listed])];
   if (!urls.some((url) => new URL(url).origin === location.origin)) urls.unshift(`${location.origin}/`);
   if (urls.length < 2) return { element: h("p", { class: "hint" }, urls[0]), url: () => urls[0] ?? location.origin };
@@ -92,9 +92,9 @@ function serverChoice(api: Api): { readonly element: HTMLElement; readonly url: 
 }
 
 /** A server whose URL has variables, or is of no HTTP, cannot be tried. */
-function absolute(url: string): readonly string[] {
+function absolute(url: string, base: string): readonly string[] {
   try {
-    const { protocol, href } = new URL(url, location.origin);
+    const { protocol, href } = new URL(url, base);
     return /^https?:$/.test(protocol) && !/[{}]|%7B/i.test(href) ? [href] : [];
   } catch {
     return [];
@@ -114,14 +114,15 @@ function securityLine({ security }: Operation, credentials: Credentials): HTMLEl
 }
 
 function socketAction(operation: Operation, api: Api, made: () => Outgoing, check: () => boolean): HTMLElement {
-  const sent = operation.responses.find(({ socket }) => socket !== undefined)?.socket?.client;
+  const socket = operation.responses.find((response) => response.socket !== undefined)?.socket;
+  const sent = socket?.client;
   const sample = sent === undefined ? "" : sampleOf(sent, api.resolve);
   const view = socketView(typeof sample === "string" ? sample : JSON.stringify(sample, undefined, 2));
   const connect = () => {
     if (!check()) return;
     const request = made();
     setCookies(request);
-    view.open(request.url);
+    view.open(request.url, socket?.subprotocol ?? "");
   };
   const hint = "A browser sends no header of a page's own with a WebSocket: cookies and the query go along.";
   return h(

@@ -14,9 +14,12 @@ type PageFields = readonly (readonly [name: string, value: string])[];
 
 const scriptHeaders: PageFields = [["x-content-type-options", "nosniff"]];
 
-/** The HTML page, with the URLs of the document and the scripts. */
-function pageOf(title: string, urls: { readonly document: string; readonly page: string }): string {
-  const below = urls.page === "/" ? "" : urls.page;
+/** The HTML page. Its URLs are relative, so that it works behind a proxy that puts a prefix before the paths. */
+function pageOf(title: string, paths: { readonly document: string; readonly page: string }): string {
+  const segments = paths.page.split("/").slice(1);
+  const root = `./${"../".repeat(segments.length - 1)}`;
+  const urls = { document: `${root}${paths.document.slice(1)}` };
+  const below = `./${segments.at(-1) ?? ""}`.replace(/\/$/, "");
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -85,7 +88,7 @@ export function docs<Document extends string = "/openapi.json", At extends strin
   const { document = of("openapi.json") as Path as Path<never, Document>, at = of("docs") as Path as Path<never, At> } =
     options;
   const reader = readerOf(options.script);
-  const urls = { document: urlOf(document), page: urlOf(at) };
+  const paths = { document: urlOf(document), page: urlOf(at) };
   // Made at once, so that a problem is thrown here.
   const own = JSON.stringify(documentOf(routes, options));
   const textIn = (format: RefusalFormat | undefined): string =>
@@ -109,7 +112,7 @@ export function docs<Document extends string = "/openapi.json", At extends strin
         ["referrer-policy", "no-referrer"],
         ["x-content-type-options", "nosniff"],
       ],
-      load: () => pageOf(title, urls),
+      load: () => pageOf(title, paths),
     }),
     serveAsset(below("reader.js"), {
       summary: "The reference's script",

@@ -28,8 +28,8 @@ describe("the document served", () => {
     const moved = Test.app(docs);
     expect((await Test.call(moved, "GET", "/api/v1")).json()).toMatchObject({ openapi: "3.1.0" });
     const { body } = await Test.call(moved, "GET", "/");
-    expect(body).toContain('data-url="/api/v1"');
-    expect(body).toContain('<script src="/reader.js">');
+    expect(body).toContain('data-url="./api/v1"');
+    expect(body).toContain('<script src="./reader.js">');
   });
 
   it("DC-06 routes that are no one operation are told before anything listens", () => {
@@ -49,8 +49,8 @@ describe("the page", () => {
     const answered = await Test.call(app, "GET", "/docs");
     expect(answered.status).toBe(200);
     expect(headersOf(answered, "content-type", "cache-control")).toEqual(["text/html; charset=utf-8", "no-cache"]);
-    expect(answered.body).toContain('<script src="/docs/reader.js">');
-    expect(answered.body).toContain('data-url="/openapi.json"');
+    expect(answered.body).toContain('<script src="./docs/reader.js">');
+    expect(answered.body).toContain('data-url="./openapi.json"');
     expect(answered.body).toContain("<title>Orders</title>");
     expect(answered.body).not.toMatch(/https?:\/\//);
     expect(answered.body.replaceAll(/<script src="[^"]*"><\/script>/g, "")).not.toContain("<script");
@@ -59,6 +59,22 @@ describe("the page", () => {
     expect(policy).toContain("require-trusted-types-for 'script'");
     expect(policy).not.toContain("style-src");
     expect(policy).not.toMatch(/script-src[^;]*unsafe|\*|http/);
+  });
+
+  it.each([
+    [Path.root, Path.of("d"), "./d", "./reader.js"],
+    [Path.of("docs"), Path.of("a", "b"), "./a/b", "./docs/reader.js"],
+    [Path.of("a", "b", "c d"), Path.of("x"), "./../../x", "./c%20d/reader.js"],
+    [Path.of("v1:beta"), Path.of("a:b"), "./a%3Ab", "./v1%3Abeta/reader.js"],
+  ])("DC its URLs are relative, so that it works behind a prefix: %#", async (at, document, documentUrl, scriptUrl) => {
+    const moved = Test.app(Openapi.docs([add], { at, document }));
+    const { body } = await Test.call(
+      moved,
+      "GET",
+      `/${at.segments.map((one) => encodeURIComponent(String(one))).join("/")}`,
+    );
+    expect(body).toContain(`data-url="${documentUrl}"`);
+    expect(body).toContain(`<script src="${scriptUrl}">`);
   });
 
   it("DC a title is text", async () => {

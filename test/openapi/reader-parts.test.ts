@@ -17,8 +17,10 @@ const schemes = {
   flow: { type: "oauth2", flows: {} },
 };
 
+const documentOf = (json: unknown) => readDocument(json, "http://h/openapi.json");
+
 function apiOf(method: string, path: string, operation: Fields = {}) {
-  const api = readDocument({ paths: { [path]: { [method]: operation } }, components: { securitySchemes: schemes } });
+  const api = documentOf({ paths: { [path]: { [method]: operation } }, components: { securitySchemes: schemes } });
   const [first] = api.operations;
   if (first === undefined) throw new Error("no operation");
   return { api, operation: first };
@@ -55,6 +57,7 @@ describe("a request", () => {
     [{ path: "/a/{id}/b", entered: [given("path", "id", "7/8 é?#")] }, "http://h/a/7%2F8%20%C3%A9%3F%23/b"],
     [{ entered: [given("query", "q", "a b&c", "d"), given("query", "r")] }, "http://h/a?q=a+b%26c&q=d"],
     [{ server: "https://h/api/" }, "https://h/api/a"],
+    [{ path: "/.well-known/a", server: "https://h" }, "https://h/.well-known/a"],
     [{ server: "https://h/api?x=1" }, "https://h/api/a?x=1"],
     [
       { path: "/{a}{b}", entered: [given("path", "a", "\ud800"), given("path", "b", "$&")] },
@@ -198,7 +201,7 @@ describe("a document", () => {
   it("has its groups in the order of its tags, then of its operations, and the rest last", () => {
     const get = (...tags: string[]) => ({ get: { tags } });
     const paths = { "/1": get("z"), "/2": get(), "/3": get("a", "z", "z"), "/4": get("m") };
-    const { groups } = readDocument({ tags: [{ name: "m" }, { name: "none" }, { name: "a" }], paths });
+    const { groups } = documentOf({ tags: [{ name: "m" }, { name: "none" }, { name: "a" }], paths });
     expect(groups.map(({ name, operations }) => [name, operations.map(({ path }) => path)])).toEqual([
       ["m", ["/4"]],
       ["a", ["/3"]],
@@ -207,8 +210,22 @@ describe("a document", () => {
     ]);
   });
 
+  it("has the methods that an item has no field for, in OpenAPI 3.1 and 3.2", () => {
+    const paths = {
+      "/a": { trace: {}, query: {}, additionalOperations: { PROPFIND: { "x-reads": ["the whole request"] } } },
+      "/b": { summary: "no method", "x-additionalOperations": { LOCK: {} } },
+    };
+    const { operations } = documentOf({ paths });
+    expect(operations.map(({ method, anchor, reads }) => [method, anchor, reads])).toEqual([
+      ["TRACE", "trace/a", []],
+      ["QUERY", "query/a", []],
+      ["PROPFIND", "PROPFIND/a", ["the whole request"]],
+      ["LOCK", "LOCK/b", []],
+    ]);
+  });
+
   it("follows references, with what is next to them, and no member that an object inherits", () => {
-    const { resolve } = readDocument({ components: { schemas: { "a/b~c": { type: "string" } } } });
+    const { resolve } = documentOf({ components: { schemas: { "a/b~c": { type: "string" } } } });
     const to = (ref: string) => resolve({ $ref: ref, description: "own" });
     expect(to("#/components/schemas/a~1b~0c")).toEqual({ type: "string", description: "own" });
     expect(to("#/components/schemas/a%2Fb~0c")).toEqual({ description: "own" });
