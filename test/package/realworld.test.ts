@@ -212,13 +212,17 @@ describe.each(runtimes)("favorites and comments in the RealWorld example on %s",
   });
 
   it("are refused, and never a failure, where their article is removed meanwhile", async () => {
-    const slugs = await Promise.all(Array.from({ length: 10 }, () => written(ann, "Short-lived")));
-    const calls = slugs.flatMap((slug) => [
-      bob["POST /api/articles/{slug}/favorite"]({ path: { slug } }),
-      bob["POST /api/articles/{slug}/comments"]({ path: { slug }, json: { comment: { body: "First!" } } }),
-      ann["DELETE /api/articles/{slug}"]({ path: { slug } }),
-    ]);
-    const statuses = new Set((await Promise.all(calls)).map(({ status }) => status));
+    const statuses = new Set<number>();
+    for (let round = 0; round < 10; round++) {
+      const slug = await written(ann, "Short-lived");
+      // No more at once than the pool has connections: none of them waits for one.
+      const answered = await Promise.all([
+        bob["POST /api/articles/{slug}/favorite"]({ path: { slug } }),
+        bob["POST /api/articles/{slug}/comments"]({ path: { slug }, json: { comment: { body: "First!" } } }),
+        ann["DELETE /api/articles/{slug}"]({ path: { slug } }),
+      ]);
+      for (const { status } of answered) statuses.add(status);
+    }
     expect([...statuses].filter((status) => status !== 200 && status !== 404)).toEqual([]);
   });
 });
@@ -296,8 +300,8 @@ describe.each(runtimes)("who asks the RealWorld example on %s", (runtime) => {
       ["Token x", 401, 401],
       ["Token", 401, 401],
     ] as const;
-    const seen = rows.map(async ([given]) => [given, await statusOf(given, "user"), await statusOf(given, "articles")]);
-    expect(await Promise.all(seen)).toEqual(rows);
+    for (const row of rows)
+      expect([row[0], await statusOf(row[0], "user"), await statusOf(row[0], "articles")]).toEqual(row);
   });
 
   it("may be a page of another site", async () => {
