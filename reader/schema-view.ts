@@ -12,7 +12,7 @@ const shownAtOnce = 100;
 
 export function schemaView(schema: Schema, resolve: Resolve): HTMLElement {
   const full = resolve(schema);
-  return h("div", { class: "schema" }, ...headOf(schema, full), ...within(full, resolve));
+  return h("div", { class: "schema" }, ...headOf(schema, full), ...within(full, resolve, true));
 }
 
 function headOf(schema: Schema, full: Schema): readonly Child[] {
@@ -49,14 +49,22 @@ function described(schema: Schema): Child {
   return text === "" ? undefined : h("p", { class: "about" }, ...inline(text.slice(0, 2000)));
 }
 
-/** What a schema is made of: members, items, alternatives. */
-function within(schema: Schema, resolve: Resolve): Child[] {
+/**
+ * What a schema is made of: members, items, alternatives.
+ *
+ * @param isTop The only member of a whole body is opened: many wrap what they carry.
+ */
+function within(schema: Schema, resolve: Resolve, isTop = false): Child[] {
   const required = new Set(listOf(schema["required"]));
+  const isOpen = isTop && Object.keys(fieldsOf(schema["properties"])).length === 1;
   const parts: (() => Child)[] = [
     ...Object.entries(fieldsOf(schema["properties"])).map(
       ([name, value]) =>
         () =>
-          member(h("span", { class: "name" }, name), schemaOf(value), resolve, required.has(name)),
+          member(h("span", { class: "name" }, name), schemaOf(value), resolve, {
+            isRequired: required.has(name),
+            isOpen,
+          }),
     ),
     ...Object.entries(fieldsOf(schema["patternProperties"])).map(
       ([pattern, value]) =>
@@ -114,13 +122,18 @@ function listed(parts: readonly (() => Child)[]): HTMLElement {
   return list;
 }
 
-function member(name: HTMLElement, schema: Schema, resolve: Resolve, isRequired?: boolean): HTMLElement {
+function member(
+  name: HTMLElement,
+  schema: Schema,
+  resolve: Resolve,
+  { isRequired = false, isOpen = false } = {},
+): HTMLElement {
   const full = resolve(schema);
   const head = [
     name,
     " ",
     typeOf(schema, full),
-    isRequired === true && h("span", { class: "required" }, "required"),
+    isRequired && h("span", { class: "required" }, "required"),
     full["deprecated"] === true && h("span", { class: "deprecated" }, "deprecated"),
     ...rules(full),
   ];
@@ -129,7 +142,7 @@ function member(name: HTMLElement, schema: Schema, resolve: Resolve, isRequired?
   return h(
     "li",
     {},
-    disclosure([h("span", { class: "member" }, ...head)], () => within(inside(full, resolve), resolve)),
+    disclosure([h("span", { class: "member" }, ...head)], () => within(inside(full, resolve), resolve), isOpen),
     about,
   );
 }

@@ -33,6 +33,7 @@ a { color: var(--accent); }
 code, pre, .code, .name, .type, .method, .address code { font-family: var(--mono); font-size: .86em; }
 code { overflow-wrap: anywhere; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .skip { position: absolute; left: -999rem; }
 .skip:focus { left: .5rem; top: .5rem; z-index: 9; padding: .5rem .75rem; background: var(--back); }
 header { grid-area: head; position: sticky; top: 0; z-index: 3; display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; padding: .5rem 1rem; background: var(--back); border-bottom: 1px solid var(--line); }

@@ -33,6 +33,7 @@ export function tryForm(operation: Operation, api: Api, credentials: Credentials
   }
   if (body !== undefined) form.append(body.element);
   const made = () => requestOf(operation, { api, credentials, server: server.url(), fields, body });
+  form.addEventListener("submit", (event) => event.preventDefault());
   const problem = h("p", { role: "alert", class: "problem" });
   const check = (): boolean => {
     const missing = missingIn(operation, entered(fields));
@@ -40,7 +41,7 @@ export function tryForm(operation: Operation, api: Api, credentials: Credentials
     fields.find(({ parameter: { place, name } }) => place === "path" && missing.includes(name))?.field.control.focus();
     return problem.textContent === "";
   };
-  const action = isSocket(operation) ? socketAction(operation, api, made, check) : sendAction(made, check);
+  const action = isSocket(operation) ? socketAction(operation, api, made, check) : sendAction(form, made, check);
   form.append(problem, action);
   return form;
 }
@@ -134,8 +135,10 @@ function socketAction(operation: Operation, api: Api, made: () => Outgoing, chec
   );
 }
 
-function sendAction(made: () => Outgoing, check: () => boolean): HTMLElement {
-  const box = h("div", { class: "answer", "aria-live": "polite" });
+function sendAction(form: HTMLFormElement, made: () => Outgoing, check: () => boolean): HTMLElement {
+  const box = h("div", { class: "answer" });
+  // Only the status: a screen reader does not read the whole body.
+  const status = h("p", { class: "unseen", role: "status" });
   let sending: AbortController | undefined;
   const send = h("button", { type: "submit", class: "primary" }, "Send");
   const curl = copyButton("Copy as curl", () => curlOf(made()));
@@ -144,30 +147,32 @@ function sendAction(made: () => Outgoing, check: () => boolean): HTMLElement {
     send.textContent = "Stop";
     box.replaceChildren(h("h4", {}, "Response"));
     try {
-      await exchange(box, made(), own.signal);
+      status.textContent = "Sending";
+      await exchange(box, made(), own.signal, (text) => (status.textContent = text));
     } catch (error) {
-      const stopped = own.signal.aborted ? "Stopped." : `No response: ${error instanceof Error ? error.message : ""}`;
-      box.append(h("p", { class: "problem" }, stopped));
+      const stopped = own.signal.aborted ? "Stopped." : `Failed: ${error instanceof Error ? error.message : ""}`;
+      status.textContent = "";
+      box.append(h("p", { class: "problem", role: "alert" }, stopped));
     }
     sending = undefined;
     send.textContent = "Send";
   };
-  const whole = h("div", {}, h("p", { class: "buttons" }, send, curl), box);
-  queueMicrotask(() => {
-    const form = whole.closest("form");
-    form?.addEventListener("submit", (event) => {
-      event.preventDefault();
-      if (sending !== undefined) sending.abort();
-      else if (check()) void run();
-    });
-    form?.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
-    });
+  form.addEventListener("submit", () => {
+    if (sending !== undefined) sending.abort();
+    else if (check()) void run();
   });
-  return whole;
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+  });
+  return h("div", {}, h("p", { class: "buttons" }, send, curl), status, box);
 }
 
-async function exchange(box: HTMLElement, request: Outgoing, signal: AbortSignal): Promise<void> {
+async function exchange(
+  box: HTMLElement,
+  request: Outgoing,
+  signal: AbortSignal,
+  onStatus: (text: string) => void,
+): Promise<void> {
   setCookies(request);
   const start = performance.now();
   const response = await fetch(request.url, {
@@ -177,6 +182,7 @@ async function exchange(box: HTMLElement, request: Outgoing, signal: AbortSignal
     signal,
     cache: "no-store",
   });
+  onStatus(`Response ${response.status} ${response.statusText}`);
   await showAnswer(box, response, performance.now() - start);
 }
 

@@ -183,6 +183,18 @@ describe.skipIf(chromium.isSkipped)(`a large document${chromium.why}`, { timeout
       }
     }));
 
+  it("opens the only member of a body, and no member of it", () => {
+    const chain = { $ref: "#/components/schemas/Chain" };
+    const responses = { 200: { description: "", content: { "application/json": { schema: chain } } } };
+    const schemas = { Chain: { type: "object", properties: { next: chain } } };
+    const endless = { paths: { "/chain": { get: { summary: "A chain", responses } } }, components: { schemas } };
+    return open(endless, async (page) => {
+      await page.getByRole("navigation").getByRole("link", { name: "A chain" }).click();
+      await page.locator(".schema summary").nth(1).waitFor();
+      expect(await page.locator(".schema summary").count()).toBe(2);
+    });
+  });
+
   it("holds 500 routes, and a schema of 5000 members a hundred at a time", () =>
     open(wide, async (page) => {
       expect(await page.locator("nav li").count()).toBe(500);
