@@ -1,4 +1,4 @@
-import type { Codec, ListOptions, TextOptions } from "../codecs/codec.ts";
+import type { Codec, EncodedAs, ListOptions, TextOptions } from "../codecs/codec.ts";
 import { stripped } from "../http/fields.ts";
 import { Problem } from "../refusals.ts";
 import type { InputRequest } from "./request.ts";
@@ -11,7 +11,7 @@ import { readText, required as missing } from "./text.ts";
 /** A header read by a codec, or by a schema whose JSON is `J`. */
 type HeaderKind<A, J> = Codec<A> | SchemaKind<A, J>;
 /** What a typed client takes for a header: the schema's JSON, or the text of a codec. */
-type HeaderAs<J> = [J] extends [never] ? string : J;
+type HeaderAs<J> = [J] extends [never] ? string : EncodedAs<J>;
 
 /** A required header, read by a codec or a schema; case does not matter in its name. */
 export function required<const Name extends string, A, J = never>(

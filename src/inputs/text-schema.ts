@@ -1,14 +1,18 @@
 import { decimalOf } from "../codecs/codec.ts";
-import type { AnyCodec, Codec } from "../codecs/codec.ts";
+import type { AnyCodec, Codec, SchemaOfText } from "../codecs/codec.ts";
 import type { Problem } from "../refusals.ts";
-import { ok } from "../result.ts";
+import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
+import { noteIssues } from "../schema/issues.ts";
 import { joined, oneOf } from "../schema/messages.ts";
 import { compileRead } from "../schema/read.ts";
 import { JsonReading } from "../schema/reading.ts";
 import type { ReadValue } from "../schema/reading.ts";
+import { isCompiled } from "../schema/standard.ts";
+import type { AnyStandard, StandardSchema } from "../schema/standard.ts";
 import { authorMessage, builtInOf, flattened, kindOf, refuseKind, wholeBy } from "../schema/valibot.ts";
 import type { Choice, Kind, Shape } from "../schema/valibot.ts";
+import { checkStandard, validateNow } from "../schema/validate.ts";
 import { compileShapeWriter } from "../schema/write.ts";
 import { WrongText } from "./text.ts";
 
@@ -22,25 +26,54 @@ export type TextSchema<A = unknown> = Shape<A, ScalarJson>;
 export type TextKind<A, S> = Codec<A, S> | SchemaKind<A, S>;
 
 /** A schema; the error for one that is not read from one text has the sentence. */
-export type SchemaKind<A, Json> = Shape<A, Json> & IsText<Json>;
+export type SchemaKind<A, Json> = (Shape<A, Json> & IsText<Json>) | (StandardSchema<Json, A> & TakesText<Json>);
 type IsText<Json> = [Json] extends [ScalarJson]
   ? unknown
   : "A schema of one text is of a string, a number or a boolean.";
+type TakesText<Json> = [string] extends [Json]
+  ? unknown
+  : [Json] extends [string]
+    ? unknown
+    : "This schema gets the text itself: use one that takes a string, as z.coerce.number().";
 
 /** A codec or a schema of any type. */
-export type AnyTextKind = AnyCodec | Shape;
+export type AnyTextKind = AnyCodec | AnyStandard;
 
 /** The JSON values that one text can be. */
 export type ScalarJson = string | number | boolean;
 
 /** The codec of an input that was declared with a codec or with a schema. `at` is the input's place: `query.limit`. */
 export function codecFor(given: unknown, at: string): AnyCodec {
-  if (typeof given === "object" && given !== null) {
-    if ("parse" in given && "print" in given) return given as AnyCodec;
-    if ("kind" in given && given.kind === "schema" && "type" in given) return schemaCodec(given as Shape, at);
+  const isHolder = (typeof given === "object" && given !== null) || typeof given === "function";
+  if (isHolder && "~standard" in given) {
+    return isCompiled(given as AnyStandard) ? schemaCodec(given as Shape, at) : standardCodec(given as AnyStandard, at);
   }
-  const problem = "by neither a codec nor a schema of Valibot";
-  return { parse: ok, print: String, schema: { problem, shape: given, jsonOf: anyText.of, takesAnyText: true } };
+  if (isHolder && "parse" in given && "print" in given) return given as AnyCodec;
+  return { parse: ok, print: String, schema: withoutJson(given, "by neither a codec nor a schema") };
+}
+
+function withoutJson(shape: unknown, problem?: string): SchemaOfText {
+  return { problem, shape, jsonOf: anyText.of, takesAnyText: true };
+}
+
+/** Makes a codec of a schema of another library, which gets the text itself. Its output is printed as JavaScript prints it. */
+function standardCodec(schema: AnyStandard, at: string): AnyCodec {
+  const checked = tried(() => checkStandard(schema));
+  if (!checked.ok) return { parse: ok, print: String, schema: withoutJson(schema, checked.error) };
+  return {
+    parse: (text) => {
+      const validated = validateNow(schema, text, "for a text");
+      if (validated.ok) return validated;
+      const reading = new JsonReading(at);
+      noteIssues(validated.issues, text, reading);
+      return new WrongText(reading.problems as [Problem, ...Problem[]]);
+    },
+    print: (value: string | number | boolean | bigint | object | null | undefined) => {
+      if (value instanceof Date) return Number.isNaN(value.getTime()) ? "" : value.toISOString();
+      return typeof value === "object" || value === undefined ? "" : String(value);
+    },
+    schema: withoutJson(schema),
+  };
 }
 
 /** Makes a codec of a schema, once, when the input is declared. A schema that no text has is a problem for `App.make`. */
@@ -98,12 +131,17 @@ interface CompiledText {
 const anyText: TextScalar = { of: (text) => text, expects: "text" };
 
 function compileText(kind: Kind, at: string): CompiledText {
+  const compiled = tried(() => ({ scalar: scalarOf(kind, at), read: compileRead(kind).read, problem: undefined }));
+  return compiled.ok ? compiled.value : { scalar: anyText, read: (value) => value, problem: compiled.error };
+}
+
+/** What is compiled, or why it cannot be, for `App.make`. */
+function tried<A>(compile: () => A): Result<A, string> {
   try {
-    return { scalar: scalarOf(kind, at), read: compileRead(kind).read, problem: undefined };
+    return ok(compile());
   } catch (thrown) {
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
-    const problem = thrown instanceof NoText ? reason : `by a schema that no text has: ${reason}`;
-    return { scalar: anyText, read: (value) => value, problem };
+    return error(thrown instanceof NoText ? reason : `by a schema that no text has: ${reason}`);
   }
 }
 

@@ -2,7 +2,7 @@ import type { AnyCodec, ListBounds, TextOptions } from "../codecs/codec.ts";
 import type { FileNeed, TextNeed } from "../inputs/dep.ts";
 import type { Need } from "../inputs/request.ts";
 import type { Route } from "../routing/route.ts";
-import type { Shape } from "../schema/valibot.ts";
+import type { AnyStandard } from "../schema/standard.ts";
 import type { DocumentContext, Schema } from "./schema-rules.ts";
 
 /** A value read from the query, a header or a cookie. */
@@ -63,14 +63,15 @@ function withoutCodec({ name, in: place, required = false }: Extract<Need, { rea
 
 function parameterOf(need: TextNeed, context: DocumentContext): Parameter {
   const { name, in: place, required, about = {} } = need;
-  const [example, ...more] = examplesOf(need, context);
+  const one = codecSchema(need, context);
+  const [example, ...more] = examplesOf(need, one, context);
   return {
     name,
     in: place,
     ...describedBy(about),
     required,
     ...(about.deprecated === true ? { deprecated: true } : {}),
-    schema: textSchema(need, context),
+    schema: textSchema(need, one),
     ...(example === undefined ? {} : more.length === 0 ? { example } : { examples: keyed([example, ...more]) }),
   };
 }
@@ -87,12 +88,10 @@ export function keyed(examples: readonly unknown[]): { readonly [key: string]: {
 /** The schema of a form's field. It has the description and the examples too, because a field is not a parameter. */
 export function fieldSchema(field: TextNeed | FileNeed, context: DocumentContext): Schema {
   const { about = {} } = field;
-  const examples = field.in === "file" ? [] : examplesOf(field, context);
   return {
-    ...fieldValue(field, context),
+    ...(field.in === "file" ? fileSchema(field) : fieldText(field, context)),
     ...describedBy(about),
     ...(about.deprecated === true ? { deprecated: true } : {}),
-    ...(examples.length === 0 ? {} : { examples }),
   };
 }
 
@@ -102,21 +101,23 @@ export const binary: Schema = { type: "string", contentMediaType: "application/o
 // Not a boolean: a checkbox sent as "false" would be checked.
 const box: Schema = { type: "string", description: "Checked where it is sent, whatever it says." };
 
-function fieldValue(field: TextNeed | FileNeed, context: DocumentContext): Schema {
-  if (field.in !== "file") return field.checked === true ? box : textSchema(field, context);
-  const file = { ...binary, description: "A file." };
-  return field.repeated ? arrayOf(file, field.about ?? {}) : file;
+function fieldText(field: TextNeed, context: DocumentContext): Schema {
+  if (field.checked === true) return box;
+  const one = codecSchema(field, context);
+  const examples = examplesOf(field, one, context);
+  return { ...textSchema(field, one), ...(examples.length === 0 ? {} : { examples }) };
 }
 
-/** The schema of a text input: its codec's, as an array if it is repeated, with its default. */
-function textSchema(
-  { in: place, name, codec, repeated, default: given, about = {} }: TextNeed,
-  context: DocumentContext,
-): Schema {
-  const schema = codecSchema(codec, `${place}.${name}`, context);
-  if (repeated) return arrayOf(schema, about);
-  const value = given === undefined ? undefined : defaultOf(codec, given.value, schema);
-  return value === undefined ? schema : { ...schema, default: value };
+function fileSchema({ repeated, about = {} }: FileNeed): Schema {
+  const file = { ...binary, description: "A file." };
+  return repeated ? arrayOf(file, about) : file;
+}
+
+/** The schema of a text input: that of one text, as an array if it is repeated, with its default. */
+function textSchema({ codec, repeated, default: given, about = {} }: TextNeed, one: Schema): Schema {
+  if (repeated) return arrayOf(one, about);
+  const value = given === undefined ? undefined : defaultOf(codec, given.value, one);
+  return value === undefined ? one : { ...one, default: value };
 }
 
 function arrayOf(items: Schema, { minItems, maxItems }: ListBounds): Schema {
@@ -128,10 +129,12 @@ function arrayOf(items: Schema, { minItems, maxItems }: ListBounds): Schema {
   };
 }
 
-/** The schema of a codec. A custom kind becomes the title, unless it is an enum. */
-function codecSchema(codec: AnyCodec, at: string, context: DocumentContext): Schema {
+/** The schema of one text. A custom kind of a codec becomes the title, unless it is an enum. */
+function codecSchema({ in: place, name, codec }: TextNeed, context: DocumentContext): Schema {
   const { text, schema } = codec;
-  if (schema !== undefined) return withoutText(context.shape(schema.shape as Shape, "input", at));
+  if (schema !== undefined) {
+    return withoutText(context.shape(schema.shape as AnyStandard, "input", `${place}.${name}`));
+  }
   if (text === undefined) return { type: "string" };
   const { type, format, enum: words, kind } = text;
   return {
@@ -166,11 +169,10 @@ function jsonOf(codec: AnyCodec, printed: string, { type }: Schema): unknown {
 }
 
 /** The examples as JSON, each of which the input must read. */
-function examplesOf(need: TextNeed, context: DocumentContext): readonly unknown[] {
+function examplesOf(need: TextNeed, schema: Schema, context: DocumentContext): readonly unknown[] {
   const { in: place, name, about = {}, repeated, codec } = need;
   const { example, examples = [] } = about;
   const given = example === undefined ? examples : [example, ...examples];
-  const schema = codecSchema(codec, `${place}.${name}`, context);
   const one = (value: unknown): unknown => {
     const text = sentText(value);
     const read = codec.parse(text);

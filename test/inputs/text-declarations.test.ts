@@ -87,7 +87,7 @@ const rows: readonly (readonly [Declare, v.GenericSchema | undefined | object, s
     v.date(),
     "reads query.x by a schema that no text has: v.date is not a shape of JSON: use Shape.instant, or Shape.date for a day.",
   ],
-  [query, v.string, "reads query.x by neither a codec nor a schema of Valibot"],
+  [query, v.string, "reads query.x by neither a codec nor a schema"],
   [
     query,
     v.pipeAsync(
@@ -96,10 +96,10 @@ const rows: readonly (readonly [Declare, v.GenericSchema | undefined | object, s
     ),
     "reads query.x by a schema that no text has: v.string is asynchronous, and a shape must be synchronous: check in the handler or in Dep.join.",
   ],
-  [query, undefined, "reads query.x by neither a codec nor a schema of Valibot"],
-  [query, {}, "reads query.x by neither a codec nor a schema of Valibot"],
-  [query, { parse: () => undefined }, "reads query.x by neither a codec nor a schema of Valibot"],
-  [cookie, undefined, "reads cookie.x by neither a codec nor a schema of Valibot"],
+  [query, undefined, "reads query.x by neither a codec nor a schema"],
+  [query, {}, "reads query.x by neither a codec nor a schema"],
+  [query, { parse: () => undefined }, "reads query.x by neither a codec nor a schema"],
+  [cookie, undefined, "reads cookie.x by neither a codec nor a schema"],
   [
     headers,
     Codec.structuredList,

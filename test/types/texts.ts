@@ -1,5 +1,6 @@
 /** Texts read by schemas: the values of their inputs, what a client sends, and what the compiler must refuse. */
 import * as v from "valibot";
+import * as z from "zod";
 import { Client, Codec, Cookie, Form, Header, Keys, Path, Query, Returns, Shape, get, param, post } from "usher-http";
 import type { Dep, ListOptions, TextKind, TextOptions, TextSchema } from "usher-http";
 
@@ -125,3 +126,23 @@ Query.list("x", Codec.int, { example: 3 });
 Query.required("x", Codec.int, { maxItems: 3 });
 // @ts-expect-error a path parameter has its own type
 Path.int("x", { example: "3" });
+
+// A schema of another library gets the text itself, and gives its output.
+const counted = Query.required("x", z.coerce.number(), { example: "5" });
+const coloured = Query.list("x", z.enum(["blue", "gold"]), { example: ["blue"] });
+const long = Header.optional(
+  "x",
+  z.string().transform((text) => text.length),
+);
+const both: Dep<number, never, { query: { x: string } }> = counted;
+const colours: Dep<readonly ("blue" | "gold")[], never, { query?: { x?: readonly ("blue" | "gold")[] } }> = coloured;
+const lengthOf: Dep<number | undefined, never, { headers?: { x?: string } }> = long;
+void [both, colours, lengthOf];
+// @ts-expect-error the text is not a number
+Query.required("x", z.number());
+// @ts-expect-error the text is not an object
+Form.required("x", z.object({ a: z.string() }));
+// @ts-expect-error the text is not true or false
+Header.required("x", z.boolean());
+// @ts-expect-error the text is not a number
+Path.param("x", z.number());
