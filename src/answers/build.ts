@@ -29,7 +29,10 @@ export function html(page: string, options: AnswerOptions = {}): Answer {
   return built(200, given(page), htmlType, options);
 }
 
-/** A value as JSON, written by its shape: a member that the shape does not name is never sent. */
+/**
+ * A value as JSON, written by its shape: a member that the shape does not name is never sent. A schema of another library
+ * validates the value, its input, and its output is sent.
+ */
 export function json<S extends AnyShape>(
   shape: S,
   value: NoInfer<Written<ValueOf<S>>>,

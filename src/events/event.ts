@@ -64,7 +64,7 @@ export class WireEvent implements Event<never> {
   }
 }
 
-/** A kind of event whose payload is JSON, written by a shape. */
+/** A kind of event whose payload is JSON, written by a shape or by a schema of another library. */
 export function json<const Name extends string, S extends AnyShape>(
   name: Name,
   shape: S,

@@ -77,8 +77,9 @@ function matches(pattern: string, type: string): boolean {
 const at = "body";
 
 /**
- * The whole body as JSON, validated by a shape. An invalid body is a 400 with its problems, up to the app's `maxProblems`.
- * Another `Content-Type` is a 415 before the body is read. No body reads as `{}`.
+ * The whole body as JSON, validated by a shape, or by a schema of another library, which may use promises. An invalid body is
+ * a 400 with its problems, up to the app's `maxProblems`. Another `Content-Type` is a 415 before the body is read. No body
+ * reads as `{}`.
  *
  * @param options `refusal` answers an invalid body in place of the problems, of which the first 100 are logged. `examples`
  *   are bodies for the API document, as they are sent.

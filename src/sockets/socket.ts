@@ -54,7 +54,7 @@ export const binary: Message<Uint8Array> = {
   write: (bytes: Uint8Array) => ok(bytes),
 };
 
-/** JSON of a shape, in text frames. */
+/** JSON of a shape, or of a schema of another library, in text frames. */
 export function json<S extends AnyShape>(shape: S): Message<ValueOf<S>>;
 export function json<S extends StandardSchema>(schema: S): Message<OutputOf<S>, InputOf<S>, JsonForm<OutputOf<S>>>;
 export function json(shape: AnyStandard): unknown {

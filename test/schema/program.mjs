@@ -31,7 +31,7 @@ for (const name of Object.keys(schemas)) {
   const good = JSON.stringify({ at: "2026-09-30T12:00:00.000Z", name: "Kim", password: "s3cret", ["__proto__"]: 1 });
   const [one, other, wrong, none] = await Promise.all([ask(good), ask(good), ask('{"at":"s3cret"}'), ask("{")]);
   const { problems = [] } = JSON.parse(wrong[1]);
-  told[name] = { one, isAlike: `${one}` === `${other}`, wrong: problems.map(({ at }) => at).sort(), none: none[0] };
+  told[name] = { one, isAlike: `${one}` === `${other}`, wrong: problems.map(({ at }) => at).toSorted(), none: none[0] };
   told[name].leaks = wrong[1].includes("s3cret");
 }
 console.log(JSON.stringify(told));
