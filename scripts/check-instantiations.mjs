@@ -10,8 +10,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const maxPlain = 450;
-const maxCalled = 115;
+const maxPlain = 480;
+const maxCalled = 120;
 const spread = 0.05;
 const counts = [100, 200, 400];
 

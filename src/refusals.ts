@@ -45,13 +45,26 @@ export interface Code<out Name extends string = string> {
   readonly challenge?: string;
 }
 
-/** Declares a code. `App.make` refuses two codes of one name that differ. */
+/** A sentence in the error of a status that no refusal has; one that is no literal type is checked by `App.make` alone. */
+type Failing<Status extends number> = number extends Status
+  ? Status
+  : `${Status}` extends `4${number}` | `5${number}`
+    ? Status
+    : "The status of a refusal is 4xx or 5xx.";
+
+/**
+ * Declares a code. `App.make` refuses two codes of one name that differ.
+ *
+ * @param options `status` is 4xx or 5xx. A 401 needs the `challenge` of its `WWW-Authenticate` (RFC 9110 §11.6.1).
+ */
 /* @__NO_SIDE_EFFECTS__ */
-function code<const Name extends string>(
+function code<const Name extends string, const Status extends number>(
   name: Name,
-  options: { readonly status: number; readonly doc: string; readonly challenge?: string },
+  options: { readonly status: Failing<Status>; readonly doc: string; readonly challenge?: string } & (Status extends 401
+    ? { readonly challenge: string }
+    : unknown),
 ): Code<Name> {
-  return { name, ...options };
+  return { name, ...(options as Omit<Code<Name>, "name">) };
 }
 
 /** An input is invalid: 400, with every problem. */
@@ -163,6 +176,8 @@ export class Refusal<out Name extends string = string> {
   static readonly rateLimited: Code<"rate_limited"> = rateLimited;
   static readonly notFound: Code<"not_found"> = notFound;
 
+  /** Exists only in types, so that an object with the same members is no refusal; not private, so that two copies agree. */
+  declare readonly "~refusal": true;
   readonly code: Code<Name>;
   /** The sentence that the client gets. */
   readonly message: string;

@@ -22,6 +22,13 @@ import { isContentType } from "../inputs/body-inputs.ts";
 import type { Answered, ResponseDoc, Returns, ReturnsNode } from "./returned.ts";
 import { Unwritable } from "../refusals.ts";
 
+/** A sentence in the error of a status that is no success; one that is no literal type is checked by `App.make` alone. */
+type Success<Status extends number> = number extends Status
+  ? Status
+  : `${Status}` extends `2${number}`
+    ? Status
+    : "The status of an answer is 2xx: a failure is a refusal.";
+
 /** 200, a page: `text/html; charset=utf-8`. */
 export const html: Returns<string, string, 200> = { node: /* @__PURE__ */ textNode("html", htmlType) };
 
@@ -99,9 +106,9 @@ export function jsonResponse(
  * @param options `doc` says for the API document what the answer means.
  */
 export function empty<const Status extends number = 204>(
-  options: { readonly status?: Status; readonly doc?: string } = {},
+  options: { readonly status?: Success<Status>; readonly doc?: string } = {},
 ): Returns<void, undefined, Status> {
-  const status: number = options.status ?? 204;
+  const status = (options.status ?? 204) as number;
   const compile = () => () => plainReturns(status, undefined, undefined);
   return { node: { kind: "empty", statuses: [[status, options.doc ?? ""]], several: false, compile } };
 }

@@ -1,14 +1,14 @@
 import { mediaType } from "../codecs/index.ts";
 import { isToken, stripped } from "../http/fields.ts";
 import { Problem, Refusal, inOneLine, invalidRefusal, sentences, unsupportedMediaType } from "../refusals.ts";
-import type { Code, FrameworkCode } from "../refusals.ts";
+import type { Code } from "../refusals.ts";
 import { compileReader } from "../schema/read.ts";
 import type { ReadJson } from "../schema/read.ts";
 import type { InputOf, StandardSchema, OutputOf, AnyStandard } from "../schema/standard.ts";
 import type { JsonOf, AnyShape, ValueOf } from "../schema/valibot.ts";
 import { BodyReader, wrongMax } from "./body-source.ts";
 import type { Body } from "./body-source.ts";
-import type { Awaitable, Dep, DepNode, Names } from "./dep.ts";
+import type { Dep, DepNode, Joining } from "./dep.ts";
 import type { InputRequest } from "./request.ts";
 
 /** The `type/subtype` of a `Content-Type`, in lower case; undefined where it is malformed. */
@@ -156,10 +156,10 @@ export const body: Dep<Uint8Array, never, BodySent> = {
  * Reads the whole body and parses it. `contentTypes` are `type/subtype`, `type/*` or `type/*+suffix`. Another
  * `Content-Type`, or none, is a 415 before the body is read.
  */
-export function ofBody<A = never, const Codes extends readonly Code[] = readonly []>(
-  options: { readonly contentTypes: readonly string[]; readonly refuses?: Codes },
-  parse: (body: Uint8Array) => Awaitable<A | Refusal<Names<Codes> | FrameworkCode> | Problem>,
-): Dep<Exclude<A, Problem>, Names<Codes>, BodySent> {
+export function ofBody<A = never, C extends string = never, N extends string = never>(
+  options: { readonly contentTypes: readonly string[]; readonly refuses?: readonly Code<C>[] },
+  parse: (body: Uint8Array) => Joining<A, N, C>,
+): Dep<Exclude<A, Problem>, NoInfer<C>, BodySent> {
   const { contentTypes } = options;
   return {
     node: {

@@ -58,9 +58,12 @@ export interface Inputs {
   readonly [name: string]: AnyDep;
 }
 /** What a handler gets: the value of each input. */
-export type Values<I extends Inputs> = { readonly [K in keyof I]: NonNullable<I[K][typeof types]>["value"] };
+// `& {}` keeps the name of the alias, and with it every input's whole type, out of the compiler's errors.
+export type Values<I extends Inputs> = { readonly [K in keyof I]: NonNullable<I[K][typeof types]>["value"] } & {};
 type All<Union> = (Union extends unknown ? (u: Union) => void : never) extends (i: infer I) => void ? I : never;
-export type WireOf<I extends Inputs> = {} & All<NonNullable<I[keyof I][typeof types]>["wire"]>;
+/** What a client sends for several inputs; `unknown` where they read nothing of a request. */
+export type WiresOf<I extends Inputs> = All<NonNullable<I[keyof I][typeof types]>["wire"]>;
+export type WireOf<I extends Inputs> = {} & WiresOf<I>;
 export type RefusesOf<I extends Inputs> = NonNullable<I[keyof I][typeof types]>["refuses"];
 /** The value of an input. */
 export type DepValue<D extends AnyDep> = NonNullable<D[typeof types]>["value"];
@@ -71,6 +74,21 @@ export type PathWire<P extends AnyParam | Rest> = {
   path: { [K in P as K["name"]]: EncodedAs<NonNullable<K[typeof types]>["sent"]> };
 };
 export type Names<Codes extends readonly Code[]> = Codes[number]["name"];
+
+/**
+ * What a handler may return that refuses with the codes `N`, where the codes `C` are declared: an answer `A` or a refusal. With a
+ * code that is not declared it is the sentence of the error, and nothing may be returned.
+ */
+export type Answering<A, N extends string, C extends string> =
+  Exclude<N, C | FrameworkCode> extends never
+    ? Awaitable<NoInfer<A> | Refusal<N>>
+    : `The code ${Exclude<N, C | FrameworkCode>} is not declared: list it in \`refuses\`.`;
+
+/** As {@link Answering}, for an input: its value `B` is inferred, and may be a problem. */
+export type Joining<B, N extends string, C extends string> =
+  Exclude<N, C | FrameworkCode> extends never
+    ? Awaitable<B | Refusal<N> | Problem>
+    : `The code ${Exclude<N, C | FrameworkCode>} is not declared: list it in \`refuses\`.`;
 
 /** How a route reads its body. A route has one such way. */
 export type BodyNeed =
@@ -187,8 +205,13 @@ export function constant<A>(value: A): Dep<A> {
   return { node: { from: [], constant: () => value } };
 }
 
-/** A value computed from another one, without validation. */
-export function map<A, B, R extends string, W>(dep: Dep<A, R, W>, f: (value: A) => B): Dep<B, R, W> {
+type Mapped<B> =
+  Extract<B, Refusal | Problem> extends never
+    ? B
+    : "`Dep.map` cannot refuse: use `Dep.join`, which declares its codes.";
+
+/** A value computed from another one, without validation. It cannot refuse: use {@link join}. */
+export function map<A, B, R extends string, W>(dep: Dep<A, R, W>, f: (value: A) => Mapped<B>): Dep<B, R, W> {
   return { node: { from: [dep], compile: (_place, from) => reading(from, (value) => f(value as A)) } };
 }
 
@@ -202,11 +225,11 @@ export function map<A, B, R extends string, W>(dep: Dep<A, R, W>, f: (value: A) 
  *   from <= to ? { from, to } : Dep.problem({ at: "query.to", code: "too_small", message: "This is before the start." }));
  * ```
  */
-export function join<const I extends Inputs, B = never, const Codes extends readonly Code[] = readonly []>(
+export function join<const I extends Inputs, B = never, C extends string = never, N extends string = never>(
   inputs: I,
-  block: (values: Values<I>) => Awaitable<B | Refusal<Names<Codes> | FrameworkCode> | Problem>,
-  options?: { readonly refuses?: Codes },
-): Dep<Exclude<B, Problem>, Names<Codes> | RefusesOf<I>, WireOf<I>> {
+  block: (values: Values<I>) => Joining<B, N, C>,
+  options?: { readonly refuses?: readonly Code<C>[] },
+): Dep<Exclude<B, Problem>, NoInfer<C> | RefusesOf<I>, WireOf<I>> {
   return {
     node: {
       from: Object.values(inputs),
@@ -343,10 +366,10 @@ export function resource<A>(resource: Resource<A>, value: A): Supplied {
  * Reads what no built-in input reads. It is opaque to the API document unless `needs` lists what it reads. `refuses` lists
  * the codes that it may answer with.
  */
-export function ofRequest<A = never, const Codes extends readonly Code[] = readonly []>(
-  read: (request: RequestRecord) => Awaitable<A | Refusal<Names<Codes> | FrameworkCode> | Problem>,
-  options: { readonly needs?: readonly Need[]; readonly refuses?: Codes } = {},
-): Dep<Exclude<A, Problem>, Names<Codes>> {
+export function ofRequest<A = never, C extends string = never, N extends string = never>(
+  read: (request: RequestRecord) => Joining<A, N, C>,
+  options: { readonly needs?: readonly Need[]; readonly refuses?: readonly Code<C>[] } = {},
+): Dep<Exclude<A, Problem>, NoInfer<C>> {
   return {
     node: {
       from: [],

@@ -10,7 +10,7 @@ export interface MetaKey<in out A> {
 /** Immutable metadata of a route: `add` returns a new value. */
 export interface Meta {
   /** Adds a value, or replaces the key's value. */
-  add<A>(key: MetaKey<A>, value: A): Meta;
+  add<A>(key: MetaKey<A>, value: NoInfer<A>): Meta;
   find<A>(key: MetaKey<A>): A | undefined;
 }
 
@@ -52,7 +52,7 @@ export const externalDocs: MetaKey<ExternalDocs> = key("externalDocs");
 export function onAll<R extends { readonly meta: Meta }, A>(
   routes: readonly R[],
   key: MetaKey<A>,
-  value: A,
+  value: NoInfer<A>,
 ): readonly R[] {
   return routes.map((route) => ({ ...route, meta: route.meta.add(key, value) }));
 }

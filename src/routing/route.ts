@@ -1,5 +1,6 @@
 import type { Returns, Succeeded } from "../answers/returned.ts";
 import type {
+  Answering,
   AnyDep,
   AnyParam,
   Awaitable,
@@ -9,7 +10,7 @@ import type {
   RefusesOf,
   Rest,
   Values,
-  WireOf,
+  WiresOf,
 } from "../inputs/dep.ts";
 import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
 import { empty } from "./meta.ts";
@@ -51,17 +52,17 @@ export interface Route<
 export type TypesOf<R extends Route> = NonNullable<R[typeof types]>;
 
 /** The declaration of a route. */
-export interface Declaration<I extends Inputs, R, Codes extends readonly Code[]> {
+export interface Declaration<I extends Inputs, R, C extends string, Checked = unknown> {
   /** One line for the API document. */
   readonly summary?: string;
   /** A longer text for the API document. */
   readonly description?: string;
   readonly tags?: readonly string[];
   /** By the names that the handler uses. */
-  readonly inputs?: I;
+  readonly inputs?: I & Checked;
   readonly returns: R;
   /** The codes that the handler may refuse with, besides the framework's own. */
-  readonly refuses?: Codes;
+  readonly refuses?: readonly Code<C>[];
   readonly meta?: Meta;
 }
 
@@ -86,23 +87,31 @@ export type Handler<I extends Inputs, A, Codes extends readonly Code[] = readonl
   inputs: Values<I>,
 ) => Awaitable<NoInfer<A> | Refusal<Names<Codes> | FrameworkCode>>;
 
-/** What a client sends: all parameters of the path, whether an input reads them or not, and what the inputs read. */
-type RouteWire<I extends Inputs, Params extends AnyParam | Rest> = [Params] extends [never]
-  ? WireOf<I>
-  : WireOf<I> & PathWire<Params>;
+/**
+ * What a client sends: all parameters of the path, whether an input reads them or not, and what the inputs read. One object type
+ * in place of an intersection of all inputs, for an editor to show.
+ */
+type RouteWire<I extends Inputs, Params extends AnyParam | Rest> = WireParts<
+  [Params] extends [never] ? WiresOf<I> : WiresOf<I> & PathWire<Params>
+>;
+// `& {}` keeps the name of the alias out of what an editor shows.
+type WireParts<W> = { [K in keyof W]: K extends "json" | "body" ? W[K] : Fields<W[K]> } & {};
+type Fields<W> = { [K in keyof W]: W[K] } & {};
 
 type PathReadBy<W> = "path" extends keyof W ? W["path" & keyof W] : unknown;
 /**
- * Makes the path's own type wrong, with this sentence in the error, where an input reads a parameter that the path lacks. Of a
+ * Makes the type of the inputs wrong, with this sentence in the error, where one reads a parameter that the path lacks. Of a
  * path without parameters, or whose parameters are not known, nothing is checked: a helper of any inputs could not satisfy it.
  */
 type HasAllRead<I extends Inputs, Params extends AnyParam | Rest> = [Params] extends [never]
   ? unknown
   : string extends Params["name"]
     ? unknown
-    : PathWire<Params>["path"] extends PathReadBy<WireOf<I>>
+    : PathWire<Params>["path"] extends PathReadBy<WiresOf<I>>
       ? unknown
       : "An input reads a path parameter that this path does not have, or has with another type.";
+
+type NotHead<M> = M extends "HEAD" ? "A HEAD is answered by the GET route: declare that instead." : M;
 
 /** Makes a route of one method. */
 export type Method<M extends string> = <
@@ -112,12 +121,13 @@ export type Method<M extends string> = <
   const I extends Inputs = {},
   P extends string = string,
   Params extends AnyParam | Rest = never,
-  const Codes extends readonly Code[] = readonly [],
+  C extends string = never,
+  N extends string = never,
 >(
-  path: Path<Params, P> & HasAllRead<I, Params>,
-  declaration: Declaration<I, Returns<A, Sent, Status>, Codes>,
-  handler: Handler<I, A, Codes>,
-) => Route<M, P, RouteWire<I, Params>, SentBy<Sent, Status>, Names<Codes> | RefusesOf<I>>;
+  path: Path<Params, P>,
+  declaration: Declaration<I, Returns<A, Sent, Status>, C, HasAllRead<I, Params>>,
+  handler: (inputs: Values<I>) => Answering<A, N, C>,
+) => Route<M, P, RouteWire<I, Params>, SentBy<Sent, Status>, NoInfer<C> | RefusesOf<I>>;
 
 /**
  * A route of any method. A method that no route declares is answered 501, or 405 if the framework knows it.
@@ -136,16 +146,17 @@ export function route<
   const I extends Inputs = {},
   P extends string = string,
   Params extends AnyParam | Rest = never,
-  const Codes extends readonly Code[] = readonly [],
+  C extends string = never,
+  N extends string = never,
 >(
-  method: M,
-  path: Path<Params, P> & HasAllRead<I, Params>,
-  declaration: Declaration<I, Returns<A, Sent, Status>, Codes>,
-  handler: Handler<I, A, Codes>,
-): Route<M, P, RouteWire<I, Params>, SentBy<Sent, Status>, Names<Codes> | RefusesOf<I>> {
+  method: NotHead<M>,
+  path: Path<Params, P>,
+  declaration: Declaration<I, Returns<A, Sent, Status>, C, HasAllRead<I, Params>>,
+  handler: (inputs: Values<I>) => Answering<A, N, C>,
+): Route<M, P, RouteWire<I, Params>, SentBy<Sent, Status>, NoInfer<C> | RefusesOf<I>> {
   const { inputs = {}, returns, refuses = [], tags = [], meta = empty, summary, description } = declaration;
   return {
-    method,
+    method: method as M,
     pattern: path.pattern,
     path,
     inputs,

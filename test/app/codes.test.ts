@@ -84,7 +84,9 @@ describe("a name that means two things", () => {
 });
 
 describe("a 401 and its challenge", () => {
-  const nobody = code("nobody", { status: 401, doc: "Nobody." });
+  // The compiler refuses one without a challenge where it knows the status.
+  const unauthorized: number = 401;
+  const nobody = code("nobody", { status: unauthorized, doc: "Nobody." });
   const missing = (where: string) =>
     `App.make: the code nobody in ${where} is a 401 with no challenge, which its WWW-Authenticate must name`;
 

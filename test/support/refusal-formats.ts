@@ -36,7 +36,11 @@ export const routes: readonly Route[] = [
   get(Path.of("unwritable"), { returns: Returns.json(v.number()) }, () => "no number" as never),
   get(
     Path.of("in"),
-    { inputs: { x: Dep.ofRequest(async () => refuse(signedOut)) }, returns: Returns.text, refuses: [signedOut] },
+    {
+      inputs: { x: Dep.ofRequest(async () => refuse(signedOut), { refuses: [signedOut] }) },
+      returns: Returns.text,
+      refuses: [signedOut],
+    },
     () => "",
   ),
   get(Path.of("limit"), { inputs: { limit: Query.required("limit", Codec.int) }, returns: Returns.text }, () => ""),

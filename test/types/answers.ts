@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { Dep, Event, Path, Refusal, Returns, Shape, answer, get, post, refuse } from "usher-http";
 import { Statement, Type } from "usher-http/postgres";
+import type { Route } from "usher-http";
 import type { Pool } from "usher-http/postgres";
 
 const at = Path.of("a");
@@ -137,3 +138,22 @@ get(at, { returns: Returns.empty() }, () => 1);
 get(at, { returns: Returns.json(Listed) }, () => ({ items: [{ id: 1, tags: [1] }], total: 1 }));
 // @ts-expect-error a list under another name
 get(at, { returns: Returns.json(Listed) }, () => ({ rows: frozen.items, total: 1 }));
+
+// @ts-expect-error a plain object with the members of a refusal
+get(at, { returns: Returns.text, refuses: [gone] }, () => ({
+  code: gone,
+  message: "",
+  headers: [],
+  problems: [],
+  more: 0,
+}));
+// @ts-expect-error a refusal that an input does not declare
+Dep.ofRequest(async () => refuse(gone));
+// @ts-expect-error a refusal that a body does not declare
+Dep.ofBody({ contentTypes: ["text/plain"] }, () => refuse(gone));
+// @ts-expect-error a refusal of `Dep.map`
+Dep.map(Dep.return(1), (n) => (n > 0 ? refuse(gone) : n));
+// A declared type does not declare the codes.
+// @ts-expect-error a refusal that the route does not declare
+export const declared: Route = get(at, { returns: Returns.text }, () => refuse(gone));
+export const typed: Dep.Dep<number> = Dep.join({ n: Dep.return(1) }, ({ n }) => n);

@@ -1,0 +1,96 @@
+/** What the oldest and the newest compiler say of the commonest mistakes, in `mistakes/said.md`: a change of the types shows there. */
+import { execFile } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { mistakes, prelude, shared } from "./mistakes/list.ts";
+import type { Mistake } from "./mistakes/list.ts";
+import { pack, root } from "./packed.ts";
+import type { Packed } from "./packed.ts";
+
+const run = promisify(execFile);
+const folderOf = (from: string): string =>
+  dirname(createRequire(join(root, from, "package.json")).resolve("typescript/package.json"));
+const oldest = folderOf("test/package/consumer");
+const newest = folderOf("");
+const maxLines = 4;
+
+/** The lines of the errors of each mistake, in the order of the list. */
+type Said = readonly (readonly string[])[];
+
+describe("the commonest mistakes", { timeout: 300_000 }, () => {
+  let packed: Packed;
+  let before: Said;
+  let now: Said;
+  beforeAll(async () => {
+    packed = pack();
+    const folder = join(packed.folder, "mistakes");
+    write(folder);
+    [before, now] = await Promise.all([saidBy(oldest, folder), saidBy(newest, folder)]);
+  }, 300_000);
+  afterAll(() => packed.remove());
+
+  it("are all told by both compilers", () => {
+    const untold = (said: Said) => mistakes.filter((_, i) => said[i]?.length === 0).map(({ what }) => what);
+    expect([untold(before), untold(now)]).toEqual([[], []]);
+  });
+
+  it("are told in at most four lines, but where the list says why not", () => {
+    const long = (said: Said) => mistakes.filter((_, i) => (said[i]?.length ?? 0) > maxLines).map(({ what }) => what);
+    const marked = mistakes.filter((mistake) => mistake.long !== undefined).map(({ what }) => what);
+    expect([...new Set([...long(before), ...long(now)])].toSorted()).toEqual(marked.toSorted());
+  });
+
+  it("are told as mistakes/said.md has it", async () => {
+    const sections = mistakes.map((mistake, i) => section(mistake, before[i] ?? [], now[i] ?? []));
+    const file = join(import.meta.dirname, "mistakes/said.md");
+    await expect(`# What the compiler says of mistakes\n\n${sections.join("\n")}`).toMatchFileSnapshot(file);
+  });
+});
+
+function section({ what, source, long }: Mistake, before: readonly string[], now: readonly string[]): string {
+  const code = (language: string, text: string) => `\`\`\`${language}\n${text}\n\`\`\`\n`;
+  const both = before.join("\n") === now.join("\n");
+  const told = both
+    ? `TypeScript 5.9 and 7, lines: ${now.length}\n\n${code("text", now.join("\n"))}`
+    : `TypeScript 5.9, lines: ${before.length}\n\n${code("text", before.join("\n"))}\n` +
+      `TypeScript 7, lines: ${now.length}\n\n${code("text", now.join("\n"))}`;
+  const why = long === undefined ? "" : `\nMore than ${maxLines} lines: ${long}\n`;
+  return `## ${what}\n\n${code("ts", source)}\n${told}${why}`;
+}
+
+function write(folder: string): void {
+  mkdirSync(folder);
+  const compilerOptions = {
+    module: "nodenext",
+    target: "es2023",
+    lib: ["es2023"],
+    types: ["node"],
+    strict: true,
+    skipLibCheck: true,
+    noEmit: true,
+  };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
+  writeFileSync(join(folder, "shared.ts"), shared);
+  for (const [i, { source }] of mistakes.entries()) {
+    writeFileSync(join(folder, `mistake-${i}.ts`), `${prelude}${source}\nexport {};\n`);
+  }
+}
+
+/** The errors of each mistake by one compiler, each with its line and column in the mistake's source. */
+async function saidBy(compiler: string, folder: string): Promise<Said> {
+  const tsc = run(process.execPath, [join(compiler, "bin/tsc"), "-p", folder, "--pretty", "false"], { cwd: folder });
+  const { stdout } = await tsc.catch((error: { readonly stdout: string }) => error);
+  const said: string[][] = mistakes.map(() => []);
+  const above = prelude.split("\n").length - 1;
+  let current: string[] | undefined;
+  for (const line of stdout.trimEnd().split("\n")) {
+    const [, i, at, column, text] = /^mistake-(\d+)\.ts\((\d+),(\d+)\): (.*)$/.exec(line) ?? [];
+    if (i === undefined && !line.startsWith(" ")) throw new Error(`not of a mistake: ${line}`);
+    if (i !== undefined) current = said[Number(i)];
+    current?.push(i === undefined ? line : `${Number(at) - above}:${column} ${text}`);
+  }
+  return said;
+}
