@@ -28,7 +28,7 @@ export function readerScript(root) {
     async transform(code, id) {
       if (id !== file) return null;
       const text = JSON.stringify(await bundled(root));
-      return { code: code.replace('""', () => text), map: null };
+      return { code: code.replace(/"globalThis[^"]*"/, () => text), map: null };
     },
   };
 }
