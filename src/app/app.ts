@@ -12,6 +12,7 @@ import type { Exporter } from "../telemetry/exporter.ts";
 import { respond } from "./respond.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { DeclarationError, checkRoute, checkTogether, declared } from "./checks.ts";
+import { isCode, kindOf, wrongMembers } from "./wrong-members.ts";
 import { compile } from "./compile.ts";
 import type { CompiledApp, CompiledCors, CompiledRoute, Middleware, OnError } from "./compile.ts";
 import type { Cors } from "../security/cors.ts";
@@ -143,7 +144,7 @@ export interface App {
  * @throws DeclarationError naming every declaration that is refused, with its route.
  */
 export function make(routes: readonly Route[], options: AppOptions = {}): App {
-  const { resources = [], codes = [], maxProblems = maxListedProblems, refusalFormat } = options;
+  const { resources = [], codes = [], maxProblems = maxListedProblems, refusalFormat } = checked(routes, options);
   const problems: string[] = [];
   const table = new Router<CompiledRoute>();
   const supplied = new Map(resources.map(({ name, value }) => [name, value]));
@@ -202,6 +203,34 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   const { trace } = options;
   const flush = trace && (() => inTime(trace.flush(), flushMs));
   return { fetch, routes, answer, match, drain, onDrain, flush };
+}
+
+// What only JavaScript can get wrong is looked at first: the checks of a declaration read what is in it.
+function checked(routes: unknown, options: AppOptions): AppOptions {
+  if (!Array.isArray(routes))
+    throw new DeclarationError([`the routes are ${kindOf(routes)}, and not a list of routes`]);
+  if (typeof options !== "object" || options === null) {
+    throw new DeclarationError([`the options are ${kindOf(options)}, and not an object`]);
+  }
+  const {
+    resources = [],
+    codes = [],
+    trustedOrigins = [],
+    trustedProxies = [],
+    middleware = [],
+  } = options as {
+    readonly [name: string]: unknown;
+  };
+  const problems = routes.flatMap(wrongMembers);
+  for (const [name, list] of Object.entries({ resources, codes, trustedOrigins, trustedProxies, middleware })) {
+    if (!Array.isArray(list)) problems.push(`${name} is ${kindOf(list)}, and not a list`);
+  }
+  // A value of a resource may be anything; its name is read like a code's.
+  if (Array.isArray(resources) && !resources.every(isCode))
+    problems.push("resources has a member not made by Dep.resource");
+  if (Array.isArray(codes) && !codes.every(isCode)) problems.push("codes has a member not made by Refusal.code");
+  if (problems.length > 0) throw new DeclarationError(problems);
+  return options;
 }
 
 function checkOptions(maxProblems: number, onError: unknown, problems: string[]): void {

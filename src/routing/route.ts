@@ -154,6 +154,7 @@ export function route<
   declaration: Declaration<I, Returns<A, Sent, Status>, C, HasAllRead<I, Params>>,
   handler: (inputs: Values<I>) => Answering<A, N, C>,
 ): Route<M, P, RouteWire<I, Params>, SentBy<Sent, Status>, NoInfer<C> | RefusesOf<I>> {
+  checkArguments(method, path, declaration);
   const { inputs = {}, returns, refuses = [], tags = [], meta = empty, summary, description } = declaration;
   return {
     method: method as M,
@@ -169,6 +170,16 @@ export function route<
     ...(summary === undefined ? {} : { summary }),
     ...(description === undefined ? {} : { description }),
   };
+}
+
+// JavaScript may leave them out. The members of a declaration are checked by `App.make`, which names the route.
+function checkArguments(method: unknown, path: unknown, declaration: unknown): void {
+  if (typeof path !== "object" || path === null) {
+    throw new TypeError(`a route of ${String(method)}: its path is not made by Path.of`);
+  }
+  if (typeof declaration === "object" && declaration !== null) return;
+  const { pattern } = path as { readonly pattern?: unknown };
+  throw new TypeError(`${String(method)} ${String(pattern)}: its second argument is no object with \`returns\``);
 }
 
 /** A `GET` route, which also answers `HEAD`. */

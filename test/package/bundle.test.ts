@@ -48,21 +48,22 @@ export const { fetch } = App.make([hello, ...Openapi.docs([hello], { script: () 
 // as a whole and of credentials is 700 of the last two. That a text may have a schema is 1,900 of all by esbuild, which of a path
 // keeps `Path.param`, and with it the readers and writers of shapes, and what runs a schema of another library; what may be wrong with the declaration of a text is 450. That schemas
 // of other libraries are taken is 1,900 where JSON is read and written, 800 where it is only written, and 3,300 with the document.
+// A sentence for each member of a route that JavaScript gets wrong is 950.
 const ceilings = [
-  { name: "hello world", program: hello, bundler: "rolldown", bundle: withRolldown, most: 27_300 },
-  { name: "hello world", program: hello, bundler: "esbuild", bundle: withEsbuild, most: 46_200 },
+  { name: "hello world", program: hello, bundler: "rolldown", bundle: withRolldown, most: 28_250 },
+  { name: "hello world", program: hello, bundler: "esbuild", bundle: withEsbuild, most: 47_150 },
   { name: "a path", program: path, bundler: "rolldown", bundle: withRolldown, most: 150 },
   { name: "a path", program: path, bundler: "esbuild", bundle: withEsbuild, most: 17_250 },
-  { name: "a JSON route", program: order, bundler: "rolldown", bundle: withRolldown, most: 43_150 },
-  { name: "a JSON route", program: order, bundler: "esbuild", bundle: withEsbuild, most: 50_150 },
+  { name: "a JSON route", program: order, bundler: "rolldown", bundle: withRolldown, most: 44_100 },
+  { name: "a JSON route", program: order, bundler: "esbuild", bundle: withEsbuild, most: 51_100 },
 ];
 
 describe("bytes of a bundle", () => {
   // The page's own reader is 18,000, in a chunk that is loaded when its script is first asked for; esbuild in one file has it.
   // Scalar's script is a million: what reads it from a file is not followed. 350 are for two readers and not one.
   it.each([
-    { bundler: "rolldown", bundle: withRolldown, most: 57_700 },
-    { bundler: "esbuild in chunks", bundle: withSplitEsbuild, most: 63_750 },
+    { bundler: "rolldown", bundle: withRolldown, most: 58_600 },
+    { bundler: "esbuild in chunks", bundle: withSplitEsbuild, most: 64_700 },
     { bundler: "esbuild", bundle: withEsbuild, most: 83_000 },
   ])("an app that serves its API document by $bundler is at most $most", async ({ bundler, bundle, most }) => {
     const code = await bundle(documented);

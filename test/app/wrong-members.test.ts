@@ -1,0 +1,77 @@
+/** What JavaScript can get wrong in a route and in `App.make`: each is a sentence that names the route and the member. */
+import { describe, expect, it } from "vitest";
+import { App, Dep, Meta, Path, Query, Refusal, Returns, get } from "usher-http";
+import type { Route } from "usher-http";
+import "../support/logs.ts";
+
+const wrong: readonly (readonly [kind: string, value: unknown])[] = [
+  ["null", null],
+  ["a number", 7],
+  ["a string", "x"],
+  ["another object", {}],
+  ["a promise", Promise.resolve(1)],
+];
+const right = { inputs: {}, returns: Returns.text, refuses: [Refusal.notFound], tags: ["a"], meta: Meta.empty };
+const hello = () => "hello";
+const at = Path.of("a");
+
+function refused(make: () => unknown): unknown {
+  try {
+    make();
+    return "nothing";
+  } catch (thrown) {
+    return (thrown as Error).message;
+  }
+}
+
+/** A route whose declaration has one member of another type. */
+const withMember = (member: object): Route => get(at, { ...right, ...member } as never, hello as never);
+
+describe.each(wrong)("%s", (kind, value) => {
+  it.each([
+    ["returns", withMember({ returns: value }), "one of Returns"],
+    ["refuses", withMember({ refuses: value }), "a list of codes of Refusal.code"],
+    ["refuses", withMember({ refuses: [value] }), "a list of codes of Refusal.code"],
+    ["tags", withMember({ tags: value }), "a list of texts"],
+    ["meta", withMember({ meta: value }), "made from Meta.empty"],
+    ["its handler", get(at, right, value as never), "a function"],
+  ] as const)("as %s %#", (member, route, what) => {
+    const said = String(refused(() => App.make([route])));
+    expect(said).toMatch(/^App\.make: GET \/a: /);
+    expect(said).toContain(`${member} is `);
+    expect(said).toContain(`, and not ${what}`);
+  });
+
+  it("as an input, and below one", () => {
+    const input = "and not an input: one of Query, Header, json, param, Dep";
+    expect(refused(() => App.make([withMember({ inputs: { x: value } })]))).toBe(
+      `App.make: GET /a: the input x is ${kind}, ${input}`,
+    );
+    const below = Dep.all({ deep: Dep.map(value as never, hello) });
+    expect(refused(() => App.make([withMember({ inputs: { page: Query.list("p", {} as never), x: below } })]))).toBe(
+      `App.make: GET /a: the input x is made from ${kind}, ${input}`,
+    );
+  });
+
+  it("as a route, and as the list of routes", () => {
+    expect(refused(() => App.make([value] as never))).toMatch(/^App\.make: the route 0 of the list is /);
+    expect(refused(() => App.make(value as never))).toBe(`App.make: the routes are ${kind}, and not a list of routes`);
+  });
+
+  it.each(["resources", "codes", "trustedOrigins", "trustedProxies", "middleware"])("as %s of an app", (name) => {
+    expect(refused(() => App.make([], { [name]: value }))).toBe(`App.make: ${name} is ${kind}, and not a list`);
+  });
+});
+
+it("a route without its path or its declaration", () => {
+  expect(refused(() => get(undefined as never, right, hello))).toBe("a route of GET: its path is not made by Path.of");
+  expect(refused(() => get(at, undefined as never, hello as never))).toBe(
+    "GET /a: its second argument is no object with `returns`",
+  );
+});
+
+it("inputs that share others deeply are looked at once each", () => {
+  let shared: Dep.Dep<unknown> = Dep.return(1);
+  for (let depth = 0; depth < 60; depth++) shared = Dep.all({ a: shared, b: shared });
+  expect(refused(() => App.make([withMember({ inputs: { shared } })]))).toBe("nothing");
+});
