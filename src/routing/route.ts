@@ -98,7 +98,6 @@ type RouteWire<I extends Inputs, Params extends AnyParam | Rest> = WireParts<
 type WireParts<W> = { [K in keyof W]: K extends "json" | "body" ? W[K] : Fields<W[K]> } & {};
 type Fields<W> = { [K in keyof W]: W[K] } & {};
 
-type PathReadBy<W> = "path" extends keyof W ? W["path" & keyof W] : unknown;
 /**
  * Makes the type of the inputs wrong, with this sentence in the error, where one reads a parameter that the path lacks. Of a
  * path without parameters, or whose parameters are not known, nothing is checked: a helper of any inputs could not satisfy it.
@@ -107,9 +106,11 @@ type HasAllRead<I extends Inputs, Params extends AnyParam | Rest> = [Params] ext
   ? unknown
   : string extends Params["name"]
     ? unknown
-    : PathWire<Params>["path"] extends PathReadBy<WiresOf<I>>
-      ? unknown
-      : "An input reads a path parameter that this path does not have, or has with another type.";
+    : WiresOf<I> extends { path: infer Read }
+      ? PathWire<Params>["path"] extends Read
+        ? unknown
+        : "An input reads a path parameter that this path does not have, or has with another type."
+      : unknown;
 
 type NotHead<M> = M extends "HEAD" ? "A HEAD is answered by the GET route: declare that instead." : M;
 
