@@ -123,7 +123,7 @@ const ofEveryCall = new Set([
   "unsupported_media_type",
 ]);
 
-/** A route as a member of the interface `Calls`. */
+/** A route as a member of the interface `Client`. */
 function callOf(route: Route, typeOf: TypeOf): string {
   const reads = readsOf(route.inputs);
   const codes = codesOf(route, reads).filter(({ name }) => !ofEveryCall.has(name));
@@ -347,8 +347,8 @@ export interface Problem {
 }`;
 
 const make = `/** The calls of the API. Each resolves with the answer or a refusal. */
-export function client(options: ClientOptions): Calls {
-  return callsOf(options) as Calls;
+export function client(options: ClientOptions): Client {
+  return callsOf(options) as Client;
 }`;
 
 const roots = ["callsOf", "ClientOptions", "ClientCode", "CallOptions", "Succeeded", "RefusedAs", "BodyToSend"];
@@ -376,13 +376,13 @@ export function clientModule(all: readonly Route[]): string {
   const calls = routes.map((route) =>
     callOf(route, (...shape) => typeOf(components.resolve(describe(...shape)) as Schema, nameOf)),
   );
-  const api = `/** A call for each route, by its method and path. */\nexport interface Calls {\n${calls.join("\n")}\n}`;
+  const api = `/** A call for each route, by its method and path. */\nexport interface Client {\n${calls.join("\n")}\n}`;
   return `${[header, ...[...types, api].map(indented), make, problem, ...sources].join("\n\n")}\n`;
 }
 
 /** Gives components names that the text does not use. */
 function namesBeside(text: string): (component: string) => string {
-  const reserved = ["Calls", "Problem", "FormData", "Blob", "Date", "Promise", "AsyncIterable"];
+  const reserved = ["Client", "Problem", "FormData", "Blob", "Date", "Promise", "AsyncIterable"];
   const taken = new Set([...(text.match(/\b[A-Z]\w*/g) ?? []), ...reserved]);
   const names = new Map<string, string>();
   return (component) => {

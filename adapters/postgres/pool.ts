@@ -10,6 +10,8 @@ import type { PoolOptions } from "./dial.ts";
 import { openConnection } from "./connection.ts";
 
 export type { Pool } from "../../src/database/pool.ts";
+export type { PoolOptions } from "./dial.ts";
+export type { Isolation, TransactionOptions } from "../../src/database/transaction.ts";
 
 /** How long after `statement_timeout` the pool closes the connection of a statement that still runs. */
 const graceMs = 5000;

@@ -49,7 +49,7 @@ const sha = createHash("sha1").update(script).digest("hex");
  *
  * ```ts
  * const store = await rateStore("redis://localhost:6379");
- * const signIns = Rate.create({ name: "sign-ins", limit: 5, perMs: 60_000, store });
+ * const signIns = Rate.make({ name: "sign-ins", limit: 5, perMs: 60_000, store });
  * ```
  *
  * @throws Error if the server cannot be reached.

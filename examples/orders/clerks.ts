@@ -6,7 +6,7 @@ import * as v from "valibot";
 export const sessionStore = Dep.ofResource<SessionStore>("sessions");
 
 /** Sessions of clerks: they end after half an hour without a request, and after a working day. */
-export const sessions = Sessions.create({
+export const sessions = Sessions.make({
   store: sessionStore,
   shape: v.object({ clerk: v.string() }),
   idleMs: 30 * 60_000,

@@ -9,7 +9,7 @@ const signInPath = Path.of("sign-in");
 const lastClerk = Cookie.signed(keys, "last_clerk", Codec.string, { maxAgeMs: 30 * 86_400_000 });
 
 /** Limits password guesses; a person rarely mistypes ten times a minute. */
-const slowly = Rate.limit(Rate.create({ limit: 10, perMs: 60_000 }), { key: client });
+const slowly = Rate.limit(Rate.make({ limit: 10, perMs: 60_000 }), { key: client });
 
 const signInPage = (name: string, wrong = ""): string => `<!doctype html>
 <html lang="en">

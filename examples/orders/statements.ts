@@ -1,7 +1,7 @@
 import { Statement, Type } from "usher-http/postgres";
 
 const { array, instant, int64, optional, text, uuid } = Type;
-const what = Type.enumeration(["placed", "changed", "removed"]);
+const what = Type.enum(["placed", "changed", "removed"]);
 
 /** The columns of an order. */
 const order = { id: int64, item: text, quantity: int64, placed_at: instant };

@@ -25,7 +25,7 @@ const ProfileAnswer = v.object({ profile: Profile });
 const taken = Refusal.code("taken", { status: 422, doc: "Another user has that email or that username." });
 
 /** Limits password guesses and the work of hashing, which is slow on purpose: so many a minute from one address. */
-const slowly = Rate.limit(Rate.create({ limit: 20, perMs: 60_000 }), { key: client });
+const slowly = Rate.limit(Rate.make({ limit: 20, perMs: 60_000 }), { key: client });
 
 const register = post(
   Path.of("api", "users"),

@@ -247,4 +247,5 @@ function answeredOf(returned: unknown): Answered<number, unknown> {
   throw new Unwritable("an answer with no status, from a route that lists several");
 }
 
+export type { SocketOptions } from "./kinds.ts";
 export type { AnswerOf } from "./returned.ts";

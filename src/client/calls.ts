@@ -69,7 +69,7 @@ type Name<R extends Route> = {} extends Record<R["pattern"], 1> ? never : `${R["
 
 /** A function for each route, by its method and pattern: `api["GET /orders/{order_id}"]`. */
 // One function generic in its key cost the compiler 25 times as much. Written out here, as an editor shows the name of an alias.
-export type Calls<Routes extends readonly Route[]> = {
+export type Client<Routes extends readonly Route[]> = {
   readonly [R in Routes[number] as Name<R>]: (
     ...given: CallArguments<TypesOf<R>["wire"]>
   ) => Promise<Outcome<TypesOf<R>["sent"], TypesOf<R>["names"]>>;

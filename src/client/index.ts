@@ -1,8 +1,8 @@
-/** The entry `usher-http/client`: the typed client alone, for browsers. */
+/** The `Client` namespace, and the entry `usher-http/client`: the typed client alone, for browsers. */
 export { of } from "./of.ts";
 export type {
   CallOptions,
-  Calls,
+  Client,
   ClientCode,
   ClientOptions,
   Outcome,

@@ -3,7 +3,7 @@ import { askingForTextKinds } from "../events/text-kinds.ts";
 import type { BodyToSend } from "../inputs/body-inputs.ts";
 import type { Problem } from "../refusals.ts";
 import type { Route } from "../routing/route.ts";
-import type { Calls, ClientOptions, RefusalRead, Refused } from "./calls.ts";
+import type { Client, ClientOptions, RefusalRead, Refused } from "./calls.ts";
 
 /** The inputs of a call. */
 interface RequestParts {
@@ -154,7 +154,7 @@ function checked(response: Response): Response {
   const isFramedTwice = headers.has("transfer-encoding") && headers.has("content-length");
   if (!isFramedTwice && status >= 200 && status <= 599) return response;
   body?.cancel().catch(() => {});
-  throw new TypeError("Client.fetch: the response is not valid HTTP");
+  throw new TypeError("HttpClient.fetch: the response is not valid HTTP");
 }
 
 /**
@@ -176,4 +176,4 @@ function checked(response: Response): Response {
  * else if (found.error === "not_found") console.log("There is no order 7.");
  * ```
  */
-export const of = callsOf as <Routes extends readonly Route[]>(options: ClientOptions) => Calls<Routes>;
+export const of = callsOf as <Routes extends readonly Route[]>(options: ClientOptions) => Client<Routes>;

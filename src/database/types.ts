@@ -138,7 +138,7 @@ export function array<A>(type: DatabaseType<A>): DatabaseType<readonly A[]> {
 }
 
 /** One of the given words: a column of text, or of a type made by `create type … as enum`. */
-export function enumeration<const Words extends readonly string[]>(words: Words): DatabaseType<Words[number]> {
+function enumeration<const Words extends readonly string[]>(words: Words): DatabaseType<Words[number]> {
   const one = (word: string): Words[number] => fit(word, (word) => words.includes(word));
   return { name: `one of ${words.join(", ")}`, reads: texts, parse: one, print: one };
 }
@@ -205,3 +205,5 @@ function bytesOf(text: string): Uint8Array {
 }
 
 export type { DatabaseType as Type } from "./type-text.ts";
+
+export { enumeration as enum };

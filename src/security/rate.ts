@@ -5,7 +5,7 @@ import { Refusal, rateLimited, sentences } from "../refusals.ts";
 import { memory } from "./rate-store.ts";
 import type { RateRule, RateStore } from "./rate-store.ts";
 
-/** A rate limit, made by {@link create}. */
+/** A rate limit, made by {@link make}. */
 export interface Rate {
   readonly limit: number;
   readonly perMs: number;
@@ -32,14 +32,14 @@ export interface RateOptions {
  *
  * @throws Error for a number out of range.
  */
-export function create(options: RateOptions): Rate {
+export function make(options: RateOptions): Rate {
   const { limit, perMs, burst = limit, store = memory(), name } = options;
-  if (!(limit > 0 && Number.isFinite(limit))) throw new Error(`Rate.create: limit must be more than 0, not ${limit}`);
+  if (!(limit > 0 && Number.isFinite(limit))) throw new Error(`Rate.make: limit must be more than 0, not ${limit}`);
   if (!(perMs > 0 && Number.isFinite(perMs))) {
-    throw new Error(`Rate.create: perMs must be milliseconds, more than 0, not ${perMs}`);
+    throw new Error(`Rate.make: perMs must be milliseconds, more than 0, not ${perMs}`);
   }
   if (!(burst >= 1 && Number.isFinite(burst))) {
-    throw new Error(`Rate.create: burst must be 1 or more, not ${burst}`);
+    throw new Error(`Rate.make: burst must be 1 or more, not ${burst}`);
   }
   return { limit, perMs, burst, name, store };
 }
@@ -56,7 +56,7 @@ export function create(options: RateOptions): Rate {
  * @throws Error for an invalid prefix.
  * @example
  * ```ts
- * const signIns = Rate.create({ limit: 5, perMs: 60_000 });
+ * const signIns = Rate.make({ limit: 5, perMs: 60_000 });
  * const slowly = Rate.limit(signIns, { key: client });
  * ```
  */

@@ -1,4 +1,4 @@
-import { clear, make, named, oldestMs } from "../codecs/cookie.ts";
+import { clear, make as makeCookie, named, oldestMs } from "../codecs/cookie.ts";
 import type { Cookie, SetCookie } from "../codecs/cookie.ts";
 import { string } from "../codecs/codec.ts";
 import { requestOf } from "../inputs/connection.ts";
@@ -86,15 +86,15 @@ export interface SessionsOptions<S> {
  * @throws Error for a limit out of range, an invalid cookie name, or a shape that has no JSON.
  * @example
  * ```ts
- * const sessions = Sessions.create({ store: Sessions.memory(), shape: v.object({ clerk: v.string() }),
+ * const sessions = Sessions.make({ store: Sessions.memory(), shape: v.object({ clerk: v.string() }),
  *   idleMs: 30 * 60_000, absoluteMs: 12 * 3_600_000 });
  * ```
  */
-export function create<S extends AnyShape>(options: SessionsOptions<S>): Sessions<ValueOf<S>>;
-export function create<S extends StandardSchema>(
+export function make<S extends AnyShape>(options: SessionsOptions<S>): Sessions<ValueOf<S>>;
+export function make<S extends StandardSchema>(
   options: SessionsOptions<S> & { readonly shape: Stored<S> },
 ): Sessions<OutputOf<S>>;
-export function create(options: SessionsOptions<AnyStandard>): Sessions<unknown> {
+export function make(options: SessionsOptions<AnyStandard>): Sessions<unknown> {
   return new KeptSessions<unknown>(options);
 }
 
@@ -112,7 +112,7 @@ class KeptSessions<A> implements Sessions<A> {
   constructor({ store, shape, idleMs, absoluteMs, cookie = "session" }: SessionsOptions<AnyStandard>) {
     for (const [name, ms] of Object.entries({ idleMs, absoluteMs })) {
       if (ms > 0 && ms <= oldestMs) continue;
-      const problem = `Sessions.create: ${name} must be milliseconds, more than 0, not ${ms}`;
+      const problem = `Sessions.make: ${name} must be milliseconds, more than 0, not ${ms}`;
       throw new Error(ms > oldestMs ? `${problem}: ${oldestMs} at most` : problem);
     }
     this.#store = store;
@@ -159,7 +159,7 @@ class KeptSessions<A> implements Sessions<A> {
     // The new cookie replaces the old one, so no request could close the old session later.
     if (isSessionId(before)) await store.delete(await digestOf(before));
     await store.save(digest, entry, "started");
-    setCookie(make(this.cookie, id, { maxAgeMs: this.#absoluteMs }));
+    setCookie(makeCookie(this.cookie, id, { maxAgeMs: this.#absoluteMs }));
     return new KeptSession(this, store, digest, entry, data, now);
   }
 
@@ -215,7 +215,7 @@ class KeptSessions<A> implements Sessions<A> {
     if (!(await this.#replace(store, digest, next, entry))) {
       throw invalidRefusal([missing(`cookie.${this.cookie.name}`)]);
     }
-    setCookie(make(this.cookie, id, { maxAgeMs: this.#absoluteMs }));
+    setCookie(makeCookie(this.cookie, id, { maxAgeMs: this.#absoluteMs }));
     return new KeptSession(this, store, next, entry, data, now);
   }
 

@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { Client, Dep, Sessions } from "usher-http";
-import type { Calls } from "usher-http";
 import { clientModule } from "../../cli/client.ts";
 import { sessionStore } from "../../examples/orders/clerks.ts";
 import { maxBody } from "../../examples/orders/import.ts";
@@ -19,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 writeFileSync(join(folder, "client.ts"), clientModule(routes));
 writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
 
-type Api = Calls<typeof routes>;
+type Api = Client<typeof routes>;
 type Options = Parameters<typeof Client.of>[0];
 const clients: readonly { readonly name: string; readonly make: (options: Options) => Promise<Api> }[] = [
   { name: "Client.of", make: async (options) => Client.of<typeof routes>(options) },
@@ -188,9 +187,9 @@ describe("what usher client makes: types", { timeout: 300_000 }, () => {
     const paths = { "usher-http": [join(root, "src/index.ts")] };
     const example = JSON.stringify(join(root, "examples/orders/routes.ts"));
     const program = `
-      import type { Calls as Typed } from "usher-http";
+      import type { Client as Typed } from "usher-http";
       import type { routes } from ${example};
-      import type { Calls as Made } from "./client.ts";
+      import type { Client as Made } from "./client.ts";
       // But for the WebSocket.
       type Names = Exclude<keyof Typed<typeof routes>, "GET /orders/desk">;
       declare const typed: Pick<Typed<typeof routes>, Names>;

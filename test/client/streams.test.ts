@@ -16,7 +16,7 @@ import {
   post,
   refuse,
 } from "usher-http";
-import type { Calls, Producer } from "usher-http";
+import type { Producer } from "usher-http";
 import "../support/logs.ts";
 
 const Count = Event.json("count", v.number());
@@ -111,7 +111,7 @@ function answeredBy(...answers: (() => Response | Promise<Response>)[]): typeof 
   });
 }
 async function outcome(
-  api: Pick<Calls<typeof routes>, "GET /feed">,
+  api: Pick<Client<typeof routes>, "GET /feed">,
   waits = 0,
 ): Promise<{ readonly values?: unknown[]; readonly thrown?: unknown }> {
   const stream = await api["GET /feed"]();
@@ -296,7 +296,7 @@ describe("an event stream: its end", () => {
   });
 
   it("that was asked for by more than a GET is not asked for again", async () => {
-    const post = (api: Calls<typeof routes>) => ({ "GET /feed": api["POST /feed"] }) as never;
+    const post = (api: Client<typeof routes>) => ({ "GET /feed": api["POST /feed"] }) as never;
     expect(await outcome(post(answeredBy(() => kept(`id: 1\n${one}`))))).toEqual({ values: [1] });
     const thrown = new Error("the event stream was cut off");
     expect(await outcome(post(answeredBy(() => cut(`id: 1\n${one}`))))).toEqual({ values: [1], thrown });

@@ -1,9 +1,9 @@
 /** Calls the server it is told of, by the built package, on whatever runtime runs it: prints what came of each call. */
 import process from "node:process";
-import { Client } from "usher-http";
+import { HttpClient } from "usher-http";
 
 const [port, securePort, closedPort] = process.argv.slice(2);
-const client = Client.make({ timeoutMs: 10_000, maxBody: 1000 });
+const client = HttpClient.make({ timeoutMs: 10_000, maxBody: 1000 });
 
 /** The status and the body of an answer, or which step of it failed. */
 async function ask(path, init = {}, authority = `127.0.0.1:${port}`) {

@@ -8,7 +8,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { Client } from "usher-http";
+import { HttpClient } from "usher-http";
 import { runtimes } from "../support/runtimes.ts";
 
 const certificates = join(import.meta.dirname, "../adapters/postgres/certificates");
@@ -209,12 +209,12 @@ it("CL-13 every address of a name is tried", async () => {
     _options: object,
     found: (...answer: unknown[]) => void,
   ) => found(null, addresses)) as never);
-  expect(await (await Client.make().fetch(`http://shop.test:${port}/`)).text()).toBe("hi");
+  expect(await (await HttpClient.make().fetch(`http://shop.test:${port}/`)).text()).toBe("hi");
 });
 
 it("a call that is no read is never sent again, nor one whose time is over", async () => {
   const { port, asked } = await other();
-  const client = Client.make({ baseUrl: `http://127.0.0.1:${port}` });
+  const client = HttpClient.make({ baseUrl: `http://127.0.0.1:${port}` });
   for (const method of ["PUT", "DELETE", "PATCH", "OPTIONS", "PURGE"]) {
     await expect(client.fetch("/met-by-a-close", { method })).rejects.toThrow("fetch failed");
   }
@@ -229,7 +229,7 @@ it("CL-19 the body of a response that is not valid is cancelled", async () => {
   const headers = { "transfer-encoding": "chunked", "content-length": "5" };
   // Node would cancel it when it is collected.
   vi.spyOn(globalThis, "fetch").mockResolvedValue(new Response(body, { headers }));
-  const refused = Client.make().fetch("http://127.0.0.1/");
-  await expect(refused).rejects.toThrow("Client.fetch: the response is not valid HTTP");
+  const refused = HttpClient.make().fetch("http://127.0.0.1/");
+  await expect(refused).rejects.toThrow("HttpClient.fetch: the response is not valid HTTP");
   expect(cancelled).toHaveBeenCalledOnce();
 });

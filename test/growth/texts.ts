@@ -467,7 +467,7 @@ const behind = (proxyHeader: "forwarded" | "x-forwarded-for") =>
   });
 
 const keys = Keys.ring("0".repeat(32));
-const sessions = Sessions.create({ store: Sessions.memory(), shape: v.object({}), idleMs: 1000, absoluteMs: 1000 });
+const sessions = Sessions.make({ store: Sessions.memory(), shape: v.object({}), idleMs: 1000, absoluteMs: 1000 });
 const docs = Test.app(Openapi.docs([]));
 const bytes = new TextEncoder();
 

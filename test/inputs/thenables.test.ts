@@ -135,7 +135,7 @@ describe.each(Object.entries(ways))("%s", (_what, { resolved, rejected }) => {
 
   it("of a rate's store is awaited", async () => {
     const store = { take: () => resolved(1500) };
-    const limited = Rate.limit(Rate.create({ limit: 1, perMs: 1000, store }), { key: tag });
+    const limited = Rate.limit(Rate.make({ limit: 1, perMs: 1000, store }), { key: tag });
     const route = get(Path.root, { inputs: { limited }, ...text }, () => "");
     const { status, headers } = await Test.call(Test.app([route]), "GET", "/");
     expect([status, headers.get("retry-after")]).toEqual([429, "2"]);

@@ -6,13 +6,13 @@ import { afterEach, describe, expect, it } from "vitest";
 import * as v from "valibot";
 import {
   Answer,
-  Client,
   Codec,
   Cookie,
   Dep,
   Event,
   Form,
   Header,
+  HttpClient,
   Log,
   Metrics,
   Path,
@@ -326,7 +326,7 @@ it("LG-10 nor what a client calls, nor what it is answered", async () => {
       Answer.make(secret, { headers: [["x-secret", secret]], status: 418 }),
     ),
   ]);
-  const client = Client.make({ baseUrl: url, headers: { authorization: secret } });
+  const client = HttpClient.make({ baseUrl: url, headers: { authorization: secret } });
   const front = get(Path.of("front"), text, async () => {
     await client.fetch(`/upstream?code=${secret}#${secret}`, {
       method: "POST",

@@ -124,7 +124,7 @@ describe("refusals: of the framework", () => {
   });
 
   it("OA-21 what Rate.limit and a body of another type refuse with, declared by them alone", () => {
-    const slowly = Rate.limit(Rate.create({ limit: 1, perMs: 1000 }), { key: client });
+    const slowly = Rate.limit(Rate.make({ limit: 1, perMs: 1000 }), { key: client });
     const limited = post(Path.of("a"), { inputs: { slowly, item: json(Item) }, returns: Returns.text }, () => "");
     const { responses } = operation(limited);
     expect([responses["429"]?.description, responses["415"]?.description]).toEqual([
@@ -137,7 +137,7 @@ describe("refusals: of the framework", () => {
 describe("refusals: headers and schemas", () => {
   it("OA what a refusal says in its headers: how to prove who asks, when to come again, what to speak", () => {
     const barred = Refusal.code("barred", { status: 401, doc: "Not you.", challenge: 'Basic realm="a"' });
-    const slowly = Rate.limit(Rate.create({ limit: 1, perMs: 1000 }), { key: client });
+    const slowly = Rate.limit(Rate.make({ limit: 1, perMs: 1000 }), { key: client });
     const limited = post(Path.of("a"), { inputs: { slowly }, returns: Returns.text, refuses: [signedOut] }, () => "");
     const { responses } = operation(limited);
     expect(responses["401"]?.headers).toEqual({

@@ -154,7 +154,7 @@ const bundlers = { rolldown: withRolldown, esbuild: withEsbuild, "esbuild in chu
 
 describe("bytes of a typed client", () => {
   // What a page loads at once. Forms, text and streams of events are a chunk of their own, which is loaded when a call first
-  // has one; in one chunk esbuild has it all. Of the front door esbuild has `Client.make` too, which it does not take out of
+  // has one; in one chunk esbuild has it all. Of the front door esbuild has `HttpClient.make` too, which it does not take out of
   // the namespace.
   it.each([
     { entry: "usher-http/client", imported: "* as Client", bundler: "rolldown", most: 1_030 },

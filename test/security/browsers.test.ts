@@ -28,7 +28,7 @@ const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
 /** A shop: who signs in has a cookie, and what is bought is noted with who bought it. */
 function shop() {
   const bought: string[] = [];
-  const sessions = Sessions.create({
+  const sessions = Sessions.make({
     store: Sessions.memory(),
     shape: v.object({ name: v.string() }),
     idleMs: 3_600_000,

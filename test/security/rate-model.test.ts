@@ -52,7 +52,7 @@ describe("rates in memory do what their model says", () => {
   ])("%s", { timeout: 600_000 }, async (_what, most) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60, size: "max" }), limits, async (steps, { perMs, burst }) => {
-        const rate = Rate.create({ limit: 1, perMs, burst, store: Rate.memory({ most }) });
+        const rate = Rate.make({ limit: 1, perMs, burst, store: Rate.memory({ most }) });
         const slowly = Rate.limit(rate, { key: Header.required("x-key", Codec.string) });
         const app = Test.app([get(Path.root, { inputs: { slowly }, returns: Returns.empty() }, () => {})]);
         const model = new TableModel(most);

@@ -12,7 +12,7 @@ const limited = '{"error":"rate_limited","message":"That was asked too often. Pl
 
 /** A limited route, and a client of it with a clock in milliseconds. */
 function asking(options: RateOptions) {
-  const rate = Rate.create(options);
+  const rate = Rate.make(options);
   const route = get(
     Path.root,
     { inputs: { slowly: Rate.limit(rate, { key: client }) }, returns: Returns.text },
@@ -69,7 +69,7 @@ describe("a rate: counting", () => {
   });
 
   it("RL says what is wrong, once", async () => {
-    const rate = Rate.create({ limit: 1, perMs: 1000 });
+    const rate = Rate.make({ limit: 1, perMs: 1000 });
     const key = Dep.return("everybody");
     const slowly = Rate.limit(rate, { key });
     const route = post(
@@ -86,10 +86,10 @@ describe("a rate: counting", () => {
 
 describe("a rate: its keys and declarations", () => {
   it("RL is shared by the routes that limit by it, and by no others", async () => {
-    const rate = Rate.create({ limit: 1, perMs: 1000 });
+    const rate = Rate.make({ limit: 1, perMs: 1000 });
     const route = (name: string, rate: Rate) =>
       get(Path.of(name), { inputs: { slowly: Rate.limit(rate, { key: client }) }, returns: Returns.text }, () => "");
-    const app = Test.app([route("a", rate), route("b", rate), route("c", Rate.create({ limit: 1, perMs: 1000 }))]);
+    const app = Test.app([route("a", rate), route("b", rate), route("c", Rate.make({ limit: 1, perMs: 1000 }))]);
     const now = new Date(begin);
     const of = async (target: string) => (await Test.call(app, "GET", target, { now })).status;
     expect([await of("/a"), await of("/b"), await of("/c")]).toEqual([200, 429, 200]);
@@ -103,14 +103,14 @@ describe("a rate: its keys and declarations", () => {
   });
 
   it("RL takes whom a key refuses as refused, and counts nobody", async () => {
-    const rate = Rate.create({ limit: 1, perMs: 1000 });
+    const rate = Rate.make({ limit: 1, perMs: 1000 });
     const key = Header.required("x-key", Codec.string);
     const route = get(Path.root, { inputs: { slowly: Rate.limit(rate, { key }) }, returns: Returns.text }, () => "");
     expect((await Test.call(Test.app([route]), "GET", "/")).status).toBe(400);
   });
 
   it("RL declares its code for the document", () => {
-    const rate = Rate.create({ limit: 1, perMs: 1000 });
+    const rate = Rate.make({ limit: 1, perMs: 1000 });
     const route = get(
       Path.root,
       { inputs: { slowly: Rate.limit(rate, { key: client }) }, returns: Returns.text },
@@ -122,13 +122,13 @@ describe("a rate: its keys and declarations", () => {
   });
 
   it.each([
-    [{ limit: 0, perMs: 1 }, "Rate.create: limit must be more than 0, not 0"],
-    [{ limit: Number.POSITIVE_INFINITY, perMs: 1 }, "Rate.create: limit must be more than 0, not Infinity"],
-    [{ limit: 1, perMs: Number.NaN }, "Rate.create: perMs must be milliseconds, more than 0, not NaN"],
-    [{ limit: 0.5, perMs: 1 }, "Rate.create: burst must be 1 or more, not 0.5"],
-    [{ limit: 1, perMs: 1, burst: 0 }, "Rate.create: burst must be 1 or more, not 0"],
+    [{ limit: 0, perMs: 1 }, "Rate.make: limit must be more than 0, not 0"],
+    [{ limit: Number.POSITIVE_INFINITY, perMs: 1 }, "Rate.make: limit must be more than 0, not Infinity"],
+    [{ limit: 1, perMs: Number.NaN }, "Rate.make: perMs must be milliseconds, more than 0, not NaN"],
+    [{ limit: 0.5, perMs: 1 }, "Rate.make: burst must be 1 or more, not 0.5"],
+    [{ limit: 1, perMs: 1, burst: 0 }, "Rate.make: burst must be 1 or more, not 0"],
   ])("ST %j", (options, why) => {
-    expect(() => Rate.create(options)).toThrow(why);
+    expect(() => Rate.make(options)).toThrow(why);
   });
 });
 
@@ -136,7 +136,7 @@ describe("a rate: its keys and declarations", () => {
 async function keysOf(clients: readonly string[], ipv6Prefix?: number): Promise<readonly string[]> {
   const keys: string[] = [];
   const store: RateStore = { take: (key) => (keys.push(key), 0) };
-  const rate = Rate.create({ limit: 1, perMs: 1000, store });
+  const rate = Rate.make({ limit: 1, perMs: 1000, store });
   const slowly = Rate.limit(rate, { key: client, ...(ipv6Prefix === undefined ? {} : { ipv6Prefix }) });
   const app = Test.app([get(Path.root, { inputs: { slowly }, returns: Returns.empty() }, () => {})]);
   for (const peer of clients) expect((await Test.call(app, "GET", "/", { peer })).status).toBe(204);
@@ -223,14 +223,14 @@ describe("a client's address: networks", () => {
   ])("RL leaves a key that is no address as it is: %j", async (key) => {
     const keys: string[] = [];
     const store: RateStore = { take: (key) => (keys.push(key), 0) };
-    const slowly = Rate.limit(Rate.create({ limit: 1, perMs: 1000, store }), { key: Dep.return(key) });
+    const slowly = Rate.limit(Rate.make({ limit: 1, perMs: 1000, store }), { key: Dep.return(key) });
     const app = Test.app([get(Path.root, { inputs: { slowly }, returns: Returns.empty() }, () => {})]);
     await Test.call(app, "GET", "/");
     expect(keys).toEqual([key]);
   });
 
   it.each([0, -1, 129, 63.5, Number.NaN])("ST is of no %d bits", (ipv6Prefix) => {
-    const rate = Rate.create({ limit: 1, perMs: 1000 });
+    const rate = Rate.make({ limit: 1, perMs: 1000 });
     expect(() => Rate.limit(rate, { key: client, ipv6Prefix })).toThrow(
       `Rate.limit: ipv6Prefix must be a whole number from 1 to 128, not ${ipv6Prefix}`,
     );
@@ -241,7 +241,7 @@ const rule = { intervalMs: 1000, burst: 2 };
 
 /** How a store answers that a program in JavaScript may give. */
 async function statusOf(take: () => unknown): Promise<number> {
-  const rate = Rate.create({ limit: 1, perMs: 1000, store: { take: take as RateStore["take"] } });
+  const rate = Rate.make({ limit: 1, perMs: 1000, store: { take: take as RateStore["take"] } });
   const slowly = Rate.limit(rate, { key: Dep.return("everybody") });
   const app = Test.app([get(Path.root, { inputs: { slowly }, returns: Returns.empty() }, () => {})]);
   return (await Test.call(app, "GET", "/")).status;
@@ -383,7 +383,7 @@ describe("a store: of the application's own", () => {
     const route = get(
       Path.root,
       {
-        inputs: { a: Rate.limit(Rate.create({ limit: 1, perMs: 1, store: failing }), { key: client }) },
+        inputs: { a: Rate.limit(Rate.make({ limit: 1, perMs: 1, store: failing }), { key: client }) },
         returns: Returns.text,
       },
       () => "",

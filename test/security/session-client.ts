@@ -47,7 +47,7 @@ export class Client {
 
   constructor(store = new Watched(), limits = { idleMs: 3_600_000, absoluteMs: 86_400_000 }) {
     this.store = store;
-    const sessions = Sessions.create({ store, shape: Who, ...limits });
+    const sessions = Sessions.make({ store, shape: Who, ...limits });
     this.sessions = sessions;
     this.app = Test.app([
       post(

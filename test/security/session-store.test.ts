@@ -103,19 +103,19 @@ describe("the store: of one process", () => {
 describe("what makes none", () => {
   const store = Sessions.memory();
   it.each([
-    [{ idleMs: 0, absoluteMs: 1 }, "Sessions.create: idleMs must be milliseconds, more than 0, not 0"],
-    [{ idleMs: 1, absoluteMs: Number.NaN }, "Sessions.create: absoluteMs must be milliseconds, more than 0, not NaN"],
+    [{ idleMs: 0, absoluteMs: 1 }, "Sessions.make: idleMs must be milliseconds, more than 0, not 0"],
+    [{ idleMs: 1, absoluteMs: Number.NaN }, "Sessions.make: absoluteMs must be milliseconds, more than 0, not NaN"],
     [
       { idleMs: 1, absoluteMs: 1e300 },
-      "Sessions.create: absoluteMs must be milliseconds, more than 0, not 1e+300: 8000000000000000 at most",
+      "Sessions.make: absoluteMs must be milliseconds, more than 0, not 1e+300: 8000000000000000 at most",
     ],
     [{ idleMs: 1, absoluteMs: 1, cookie: "a b" }, 'Cookie.named: "a b" is not a cookie name'],
   ])("ST %j", (limits, why) => {
-    expect(() => Sessions.create({ store, shape: Who, ...limits })).toThrow(why);
+    expect(() => Sessions.make({ store, shape: Who, ...limits })).toThrow(why);
   });
 
   it("SE is under another name where it is given one", async () => {
-    const sessions = Sessions.create({ store, shape: Who, idleMs: 1000, absoluteMs: 1000, cookie: "clerk" });
+    const sessions = Sessions.make({ store, shape: Who, idleMs: 1000, absoluteMs: 1000, cookie: "clerk" });
     const route = get(Path.root, { inputs: { session: sessions.required }, returns: Returns.empty() }, () => {});
     const { body } = await Test.call(Test.app([route]), "GET", "/");
     expect(body).toBe(invalid(["cookie.clerk", "required", "This is required."]));
@@ -127,7 +127,7 @@ describe("what makes none", () => {
 
 describe("a store that is a resource", () => {
   const kept = Dep.ofResource<SessionStore>("sessions");
-  const sessions = Sessions.create({ store: kept, shape: Who, idleMs: 60_000, absoluteMs: 60_000 });
+  const sessions = Sessions.make({ store: kept, shape: Who, idleMs: 60_000, absoluteMs: 60_000 });
   const start = post(Path.root, { inputs: { setCookie }, returns: Returns.empty() }, async ({ setCookie }) => {
     await sessions.start(setCookie, { name: "kim" });
   });

@@ -12,7 +12,7 @@ const whenAllExpired = new Date(Date.now() + 10 * 86_400_000);
 
 /** Sessions over one store: each request of a test has its own, as each process of a server has. */
 export function sessionsIn(store: SessionStore): Sessions<{ name: string }> {
-  return Sessions.create({
+  return Sessions.make({
     store,
     shape: v.object({ name: v.string() }),
     idleMs: 3_600_000,

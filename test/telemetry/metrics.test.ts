@@ -9,10 +9,10 @@ import {
 } from "@opentelemetry/sdk-metrics";
 import { afterEach, describe, expect, it } from "vitest";
 import {
-  Client,
   Codec,
   Dep,
   Header,
+  HttpClient,
   Metrics,
   Path,
   Refusal,
@@ -167,7 +167,7 @@ describe("GET /metrics: connections and calls", () => {
 
   it("calls that were made, by where they went and how they ended", async () => {
     const { url, port } = await start([get(Path.root, text, () => "hi")]);
-    const client = Client.make();
+    const client = HttpClient.make();
     await (await client.fetch(`${url}/?q=secret`)).text();
     await (await client.fetch(`${url}/no/where`)).text();
     await client.fetch("http://127.0.0.1:1").catch(() => {});

@@ -42,7 +42,7 @@ const after = (seconds: number) => new Date(begin.getTime() + seconds * 1000);
 
 describe("a browser", () => {
   it("TC-03 signs in, reads and signs out, and holds nothing then", async () => {
-    const sessions = Sessions.create({
+    const sessions = Sessions.make({
       store: Sessions.memory(),
       shape: v.string(),
       idleMs: 60_000,

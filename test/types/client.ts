@@ -25,7 +25,6 @@ import {
   post,
   refuse,
 } from "usher-http";
-import type { Calls } from "usher-http";
 
 const orderId = Path.int("order_id");
 const Order = v.object({ id: v.number(), item: v.string(), placed_at: Shape.instant });
@@ -275,7 +274,7 @@ export const anywhere = (path: Path) => get(path, { inputs: { id: param(orderId)
 
 // A list that is no constant is one of a union: its routes are all there.
 const list = [getOrder, placeOrder];
-const calls: Calls<typeof list> = Client.of<typeof list>({ baseUrl: "", headers: { "x-client": "desk" } });
+const calls: Client<typeof list> = Client.of<typeof list>({ baseUrl: "", headers: { "x-client": "desk" } });
 void calls["GET /orders/{order_id}"]({ path: { order_id: 7 } });
 // @ts-expect-error no path
 void calls["GET /orders/{order_id}"]();

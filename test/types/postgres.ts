@@ -33,7 +33,7 @@ export async function place(pool: Pool, item: string, quantity: number) {
 }
 
 export async function answers(pool: Pool): Promise<void> {
-  const row = { mood: Type.enumeration(["fine", "so so"]), tags: Type.array(Type.optional(Type.text)) };
+  const row = { mood: Type.enum(["fine", "so so"]), tags: Type.array(Type.optional(Type.text)) };
   const found = await pool.exec(Statement.findOptional("select mood, tags from person", { row }));
   const mood: "fine" | "so so" | undefined = found?.mood;
   const tags: readonly (string | undefined)[] | undefined = found?.tags;
@@ -60,7 +60,7 @@ export function refused(pool: Pool): void {
   // @ts-expect-error a column that is not read
   void pool.exec(addOrder, "pen", 2, undefined).then((order) => order.quantity);
   // @ts-expect-error a word that is none
-  void pool.exec(Statement.exec("select $1", { params: [Type.enumeration(["a"])] }), "b");
+  void pool.exec(Statement.exec("select $1", { params: [Type.enum(["a"])] }), "b");
   // @ts-expect-error an isolation there is not
   void pool.transaction(async () => {}, { isolation: "snapshot" });
 }

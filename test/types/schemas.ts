@@ -121,9 +121,9 @@ export const talk = (app: Test.TestApp) =>
   });
 
 const times = { idleMs: 1, absoluteMs: 1, store: Sessions.memory() };
-export const sessions = Sessions.create({ ...times, shape: z.object({ clerk: z.string().default("kim") }) });
+export const sessions = Sessions.make({ ...times, shape: z.object({ clerk: z.string().default("kim") }) });
 // @ts-expect-error what it writes it cannot read again
-Sessions.create({ ...times, shape: Zod });
+Sessions.make({ ...times, shape: Zod });
 export const column = Type.json(z.object({ clerk: z.string().trim() }));
 // @ts-expect-error what it writes it cannot read again
 Type.json(Zod);

@@ -20,7 +20,7 @@ import {
 import type { Middleware, Route, SessionStore } from "usher-http";
 
 const signedOut = Refusal.code("signed_out", { status: 401, doc: "Nobody.", challenge: "Test" });
-const sessions = Sessions.create({
+const sessions = Sessions.make({
   store: Sessions.memory(),
   shape: v.object({ clerk: v.string() }),
   idleMs: 1000,
@@ -31,7 +31,7 @@ const clerk = Dep.join(
   ({ session }) => session?.data.clerk ?? refuse(signedOut, "Please sign in."),
   { refuses: [signedOut] },
 );
-const slowly = Rate.limit(Rate.create({ limit: 5, perMs: 1000 }), { key: client });
+const slowly = Rate.limit(Rate.make({ limit: 5, perMs: 1000 }), { key: client });
 
 export const removed = get(Path.of("a"), { inputs: { slowly, clerk }, returns: Returns.text }, ({ clerk, slowly }) => {
   // @ts-expect-error it says nothing but that the request may pass
@@ -77,7 +77,7 @@ export const older: SessionStore = {
   delete: async () => {},
   sweep: async () => 0,
 };
-Sessions.create({
+Sessions.make({
   store: Dep.ofResource<SessionStore>("sessions"),
   shape: v.string(),
   idleMs: 1,
@@ -85,7 +85,7 @@ Sessions.create({
   cookie: "s",
 });
 // @ts-expect-error another resource
-Sessions.create({ store: Dep.ofResource<string>("sessions"), shape: v.string(), idleMs: 1, absoluteMs: 1 });
+Sessions.make({ store: Dep.ofResource<string>("sessions"), shape: v.string(), idleMs: 1, absoluteMs: 1 });
 
 Cors.make({ origins: "any" });
 // @ts-expect-error a list, or "any"

@@ -21,7 +21,7 @@ const row = {
   size: Type.int,
   at: Type.instant,
   tags: Type.array(Type.text),
-  mood: Type.enumeration(["fine", "so so"]),
+  mood: Type.enum(["fine", "so so"]),
   data: Type.bytes,
   day: Type.date,
   code: Type.text,
@@ -37,7 +37,7 @@ it("finds nothing wrong with statements that fit, and runs none of them", async 
   await Statement.verify(some, [
     Statement.list("select * from item", { row }),
     Statement.exec("insert into item (name, price, size, at, tags) values ($1, $2, $3, $4, $5)", { params }),
-    Statement.exec("delete from item where mood = $1", { params: [Type.enumeration(["fine", "so so"])] }),
+    Statement.exec("delete from item where mood = $1", { params: [Type.enum(["fine", "so so"])] }),
     Statement.count("delete from item where name = any($1)", { params: [Type.array(Type.text)] }),
     Statement.exec("insert into item (name) values ('ran')"),
   ]);

@@ -129,7 +129,7 @@ describe.skipIf(redis.isSkipped)(`rates over Redis${redis.why}`, { timeout: 300_
 
   it("RL refuse a route's eleventh", async () => {
     const store = await rateStore(url);
-    const rate = Rate.create({ name: freshKey(), limit: 10, perMs: 60_000, store });
+    const rate = Rate.make({ name: freshKey(), limit: 10, perMs: 60_000, store });
     const route = get(Path.root, { inputs: { a: Rate.limit(rate, { key: client }) }, returns: Returns.text }, () => "");
     const app = Test.app([route]);
     for (let i = 0; i < 10; i++) expect((await Test.call(app, "GET", "/")).status).toBe(200);

@@ -6,7 +6,7 @@ import * as v from "valibot";
 const keys = Keys.ring("a secret of thirty-two bytes, or a few more");
 const who = Cookie.signed(keys, "who", Codec.string, { maxAgeMs: 60_000 });
 const draft = Cookie.encrypted(keys, "draft", Codec.string, { maxAgeMs: 60_000 });
-const sessions = Sessions.create({
+const sessions = Sessions.make({
   store: Sessions.memory(),
   shape: v.object({ name: v.string() }),
   idleMs: 60_000,

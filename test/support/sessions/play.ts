@@ -68,7 +68,7 @@ export class Play {
     const held = new HeldStore(store, () => {
       return { held: (asking.getStore() as Request).held, deed: deedOf.getStore() ?? 0 };
     });
-    this.#app = appOf(Sessions.create({ store: held, shape: Who, idleMs, absoluteMs }));
+    this.#app = appOf(Sessions.make({ store: held, shape: Who, idleMs, absoluteMs }));
   }
 
   async play(script: readonly Step[]): Promise<void> {

@@ -13,7 +13,7 @@ export const types = {
   int: Type.int,
   int64: Type.int64,
   json: Type.json(v.object({ a: v.string() })),
-  mood: Type.enumeration(["fine", "so so"]),
+  mood: Type.enum(["fine", "so so"]),
   numeric: Type.numeric,
   optional: Type.optional(Type.int),
   uuid: Type.uuid,

@@ -168,7 +168,7 @@ export const host = Dep.ofRequest((request) => request.host, { needs: [{ in: "he
 export const tooSmall = Dep.problem({ at: "query.page", code: "too_small", message: "This must be at least 1." });
 export const tooSmallToo = () => Dep.problems([tooSmall]);
 
-export const sessions = Sessions.create({
+export const sessions = Sessions.make({
   store: Sessions.memory(),
   shape: v.object({ clerk: v.string() }),
   idleMs: 1000,
@@ -177,6 +177,6 @@ export const sessions = Sessions.create({
 export const sessionStore = Sessions.memory();
 export const session = sessions.required;
 export const started = async () => sessions.find("id", new Date());
-export const rate = Rate.create({ limit: 5, perMs: 1000 });
+export const rate = Rate.make({ limit: 5, perMs: 1000 });
 export const rateMemory = Rate.memory();
 export const slowly = Rate.limit(rate, { key: client });

@@ -10,6 +10,7 @@ import {
   Event,
   Header,
   Health,
+  HttpClient,
   Log,
   Meta,
   Metrics,
@@ -174,7 +175,7 @@ export const tagged = Log.tags({ order: 1 }, () => 1);
 export const carried = Log.carry((n: number) => n);
 export const spanned = () => Trace.span("place", (span) => span);
 export const exporter = () => Trace.otlp({ endpoint: "http://localhost:4318", service: "orders" });
-export const http = Client.make({ baseUrl: "https://orders.example" });
+export const http = HttpClient.make({ baseUrl: "https://orders.example" });
 export const fetched = () => http.fetch("/orders");
 export const api = Client.of<typeof routes>({ baseUrl: "https://orders.example" });
 export const found = () => api["GET /orders/{order_id}"]({ path: { order_id: 1 } });

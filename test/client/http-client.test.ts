@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders, RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import * as v from "valibot";
-import { Client, Dep, Path, Query, Codec, Returns, Test, get, request } from "usher-http";
+import { Codec, Dep, HttpClient, Path, Query, Returns, Test, get, request } from "usher-http";
 import type { Trace } from "usher-http";
 import { lines, logWith, logged } from "../support/logs.ts";
 import { start } from "../support/node-server.ts";
@@ -34,16 +34,16 @@ async function other(answer: RequestListener = (_request, response) => void resp
   return { heads, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-const upstream = Dep.ofResource<Client>("upstream");
+const upstream = Dep.ofResource<HttpClient>("upstream");
 
 /** Calls the client from a handler. */
 async function callFrom(
-  client: Client,
+  client: HttpClient,
   path: string,
   options: {
     readonly headers?: { readonly [name: string]: string };
     readonly trace?: Trace.Exporter;
-    readonly init?: Client.ClientInit;
+    readonly init?: HttpClient.HttpClientInit;
   } = {},
 ) {
   const front = get(Path.of("front"), { inputs: { upstream }, ...text }, async ({ upstream }) =>
@@ -67,7 +67,7 @@ describe("what is passed on", () => {
     ["TR-16 without an empty one", { ...joined, tracestate: " " }, "01", undefined],
   ])("%s", async (_what, headers, flags, state) => {
     const { heads, url } = await other();
-    const { headers: answered, body } = await callFrom(Client.make({ baseUrl: url }), "/x", { headers });
+    const { headers: answered, body } = await callFrom(HttpClient.make({ baseUrl: url }), "/x", { headers });
     expect(body).toBe("fine");
     const [head] = heads;
     expect(head?.["traceparent"]).toMatch(new RegExp(`^00-${traceId}-(?!0{16}|${caller})[0-9a-f]{16}-${flags}$`));
@@ -77,7 +77,7 @@ describe("what is passed on", () => {
 
   it("TR-16 of a state on two lines, both", async () => {
     const { heads, url } = await other();
-    const client = Client.make({ baseUrl: url });
+    const client = HttpClient.make({ baseUrl: url });
     const front = get(Path.of("front"), text, async () => (await client.fetch("/")).text());
     const headers = [
       ["traceparent", joined.traceparent],
@@ -90,7 +90,7 @@ describe("what is passed on", () => {
 
   it("TR-16 no state without a trace it belongs to; and a trace that begins here is not said to be recorded", async () => {
     const { heads, url } = await other();
-    await callFrom(Client.make({ baseUrl: url }), "/x", { headers: { tracestate: "a=1", traceparent: "none" } });
+    await callFrom(HttpClient.make({ baseUrl: url }), "/x", { headers: { tracestate: "a=1", traceparent: "none" } });
     expect(heads[0]?.["tracestate"]).toBeUndefined();
     expect(heads[0]?.["traceparent"]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
     expect(heads[0]?.["traceparent"]).toContain(String(lines()[0]?.["trace_id"]));
@@ -98,13 +98,13 @@ describe("what is passed on", () => {
 
   it("TR-15 nothing outside of a request", async () => {
     const { heads, url } = await other();
-    await (await Client.make().fetch(url)).text();
+    await (await HttpClient.make().fetch(url)).text();
     for (const name of ["traceparent", "tracestate", "x-request-id"]) expect(heads[0]).not.toHaveProperty(name);
   });
 
   it("what the caller set, and then what the client always sends, comes first", async () => {
     const { heads, url } = await other();
-    const client = Client.make({ baseUrl: url, headers: { "X-Key": "always", "x-b": "b", tracestate: "mine" } });
+    const client = HttpClient.make({ baseUrl: url, headers: { "X-Key": "always", "x-b": "b", tracestate: "mine" } });
     const init = { headers: { "x-key": "own", Traceparent: "own", "X-Request-Id": "own" } };
     await callFrom(client, "/x", { init, headers: { ...joined, tracestate: "a=1" } });
     expect(heads[0]).toMatchObject({
@@ -119,7 +119,7 @@ describe("what is passed on", () => {
   it("LG-12 all of it where every source of logs is off", async () => {
     logWith({ level: undefined });
     const { heads, url } = await other();
-    const { headers } = await callFrom(Client.make({ baseUrl: url }), "/x", { headers: joined });
+    const { headers } = await callFrom(HttpClient.make({ baseUrl: url }), "/x", { headers: joined });
     expect(heads[0]?.["x-request-id"]).toBe(headers.get("x-request-id"));
     expect(heads[0]?.["traceparent"]).toContain(traceId);
   });
@@ -133,7 +133,7 @@ describe("its span", () => {
     const { trace, spans } = begin();
     const { heads, url } = await other();
     const { port } = new URL(url);
-    await callFrom(Client.make({ baseUrl: url }), "/stock/pens?code=secret", trace === undefined ? {} : { trace });
+    await callFrom(HttpClient.make({ baseUrl: url }), "/stock/pens?code=secret", trace === undefined ? {} : { trace });
     const [span, front] = [named(spans(), "GET"), named(spans(), "GET /front")];
     expect([span.kind, span.parentSpanContext?.spanId, span.status.code]).toEqual([
       SpanKind.CLIENT,
@@ -157,7 +157,7 @@ describe("its span", () => {
   ])("of a %s failed", async (said, _of, status) => {
     const { trace, spans } = kept();
     const { url } = await other((_request, response) => void response.writeHead(status).end("no"));
-    const { body } = await callFrom(Client.make({ baseUrl: url }), "/", { trace });
+    const { body } = await callFrom(HttpClient.make({ baseUrl: url }), "/", { trace });
     expect(body).toBe("no");
     expect(named(spans(), "GET").status).toEqual({ code: SpanStatusCode.ERROR, message: said });
   });
@@ -165,7 +165,7 @@ describe("its span", () => {
   it("of a method of its own is named HTTP", async () => {
     const { trace, spans } = kept();
     const { url } = await other();
-    await callFrom(Client.make({ baseUrl: url }), "/", { trace, init: { method: "PURGE" } });
+    await callFrom(HttpClient.make({ baseUrl: url }), "/", { trace, init: { method: "PURGE" } });
     expect(named(spans(), "HTTP").attributes).toMatchObject({
       "http.request.method": "_OTHER",
       "http.request.method_original": "PURGE",
@@ -176,7 +176,7 @@ describe("its span", () => {
     const front = kept();
     const back = kept();
     const { url } = await start([get(Path.of("back"), text, () => "back")], { trace: back.trace });
-    expect((await callFrom(Client.make({ baseUrl: url }), "/back", { trace: front.trace })).body).toBe("back");
+    expect((await callFrom(HttpClient.make({ baseUrl: url }), "/back", { trace: front.trace })).body).toBe("back");
     const [asked, call] = [named(front.spans(), "GET /front"), named(front.spans(), "GET")];
     const answered = named(back.spans(), "GET /back");
     expect(new Set([asked, call, answered].map((span) => span.spanContext().traceId)).size).toBe(1);
@@ -190,7 +190,7 @@ describe("its line", () => {
     const { url } = await other(
       (_request, response) => void response.writeHead(202, { "x-secret": "s3cret" }).end("s3cret"),
     );
-    const client = Client.make({ baseUrl: url, headers: { authorization: "Bearer s3cret" } });
+    const client = HttpClient.make({ baseUrl: url, headers: { authorization: "Bearer s3cret" } });
     const init = { method: "POST", body: "s3cret" };
     const { headers } = await callFrom(client, "/stock/pens?code=s3cret#s3cret", { init });
     const [line, ...others] = lines().filter((line) => line["logger.name"] === "framework.client");
@@ -222,7 +222,7 @@ describe("its line", () => {
       [hangs.url, { timeoutMs: 20 }],
       [hangs.url, { signal: cancelled }],
     ] as const) {
-      expect((await callFrom(Client.make(), url, { trace, init })).status).toBe(500);
+      expect((await callFrom(HttpClient.make(), url, { trace, init })).status).toBe(500);
     }
     const said = lines().filter((line) => line["logger.name"] === "framework.client");
     expect(said.map((line) => line["error.type"])).toEqual(["unreachable", "timeout", "cancelled"]);
@@ -234,20 +234,20 @@ describe("its line", () => {
 describe("a limit", () => {
   it("of time is for the head", async () => {
     const { url } = await other(() => {});
-    await expect(Client.make({ timeoutMs: 20 }).fetch(url)).rejects.toMatchObject({ name: "TimeoutError" });
-    await expect(Client.make().fetch(url, { timeoutMs: 20 })).rejects.toMatchObject({ name: "TimeoutError" });
+    await expect(HttpClient.make({ timeoutMs: 20 }).fetch(url)).rejects.toMatchObject({ name: "TimeoutError" });
+    await expect(HttpClient.make().fetch(url, { timeoutMs: 20 })).rejects.toMatchObject({ name: "TimeoutError" });
   });
 
   it("of time is for the body too", async () => {
     const { url } = await other((_request, response) => void response.write("some"));
-    const response = await Client.make({ timeoutMs: 200 }).fetch(url);
+    const response = await HttpClient.make({ timeoutMs: 200 }).fetch(url);
     await expect(response.text()).rejects.toMatchObject({ name: "TimeoutError" });
   });
 
   it("of time leaves the caller's own signal its say", async () => {
     const { url } = await other(() => {});
     const own = new AbortController();
-    const called = Client.make().fetch(url, { signal: own.signal });
+    const called = HttpClient.make().fetch(url, { signal: own.signal });
     own.abort(new Error("enough"));
     await expect(called).rejects.toThrow("enough");
   });
@@ -261,7 +261,7 @@ describe("a limit", () => {
       response.write("x".repeat(length - 1));
       setImmediate(() => response.end("x"));
     });
-    const response = await Client.make({ maxBody: 10 }).fetch(url);
+    const response = await HttpClient.make({ maxBody: 10 }).fetch(url);
     if (fits) expect(await response.text()).toHaveLength(length);
     else await expect(response.text()).rejects.toThrow("the answer's body is longer than 10 bytes");
   });
@@ -269,7 +269,7 @@ describe("a limit", () => {
   it.each([{ timeoutMs: 0 }, { timeoutMs: Number.NaN }, { timeoutMs: 2 ** 31 }, { maxBody: -1 }, { maxBody: 1.5 }])(
     "that is none is refused: %j",
     (options) => {
-      expect(() => Client.make(options)).toThrow(RangeError);
+      expect(() => HttpClient.make(options)).toThrow(RangeError);
     },
   );
 });
@@ -278,19 +278,19 @@ describe("an address", () => {
   it.each(["https://elsewhere.example/x", "//elsewhere.example/x", "/\\elsewhere.example", "data:,x"])(
     "of another origin than the base's is refused, and told nothing of: %s",
     async (address) => {
-      const client = Client.make({ baseUrl: "http://127.0.0.1:9/" });
+      const client = HttpClient.make({ baseUrl: "http://127.0.0.1:9/" });
       await expect(client.fetch(address)).rejects.toThrow(/^Client\.fetch: the URL is not of http:\/\/127\.0\.0\.1:9$/);
     },
   );
 
   it.each(["", "x", "http://", "ftp://x/"])("of a base that is none is refused: %j", (baseUrl) => {
-    expect(() => Client.make({ baseUrl })).toThrow("Client.make: baseUrl must be an http or https URL");
+    expect(() => HttpClient.make({ baseUrl })).toThrow("HttpClient.make: baseUrl must be an http or https URL");
   });
 
   it("is relative to the base's path", async () => {
     const paths: (string | undefined)[] = [];
     const { url } = await other((request, response) => (paths.push(request.url), void response.end()));
-    const client = Client.make({ baseUrl: `${url}/api/` });
+    const client = HttpClient.make({ baseUrl: `${url}/api/` });
     for (const path of ["v1/x?y=1", "/root", `${url}/whole`]) await (await client.fetch(path)).text();
     expect(paths).toEqual(["/api/v1/x?y=1", "/root", "/whole"]);
   });
@@ -305,7 +305,7 @@ it("an answer is the platform's: its status, headers, address, JSON; a redirect 
       ({ q }) => ({ q }),
     ),
   ]);
-  const client = Client.make({ baseUrl: url });
+  const client = HttpClient.make({ baseUrl: url });
   const answered = await client.fetch("/json?q=1");
   expect([answered.status, answered.url, answered.headers.get("content-type"), await answered.json()]).toEqual([
     200,
@@ -319,11 +319,11 @@ it("an answer is the platform's: its status, headers, address, JSON; a redirect 
   const { url: redirecting } = await other(
     (_request, response) => void response.writeHead(302, { location: "/x" }).end(),
   );
-  expect((await Client.make().fetch(redirecting)).status).toBe(302);
+  expect((await HttpClient.make().fetch(redirecting)).status).toBe(302);
 });
 
 it("a body is streamed to the other server", async () => {
   const { url } = await other((request, response) => void request.pipe(response));
   const body = new Blob(["streamed"]).stream();
-  expect(await (await Client.make().fetch(url, { method: "POST", body })).text()).toBe("streamed");
+  expect(await (await HttpClient.make().fetch(url, { method: "POST", body })).text()).toBe("streamed");
 });

@@ -36,7 +36,7 @@ function limitBody(response: Response, maxBody: number): Response {
 }
 
 /** A `fetch` for calls to other servers. Make it once, where the application starts, as a resource. */
-export interface Client {
+export interface HttpClient {
   /**
    * Like the platform's `fetch`, with these differences: it passes on the request id and the trace, has a time-out and a
    * size limit, and follows no redirect unless `init.redirect` is set. It retries once, and only a GET or HEAD whose
@@ -47,17 +47,17 @@ export interface Client {
    * `TimeoutError` after `timeoutMs`, also while the body is read; the reason of `init.signal` if it aborts. Reading a body
    * past `maxBody` throws {@link TooLarge}.
    */
-  fetch(input: string | URL, init?: ClientInit): Promise<Response>;
+  fetch(input: string | URL, init?: HttpClientInit): Promise<Response>;
 }
 
 /** The options of one call. */
-export interface ClientInit extends RequestInit {
+export interface HttpClientInit extends RequestInit {
   /** Overrides the client's: the limit of the whole call, with reading the body. */
   readonly timeoutMs?: number;
 }
 
 /** The options of a client. */
-export interface MakeOptions {
+export interface HttpClientOptions {
   /** The base of relative URLs. If it is set, the client calls no other origin. */
   readonly baseUrl?: string;
   /** The limit of a call, with reading the body; 30 s by default. */
@@ -69,24 +69,24 @@ export interface MakeOptions {
 }
 
 /**
- * Makes a client. Every call makes a span named by its method, and a line of `framework.client` at debug. Neither contains
+ * Makes an HTTP client. Every call makes a span named by its method, and a line of `framework.client` at debug. Neither contains
  * a header, body or query string.
  *
  * @throws TypeError for a `baseUrl` that is not an http or https URL, RangeError for an invalid limit.
  *
  * @example
  * ```ts
- * const stock = Dep.ofResource<Client>("stock");
- * const client = Client.make({ baseUrl: "https://stock.example", timeoutMs: 2000 });
+ * const stock = Dep.ofResource<HttpClient>("stock");
+ * const client = HttpClient.make({ baseUrl: "https://stock.example", timeoutMs: 2000 });
  * await serve(routes, { resources: [Dep.resource(stock, client)] });
  * ```
  */
-export function make(options: MakeOptions = {}): Client {
+export function make(options: HttpClientOptions = {}): HttpClient {
   const { timeoutMs = 30_000, maxBody = 16_777_216, headers = {} } = options;
   const base = options.baseUrl === undefined ? undefined : baseOf(options.baseUrl);
   checkTime(timeoutMs);
   if (!Number.isSafeInteger(maxBody) || maxBody < 0) {
-    throw new RangeError(`Client.make: maxBody must be a whole number of bytes, not ${maxBody}`);
+    throw new RangeError(`HttpClient.make: maxBody must be a whole number of bytes, not ${maxBody}`);
   }
   passOn();
   return {
@@ -108,7 +108,7 @@ export function make(options: MakeOptions = {}): Client {
 function baseOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
-  throw new TypeError("Client.make: baseUrl must be an http or https URL");
+  throw new TypeError("HttpClient.make: baseUrl must be an http or https URL");
 }
 
 // A longer timer would fire at once.
@@ -116,15 +116,15 @@ const maxTimerMs = 2 ** 31 - 1;
 
 function checkTime(ms: number): void {
   if (ms > 0 && ms <= maxTimerMs) return;
-  throw new RangeError(`Client: timeoutMs must be above 0 and at most ${maxTimerMs}, not ${ms}`);
+  throw new RangeError(`HttpClient: timeoutMs must be above 0 and at most ${maxTimerMs}, not ${ms}`);
 }
 
 // The errors do not quote the URL: it may contain text of a request.
 function addressOf(input: string | URL, base: URL | undefined): URL {
-  if (!URL.canParse(input, base)) throw new TypeError("Client.fetch: the URL is invalid");
+  if (!URL.canParse(input, base)) throw new TypeError("HttpClient.fetch: the URL is invalid");
   const url = new URL(input, base);
   if (base !== undefined && url.origin !== base.origin) {
-    throw new TypeError(`Client.fetch: the URL is not of ${base.origin}`);
+    throw new TypeError(`HttpClient.fetch: the URL is not of ${base.origin}`);
   }
   // Some platforms refuse user information, others send it as Authorization (RFC 9110 §4.2.4).
   url.username = "";
@@ -160,7 +160,7 @@ class OutgoingCall {
   }
 
   /** The call's own headers override the client's, which override the request id and trace. */
-  headers(always: NonNullable<MakeOptions["headers"]>, own: RequestInit["headers"]): Headers {
+  headers(always: NonNullable<HttpClientOptions["headers"]>, own: RequestInit["headers"]): Headers {
     const headers = new Headers(own);
     for (const [name, value] of [...Object.entries(always), ...Object.entries(this.#contextHeaders())]) {
       if (!headers.has(name)) headers.set(name, value);
