@@ -37,8 +37,8 @@ function requestOf(options: ClientOptions, method: string, pattern: string, sent
   const request = new Request(url, init);
   const headers = [options.headers, json && { "content-type": "application/json" }, sent.headers] as RequestFields[];
   // `Headers` joins the items of a list; a call's own header overrides the client's.
-  for (const [name, value] of headers.flatMap((fields) => [...new Headers(pairsOf(fields))])) {
-    request.headers.set(name, value);
+  for (const fields of headers) {
+    new Headers(pairsOf(fields)).forEach((value, name) => request.headers.set(name, value));
   }
   return request;
 }
