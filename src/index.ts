@@ -165,7 +165,7 @@ export * as Openapi from "./openapi/index.ts";
 export type { Document as OpenapiDocument } from "./openapi/document.ts";
 export type Client<Routes extends readonly routes.Route[]> = clients.Client<Routes>;
 export type { Client as ClientType } from "./client/calls.ts";
-export * as Client from "./client/index.ts";
+export * as Client from "./client/namespace.ts";
 export type HttpClient = httpClients.HttpClient;
 export type { HttpClient as HttpClientType } from "./client/http-client.ts";
 export * as HttpClient from "./client/http-client.ts";

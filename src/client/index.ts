@@ -1,4 +1,4 @@
-/** The `Client` namespace, and the entry `usher-http/client`: the typed client alone, for browsers. */
+/** The entry `usher-http/client`: the typed client alone, for browsers. */
 export { of } from "./of.ts";
 export type {
   CallOptions,

@@ -279,7 +279,9 @@ describe("an address", () => {
     "of another origin than the base's is refused, and told nothing of: %s",
     async (address) => {
       const client = HttpClient.make({ baseUrl: "http://127.0.0.1:9/" });
-      await expect(client.fetch(address)).rejects.toThrow(/^HttpClient\.fetch: the URL is not of http:\/\/127\.0\.0\.1:9$/);
+      await expect(client.fetch(address)).rejects.toThrow(
+        /^HttpClient\.fetch: the URL is not of http:\/\/127\.0\.0\.1:9$/,
+      );
     },
   );
 

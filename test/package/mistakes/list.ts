@@ -265,7 +265,6 @@ if (!found.ok && found.error === "sold_out") console.log("sold out");`,
   {
     what: "a default of another type",
     source: `Query.default("page", Codec.int, "1");`,
-    long: overloads,
   },
   {
     what: "a refusal that an input does not declare",
