@@ -263,7 +263,7 @@ describe("usher client", () => {
   });
 
   it("gives no shape the name of something else that it says", async () => {
-    const names = ["async iterable", "request", "date", "calls", "promise", "order"];
+    const names = ["async iterable", "request", "date", "client", "promise", "order"];
     const odd = join(folder, "odd.mjs");
     writeFileSync(
       odd,
@@ -275,7 +275,7 @@ export const routes = ${JSON.stringify(names)}.map((name, i) =>
     );
     const { out } = await usher("client", odd);
     expect(out.match(/^export type \w+ = \{/gm)).toEqual(
-      ["AsyncIterable_", "Request_", "Date_", "Calls_", "Promise_", "Order"].map((name) => `export type ${name} = {`),
+      ["AsyncIterable_", "Request_", "Date_", "Client_", "Promise_", "Order"].map((name) => `export type ${name} = {`),
     );
   });
 });
