@@ -1,20 +1,16 @@
 /** What the oldest and the newest compiler say of the commonest mistakes, in `mistakes/said.md`: a change of the types shows there. */
 import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { compilerOptions, newest, oldest } from "./compilers.ts";
 import { mistakes, prelude, shared } from "./mistakes/list.ts";
 import type { Mistake } from "./mistakes/list.ts";
-import { pack, root } from "./packed.ts";
+import { pack } from "./packed.ts";
 import type { Packed } from "./packed.ts";
 
 const run = promisify(execFile);
-const folderOf = (from: string): string =>
-  dirname(createRequire(join(root, from, "package.json")).resolve("typescript/package.json"));
-const oldest = folderOf("test/package/consumer");
-const newest = folderOf("");
 const maxLines = 4;
 
 /** The lines of the errors of each mistake, in the order of the list. */
@@ -63,15 +59,6 @@ function section({ what, source, long }: Mistake, before: readonly string[], now
 
 function write(folder: string): void {
   mkdirSync(folder);
-  const compilerOptions = {
-    module: "nodenext",
-    target: "es2023",
-    lib: ["es2023"],
-    types: ["node"],
-    strict: true,
-    skipLibCheck: true,
-    noEmit: true,
-  };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
   writeFileSync(join(folder, "shared.ts"), shared);
   for (const [i, { source }] of mistakes.entries()) {
