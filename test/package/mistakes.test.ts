@@ -1,13 +1,13 @@
 /** What the oldest and the newest compiler say of the commonest mistakes, in `mistakes/said.md`: a change of the types shows there. */
 import { execFile } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compilerOptions, newest, oldest } from "./compilers.ts";
 import { mistakes, prelude, shared } from "./mistakes/list.ts";
 import type { Mistake } from "./mistakes/list.ts";
-import { pack } from "./packed.ts";
+import { pack, root } from "./packed.ts";
 import type { Packed } from "./packed.ts";
 
 const run = promisify(execFile);
@@ -39,6 +39,13 @@ describe("the commonest mistakes", { timeout: 300_000 }, () => {
     expect([...new Set([...long(before), ...long(now)])].toSorted()).toEqual(marked.toSorted());
   });
 
+  it("are told in the words that the guide quotes", () => {
+    const quotes = quotesOf(readFileSync(join(root, "docs/guide.md"), "utf8"));
+    const untold = (said: Said) => quotes.filter((quote) => !said.flat().some((line) => line.includes(quote)));
+    expect(quotes.length).toBeGreaterThan(10);
+    expect([untold(before), untold(now)]).toEqual([[], []]);
+  });
+
   it("are told as mistakes/said.md has it", async () => {
     const sections = mistakes.map((mistake, i) => section(mistake, before[i] ?? [], now[i] ?? []));
     const file = join(import.meta.dirname, "mistakes/said.md");
@@ -55,6 +62,12 @@ function section({ what, source, long }: Mistake, before: readonly string[], now
       `TypeScript 7, lines: ${now.length}\n\n${code("text", now.join("\n"))}`;
   const why = long === undefined ? "" : `\nMore than ${maxLines} lines: ${long}\n`;
   return `## ${what}\n\n${code("ts", source)}\n${told}${why}`;
+}
+
+/** The first code of each row of the guide's table. */
+function quotesOf(guide: string): readonly string[] {
+  const [, table = ""] = /^## Compiler errors$([^]*?)^## /m.exec(guide) ?? [];
+  return [...table.matchAll(/^\| (`+) ?(.+?) ?\1(?!`)/gm)].map(([, , quote = ""]) => quote);
 }
 
 function write(folder: string): void {
