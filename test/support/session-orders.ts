@@ -58,7 +58,9 @@ export function itHoldsInEveryOrder(empty: () => Promise<SessionStore>): void {
       934,
     ],
   ];
-  it.each(rows)("a session lives on at most once: %s", async (_title, requests, orders) => {
+  // A thousand sequences of calls to a database take a minute where twelve programs wait for each core.
+  const timeout = 300_000;
+  it.each(rows)("a session lives on at most once: %s", { timeout }, async (_title, requests, orders) => {
     const store = await empty();
     const runs = await everyOrder(
       async () => {
