@@ -1,3 +1,4 @@
+import { needsObject } from "./given.ts";
 import type { Succeeded } from "./answers/returned.ts";
 import * as Returns from "./answers/returns.ts";
 import type { Awaitable, Dep } from "./inputs/dep.ts";
@@ -37,6 +38,7 @@ export function routes<Live extends string = "/livez", Ready extends string = "/
   Route<"GET", Live, {}, Succeeded<200, string>, never>,
   Route<"GET", Ready, {}, Succeeded<200, string>, "not_ready">,
 ] {
+  needsObject("Health.routes: options", options);
   // Without a path, its type is the default's.
   const { live = of("livez") as Path as Path<never, Live>, ready = of("readyz") as Path as Path<never, Ready> } =
     options;

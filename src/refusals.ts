@@ -1,3 +1,5 @@
+import { isObject, needs } from "./given.ts";
+
 /** One validation error: where the input is, a code for what is wrong, and a sentence for the client. */
 export class Problem {
   /** `path.<name>`, `query.<name>`, `header.<name>`, `cookie.<name>`, `form.<name>`, or a place in the body. */
@@ -200,6 +202,11 @@ export class Refusal<out Name extends string = string> {
   }
 }
 
+/** Whether a value can be read as a code; `App.make` checks its status and its challenge with all others. */
+export function isCode(value: unknown): boolean {
+  return isObject(value) && typeof value["name"] === "string";
+}
+
 /** Whether a value is a refusal with a readable code and detail: JavaScript can construct one from any arguments. */
 export function isTellable(refusal: unknown): refusal is Refusal {
   try {
@@ -238,6 +245,7 @@ export function refuse<const Name extends string>(
   message?: string,
   options?: { readonly detail?: string },
 ): Refusal<Name> {
+  needs(isCode(code), "refuse: its code", code, "made by Refusal.code");
   const sentence = message ?? sentences.get(code.name) ?? code.doc;
   // Every `busy` has `Retry-After` (contract 7.2).
   return new Refusal(code, sentence, code.name === busy.name ? { ...options, headers: retryAfter } : (options ?? {}));

@@ -1,5 +1,7 @@
 import type { InputOf, JsonForm, StandardSchema, OutputOf, AnyStandard } from "../schema/standard.ts";
 import type { JsonOf, AnyShape, ValueOf, Written } from "../schema/valibot.ts";
+import { needs, needsObject, needsTexts } from "../given.ts";
+import { isKind } from "../events/event.ts";
 import type { AnyEventKind, EventKind } from "../events/event.ts";
 import type { Producer } from "../events/event-stream.ts";
 import { typeWithTextKinds } from "../events/text-kinds.ts";
@@ -60,6 +62,7 @@ export function json<S extends StandardSchema, const Status extends number = 200
   options?: JsonOptions<Status, Written<InputOf<S>>>,
 ): Returns<Written<InputOf<S>>, JsonForm<OutputOf<S>>, Status>;
 export function json(shape: AnyStandard, options: JsonOptions<number, unknown> = {}): JsonNode {
+  needsObject("Returns.json: options", options);
   const status: number = options.status ?? 200;
   const { examples = [], doc = "" } = options;
   const compile = () => {
@@ -89,6 +92,8 @@ export function jsonResponse(
   statuses: { readonly [status: number]: string },
   options: { readonly examples?: readonly unknown[] } = {},
 ): JsonNode {
+  needsObject("Returns.jsonResponse: options", options);
+  needsObject("Returns.jsonResponse: statuses", statuses);
   const compile = () => {
     const write = writerOf(shape);
     return (returned: unknown) => {
@@ -108,6 +113,7 @@ export function jsonResponse(
 export function empty<const Status extends number = 204>(
   options: { readonly status?: Success<Status>; readonly doc?: string } = {},
 ): Returns<void, undefined, Status> {
+  needsObject("Returns.empty: options", options);
   const status = (options.status ?? 204) as number;
   const compile = () => () => plainReturns(status, undefined, undefined);
   return { node: { kind: "empty", statuses: [[status, options.doc ?? ""]], several: false, compile } };
@@ -117,6 +123,7 @@ export function empty<const Status extends number = 204>(
 export function emptyResponse<const Statuses extends { readonly [status: number]: string }>(
   statuses: Statuses,
 ): Returns<Answered<keyof Statuses, void>, undefined, keyof Statuses & number> {
+  needsObject("Returns.emptyResponse: statuses", statuses);
   const compile = () => (returned: unknown) => plainReturns(answeredOf(returned).status, undefined, undefined);
   return { node: { kind: "empty", statuses: listed(statuses), several: true, compile } };
 }
@@ -146,9 +153,15 @@ export const response: Returns<Answer | Response, unknown> = {
 export function responses(statuses: {
   readonly [status: number]: string | ResponseDoc;
 }): Returns<Answer | Response, unknown> {
+  needsObject("Returns.responses: statuses", statuses);
   const given = Object.entries(statuses).map(([status, doc]) => [Number(status), doc] as const);
   const contentTypes = new Map(
-    given.flatMap(([status, doc]) => (typeof doc === "string" ? [] : [[status, doc.contentTypes] as const])),
+    given.flatMap(([status, doc]) => {
+      if (typeof doc === "string") return [];
+      needsObject(`Returns.responses: ${status}`, doc);
+      needsTexts(`Returns.responses: contentTypes of ${status}`, doc.contentTypes);
+      return [[status, doc.contentTypes] as const];
+    }),
   );
   const wrong = [...contentTypes.values()].flat().find((type) => !isContentType(type));
   if (wrong !== undefined) {
@@ -181,6 +194,9 @@ export function events<const Kinds extends readonly AnyEventKind[]>(
   kinds: Kinds,
   options: { readonly keepAliveMs?: number } = {},
 ): Returns<Producer<Kinds[number]>, AsyncIterable<Received<Kinds[number]>>, 200> {
+  const areKinds = Array.isArray(kinds) && kinds.every(isKind);
+  needs(areKinds, "Returns.events: kinds", kinds, "a list of Event.json and Event.text");
+  needsObject("Returns.events: options", options);
   const { keepAliveMs } = options;
   checkKeepAlive(keepAliveMs);
   const compile = () => {
@@ -209,6 +225,8 @@ export function websocket<Client, Server, ClientGiven = Client, ServerGot = Serv
   protocol: Protocol<Client, Server, ClientGiven, ServerGot>,
   options: SocketOptions = {},
 ): Returns<SocketHandler<Client, Server>, Socket<ServerGot, ClientGiven>, 101> {
+  needsObject("Returns.websocket: protocol", protocol);
+  needsObject("Returns.websocket: options", options);
   checkKeepAlive(options.keepAliveMs);
   const { maxMessage = defaultMaxMessage, maxUnheard = defaultMaxUnheard } = options;
   for (const [name, bytes] of Object.entries({ maxMessage, maxUnheard })) {

@@ -1,9 +1,11 @@
+import { isObject, isTexts, kindOf } from "../given.ts";
+import { wrongMembers } from "../routing/wrong-members.ts";
 import type { Answer } from "../answers/answer.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import type { RequestRecord } from "../inputs/request.ts";
 import type { Awaitable, Supplied } from "../inputs/dep.ts";
 import type { MaybePromise } from "../deferred.ts";
-import { maxListedProblems } from "../refusals.ts";
+import { isCode, maxListedProblems } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import type { Route } from "../routing/route.ts";
 import { Router } from "../routing/router.ts";
@@ -12,7 +14,6 @@ import type { Exporter } from "../telemetry/exporter.ts";
 import { respond } from "./respond.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { DeclarationError, checkRoute, checkTogether, declared } from "./checks.ts";
-import { isCode, kindOf, wrongMembers } from "./wrong-members.ts";
 import { compile } from "./compile.ts";
 import type { CompiledApp, CompiledCors, CompiledRoute, Middleware, OnError } from "./compile.ts";
 import type { Cors } from "../security/cors.ts";
@@ -218,12 +219,19 @@ function checked(routes: unknown, options: AppOptions): AppOptions {
     trustedOrigins = [],
     trustedProxies = [],
     middleware = [],
+    cors,
   } = options as {
     readonly [name: string]: unknown;
   };
   const problems = routes.flatMap(wrongMembers);
-  for (const [name, list] of Object.entries({ resources, codes, trustedOrigins, trustedProxies, middleware })) {
+  for (const [name, list] of Object.entries({ resources, codes, middleware })) {
     if (!Array.isArray(list)) problems.push(`${name} is ${kindOf(list)}, and not a list`);
+  }
+  for (const [name, list] of Object.entries({ trustedOrigins, trustedProxies })) {
+    if (!isTexts(list)) problems.push(`${name} is ${kindOf(list)}, and not a list of texts`);
+  }
+  if (cors !== undefined && !(isObject(cors) && isObject(cors["policy"]))) {
+    problems.push(`cors is ${kindOf(cors)}, and not made by Cors.make`);
   }
   // A value of a resource may be anything; its name is read like a code's.
   if (Array.isArray(resources) && !resources.every(isCode))

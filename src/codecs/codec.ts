@@ -1,3 +1,4 @@
+import { needs, needsObject } from "../given.ts";
 import { decodeBase64url, encodeBase64url, keyOf } from "../http/bytes.ts";
 import { FieldScanner } from "../http/fields.ts";
 import { error, ok } from "../result.ts";
@@ -107,6 +108,7 @@ export function custom<A>(options: {
   readonly print: (value: A) => string;
   readonly list?: boolean;
 }): Codec<A> {
+  needsObject("Codec.custom: options", options);
   const { kind, parse, print, list = false } = options;
   return { parse, print, list, text: { type: "string", kind } };
 }
@@ -312,6 +314,7 @@ export function enumeration<A>(
   values: readonly A[],
   word: (value: A) => string = (value) => String(value),
 ): Codec<A> {
+  needs(Array.isArray(values), "Codec.enum: its words", values, "a list");
   const byWord = new Map<string, Result<A, string>>();
   const words: string[] = [];
   for (const value of values) {

@@ -1,3 +1,4 @@
+import { isObject, needs, needsObject } from "../given.ts";
 import { isToken, stripped } from "../http/fields.ts";
 import type { Codec, TextOptions } from "./codec.ts";
 
@@ -47,8 +48,9 @@ export interface CookieOptions {
 }
 
 /** Declares a cookie (RFC 6265). Throws where the name is not a token. */
-export function named<A>(name: string, codec: Codec<A>, about: TextOptions = {}): Cookie<A> {
-  if (!isToken(name)) throw new Error(`Cookie.named: ${JSON.stringify(name)} is not a cookie name`);
+export function named<A>(name: string, codec: Codec<A>, about: TextOptions = {}, maker = "Cookie.named"): Cookie<A> {
+  if (typeof name !== "string" || !isToken(name))
+    throw new Error(`${maker}: ${JSON.stringify(name)} is not a cookie name`);
   return { name, codec, about };
 }
 
@@ -59,6 +61,8 @@ export function named<A>(name: string, codec: Codec<A>, about: TextOptions = {})
  *   any text.
  */
 export function make<A>(cookie: Cookie<A>, value: A, options: CookieOptions = {}): SetCookie {
+  needs(isCookie(cookie), "Cookie.make: its cookie", cookie, "made by Cookie.named");
+  needsObject("Cookie.make: options", options);
   const { name, codec, sealing } = cookie;
   const printed = codec.print(value);
   // A sealed value may be any text, because the cookie holds base64url.
@@ -78,6 +82,11 @@ export function make<A>(cookie: Cookie<A>, value: A, options: CookieOptions = {}
     sameSite: options.sameSite ?? "lax",
     ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
   };
+}
+
+/** Whether a value can be a cookie's declaration: from JavaScript it may be anything. */
+export function isCookie(value: unknown): boolean {
+  return isObject(value) && isObject(value["codec"]);
 }
 
 /** Removes a cookie. The path must be the one that it was set with. */

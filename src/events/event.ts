@@ -1,3 +1,4 @@
+import { isObject, needs, needsObject, needsSchema } from "../given.ts";
 import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
 import { error, ok } from "../result.ts";
@@ -74,6 +75,7 @@ export function json<const Name extends string, S extends StandardSchema>(
   schema: S,
 ): EventKind<Name, InputOf<S>, JsonForm<OutputOf<S>>>;
 export function json(name: string, shape: AnyStandard): AnyEventKind {
+  needsSchema("Event.json: its shape", shape);
   const { write } = compileWriter(shape);
   return { name, payload: { shape, write } };
 }
@@ -94,6 +96,8 @@ export function make<Name extends string, A, Sent>(
   value: NoInfer<Written<A>>,
   options: { readonly id?: string } = {},
 ): Event<EventKind<Name, A, Sent>> {
+  needs(isKind(kind), "Event.make: its kind", kind, "made by Event.json or Event.text");
+  needsObject("Event.make: options", options);
   const { name } = kind;
   const wire = encode(name, kind.payload.write(value as never), options.id);
   if (wire.ok) return eventOf(name, wire.value);
@@ -103,13 +107,20 @@ export function make<Name extends string, A, Sent>(
 }
 
 /** Tells the client how long to wait before it reconnects, in whole milliseconds. A negative number sends nothing. */
-export function retry({ ms }: { readonly ms: number }): Event<never> {
+export function retry(options: { readonly ms: number }): Event<never> {
+  needsObject("Event.retry: options", options);
+  const { ms } = options;
   return eventOf(undefined, Number.isSafeInteger(ms) && ms >= 0 ? `retry: ${ms}\n\n` : "");
 }
 
 /** A comment, which clients ignore. */
 export function comment(text: string): Event<never> {
   return eventOf(undefined, `${prefixed(": ", text)}\n`);
+}
+
+/** Whether a value can be a kind of event: from JavaScript it may be anything. */
+export function isKind(value: unknown): boolean {
+  return isObject(value) && isObject(value["payload"]);
 }
 
 function encode(name: string, payload: Result<string, string>, id: string | undefined): Result<string, string> {

@@ -1,3 +1,4 @@
+import { needsObject, needsTexts } from "../given.ts";
 import { mediaType } from "../codecs/index.ts";
 import { isToken, stripped } from "../http/fields.ts";
 import { Problem, Refusal, inOneLine, invalidRefusal, sentences, unsupportedMediaType } from "../refusals.ts";
@@ -100,6 +101,7 @@ export function json(
   shape: AnyStandard,
   options: { readonly refusal?: readonly [Code, string]; readonly examples?: readonly unknown[] } = {},
 ): Dep<never, never, never> {
+  needsObject("json: options", options);
   const { refusal, examples = [] } = options;
   const node: DepNode = {
     from: [],
@@ -160,7 +162,9 @@ export function ofBody<A = never, C extends string = never, N extends string = n
   options: { readonly contentTypes: readonly string[]; readonly refuses?: readonly Code<C>[] },
   parse: (body: Uint8Array) => Joining<A, N, C>,
 ): Dep<Exclude<A, Problem>, NoInfer<C>, BodySent> {
+  needsObject("Dep.ofBody: options", options);
   const { contentTypes } = options;
+  needsTexts("Dep.ofBody: contentTypes", contentTypes);
   return {
     node: {
       from: [],
@@ -195,7 +199,9 @@ export interface BodyStreamOptions {
  * ```
  */
 export function bodyStream(options: BodyStreamOptions): Dep<Body, never, BodySent> {
+  needsObject("bodyStream: options", options);
   const { max, contentTypes } = options;
+  if (contentTypes !== undefined) needsTexts("bodyStream: contentTypes", contentTypes);
   return {
     node: {
       from: [],

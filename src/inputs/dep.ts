@@ -1,5 +1,6 @@
 import type { AnyCodec, Codec, EncodedAs, ListBounds, TextOptions } from "../codecs/codec.ts";
-import { Problem, invalidRefusal } from "../refusals.ts";
+import { isObject, needs, needsObject } from "../given.ts";
+import { Problem, invalidRefusal, isCode } from "../refusals.ts";
 import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
 import type { AnyStandard } from "../schema/standard.ts";
 import { recordOf } from "./request.ts";
@@ -185,6 +186,7 @@ export type InputCheck = (request: InputRequest) => unknown;
 
 /** Combines inputs into one with a record of their values. */
 export function all<const I extends Inputs>(inputs: I): Dep<Values<I>, RefusesOf<I>, WireOf<I>> {
+  needsObject("Dep.all: inputs", inputs);
   return { node: { from: Object.values(inputs), compile: (_place, from) => record(Object.keys(inputs), from) } };
 }
 
@@ -230,6 +232,7 @@ export function join<const I extends Inputs, B = never, C extends string = never
   block: (values: Values<I>) => Joining<B, N, C>,
   options?: { readonly refuses?: readonly Code<C>[] },
 ): Dep<Exclude<B, Problem>, NoInfer<C> | RefusesOf<I>, WireOf<I>> {
+  needsObject("Dep.join: inputs", inputs);
   return {
     node: {
       from: Object.values(inputs),
@@ -244,17 +247,20 @@ export function join<const I extends Inputs, B = never, C extends string = never
 
 /** A validation error for a `Dep.join` to return. The message is sent to the client unchanged. */
 export function problem(problem: { readonly at: string; readonly code: string; readonly message: string }): Problem {
+  needsObject("Dep.problem: it", problem);
   return new Problem(problem.at, problem.code, problem.message);
 }
 
 /** Several validation errors, at least one. */
 export function problems(problems: readonly Problem[]): Refusal<"invalid"> {
+  needs(Array.isArray(problems), "Dep.problems: it", problems, "a list");
   if (problems.length === 0) throw new Error("Dep.problems: the list is empty, give at least one problem");
   return invalidRefusal(problems);
 }
 
 /** Always refuses, for a route that is switched off. */
 export function refuse<const Name extends string>(refusal: Refusal<Name>): Dep<never, Name> {
+  needs(isObject(refusal) && isCode(refusal.code), "Dep.refuse: it", refusal, "made by refuse");
   return { node: { from: [], codes: [refusal.code], compile: () => () => refusal } };
 }
 
@@ -315,6 +321,7 @@ export function credential<A, R extends string, W>(
 
 /** An input that runs at every use and not once per request. The inputs that it uses are still shared. */
 export function uncached<A, R extends string, W>(dep: Dep<A, R, W>): Dep<A, R, W> {
+  needs(isObject(dep) && isObject(dep.node), "Dep.uncached: it", dep, "an input");
   const node: DepNode = { ...dep.node, uncached: true };
   return { node };
 }
@@ -359,6 +366,7 @@ export function ofResource<A>(name: string): Resource<A> {
 
 /** Gives a resource its value: `App.make(routes, { resources: [Dep.resource(store, new Store())] })`. */
 export function resource<A>(resource: Resource<A>, value: A): Supplied {
+  needsObject("Dep.resource: its resource", resource);
   return { name: resource.name, value };
 }
 
@@ -370,6 +378,7 @@ export function ofRequest<A = never, C extends string = never, N extends string 
   read: (request: RequestRecord) => Joining<A, N, C>,
   options: { readonly needs?: readonly Need[]; readonly refuses?: readonly Code<C>[] } = {},
 ): Dep<Exclude<A, Problem>, NoInfer<C>> {
+  needsObject("Dep.ofRequest: options", options);
   return {
     node: {
       from: [],

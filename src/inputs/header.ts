@@ -58,7 +58,7 @@ export function list<const Name extends string, A, J = never>(
   const at = `header.${name}`;
   const codec = codecFor(kind, at);
   const items = listReader(codec, at, about);
-  const lower = name.toLowerCase();
+  const lower = at.slice("header.".length).toLowerCase();
   const read = (request: InputRequest): unknown => items(itemsOf(request.lines(lower)));
   const need: TextNeed = { in: "header", name, codec, required: isNeeded(about), repeated: true, about };
   return { node: { from: [], need, compile: () => read } };
@@ -78,7 +78,7 @@ function header(
 ): Dep<never, never, never> {
   const at = `header.${name}`;
   const codec = codecFor(kind, at);
-  const lower = name.toLowerCase();
+  const lower = at.slice("header.".length).toLowerCase();
   const twice = new Problem(at, "malformed", "This is given more than once.");
   const read = (request: InputRequest): unknown => {
     const lines = request.lines(lower);

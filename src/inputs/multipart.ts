@@ -1,5 +1,6 @@
 import { mediaType } from "../codecs/index.ts";
 import type { MediaType } from "../codecs/negotiation.ts";
+import { needsObject } from "../given.ts";
 import { stripped } from "../http/fields.ts";
 import { unsupportedMediaType } from "../refusals.ts";
 import type { Problem, Refusal } from "../refusals.ts";
@@ -164,6 +165,7 @@ export interface MultipartOptions {
  * ```
  */
 export function multipart(options: MultipartOptions): Dep<Multipart, never, { body: FormData }> {
+  needsObject("multipart: options", options);
   const { max, maxHead = 16_384 } = options;
   return {
     node: {

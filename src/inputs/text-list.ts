@@ -6,8 +6,9 @@ import { WrongText, notText, together } from "./text.ts";
 import type { GivenText } from "./text.ts";
 
 /** Whether a list must have an item, so that it must be sent. */
-export function isNeeded({ minItems = 0 }: ListBounds): boolean {
-  return minItems > 0;
+export function isNeeded(bounds: ListBounds | null): boolean {
+  // From JavaScript it may be null, which `App.make` refuses.
+  return (bounds?.minItems ?? 0) > 0;
 }
 
 /** The problem of a list with too few or too many items, as that of a body's list. */

@@ -1,6 +1,7 @@
+import { needsObject } from "../given.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { encodeSegment } from "../http/target.ts";
-import { of } from "../routing/path.ts";
+import { needsPath, of } from "../routing/path.ts";
 import type { Path } from "../routing/path.ts";
 import type { Route } from "../routing/route.ts";
 import type { AssetRoute } from "./asset.ts";
@@ -83,10 +84,13 @@ export function docs<Document extends string = "/openapi.json", At extends strin
   routes: readonly Route[],
   options: DocsOptions<Document, At> = {},
 ): DocsRoutes<Document, At> {
+  needsObject("Openapi.docs: options", options);
   const { title = "API", openapi = "3.2" } = options;
   // A path that is not given has the default's type.
   const { document = of("openapi.json") as Path as Path<never, Document>, at = of("docs") as Path as Path<never, At> } =
     options;
+  needsPath("Openapi.docs: document", document);
+  needsPath("Openapi.docs: at", at);
   const reader = readerOf(options.script);
   const paths = { document: urlOf(document), page: urlOf(at) };
   // Made at once, so that a problem is thrown here.

@@ -1,3 +1,5 @@
+import { needs, needsObject } from "../given.ts";
+import { wrongMembers } from "../routing/wrong-members.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isFormat, noFormat } from "../answers/is-format.ts";
 import { encodeSegment } from "../http/target.ts";
@@ -225,7 +227,16 @@ export function report(routes: readonly Route[]): readonly string[] {
   return describe(routes, {}).imprecise;
 }
 
+// From JavaScript they may be anything.
+function checkArguments(routes: unknown, options: unknown): void {
+  needs(Array.isArray(routes), "Openapi: routes", routes, "a list of routes");
+  needsObject("Openapi: options", options);
+  const wrong = (routes as readonly unknown[]).flatMap(wrongMembers);
+  if (wrong.length > 0) throw new DescriptionError(wrong);
+}
+
 function describe(routes: readonly Route[], options: DocumentOptions): RouteDescription {
+  checkArguments(routes, options);
   const { openapi = "3.2" } = options;
   const components = new Components(options.refusalFormat === undefined ? refusalSchemas : {});
   const problems: string[] = [];

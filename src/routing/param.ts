@@ -1,9 +1,11 @@
 import { string } from "../codecs/index.ts";
+import { needs } from "../given.ts";
 import { decodeSegment } from "../http/target.ts";
 import type { AnyDep, AnyParam, Dep, DepNode, Param, PathWire, Place, Rest } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import { notText, readText } from "../inputs/text.ts";
 import { Refusal, internal, sentences } from "../refusals.ts";
+import { isSegment } from "./path.ts";
 import type { Segment } from "./path.ts";
 
 /**
@@ -15,6 +17,7 @@ export function param<Name extends string, A, S = unknown>(
 ): Dep<A, never, PathWire<Param<Name, A, S>>>;
 export function param<Name extends string>(parameter: Rest<Name>): Dep<readonly string[], never, PathWire<Rest<Name>>>;
 export function param(parameter: AnyParam | Rest): Dep<never, never, never> {
+  needs(typeof parameter !== "string" && isSegment(parameter), "param: it", parameter, "a parameter of Path");
   const { name } = parameter;
   const at = `path.${name}`;
   const codec = parameter.kind === "param" ? parameter.codec : string;

@@ -1,5 +1,6 @@
 import type { Codec, EncodedAs, TextOptions } from "../codecs/codec.ts";
 import { int as intCodec, int64 as int64Codec, string as stringCodec } from "../codecs/index.ts";
+import { isObject, needs, needsObject, needsText } from "../given.ts";
 import { encodeSegment } from "../http/target.ts";
 import type { AnyParam, ArgumentsOf, Param, Rest } from "../inputs/dep.ts";
 import { codecFor } from "../inputs/text-schema.ts";
@@ -52,6 +53,9 @@ export const root: Path<never, "/"> = { pattern: "/", segments: [] };
 export function of<const Segments extends readonly Segment[]>(
   ...segments: Segments
 ): Path<Exclude<Segments[number], string>, PatternOf<Segments>> {
+  for (const segment of segments) {
+    needs(isSegment(segment), "Path.of: a segment", segment, "a text or a parameter of Path");
+  }
   return { pattern: patternOf(segments) as PatternOf<Segments>, segments };
 }
 
@@ -60,7 +64,7 @@ export function str<const Name extends string>(
   name: Name,
   options?: ParamOptions<string>,
 ): Param<Name, string, string> {
-  return codecParam(name, stringCodec, options);
+  return codecParam("Path.str", name, stringCodec, options);
 }
 
 /** A whole number, −(2^53−1) to 2^53−1. */
@@ -68,7 +72,7 @@ export function int<const Name extends string>(
   name: Name,
   options?: ParamOptions<number>,
 ): Param<Name, number, number> {
-  return codecParam(name, intCodec, options);
+  return codecParam("Path.int", name, intCodec, options);
 }
 
 /** A 64-bit whole number, exact. */
@@ -76,7 +80,7 @@ export function int64<const Name extends string>(
   name: Name,
   options?: ParamOptions<bigint>,
 ): Param<Name, bigint, bigint> {
-  return codecParam(name, int64Codec, options);
+  return codecParam("Path.int64", name, int64Codec, options);
 }
 
 /**
@@ -92,19 +96,24 @@ export function param<const Name extends string, A, Sent = unknown>(
   kind: TextKind<A, Sent>,
   options: ParamOptions<NoInfer<EncodedAs<Sent>>> = {},
 ): Param<Name, A, Sent> {
-  return codecParam(name, codecFor(kind, `path.${name}`) as Codec<A, Sent>, options);
+  return codecParam("Path.param", name, codecFor(kind, `path.${name}`) as Codec<A, Sent>, options);
 }
 
 function codecParam<const Name extends string, A, Sent>(
+  maker: string,
   name: Name,
   codec: Codec<A, Sent>,
-  { unparsed, ...about }: ParamOptions = {},
+  options: ParamOptions = {},
 ): Param<Name, A, Sent> {
+  needsText(`${maker}: its name`, name);
+  needsObject(`${maker}: options`, options);
+  const { unparsed, ...about } = options;
   return { kind: "param", name, codec, declines: unparsed === "next-route", about };
 }
 
 /** All remaining segments, as a list of texts. It must be last, and the API document leaves its routes out. */
 export function rest<const Name extends string>(name: Name): Rest<Name> {
+  needsText("Path.rest: its name", name);
   return { kind: "rest", name };
 }
 
@@ -118,6 +127,8 @@ export function url<Params extends AnyParam | Rest>(
   path: Path<Params>,
   args: ArgumentsOf<Params>,
 ): Result<string, string> {
+  needsPath("Path.url: path", path);
+  needsObject("Path.url: the arguments", args);
   const given = args as { readonly [name: string]: unknown };
   const names = new Set(path.segments.flatMap((segment) => (typeof segment === "string" ? [] : [segment.name])));
   for (const name of Object.keys(given)) {
@@ -144,6 +155,16 @@ export function url<Params extends AnyParam | Rest>(
 
 function emptySegment(segment: AnyParam | Rest): string {
   return segment.kind === "param" ? "printed as nothing" : "has an empty segment";
+}
+
+/** Throws where a value is no path: from JavaScript it may be anything. */
+export function needsPath(at: string, path: unknown): void {
+  needs(isObject(path) && Array.isArray(path["segments"]), at, path, "made by Path.of");
+}
+
+/** Whether a segment is one: from JavaScript it may be anything. */
+export function isSegment(segment: unknown): boolean {
+  return typeof segment === "string" || (isObject(segment) && typeof segment["name"] === "string" && "kind" in segment);
 }
 
 function patternOf(segments: readonly Segment[]): string {

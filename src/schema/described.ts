@@ -1,3 +1,4 @@
+import { needsSchema } from "../given.ts";
 import type { AnyStandard } from "./standard.ts";
 
 /** A JSON Schema (2020-12), as OpenAPI has it. */
@@ -28,6 +29,7 @@ const schemas = new WeakMap<object, JsonSchemas>();
  * ```
  */
 export function described<S extends AnyStandard>(schema: S, jsonSchema: JsonSchemas | JsonSchema): S {
+  needsSchema("Shape.described: its schema", schema);
   if (typeof jsonSchema !== "object" || jsonSchema === null) {
     throw new TypeError("Shape.described: the JSON Schema must be an object, or { input, output }");
   }

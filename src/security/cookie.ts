@@ -1,7 +1,8 @@
 import { string } from "../codecs/codec.ts";
 import type { Codec, EncodedAs, TextOptions } from "../codecs/codec.ts";
-import { named as namedByCodec } from "../codecs/cookie.ts";
+import { isCookie, named as namedByCodec } from "../codecs/cookie.ts";
 import type { Cookie, Sealing } from "../codecs/cookie.ts";
+import { needs } from "../given.ts";
 import type { Dep, TextNeed } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import { codecFor } from "../inputs/text-schema.ts";
@@ -25,12 +26,14 @@ export function named<A, S = unknown>(
 
 /** A required cookie: a 400 problem `required` at `cookie.<name>` where it is absent, or sealed and does not open. */
 export function required<A>(cookie: Cookie<A>): Dep<A> {
+  needs(isCookie(cookie), "Cookie.required: it", cookie, "made by Cookie.named");
   const absent = missing(`cookie.${cookie.name}`);
   return read(cookie, true, () => absent);
 }
 
 /** A cookie's value; undefined where it is absent. */
 export function optional<A>(cookie: Cookie<A>): Dep<A | undefined> {
+  needs(isCookie(cookie), "Cookie.optional: it", cookie, "made by Cookie.named");
   return read(cookie, false, () => undefined);
 }
 

@@ -1,5 +1,6 @@
 import { none } from "../answers/answer.ts";
 import type { Answer } from "../answers/answer.ts";
+import { needsObject, needsTexts } from "../given.ts";
 import { isToken, stripped } from "../http/fields.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import type { Route } from "../routing/route.ts";
@@ -50,8 +51,8 @@ type Headers = Answer["headers"];
  * @throws Error for `"any"` with credentials, an origin that no browser writes, or an invalid header name.
  */
 export function make(options: CorsOptions): Cors {
-  const { origins, credentials = false, expose = none, maxAgeMs = 600_000, routes } = options;
-  const headers = (options.headers ?? ["authorization", "content-type"]).map((name) => name.toLowerCase());
+  const { origins, credentials, headers: sent, expose, maxAgeMs, routes } = checked(options);
+  const headers = sent.map((name) => name.toLowerCase());
   if (origins === "any" && credentials) {
     throw new Error(
       "Cors.make: origins any with credentials would let every site act as its visitors: list the origins",
@@ -107,6 +108,17 @@ export function make(options: CorsOptions): Cors {
     return origins === "any" ? request.lines("cookie").length === 0 : named.has(origin);
   };
   return { origins, credentials, headers, expose, maxAgeMs, routes, policy: { preflight, withHeaders, admits } };
+}
+
+/** The options with their defaults: from JavaScript they may be anything. */
+function checked(options: CorsOptions) {
+  needsObject("Cors.make: options", options);
+  const { origins, credentials = false, expose = none, maxAgeMs = 600_000, routes } = options;
+  const { headers = ["authorization", "content-type"] } = options;
+  if (origins !== "any") needsTexts("Cors.make: origins", origins);
+  needsTexts("Cors.make: headers", headers);
+  needsTexts("Cors.make: expose", expose);
+  return { origins, credentials, headers, expose, maxAgeMs, routes };
 }
 
 function requestedHeaders(request: InputRequest): readonly string[] {

@@ -76,9 +76,9 @@ export class KeyRing {
 }
 
 /** The inside of `Keys`. */
-export function ringOf(keys: { readonly size: number }): KeyRing {
+export function ringOf(keys: { readonly size: number }, at: string): KeyRing {
   if (keys instanceof KeyRing) return keys;
-  throw new Error("Keys must be made by Keys.ring");
+  throw new Error(`${at}: the keys must be made by Keys.ring`);
 }
 
 async function derive(secret: Uint8Array<ArrayBuffer>, use: KeyUse): Promise<DerivedKey> {

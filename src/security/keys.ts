@@ -26,13 +26,13 @@ export function ring(newest: string, ...retired: readonly string[]): Keys {
 
 /** Signs a text for an application's token, such as a link in a mail: HMAC-SHA-256, in base64url. */
 export async function sign(keys: Keys, text: string): Promise<string> {
-  return encodeBase64url(await ringOf(keys).sign("text signing", text));
+  return encodeBase64url(await ringOf(keys, "Keys.sign").sign("text signing", text));
 }
 
 /** Whether any key of the ring signed the text; compared in constant time. */
 export async function verify(keys: Keys, text: string, signature: string): Promise<boolean> {
   const bytes = decodeBase64url(signature);
-  return bytes !== undefined && ringOf(keys).verify("text signing", text, bytes);
+  return bytes !== undefined && ringOf(keys, "Keys.verify").verify("text signing", text, bytes);
 }
 
 /**
@@ -41,11 +41,11 @@ export async function verify(keys: Keys, text: string, signature: string): Promi
  */
 export async function seal(keys: Keys, text: string, context: string): Promise<string> {
   if (!text.isWellFormed()) throw new Error("Keys.seal: the text is not Unicode: it has a lone surrogate");
-  return encodeBase64url(await ringOf(keys).seal("text sealing", text, context));
+  return encodeBase64url(await ringOf(keys, "Keys.seal").seal("text sealing", text, context));
 }
 
 /** The text that was sealed with this context; undefined for anything else. */
 export async function open(keys: Keys, sealed: string, context: string): Promise<string | undefined> {
   const bytes = decodeBase64url(sealed);
-  return bytes === undefined ? undefined : ringOf(keys).open("text sealing", bytes, context);
+  return bytes === undefined ? undefined : ringOf(keys, "Keys.open").open("text sealing", bytes, context);
 }

@@ -1,4 +1,5 @@
 import { isThenable } from "../async.ts";
+import { needsObject } from "../given.ts";
 import { networkOf } from "../http/addresses.ts";
 import type { Dep } from "../inputs/dep.ts";
 import { Refusal, rateLimited, sentences } from "../refusals.ts";
@@ -33,6 +34,7 @@ export interface RateOptions {
  * @throws Error for a number out of range.
  */
 export function make(options: RateOptions): Rate {
+  needsObject("Rate.make: options", options);
   const { limit, perMs, burst = limit, store = memory(), name } = options;
   if (!(limit > 0 && Number.isFinite(limit))) throw new Error(`Rate.make: limit must be more than 0, not ${limit}`);
   if (!(perMs > 0 && Number.isFinite(perMs))) {
@@ -64,6 +66,8 @@ export function limit<R extends string, W>(
   rate: Rate,
   options: { readonly key: Dep<string, R, W>; readonly ipv6Prefix?: number },
 ): Dep<void, R | "rate_limited", W> {
+  needsObject("Rate.limit: its rate", rate);
+  needsObject("Rate.limit: options", options);
   const { ipv6Prefix = 64 } = options;
   if (!Number.isSafeInteger(ipv6Prefix) || ipv6Prefix < 1 || ipv6Prefix > 128) {
     throw new Error(`Rate.limit: ipv6Prefix must be a whole number from 1 to 128, not ${ipv6Prefix}`);

@@ -1,6 +1,7 @@
 import type { Codec, TextOptions } from "../codecs/codec.ts";
 import { named, oldestMs } from "../codecs/cookie.ts";
 import type { Cookie, Sealing } from "../codecs/cookie.ts";
+import { needsObject } from "../given.ts";
 import { decode, decodeBase64url, encodeBase64url } from "../http/bytes.ts";
 import { codecFor } from "../inputs/text-schema.ts";
 import type { AnyTextKind, TextKind } from "../inputs/text-schema.ts";
@@ -37,7 +38,7 @@ export function signed<A, S = unknown>(
   kind: TextKind<A, S>,
   options: SealedOptions = {},
 ): Cookie<A> {
-  const ring = ringOf(keys);
+  const ring = ringOf(keys, "Cookie.signed");
   const text = (stamp: string, value: string): string => `${name}\0${stamp}\0${value}`;
   const close = async (value: string, stamp: string): Promise<string> => {
     const signature = await ring.sign("cookie signing", text(stamp, value));
@@ -60,7 +61,7 @@ export function encrypted<A, S = unknown>(
   kind: TextKind<A, S>,
   options: SealedOptions = {},
 ): Cookie<A> {
-  const ring = ringOf(keys);
+  const ring = ringOf(keys, "Cookie.encrypted");
   const close = async (value: string, stamp: string): Promise<string> =>
     encodeBase64url(await ring.seal("cookie sealing", `${stamp}.${value}`, name));
   const open = async (sealed: string): Promise<Opened | undefined> => {
@@ -82,10 +83,12 @@ function sealedCookie<A>(
   maker: string,
   name: string,
   kind: AnyTextKind,
-  { maxAgeMs, ...about }: SealedOptions,
+  options: SealedOptions,
   close: (value: string, stamp: string) => Promise<string>,
   open: (sealed: string) => Promise<Opened | undefined>,
 ): Cookie<A> {
+  needsObject(`${maker}: options`, options);
+  const { maxAgeMs, ...about } = options;
   if (maxAgeMs !== undefined && !(maxAgeMs > 0 && maxAgeMs <= oldestMs)) {
     const problem = `${maker}: maxAgeMs of cookie ${name} must be milliseconds, more than 0, not ${maxAgeMs}`;
     throw new Error(maxAgeMs > oldestMs ? `${problem}: ${oldestMs} at most` : problem);
@@ -99,7 +102,7 @@ function sealedCookie<A>(
       return opened !== undefined && secondsOf(now) - Number(opened.stamp) <= maxAgeSeconds ? opened.value : undefined;
     },
   };
-  return { ...named(name, codecFor(kind, `cookie.${name}`) as Codec<A>, about), sealing };
+  return { ...named(name, codecFor(kind, `cookie.${name}`) as Codec<A>, about, maker), sealing };
 }
 
 function secondsOf(now: Date): number {

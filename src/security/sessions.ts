@@ -1,6 +1,7 @@
 import { clear, make as makeCookie, named, oldestMs } from "../codecs/cookie.ts";
 import type { Cookie, SetCookie } from "../codecs/cookie.ts";
 import { string } from "../codecs/codec.ts";
+import { needsObject, needsSchema } from "../given.ts";
 import { requestOf } from "../inputs/connection.ts";
 import { constant, credential } from "../inputs/dep.ts";
 import type { Dep, Resource } from "../inputs/dep.ts";
@@ -109,14 +110,18 @@ class KeptSessions<A> implements Sessions<A> {
   readonly #writer: JsonWriter<A>;
   #hasWarned = false;
 
-  constructor({ store, shape, idleMs, absoluteMs, cookie = "session" }: SessionsOptions<AnyStandard>) {
+  constructor(options: SessionsOptions<AnyStandard>) {
+    needsObject("Sessions.make: options", options);
+    const { store, shape, idleMs, absoluteMs, cookie = "session" } = options;
+    needsObject("Sessions.make: store", store);
+    needsSchema("Sessions.make: shape", shape);
     for (const [name, ms] of Object.entries({ idleMs, absoluteMs })) {
       if (ms > 0 && ms <= oldestMs) continue;
       const problem = `Sessions.make: ${name} must be milliseconds, more than 0, not ${ms}`;
       throw new Error(ms > oldestMs ? `${problem}: ${oldestMs} at most` : problem);
     }
     this.#store = store;
-    this.cookie = named(cookie, string);
+    this.cookie = named(cookie, string, {}, "Sessions.make");
     this.#idleMs = idleMs;
     this.#absoluteMs = absoluteMs;
     this.#reader = compileReader(shape) as JsonReader<A>;

@@ -1,3 +1,4 @@
+import { needsObject, needsSchema } from "../given.ts";
 import { eventOf } from "../events/event.ts";
 import type { Event } from "../events/event.ts";
 import { itemsOf, lists } from "../http/fields.ts";
@@ -58,6 +59,7 @@ export const binary: Message<Uint8Array> = {
 export function json<S extends AnyShape>(shape: S): Message<ValueOf<S>>;
 export function json<S extends StandardSchema>(schema: S): Message<OutputOf<S>, InputOf<S>, JsonForm<OutputOf<S>>>;
 export function json(shape: AnyStandard): unknown {
+  needsSchema("Socket.json: its shape", shape);
   const message = messageOf(shape);
   return isCompiled(shape) ? message : { ...message, atClient: messageOf(anyJson) };
 }
@@ -126,7 +128,10 @@ export function protocol<Client, Server, ClientGiven = Client, ServerGot = Serve
   readonly server: Message<unknown, Server, ServerGot>;
   readonly subprotocol?: string;
 }): Protocol<Client, Server, ClientGiven, ServerGot> {
+  needsObject("Socket.protocol: options", options);
   const { client, server, subprotocol } = options;
+  needsObject("Socket.protocol: client", client);
+  needsObject("Socket.protocol: server", server);
   if (subprotocol !== undefined && !/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(subprotocol)) {
     throw new Error(`Socket.protocol: ${JSON.stringify(subprotocol)} is not a valid subprotocol name`);
   }

@@ -58,8 +58,13 @@ describe.each(wrong)("%s", (kind, value) => {
     expect(refused(() => App.make(value as never))).toBe(`App.make: the routes are ${kind}, and not a list of routes`);
   });
 
-  it.each(["resources", "codes", "trustedOrigins", "trustedProxies", "middleware"])("as %s of an app", (name) => {
+  it.each(["resources", "codes", "middleware"])("as %s of an app", (name) => {
     expect(refused(() => App.make([], { [name]: value }))).toBe(`App.make: ${name} is ${kind}, and not a list`);
+  });
+
+  it.each(["trustedOrigins", "trustedProxies"])("as %s of an app", (name) => {
+    const sentence = `App.make: ${name} is ${kind}, and not a list of texts`;
+    expect(refused(() => App.make([], { [name]: value }))).toBe(sentence);
   });
 });
 

@@ -48,23 +48,24 @@ export const { fetch } = App.make([hello, ...Openapi.docs([hello], { script: () 
 // as a whole and of credentials is 700 of the last two. That a text may have a schema is 1,900 of all by esbuild, which of a path
 // keeps `Path.param`, and with it the readers and writers of shapes, and what runs a schema of another library; what may be wrong with the declaration of a text is 450. That schemas
 // of other libraries are taken is 1,900 where JSON is read and written, 800 where it is only written, and 3,300 with the document.
-// A sentence for each member of a route that JavaScript gets wrong is 950.
+// A sentence for each member of a route that JavaScript gets wrong is 950, and one for each argument of a
+// function 420 by esbuild.
 const ceilings = [
-  { name: "hello world", program: hello, bundler: "rolldown", bundle: withRolldown, most: 28_250 },
-  { name: "hello world", program: hello, bundler: "esbuild", bundle: withEsbuild, most: 47_150 },
+  { name: "hello world", program: hello, bundler: "rolldown", bundle: withRolldown, most: 28_500 },
+  { name: "hello world", program: hello, bundler: "esbuild", bundle: withEsbuild, most: 47_650 },
   { name: "a path", program: path, bundler: "rolldown", bundle: withRolldown, most: 150 },
-  { name: "a path", program: path, bundler: "esbuild", bundle: withEsbuild, most: 17_250 },
-  { name: "a JSON route", program: order, bundler: "rolldown", bundle: withRolldown, most: 44_100 },
-  { name: "a JSON route", program: order, bundler: "esbuild", bundle: withEsbuild, most: 51_100 },
+  { name: "a path", program: path, bundler: "esbuild", bundle: withEsbuild, most: 17_600 },
+  { name: "a JSON route", program: order, bundler: "rolldown", bundle: withRolldown, most: 44_250 },
+  { name: "a JSON route", program: order, bundler: "esbuild", bundle: withEsbuild, most: 51_550 },
 ];
 
 describe("bytes of a bundle", () => {
   // The page's own reader is 18,000, in a chunk that is loaded when its script is first asked for; esbuild in one file has it.
   // Scalar's script is a million: what reads it from a file is not followed. 350 are for two readers and not one.
   it.each([
-    { bundler: "rolldown", bundle: withRolldown, most: 58_600 },
-    { bundler: "esbuild in chunks", bundle: withSplitEsbuild, most: 64_700 },
-    { bundler: "esbuild", bundle: withEsbuild, most: 83_000 },
+    { bundler: "rolldown", bundle: withRolldown, most: 59_000 },
+    { bundler: "esbuild in chunks", bundle: withSplitEsbuild, most: 65_350 },
+    { bundler: "esbuild", bundle: withEsbuild, most: 83_350 },
   ])("an app that serves its API document by $bundler is at most $most", async ({ bundler, bundle, most }) => {
     const code = await bundle(documented);
     const bytes = gzipSync(code).length;

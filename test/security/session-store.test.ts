@@ -109,7 +109,7 @@ describe("what makes none", () => {
       { idleMs: 1, absoluteMs: 1e300 },
       "Sessions.make: absoluteMs must be milliseconds, more than 0, not 1e+300: 8000000000000000 at most",
     ],
-    [{ idleMs: 1, absoluteMs: 1, cookie: "a b" }, 'Cookie.named: "a b" is not a cookie name'],
+    [{ idleMs: 1, absoluteMs: 1, cookie: "a b" }, 'Sessions.make: "a b" is not a cookie name'],
   ])("ST %j", (limits, why) => {
     expect(() => Sessions.make({ store, shape: Who, ...limits })).toThrow(why);
   });

@@ -1,5 +1,8 @@
 /** Arguments that only JavaScript can get wrong: each member of a route is looked at once, so that no check of it meets another. */
-import type { Route } from "../routing/route.ts";
+import { isObject, isTexts, kindOf } from "../given.ts";
+import { isCode } from "../refusals.ts";
+import { isSegment } from "./path.ts";
+import type { Route } from "./route.ts";
 
 /** What is wrong with the members of a route, before its checks read them; empty where it is a route. */
 export function wrongMembers(route: unknown, index: number): readonly string[] {
@@ -16,17 +19,11 @@ export function wrongMembers(route: unknown, index: number): readonly string[] {
     if (!holds) problems.push(`${name}: ${member} is ${kindOf(value)}, and not ${what}`);
   };
   for (const segment of path.segments) {
-    const isParameter = isObject(segment) && typeof segment["name"] === "string" && "kind" in segment;
-    needs(
-      typeof segment === "string" || isParameter,
-      "a segment of its path",
-      segment,
-      "a text or a parameter of Path",
-    );
+    needs(isSegment(segment), "a segment of its path", segment, "a text or a parameter of Path");
   }
   needs(isObject(returns) && isObject(returns.node), "returns", returns, "one of Returns");
   needs(Array.isArray(refuses) && refuses.every(isCode), "refuses", refuses, "a list of codes of Refusal.code");
-  needs(Array.isArray(tags), "tags", tags, "a list of texts");
+  needs(isTexts(tags), "tags", tags, "a list of texts");
   needs(isObject(meta) && typeof meta.find === "function", "meta", meta, "made from Meta.empty");
   needs(typeof handler === "function", "its handler", handler, "a function");
   needs(isObject(inputs), "inputs", inputs, "an object of inputs by name");
@@ -34,17 +31,22 @@ export function wrongMembers(route: unknown, index: number): readonly string[] {
   const seen = new Set<unknown>();
   for (const [input, value] of Object.entries(inputs)) {
     const wrong = notInput(value, seen);
-    if (wrong === undefined) continue;
-    problems.push(`${name}: the input ${input} ${wrong}, and not an input: one of Query, Header, json, param, Dep`);
+    if (wrong !== undefined) problems.push(`${name}: the input ${input} ${wrong}`);
   }
   return problems;
 }
 
 /** Why a value, or what it is made from, is no input; each is looked at once, however many share it. */
 function notInput(value: unknown, seen: Set<unknown>): string | undefined {
-  if (!isInput(value)) return `is ${kindOf(value)}`;
+  if (!isInput(value)) return `is ${kindOf(value)}, and not an input: one of Query, Header, json, param, Dep`;
   if (seen.has(value.node)) return undefined;
   seen.add(value.node);
+  const { name, about = {} } = (value.node.need ?? { name: "" }) as {
+    readonly name: unknown;
+    readonly about?: unknown;
+  };
+  if (typeof name !== "string") return `is made from ${kindOf(name)}, and not the name of what it reads`;
+  if (!isObject(about)) return `is made from ${kindOf(about)}, and not an object of options`;
   for (const other of value.node.from) {
     const wrong = notInput(other, seen);
     if (wrong !== undefined) return wrong.replace(/^is (?:made from )?/, "is made from ");
@@ -52,24 +54,8 @@ function notInput(value: unknown, seen: Set<unknown>): string | undefined {
   return undefined;
 }
 
-function isInput(value: unknown): value is { readonly node: { readonly from: readonly unknown[] } } {
+function isInput(
+  value: unknown,
+): value is { readonly node: { readonly from: readonly unknown[]; readonly need?: unknown } } {
   return isObject(value) && isObject(value["node"]) && Array.isArray(value["node"]["from"]);
-}
-
-/** Whether a value can be read as a code; its status and its challenge are checked with all others. */
-export function isCode(value: unknown): boolean {
-  return isObject(value) && typeof value["name"] === "string";
-}
-
-function isObject(value: unknown): value is { readonly [member: string]: unknown } {
-  return typeof value === "object" && value !== null;
-}
-
-/** What a value is, for a message that quotes none of it. */
-export function kindOf(value: unknown): string {
-  if (value === undefined || value === null) return String(value);
-  if (typeof value === "function") return "a function";
-  if (typeof value !== "object") return `a ${typeof value}`;
-  if (Array.isArray(value)) return "a list";
-  return value instanceof Promise ? "a promise" : "another object";
 }

@@ -1,0 +1,40 @@
+/** Looks at arguments that only JavaScript gets wrong, so that a sentence names the function and not a member of nothing. */
+
+/** Throws where an argument is not what its function takes: `Rate.make: options is null, and not an object`. */
+export function needs(holds: boolean, at: string, value: unknown, what: string): void {
+  if (!holds) throw new TypeError(`${at} is ${kindOf(value)}, and not ${what}`);
+}
+
+export function needsObject(at: string, value: unknown): void {
+  needs(isObject(value) && !Array.isArray(value), at, value, "an object");
+}
+
+export function needsText(at: string, value: unknown): void {
+  needs(typeof value === "string", at, value, "a text");
+}
+
+export function needsTexts(at: string, value: unknown): void {
+  needs(isTexts(value), at, value, "a list of texts");
+}
+
+export function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === "string");
+}
+
+/** Whether a value can be a schema of any library; a function may be one. */
+export function needsSchema(at: string, value: unknown): void {
+  needs((isObject(value) || typeof value === "function") && "~standard" in value, at, value, "a schema");
+}
+
+export function isObject(value: unknown): value is { readonly [member: string]: unknown } {
+  return typeof value === "object" && value !== null;
+}
+
+/** What a value is, for a message that quotes none of it. */
+export function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  if (typeof value === "function") return "a function";
+  if (typeof value !== "object") return `a ${typeof value}`;
+  if (Array.isArray(value)) return "a list";
+  return value instanceof Promise ? "a promise" : "another object";
+}

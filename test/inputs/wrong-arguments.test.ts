@@ -1,0 +1,102 @@
+/** What JavaScript can get wrong in the declaration of a path or an input is a sentence. */
+import { describe, expect, it } from "vitest";
+import {
+  Codec,
+  Cookie,
+  Dep,
+  Form,
+  Header,
+  Path,
+  Query,
+  Refusal,
+  Returns,
+  bodyStream,
+  get,
+  json,
+  multipart,
+  param,
+  post,
+  refuse,
+} from "usher-http";
+import * as v from "valibot";
+import { appOf, unexplained } from "../support/wrong-arguments.ts";
+import type { Row } from "../support/wrong-arguments.ts";
+
+const a = Path.of("a");
+const done = () => "done";
+const reads = (input: unknown) => appOf(get(a, { inputs: { x: input as never }, returns: Returns.text }, done));
+const sends = (input: unknown) => appOf(post(a, { inputs: { x: input as never }, returns: Returns.text }, done));
+const answers = (path: unknown) => appOf(get(path as never, { returns: Returns.text }, done));
+const number = Path.int("n");
+
+const paths: readonly Row[] = [
+  ["Path.of", (x) => answers(Path.of("a", x)), ["b"]],
+  ["Path.str", (x, o) => answers(Path.of("a", Path.str(x, o))), ["b", {}]],
+  ["Path.int", (x, o) => answers(Path.of("a", Path.int(x, o))), ["b", {}]],
+  ["Path.int64", (x, o) => answers(Path.of("a", Path.int64(x, o))), ["b", {}]],
+  ["Path.param", (x, k, o) => answers(Path.of("a", Path.param(x, k, o))), ["b", Codec.int, {}]],
+  ["Path.rest", (x) => answers(Path.of("a", Path.rest(x))), ["b"]],
+  ["Path.url", (path, given) => Path.url(path, given), [a, {}]],
+  [
+    "param",
+    (x) => appOf(get(Path.of("a", number), { inputs: { x: param(x) as never }, returns: Returns.text }, done)),
+    [number],
+  ],
+];
+
+const inputs: readonly Row[] = [
+  ["Query.required", (x, k, o) => reads(Query.required(x, k, o)), ["b", Codec.int, {}]],
+  ["Query.optional", (x, k, o) => reads(Query.optional(x, k, o)), ["b", Codec.int, {}]],
+  ["Query.list", (x, k, o) => reads(Query.list(x, k, o)), ["b", Codec.int, {}]],
+  ["Query.default", (x, k, d, o) => reads(Query.default(x, k, d, o)), ["b", Codec.int, 1, {}]],
+  ["Header.required", (x, k, o) => reads(Header.required(x, k, o)), ["b", Codec.int, {}]],
+  ["Header.optional", (x, k, o) => reads(Header.optional(x, k, o)), ["b", Codec.int, {}]],
+  ["Header.list", (x, k, o) => reads(Header.list(x, k, o)), ["b", Codec.int, {}]],
+  ["Header.default", (x, k, d, o) => reads(Header.default(x, k, d, o)), ["b", Codec.int, 1, {}]],
+  ["Form.required", (x, k, o) => sends(Form.required(x, k, o)), ["b", Codec.int, {}]],
+  ["Form.optional", (x, k, o) => sends(Form.optional(x, k, o)), ["b", Codec.int, {}]],
+  ["Form.list", (x, k, o) => sends(Form.list(x, k, o)), ["b", Codec.int, {}]],
+  ["Form.checked", (x, o) => sends(Form.checked(x, o)), ["b", {}]],
+  ["Form.File.required", (x, o) => sends(Form.File.required(x, o)), ["b", {}]],
+  ["Form.File.list", (x, o) => sends(Form.File.list(x, o)), ["b", {}]],
+  ["Cookie.named", (x, k, o) => reads(Cookie.optional(Cookie.named(x, k, o))), ["b", Codec.int, {}]],
+  ["Cookie.required", (x) => reads(Cookie.required(x)), [Cookie.named("b", Codec.int)]],
+  ["Cookie.optional", (x) => reads(Cookie.optional(x)), [Cookie.named("b", Codec.int)]],
+  ["json", (x, o) => sends(json(x, o)), [v.object({}), {}]],
+  ["bodyStream", (o) => sends(bodyStream(o)), [{ max: 1 }]],
+  ["multipart", (o) => sends(multipart(o)), [{ max: 1 }]],
+];
+
+const one = Dep.return(1);
+const store = Dep.ofResource<number>("store");
+const dependencies: readonly Row[] = [
+  ["Dep.map", (x, f) => reads(Dep.map(x, f)), [one, done]],
+  ["Dep.join", (x, f, o) => reads(Dep.join(x, f, o)), [{ one }, done, {}]],
+  ["Dep.all", (x) => reads(Dep.all(x)), [{ one }]],
+  ["Dep.bind", (x, f) => reads(Dep.bind(x, f)), [one, () => one]],
+  ["Dep.credential", (x, d, o) => reads(Dep.credential(x, d, o)), ["bearer", one, {}]],
+  ["Dep.uncached", (x) => reads(Dep.uncached(x)), [one]],
+  ["Dep.ofRequest", (f, o) => reads(Dep.ofRequest(f, o)), [done, {}]],
+  ["Dep.ofBody", (o, f) => sends(Dep.ofBody(o, f)), [{ contentTypes: ["a/b"] }, done]],
+  ["Dep.ofBody", (types) => sends(Dep.ofBody({ contentTypes: types }, done)), [["a/b"]]],
+  ["Dep.resource", (x) => Dep.resource(x, 1 as never), [store]],
+  ["Dep.refuse", (x) => reads(Dep.refuse(x)), [refuse(Refusal.invalid)]],
+  ["Dep.problem", (x) => Dep.problem(x), [{ at: "query.b", code: "odd", message: "It is odd." }]],
+  ["Dep.problems", (x) => Dep.problems(x), [[Dep.problem({ at: "query.b", code: "odd", message: "It is odd." })]]],
+  [
+    "Refusal.code",
+    (x, o) => reads(Dep.refuse(refuse(Refusal.code(x, o)))),
+    ["odd", { status: 400, doc: "It is odd." }],
+  ],
+  ["refuse", (x, s, o) => reads(Dep.refuse(refuse(x, s, o))), [Refusal.invalid, "It is odd.", {}]],
+];
+
+describe.each([
+  ["a path", paths],
+  ["an input", inputs],
+  ["a dependency", dependencies],
+] as const)("%s", (_what, rows) => {
+  it.each(rows)("%s", (...row) => {
+    expect(unexplained(row)).toEqual([]);
+  });
+});
