@@ -30,6 +30,21 @@ export function isObject(value: unknown): value is { readonly [member: string]: 
   return typeof value === "object" && value !== null;
 }
 
+/** Throws where a value is no path. */
+export function needsPath(at: string, path: unknown): void {
+  needs(isObject(path) && Array.isArray(path["segments"]), at, path, "made by Path.of");
+}
+
+/** Whether a segment is one. */
+export function isSegment(segment: unknown): boolean {
+  return typeof segment === "string" || (isObject(segment) && typeof segment["name"] === "string" && "kind" in segment);
+}
+
+/** Whether a value can be a kind of event. */
+export function isKind(value: unknown): boolean {
+  return isObject(value) && isObject(value["payload"]);
+}
+
 /** What a value is, for a message that quotes none of it. */
 export function kindOf(value: unknown): string {
   if (value === undefined || value === null) return String(value);

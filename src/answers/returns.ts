@@ -1,7 +1,6 @@
 import type { InputOf, JsonForm, StandardSchema, OutputOf, AnyStandard } from "../schema/standard.ts";
 import type { JsonOf, AnyShape, ValueOf, Written } from "../schema/valibot.ts";
-import { needs, needsObject, needsTexts } from "../given.ts";
-import { isKind } from "../events/event.ts";
+import { isKind, needs, needsObject, needsTexts } from "../given.ts";
 import type { AnyEventKind, EventKind } from "../events/event.ts";
 import type { Producer } from "../events/event-stream.ts";
 import { typeWithTextKinds } from "../events/text-kinds.ts";

@@ -1,4 +1,4 @@
-import { isObject, needs, needsObject, needsSchema } from "../given.ts";
+import { isKind, needs, needsObject, needsSchema } from "../given.ts";
 import { current } from "../logging/context.ts";
 import { log } from "../logging/writer.ts";
 import { error, ok } from "../result.ts";
@@ -116,11 +116,6 @@ export function retry(options: { readonly ms: number }): Event<never> {
 /** A comment, which clients ignore. */
 export function comment(text: string): Event<never> {
   return eventOf(undefined, `${prefixed(": ", text)}\n`);
-}
-
-/** Whether a value can be a kind of event: from JavaScript it may be anything. */
-export function isKind(value: unknown): boolean {
-  return isObject(value) && isObject(value["payload"]);
 }
 
 function encode(name: string, payload: Result<string, string>, id: string | undefined): Result<string, string> {

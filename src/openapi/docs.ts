@@ -1,7 +1,7 @@
-import { needsObject } from "../given.ts";
+import { needsObject, needsPath } from "../given.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { encodeSegment } from "../http/target.ts";
-import { needsPath, of } from "../routing/path.ts";
+import { of } from "../routing/path.ts";
 import type { Path } from "../routing/path.ts";
 import type { Route } from "../routing/route.ts";
 import type { AssetRoute } from "./asset.ts";

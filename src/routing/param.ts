@@ -1,11 +1,10 @@
 import { string } from "../codecs/index.ts";
-import { needs } from "../given.ts";
+import { isSegment, needs } from "../given.ts";
 import { decodeSegment } from "../http/target.ts";
 import type { AnyDep, AnyParam, Dep, DepNode, Param, PathWire, Place, Rest } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import { notText, readText } from "../inputs/text.ts";
 import { Refusal, internal, sentences } from "../refusals.ts";
-import { isSegment } from "./path.ts";
 import type { Segment } from "./path.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { Codec, EncodedAs, TextOptions } from "../codecs/codec.ts";
 import { int as intCodec, int64 as int64Codec, string as stringCodec } from "../codecs/index.ts";
-import { isObject, needs, needsObject, needsText } from "../given.ts";
+import { isSegment, needs, needsObject, needsPath, needsText } from "../given.ts";
 import { encodeSegment } from "../http/target.ts";
 import type { AnyParam, ArgumentsOf, Param, Rest } from "../inputs/dep.ts";
 import { codecFor } from "../inputs/text-schema.ts";
@@ -155,16 +155,6 @@ export function url<Params extends AnyParam | Rest>(
 
 function emptySegment(segment: AnyParam | Rest): string {
   return segment.kind === "param" ? "printed as nothing" : "has an empty segment";
-}
-
-/** Throws where a value is no path: from JavaScript it may be anything. */
-export function needsPath(at: string, path: unknown): void {
-  needs(isObject(path) && Array.isArray(path["segments"]), at, path, "made by Path.of");
-}
-
-/** Whether a segment is one: from JavaScript it may be anything. */
-export function isSegment(segment: unknown): boolean {
-  return typeof segment === "string" || (isObject(segment) && typeof segment["name"] === "string" && "kind" in segment);
 }
 
 function patternOf(segments: readonly Segment[]): string {

@@ -1,7 +1,6 @@
 /** Arguments that only JavaScript can get wrong: each member of a route is looked at once, so that no check of it meets another. */
-import { isObject, isTexts, kindOf } from "../given.ts";
+import { isObject, isSegment, isTexts, kindOf } from "../given.ts";
 import { isCode } from "../refusals.ts";
-import { isSegment } from "./path.ts";
 import type { Route } from "./route.ts";
 
 /** What is wrong with the members of a route, before its checks read them; empty where it is a route. */

@@ -1,4 +1,5 @@
 import type { App, AppOptions } from "../app/app.ts";
+import { needsObject, needsText } from "../given.ts";
 
 /** A listener on one address. */
 interface Bound {
@@ -166,6 +167,7 @@ const ranges: { readonly [name: string]: readonly [min: number, max: number] } =
  * @param taker The function that takes the options.
  */
 export function limitsOf(options: ListenOptions, taker = "serve"): Limits {
+  needsObject(`${taker}: options`, options);
   const limits = { ...defaults, ...definedOnly(options) };
   const given: { readonly [name: string]: unknown } = { ...limits };
   for (const [name, [min, max]] of Object.entries(ranges)) {
@@ -176,6 +178,7 @@ export function limitsOf(options: ListenOptions, taker = "serve"): Limits {
       );
     }
   }
+  needsText(`${taker}: host`, limits.host);
   if (limits.socket !== undefined) checkSocket(limits.socket, taker);
   return limits;
 }
@@ -188,6 +191,7 @@ function definedOnly(options: ListenOptions): ListenOptions {
 const maxSocketBytes = 103;
 
 function checkSocket(path: string, taker: string): void {
+  needsText(`${taker}: socket`, path);
   if (path === "") throw new RangeError(`${taker}: socket cannot be empty: it must be a path`);
   const { byteLength } = new TextEncoder().encode(path);
   if (byteLength <= maxSocketBytes) return;

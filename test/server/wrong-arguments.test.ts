@@ -1,0 +1,31 @@
+/** What JavaScript can get wrong in `serve` is a sentence, before anything listens. */
+import { describe, expect, it } from "vitest";
+import { App } from "usher-http";
+import { listener, serve } from "usher-http/node";
+import { limitsOf } from "../../src/server/options.ts";
+
+const noText = [
+  ["null", null],
+  ["a number", 7],
+  ["a list", []],
+  ["another object", {}],
+] as const;
+const noObject = noText.filter(([kind]) => kind !== "another object");
+const noList = noText.filter(([kind]) => kind !== "a list");
+
+describe("serve and listener", () => {
+  it.each(noObject)("%s as the options", async (kind, value) => {
+    const sentence = `options is ${kind}, and not an object`;
+    await expect(serve([], value as never)).rejects.toThrow(`serve: ${sentence}`);
+    expect(() => listener(App.make([]), value as never)).toThrow(`listener: ${sentence}`);
+  });
+
+  it.each(noList)("%s as the routes", async (kind, value) => {
+    await expect(serve(value as never)).rejects.toThrow(`App.make: the routes are ${kind}, and not a list of routes`);
+  });
+
+  it.each(noText)("%s as the host or the socket", (kind, value) => {
+    expect(() => limitsOf({ host: value as never })).toThrow(`serve: host is ${kind}, and not a text`);
+    expect(() => limitsOf({ socket: value as never })).toThrow(`serve: socket is ${kind}, and not a text`);
+  });
+});
