@@ -97,6 +97,16 @@ export function json<S extends StandardSchema, const Name extends string = never
   schema: S,
   options?: { readonly refusal?: readonly [Code<Name>, string]; readonly examples?: readonly NoInfer<InputOf<S>>[] },
 ): Dep<OutputOf<S>, Name, { json: InputOf<S> }>;
+// For errors: the compiler reports those of the last overload. No schema reaches it that the others take.
+export function json<S extends AnyStandard, const Name extends string = never>(
+  schema: S,
+  options?: {
+    readonly refusal?: readonly [Code<Name>, string];
+    readonly examples?: readonly NoInfer<
+      S extends AnyShape ? JsonOf<S> : S extends StandardSchema ? InputOf<S> : never
+    >[];
+  },
+): Dep<never, Name, { json: never }>;
 export function json(
   shape: AnyStandard,
   options: { readonly refusal?: readonly [Code, string]; readonly examples?: readonly unknown[] } = {},

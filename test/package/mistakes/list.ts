@@ -41,7 +41,6 @@ import { NewOrder, Order, Placed, Tick, api, byId, chat, gone, order, orderId, o
 `;
 
 const promised = "the compiler descends from the promise to the member";
-const overloads = "the compiler tells of each overload: one for Valibot, one for any Standard Schema";
 
 export const mistakes: readonly Mistake[] = [
   {
@@ -287,9 +286,16 @@ if (!found.ok && found.error === "sold_out") console.log("sold out");`,
     source: `Refusal.code("fine", { status: 200, doc: "Fine." });`,
   },
   {
+    what: "an example of another type",
+    source: `Returns.json(Order, { examples: [{ id: 1, item: "pen", quantity: "2" }] });`,
+  },
+  {
+    what: "an example of a body of another type",
+    source: `json(NewOrder, { examples: [{ item: "pen", quantity: "2" }] });`,
+  },
+  {
     what: "an object that is no schema",
     source: `Returns.json({ id: "number" });`,
-    long: overloads,
   },
   {
     what: "a URL with another name of the path's argument",
