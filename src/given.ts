@@ -35,6 +35,10 @@ export function needsPath(at: string, path: unknown): void {
   needs(isObject(path) && Array.isArray(path["segments"]), at, path, "made by Path.of");
 }
 
+export function isRoutes(value: unknown): boolean {
+  return Array.isArray(value) && value.every((route) => isObject(route) && isObject(route["meta"]));
+}
+
 /** Whether a segment is one. */
 export function isSegment(segment: unknown): boolean {
   return typeof segment === "string" || (isObject(segment) && typeof segment["name"] === "string" && "kind" in segment);

@@ -91,6 +91,8 @@ export function isCookie(value: unknown): boolean {
 
 /** Removes a cookie. The path must be the one that it was set with. */
 export function clear<A>(cookie: Cookie<A>, options: { readonly path?: string } = {}): SetCookie {
+  needsObject("Cookie.clear: its cookie", cookie);
+  needsObject("Cookie.clear: options", options);
   const path = cookiePath(cookie.name, options.path);
   return { name: cookie.name, value: "", path, httpOnly: true, sameSite: "lax", maxAgeMs: 0 };
 }

@@ -1,4 +1,4 @@
-import { needsObject, needsTexts } from "../given.ts";
+import { needs, needsObject, needsTexts } from "../given.ts";
 import { mediaType } from "../codecs/index.ts";
 import { isToken, stripped } from "../http/fields.ts";
 import { Problem, Refusal, inOneLine, invalidRefusal, sentences, unsupportedMediaType } from "../refusals.ts";
@@ -113,6 +113,7 @@ export function json(
 ): Dep<never, never, never> {
   needsObject("json: options", options);
   const { refusal, examples = [] } = options;
+  needs(refusal === undefined || Array.isArray(refusal), "json: refusal", refusal, "a code and its sentence");
   const node: DepNode = {
     from: [],
     codes: refusal === undefined ? [unsupportedMediaType] : [unsupportedMediaType, refusal[0]],
@@ -173,12 +174,13 @@ export function ofBody<A = never, C extends string = never, N extends string = n
   parse: (body: Uint8Array) => Joining<A, N, C>,
 ): Dep<Exclude<A, Problem>, NoInfer<C>, BodySent> {
   needsObject("Dep.ofBody: options", options);
-  const { contentTypes } = options;
+  const { contentTypes, refuses = [] } = options;
   needsTexts("Dep.ofBody: contentTypes", contentTypes);
+  needs(Array.isArray(refuses), "Dep.ofBody: refuses", refuses, "a list");
   return {
     node: {
       from: [],
-      codes: [unsupportedMediaType, ...(options.refuses ?? [])],
+      codes: [unsupportedMediaType, ...refuses],
       body: { as: "bytes", contentTypes },
       check: () => wrongContentTypes(contentTypes),
       before: () => (request) => checkContentType(request, contentTypes),

@@ -1,4 +1,4 @@
-import { isObject, needs } from "../given.ts";
+import { isRoutes, needs } from "../given.ts";
 import type { Level } from "../logging/entry.ts";
 
 /** The key of one kind of metadata, made once with {@link key}. */
@@ -55,8 +55,7 @@ export function onAll<R extends { readonly meta: Meta }, A>(
   key: MetaKey<A>,
   value: NoInfer<A>,
 ): readonly R[] {
-  const areRoutes = Array.isArray(routes) && routes.every((route) => isObject(route) && isObject(route["meta"]));
-  needs(areRoutes, "Meta.onAll: routes", routes, "a list of routes");
+  needs(isRoutes(routes), "Meta.onAll: routes", routes, "a list of routes");
   return routes.map((route) => ({ ...route, meta: route.meta.add(key, value) }));
 }
 

@@ -21,7 +21,7 @@ export function wrongMembers(route: unknown, index: number): readonly string[] {
     needs(isSegment(segment), "a segment of its path", segment, "a text or a parameter of Path");
   }
   needs(isObject(returns) && isObject(returns.node), "returns", returns, "one of Returns");
-  needs(Array.isArray(refuses) && refuses.every(isCode), "refuses", refuses, "a list of codes of Refusal.code");
+  needs(isCodes(refuses), "refuses", refuses, codesOf);
   needs(isTexts(tags), "tags", tags, "a list of texts");
   needs(isObject(meta) && typeof meta.find === "function", "meta", meta, "made from Meta.empty");
   needs(typeof handler === "function", "its handler", handler, "a function");
@@ -46,6 +46,8 @@ function notInput(value: unknown, seen: Set<unknown>): string | undefined {
   };
   if (typeof name !== "string") return `is made from ${kindOf(name)}, and not the name of what it reads`;
   if (!isObject(about)) return `is made from ${kindOf(about)}, and not an object of options`;
+  const { codes = [] } = value.node;
+  if (!isCodes(codes)) return `is made from ${kindOf(codes)}, and not ${codesOf}`;
   for (const other of value.node.from) {
     const wrong = notInput(other, seen);
     if (wrong !== undefined) return wrong.replace(/^is (?:made from )?/, "is made from ");
@@ -53,8 +55,14 @@ function notInput(value: unknown, seen: Set<unknown>): string | undefined {
   return undefined;
 }
 
-function isInput(
-  value: unknown,
-): value is { readonly node: { readonly from: readonly unknown[]; readonly need?: unknown } } {
+const codesOf = "a list of codes of Refusal.code";
+
+function isCodes(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isCode);
+}
+
+function isInput(value: unknown): value is {
+  readonly node: { readonly from: readonly unknown[]; readonly need?: unknown; readonly codes?: unknown };
+} {
   return isObject(value) && isObject(value["node"]) && Array.isArray(value["node"]["from"]);
 }

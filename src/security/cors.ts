@@ -1,6 +1,6 @@
 import { none } from "../answers/answer.ts";
 import type { Answer } from "../answers/answer.ts";
-import { needsObject, needsTexts } from "../given.ts";
+import { isRoutes, needs, needsObject, needsTexts } from "../given.ts";
 import { isToken, stripped } from "../http/fields.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import type { Route } from "../routing/route.ts";
@@ -118,6 +118,7 @@ function checked(options: CorsOptions) {
   if (origins !== "any") needsTexts("Cors.make: origins", origins);
   needsTexts("Cors.make: headers", headers);
   needsTexts("Cors.make: expose", expose);
+  needs(routes === undefined || isRoutes(routes), "Cors.make: routes", routes, "a list of routes");
   return { origins, credentials, headers, expose, maxAgeMs, routes };
 }
 

@@ -1,4 +1,4 @@
-import { needsObject, needsSchema } from "../given.ts";
+import { isObject, needs, needsObject, needsSchema } from "../given.ts";
 import { eventOf } from "../events/event.ts";
 import type { Event } from "../events/event.ts";
 import { itemsOf, lists } from "../http/fields.ts";
@@ -96,6 +96,8 @@ export function encode<Given, Got>(
   message: Message<unknown, Given, Got>,
   value: NoInfer<Given>,
 ): Event<Message<unknown, Given, Got>> {
+  const isMessage = isObject(message) && typeof message.write === "function";
+  needs(isMessage, "Socket.encode: its message", message, "made by Socket.json");
   const written = message.write(value as never);
   if (!written.ok) throw new Error(`Socket.encode: the shape cannot write this message: ${written.error}`);
   if (typeof written.value !== "string")

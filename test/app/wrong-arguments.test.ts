@@ -34,6 +34,7 @@ const chat = Socket.protocol({ client: Socket.text, server: Socket.text });
 const returned: readonly Row[] = [
   ["Returns.json", (x, o) => answers(Returns.json(x, o)), [text, {}]],
   ["Returns.jsonResponse", (x, s, o) => answers(Returns.jsonResponse(x, s, o)), [text, { 200: "Found." }, {}]],
+  ["Returns.json", (x) => answers(Returns.json(text, { examples: x })), [["x"]]],
   ["Returns.empty", (o) => answers(Returns.empty(o)), [{}]],
   ["Returns.emptyResponse", (s) => answers(Returns.emptyResponse(s)), [{ 204: "Done." }]],
   ["Returns.responses", (s) => answers(Returns.responses(s)), [{ 200: "Found." }]],
@@ -55,6 +56,7 @@ const events: readonly Row[] = [
     (o) => answers(Returns.websocket(Socket.protocol(o))),
     [{ client: Socket.text, server: Socket.text }],
   ],
+  ["Socket.encode", (m) => Socket.encode(m, "x"), [Socket.text]],
   ["Broadcast.create", (o) => Broadcast.create(o), [{}]],
 ];
 
@@ -84,6 +86,7 @@ const session = { store: Sessions.memory(), shape: v.object({}), idleMs: 1, abso
 const rate = Rate.make({ limit: 1, perMs: 1 });
 const guarded: readonly Row[] = [
   ["Cookie.make", (c, x, o) => Cookie.make(c, x, o), [Cookie.named("b", Codec.string), "x", {}]],
+  ["Cookie.clear", (c, o) => Cookie.clear(c, o), [Cookie.named("b", Codec.string), {}]],
   ["Cookie.signed", (k, x, c, o) => Cookie.signed(k, x, c, o), [ring, "b", Codec.string, {}]],
   ["Cookie.encrypted", (k, x, c, o) => Cookie.encrypted(k, x, c, o), [ring, "b", Codec.string, {}]],
   ["Rate.make", (o) => Rate.make(o), [{ limit: 1, perMs: 1 }]],
@@ -95,6 +98,8 @@ const guarded: readonly Row[] = [
   ["Cors.make", (x) => Cors.make({ origins: x }), [["https://a.example"]]],
   ["Cors.make", (x) => Cors.make({ origins: "any", headers: x }), [["x-a"]]],
   ["Cors.make", (x) => Cors.make({ origins: "any", expose: x }), [["x-a"]]],
+  ["Cors.make", (x) => App.make([hello], { cors: Cors.make({ origins: "any", routes: x }) }), [[hello]]],
+  ["Rate.limit", (x) => Rate.limit(rate, { key: x }), [client]],
   ["Keys.ring", (x) => Keys.ring(x), ["0123456789abcdef0123456789abcdef"]],
 ];
 
