@@ -254,19 +254,22 @@ describe("a library", () => {
     expect(logged().join("\n")).not.toContain("s3cret");
   });
 
-  it.each<readonly [what: string, schema: unknown, said: string]>([
-    ["no schema", { type: "string" }, "A shape must be a schema of Valibot, or of another library of Standard Schema."],
-    ["undefined", undefined, "A shape must be a schema of Valibot, or of another library of Standard Schema."],
-    ["text", "string", "A shape must be a schema of Valibot, or of another library of Standard Schema."],
-    ["another version", answering(() => 1, { version: 2 }), "its schema (odd) is of another version"],
-    ["no validate", answering(() => 1, { validate: undefined }), "its schema (odd) has no ~standard.validate"],
-  ])("that is %s is refused when the app is made", (_what, schema, said) => {
+  const noShape = "A shape must be a schema of Valibot, or of another library of Standard Schema.";
+  const version = "its schema (odd) is of another version";
+  const validate = "its schema (odd) has no ~standard.validate";
+  it.each<readonly [what: string, schema: unknown, said: string, where: string]>([
+    ["no schema", { type: "string" }, noShape, "its shape is another object, and not a schema"],
+    ["undefined", undefined, noShape, "its shape is undefined, and not a schema"],
+    ["text", "string", noShape, "its shape is a string, and not a schema"],
+    ["another version", answering(() => 1, { version: 2 }), version, version],
+    ["no validate", answering(() => 1, { validate: undefined }), validate, validate],
+  ])("that is %s is refused when the app is made", (_what, schema, said, where) => {
     const body = post(at, { inputs: { body: json(schema as Standard) }, returns: Returns.text }, () => "");
     const answered = get(at, { returns: Returns.json(schema as Standard) }, () => 1);
     expect(() => Test.app([body])).toThrow(`POST /told: ${said}`);
     expect(() => Test.app([answered])).toThrow(`GET /told: ${said}`);
-    expect(() => Event.json("a", schema as Standard)).toThrow(said);
-    expect(() => Socket.json(schema as Standard)).toThrow(said);
+    expect(() => Event.json("a", schema as Standard)).toThrow(where);
+    expect(() => Socket.json(schema as Standard)).toThrow(where);
   });
 });
 
