@@ -118,7 +118,7 @@ export const changeArticle = Statement.find(
   },
 );
 export const removeArticle = Statement.exec("delete from articles where id = $1", { params: [int] });
-/** It locks the article, which may be removed at the same time: then there is none, and no violated foreign key. */
+/** Locks the article: if another request removes it at the same time, this adds no row and violates no foreign key. */
 export const addFavorite = Statement.exec(
   `insert into favorites (fan, article) select $1, id from articles where slug = $2 for key share
    on conflict do nothing`,

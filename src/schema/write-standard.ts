@@ -4,7 +4,7 @@ import { stepsOf } from "./issues.ts";
 import type { AnyStandard } from "./standard.ts";
 import { SchemaError, checkStandard, nameOf, validateNow } from "./validate.ts";
 import type { StandardIssue, Validated } from "./validate.ts";
-import { put } from "./writing.ts";
+import { writeItems, writeMembers } from "./writing.ts";
 import type { JsonWriting, WriteValue } from "./writing.ts";
 
 /** Writes the output that a schema of another library makes of a value. */
@@ -55,7 +55,7 @@ const writeOutput: WriteValue = (value, writing) => {
     case "object":
       if (value === null) return null;
       if (hasToJson(value)) return writeToJson(value, writing);
-      return Array.isArray(value) ? writeList(value, writing) : writeObject(value, writing);
+      return Array.isArray(value) ? writeItems(value, writeOutput, writing) : writeObject(value, writing);
     default:
       return writing.refuse("JSON", value);
   }
@@ -80,18 +80,6 @@ function writeToJson(value: ToJson, writing: JsonWriting): unknown {
   return written;
 }
 
-function writeList(list: readonly unknown[], writing: JsonWriting): unknown {
-  const level = writing.enter();
-  if (level === undefined) return undefined;
-  const out: unknown[] = [];
-  for (let index = 0; index < list.length && writing.failure === undefined; index++) {
-    writing.path[level] = index;
-    out.push(writeOutput(list[index], writing));
-  }
-  writing.depth = level;
-  return out;
-}
-
 function writeObject(object: object, writing: JsonWriting): unknown {
   // An instance of an application's class has this tag too; a Map, a Set, a RegExp or a buffer has its own.
   if (Object.prototype.toString.call(object) !== "[object Object]") {
@@ -100,13 +88,7 @@ function writeObject(object: object, writing: JsonWriting): unknown {
   const level = writing.enter();
   if (level === undefined) return undefined;
   const out: Members = {};
-  for (const name of Object.keys(object)) {
-    const member = (object as Members)[name];
-    if (member === undefined) continue;
-    writing.path[level] = name;
-    put(out, name, writeOutput(member, writing));
-    if (writing.failure !== undefined) break;
-  }
+  writeMembers(Object.keys(object), object as Members, writeOutput, out, writing);
   writing.depth = level;
   return out;
 }

@@ -50,7 +50,7 @@ export interface WriteOutcome {
   readonly failure: string | undefined;
 }
 
-/** Writes the members that the shape does not name. */
+/** Writes the members of these names with one writer. */
 export function writeMembers(
   names: readonly string[],
   value: Members,
@@ -60,15 +60,16 @@ export function writeMembers(
 ): void {
   const level = writing.depth - 1;
   for (const name of names) {
-    if (value[name] === undefined) continue;
+    const member = value[name];
+    if (member === undefined) continue;
     writing.path[level] = name;
-    const written = write(value[name], writing);
+    const written = write(member, writing);
     if (writing.failure !== undefined) return;
     if (written !== undefined) put(out, name, written);
   }
 }
 
-export function put(out: Members, name: string, value: unknown): void {
+function put(out: Members, name: string, value: unknown): void {
   // An assignment would set the prototype.
   if (name === "__proto__")
     Object.defineProperty(out, name, { value, enumerable: true, configurable: true, writable: true });
@@ -119,19 +120,20 @@ export const writeAny: WriteValue = (value, writing) => {
       return writing.fail("is a bigint, which JSON has no word for: give it the shape Shape.int64");
     case "object":
       if (value === null) return null;
-      return Array.isArray(value) ? writeList(value, writing) : writeObject(value, writing);
+      return Array.isArray(value) ? writeItems(value, writeAny, writing) : writeObject(value, writing);
     default:
       return writing.refuse("JSON", value);
   }
 };
 
-function writeList(list: readonly unknown[], writing: JsonWriting): unknown {
+/** Writes the items of a list with one writer. */
+export function writeItems(list: readonly unknown[], write: WriteValue, writing: JsonWriting): unknown {
   const level = writing.enter();
   if (level === undefined) return undefined;
   const out: unknown[] = [];
   for (let index = 0; index < list.length && writing.failure === undefined; index++) {
     writing.path[level] = index;
-    out.push(writeAny(list[index], writing));
+    out.push(write(list[index], writing));
   }
   writing.depth = level;
   return out;
