@@ -34,11 +34,24 @@ export async function memory(): Promise<number> {
   return heapUsed + arrayBuffers;
 }
 
-/** Has twenty clients do something, in a round, and three rounds more, which must leave no more behind than the first. */
+/** By sixty clients: a connection that is held on to, with its request, is 10 KiB and more. */
+const LEFT_AT_MOST = 500_000;
+
+/**
+ * Has twenty clients do something, in a round, and three rounds more, which must leave no more behind than the first.
+ *
+ * What is kept is kept by every three rounds. What the engine compiles or caches for itself comes once, so one group of four may
+ * leave more.
+ */
 export async function keepsNothing(round: () => Promise<void>): Promise<void> {
   await round();
-  const before = await memory();
-  for (let i = 0; i < 3; i++) await round();
-  // By sixty clients: a connection that is held on to, with its request, is 10 KiB and more.
-  expect((await memory()) - before).toBeLessThan(500_000);
+  let before = await memory();
+  const left: number[] = [];
+  do {
+    for (let i = 0; i < 3; i++) await round();
+    const after = await memory();
+    left.push(after - before);
+    before = after;
+  } while (left.length < 4 && Math.min(...left) >= LEFT_AT_MOST);
+  expect(Math.min(...left)).toBeLessThan(LEFT_AT_MOST);
 }
