@@ -29,11 +29,12 @@ function namesOf(form: RegExp): readonly string[] {
   return files.flatMap((file) => form.exec(file)?.[1] ?? []).toSorted();
 }
 
-it("are what was built, the sources that `usher client` copies, and the usual texts", () => {
+it("are what was built, the sources that `usher client` copies, the documentation and the usual texts", () => {
   const others = files.filter((file) => !/^dist\/(namespaces\/)?[\w-]+\.(js|js\.map|d\.ts)$/.test(file));
   const sources = others.filter((file) => file.endsWith(".ts"));
-  const texts = others.filter((file) => !sources.includes(file));
+  const texts = others.filter((file) => !sources.includes(file) && !/^docs\/[\w/-]+\.md$/.test(file));
   expect(texts.toSorted()).toEqual(["CHANGES.md", "LICENSE", "README.md", "package.json"]);
+  expect(files).toContain("docs/guides/routing.md");
   expect(sources.map((file) => file.split("/").slice(0, 2).join("/"))).not.toContain("src/app");
 });
 
