@@ -3,8 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { compilerOptions } from "./compilers.ts";
 import { pack, root } from "./packed.ts";
 import type { Packed } from "./packed.ts";
+import { blocksOf, program, worker } from "./readme.ts";
 
 const run = promisify(execFile);
 
@@ -46,6 +48,21 @@ describe("the packed package", { timeout: 300_000 }, () => {
       noEmit: true,
     };
     expect(await compile(typescript7.path, { compilerOptions, files: ["client.ts"] })).toBe("");
+  });
+
+  it("compiles the README's programs, and says what the README says where a refusal is not declared", async () => {
+    const undeclared = program.replace(", refuses: [soldOut]", "");
+    expect(undeclared).not.toBe(program);
+    writeFileSync(join(packed.folder, "server.ts"), program);
+    writeFileSync(join(packed.folder, "worker.ts"), worker);
+    writeFileSync(join(packed.folder, "undeclared.ts"), undeclared);
+    const files = ["server.ts", "worker.ts", "undeclared.ts"];
+    const errors = await compile(typescript7.path, { compilerOptions, files });
+    const [said = ""] = blocksOf("text");
+    expect(errors.split("\n").filter((line) => line.includes("error"))).toEqual([
+      expect.stringMatching(/undeclared\.ts\(11,/),
+    ]);
+    expect(errors).toContain(said.trim());
   });
 
   const typescript7 = { compiler: "TypeScript 7", path: "node_modules/typescript" };

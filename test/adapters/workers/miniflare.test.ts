@@ -1,23 +1,7 @@
 /** A Worker under Miniflare, as `wrangler dev` runs one: with Workers of its own before it, which rewrite requests. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Miniflare } from "../../support/miniflare.ts";
 import { bundle } from "./running.ts";
-
-/** Of Miniflare, what is used of it: its own types bring those of Workers with them, which clash with Node's. */
-interface Miniflare {
-  readonly ready: Promise<URL>;
-  dispatchFetch(url: string, init?: RequestInit): Promise<Response>;
-  dispose(): Promise<void>;
-}
-interface Options {
-  readonly modules: true;
-  readonly script: string;
-  readonly compatibilityDate: string;
-  readonly compatibilityFlags: readonly string[];
-  readonly bindings: { readonly [name: string]: string };
-}
-
-const name: string = "miniflare";
-const { Miniflare } = (await import(name)) as { readonly Miniflare: new (options: Options) => Miniflare };
 
 const program = `
 import { Answer, Dep, Log, Path, Returns, Sessions, get } from "usher-http";

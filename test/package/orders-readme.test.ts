@@ -1,4 +1,4 @@
-/** The README's commands give what the README says. */
+/** The curl commands of the orders example give what its README says. */
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { need } from "../support/needs.ts";
 import { startExample } from "./start-example.ts";
 import type { RunningExample } from "./start-example.ts";
 
-const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8");
+const readme = readFileSync(join(import.meta.dirname, "../../examples/orders/README.md"), "utf8");
 const run = promisify(execFile);
 const curl = need("curl", spawnSync("curl", ["--version"]).status === 0);
 
@@ -20,7 +20,7 @@ const rows = [...readme.matchAll(/^\| `(curl [^`]+)` \| `([^`]+)` \|$/gm)].map((
 const [, follow, followed] = /```sh\n(curl -sN [^\n]+)\n```\n+```\n([^`]+)\n```/.exec(readme) ?? [];
 const [, first, placed] = /```sh\n(curl [^\n]+)\n```\n+```json\n([^\n]+)\n```/.exec(readme) ?? [];
 
-describe("the README's curl lines", { timeout: 300_000 }, () => {
+describe("the curl lines of the orders example", { timeout: 300_000 }, () => {
   let example: RunningExample;
   beforeAll(async () => {
     example = await startExample("orders");
