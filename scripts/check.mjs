@@ -23,7 +23,7 @@ const checks = [
   "unused",
   "package",
   "instantiations",
-  "links",
+  "docs:check",
 ];
 
 // Two cores are what CI has, and some checks take both.
