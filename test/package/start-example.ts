@@ -24,9 +24,11 @@ export function startExample(name: string, env: NodeJS.ProcessEnv = {}): Promise
 export async function startProgram(
   [binary = "", ...args]: readonly string[],
   env: NodeJS.ProcessEnv = {},
+  cwd: string = process.cwd(),
 ): Promise<RunningExample> {
   const folder = mkdtempSync(join(tmpdir(), "usher-example-"));
   const child = spawn(binary, args, {
+    cwd,
     env: { ...process.env, PORT: "0", DATA_DIR: folder, ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });

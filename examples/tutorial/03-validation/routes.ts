@@ -1,0 +1,3 @@
+import { getPrice } from "./items.ts";
+
+export const routes = [getPrice] as const;

@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Test } from "usher-http";
+import { routes } from "./routes.ts";
+
+const app = Test.app(routes);
+
+test("finds an order that was placed, and no other", async () => {
+  await Test.call(app, "POST", "/orders", { body: { item: "pen", quantity: 2 } });
+  assert.equal((await Test.call(app, "GET", "/orders/1")).status, 200);
+  const missing = await Test.call(app, "GET", "/orders/7");
+  assert.equal(missing.status, 404);
+});
+
+test("refuses what is sold out", async () => {
+  const answer = await Test.call(app, "POST", "/orders", { body: { item: "ink", quantity: 4 } });
+  assert.equal(answer.status, 409);
+  assert.deepEqual(answer.json(), { error: "sold_out", message: "Only 3 of that item are left." });
+});
