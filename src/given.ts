@@ -13,6 +13,10 @@ export function needsText(at: string, value: unknown): void {
   needs(typeof value === "string", at, value, "a text");
 }
 
+export function needsFunction(at: string, value: unknown): void {
+  needs(typeof value === "function", at, value, "a function");
+}
+
 export function needsTexts(at: string, value: unknown): void {
   needs(isTexts(value), at, value, "a list of texts");
 }
@@ -28,6 +32,11 @@ export function needsSchema(at: string, value: unknown): void {
 
 export function isObject(value: unknown): value is { readonly [member: string]: unknown } {
   return typeof value === "object" && value !== null;
+}
+
+/** Throws where a value is no app. */
+export function needsApp(at: string, app: unknown): void {
+  needs(isObject(app) && typeof app["answer"] === "function", at, app, "made by App.make");
 }
 
 /** Throws where a value is no path. */

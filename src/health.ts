@@ -1,4 +1,4 @@
-import { needsObject } from "./given.ts";
+import { isObject, needs, needsFunction, needsObject, needsPath, needsText } from "./given.ts";
 import type { Succeeded } from "./answers/returned.ts";
 import * as Returns from "./answers/returns.ts";
 import type { Awaitable, Dep } from "./inputs/dep.ts";
@@ -21,6 +21,8 @@ export interface Check {
 
 /** A check. The probe returns an error with the reason, which is logged. A probe that throws is a bug: a 500. */
 export function check(name: string, probe: () => Awaitable<Result<void, string>>): Check {
+  needsText("Health.check: its name", name);
+  needsFunction("Health.check: its probe", probe);
   return { name, probe };
 }
 
@@ -38,10 +40,13 @@ export function routes<Live extends string = "/livez", Ready extends string = "/
   Route<"GET", Live, {}, Succeeded<200, string>, never>,
   Route<"GET", Ready, {}, Succeeded<200, string>, "not_ready">,
 ] {
+  needs(Array.isArray(checks) && checks.every(isObject), "Health.routes: checks", checks, "a list of checks");
   needsObject("Health.routes: options", options);
   // Without a path, its type is the default's.
   const { live = of("livez") as Path as Path<never, Live>, ready = of("readyz") as Path as Path<never, Ready> } =
     options;
+  needsPath("Health.routes: live", live);
+  needsPath("Health.routes: ready", ready);
   const meta = Meta.empty.add(Meta.access, "debug");
   return [
     get(live, { summary: "Whether the process answers", returns: Returns.text, meta }, () => "ok"),

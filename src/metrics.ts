@@ -2,6 +2,7 @@ import type { Attributes } from "@opentelemetry/api";
 import type * as prometheus from "@opentelemetry/exporter-prometheus";
 import type * as sdk from "@opentelemetry/sdk-metrics";
 import { make } from "./answers/build.ts";
+import { needsObject, needsPath } from "./given.ts";
 import type { Succeeded } from "./answers/returned.ts";
 import * as Returns from "./answers/returns.ts";
 import type { Dep } from "./inputs/dep.ts";
@@ -141,8 +142,10 @@ export interface MetricsOptions<At extends string = string, Refuses extends stri
 export function routes<At extends string = "/metrics", Refuses extends string = never, Wire = {}>(
   options: MetricsOptions<At, Refuses, Wire> = {},
 ): readonly [Route<"GET", At, Wire, Succeeded<number, unknown>, Refuses>] {
+  needsObject("Metrics.routes: options", options);
   // Without a path, its type is the default's.
   const { at = of("metrics") as Path as Path<never, At>, guard, reader, packages } = options;
+  needsPath("Metrics.routes: at", at);
   const source = reader === undefined ? ownSource(packages) : sourceOf(reader, packages);
   // A request reports the failure; until one comes, nothing awaits the promise.
   source.catch(() => {});

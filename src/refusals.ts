@@ -1,4 +1,4 @@
-import { isObject, needs } from "./given.ts";
+import { isObject, needs, needsObject, needsText } from "./given.ts";
 
 /** One validation error: where the input is, a code for what is wrong, and a sentence for the client. */
 export class Problem {
@@ -246,6 +246,8 @@ export function refuse<const Name extends string>(
   options?: { readonly detail?: string },
 ): Refusal<Name> {
   needs(isCode(code), "refuse: its code", code, "made by Refusal.code");
+  if (message !== undefined) needsText("refuse: its message", message);
+  if (options !== undefined) needsObject("refuse: options", options);
   const sentence = message ?? sentences.get(code.name) ?? code.doc;
   // Every `busy` has `Retry-After` (contract 7.2).
   return new Refusal(code, sentence, code.name === busy.name ? { ...options, headers: retryAfter } : (options ?? {}));

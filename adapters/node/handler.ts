@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { needsApp } from "../../src/given.ts";
 import type { App } from "../../src/app/app.ts";
 import { internalRefusal } from "../../src/app/failures.ts";
 import { isPending } from "../../src/deferred.ts";
@@ -216,6 +217,7 @@ export function listener(
   app: App,
   options: ListenerOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => void {
+  needsApp("listener: its app", app);
   const { bodyTimeoutMs, minBodyRate, sendTimeoutMs } = limitsOf(options, "listener");
   const deadlines = new Deadlines({ bodyTimeoutMs, minBodyRate, sendTimeoutMs });
   const connections = new Connections({ sendTimeoutMs });

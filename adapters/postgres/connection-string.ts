@@ -1,4 +1,5 @@
 /** `Conninfo`: connection strings. */
+import { needs, needsObject, needsText } from "../../src/given.ts";
 
 /** A parsed connection string. */
 export interface Conninfo {
@@ -60,6 +61,7 @@ type Words = Map<string, string>;
  * @throws Error naming the wrong part, never the password.
  */
 export function parse(text: string): Conninfo {
+  needsText("Conninfo.parse: the connection string", text);
   const words = /^postgres(?:ql)?:\/\//.test(text) ? urlWords(text) : keywordWords(text);
   for (const name of words.keys())
     if (!known.has(name)) throw new Error(`the connection string has an unknown keyword ${JSON.stringify(name)}`);
@@ -85,6 +87,8 @@ export function parse(text: string): Conninfo {
 
 /** A copy with another connect timeout for each address; 0 for no limit. */
 export function withConnectTimeout(target: Conninfo, ms: number): Conninfo {
+  needsObject("Conninfo.withConnectTimeout: its target", target);
+  needs(typeof ms === "number" && ms >= 0, "Conninfo.withConnectTimeout: ms", ms, "milliseconds");
   return { ...target, connectTimeoutMs: ms };
 }
 

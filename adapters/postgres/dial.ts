@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import type { ConnectionOptions } from "node:tls";
 import type { DatabaseConnection, ConnectionEvents } from "../../src/database/connection.ts";
+import { isObject, needs } from "../../src/given.ts";
 import type { Reset } from "../../src/database/pool.ts";
+import { parse } from "./connection-string.ts";
 import type { Conninfo, SessionKind, Tls } from "./connection-string.ts";
 
 export interface PoolOptions {
@@ -184,6 +186,14 @@ async function tell({ address, target }: ConnectionConfig, message: Buffer): Pro
     clearTimeout(timer);
     for (const socket of sockets) socket.destroy();
   }
+}
+
+/** What a program connects to, as it gave it: `at` names it in the error. */
+export function targetOf(at: string, target: string | Conninfo): Conninfo {
+  if (typeof target === "string") return parse(target);
+  const isConninfo = isObject(target) && Array.isArray(target.hosts) && isObject(target.parameters);
+  needs(isConninfo, at, target, "a connection string, or made by Conninfo.parse");
+  return target;
 }
 
 /** The start-up parameters: the application's override the connection string's, which override ours. Case is ignored. */

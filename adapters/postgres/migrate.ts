@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { ConnectionFailure } from "../../src/database/connection.ts";
 import type { DatabaseConnection, ConnectionError } from "../../src/database/connection.ts";
+import { needs, needsObject, needsText } from "../../src/given.ts";
 import { DatabaseError, failureOf } from "../../src/database/failure.ts";
-import { parse } from "./connection-string.ts";
 import type { Conninfo } from "./connection-string.ts";
 import { openConnection } from "./connection.ts";
-import { parametersOf } from "./dial.ts";
+import { parametersOf, targetOf } from "./dial.ts";
 
 /** Why a migration failed: the file, the reason, and whether anything was kept. */
 export class MigrationError extends Error {
@@ -108,11 +108,16 @@ const pollMs = 100;
  * @throws DatabaseError if the database cannot be reached.
  */
 export async function migrate(target: string | Conninfo, options: MigrateOptions): Promise<Migrated> {
-  const files = await readMigrations(options.directory);
+  needsObject("migrate: options", options);
+  const { directory, waitMs = 60_000 } = options;
+  needsText("migrate: directory", directory);
+  needs(typeof waitMs === "number", "migrate: waitMs", waitMs, "milliseconds");
+  const info = targetOf("migrate: its target", target);
+  const files = await readMigrations(directory);
   try {
-    const connection = await connect(typeof target === "string" ? parse(target) : target);
+    const connection = await connect(info);
     try {
-      return { applied: await bringUp(connection, files, options.waitMs ?? 60_000) };
+      return { applied: await bringUp(connection, files, waitMs) };
     } finally {
       await connection.shut();
     }

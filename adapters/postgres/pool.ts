@@ -1,17 +1,20 @@
 /** `Pool`: opens a pool of connections to PostgreSQL. */
 import process from "node:process";
+import { needs, needsFunction, needsObject } from "../../src/given.ts";
 import { DatabaseError } from "../../src/database/failure.ts";
 import { Pool } from "../../src/database/pool.ts";
+import type { Reset } from "../../src/database/pool.ts";
 import { error } from "../../src/database/acquire-queue.ts";
-import { parse } from "./connection-string.ts";
 import type { Conninfo } from "./connection-string.ts";
-import { parametersOf } from "./dial.ts";
+import { parametersOf, targetOf } from "./dial.ts";
 import type { PoolOptions } from "./dial.ts";
 import { openConnection } from "./connection.ts";
 
 export type { Pool } from "../../src/database/pool.ts";
 export type { PoolOptions } from "./dial.ts";
 export type { Isolation, TransactionOptions } from "../../src/database/transaction.ts";
+
+const resets: ReadonlySet<string> = /* @__PURE__ */ new Set<Reset>(["use", "always", "never"]);
 
 /** How long after `statement_timeout` the pool closes the connection of a statement that still runs. */
 const graceMs = 5000;
@@ -22,6 +25,7 @@ const graceMs = 5000;
  * @throws DatabaseError `unsent` with the reason if a connection could not be opened.
  */
 export async function create(target: string | Conninfo, options: PoolOptions = {}): Promise<Pool> {
+  needsObject("Pool.create: options", options);
   const {
     size = 8,
     waitMs = 5000,
@@ -29,14 +33,27 @@ export async function create(target: string | Conninfo, options: PoolOptions = {
     maxLifetimeMs = 1_800_000,
     idleCheckMs = 60_000,
   } = options;
-  const { statementCache = 256, reset = "use" } = options;
+  const { statementCache = 256, reset = "use", idleInTransactionTimeoutMs = 30_000, parameters = {} } = options;
+  const numbers = {
+    waitMs,
+    statementTimeoutMs,
+    idleInTransactionTimeoutMs,
+    statementCache,
+    maxLifetimeMs,
+    idleCheckMs,
+  };
+  for (const [name, value] of Object.entries(numbers)) {
+    needs(typeof value === "number" && value >= 0, `Pool.create: ${name}`, value, "a number from 0");
+  }
+  needs(resets.has(reset), "Pool.create: reset", reset, "use, always or never");
+  needsObject("Pool.create: parameters", parameters);
   if (!Number.isInteger(size) || size < 1) throw new Error("Pool.create: size must be a whole number from 1");
-  const info = typeof target === "string" ? parse(target) : target;
-  const parameters = parametersOf(info, options);
-  const isOurs = !Object.keys(options.parameters ?? {}).some((name) => name.toLowerCase() === "statement_timeout");
+  const info = targetOf("Pool.create: its target", target);
+  const settings = parametersOf(info, options);
+  const isOurs = !Object.keys(parameters).some((name) => name.toLowerCase() === "statement_timeout");
   const answerMs = isOurs && statementTimeoutMs > 0 ? statementTimeoutMs + graceMs : undefined;
   return Pool.over(
-    (events) => openConnection(info, { parameters, statementCache }, events),
+    (events) => openConnection(info, { parameters: settings, statementCache }, events),
     { size, waitMs, answerMs, maxLifetimeMs, idleCheckMs },
     reset,
   );
@@ -51,6 +68,8 @@ export async function run<A>(
   options: PoolOptions,
   program: (pool: Pool) => Promise<A>,
 ): Promise<A> {
+  needsObject("Pool.run: options", options);
+  needsFunction("Pool.run: its program", program);
   let pool: Pool;
   try {
     pool = await create(target, options);

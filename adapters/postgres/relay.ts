@@ -2,11 +2,12 @@ import { clearTimeout, setTimeout } from "node:timers";
 import { ConnectionFailure } from "../../src/database/connection.ts";
 import type { DatabaseConnection } from "../../src/database/connection.ts";
 import { DatabaseError } from "../../src/database/failure.ts";
+import { needsObject, needsText } from "../../src/given.ts";
 import { relayOver } from "../../src/events/relay.ts";
 import type { RelayEngine, RelayConnection, RelayListener, OpenRelay } from "../../src/events/relay.ts";
 import { inBackground } from "../../src/logging/raised.ts";
-import { parse } from "./connection-string.ts";
 import type { Conninfo } from "./connection-string.ts";
+import { targetOf } from "./dial.ts";
 import { connectBoundOf, openConnection } from "./connection.ts";
 
 // Messages too long for a notification wait in this table until they are fetched. It is unlogged, so a crash empties it;
@@ -257,11 +258,14 @@ const maxChannelBytes = 63;
  * @param options `channel` is for this hub alone, at most 63 bytes. Other notifications there are ignored.
  * @throws DatabaseError if the database cannot be reached, or the role may not create or use the table.
  */
-export async function relay(target: string | Conninfo, { channel }: { readonly channel: string }): Promise<OpenRelay> {
+export async function relay(target: string | Conninfo, options: { readonly channel: string }): Promise<OpenRelay> {
+  needsObject("relay: options", options);
+  const { channel } = options;
+  needsText("relay: channel", channel);
   const bytes = Buffer.byteLength(channel);
   if (bytes === 0 || bytes > maxChannelBytes || channel.includes("\0"))
     throw new RangeError(`relay: channel must have 1 to ${maxChannelBytes} bytes and no NUL`);
-  const info = typeof target === "string" ? parse(target) : target;
+  const info = targetOf("relay: its target", target);
   try {
     return await relayOver(postgresEngine(info, channel));
   } catch (thrown) {

@@ -1,4 +1,5 @@
 /** `SessionTable`: stores sign-in sessions in a table. */
+import { isObject, needs, needsObject, needsText } from "../../src/given.ts";
 import * as Statement from "../../src/database/statement.ts";
 import * as Type from "../../src/database/types.ts";
 import type { SessionEntry, SessionStore } from "../../src/security/session-store.ts";
@@ -10,8 +11,9 @@ export interface SessionTableOptions {
 }
 
 /** The SQL that creates the table and its index, for a migration. */
-export function schema({ table }: SessionTableOptions): string {
-  const name = nameOf(table);
+export function schema(options: SessionTableOptions): string {
+  const name = nameOf(options);
+  const { table } = options;
   // PostgreSQL cuts a longer name to 63 bytes, and it would equal the table's.
   const index = `"${table.slice(0, 52)}_expires_at"`;
   return `create table ${name} (
@@ -34,6 +36,7 @@ comment on column ${name}.expires_at is 'When the session expires.';
  * application calls `sweep` from time to time to delete expired sessions.
  */
 export function store(pool: Pool, options: SessionTableOptions): SessionStore {
+  needs(isObject(pool) && typeof pool.exec === "function", "SessionTable.store: its pool", pool, "made by Pool.create");
   const { find, start, update, see, replace, remove, sweep } = made(options);
   return {
     async find(digest) {
@@ -59,8 +62,8 @@ export function statements(options: SessionTableOptions): readonly Statement.Sta
   return Object.values(made(options));
 }
 
-function made({ table }: SessionTableOptions) {
-  const name = nameOf(table);
+function made(options: SessionTableOptions) {
+  const name = nameOf(options);
   const { text, instant } = Type;
   return {
     find: Statement.findOptional(`select data, created_at, seen_at, expires_at from ${name} where digest = $1`, {
@@ -88,7 +91,10 @@ function made({ table }: SessionTableOptions) {
   };
 }
 
-function nameOf(table: string): string {
+function nameOf(options: SessionTableOptions): string {
+  needsObject("SessionTable: options", options);
+  const { table } = options;
+  needsText("SessionTable: table", table);
   if (/^[a-z_][a-z0-9_]{0,62}$/.test(table)) return `"${table}"`;
   throw new Error(`SessionTable: ${JSON.stringify(table)} is not a table's name`);
 }

@@ -1,7 +1,9 @@
 /** `usher-http/redis`: broadcasts and rate limits shared through Redis or Valkey. It needs the package `redis`. */
+import { needsObject, needsText } from "../../src/given.ts";
 import { relayOver } from "../../src/events/relay.ts";
 import type { OpenRelay } from "../../src/events/relay.ts";
 import { redisEngine } from "./relay.ts";
+import { needsUrl } from "./closing.ts";
 
 export { rateStore } from "./rate-store.ts";
 export type { OpenRateStore, RateStoreOptions } from "./rate-store.ts";
@@ -20,6 +22,10 @@ export type { OpenRelay } from "../../src/events/relay.ts";
  * @param options `channel` is for this hub alone. Other messages there are ignored.
  * @throws Error if the server cannot be reached.
  */
-export async function relay(url: string, { channel }: { readonly channel: string }): Promise<OpenRelay> {
+export async function relay(url: string, options: { readonly channel: string }): Promise<OpenRelay> {
+  needsUrl("relay", url);
+  needsObject("relay: options", options);
+  const { channel } = options;
+  needsText("relay: channel", channel);
   return relayOver(redisEngine(url, channel));
 }

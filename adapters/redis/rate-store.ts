@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { clearTimeout, setTimeout } from "node:timers";
 import { createClient } from "redis";
+import { needs, needsObject, needsText } from "../../src/given.ts";
 import { memory } from "../../src/security/rate-store.ts";
 import type { RateRule, RateStore } from "../../src/security/rate-store.ts";
 import { raisedOf } from "../../src/app/failures.ts";
 import { current } from "../../src/logging/context.ts";
 import { log } from "../../src/logging/writer.ts";
-import { closed } from "./closing.ts";
+import { closed, needsUrl } from "./closing.ts";
 
 /** The options of a rate store. */
 export interface RateStoreOptions {
@@ -55,6 +56,11 @@ const sha = createHash("sha1").update(script).digest("hex");
  * @throws Error if the server cannot be reached.
  */
 export async function rateStore(url: string, options: RateStoreOptions = {}): Promise<OpenRateStore> {
+  needsUrl("rateStore", url);
+  needsObject("rateStore: options", options);
+  const { prefix, waitMs } = options;
+  if (prefix !== undefined) needsText("rateStore: prefix", prefix);
+  needs(waitMs === undefined || typeof waitMs === "number", "rateStore: waitMs", waitMs, "milliseconds");
   const store = new RedisRateStore(url, options);
   await store.connect();
   return store;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { isStream } from "../../src/answers/answer.ts";
+import { needsApp } from "../../src/given.ts";
 import type { App } from "../../src/app/app.ts";
 import type { Exchange, WireResponse } from "../../src/app/exchange.ts";
 import { FetchExchange, responseOf, responseTo, unmade } from "../../src/app/web.ts";
@@ -248,6 +249,7 @@ export type WhatwgHandler = (request: Request, context: WhatwgContext) => Respon
  * ```
  */
 export function whatwg(app: App): WhatwgHandler {
+  needsApp("whatwg: its app", app);
   const eventStreams = new EventStreams();
   app.onDrain(() => eventStreams.end());
   return (request, context) => {

@@ -1,5 +1,6 @@
 import type { SetCookie } from "../codecs/cookie.ts";
-import { Unwritable } from "../refusals.ts";
+import { isObject, needs, needsObject, needsSchema, needsText } from "../given.ts";
+import { Unwritable, isTellable } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
 import type { InputOf, StandardSchema, AnyStandard } from "../schema/standard.ts";
 import type { AnyShape, ValueOf, Written } from "../schema/valibot.ts";
@@ -21,12 +22,13 @@ export function make(
   body: string | Uint8Array,
   options: AnswerOptions & { readonly contentType?: string } = {},
 ): Answer {
-  return built(200, given(body), options.contentType ?? textType, options);
+  needsObject("Answer.make: options", options);
+  return built("Answer.make", 200, given(body), options.contentType ?? textType, options);
 }
 
 /** An HTML page; `text/html; charset=utf-8` and 200 by default. */
 export function html(page: string, options: AnswerOptions = {}): Answer {
-  return built(200, given(page), htmlType, options);
+  return built("Answer.html", 200, given(page), htmlType, options);
 }
 
 /**
@@ -44,20 +46,20 @@ export function json<S extends StandardSchema>(
   options?: AnswerOptions,
 ): Answer;
 export function json(shape: AnyStandard, value: unknown, options: AnswerOptions = {}): Answer {
-  return built(200, writerOf(shape)(value), jsonType, options);
+  needsSchema("Answer.json: its shape", shape);
+  return built("Answer.json", 200, writerOf(shape)(value), jsonType, options);
 }
 
 /** No body; 204 by default. */
 export function empty(options: AnswerOptions = {}): Answer {
-  return built(204, undefined, undefined, options);
+  return built("Answer.empty", 204, undefined, undefined, options);
 }
 
 /** A redirect; 302 by default (RFC 9110 §15.4). */
 export function redirect(location: string, options: AnswerOptions = {}): Answer {
-  return built(302, undefined, undefined, {
-    ...options,
-    headers: [["location", location], ...(options.headers ?? [])],
-  });
+  needsText("Answer.redirect: its location", location);
+  const answer = built("Answer.redirect", 302, undefined, undefined, options);
+  return { ...answer, headers: [["location", location], ...answer.headers] };
 }
 
 /**
@@ -68,9 +70,12 @@ export function stream(
   body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
   options: AnswerOptions & { readonly contentType?: string; readonly length?: number } = {},
 ): Answer {
+  needs(isObject(body), "Answer.stream: its body", body, "a stream");
+  needsObject("Answer.stream: options", options);
   const parts = body as AsyncIterable<Uint8Array>;
   const framed = options.length === undefined ? {} : { length: options.length };
-  return built(200, { kind: "stream", parts, ...framed }, options.contentType ?? "application/octet-stream", options);
+  const contentType = options.contentType ?? "application/octet-stream";
+  return built("Answer.stream", 200, { kind: "stream", parts, ...framed }, contentType, options);
 }
 
 /** A stream of events as of `Returns.events`, without a check of their kinds. */
@@ -78,6 +83,7 @@ export function events<K>(
   producer: Producer<K>,
   options: Omit<AnswerOptions, "status"> & { readonly keepAliveMs?: number } = {},
 ): Answer {
+  needsObject("Answer.events: options", options);
   checkKeepAlive(options.keepAliveMs);
   const answer = eventsAnswer(producer, undefined, options.keepAliveMs);
   const headers = [...answer.headers, ...(options.headers ?? [])];
@@ -108,11 +114,12 @@ export function takeover(
   handle: (connection: TakenConnection) => Promise<void>,
   options: Omit<AnswerOptions, "status"> = {},
 ): Answer {
-  return built(101, takeoverBody(protocol, handle), undefined, options);
+  return built("Answer.takeover", 101, takeoverBody(protocol, handle), undefined, options);
 }
 
 /** The answer of a refusal: the status of its code, and `{ error, message, problems?, more? }`. */
 export function refusal(refusal: Refusal): Answer {
+  needs(isTellable(refusal), "Answer.refusal: it", refusal, "made by refuse");
   const { code, message, problems, more } = refusal;
   const body = {
     error: code.name,
@@ -135,6 +142,7 @@ export function refusal(refusal: Refusal): Answer {
 
 /** The same answer, after which the connection closes, on a runtime where an application can close it. */
 export function closeConnection(answer: Answer): Answer {
+  needsObject("Answer.closeConnection: its answer", answer);
   return { ...answer, closes: true };
 }
 
@@ -144,12 +152,23 @@ function given<Body>(body: Body): Body {
   return body;
 }
 
-function built(status: number, body: AnswerBody, contentType: string | undefined, options: AnswerOptions): Answer {
+function built(
+  maker: string,
+  status: number,
+  body: AnswerBody,
+  contentType: string | undefined,
+  options: AnswerOptions,
+): Answer {
+  needsObject(`${maker}: options`, options);
+  const { headers, cookies = none } = options;
+  const isPairs = headers === undefined || (isObject(headers) && Symbol.iterator in headers);
+  needs(isPairs, `${maker}: headers`, headers, "pairs of a name and a value");
+  needs(Array.isArray(cookies), `${maker}: cookies`, cookies, "a list");
   return {
     status: options.status ?? status,
     ...(contentType === undefined ? {} : { contentType }),
-    headers: options.headers === undefined ? none : [...options.headers],
-    cookies: options.cookies ?? none,
+    headers: headers === undefined ? none : [...headers],
+    cookies,
     body,
     closes: false,
   };

@@ -1,3 +1,4 @@
+import { needsObject, needsSchema } from "../given.ts";
 import * as v from "valibot";
 import { isFieldValue, isToken, stripped } from "../http/fields.ts";
 import { Unwritable } from "../refusals.ts";
@@ -85,9 +86,7 @@ export function json<S extends AnyShape>(options: JsonFormatOptions<S, Written<V
 export function json<S extends StandardSchema>(options: JsonFormatOptions<S, Written<InputOf<S>>>): RefusalFormat;
 export function json(options: JsonFormatOptions<AnyStandard, unknown>): RefusalFormat {
   const { shape, write, contentType = jsonType, statuses } = given("json", options);
-  if ((typeof shape !== "object" && typeof shape !== "function") || shape === null) {
-    throw new TypeError("RefusalFormat.json: shape is the schema of the body");
-  }
+  needsSchema("RefusalFormat.json: shape", shape);
   const print = writerOf(shape);
   return formatOf(contentType, statuses, shape, (refusal) => print(write(refusal)));
 }
@@ -158,6 +157,7 @@ export function problemDetails(
     readonly type?: (code: string) => string;
   } = {},
 ): RefusalFormat {
+  needsObject("RefusalFormat.problemDetails: options", options);
   const { type, statuses = {} } = options;
   if (type !== undefined && typeof type !== "function") {
     throw new TypeError("RefusalFormat.problemDetails: type is a function of the code's name");

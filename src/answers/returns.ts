@@ -77,6 +77,7 @@ export function json(shape: AnyStandard, options: JsonOptions<number, unknown> =
   needsObject("Returns.json: options", options);
   const status: number = options.status ?? 200;
   const { examples = [], doc = "" } = options;
+  needs(Array.isArray(examples), "Returns.json: examples", examples, "a list");
   const compile = () => {
     const write = writerOf(shape);
     return (returned: unknown) => plainReturns(status, jsonType, write(returned));
@@ -114,6 +115,7 @@ export function jsonResponse(
     };
   };
   const { examples = [] } = options;
+  needs(Array.isArray(examples), "Returns.jsonResponse: examples", examples, "a list");
   return { node: { kind: "json", statuses: listed(statuses), several: true, shape, examples, compile } };
 }
 

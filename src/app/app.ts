@@ -159,7 +159,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     else table.add(one.route.method, one.route.path, compiled);
   }
   problems.push(...checkTogether(all, resources, codes, refusalFormat));
-  checkOptions(maxProblems, options.onError, problems);
+  checkMaxProblems(maxProblems, problems);
   const { maxBody, budget } = bodyLimits(options, problems);
   const { trustedProxies = [], proxyHeader = "x-forwarded-for" } = options;
   const proxies = TrustedProxies.read(trustedProxies, proxyHeader, (problem) => problems.push(problem));
@@ -206,6 +206,25 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   return { fetch, routes, answer, match, drain, onDrain, flush };
 }
 
+/** What an option is, where it is given. */
+type OptionKind = readonly [names: readonly string[], holds: (value: unknown) => boolean, what: string];
+const has =
+  (member: string, holds: (value: unknown) => boolean = isObject) =>
+  (value: unknown): boolean =>
+    isObject(value) && holds(value[member]);
+const isFunction = (value: unknown): boolean => typeof value === "function";
+const optionKinds: readonly OptionKind[] = [
+  [["resources", "codes"], Array.isArray, "a list"],
+  [["trustedOrigins", "trustedProxies"], isTexts, "a list of texts"],
+  [["middleware"], (value) => Array.isArray(value) && value.every(isFunction), "a list of functions"],
+  [["notFound", "now", "onError"], isFunction, "a function"],
+  [["checkOrigin"], (value) => typeof value === "boolean", "true or false"],
+  [["trailingSlash"], (value) => value === "strict" || value === "redirect", '"strict" or "redirect"'],
+  [["cors"], has("policy"), "made by Cors.make"],
+  [["secureHeaders"], has("headers", Array.isArray), "made by SecureHeaders.make"],
+  [["trace"], has("tracer"), "made by Trace"],
+];
+
 // What only JavaScript can get wrong is looked at first: the checks of a declaration read what is in it.
 function checked(routes: unknown, options: AppOptions): AppOptions {
   if (!Array.isArray(routes))
@@ -213,26 +232,15 @@ function checked(routes: unknown, options: AppOptions): AppOptions {
   if (typeof options !== "object" || options === null) {
     throw new DeclarationError([`the options are ${kindOf(options)}, and not an object`]);
   }
-  const {
-    resources = [],
-    codes = [],
-    trustedOrigins = [],
-    trustedProxies = [],
-    middleware = [],
-    cors,
-  } = options as {
-    readonly [name: string]: unknown;
-  };
   const problems = routes.flatMap(wrongMembers);
-  for (const [name, list] of Object.entries({ resources, codes, middleware })) {
-    if (!Array.isArray(list)) problems.push(`${name} is ${kindOf(list)}, and not a list`);
+  const given = options as { readonly [name: string]: unknown };
+  for (const [names, holds, what] of optionKinds) {
+    for (const name of names) {
+      const value = given[name];
+      if (value !== undefined && !holds(value)) problems.push(`${name} is ${kindOf(value)}, and not ${what}`);
+    }
   }
-  for (const [name, list] of Object.entries({ trustedOrigins, trustedProxies })) {
-    if (!isTexts(list)) problems.push(`${name} is ${kindOf(list)}, and not a list of texts`);
-  }
-  if (cors !== undefined && !(isObject(cors) && isObject(cors["policy"]))) {
-    problems.push(`cors is ${kindOf(cors)}, and not made by Cors.make`);
-  }
+  const { resources, codes } = given;
   // A value of a resource may be anything; its name is read like a code's.
   if (Array.isArray(resources) && !resources.every(isCode))
     problems.push("resources has a member not made by Dep.resource");
@@ -241,12 +249,9 @@ function checked(routes: unknown, options: AppOptions): AppOptions {
   return options;
 }
 
-function checkOptions(maxProblems: number, onError: unknown, problems: string[]): void {
-  if (!Number.isSafeInteger(maxProblems) || maxProblems < 1) {
-    problems.push(`maxProblems is a whole number, 1 or more, and not ${maxProblems}`);
-  }
-  if (onError === undefined || typeof onError === "function") return;
-  problems.push("onError is a function of the error and the request");
+function checkMaxProblems(maxProblems: number, problems: string[]): void {
+  if (Number.isSafeInteger(maxProblems) && maxProblems >= 1) return;
+  problems.push(`maxProblems is a whole number, 1 or more, and not ${maxProblems}`);
 }
 
 function compileCors(

@@ -1,3 +1,4 @@
+import { needsObject } from "../given.ts";
 import { knownMethods } from "../http/target.ts";
 import { current, passOn } from "../logging/context.ts";
 import type { OpenSpan } from "../logging/entry.ts";
@@ -82,15 +83,19 @@ export interface HttpClientOptions {
  * ```
  */
 export function make(options: HttpClientOptions = {}): HttpClient {
+  needsObject("HttpClient.make: options", options);
   const { timeoutMs = 30_000, maxBody = 16_777_216, headers = {} } = options;
   const base = options.baseUrl === undefined ? undefined : baseOf(options.baseUrl);
+  needsObject("HttpClient.make: headers", headers);
   checkTime(timeoutMs);
   if (!Number.isSafeInteger(maxBody) || maxBody < 0) {
     throw new RangeError(`HttpClient.make: maxBody must be a whole number of bytes, not ${maxBody}`);
   }
   passOn();
   return {
-    async fetch(input, { timeoutMs: ownTimeoutMs = timeoutMs, ...init } = {}) {
+    async fetch(input, options = {}) {
+      needsObject("HttpClient.fetch: options", options);
+      const { timeoutMs: ownTimeoutMs = timeoutMs, ...init } = options;
       checkTime(ownTimeoutMs);
       const url = addressOf(input, base);
       const call = new OutgoingCall(url, init.method);

@@ -1,3 +1,4 @@
+import { needsObject } from "../given.ts";
 import { decode } from "../http/bytes.ts";
 import { FieldScanner, Pairs, isToken, printPairs, readWord, token } from "../http/fields.ts";
 import { ok } from "../result.ts";
@@ -75,20 +76,23 @@ export interface BasicLogin {
 
 /** The token of `Authorization: Bearer …` (RFC 6750 §2.1); undefined for other credentials, or without any. */
 export function bearerToken(credentials: Credentials | undefined): string | undefined {
-  return credentials?.scheme === "bearer" ? token68Of(credentials) : undefined;
+  return token68Of("Codec.bearerToken", "bearer", credentials);
 }
 
 /** The login of `Authorization: Basic …` (RFC 7617 §2), in UTF-8; undefined for other credentials, or without any. */
 export function basicLogin(credentials: Credentials | undefined): BasicLogin | undefined {
-  const token = credentials?.scheme === "basic" ? token68Of(credentials) : undefined;
+  const token = token68Of("Codec.basicLogin", "basic", credentials);
   const text = token === undefined ? undefined : base64Text(token);
   const colon = text?.indexOf(":") ?? -1;
   if (text === undefined || colon === -1) return undefined;
   return { user: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-function token68Of({ value }: Credentials): string | undefined {
-  return value.kind === "token68" ? value.token : undefined;
+function token68Of(reader: string, scheme: string, credentials: Credentials | undefined): string | undefined {
+  if (credentials === undefined) return undefined;
+  needsObject(`${reader}: it`, credentials);
+  const { value } = credentials;
+  return credentials.scheme === scheme && value.kind === "token68" ? value.token : undefined;
 }
 
 function base64Text(token: string): string | undefined {

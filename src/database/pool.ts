@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { needsObject, needsText } from "../given.ts";
 import { current } from "../logging/context.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
@@ -15,8 +16,9 @@ import type {
   StatementValues,
 } from "./connection.ts";
 import { DatabaseError, failureOf } from "./failure.ts";
+import { needsStatement } from "./statement.ts";
 import type { Statement } from "./statement.ts";
-import { Lease, controlsTransaction, transact } from "./transaction.ts";
+import { Lease, checkBorrower, controlsTransaction, transact } from "./transaction.ts";
 import type { Database, TransactionOptions } from "./transaction.ts";
 
 /** A readiness check for `Health.routes`. */
@@ -83,6 +85,7 @@ export class Pool implements Database {
 
   /** Runs one statement on a borrowed connection. */
   async exec<P extends readonly unknown[], A>(statement: Statement<P, A>, ...params: P): Promise<A> {
+    needsStatement("Pool.exec: its statement", statement);
     const values = statement.print(params);
     const { sql } = statement;
     if (controlsTransaction(sql)) throw new DatabaseError({ kind: "not_committed", detail: "none was begun here" });
@@ -91,7 +94,8 @@ export class Pool implements Database {
   }
 
   /** Describes a statement without running it. */
-  describe(sql: string): Promise<StatementColumns> {
+  async describe(sql: string): Promise<StatementColumns> {
+    needsText("Pool.describe: its SQL", sql);
     return this.#once((pooled, sql) => pooled.describe(sql), sql, []);
   }
 
@@ -101,6 +105,7 @@ export class Pool implements Database {
    * @param options `waitMs` overrides the pool's. `signal` ends the wait and cancels the running statement.
    */
   async use<A>(work: (db: Database) => Promise<A>, options: Borrow = {}): Promise<A> {
+    checkBorrower("Pool.use", work, options);
     const pooled = await this.#acquire(options);
     const startedAt = performance.now();
     const lease = new Lease(pooled, options.signal, false);
@@ -120,6 +125,7 @@ export class Pool implements Database {
    * Publish events and call other servers after the transaction: until it commits, nothing is kept.
    */
   async transaction<A>(work: (db: Database) => Promise<A>, options: TransactionOptions = {}): Promise<A> {
+    checkBorrower("Pool.transaction", work, options);
     let pooled: PooledConnection | undefined;
     let startedAt = 0;
     try {
@@ -143,6 +149,7 @@ export class Pool implements Database {
    * reach its database, fails.
    */
   check(name = "postgres"): PoolCheck {
+    needsText("Pool.check: its name", name);
     return { name, probe: () => this.#probe() };
   }
 
@@ -151,7 +158,10 @@ export class Pool implements Database {
   }
 
   /** Publishes the pool's metrics until it is closed: on OpenTelemetry's metrics API, and in `Metrics.routes`. */
-  measure({ name = "postgres" }: { readonly name?: string } = {}): void {
+  measure(options: { readonly name?: string } = {}): void {
+    needsObject("Pool.measure: options", options);
+    const { name = "postgres" } = options;
+    needsText("Pool.measure: name", name);
     this.#measuring.push(
       measurePool(name, () => {
         const { size, idle, waiting } = this.stats();

@@ -1,7 +1,8 @@
 /** `Statement`: SQL statements as typed values. */
+import { isObject, needs, needsObject, needsText } from "../given.ts";
 import { DatabaseError, clipped } from "./failure.ts";
 import type { StatementResult, Column, StatementValues } from "./connection.ts";
-import { includes } from "./type-text.ts";
+import { includes, needsType } from "./type-text.ts";
 import type { DatabaseType } from "./type-text.ts";
 
 /** A statement as a value: its SQL, the types of its parameters, and how its result is read. */
@@ -36,14 +37,20 @@ export interface Rows<P extends Types, C extends Columns> extends Params<P> {
   readonly row: C;
 }
 
+/** Throws where a value is no statement. */
+export function needsStatement(at: string, statement: unknown): void {
+  const isStatement = isObject(statement) && typeof statement["print"] === "function";
+  needs(isStatement, at, statement, "made by Statement");
+}
+
 /** A statement whose result is ignored. */
 export function exec<const P extends Types = []>(sql: string, options: Params<P> = {}): Statement<Args<P>, void> {
-  return make(sql, options.params, undefined, () => {});
+  return make("Statement.exec", sql, options, undefined, () => {});
 }
 
 /** A statement that returns the number of affected rows. */
 export function count<const P extends Types = []>(sql: string, options: Params<P> = {}): Statement<Args<P>, number> {
-  return make(sql, options.params, undefined, (answer) => answer.count ?? 0);
+  return make("Statement.count", sql, options, undefined, (answer) => answer.count ?? 0);
 }
 
 /** A statement that returns exactly one row. Any other number throws. */
@@ -51,8 +58,8 @@ export function find<const C extends Columns, const P extends Types = []>(
   sql: string,
   options: Rows<P, C>,
 ): Statement<Args<P>, Row<C>> {
-  const rows = reader(sql, options.row);
-  return make(sql, options.params, options.row, (answer) => {
+  const rows = reader("Statement.find", sql, options);
+  return make("Statement.find", sql, options, options.row, (answer) => {
     if (answer.length !== 1) throw mismatch(sql, `${answer.length} rows where there is one`);
     return rows(answer)[0] as Row<C>;
   });
@@ -63,8 +70,8 @@ export function findOptional<const C extends Columns, const P extends Types = []
   sql: string,
   options: Rows<P, C>,
 ): Statement<Args<P>, Row<C> | undefined> {
-  const rows = reader(sql, options.row);
-  return make(sql, options.params, options.row, (answer) => {
+  const rows = reader("Statement.findOptional", sql, options);
+  return make("Statement.findOptional", sql, options, options.row, (answer) => {
     if (answer.length > 1) throw mismatch(sql, `${answer.length} rows where there is one at the most`);
     return rows(answer)[0];
   });
@@ -75,16 +82,22 @@ export function list<const C extends Columns, const P extends Types = []>(
   sql: string,
   options: Rows<P, C>,
 ): Statement<Args<P>, readonly Row<C>[]> {
-  return make(sql, options.params, options.row, reader(sql, options.row));
+  const rows = reader("Statement.list", sql, options);
+  return make("Statement.list", sql, options, options.row, rows);
 }
 
 function make<P extends Types, A>(
+  maker: string,
   sql: string,
-  params: P | undefined,
+  options: Params<P>,
   row: Columns | undefined,
   read: (answer: StatementResult) => A,
 ): Statement<Args<P>, A> {
-  const types: Types = params ?? [];
+  needsText(`${maker}: its SQL`, sql);
+  needsObject(`${maker}: options`, options);
+  const { params: types = [] as Types } = options;
+  needs(Array.isArray(types), `${maker}: params`, types, "a list of types");
+  for (const [at, type] of types.entries()) needsType(`${maker}: parameter $${at + 1}`, type);
   const print = (values: readonly unknown[]): StatementValues => {
     if (values.length !== types.length)
       throw mismatch(sql, `${values.length} parameters where there are ${types.length}`);
@@ -107,7 +120,15 @@ function printed(sql: string, type: DatabaseType<unknown>, value: unknown, at: n
 type Field = readonly [name: string, type: DatabaseType<unknown>, at: number];
 
 /** Reads rows by column name. Column positions are looked up once per row description, so once per prepared statement. */
-function reader<C extends Columns>(sql: string, row: C): (answer: StatementResult) => readonly Row<C>[] {
+function reader<C extends Columns>(
+  maker: string,
+  sql: string,
+  options: { readonly row: C },
+): (answer: StatementResult) => readonly Row<C>[] {
+  needsObject(`${maker}: options`, options);
+  const { row } = options;
+  needsObject(`${maker}: row`, row);
+  for (const [column, type] of Object.entries(row)) needsType(`${maker}: column ${column}`, type);
   if (Object.hasOwn(row, "__proto__")) throw new Error("Statement: a column of row cannot be named __proto__");
   const names = Object.keys(row);
   const found = new WeakMap<readonly Column[], readonly Field[]>();

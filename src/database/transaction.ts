@@ -1,3 +1,4 @@
+import { isObject, needs, needsFunction, needsObject } from "../given.ts";
 import { isA } from "../logging/raised.ts";
 import { Refusal } from "../refusals.ts";
 import { info, warn } from "./acquire-queue.ts";
@@ -7,6 +8,7 @@ import { ConnectionFailure } from "./connection.ts";
 import type { StatementResult, StatementValues } from "./connection.ts";
 import { DatabaseError, failureOf } from "./failure.ts";
 import type { DatabaseFailure } from "./failure.ts";
+import { needsStatement } from "./statement.ts";
 import type { Statement } from "./statement.ts";
 
 // Statements that begin or end a transaction. Savepoints are allowed.
@@ -83,6 +85,7 @@ export class Lease implements Database {
 
   async #exec<P extends readonly unknown[], A>(statement: Statement<P, A>, params: P): Promise<A> {
     if (this.#hasEnded) throw new DatabaseError({ kind: "connection_closed" });
+    needsStatement("Database.exec: its statement", statement);
     const { sql } = statement;
     if (this.#isTransaction && controlsTransaction(sql)) throw nestedTransaction();
     const values = statement.print(params);
@@ -169,6 +172,16 @@ const begins: ReadonlyMap<Isolation | undefined, string> = /* @__PURE__ */ new M
   ["repeatable read", "begin isolation level repeatable read"],
   ["serializable", "begin isolation level serializable"],
 ]);
+
+/** Looks at what only JavaScript gets wrong before a connection is borrowed. */
+export function checkBorrower(at: string, work: unknown, options: Borrow): void {
+  needsFunction(`${at}: its work`, work);
+  needsObject(`${at}: options`, options);
+  const { signal, waitMs } = options;
+  const isSignal = signal === undefined || (isObject(signal) && typeof signal.addEventListener === "function");
+  needs(isSignal, `${at}: signal`, signal, "an AbortSignal");
+  needs(waitMs === undefined || typeof waitMs === "number", `${at}: waitMs`, waitMs, "milliseconds");
+}
 
 /** The result of one run of the work. */
 type AttemptOutcome<A> =

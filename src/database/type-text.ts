@@ -1,3 +1,4 @@
+import { isObject, needs } from "../given.ts";
 import { digitsAt, millisecondsOf } from "../codecs/time.ts";
 
 /**
@@ -18,6 +19,12 @@ export interface DatabaseType<A> {
   parse(text: string): A;
   /** Throws if the value does not fit the type. `null` stands for NULL. */
   print(value: A): string | null;
+}
+
+/** Throws where a value is no type. */
+export function needsType(at: string, type: unknown): void {
+  const isType = isObject(type) && typeof type["parse"] === "function" && typeof type["print"] === "function";
+  needs(isType, at, type, "one of Type");
 }
 
 /** In {@link DatabaseType.reads} it stands for every type of an application or extension: the server numbers those from here. */

@@ -1,10 +1,11 @@
 /** `Type`: the column types. */
+import { needsFunction, needsObject, needsSchema, needsText, needsTexts } from "../given.ts";
 import { digitsAt, isCalendarDate } from "../codecs/time.ts";
 import { compileReader } from "../schema/read.ts";
 import type { StandardSchema, OutputOf, AnyStandard, Stored } from "../schema/standard.ts";
 import type { Shape } from "../schema/valibot.ts";
 import { compileWriter } from "../schema/write.ts";
-import { TypeMismatch, elementsOf, instantOf, instantText, listText, customTypes } from "./type-text.ts";
+import { TypeMismatch, elementsOf, instantOf, instantText, listText, customTypes, needsType } from "./type-text.ts";
 import type { DatabaseType } from "./type-text.ts";
 
 const integers = [21, 23];
@@ -93,6 +94,7 @@ export const instant: DatabaseType<Date> = { name: "instant", reads: [1184], par
 export function json<A>(shape: Shape<A>): DatabaseType<A>;
 export function json<S extends StandardSchema>(schema: S & Stored<S>): DatabaseType<OutputOf<S>>;
 export function json(shape: AnyStandard): DatabaseType<unknown> {
+  needsSchema("Type.json: its shape", shape);
   const reader = compileReader(shape);
   const writer = compileWriter(shape);
   return {
@@ -113,6 +115,7 @@ export function json(shape: AnyStandard): DatabaseType<unknown> {
 
 /** A type that may be NULL, which is `undefined` here. */
 export function optional<A>(type: DatabaseType<A>): DatabaseType<A | undefined> {
+  needsType("Type.optional: it", type);
   return {
     ...type,
     name: `optional ${type.name}`,
@@ -124,6 +127,7 @@ export function optional<A>(type: DatabaseType<A>): DatabaseType<A | undefined> 
 
 /** An array, as `int4[]`. For more dimensions, nest it; inner arrays must have one length. */
 export function array<A>(type: DatabaseType<A>): DatabaseType<readonly A[]> {
+  needsType("Type.array: its items' type", type);
   const numbers = (of: readonly number[] | undefined): readonly number[] | undefined =>
     type.isArray ? of : of?.map((number) => arrays.get(number) ?? number);
   const sends = numbers(type.sends);
@@ -139,6 +143,7 @@ export function array<A>(type: DatabaseType<A>): DatabaseType<readonly A[]> {
 
 /** One of the given words: a column of text, or of a type made by `create type … as enum`. */
 function enumeration<const Words extends readonly string[]>(words: Words): DatabaseType<Words[number]> {
+  needsTexts("Type.enum: its words", words);
   const one = (word: string): Words[number] => fit(word, (word) => words.includes(word));
   return { name: `one of ${words.join(", ")}`, reads: texts, parse: one, print: one };
 }
@@ -153,7 +158,11 @@ export function custom<A>(options: {
   readonly parse: (text: string) => A;
   readonly print: (value: A) => string;
 }): DatabaseType<A> {
+  needsObject("Type.custom: options", options);
   const { name, parse, print } = options;
+  needsText("Type.custom: name", name);
+  needsFunction("Type.custom: parse", parse);
+  needsFunction("Type.custom: print", print);
   return { name, reads: undefined, parse, print: (value) => textOf(print(value)) };
 }
 

@@ -1,7 +1,9 @@
+import { isObject, needs } from "../given.ts";
 import { isA } from "../logging/raised.ts";
 import { DatabaseError, clipped } from "./failure.ts";
 import type { StatementColumns } from "./connection.ts";
 import type { Pool } from "./pool.ts";
+import { needsStatement } from "./statement.ts";
 import type { Statement } from "./statement.ts";
 import { includes, customTypes } from "./type-text.ts";
 
@@ -12,6 +14,14 @@ import { includes, customTypes } from "./type-text.ts";
  * @throws DatabaseError naming each statement that does not fit, and why.
  */
 export async function verify(pool: Pool, statements: readonly Statement<never, unknown>[]): Promise<void> {
+  needs(
+    isObject(pool) && typeof pool.describe === "function",
+    "Statement.verify: its pool",
+    pool,
+    "made by Pool.create",
+  );
+  needs(Array.isArray(statements), "Statement.verify: statements", statements, "a list");
+  for (const statement of statements) needsStatement("Statement.verify: a statement", statement);
   const wrong: string[] = [];
   for (const statement of statements) {
     const found = await describe(pool, statement.sql);

@@ -1,4 +1,4 @@
-import { needsObject } from "../given.ts";
+import { isObject, needs, needsObject, needsText } from "../given.ts";
 import type { Event } from "./event.ts";
 import { Subscription } from "./hub.ts";
 import type { Hub } from "./hub.ts";
@@ -17,6 +17,8 @@ export function create<K, Tag = void>(options: { readonly depth?: number; readon
   const { depth = 16, relay } = options;
   if (!Number.isSafeInteger(depth) || depth < 1)
     throw new RangeError(`Broadcast.create: depth must be a whole number from 1, not ${depth}`);
+  const isRelay = relay === undefined || (isObject(relay) && typeof relay.subscribe === "function");
+  needs(isRelay, "Broadcast.create: relay", relay, "a relay");
   const hub = new LocalHub<K, Tag>(depth);
   return relay === undefined ? hub : relayed(hub, relay);
 }
@@ -31,6 +33,7 @@ class LocalHub<K, Tag> implements Hub<K, Tag> {
   }
 
   subscribe(topic: string, tag: Tag): Subscription<K> {
+    needsText("Hub.subscribe: its topic", topic);
     const subscription = new Subscription<K>(this.#depth, () => this.#leave(topic, subscription));
     const known = this.#topics.get(topic);
     if (known === undefined) this.#topics.set(topic, new Map([[subscription, tag]]));
@@ -39,12 +42,15 @@ class LocalHub<K, Tag> implements Hub<K, Tag> {
   }
 
   publish(topic: string, event: Event<K>): void {
+    needsText("Hub.publish: its topic", topic);
+    needs(isObject(event) && typeof event.wire === "string", "Hub.publish: its event", event, "made by Event.make");
     const subscriptions = this.#topics.get(topic);
     if (subscriptions === undefined) return;
     for (const subscription of subscriptions.keys()) subscription.deliver(event);
   }
 
   subscribers(topic: string): readonly Tag[] {
+    needsText("Hub.subscribers: its topic", topic);
     return [...(this.#topics.get(topic)?.values() ?? [])].toReversed();
   }
 

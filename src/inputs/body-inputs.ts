@@ -1,4 +1,4 @@
-import { needs, needsObject, needsTexts } from "../given.ts";
+import { needs, needsFunction, needsObject, needsTexts } from "../given.ts";
 import { mediaType } from "../codecs/index.ts";
 import { isToken, stripped } from "../http/fields.ts";
 import { Problem, Refusal, inOneLine, invalidRefusal, sentences, unsupportedMediaType } from "../refusals.ts";
@@ -113,6 +113,7 @@ export function json(
 ): Dep<never, never, never> {
   needsObject("json: options", options);
   const { refusal, examples = [] } = options;
+  needs(Array.isArray(examples), "json: examples", examples, "a list");
   needs(refusal === undefined || Array.isArray(refusal), "json: refusal", refusal, "a code and its sentence");
   const node: DepNode = {
     from: [],
@@ -177,6 +178,7 @@ export function ofBody<A = never, C extends string = never, N extends string = n
   const { contentTypes, refuses = [] } = options;
   needsTexts("Dep.ofBody: contentTypes", contentTypes);
   needs(Array.isArray(refuses), "Dep.ofBody: refuses", refuses, "a list");
+  needsFunction("Dep.ofBody: its block", parse);
   return {
     node: {
       from: [],

@@ -1,3 +1,4 @@
+import { isObject, needs } from "../given.ts";
 import { isBytes } from "../http/bytes.ts";
 import { inBackground } from "../logging/raised.ts";
 import { Problem, busy, invalidRefusal, refuse, tooLarge, unreadable } from "../refusals.ts";
@@ -105,10 +106,10 @@ const notMultipart = [/* @__PURE__ */ new Problem("body", "malformed", "This is 
 /** The refusal that answers a body's failure: 413, 400 or 503. Its detail is logged. */
 export function bodyRefusal(failure: BodyFailure): Refusal<"too_large" | "unreadable" | "busy">;
 export function bodyRefusal(failure: MultipartFailure): Refusal<"too_large" | "unreadable" | "busy" | "invalid">;
-export function bodyRefusal({
-  kind,
-  detail,
-}: MultipartFailure): Refusal<"too_large" | "unreadable" | "busy" | "invalid"> {
+export function bodyRefusal(failure: MultipartFailure): Refusal<"too_large" | "unreadable" | "busy" | "invalid"> {
+  const isFailed = isObject(failure) && (failure.kind === "malformed" || Object.hasOwn(codes, failure.kind));
+  needs(isFailed, "Body.refusal: it", failure, "the failure of a body");
+  const { kind, detail } = failure;
   if (kind === "malformed") return invalidRefusal(notMultipart, detail);
   return refuse<"too_large" | "unreadable" | "busy">(codes[kind], undefined, { detail });
 }

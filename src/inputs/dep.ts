@@ -1,5 +1,5 @@
 import type { AnyCodec, Codec, EncodedAs, ListBounds, TextOptions } from "../codecs/codec.ts";
-import { isObject, needs, needsObject } from "../given.ts";
+import { isObject, needs, needsFunction, needsObject, needsText } from "../given.ts";
 import { Problem, invalidRefusal, isCode } from "../refusals.ts";
 import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
 import type { AnyStandard } from "../schema/standard.ts";
@@ -214,6 +214,7 @@ type Mapped<B> =
 
 /** A value computed from another one, without validation. It cannot refuse: use {@link join}. */
 export function map<A, B, R extends string, W>(dep: Dep<A, R, W>, f: (value: A) => Mapped<B>): Dep<B, R, W> {
+  needsFunction("Dep.map: its block", f);
   return { node: { from: [dep], compile: (_place, from) => reading(from, (value) => f(value as A)) } };
 }
 
@@ -230,13 +231,15 @@ export function map<A, B, R extends string, W>(dep: Dep<A, R, W>, f: (value: A) 
 export function join<const I extends Inputs, B = never, C extends string = never, N extends string = never>(
   inputs: I,
   block: (values: Values<I>) => Joining<B, N, C>,
-  options?: { readonly refuses?: readonly Code<C>[] },
+  options: { readonly refuses?: readonly Code<C>[] } = {},
 ): Dep<Exclude<B, Problem>, NoInfer<C> | RefusesOf<I>, WireOf<I>> {
   needsObject("Dep.join: inputs", inputs);
+  needsFunction("Dep.join: its block", block);
+  needsObject("Dep.join: options", options);
   return {
     node: {
       from: Object.values(inputs),
-      ...(options?.refuses === undefined ? {} : { codes: options.refuses }),
+      ...(options.refuses === undefined ? {} : { codes: options.refuses }),
       compile: (_place, from) => {
         const values = record(Object.keys(inputs), from);
         return (request, read) => block(values(request, read) as Values<I>);
@@ -315,6 +318,8 @@ export function credential<A, R extends string, W>(
   dep: Dep<A, R, W>,
   options: CredentialOptions = {},
 ): Dep<A, R, W> {
+  needsText("Dep.credential: its scheme", scheme);
+  needsObject("Dep.credential: options", options);
   const credential = { scheme, ...options };
   return { node: { from: [dep], credential, compile: (_place, from) => reading(from, (value) => value) } };
 }
@@ -339,6 +344,7 @@ export function bind<A, B, R extends string, Q extends string, W, X>(
   dep: Dep<A, R, W>,
   next: (value: A) => Dep<B, Q, X>,
 ): Dep<B, R | Q, W> {
+  needsFunction("Dep.bind: its block", next);
   const compile = (_place: Place, [slot = 0]: readonly number[]): ReadInput => {
     const asker = {};
     return (_request, values, reading) => reading.late(asker, () => next(values[slot] as A));
@@ -361,6 +367,7 @@ export interface Supplied {
 
 /** Declares a resource. `App.make` refuses a route that reads a resource without a value. */
 export function ofResource<A>(name: string): Resource<A> {
+  needsText("Dep.ofResource: its name", name);
   return { name, node: { from: [], resource: name, constant: (place) => place.resource(name) } };
 }
 
@@ -378,7 +385,10 @@ export function ofRequest<A = never, C extends string = never, N extends string 
   read: (request: RequestRecord) => Joining<A, N, C>,
   options: { readonly needs?: readonly Need[]; readonly refuses?: readonly Code<C>[] } = {},
 ): Dep<Exclude<A, Problem>, NoInfer<C>> {
+  needsFunction("Dep.ofRequest: its block", read);
   needsObject("Dep.ofRequest: options", options);
+  const { needs: reads = [] } = options;
+  needs(Array.isArray(reads) && reads.every(isObject), "Dep.ofRequest: needs", reads, "a list of what it reads");
   return {
     node: {
       from: [],

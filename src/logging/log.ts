@@ -1,3 +1,4 @@
+import { needs, needsFunction, needsObject, needsText } from "../given.ts";
 import { ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { carried, current, tagged } from "./context.ts";
@@ -19,6 +20,10 @@ export interface Source {
 
 /** Sets levels, format and destination for the process. An option that is not given returns to its default. */
 export function setup(options: LogOptions = {}): void {
+  needsObject("Log.setup: options", options);
+  const { levels = {}, out } = options;
+  needsObject("Log.setup: levels", levels);
+  needs(out === undefined || typeof out === "function", "Log.setup: out", out, "a function");
   useSettings(options);
 }
 
@@ -38,6 +43,11 @@ export function setup(options: LogOptions = {}): void {
  * ```
  */
 export function configure(texts: SettingTexts): Result<void, string> {
+  needsObject("Log.configure: its texts", texts);
+  for (const name of ["levels", "format"] as const) {
+    const text = texts[name];
+    needs(text === undefined || typeof text === "string", `Log.configure: ${name}`, text, "a text");
+  }
   const read = readSettings(texts);
   if (!read.ok) return read;
   useLevels(read.value);
@@ -46,6 +56,7 @@ export function configure(texts: SettingTexts): Result<void, string> {
 
 /** Makes a source. A line logged during a request has the request's id and trace. */
 export function source(name: string): Source {
+  needsText("Log.source: its name", name);
   const at =
     (level: Level) =>
     (message: string, fields: LogFields = {}) => {
@@ -72,6 +83,8 @@ export function requestId(): string | undefined {
  * ```
  */
 export function tags<A>(fields: LogFields, f: () => A): A {
+  needsObject("Log.tags: fields", fields);
+  needsFunction("Log.tags: its work", f);
   return tagged(fields, f);
 }
 
@@ -85,6 +98,7 @@ export function tags<A>(fields: LogFields, f: () => A): A {
  * ```
  */
 export function carry<Args extends readonly unknown[], A>(f: (...args: Args) => A): (...args: Args) => A {
+  needsFunction("Log.carry: its work", f);
   return carried(f);
 }
 

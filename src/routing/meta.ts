@@ -1,4 +1,4 @@
-import { isRoutes, needs } from "../given.ts";
+import { isRoutes, needs, needsObject, needsText } from "../given.ts";
 import type { Level } from "../logging/entry.ts";
 
 /** The key of one kind of metadata, made once with {@link key}. */
@@ -18,6 +18,7 @@ export interface Meta {
 /** Makes a key of the application's own. */
 /* @__NO_SIDE_EFFECTS__ */
 export function key<A>(description: string): MetaKey<A> {
+  needsText("Meta.key: its description", description);
   return { description };
 }
 
@@ -56,12 +57,16 @@ export function onAll<R extends { readonly meta: Meta }, A>(
   value: NoInfer<A>,
 ): readonly R[] {
   needs(isRoutes(routes), "Meta.onAll: routes", routes, "a list of routes");
+  needsObject("Meta.onAll: its key", key);
   return routes.map((route) => ({ ...route, meta: route.meta.add(key, value) }));
 }
 
 function metaOf(values: ReadonlyMap<object, unknown>): Meta {
   return {
-    add: (name, value) => metaOf(new Map(values).set(name, value)),
+    add(name, value) {
+      needsObject("Meta.add: its key", name);
+      return metaOf(new Map(values).set(name, value));
+    },
     // Only `add` sets a key's value, and it checks the key's type.
     find: <A>(name: MetaKey<A>) => values.get(name) as A | undefined,
   };

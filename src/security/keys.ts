@@ -1,3 +1,4 @@
+import { needsText } from "../given.ts";
 import { decodeBase64url, encodeBase64url } from "../http/bytes.ts";
 import { KeyRing, ringOf } from "./key-ring.ts";
 
@@ -26,13 +27,17 @@ export function ring(newest: string, ...retired: readonly string[]): Keys {
 
 /** Signs a text for an application's token, such as a link in a mail: HMAC-SHA-256, in base64url. */
 export async function sign(keys: Keys, text: string): Promise<string> {
+  needsText("Keys.sign: its text", text);
   return encodeBase64url(await ringOf(keys, "Keys.sign").sign("text signing", text));
 }
 
 /** Whether any key of the ring signed the text; compared in constant time. */
 export async function verify(keys: Keys, text: string, signature: string): Promise<boolean> {
+  needsText("Keys.verify: its text", text);
+  needsText("Keys.verify: its signature", signature);
+  const signer = ringOf(keys, "Keys.verify");
   const bytes = decodeBase64url(signature);
-  return bytes !== undefined && ringOf(keys, "Keys.verify").verify("text signing", text, bytes);
+  return bytes !== undefined && signer.verify("text signing", text, bytes);
 }
 
 /**
@@ -40,12 +45,17 @@ export async function verify(keys: Keys, text: string, signature: string): Promi
  * it. Two seals of one text differ. Replace a secret after it has sealed 2³² texts.
  */
 export async function seal(keys: Keys, text: string, context: string): Promise<string> {
+  needsText("Keys.seal: its text", text);
+  needsText("Keys.seal: its context", context);
   if (!text.isWellFormed()) throw new Error("Keys.seal: the text is not Unicode: it has a lone surrogate");
   return encodeBase64url(await ringOf(keys, "Keys.seal").seal("text sealing", text, context));
 }
 
 /** The text that was sealed with this context; undefined for anything else. */
 export async function open(keys: Keys, sealed: string, context: string): Promise<string | undefined> {
+  needsText("Keys.open: its text", sealed);
+  needsText("Keys.open: its context", context);
+  const opener = ringOf(keys, "Keys.open");
   const bytes = decodeBase64url(sealed);
-  return bytes === undefined ? undefined : ringOf(keys, "Keys.open").open("text sealing", bytes, context);
+  return bytes === undefined ? undefined : opener.open("text sealing", bytes, context);
 }

@@ -1,3 +1,4 @@
+import { needsObject } from "../given.ts";
 import { keyOf } from "../http/bytes.ts";
 import { OldestFirst } from "../oldest-first.ts";
 
@@ -43,7 +44,9 @@ const sweepEvery = 1000;
 const charactersPerKey = 64;
 
 /** Counts in memory, for a server of one process; each of several processes would count alone. */
-export function memory({ most = 100_000 }: RateMemoryOptions = {}): RateMemory {
+export function memory(options: RateMemoryOptions = {}): RateMemory {
+  needsObject("Rate.memory: options", options);
+  const { most = 100_000 } = options;
   if (!Number.isSafeInteger(most) || most < 1) {
     throw new Error(`Rate.memory: most must be a whole number, 1 or more, not ${most}`);
   }

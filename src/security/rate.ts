@@ -1,5 +1,5 @@
 import { isThenable } from "../async.ts";
-import { needsObject } from "../given.ts";
+import { isObject, needs, needsObject } from "../given.ts";
 import { networkOf } from "../http/addresses.ts";
 import type { Dep } from "../inputs/dep.ts";
 import { Refusal, rateLimited, sentences } from "../refusals.ts";
@@ -43,6 +43,7 @@ export function make(options: RateOptions): Rate {
   if (!(burst >= 1 && Number.isFinite(burst))) {
     throw new Error(`Rate.make: burst must be 1 or more, not ${burst}`);
   }
+  needs(isObject(store) && typeof store.take === "function", "Rate.make: store", store, "a store with take");
   return { limit, perMs, burst, name, store };
 }
 

@@ -1,7 +1,7 @@
 import type { Codec, TextOptions } from "../codecs/codec.ts";
 import { named, oldestMs } from "../codecs/cookie.ts";
 import type { Cookie, Sealing } from "../codecs/cookie.ts";
-import { needsObject } from "../given.ts";
+import { needsObject, needsText } from "../given.ts";
 import { decode, decodeBase64url, encodeBase64url } from "../http/bytes.ts";
 import { codecFor } from "../inputs/text-schema.ts";
 import type { AnyTextKind, TextKind } from "../inputs/text-schema.ts";
@@ -14,6 +14,8 @@ import type { Keys } from "./keys.ts";
  * own comparison.
  */
 export function isSameSecret(given: string, secret: string): boolean {
+  needsText("isSameSecret: what is given", given);
+  needsText("isSameSecret: its secret", secret);
   let differing = given.length ^ secret.length;
   for (let i = 0; i < given.length; i++) differing |= given.charCodeAt(i) ^ secret.charCodeAt(i % secret.length);
   return differing === 0;
@@ -102,7 +104,11 @@ function sealedCookie<A>(
       return opened !== undefined && secondsOf(now) - Number(opened.stamp) <= maxAgeSeconds ? opened.value : undefined;
     },
   };
-  return { ...named(name, codecFor(kind, `cookie.${name}`) as Codec<A>, about, maker), sealing };
+  const codec = codecFor(kind, `cookie.${name}`);
+  // The API document describes a sealed value as a text, so `App.make` does not look at this codec.
+  const problem = codec.schema?.problem;
+  if (problem !== undefined) throw new TypeError(`${maker}: it reads cookie.${name} ${problem}`);
+  return { ...named(name, codec as Codec<A>, about, maker), sealing };
 }
 
 function secondsOf(now: Date): number {

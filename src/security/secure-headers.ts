@@ -1,4 +1,5 @@
 import { isServerOwned } from "../answers/answer.ts";
+import { needsObject } from "../given.ts";
 import { isFieldValue, isToken } from "../http/fields.ts";
 
 /** Headers that every response has unless it sets them itself, made by {@link make}: the app's option `secureHeaders`. */
@@ -31,6 +32,7 @@ const strict: { readonly [name: string]: string } = {
  * @throws Error for an invalid name or value.
  */
 export function make(changes: { readonly [name: string]: string | false } = {}): SecureHeaders {
+  needsObject("SecureHeaders.make: changes", changes);
   const headers = new Map<string, string>(Object.entries(strict));
   for (const [given, value] of Object.entries(changes)) {
     const name = given.toLowerCase();

@@ -1,3 +1,4 @@
+import { needsObject } from "../given.ts";
 import { encodeBase64url } from "../http/bytes.ts";
 import { OldestFirst } from "../oldest-first.ts";
 
@@ -70,7 +71,9 @@ export interface MemoryOptions {
 const sweepEvery = 1000;
 
 /** Keeps sessions in memory, for a server of one process; they end with it. */
-export function memory({ most = 100_000 }: MemoryOptions = {}): SessionStore {
+export function memory(options: MemoryOptions = {}): SessionStore {
+  needsObject("Sessions.memory: options", options);
+  const { most = 100_000 } = options;
   if (!Number.isSafeInteger(most) || most < 1) {
     throw new Error(`Sessions.memory: most must be a whole number, 1 or more, not ${most}`);
   }

@@ -1,5 +1,5 @@
 import type { App, AppOptions } from "../app/app.ts";
-import { needsObject, needsText } from "../given.ts";
+import { needs, needsObject, needsText } from "../given.ts";
 
 /** A listener on one address. */
 interface Bound {
@@ -179,6 +179,7 @@ export function limitsOf(options: ListenOptions, taker = "serve"): Limits {
     }
   }
   needsText(`${taker}: host`, limits.host);
+  needs(typeof limits.signals === "boolean", `${taker}: signals`, limits.signals, "true or false");
   if (limits.socket !== undefined) checkSocket(limits.socket, taker);
   return limits;
 }

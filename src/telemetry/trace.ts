@@ -1,5 +1,6 @@
 import type * as otlpHttp from "@opentelemetry/exporter-trace-otlp-http";
 import type * as sdk from "@opentelemetry/sdk-trace-base";
+import { needs, needsFunction, needsObject, needsText } from "../given.ts";
 import { current } from "../logging/context.ts";
 import { describeRaised } from "../logging/raised.ts";
 import { Collector, ProcessorExporter, batchLimits, postMs } from "./exporter.ts";
@@ -28,6 +29,8 @@ export interface Span {
  * ```
  */
 export async function span<A>(name: string, f: (span: Span) => A | Promise<A>): Promise<A> {
+  needsText("Trace.span: its name", name);
+  needsFunction("Trace.span: its work", f);
   const open = openSpan(name, "internal", {});
   if (open === undefined) {
     return f({ traceId: current()?.traceId ?? freshHex(16), spanId: freshHex(8), set: () => {} });
@@ -68,7 +71,12 @@ export function otlp(options: {
   readonly headers?: { readonly [name: string]: string };
   readonly packages?: OtlpPackages;
 }): Exporter {
+  needsObject("Trace.otlp: options", options);
   const { endpoint, service, ratio = 1, headers = {}, packages } = options;
+  needsText("Trace.otlp: endpoint", endpoint);
+  needsText("Trace.otlp: service", service);
+  needsObject("Trace.otlp: headers", headers);
+  needsRatio("Trace.otlp", ratio);
   if (!/^https?:\/\/[^/]/.test(endpoint) || !URL.canParse(endpoint)) {
     throw new TypeError("Trace.otlp: endpoint must be the http or https URL of a collector");
   }
@@ -124,8 +132,16 @@ export function exporter(options: {
   readonly ratio?: number;
   readonly service?: string;
 }): Exporter {
+  needsObject("Trace.exporter: options", options);
   const { processor, ratio = 1, service = "unknown_service" } = options;
+  needsObject("Trace.exporter: processor", processor);
+  needsText("Trace.exporter: service", service);
+  needsRatio("Trace.exporter", ratio);
   return new ProcessorExporter(processor, ratio, service);
+}
+
+function needsRatio(maker: string, ratio: unknown): void {
+  needs(typeof ratio === "number", `${maker}: ratio`, ratio, "a number from 0 to 1");
 }
 
 export type { Exporter, SpanProcessor } from "./exporter.ts";

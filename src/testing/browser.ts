@@ -1,5 +1,6 @@
+import { needsApp, needsObject } from "../given.ts";
 import { stripped } from "../http/fields.ts";
-import { call } from "./call.ts";
+import { call, checkCall } from "./call.ts";
 import type { TestAnswer, TestApp, TestCallOptions } from "./call.ts";
 
 /** A client that keeps cookies between calls, like a browser (RFC 6265 §5). */
@@ -20,10 +21,13 @@ interface StoredCookie {
 
 /** Makes a browser for one app. It does not follow redirects. */
 export function browser(app: TestApp): TestBrowser {
+  needsObject("Test.browser: its app", app);
+  needsApp("Test.browser: its app", app.app);
   const jar = new CookieJar();
   let last = clockOf(app);
   return {
     async call(method, target, options = {}) {
+      checkCall("Test.call", app, target, options);
       last = options.now ?? clockOf(app);
       const headers = pairsOf(options);
       const cookies = jar.for(pathOf(target), last);

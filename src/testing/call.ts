@@ -9,6 +9,7 @@ import type { Parts } from "../events/stream.ts";
 import { byteLength, decode } from "../http/bytes.ts";
 import { bodyTooLarge, noRoom } from "../inputs/body-source.ts";
 import type { BodyReceiver, BodySource } from "../inputs/body-source.ts";
+import { isObject, needs, needsApp, needsFunction, needsObject, needsText } from "../given.ts";
 import type { Awaitable } from "../inputs/dep.ts";
 import { inBackground } from "../logging/raised.ts";
 import { error, ok } from "../result.ts";
@@ -193,11 +194,14 @@ export function app(routes: readonly Route[], options?: AppOptions): TestApp {
  * @throws Error if the application answers with an undeclared code or status. That is a bug: a server logs it.
  */
 export async function call(
-  { app }: TestApp,
+  tested: TestApp,
   method: string,
   target: string,
   options: TestCallOptions = {},
 ): Promise<TestAnswer> {
+  checkCall("Test.call", tested, target, options);
+  needsText("Test.call: its method", method);
+  const { app } = tested;
   const body = await encodeBody(options.body);
   const exchange = new CallExchange(method, target, options, body);
   const sent = await app.answer(exchange);
@@ -216,11 +220,14 @@ export type Receive = (event: Omit<ReadEvent, "retryMs">) => Awaitable<void | "s
  * @throws Error if the application answers or sends something undeclared; and what its producer throws.
  */
 export async function events(
-  { app }: TestApp,
+  tested: TestApp,
   target: string,
   receive: Receive,
   options: TestCallOptions = {},
 ): Promise<Result<void, TestAnswer>> {
+  checkCall("Test.events", tested, target, options);
+  needsFunction("Test.events: its function", receive);
+  const { app } = tested;
   const going = new AbortController();
   options.gone?.addEventListener("abort", () => going.abort(), { once: true });
   const headers = [["accept", "text/event-stream"] as const, ...headersOf(options)];
@@ -239,6 +246,17 @@ export async function events(
     if (!isWhole) going.abort();
   }
   return ok();
+}
+
+/** Looks at what only JavaScript gets wrong in the arguments of a call. */
+export function checkCall(at: string, tested: TestApp, target: unknown, options: TestCallOptions): void {
+  needsObject(`${at}: its app`, tested);
+  needsApp(`${at}: its app`, tested.app);
+  needsText(`${at}: its target`, target);
+  needsObject(`${at}: options`, options);
+  const { headers = [] } = options;
+  const isPairs = isObject(headers) && (!Array.isArray(headers) || headers.every(Array.isArray));
+  needs(isPairs, `${at}: headers`, headers, "headers by name, or pairs");
 }
 
 /** Resolves with true if `receive` stopped it. */

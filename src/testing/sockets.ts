@@ -1,8 +1,9 @@
+import { isObject, needs, needsFunction } from "../given.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import type { Protocol, Socket, SocketEnd, SocketListener, SocketTransport } from "../sockets/socket.ts";
 import { OpenSocket } from "../sockets/open-socket.ts";
-import { CallExchange, answeredBy, failOnUndeclared } from "./call.ts";
+import { CallExchange, answeredBy, checkCall, failOnUndeclared } from "./call.ts";
 import type { TestAnswer, TestApp, TestCallOptions } from "./call.ts";
 
 /** The two ends of a connection in memory. */
@@ -110,12 +111,21 @@ const maxMessage = Number.MAX_SAFE_INTEGER;
  * result. The error is a response that opens no socket.
  */
 export async function websocket<Client, Server, Given, Got, A>(
-  { app }: TestApp,
+  tested: TestApp,
   protocol: Protocol<Client, Server, Given, Got>,
   target: string,
   talk: (socket: Socket<Got, Given>) => Promise<A>,
   options: TestCallOptions = {},
 ): Promise<Result<A, TestAnswer | SocketEnd>> {
+  checkCall("Test.websocket", tested, target, options);
+  needs(
+    isObject(protocol) && isObject(protocol.server),
+    "Test.websocket: its protocol",
+    protocol,
+    "made by Socket.protocol",
+  );
+  needsFunction("Test.websocket: its function", talk);
+  const { app } = tested;
   const { headers = [] } = options;
   const offered = protocol.subprotocol === undefined ? {} : { "sec-websocket-protocol": protocol.subprotocol };
   const given = new Map([...Object.entries({ ...handshake, ...offered }), ...pairsOf(headers)]);

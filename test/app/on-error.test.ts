@@ -178,7 +178,7 @@ describe("onError breaks nothing", () => {
 
   it("where it is no function: the app is not made", () => {
     expect(() => App.make([failing], { onError: "log" as never })).toThrow(
-      "onError is a function of the error and the request",
+      "App.make: onError is a string, and not a function",
     );
   });
 

@@ -230,8 +230,8 @@ describe("a wrong format is refused at start", () => {
     [{ shape, write, contentType: "json" }, "RefusalFormat.json: contentType is a media type, like application/json"],
     [{ shape, write, contentType: "a/b\n" }, "RefusalFormat.json: contentType is a media type, like application/json"],
     [{ shape, write, contentType: 5 }, "RefusalFormat.json: contentType is a media type, like application/json"],
-    [{ write }, "RefusalFormat.json: shape is the schema of the body"],
-    [{ shape: 5, write }, "RefusalFormat.json: shape is the schema of the body"],
+    [{ write }, "RefusalFormat.json: shape is undefined, and not a schema"],
+    [{ shape: 5, write }, "RefusalFormat.json: shape is a number, and not a schema"],
   ])("json of %j", (options, sentence) => {
     expect(() => RefusalFormat.json(options as never)).toThrow(sentence);
   });

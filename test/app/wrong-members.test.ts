@@ -58,7 +58,7 @@ describe.each(wrong)("%s", (kind, value) => {
     expect(refused(() => App.make(value as never))).toBe(`App.make: the routes are ${kind}, and not a list of routes`);
   });
 
-  it.each(["resources", "codes", "middleware"])("as %s of an app", (name) => {
+  it.each(["resources", "codes"])("as %s of an app", (name) => {
     expect(refused(() => App.make([], { [name]: value }))).toBe(`App.make: ${name} is ${kind}, and not a list`);
   });
 

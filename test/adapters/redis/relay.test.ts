@@ -69,7 +69,9 @@ describe.skipIf(redis.isSkipped)(`the relay over Redis, its connection${redis.wh
     await expect(relay(url.replace("redis://", "redis://nobody:wrong@"), { channel: "c" })).rejects.toThrow(
       "WRONGPASS",
     );
-    await expect(relay("http://127.0.0.1", { channel: "c" })).rejects.toThrow("not a valid Redis protocol");
+    await expect(relay("http://127.0.0.1", { channel: "c" })).rejects.toThrow(
+      "relay: its URL is a string, and not a redis: or rediss: URL",
+    );
   });
 
   it("closes its connection if its user may not subscribe", async () => {

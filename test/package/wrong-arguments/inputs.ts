@@ -1,5 +1,4 @@
-/** What JavaScript can get wrong in the declaration of a path or an input is a sentence. */
-import { describe, expect, it } from "vitest";
+/** What JavaScript can get wrong in the declaration of a path or an input. */
 import {
   Codec,
   Cookie,
@@ -19,8 +18,8 @@ import {
   refuse,
 } from "usher-http";
 import * as v from "valibot";
-import { appOf, unexplained } from "../support/wrong-arguments.ts";
-import type { Row } from "../support/wrong-arguments.ts";
+import { appOf } from "./rule.ts";
+import type { Row, Tables } from "./rule.ts";
 
 const a = Path.of("a");
 const done = () => "done";
@@ -100,12 +99,4 @@ const dependencies: readonly Row[] = [
   ["refuse", (x, s, o) => reads(Dep.refuse(refuse(x, s, o))), [Refusal.invalid, "It is odd.", {}]],
 ];
 
-describe.each([
-  ["a path", paths],
-  ["an input", inputs],
-  ["a dependency", dependencies],
-] as const)("%s", (_what, rows) => {
-  it.each(rows)("%s", (...row) => {
-    expect(unexplained(row)).toEqual([]);
-  });
-});
+export const inputTables: Tables = { "a path": paths, "an input": inputs, "a dependency": dependencies };

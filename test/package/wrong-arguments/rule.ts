@@ -1,0 +1,81 @@
+/** The rule of arguments that only JavaScript gets wrong: taken, or refused by a sentence that says where. */
+import { App } from "usher-http";
+import type { Route } from "usher-http";
+
+const wrong: readonly (readonly [kind: string, value: unknown])[] = [
+  ["undefined", undefined],
+  ["null", null],
+  ["a number", 7],
+  ["a string", "x"],
+  ["another object", {}],
+  ["a list", [7]],
+  ["a promise", Promise.resolve(1)],
+];
+
+/** What names the place as well: the route, the connection string, and an answer, whose route its log line has. */
+const alsoNamed = /^App\.make: |\b(?:GET|POST|PUT|PATCH|DELETE)\b|connection string|^an (?:answer|event stream) /;
+
+/** What a runtime says of a value that nobody looked at. */
+const engines =
+  /is not (?:a function|iterable|an object|a constructor|defined)|Cannot |\(reading |Invalid value|'in' operator|must be of type|ERR_/;
+
+/**
+ * A public function, a call of it with arguments of any kind, arguments that are right, and what right arguments may end with
+ * where there is no server.
+ */
+export type Row = readonly [
+  name: string,
+  call: (...given: never[]) => unknown,
+  right: readonly unknown[],
+  ends?: RegExp,
+];
+
+/** Rows by what they are of: an entry of the package, or a group of the front door's functions. */
+export interface Tables {
+  readonly [about: string]: readonly Row[];
+}
+
+/** Which calls end without a sentence that names the function, or the route. Each argument is wrong in turn. */
+export async function unexplained([name, call, right, ends]: Row): Promise<readonly string[]> {
+  const made = await saidBy(call, right);
+  const found = made === undefined || ends?.test(made) === true ? [] : [`right arguments: ${made}`];
+  for (const [index, one] of right.entries()) {
+    for (const [kind, value] of wrong) {
+      const said = await saidBy(call, right.with(index, value));
+      if (said === undefined || ends?.test(said) === true) {
+        if (mustRefuse(one, value)) found.push(`argument ${index} is ${kind}: taken silently`);
+        continue;
+      }
+      const isNamed = said.includes(name) || said.startsWith(`${name.split(".")[0]}:`) || alsoNamed.test(said);
+      if (!isNamed || engines.test(said)) found.push(`argument ${index} is ${kind}: ${said}`);
+    }
+  }
+  return found;
+}
+
+/** Marks a block that options may leave out. */
+export function optional<F extends () => unknown>(block: F): F {
+  return Object.assign(block, { isOptional: true });
+}
+
+/** A block and a text can be nothing else, and options are an object; undefined may stand for any that is optional. */
+function mustRefuse(right: unknown, value: unknown): boolean {
+  if (typeof right === "function") return value !== undefined || !("isOptional" in right);
+  if (value === undefined || typeof right !== "object") return false;
+  return typeof right === "string" ? typeof value !== "string" : typeof value !== "object" || value === null;
+}
+
+/** What a call throws, at once or later; undefined where it takes its arguments. */
+async function saidBy(call: (...given: never[]) => unknown, given: readonly unknown[]): Promise<string | undefined> {
+  try {
+    await call(...(given as never[]));
+    return undefined;
+  } catch (thrown) {
+    return (thrown as Error).message;
+  }
+}
+
+/** An app of one route or several, whatever they were made from. */
+export function appOf(...routes: readonly unknown[]): object {
+  return App.make(routes as readonly Route[]);
+}

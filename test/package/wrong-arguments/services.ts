@@ -1,0 +1,142 @@
+/** What JavaScript can get wrong in routes, clients, stores, policies, exporters and tests. */
+import {
+  App,
+  Broadcast,
+  Client,
+  Codec,
+  Dep,
+  Event,
+  Form,
+  Health,
+  HttpClient,
+  Meta,
+  Metrics,
+  Openapi,
+  Path,
+  Rate,
+} from "usher-http";
+import {
+  RefusalFormat,
+  Returns,
+  SecureHeaders,
+  Sessions,
+  Socket,
+  Test,
+  Trace,
+  del,
+  get,
+  patch,
+  post,
+  put,
+  route,
+} from "usher-http";
+import * as v from "valibot";
+import { appOf, optional } from "./rule.ts";
+import type { Row, Tables } from "./rule.ts";
+
+const done = () => "done";
+const a = Path.of("a");
+const text = { returns: Returns.text };
+const hello = get(a, text, done);
+const app = Test.app([hello]);
+
+const routes: readonly Row[] = [
+  ["GET /a", (p, o, f) => appOf(get(p, o, f)), [a, text, done]],
+  ["get", (p) => get(p, text, done), [a]],
+  ["post", (p) => post(p, text, done), [a]],
+  ["put", (p) => put(p, text, done), [a]],
+  ["patch", (p) => patch(p, text, done), [a]],
+  ["del", (p) => del(p, text, done), [a]],
+  ["route", (m, p, o, f) => appOf(route(m, p, o, f)), ["GET", a, text, done]],
+  ["Meta.key", (x) => Meta.key(x), ["owner"]],
+  ["Meta.add", (k) => Meta.empty.add(k, "x"), [Meta.operationId]],
+  ["Dep.ofResource", (x) => Dep.ofResource(x), ["pool"]],
+  [
+    "Form.File.optional",
+    (x, o) => appOf(post(a, { inputs: { x: Form.File.optional(x, o) }, returns: Returns.text }, done)),
+    ["b", {}],
+  ],
+  [
+    "Form.default",
+    (x, k, d, o) => appOf(post(a, { inputs: { x: Form.default(x, k, d, o) }, returns: Returns.text }, done)),
+    ["b", Codec.int, 1, {}],
+  ],
+  ["Openapi.document", (r, o) => Openapi.document(r, o), [[hello], {}]],
+  ["Openapi.report", (r) => Openapi.report(r), [[hello]]],
+  ["Health.check", (x, f) => Health.check(x, f), ["b", done]],
+  ["Health.routes", (x) => Health.routes([], { live: x }), [Path.of("live")]],
+];
+
+const clients: readonly Row[] = [
+  ["Client.of", (o) => Client.of(o), [{ baseUrl: "" }]],
+  ["Client.of", (x) => Client.of({ baseUrl: x }), ["http://localhost"]],
+  ["HttpClient.make", (o) => HttpClient.make(o), [{}]],
+  ["HttpClient.make", (x) => HttpClient.make({ baseUrl: x }), ["http://localhost"]],
+  ["HttpClient.make", (o) => HttpClient.make({ headers: o }), [{}]],
+  ["HttpClient.fetch", (x, o) => HttpClient.make().fetch(x, o), ["nowhere:x", {}], /fetch failed/],
+];
+
+const event = Event.make(Event.text("note"), "x");
+const hub = Broadcast.create();
+const stores: readonly Row[] = [
+  ["Rate.memory", (o) => Rate.memory(o), [{}]],
+  ["Rate.make", (x) => Rate.make({ limit: 1, perMs: 1, store: x }), [Rate.memory()]],
+  ["Sessions.memory", (o) => Sessions.memory(o), [{}]],
+  ["Hub.subscribe", (x) => hub.subscribe(x, undefined), ["x"]],
+  ["Hub.publish", (x, e) => hub.publish(x, e), ["x", event]],
+  ["Hub.subscribers", (x) => hub.subscribers(x), ["x"]],
+  ["Broadcast.create", (x) => Broadcast.create({ relay: x }), [{ subscribe: async () => {}, publish: async () => {} }]],
+];
+
+const policies: readonly Row[] = [
+  ["RefusalFormat.json", (o) => RefusalFormat.json(o), [{ shape: v.string(), write: done }]],
+  ["RefusalFormat.json", (f) => RefusalFormat.json({ shape: v.string(), write: f }), [done]],
+  ["RefusalFormat.json", (x) => RefusalFormat.json({ shape: x, write: done as never }), [v.string()]],
+  ["RefusalFormat.text", (o) => RefusalFormat.text(o), [{ contentType: "text/plain", write: done }]],
+  ["RefusalFormat.text", (x, f) => RefusalFormat.text({ contentType: x, write: f }), ["text/plain", done]],
+  ["RefusalFormat.problemDetails", (o) => RefusalFormat.problemDetails(o), [{}]],
+  ["SecureHeaders.make", (o) => SecureHeaders.make(o), [{}]],
+  ["SecureHeaders.make", (x) => SecureHeaders.make({ "x-a": x }), ["1"]],
+];
+
+const processor = { onStart: done, onEnd: done, forceFlush: done, shutdown: done };
+const endpoint = "http://localhost:4318";
+const exporters: readonly Row[] = [
+  ["Trace.otlp", (o) => Trace.otlp(o), [{ endpoint, service: "shop" }]],
+  ["Trace.otlp", (x, y) => Trace.otlp({ endpoint: x, service: y }), [endpoint, "shop"]],
+  ["Trace.otlp", (x) => Trace.otlp({ endpoint, service: "shop", ratio: x }), [1]],
+  ["Trace.otlp", (o) => Trace.otlp({ endpoint, service: "shop", headers: o }), [{}]],
+  ["Trace.exporter", (o) => Trace.exporter(o), [{ processor }]],
+  ["Trace.exporter", (o) => Trace.exporter({ processor: o }), [processor]],
+  ["Metrics.routes", (o) => Metrics.routes(o), [{}]],
+  ["Metrics.routes", (x) => appOf(...Metrics.routes({ at: x })), [Path.of("m")]],
+];
+
+const protocol = Socket.protocol({ client: Socket.text, server: Socket.text });
+const tests: readonly Row[] = [
+  ["Test.app", (r, o) => Test.app(r, o), [[hello], {}]],
+  ["Test.call", (t, m, x, o) => Test.call(t, m, x, o), [app, "GET", "/a", {}]],
+  ["Test.call", (x) => Test.call(app, "GET", "/a", { headers: x }), [{}]],
+  ["Test.browser", (t) => Test.browser(t), [app]],
+  ["Test.call", (m, x, o) => Test.browser(app).call(m, x, o), ["GET", "/a", {}]],
+  ["Test.events", (t, x, f, o) => Test.events(t, x, f, o), [app, "/a", done, {}]],
+  ["Test.websocket", (t, p, x, f, o) => Test.websocket(t, p, x, f, o), [app, protocol, "/a", done, {}]],
+  ["App.make", (f) => App.make([hello], { onError: f }), [optional(() => "done")]],
+  ["App.make", (f) => App.make([hello], { notFound: f }), [optional(() => "done")]],
+  ["App.make", (f) => App.make([hello], { now: f }), [optional(() => new Date())]],
+  ["App.make", (f) => App.make([hello], { middleware: [f] }), [done]],
+  ["App.make", (o) => App.make([hello], { trace: o }), [Trace.exporter({ processor: processor as never })]],
+  ["App.make", (o) => App.make([hello], { secureHeaders: o }), [SecureHeaders.make()]],
+  ["App.make", (o) => App.make([hello], { refusalFormat: o }), [RefusalFormat.problemDetails()]],
+  ["App.make", (x) => App.make([hello], { trailingSlash: x }), ["strict"]],
+];
+
+export const serviceTables: Tables = {
+  "a route": routes,
+  "a client": clients,
+  "usher-http/client": [["of", (o) => Client.of(o), [{ baseUrl: "" }]]],
+  "a store or a hub": stores,
+  "a format or a header": policies,
+  "an exporter": exporters,
+  "a test": tests,
+};
