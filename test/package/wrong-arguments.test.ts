@@ -2,6 +2,7 @@
  * What JavaScript can get wrong in the arguments of a public function is a sentence that names the function and the argument,
  * and never the engine's own. Each function of each entry is in a table.
  */
+import { readFileSync } from "node:fs";
 import * as usher from "usher-http";
 import * as bun from "usher-http/bun";
 import * as client from "usher-http/client";
@@ -12,12 +13,13 @@ import * as redis from "usher-http/redis";
 import * as scalar from "usher-http/scalar";
 import * as whatwg from "usher-http/whatwg";
 import * as workers from "usher-http/workers";
+import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { answerTables } from "./wrong-arguments/answers.ts";
-import { databaseTables } from "./wrong-arguments/database.ts";
+import { databaseTables, pool } from "./wrong-arguments/database.ts";
 import { inputTables } from "./wrong-arguments/inputs.ts";
 import { runningTables } from "./wrong-arguments/running.ts";
-import { unexplained } from "./wrong-arguments/rule.ts";
+import { saidBy, unexplained } from "./wrong-arguments/rule.ts";
 import type { Row } from "./wrong-arguments/rule.ts";
 import { serverTables } from "./wrong-arguments/servers.ts";
 import { serviceTables } from "./wrong-arguments/services.ts";
@@ -50,6 +52,33 @@ const entries = {
   "usher-http/redis": redis,
   "usher-http/scalar": scalar,
 };
+
+const { App, Client, Dep, Path, get } = usher;
+const { Statement } = postgres;
+const page = readFileSync(new URL("../../docs/guides/compiler-errors.md", import.meta.url), "utf8");
+const hello = get(Path.of("a"), { returns: usher.Returns.text }, () => "hi");
+// As a program in JavaScript says it, which has no types.
+const programs: readonly (readonly [program: string, run: () => unknown])[] = [
+  ["Dep.map(user)", () => (Dep.map as (...given: unknown[]) => unknown)(usher.request)],
+  [
+    'get(Path.of("orders"), { returns: v.string() }, list)',
+    () => App.make([get(Path.of("orders"), { returns: v.string() as never }, () => "x")]),
+  ],
+  [
+    'App.make(routes, { trustedOrigins: "https://a.example" })',
+    () => App.make([hello], { trustedOrigins: "https://a.example" as never }),
+  ],
+  [
+    'Statement.list("select id from orders")',
+    () => (Statement.list as (sql: string) => unknown)("select id from orders"),
+  ],
+  ['await pool.exec("select 1")', () => pool.exec("select 1" as never)],
+  ['Client.of({ baseURL: "https://a.example" })', () => Client.of({ baseURL: "https://a.example" } as never)],
+];
+
+it.each(programs)("the guide has what %s throws", async (program, run) => {
+  expect(page).toContain(`| \`${program}\` | \`${await saidBy(run, [])}\` |`);
+});
 
 /** They take no argument, or any value. */
 const takeAll = new Set(["Dep.return", "Log.requestId", "Result.error", "Result.ok", "script"]);

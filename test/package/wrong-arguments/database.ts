@@ -20,7 +20,7 @@ const connection: DatabaseConnection = {
   cut: () => {},
 };
 const options = { size: 1, waitMs: 1000, answerMs: undefined, maxLifetimeMs: 60_000, idleCheckMs: 60_000 };
-const pool = await ConnectedPool.over(async () => connection, options, "use");
+export const pool = await ConnectedPool.over(async () => connection, options, "use");
 const statement = Statement.exec("select 1");
 
 const types: readonly Row[] = [

@@ -66,7 +66,10 @@ function mustRefuse(right: unknown, value: unknown): boolean {
 }
 
 /** What a call throws, at once or later; undefined where it takes its arguments. */
-async function saidBy(call: (...given: never[]) => unknown, given: readonly unknown[]): Promise<string | undefined> {
+export async function saidBy(
+  call: (...given: never[]) => unknown,
+  given: readonly unknown[],
+): Promise<string | undefined> {
   try {
     await call(...(given as never[]));
     return undefined;
