@@ -29,13 +29,36 @@ function namesOf(form: RegExp): readonly string[] {
   return files.flatMap((file) => form.exec(file)?.[1] ?? []).toSorted();
 }
 
-it("are what was built, the sources that `usher client` copies, the documentation and the usual texts", () => {
+it("are what was built, the sources that `usher client` copies, the documentation, the examples and the usual texts", () => {
   const others = files.filter((file) => !/^dist\/(namespaces\/)?[\w-]+\.(js|js\.map|d\.ts)$/.test(file));
-  const sources = others.filter((file) => file.endsWith(".ts"));
-  const texts = others.filter((file) => !sources.includes(file) && !/^docs\/[\w/-]+\.md$/.test(file));
-  expect(texts.toSorted()).toEqual(["CHANGES.md", "LICENSE", "README.md", "package.json"]);
+  const texts = others.filter((file) => !/^(src|docs|examples)\//.test(file));
+  const ofBench = ["bench/README.md", "bench/peers/README.md"];
+  const usual = ["CHANGES.md", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md", "package.json"];
+  expect(texts.toSorted()).toEqual([...usual, ...ofBench].toSorted());
+  expect(others.filter((file) => file.startsWith("docs/") && !/^docs\/[\w/-]+\.(md|svg|png)$/.test(file))).toEqual([]);
   expect(files).toContain("docs/guides/routing.md");
+  const sources = others.filter((file) => file.startsWith("src/"));
   expect(sources.map((file) => file.split("/").slice(0, 2).join("/"))).not.toContain("src/app");
+  expect(sources.filter((file) => !file.endsWith(".ts"))).toEqual([]);
+});
+
+it("have what each link and picture of the README leads to", () => {
+  const [, ...links] = textOf("README.md").split(/\]\(|src(?:set)?="/);
+  const paths = links.flatMap((link) => /^(?![a-z]+:)[^#)"\s]+/.exec(link)?.[0] ?? []);
+  expect(paths.length).toBeGreaterThan(30);
+  expect(paths.filter((path) => !files.includes(path))).toEqual([]);
+});
+
+it("say in one place what the project's addresses are, and what to write where they are placeholders", () => {
+  const { homepage, bugs, repository } = JSON.parse(textOf("package.json")) as {
+    readonly [name: string]: string | { readonly url: string };
+  };
+  expect([homepage, bugs, repository]).not.toContain(undefined);
+  const texts = ["package.json", "SECURITY.md"].map(textOf).join();
+  for (const placeholder of texts.match(/\b[A-Z]+\.example\b/g) ?? []) {
+    expect(textOf("CONTRIBUTING.md")).toContain(`\`${placeholder}\``);
+    expect(textOf("README.md")).not.toContain(placeholder);
+  }
 });
 
 it("are one for each entry, one for each namespace, and a few that they share", () => {
