@@ -3,7 +3,7 @@ import type { ParseArgsConfig } from "node:util";
 
 /** Where a command prints. */
 export interface Terminal {
-  readonly out: (text: string) => void;
+  readonly out: (text: string | Uint8Array) => void;
   readonly error: (text: string) => void;
   /** The width of the terminal; undefined if the output is not a terminal. */
   readonly columns?: number | undefined;
@@ -28,6 +28,14 @@ export class UsageError extends Error {
 /** The command failed for a reason that its message explains, so no stack is printed. */
 export class CommandFailure extends Error {
   override readonly name: string = "Failure";
+}
+
+/** An error as a command prints it: with its stack, unless its message explains it. */
+export function describeFailure(thrown: unknown): string {
+  if (thrown instanceof CommandFailure) return thrown.message;
+  // Its stack is the one of the command.
+  if (thrown instanceof Error && thrown.name === "DeclarationError") return thrown.message;
+  return (thrown instanceof Error ? thrown.stack : undefined) ?? String(thrown);
 }
 
 type Options = NonNullable<ParseArgsConfig["options"]>;

@@ -4,8 +4,12 @@ import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { inspect } from "node:util";
+import type { AppOptions } from "../src/app/app.ts";
+import type { OnError } from "../src/app/compile.ts";
 import type { Route } from "../src/routing/route.ts";
 import { CommandFailure } from "./command.ts";
+import type { Terminal } from "./command.ts";
 
 /** A file of the package. This module runs from one of its folders: `cli` as source, `dist` when built. */
 export function packageFile(path: string): URL {
@@ -22,6 +26,8 @@ export interface LoadedModule {
   readonly routes: readonly Route[];
   /** The format of refusals that the module exports, as it exports the routes. */
   readonly refusalFormat: unknown;
+  /** The options of the app, or a function that makes them. */
+  readonly options: unknown;
 }
 
 /** Imports a module that exports `routes`. */
@@ -30,16 +36,48 @@ export async function loadModule(file: string): Promise<LoadedModule> {
   if (!existsSync(path)) throw new CommandFailure(`${file} is missing`);
   if (statSync(path).isDirectory()) throw new CommandFailure(`${file} is a folder, not a module`);
   const module = await load(file, pathToFileURL(path));
-  const { routes, refusalFormat } = module;
+  const { routes, refusalFormat, options } = module;
   if (!Array.isArray(routes))
     throw new CommandFailure(`${file} exports no list named routes: it exports ${namesOf(module)}`);
   const wrong = routes.findIndex((route) => !isRoute(route));
   if (wrong !== -1) throw new CommandFailure(`${file}: routes[${wrong}] is not a route`);
   checkPackage(file, path);
-  return { routes: routes as readonly Route[], refusalFormat };
+  return { routes: routes as readonly Route[], refusalFormat, options };
 }
 
-async function load(file: string, url: URL): Promise<{ readonly routes?: unknown; readonly refusalFormat?: unknown }> {
+/**
+ * The options of the app of a module, for a command that runs it: those that it exports as `options`, with the exported format
+ * of refusals unless they have one. What the app raises is printed with its message and stack, in addition to its `onError`.
+ */
+export async function appOptions(file: string, module: LoadedModule, terminal: Terminal): Promise<AppOptions> {
+  const made = await madeOptions(file, module.options);
+  const { refusalFormat = module.refusalFormat, onError } = made as AppOptions;
+  const print: OnError = (error, request) => {
+    terminal.error(`${inspect(error)}\n`);
+    return onError?.(error, request);
+  };
+  const options = { ...made, onError: onError === undefined || typeof onError === "function" ? print : onError };
+  return (refusalFormat === undefined ? options : { ...options, refusalFormat }) as AppOptions;
+}
+
+async function madeOptions(file: string, options: unknown): Promise<object> {
+  let made = options ?? {};
+  if (typeof made === "function") {
+    try {
+      made = (await made()) as object;
+    } catch (thrown) {
+      throw new CommandFailure(`${file}: options() failed:\n${describeError(thrown, pathToFileURL(resolve(file)))}`);
+    }
+  }
+  if (typeof made === "object" && made !== null && !Array.isArray(made)) return made;
+  const what = typeof options === "function" ? "what options() makes" : "options";
+  const kind = made === null ? "null" : Array.isArray(made) ? "a list" : `a ${typeof made}`;
+  throw new CommandFailure(`${file}: ${what} is ${kind}, not an object with the options of the app`);
+}
+
+type Exports = { readonly [name in keyof LoadedModule]?: unknown };
+
+async function load(file: string, url: URL): Promise<Exports> {
   try {
     return (await import(url.href)) as object;
   } catch (thrown) {

@@ -1,14 +1,19 @@
 import { readFileSync } from "node:fs";
+import { call } from "./call.ts";
 import { client } from "./client.ts";
-import { CommandFailure, UsageError } from "./command.ts";
+import { UsageError, describeFailure } from "./command.ts";
 import type { Command, Terminal } from "./command.ts";
+import { devServer } from "./dev-server.ts";
+import { dev } from "./dev.ts";
 import { packageFile } from "./load-routes.ts";
 import { migrate } from "./migrate.ts";
 import { openapi } from "./openapi.ts";
 import { routes } from "./routes.ts";
 
 /** The commands, in the order of the usage text. */
-const commands: readonly Command[] = [routes, openapi, client, migrate];
+const commands: readonly Command[] = [dev, call, routes, openapi, client, migrate];
+/** Started by another command, and in no list. */
+const hidden: readonly Command[] = [devServer];
 
 /** Runs a command line. Resolves with the exit code: 0, 1 for a failure, 2 for an invalid command line. */
 export async function run([name, ...args]: readonly string[], terminal: Terminal): Promise<number> {
@@ -21,7 +26,7 @@ export async function run([name, ...args]: readonly string[], terminal: Terminal
     terminal.out(`${version()}\n`);
     return 0;
   }
-  const command = commands.find((command) => command.name === name);
+  const command = [...commands, ...hidden].find((command) => command.name === name);
   if (command === undefined) {
     terminal.error(`usher has no command ${JSON.stringify(name)}\n\n${usage()}`);
     return 2;
@@ -42,10 +47,7 @@ function failed({ name }: Command, thrown: unknown, terminal: Terminal): number 
     terminal.error(`usher ${name}: ${thrown.message}\nSee usher ${name} --help\n`);
     return 2;
   }
-  // An unexpected error is printed with its stack.
-  const text =
-    thrown instanceof CommandFailure ? thrown.message : thrown instanceof Error ? thrown.stack : String(thrown);
-  terminal.error(`usher ${name}: ${text}\n`);
+  terminal.error(`usher ${name}: ${describeFailure(thrown)}\n`);
   return 1;
 }
 

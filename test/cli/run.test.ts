@@ -24,7 +24,13 @@ async function usher(...args: string[]): Promise<Ran> {
 
 async function usherOn(terminal: { readonly columns?: number }, ...args: string[]): Promise<Ran> {
   let [out, error] = ["", ""];
-  const told = { out: (text: string) => void (out += text), error: (text: string) => void (error += text) };
+  const decoder = new TextDecoder();
+  const textOf = (part: string | Uint8Array) =>
+    typeof part === "string" ? part : decoder.decode(part, { stream: true });
+  const told = {
+    out: (part: string | Uint8Array) => void (out += textOf(part)),
+    error: (text: string) => void (error += text),
+  };
   const code = await run(args, { ...told, ...terminal });
   return { code, out, error };
 }
@@ -32,8 +38,11 @@ async function usherOn(terminal: { readonly columns?: number }, ...args: string[
 describe("usher", () => {
   it("lists its commands, and says how each is called", async () => {
     const { code, out } = await usher("--help");
-    expect([code, out]).toEqual([0, expect.stringMatching(/^usher <command>\n\n  routes .*\n  openapi .*\n  client /)]);
-    for (const name of ["routes", "openapi", "client"]) {
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^usher <command>\n\n  dev .*\n  call .*\n  routes .*\n  openapi .*\n  client /),
+    ]);
+    for (const name of ["dev", "call", "routes", "openapi", "client"]) {
       expect(await usher(name, "--help")).toMatchObject({
         code: 0,
         out: expect.stringContaining(`usher ${name} <module>`),
@@ -45,6 +54,10 @@ describe("usher", () => {
 
   it.each([
     [[], /^usher <command>/],
+    [["dev"], /^usher dev: the module is missing\nSee usher dev --help\n$/],
+    [["dev", "a.ts", "b.ts"], /give one module, not 2/],
+    [["dev", "a.ts", "--port", "x"], /--port must be a number from 0 to 65535, not x/],
+    [["dev", "a.ts", "--port", "65536"], /--port must be a number from 0 to 65535, not 65536/],
     [["serve"], /^usher has no command "serve"/],
     [["routes"], /^usher routes: the module is missing\nSee usher routes --help\n$/],
     [["routes", "a.ts", "b.ts"], /give one module, not 2/],
@@ -95,6 +108,13 @@ describe("usher", () => {
     if (text !== undefined) writeFileSync(file, text);
     expect(await usher("routes", file)).toEqual({ code: 1, out: "", error: expect.stringMatching(said) });
   });
+});
+
+it.each([
+  ["missing.ts", /^usher dev: .*missing\.ts is missing\n$/],
+  [".", /is a folder, not a module\n$/],
+])("usher dev ends with 1 for %s, which it could not watch", async (name, said) => {
+  expect(await usher("dev", join(folder, name))).toEqual({ code: 1, out: "", error: expect.stringMatching(said) });
 });
 
 describe("usher routes on a terminal", () => {

@@ -116,7 +116,7 @@ describe("the README's start", { timeout: 300_000 }, () => {
 
 describe("usher, as it is typed", { timeout: 300_000 }, () => {
   it.each([
-    { manager: "npm", name: "node", commands: node, runtime: "Node", ways: ["npx usher", "npm exec usher --"] },
+    { manager: "npm", name: "node", commands: node, runtime: "Node", ways: ["npx usher", "npx usher-http"] },
     { manager: "Bun, and no Node", name: "bun", commands: bun, runtime: "Bun", ways: ["bunx usher", "bun run usher"] },
     {
       manager: "Bun, beside a Node that runs no TypeScript",
@@ -160,7 +160,13 @@ describe("usher, as it is typed", { timeout: 300_000 }, () => {
       });
       expect(await run(`${usher} client server/routes.ts -o client.ts`)).toMatchObject({ code: 0 });
       expect(readFileSync(join(cwd, "client.ts"), "utf8")).toContain('readonly "POST /orders": (');
+      expect(await run(`${usher} call server/routes.ts GET /orders`)).toMatchObject({ code: 0, stdout: "[]" });
       expect((await run(`${usher} nothing`)).code).toBe(2);
     }
+    const server = await opened.serve(
+      `${name === "node" ? "node_modules/.bin/usher" : ways[0]} dev server/routes.ts --port 0`,
+    );
+    expect(await (await fetch(`${server.url}/orders`)).json()).toEqual([]);
+    await server.stop();
   });
 });

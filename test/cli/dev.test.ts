@@ -1,0 +1,158 @@
+/** `usher dev` as real processes: it serves, restarts on a change, prints errors, and leaves nothing behind. */
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { setTimeout } from "node:timers/promises";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { runtimes } from "../support/runtimes.ts";
+
+const root = join(import.meta.dirname, "../..");
+const folder = mkdtempSync(join(tmpdir(), "usher-dev-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const runs = [
+  { runtime: "Node 20", command: runtimes["node-oldest"](), args: ["dist/cli.js"] },
+  { runtime: "the newest Node", command: runtimes["node-newest"](), args: ["dist/cli.js"] },
+  { runtime: "Bun", command: runtimes.bun(), args: ["dist/cli.js"] },
+  { runtime: "Deno", command: runtimes.deno(), args: ["run", "-A", "dist/cli.js"] },
+];
+
+interface Dev {
+  readonly process: ChildProcess;
+  /** Everything printed, on both outputs. */
+  printed(): string;
+  readonly url: string;
+  answer(path: string): Promise<string>;
+  readonly ended: Promise<number | null>;
+}
+
+const open = new Set<Dev>();
+afterEach(async () => {
+  for (const { process, ended } of open) {
+    process.kill("SIGTERM");
+    await ended;
+  }
+  open.clear();
+});
+
+/** A module whose word is in a file that it imports. */
+function project(name: string, word: string): { readonly module: string; say(text: string): void } {
+  const [module, words] = [join(folder, `${name}.mjs`), join(folder, `${name}-word.mjs`)];
+  const say = (text: string) => writeFileSync(words, text);
+  say(`export const word = ${JSON.stringify(word)};\n`);
+  const source = JSON.stringify(pathToFileURL(join(root, "dist/index.js")).href);
+  writeFileSync(
+    module,
+    `import { Dep, Event, Path, Returns, get } from ${source};
+import { word } from "./${name}-word.mjs";
+const store = Dep.ofResource("store");
+const tick = Event.text("tick");
+export const options = async () => ({ resources: [Dep.resource(store, "stored")] });
+export const routes = [
+  get(Path.of("word"), { inputs: { store }, returns: Returns.text }, ({ store }) => word + " " + store),
+  get(Path.of("broken"), { returns: Returns.text }, () => { throw new Error("why it is broken"); }),
+  get(Path.of("feed"), { returns: Returns.events([tick]) }, () => async (send) => {
+    while ((await send(Event.make(tick, "x".repeat(1000)))).ok) await new Promise((r) => setTimeout(r, 50));
+  }),
+];
+`,
+  );
+  return { module, say };
+}
+
+async function dev({ command, args }: (typeof runs)[number], module: string): Promise<Dev> {
+  const port = await freePort();
+  const all = [...args, "dev", module, "--port", `${port}`];
+  const process = spawn(command, all, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  let printed = "";
+  for (const output of [process.stdout, process.stderr])
+    output.on("data", (part: Buffer) => (printed += part.toString()));
+  const ended = new Promise<number | null>((resolve) => void process.once("close", resolve));
+  const url = `http://127.0.0.1:${port}`;
+  const answer = async (path: string) => (await fetch(url + path)).text();
+  const started = { process, printed: () => printed, url, answer, ended };
+  open.add(started);
+  return started;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => void server.close(resolve));
+  return port;
+}
+
+/** Waits until a path answers so. */
+async function answers({ answer, printed }: Dev, path: string, text: string): Promise<void> {
+  await eventually(async () => {
+    const answered = await answer(path).catch(String);
+    expect(answered, printed()).toBe(text);
+  });
+}
+
+/** Waits until it is printed. */
+async function prints({ printed }: Dev, form: RegExp): Promise<void> {
+  await eventually(() => expect(printed()).toMatch(form));
+}
+
+describe("usher dev", { timeout: 300_000 }, () => {
+  it.each(runs)("serves on $runtime, restarts on a change, prints errors, and ends with Ctrl-C", async (run) => {
+    const { module, say } = project(run.runtime.replaceAll(/\W/g, ""), "first");
+    const running = await dev(run, module);
+    await answers(running, "/word", "first stored");
+
+    // A stream is open while it restarts.
+    const stream = await fetch(`${running.url}/feed`);
+    say('export const word = "second";\n');
+    await answers(running, "/word", "second stored");
+    await stream.text().catch(() => "");
+
+    expect(await running.answer("/broken")).toContain('"internal"');
+    await prints(running, /Error: why it is broken/);
+
+    say("export const word = ;\n");
+    await prints(running, /cannot be loaded:[^]*usher dev: waiting for a change/);
+    // Deno misses a change that follows the last one within some milliseconds.
+    await vi.waitUntil(
+      async () => {
+        say('export const word = "third";\n');
+        const wait = setTimeout(2000);
+        await Promise.race([wait, answers(running, "/word", "third stored")]);
+        return (await running.answer("/word").catch(String)) === "third stored";
+      },
+      { timeout: 60_000 },
+    );
+
+    running.process.kill("SIGINT");
+    expect(await running.ended).toBe(0);
+    await expect(running.answer("/word")).rejects.toThrow("fetch failed");
+  });
+
+  it.each(runs)("ends its server on $runtime where it is killed itself", async (run) => {
+    const { module } = project(`${run.runtime.replaceAll(/\W/g, "")}-killed`, "first");
+    const running = await dev(run, module);
+    await answers(running, "/word", "first stored");
+    running.process.kill("SIGKILL");
+    // Its outputs close once no process has them.
+    expect(await running.ended).toBe(null);
+    await expect(running.answer("/word")).rejects.toThrow("fetch failed");
+  });
+
+  it("ends also a server that never returns to its event loop", async () => {
+    const { module, say } = project("spinning", "first");
+    const running = await dev(runs[1] as (typeof runs)[number], module);
+    await answers(running, "/word", "first stored");
+    say("export const word = console.log('it spins'); for (;;);\n");
+    await prints(running, /it spins/);
+    running.process.kill("SIGINT");
+    running.process.kill("SIGINT");
+    expect(await running.ended).toBe(0);
+  });
+});
