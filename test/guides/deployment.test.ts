@@ -1,0 +1,179 @@
+/** What the page on deployment shows: the program, the function of AWS Lambda, and nginx in front of a server. */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
+import { eventually } from "../support/eventually.ts";
+import { openGuide } from "./project.ts";
+
+const guide = openGuide("deployment");
+// CI has no nginx: the machines of those who change the page may.
+const hasNginx = spawnSync("nginx", ["-v"]).status === 0;
+
+/** Starts a program, and resolves with its address and with what ends it. */
+async function start(file: string, env: NodeJS.ProcessEnv) {
+  const child = spawn(process.execPath, [guide.path(file)], { env, stdio: ["ignore", "ignore", "pipe"] });
+  const closed = once(child, "close");
+  const lines = createInterface(child.stderr);
+  const url = await new Promise<string>((resolve, reject) => {
+    lines.on("line", (line) => {
+      const listening = /listening on (http:\/\/[^\s"]+)/.exec(line)?.[1];
+      if (listening !== undefined) resolve(listening);
+    });
+    lines.once("close", () => reject(new Error(`${file} did not listen`)));
+  });
+  const stop = async (): Promise<unknown> => {
+    child.kill("SIGTERM");
+    return (await closed)[0];
+  };
+  return { url, stop };
+}
+
+it("main.ts listens as its environment asks, is ready, and ends with SIGTERM", async () => {
+  const server = await start("main.ts", { HOST: "0.0.0.0", PORT: "0", TRUSTED_PROXIES: "10.0.0.0/8,192.0.2.1" });
+  const at = `http://127.0.0.1:${new URL(server.url).port}`;
+  expect(await (await fetch(`${at}/hello`)).text()).toBe("Hello.");
+  expect((await fetch(`${at}/readyz`)).status).toBe(200);
+  expect(await server.stop()).toBe(0);
+});
+
+describe("the function of AWS Lambda", () => {
+  const event = {
+    rawPath: "/hello",
+    rawQueryString: "",
+    headers: { host: "shop.example" },
+    cookies: ["a=1", "b=2"],
+    isBase64Encoded: false,
+    requestContext: { http: { method: "GET", sourceIp: "192.0.2.7" } },
+  };
+  type Answered = { statusCode: number; headers: { [name: string]: string }; body: string; cookies: string[] };
+  const answer = async (given: object) => {
+    const { handler } = await guide.load<{ handler: (event: object) => Promise<Answered> }>("lambda.ts");
+    return handler({ ...event, ...given });
+  };
+
+  it("answers an event", async () => {
+    const { statusCode, headers, body } = await answer({});
+    expect([statusCode, headers["content-type"], Buffer.from(body, "base64").toString()]).toEqual([
+      200,
+      "text/plain; charset=utf-8",
+      "Hello.",
+    ]);
+  });
+
+  it.each([
+    [404, { rawPath: "/nowhere" }],
+    [405, { requestContext: { http: { method: "POST", sourceIp: "" } }, body: "e30=", isBase64Encoded: true }],
+  ])("answers %i as the app does", async (status, given) => {
+    expect((await answer(given)).statusCode).toBe(status);
+  });
+});
+
+/** A server of each kind of route, behind nginx. */
+const program = `import { Event, Path, Returns, Socket, bodyStream, client, get, post } from "usher-http";
+import { serve } from "usher-http/node";
+const tick = Event.text("tick");
+const chat = Socket.protocol({ client: Socket.text, server: Socket.text });
+const upload = bodyStream({ max: 1 << 30 });
+const routes = [
+  get(Path.of("client"), { inputs: { client }, returns: Returns.text }, ({ client }) => client),
+  get(Path.of("feed"), { returns: Returns.events([tick]) }, () => async (send) => {
+    await send(Event.make(tick, "first"));
+    await new Promise(() => {});
+  }),
+  get(Path.of("chat"), { returns: Returns.websocket(chat) }, () => async (socket) => {
+    for await (const text of socket) await socket.send(text.toUpperCase());
+  }),
+  post(Path.of("upload"), { inputs: { upload }, returns: Returns.text }, async ({ upload }) => {
+    let bytes = 0;
+    for await (const part of upload) bytes += part.length;
+    return String(bytes);
+  }),
+];
+await serve(routes, { port: 0, trustedProxies: ["127.0.0.1"] });
+`;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** The page's configuration, without TLS and with files in the guide's folder. */
+function configurationOf(app: string, port: number): string {
+  const block = /```nginx\n([^]*?)```/.exec(guide.text)?.[1] as string;
+  const site = block
+    .replace("127.0.0.1:8080", `127.0.0.1:${new URL(app).port}`)
+    .replace("listen 443 ssl", `listen 127.0.0.1:${port}`)
+    .replaceAll(/^ *ssl_certificate.*$/gm, "");
+  const folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => {
+    mkdirSync(join(guide.folder, name), { recursive: true });
+    return `${name}_temp_path ${join(guide.folder, name)};`;
+  });
+  const own = `daemon off; master_process off; pid ${join(guide.folder, "pid")}; error_log ${join(guide.folder, "log")};`;
+  return `${own} events {} http { access_log off; ${folders.join(" ")}\n${site} }`;
+}
+
+describe.skipIf(!hasNginx)("nginx in front of a server", () => {
+  let url = "";
+  let stop = async (): Promise<void> => {};
+  beforeAll(async () => {
+    guide.write("proxied.ts", program);
+    const server = await start("proxied.ts", {});
+    const port = await freePort();
+    const file = join(guide.folder, "nginx.conf");
+    writeFileSync(file, configurationOf(server.url, port));
+    const proxy = spawn("nginx", ["-e", join(guide.folder, "log"), "-c", file], { stdio: "ignore" });
+    const closed = once(proxy, "close");
+    url = `http://127.0.0.1:${port}`;
+    stop = async () => {
+      proxy.kill("SIGTERM");
+      await Promise.all([closed, server.stop()]);
+    };
+    await eventually(() => fetch(url));
+  });
+  afterAll(() => stop());
+
+  it("hands over the client's address", async () => {
+    const headers = { "x-forwarded-for": "198.51.100.9" };
+    expect(await (await fetch(`${url}/client`, { headers })).text()).toBe("198.51.100.9");
+  });
+
+  it("passes an event on before the stream ends", async () => {
+    const leaving = new AbortController();
+    const { body } = await fetch(`${url}/feed`, { signal: leaving.signal });
+    const { value } = (await body?.getReader().read()) ?? {};
+    expect(new TextDecoder().decode(value)).toContain("data: first\n");
+    leaving.abort();
+  });
+
+  it("passes a WebSocket on", async () => {
+    const socket = new WebSocket(`${url.replace("http", "ws")}/chat`, { origin: url });
+    await once(socket, "open");
+    socket.send("hello");
+    const [said] = (await once(socket, "message")) as [Buffer];
+    expect(said.toString()).toBe("HELLO");
+    socket.close();
+  });
+
+  it("passes an upload on that is larger than its own limit", async () => {
+    const answered = await fetch(`${url}/upload`, { method: "POST", body: new Uint8Array(3_000_000) });
+    expect(await answered.text()).toBe("3000000");
+  });
+
+  it.each([
+    ["the same site", () => url, 200],
+    ["another site", () => "https://evil.example", 403],
+  ])("tells a form of %s", async (_, origin, status) => {
+    const answered = await fetch(`${url}/upload`, { method: "POST", headers: { origin: origin() }, body: "x" });
+    expect(answered.status).toBe(status);
+  });
+});

@@ -1,0 +1,84 @@
+/** The page on JWTs: its own test passes, and a wrong token is a 401. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { SignJWT, generateKeyPair } from "jose";
+import type { CryptoKey } from "jose";
+import type * as Usher from "usher-http";
+import { describe, expect, it } from "vitest";
+import { openGuide } from "./project.ts";
+
+const guide = openGuide("jwt");
+guide.write("package.ts", 'export * from "usher-http";');
+
+interface Made {
+  readonly keys: Usher.Resource<unknown>;
+  readonly tokenOf: (user: string, secret: Uint8Array) => Promise<string>;
+  readonly routes: readonly Usher.Route[];
+}
+
+/** One key for all tests: to make one takes half a second. */
+const opened = once(async () => {
+  const { Dep, Test } = await guide.load<typeof Usher>("package.ts");
+  const [{ keys }, { routes }, { tokenOf }] = await Promise.all([
+    guide.load<Made>("auth.ts"),
+    guide.load<Made>("routes.ts"),
+    guide.load<Made>("sign.ts"),
+  ]);
+  const { publicKey, privateKey } = await generateKeyPair("RS256");
+  const app = Test.app(routes, { resources: [Dep.resource(keys, async () => publicKey)] });
+  const call = async (method: string, token?: string) => {
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const { status, body, headers: answered } = await Test.call(app, method, "/me", { headers });
+    return { status, body, challenge: answered.get("www-authenticate") };
+  };
+  return { call, privateKey, tokenOf };
+});
+
+function once<A>(make: () => Promise<A>): () => Promise<A> {
+  let made: Promise<A> | undefined = undefined;
+  return () => (made ??= make());
+}
+
+function token(key: CryptoKey, claims: { readonly [claim: string]: unknown }) {
+  const all = { sub: "ada", iss: "https://login.example/", aud: "shop", exp: Date.now() / 1000 + 60, ...claims };
+  return new SignJWT(all).setProtectedHeader({ alg: "RS256" }).sign(key);
+}
+
+describe("a JWT", () => {
+  it("passes the page's own test", async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, ["--test", guide.path("auth.test.ts")]);
+    expect(stdout).toMatch(/^# pass 1$/m);
+  });
+
+  it("says who sends the request", async () => {
+    const { call, privateKey } = await opened();
+    expect(await call("GET", await token(privateKey, {}))).toMatchObject({ status: 200, body: "ada" });
+    expect(await call("DELETE", await token(privateKey, { scope: "read account:delete" }))).toMatchObject({
+      status: 204,
+    });
+    expect(await call("DELETE", await token(privateKey, { scope: "account" }))).toMatchObject({ status: 403 });
+  });
+
+  it.each([
+    ["expired", { exp: 1 }],
+    ["not valid yet", { nbf: Date.now() }],
+    ["of another issuer", { iss: "https://evil.example/" }],
+    ["of another audience", { aud: "bank" }],
+    ["without a subject", { sub: undefined }],
+  ])("is a 401 where it is %s", async (_, claims) => {
+    const { call, privateKey } = await opened();
+    const answered = await call("GET", await token(privateKey, claims));
+    expect(answered).toMatchObject({ status: 401, challenge: 'Bearer realm="shop"' });
+  });
+
+  it("is a 401 where it is none, unsigned, or signed by another key", async () => {
+    const { call, tokenOf } = await opened();
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const unsigned = `${part({ alg: "none" })}.${part({ sub: "ada" })}.`;
+    const { privateKey: other } = await generateKeyPair("RS256");
+    const own = await tokenOf("ada", new Uint8Array(32));
+    for (const wrong of [undefined, "", "x", unsigned, await token(other, {}), own]) {
+      expect([wrong, (await call("GET", wrong)).status]).toEqual([wrong, 401]);
+    }
+  });
+});
