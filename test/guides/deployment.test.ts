@@ -5,37 +5,18 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { eventually } from "../support/eventually.ts";
 import { openGuide } from "./project.ts";
 
 const guide = openGuide("deployment");
+const nginx = "nginx";
 // CI has no nginx: the machines of those who change the page may.
-const hasNginx = spawnSync("nginx", ["-v"]).status === 0;
-
-/** Starts a program, and resolves with its address and with what ends it. */
-async function start(file: string, env: NodeJS.ProcessEnv) {
-  const child = spawn(process.execPath, [guide.path(file)], { env, stdio: ["ignore", "ignore", "pipe"] });
-  const closed = once(child, "close");
-  const lines = createInterface(child.stderr);
-  const url = await new Promise<string>((resolve, reject) => {
-    lines.on("line", (line) => {
-      const listening = /listening on (http:\/\/[^\s"]+)/.exec(line)?.[1];
-      if (listening !== undefined) resolve(listening);
-    });
-    lines.once("close", () => reject(new Error(`${file} did not listen`)));
-  });
-  const stop = async (): Promise<unknown> => {
-    child.kill("SIGTERM");
-    return (await closed)[0];
-  };
-  return { url, stop };
-}
+const hasNginx = spawnSync(nginx, ["-v"]).status === 0;
 
 it("main.ts listens as its environment asks, is ready, and ends with SIGTERM", async () => {
-  const server = await start("main.ts", { HOST: "0.0.0.0", PORT: "0", TRUSTED_PROXIES: "10.0.0.0/8,192.0.2.1" });
+  const server = await guide.start("main.ts", { HOST: "0.0.0.0", PORT: "0", TRUSTED_PROXIES: "10.0.0.0/8,192.0.2.1" });
   const at = `http://127.0.0.1:${new URL(server.url).port}`;
   expect(await (await fetch(`${at}/hello`)).text()).toBe("Hello.");
   expect((await fetch(`${at}/readyz`)).status).toBe(200);
@@ -127,11 +108,11 @@ describe.skipIf(!hasNginx)("nginx in front of a server", () => {
   let stop = async (): Promise<void> => {};
   beforeAll(async () => {
     guide.write("proxied.ts", program);
-    const server = await start("proxied.ts", {});
+    const server = await guide.start("proxied.ts", {});
     const port = await freePort();
     const file = join(guide.folder, "nginx.conf");
     writeFileSync(file, configurationOf(server.url, port));
-    const proxy = spawn("nginx", ["-e", join(guide.folder, "log"), "-c", file], { stdio: "ignore" });
+    const proxy = spawn(nginx, ["-e", join(guide.folder, "log"), "-c", file], { stdio: "ignore" });
     const closed = once(proxy, "close");
     url = `http://127.0.0.1:${port}`;
     stop = async () => {

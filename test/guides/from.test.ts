@@ -1,5 +1,9 @@
 /** The pages for users of other frameworks: both programs of a page answer the same requests alike. */
-import { describe, expect, it } from "vitest";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { RequestListener, Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
 import { openGuide } from "./project.ts";
 
 interface Fetching {
@@ -49,5 +53,93 @@ describe("from Hono", () => {
       [200, true],
       [404, true],
     ]);
+  });
+});
+
+const servers = new Set<Server>();
+afterEach(() => {
+  for (const server of servers) server.close();
+  servers.clear();
+});
+
+/** What a server of Node's answers. */
+async function listening(listener: RequestListener): Promise<Answer> {
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  servers.add(server);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return async (request) => {
+    const { pathname } = new URL(request.url);
+    const body = request.body === null ? {} : { body: await request.text() };
+    return fetch(`http://127.0.0.1:${port}${pathname}`, { method: request.method, headers: request.headers, ...body });
+  };
+}
+
+/** Which of the two frameworks answered: Usher gives every answer an id. */
+async function answeredBy(answer: Answer): Promise<readonly (readonly [status: number, framework: string])[]> {
+  const post = { method: "POST", headers: { "content-type": "application/json" }, body: '{"item":"ink"}' };
+  const asked = [new Request("http://localhost/orders/1"), new Request("http://localhost/orders", post)];
+  return Promise.all(
+    asked.map(async (request) => {
+      const { status, headers } = await answer(request);
+      return [status, headers.has("x-request-id") ? "usher" : "other"] as const;
+    }),
+  );
+}
+
+describe("from Express", () => {
+  const guide = openGuide("from-express");
+
+  it("both programs answer alike", async () => {
+    const express = await guide.load<{ app: RequestListener }>("express.ts");
+    await compare(await listening(express.app));
+    const usher = await guide.load<Fetching>("usher.ts");
+    await compare((request) => usher.app.fetch(request));
+  });
+
+  it("one hands what has moved to the other", async () => {
+    const { app } = await guide.load<{ app: RequestListener }>("both.ts");
+    expect(await answeredBy(await listening(app))).toEqual([
+      [200, "other"],
+      [201, "usher"],
+    ]);
+  });
+});
+
+describe("from Fastify", () => {
+  const guide = openGuide("from-fastify");
+  interface Fastify {
+    readonly app: { readonly ready: () => Promise<void>; readonly routing: RequestListener };
+  }
+
+  it("both programs answer alike", async () => {
+    const { app } = await guide.load<Fastify>("fastify.ts");
+    await app.ready();
+    await compare(await listening(app.routing));
+    const usher = await guide.load<Fetching>("usher.ts");
+    await compare((request) => usher.app.fetch(request));
+  });
+
+  it("one hands what has moved to the other", async () => {
+    // The app of the test above is complete: its hooks are added to a second one.
+    const second = openGuide("from-fastify");
+    const { app } = await second.load<Fastify>("both.ts");
+    await app.ready();
+    expect(await answeredBy(await listening(app.routing))).toEqual([
+      [200, "other"],
+      [201, "usher"],
+    ]);
+  });
+});
+
+describe("from FastAPI", () => {
+  it("the program answers the same requests, and describes itself", async () => {
+    const { app } = await openGuide("from-fastapi").load<Fetching>("usher.ts");
+    await compare((request) => app.fetch(request));
+    const page = await app.fetch(new Request("http://localhost/orders?limit=1&offset=1"));
+    expect(await page.json()).toEqual([{ id: 2, item: "ink" }]);
+    expect((await app.fetch(new Request("http://localhost/orders?limit=101"))).status).toBe(400);
+    const document = await app.fetch(new Request("http://localhost/openapi.json"));
+    expect(await document.json()).toMatchObject({ info: { title: "Orders" } });
   });
 });

@@ -1,7 +1,10 @@
 /** The files that a guide shows, in a project that has the package as it is built. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { transformSync } from "esbuild";
 import { afterAll } from "vitest";
@@ -18,6 +21,14 @@ export interface Guide {
   load<Exports>(file: string): Promise<Exports>;
   /** Writes a module of the test's own. */
   write(file: string, text: string): void;
+  /** Runs a file as a program, until it listens. */
+  start(file: string, env: NodeJS.ProcessEnv): Promise<Program>;
+}
+
+interface Program {
+  readonly url: string;
+  /** Sends SIGTERM; resolves with the exit code. */
+  stop(): Promise<unknown>;
 }
 
 /**
@@ -43,8 +54,29 @@ export function openGuide(page: string): Guide {
     text,
     path,
     write,
+    start: (file, env) => start(path(file), env),
     load: async <Exports>(file: string) => (await import(pathToFileURL(path(file)).href)) as Exports,
   };
+}
+
+async function start(file: string, env: NodeJS.ProcessEnv): Promise<Program> {
+  const child = spawn(process.execPath, [file], { env, stdio: ["ignore", "ignore", "pipe"] });
+  const closed = once(child, "close");
+  const lines: string[] = [];
+  const url = await new Promise<string>((resolve, reject) => {
+    const reader = createInterface(child.stderr);
+    reader.on("line", (line) => {
+      lines.push(line);
+      const listening = /listening on (http:\/\/[^\s"]+)/.exec(line)?.[1];
+      if (listening !== undefined) resolve(listening);
+    });
+    reader.once("close", () => reject(new Error(`${file} did not listen:\n${lines.join("\n")}`)));
+  });
+  const stop = async (): Promise<unknown> => {
+    child.kill("SIGTERM");
+    return (await closed)[0];
+  };
+  return { url, stop };
 }
 
 /** The packages of this repository, and this one by its name. */
