@@ -64,7 +64,7 @@ process.on("SIGINT", () => process.exit(130));
 
 const map = values.map ? await learn() : (known() ?? (await learn()));
 const chosen = shuffled(seed ?? 1)
-  .filter(({ file }) => file.startsWith(values.in))
+  .filter(({ key }) => key.startsWith(values.in))
   .slice(0, sample);
 console.log(`${mutants.length} mutants, ${chosen.length} of them by seed ${seed}`);
 

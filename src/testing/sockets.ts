@@ -54,14 +54,14 @@ class MemoryTransport implements SocketTransport {
     this.#finish();
   }
 
+  // Not called: pings and closes in memory are always answered.
   terminate(): void {
-    this.peer.#enqueue((listener) => listener.lost("the connection ended without a close"));
-    this.peer.#finish();
-    this.#finish();
+    this.close();
   }
 
+  // After the end no more arrives than the messages before it, and a handler that reads none of them still gets the end.
   pause(): void {
-    this.#isPaused = true;
+    this.#isPaused = !this.#isOver;
   }
 
   resume(): void {

@@ -367,8 +367,27 @@ describe("whoever leaves an event stream", () => {
     expect(await values).toEqual([]);
     await gone;
   });
+});
 
-  it("while nothing is connected ends the wait", async () => {
+describe("the signal of an event stream", () => {
+  it("that aborts while the head arrives ends it: no event, no wait, no second request", async () => {
+    const stop = new AbortController();
+    const cancelled = vi.fn();
+    const fetch = vi.fn(async () => {
+      stop.abort();
+      const start = (controller: ReadableStreamDefaultController<Uint8Array>) =>
+        controller.enqueue(new TextEncoder().encode(`id: 1\n${one}`));
+      const headers = { "content-type": "text/event-stream" };
+      return new Response(new ReadableStream({ start, cancel: cancelled }), { headers });
+    });
+    const api = Client.of<typeof routes>({ baseUrl: "http://localhost", fetch });
+    const stream = await api["GET /feed"]({ signal: stop.signal });
+    expect(stream.ok && (await stream.value[Symbol.asyncIterator]().next())).toEqual({ done: true, value: undefined });
+    expect(cancelled).toHaveBeenCalledOnce();
+    expect([fetch.mock.calls.length, vi.getTimerCount()]).toEqual([1, 0]);
+  });
+
+  it("that aborts while nothing is connected ends the wait", async () => {
     const fetch = async () => new Response("id: 1\ndata: 1\n\n", { headers: { "content-type": "text/event-stream" } });
     const stop = new AbortController();
     const api = Client.of<typeof routes>({ baseUrl: "http://localhost", fetch });

@@ -72,3 +72,17 @@ it("has nothing wait for a reader that is gone, and as many for another one", ()
   vi.advanceTimersByTime(100);
   expect([taken, messages("warn")]).toEqual([1, []]);
 });
+
+it("waits with one timer, however many lines were written at once", () => {
+  let writes = 0;
+  const sink = batch({ format: "json", write: (bytes) => (writes++, bytes.byteLength) });
+  const timers: number[] = [];
+  for (let i = 0; i < 100; i++) {
+    sink.write("x".repeat(9999));
+    timers.push(vi.getTimerCount());
+  }
+  expect(writes).toBeGreaterThan(10);
+  expect(timers).toEqual(Array.from({ length: 100 }, () => 1));
+  vi.advanceTimersByTime(100);
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -231,6 +231,43 @@ describe("a socket: closing and sending", () => {
   });
 });
 
+describe("a socket: closed with messages unread", () => {
+  it("ends at once where its client closes with messages unread, and a server waits to send", async () => {
+    // Nothing waits for the time-out of a close.
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const results: boolean[] = [];
+    const pours = speaking(async (socket) => {
+      for (let i = 0; i < 4; i++) results.push((await socket.send(String(i))).ok);
+    });
+    const first = await Test.websocket(pours, texts, "/s", async (socket) => {
+      const received = await socket.receive();
+      await new Promise(setImmediate);
+      return received;
+    });
+    expect(first).toEqual({ ok: true, value: { ok: true, value: "0" } });
+    expect(results.at(-1)).toBe(false);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("ends at once where its client closes while it waits to send, and a server leaves messages unread", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const ends: SocketEnd[] = [];
+    const deaf = speaking(async (socket) => {
+      await socket.receive();
+      ends.push(await socket.ended);
+    });
+    const sent = await Test.websocket(deaf, texts, "/s", async (socket) => {
+      const sends = ["0", "1", "2", "3"].map((text) => socket.send(text));
+      await new Promise(setImmediate);
+      await socket.close({ code: 4001, reason: "enough" });
+      return Promise.all(sends);
+    });
+    expect(sent).toMatchObject({ ok: true, value: { length: 4 } });
+    expect(ends).toEqual([{ kind: "closed", code: 4001, reason: "enough" }]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
 describe("a message for many sockets", () => {
   it("WS-22 is written once, however many sockets of a room it is sent to", async () => {
     const hub = Broadcast.create<typeof echoing.server>();
