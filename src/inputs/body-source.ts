@@ -188,11 +188,10 @@ export class BodyReader implements Body {
     return this.#state === "answered";
   }
 
-  /** The request is answered: reading ends, and the memory is released. */
+  /** The request is answered, which gives back what the reader holds: reading ends. */
   close(): void {
     this.#state = "answered";
     this.#left = undefined;
-    this.#release();
     this.#stopWaiting?.();
   }
 

@@ -165,13 +165,12 @@ function sizeOf(value: unknown): number | undefined {
   return isObject(value) ? Object.keys(value).length : undefined;
 }
 
+// The second half of each pair is not counted. No text that is read or written holds half a pair alone.
 function codePoints(text: string): number {
   let count = text.length;
   for (let index = 1; index < text.length; index++) {
     const unit = text.charCodeAt(index);
-    if (unit < 0xdc00 || unit > 0xdfff) continue;
-    const before = text.charCodeAt(index - 1);
-    if (before >= 0xd800 && before <= 0xdbff) count--;
+    if (unit >= 0xdc00 && unit <= 0xdfff) count--;
   }
   return count;
 }

@@ -139,7 +139,7 @@ export class Collector implements SpanProcessor {
   readonly #loading: Promise<void>;
   #batches: SpanProcessor | undefined = undefined;
   /** Spans that ended before the processor was loaded. */
-  #early: RecordedSpan[] = [];
+  readonly #early: RecordedSpan[] = [];
   /** Spans that ended and are not yet in a post. */
   #waiting = 0;
   #dropped = 0;
@@ -188,16 +188,14 @@ export class Collector implements SpanProcessor {
   #open(batches: SpanProcessor): void {
     this.#state = "open";
     this.#batches = batches;
-    for (const span of this.#early) batches.onEnd(span as never);
-    this.#early = [];
+    for (const span of this.#early.splice(0)) batches.onEnd(span as never);
   }
 
   #miss(thrown: unknown): void {
     this.#state = "missing";
     const packages = "@opentelemetry/sdk-trace-base and @opentelemetry/exporter-trace-otlp-http";
     say("error", `no spans are sent: Trace.otlp needs ${packages}: ${reasonOf(thrown)}`);
-    this.#dropped += this.#early.length;
-    this.#early = [];
+    this.#dropped += this.#early.splice(0).length;
   }
 
   /** Counts the spans that the processor exports, and those that do not arrive. For the processor every post succeeds. */

@@ -59,13 +59,46 @@ describe("a body budget", () => {
     }
     expect(refused).toBeGreaterThan(100);
   });
+});
 
+describe("a body budget: whom it asks for an address", () => {
   it("asks nobody for an address while all that is held is less than a share", () => {
     const budget = new BodyBudget(400, 50);
     const all = Array.from({ length: 5 }, () => holding("a"));
     for (const one of all) expect(budget.take(one, 10)).toBe(true);
     for (const one of all) budget.give(one, 10);
     expect(all.map(({ asked }) => asked)).toEqual([0, 0, 0, 0, 0]);
+  });
+
+  it("asks nobody again once all is given back, until it is more than a share again, and then no one who has gone", () => {
+    const budget = new BodyBudget(400, 50);
+    for (let round = 0; round < 3; round++) {
+      const all = ["a", "b", "c"].map(holding);
+      for (const one of all) expect(budget.take(one, 40)).toBe(true);
+      const asked = all.map(({ asked }) => asked);
+      expect(asked.every((count) => count > 0)).toBe(true);
+      for (const one of all) budget.give(one, 40);
+      // Counting per network goes on for as many bodies as it took to begin.
+      for (let i = 0; i < 3; i++) {
+        const one = holding("a");
+        budget.take(one, 1);
+        budget.give(one, 1);
+      }
+      const calm = holding("a");
+      budget.take(calm, 10);
+      budget.give(calm, 10);
+      expect(calm.asked).toBe(0);
+      const after = all.map(({ asked }) => asked);
+      const others = ["d", "e"].map(holding);
+      for (const one of others) budget.take(one, 40);
+      for (const one of others) budget.give(one, 40);
+      expect(all.map(({ asked }) => asked)).toEqual(after);
+      for (let i = 0; i < 4; i++) {
+        const one = holding("a");
+        budget.take(one, 1);
+        budget.give(one, 1);
+      }
+    }
   });
 
   // A body that asks for more than there is, again and again, beside many that hold a byte each.

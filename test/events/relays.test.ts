@@ -99,7 +99,9 @@ describe("a relay over an engine: its connection", () => {
     await engine.pass(2500);
     expect(told).toEqual(["missed"]);
   });
+});
 
+describe("a relay over an engine: that drops it", () => {
   it("waits longer and longer for an engine that drops whoever connects", async () => {
     await opened();
     let dropped = 0;
@@ -119,6 +121,24 @@ describe("a relay over an engine: its connection", () => {
     }
     expect(dropped).toBeGreaterThan(3);
     expect(dropped).toBeLessThan(13);
+  });
+
+  it("connects again where the line ended before it was open, and keeps nothing of that line", async () => {
+    const [one, other] = [await opened(), await opened()];
+    const { open } = engine;
+    engine.open = async (listener) => {
+      engine.open = open;
+      const line = await open.call(engine, listener);
+      listener.lost(new RangeError("secret"));
+      return line;
+    };
+    engine.dies();
+    // Less than a dead line is noticed in.
+    await engine.pass(5000);
+    expect([engine.destroyed, engine.lines.size]).toEqual([1, 2]);
+    await one.relay.publish("t", "1");
+    await other.relay.publish("t", "2");
+    expect([one.told.at(-1), other.told.at(-1)]).toEqual(["t 2", "t 1"]);
   });
 
   it("waits no longer after a second loss than after the first, where it was connected in between", async () => {

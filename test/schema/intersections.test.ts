@@ -101,6 +101,20 @@ describe("the tag of a union", () => {
     expect(problemsOf(shape, '{"t":1}')).toEqual([["body.a", "required", "This is required."]]);
     expect(problemsOf(shape, '{"t":9007199254740993}')).toEqual([["body.t", "unknown_word", "This must be 1."]]);
   });
+
+  test("that is wrong leaves the places of what follows it as they are", () => {
+    const tagged = v.variant("t", [v.object({ t: v.literal("a"), a: text }), b]) as unknown as AnyShape;
+    const wrong = (at: string) => [at, "unknown_word", `This must be one of "a" or "b".`] as const;
+    const missing = (at: string) => [at, "required", "This is required."] as const;
+    expect(problemsOf(v.array(tagged), '[{"t":"x"},{},{"t":"y"},{"t":"a"}]')).toEqual([
+      wrong("body[0].t"),
+      missing("body[1].t"),
+      wrong("body[2].t"),
+      missing("body[3].a"),
+    ]);
+    const both = v.intersect([tagged as v.GenericSchema, v.object({ in: v.object({ c: text }) })]);
+    expect(problemsOf(both, '{"t":"x","in":{}}')).toEqual([wrong("body.t"), missing("body.in.c")]);
+  });
 });
 
 describe("a shape that forbids null or absence again", () => {

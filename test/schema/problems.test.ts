@@ -108,6 +108,13 @@ const told: readonly [string, Shape.Shape, string, ...Told[]][] = [
     ["body.x", "too_short", "This must be at least 2 characters long."],
   ],
   [
+    // U+FFFD comes after the surrogates, and is a character of one unit.
+    "PM-25",
+    member(v.pipe(v.string(), v.maxLength(3))),
+    '{"x":"\ufffd\ufffd😀\ufffd"}',
+    ["body.x", "too_long", "This must be at most 3 characters long."],
+  ],
+  [
     "PM-25",
     member(v.pipe(v.string(), v.maxLength(5))),
     '{"x":"abcdef"}',

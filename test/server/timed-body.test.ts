@@ -142,6 +142,15 @@ describe("a body whose request is answered", () => {
     expect(reading.unread).toBe(0);
   });
 
+  it("is cancelled at once where no read waits", async () => {
+    const { body, cancelled, send } = sent(100);
+    send(10);
+    expect(told(await body.read())).toBe(10);
+    body.release();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(cancelled).toHaveBeenCalledOnce();
+  });
+
   it("is as it was where nothing was read of it", async () => {
     const { body, send } = sent(100);
     body.release();

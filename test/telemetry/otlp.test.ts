@@ -5,6 +5,7 @@ import { BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { Path, Returns, Test, Trace, get } from "usher-http";
 import { Collector as SpanCollector, batchLimits } from "../../src/telemetry/exporter.ts";
 import { lines, logWith } from "../support/logs.ts";
+import { active, keepsNothing } from "../support/memory.ts";
 import { gate, start } from "../support/node-server.ts";
 import { Collector } from "./collector.ts";
 
@@ -238,6 +239,20 @@ describe("what is dropped is counted: without answer", () => {
   });
 });
 
+it("a post that is over leaves nothing behind", async () => {
+  const exporter = { export: (_: unknown, done: (result: { code: number }) => void) => done({ code: 0 }) };
+  const collector = new SpanCollector(async (counted) => {
+    const { export: post } = counted({ ...exporter, shutdown: async () => {} });
+    const sent = async () => {};
+    return { onStart: () => {}, onEnd: (span) => post([span] as never, () => {}), forceFlush: sent, shutdown: sent };
+  });
+  await collector.forceFlush();
+  await keepsNothing(async () => {
+    for (let i = 0; i < 2000; i++) collector.onEnd({} as never);
+    await collector.forceFlush();
+  });
+});
+
 describe("before the packages are loaded", () => {
   const exported: unknown[] = [];
   /** Made as the packages are, once they may be. */
@@ -333,6 +348,15 @@ it("a server that stops sends what waits", async () => {
   expect(collector.spans).toEqual([]);
   await server.stop();
   expect(collector.spans).toHaveLength(3);
+});
+
+it("a server that has stopped waits no longer for a flush that is over: its process may end", async () => {
+  const done = async () => {};
+  const trace = { tracer: { open: () => undefined }, flush: done, shutdown: done };
+  const server = await start(routes, { trace });
+  const before = active("Timeout");
+  await server.stop();
+  expect(active("Timeout")).toBeLessThanOrEqual(before);
 });
 
 it.each(["", "localhost:4318", "ftp://collector", "http://", "http:///v1", "/v1/traces", "http://a b"])(

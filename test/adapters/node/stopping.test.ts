@@ -1,8 +1,8 @@
 /** Stopping (contract 4.6; facts 8.4; rows SV-18, SV-19, SV-21). */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { Answer, Event, Health, Path, Returns, body, get, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
-import { gate, start } from "../../support/node-server.ts";
+import { gate, holdClock, start } from "../../support/node-server.ts";
 import { RawClient, header } from "../../support/raw-client.ts";
 
 const hello = get(Path.of("hello"), { returns: Returns.text }, () => "hi");
@@ -25,6 +25,16 @@ describe("a server that stops: connections", () => {
     expect(await server.stop()).toBe(0);
     await expect(RawClient.to(server.port)).rejects.toMatchObject({ code: "ECONNREFUSED" });
     expect(messages("info").slice(-2)).toEqual(["stopping, with 0 requests in flight", "stopped"]);
+  });
+
+  it("leaves no timer behind, however often one starts and stops", async () => {
+    holdClock();
+    for (let i = 0; i < 2; i++) {
+      const server = await start([hello]);
+      expect(vi.getTimerCount()).toBeGreaterThan(0);
+      await server.stop();
+      expect(vi.getTimerCount()).toBe(0);
+    }
   });
 
   it("tells who waits for its end, and did not ask for it", async () => {

@@ -1,9 +1,9 @@
 /** Bodies that nobody reads, and those a client holds back until it is asked (facts 8.2, 8.3; rows AT-21, WR). */
 import * as v from "valibot";
 import { describe, expect, it, vi } from "vitest";
-import { Answer, Path, Returns, body, get, json, post } from "usher-http";
+import { Answer, Path, Returns, body, clientGone, get, json, post } from "usher-http";
 import type { Awaitable, Route } from "usher-http";
-import { clientOf, holdClock, start } from "../../support/node-server.ts";
+import { clientOf, gate, holdClock, start } from "../../support/node-server.ts";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
 import { notAllowed, notFound } from "../../support/refusals.ts";
 
@@ -75,6 +75,28 @@ describe("a body that nobody reads: short", () => {
     for (let left = most; left > 0; left -= 8192) client.send("x".repeat(8192));
     expect((await client.ask("POST /size", [], "four").answer()).body).toBe("4");
   });
+
+  it.each(["close", "halfClose"] as const)(
+    "does not hide that its client went while its answer is made: %s",
+    async (how) => {
+      const asked = gate();
+      const gone = gate();
+      const waits = post(
+        Path.of("waits"),
+        { inputs: { clientGone }, returns: Returns.text },
+        async ({ clientGone }) => {
+          clientGone.addEventListener("abort", () => gone.open());
+          asked.open();
+          return gone.passed.then(() => "");
+        },
+      );
+      const client = await clientOf([waits]);
+      client.send(posted("/waits", byLength("x".repeat(most))));
+      await asked.passed;
+      client[how]();
+      expect(await gone.passed).toBeUndefined();
+    },
+  );
 
   it("is dropped before its answer in chunks, which a client is given a second for", async () => {
     holdClock();
