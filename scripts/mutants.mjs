@@ -109,7 +109,7 @@ async function tried(mutant, copy, runs) {
   putOn(copy, mutant.id);
   try {
     for (const file of related) {
-      const ran = await runs.run({ mutant: mutant.id, files: [file] }, (map[file]?.ms ?? 1000) * 3 + 20_000);
+      const ran = await runs.run({ mutant: mutant.id, files: [file] }, (map[file]?.ms ?? 1000) * 3 + 40_000);
       if (ran === undefined) return { isKilled: true, how: `${file} does not end` };
       const failed = ran.find(({ ok }) => !ok);
       if (failed !== undefined) return { isKilled: true, how: `${file} > ${failed.failed}` };

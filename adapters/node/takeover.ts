@@ -109,13 +109,11 @@ export class Takeover {
 
   #ended(): void {
     this.#controller?.close();
-    this.#controller = undefined;
   }
 
   #closed(): void {
     this.#endReason ??= "client gone";
     this.#controller?.error(new Error(`the connection is closed: ${this.#endReason}`));
-    this.#controller = undefined;
   }
 
   #forget(): void {

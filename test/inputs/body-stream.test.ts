@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Body, Codec, Dep, Header, Path, Returns, Test, App, bodyStream, post } from "usher-http";
 import type { BodyFailure, Route } from "usher-http";
 import { unsupported } from "../support/refusals.ts";
+import { gate } from "../support/gate.ts";
 import { messages } from "../support/logs.ts";
 
 /** How many parts came, how long the longest was, and how many bytes in all. */
@@ -97,16 +98,19 @@ describe("a body stream: its end", () => {
   });
 
   it("ends a read that waits when the request is answered", async () => {
+    const pulled = gate();
     let waiting: Promise<unknown> | undefined;
     const route = post(
       Path.of("upload"),
       { inputs: { upload: bodyStream({ max: 10 }) }, returns: Returns.text },
-      ({ upload }) => {
+      async ({ upload }) => {
         waiting = upload.read();
+        await pulled.passed;
         return "answered";
       },
     );
-    const never = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) });
+    const pull = () => (pulled.open(), new Promise<void>(() => {}));
+    const never = new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 });
     const init = { method: "POST", body: never, duplex: "half" } as RequestInit;
     const answer = await App.make([route]).fetch(new Request("http://localhost/upload", init));
     expect(await answer.text()).toBe("answered");

@@ -1,5 +1,5 @@
 /** A processor changes a span with OpenTelemetry's own methods while it lasts, and in nothing once it has ended. */
-import type { Span as ApiSpan } from "@opentelemetry/api";
+import type { Context, Span as ApiSpan } from "@opentelemetry/api";
 import type { ReadableSpan, SpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Path, Returns, Test, Trace, get } from "usher-http";
@@ -54,6 +54,24 @@ describe("a processor", () => {
     for (const { time } of span.events) {
       expect(time[0] * 1e9 + time[1]).toBeGreaterThanOrEqual(span.startTime[0] * 1e9 + span.startTime[1]);
     }
+  });
+
+  it("gets a context that it may set values of, and delete them", async () => {
+    const contexts: Context[] = [];
+    const over = async () => {};
+    const onStart = (_: unknown, context: Context) => void contexts.push(context);
+    const processor: SpanProcessor = { onStart, onEnd: () => {}, forceFlush: over, shutdown: over };
+    const app = Test.app([get(Path.root, { returns: Returns.text }, () => "")], {
+      trace: Trace.exporter({ processor }),
+    });
+    await Test.call(app, "GET", "/");
+    const [one, other] = [Symbol("one"), Symbol("other")];
+    const both = contexts[0]?.setValue(one, 1).setValue(other, 2);
+    const left = both?.deleteValue(one);
+    expect([both, left].map((context) => [context?.getValue(one), context?.getValue(other)])).toEqual([
+      [1, 2],
+      [undefined, 2],
+    ]);
   });
 
   it("is told what is past the limits of a span, which drops it", async () => {

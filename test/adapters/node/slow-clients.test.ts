@@ -1,4 +1,5 @@
 /** Clients that leave, and those that take nothing of their answer (contract 4.4; rows SV-12, SV-13). */
+import { Socket } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { Answer, Path, Returns, body, clientGone, get, post } from "usher-http";
 import type { Route } from "usher-http";
@@ -243,4 +244,44 @@ describe("a client that takes nothing of its answer: in time", () => {
     await new Promise((resolve) => client.socket.once("end", resolve).once("close", resolve));
     expect(taken).toBeGreaterThanOrEqual(big.length);
   });
+
+  it("is waited for at each part of a stream, the last as the first", async () => {
+    let made = 0;
+    let ahead = 0;
+    async function* parts() {
+      for (; made < big.length; made += 65_536) {
+        ahead = Math.max(ahead, made - client.socket.bytesRead);
+        yield big.subarray(made, made + 65_536);
+      }
+    }
+    const route = get(Path.of("big"), { returns: Returns.response }, () => Answer.stream(parts()));
+    const client = await clientOf([route]);
+    client.discard();
+    client.ask("GET /big", ["connection: close"]);
+    await client.closed();
+    expect(client.socket.bytesRead).toBeGreaterThanOrEqual(big.length);
+    // What the two systems hold between them is some 10 MiB at the most.
+    expect(ahead).toBeLessThan(big.length / 2);
+  });
+});
+
+it("a client that takes nothing of what a takeover left it is cut off", async () => {
+  await eventually(() => expect(sockets()).toBe(0));
+  const timeouts = vi.spyOn(Socket.prototype, "setTimeout");
+  const returned = gate();
+  const writes = get(Path.of("writes"), { returns: Returns.response }, () =>
+    Answer.takeover("echo", async ({ writable }) => {
+      const taken = timeouts.mock.contexts.at(-1) as Socket;
+      const writer = writable.getWriter();
+      // Less than a write would wait for.
+      while (taken.writableLength === 0) await writer.write(new Uint8Array(1024));
+      returned.open();
+    }),
+  );
+  const client = await clientOf([writes], { sendTimeoutMs: 100 });
+  client.socket.pause();
+  client.ask("GET /writes", ["connection: upgrade", "upgrade: echo"]);
+  await returned.passed;
+  timeouts.mockRestore();
+  await eventually(() => expect(sockets()).toBe(1));
 });
