@@ -225,10 +225,8 @@ class PostgresConnection implements DatabaseConnection {
     if (this.#isGone) return;
     this.#isGone = true;
     this.#config.events.closed();
-    const running = this.#running;
-    this.#running = undefined;
     // The driver does not report every close.
-    running?.fail(new ConnectionFailure({ kind: "gone", isSent: this.#hasSent, why: this.#why }));
+    this.#running?.fail(new ConnectionFailure({ kind: "gone", isSent: this.#hasSent, why: this.#why }));
   }
 }
 

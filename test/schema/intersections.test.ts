@@ -112,7 +112,7 @@ describe("the tag of a union", () => {
       wrong("body[2].t"),
       missing("body[3].a"),
     ]);
-    const both = v.intersect([tagged as v.GenericSchema, v.object({ in: v.object({ c: text }) })]);
+    const both = v.intersect([tagged, v.object({ in: v.object({ c: text }) })]);
     expect(problemsOf(both, '{"t":"x","in":{}}')).toEqual([wrong("body.t"), missing("body.in.c")]);
   });
 });

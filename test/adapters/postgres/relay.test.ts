@@ -15,6 +15,7 @@ import { CuttingProxy } from "./cutting-proxy.ts";
 
 const server = await startPostgres();
 const sql = observer(server);
+const locks = observer(server);
 
 let channels = 0;
 const freshChannel = (): string => `orders "${channels++}"`;
@@ -162,7 +163,9 @@ describe("the relay over PostgreSQL: messages", { timeout: 300_000 }, () => {
     await closed();
     expect((await sql`select count(*)::int as count from usher_relay`)[0]?.["count"]).toBe(0);
   });
+});
 
+describe("the relay over PostgreSQL: messages that cannot be fetched", { timeout: 300_000 }, () => {
   it("says that one was missed which is there no more", async () => {
     const { here, told, channel } = await two();
     await here.publish("t", "1");
@@ -175,6 +178,23 @@ describe("the relay over PostgreSQL: messages", { timeout: 300_000 }, () => {
     await here.publish("t", "4");
     await sql.unsafe("alter table usher_relay_away rename to usher_relay");
     await eventually(() => expect(told.slice(2)).toEqual(["missed", "t 4"]));
+  });
+
+  it("closes a line on which more waits than it may fetch, and goes on with another", async () => {
+    const { here, told, channel } = await two();
+    await here.publish("t", "1");
+    await locks.begin(async (locked) => {
+      // What is to be fetched waits, and so does what comes after it.
+      await locked.unsafe("lock table usher_relay in access exclusive mode");
+      await sql`select pg_notify(${channel}, '=1 1')`;
+      await sql`select pg_notify(${channel}, number::text) from generate_series(1, 10001) number`;
+      await eventually(() => expect(messages("warn").length).toBe(2));
+    });
+    await eventually(() => expect(told).toEqual(["t 1", "missed"]));
+    await eventually(async () => {
+      await here.publish("t", "2").catch(() => {});
+      expect(told).toContain("t 2");
+    });
   });
 
   it("passes over what is none of its messages", async () => {
