@@ -33,7 +33,9 @@ const signedOut = Refusal.code("signed_out", {
   challenge: 'Bearer realm="orders"',
 });
 
-const bearer = Dep.credential("bearer", Header.optional("authorization", Codec.credentials));
+const bearer = Dep.credential("bearer", Header.optional("authorization", Codec.credentials), {
+  doc: "The token of this example is `demo`.",
+});
 
 /** A clerk: a signed-in session or the bearer token. */
 export const clerk = Dep.join(

@@ -15,7 +15,10 @@ export const deskProtocol = Socket.protocol({ client: Socket.text, server: Socke
 export const desk = get(
   Path.of("orders", "desk"),
   {
-    summary: "A clerk's desk: an order of one for each item that is typed",
+    summary: "Place orders over a WebSocket",
+    description:
+      "Each text message is an item. The server places an order of one and answers with it, or with what is wrong.",
+    tags: ["Live"],
     inputs: { store },
     returns: Returns.websocket(deskProtocol, { maxMessage: 1024 }),
   },

@@ -21,7 +21,11 @@ type FeedEvent = Event<typeof Listed | typeof Placed | typeof Changed | typeof R
 export const followOrders = get(
   Path.of("orders", "feed"),
   {
-    summary: "Follow the orders: what happened after the last event, or the newest orders where that is no longer held",
+    summary: "Follow the orders",
+    description:
+      "An event for each order that is placed, changed or removed. A client that reconnects with `last-event-id` gets what it " +
+      "missed; a new one, and one that missed more than a thousand changes, first gets the newest orders.",
+    tags: ["Live"],
     inputs: { last: Header.optional("last-event-id", Codec.int), clientGone, store },
     returns: Returns.events([Listed, Placed, Changed, Removed]),
   },

@@ -22,9 +22,14 @@ const newOrders = Dep.join({ file: Form.File.required("orders") }, ({ file }) =>
 export const importOrders = post(
   Path.of("orders", "import"),
   {
-    summary: "Place the orders of a CSV file: all of them, or none",
+    summary: "Import a CSV file",
+    description: "Places all orders of the file, or none: every wrong line is a problem with its line and column.",
+    tags: ["Orders"],
     inputs: { orders: newOrders, store, now },
-    returns: Returns.json(v.object({ placed: v.pipe(v.number(), v.integer()) })),
+    returns: Returns.json(v.object({ placed: v.pipe(v.number(), v.integer()) }), {
+      doc: "How many orders were placed.",
+      examples: [{ placed: 2 }],
+    }),
     refuses: [soldOut],
   },
   async ({ orders, store, now }) => {

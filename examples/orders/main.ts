@@ -1,12 +1,14 @@
 import { Broadcast, Dep, Health, Openapi, SecureHeaders } from "usher-http";
 import { serve } from "usher-http/node";
 import { Pool, SessionTable, Statement, migrate, relay } from "usher-http/postgres";
+import { about } from "./about.ts";
 import { sessionStore, sweepHourly } from "./clerks.ts";
 import { migrations, openDatabase } from "./database.ts";
 import { maxBody } from "./import.ts";
 import { pageScript } from "./page-script.ts";
 import { postgresStore } from "./postgres-store.ts";
 import { routes } from "./routes.ts";
+import { sourceFiles } from "./source.ts";
 import * as statements from "./statements.ts";
 import { store } from "./store.ts";
 
@@ -21,9 +23,9 @@ await Pool.run(database.url, {}, async (pool) => {
   const news = Broadcast.create<never>({ relay: others });
   const sessions = SessionTable.store(pool, sessionTable);
   const stopSweeping = sweepHourly(sessions);
-  const described = [...routes, ...Health.routes([pool.check("database")])];
-  const docs = Openapi.docs(described, { title: "Orders", version: "1" });
-  const server = await serve([...described, ...docs, pageScript()], {
+  const health = Health.routes([pool.check("database")]);
+  const docs = Openapi.docs(routes, about);
+  const server = await serve([...routes, ...docs, ...health, pageScript(), sourceFiles()], {
     port: Number(PORT),
     maxBody,
     resources: [Dep.resource(store, postgresStore(pool, news)), Dep.resource(sessionStore, sessions)],

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
-import { Answer, Path, Returns, get } from "usher-http";
+import { Answer, Meta, Path, Returns, get } from "usher-http";
 import { folder } from "./folder.ts";
 
 /**
@@ -17,7 +17,8 @@ export function pageScript() {
   });
   const script = outputFiles.map(({ text }) => text).join("");
   const returns = Returns.responses({ 200: { doc: "The script.", contentTypes: ["text/javascript"] } });
-  return get(Path.of("page.js"), { summary: "The page's script", returns }, () =>
+  const meta = Meta.empty.add(Meta.hidden, true);
+  return get(Path.of("page.js"), { meta, returns }, () =>
     // The next version of the page may have another script.
     Answer.make(script, { contentType: "text/javascript; charset=utf-8", headers: [["cache-control", "no-cache"]] }),
   );

@@ -145,6 +145,20 @@ a {
   color: var(--accent);
 }
 
+.source {
+  color: var(--quiet);
+  font-size: 0.9rem;
+  white-space: nowrap;
+}
+
+.back {
+  display: flex;
+  flex-wrap: wrap;
+  justify-content: space-between;
+  gap: 0.5rem 1.5rem;
+  margin: 1.5rem 0 0;
+}
+
 form[aria-busy="true"] button {
   opacity: 0.6;
   cursor: progress;
@@ -182,12 +196,18 @@ table {
 
 th,
 td {
-  padding: 0.4rem 1rem 0.4rem 0;
+  padding: 0.4rem clamp(0.75rem, 3vw, 1.75rem) 0.4rem 0;
   border-top: 1px solid var(--line);
   text-align: left;
   vertical-align: top;
 }
 
+th:last-child,
+td:last-child {
+  padding-right: 0;
+}
+
+thead td,
 th {
   border-top: 0;
   color: var(--quiet);
@@ -209,6 +229,13 @@ td.number {
   text-align: right;
 }
 
+/* On a telephone the item gets the room, and the date breaks before the time. */
+@media (max-width: 30rem) {
+  .orders td:nth-child(2) {
+    width: 100%;
+  }
+}
+
 .orders {
   max-height: 24rem;
   overflow-y: auto;
@@ -226,10 +253,6 @@ td.number {
 .none {
   margin: 0;
   color: var(--quiet);
-}
-
-time {
-  white-space: nowrap;
 }
 
 @media (prefers-reduced-motion: no-preference) {

@@ -1,4 +1,4 @@
-import { Answer, Path, Returns, addHeader, get } from "usher-http";
+import { Answer, Meta, Path, Returns, addHeader, get } from "usher-http";
 import { sessions } from "./clerks.ts";
 import { escaped } from "./html.ts";
 import { style } from "./page-style.ts";
@@ -8,19 +8,27 @@ const page = (clerk: string | undefined): string => `<!doctype html>
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Orders</title>
+    <title>Orders – an example of Usher</title>
     <link rel="stylesheet" href="/page.css">
     <script type="module" src="/page.js"></script>
   </head>
   <body${clerk === undefined ? "" : ` data-clerk="${escaped(clerk)}"`}>
     <main>
       <h1>Orders</h1>
-      ${clerk === undefined ? `<p><a href="/sign-in">Sign in</a> to remove orders.</p>` : signedIn(clerk)}
+      <p>
+        A small shop: an example of Usher, a typed HTTP framework for TypeScript. Everything on this page uses one API. Read it and
+        try it in <a href="/docs">the API documentation</a>, which is made from <a href="/source/routes.ts">the routes</a>.
+      </p>
+      ${clerk === undefined ? `<p><a href="/sign-in">Sign in</a> as a clerk to remove orders.</p>` : signedIn(clerk)}
       <section id="live" aria-labelledby="live-title" hidden>
         <h2 id="live-title">The newest orders</h2>
+        <p>
+          An order that is placed anywhere appears here at once, over an event stream (Server-Sent Events).
+          ${source("feed.ts")}
+        </p>
         <p class="state" role="status">Connecting …</p>
-        <div class="orders" tabindex="0" role="region" aria-labelledby="live-title">
-          <p class="none">There are none yet.</p>
+        <div class="orders" tabindex="0" role="group" aria-label="Orders, newest first">
+          <p class="none">There are no orders yet. Place one below.</p>
           <table>
             <thead>
               <tr>
@@ -33,7 +41,11 @@ const page = (clerk: string | undefined): string => `<!doctype html>
         </div>
       </section>
       <section aria-labelledby="desk-title" hidden>
-        <h2 id="desk-title">Desk</h2>
+        <h2 id="desk-title">Order at the desk</h2>
+        <p>
+          The desk is a WebSocket: it sends each item that you type as a message, and the server answers with an order of one piece.
+          Try <em>pen</em>, and <em>unicorn</em>, which is sold out. ${source("desk.ts")}
+        </p>
         <form id="desk">
           <label for="item">Item</label>
           <input id="item" name="item" required maxlength="100" autocomplete="off">
@@ -43,7 +55,10 @@ const page = (clerk: string | undefined): string => `<!doctype html>
       </section>
       <section aria-labelledby="import-title">
         <h2 id="import-title">Import</h2>
-        <p>Choose a CSV file with an order on each line. Either all of them are placed, or none.</p>
+        <p>
+          Choose a CSV file with an order on each line. Either all of them are placed, or none, and you see every mistake in the file.
+          ${source("import.ts")}
+        </p>
         <form id="import" action="/orders/import" method="post" enctype="multipart/form-data">
           <label for="orders">CSV file</label>
           <input id="orders" name="orders" type="file" accept=".csv,text/csv" required aria-describedby="hint">
@@ -69,6 +84,8 @@ pen,2
 </html>
 `;
 
+const source = (file: string): string => `<a class="source" href="/source/${file}">Source: ${file}</a>`;
+
 const signedIn = (clerk: string): string =>
   `<form action="/sign-out" method="post"><p>Signed in as ${escaped(clerk)}. <button class="plain">Sign out</button></p></form>`;
 
@@ -77,11 +94,14 @@ const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
   "base-uri 'none'; frame-ancestors 'none'";
 
+/** The API document leaves these out. */
+const meta = Meta.empty.add(Meta.hidden, true);
+
 /** A page that shows the newest orders, places one, and imports a file. The import works without JavaScript. */
 export const pageRoutes = [
   get(
     Path.root,
-    { summary: "The page", inputs: { addHeader, session: sessions.optional }, returns: Returns.html },
+    { meta, inputs: { addHeader, session: sessions.optional }, returns: Returns.html },
     ({ addHeader, session }) => {
       addHeader("content-security-policy", policy);
       // The page is personal.
@@ -92,11 +112,11 @@ export const pageRoutes = [
   get(
     Path.of("page.css"),
     {
-      summary: "The page's style",
+      meta,
       returns: Returns.responses({ 200: { doc: "The style.", contentTypes: ["text/css"] } }),
     },
     () => Answer.make(style, { contentType: "text/css; charset=utf-8" }),
   ),
   // Browsers always request it.
-  get(Path.of("favicon.ico"), { summary: "No icon", returns: Returns.empty() }, () => {}),
+  get(Path.of("favicon.ico"), { meta, returns: Returns.empty() }, () => {}),
 ];

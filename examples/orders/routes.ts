@@ -29,8 +29,10 @@ import { store } from "./store.ts";
 const log = Log.source("orders");
 
 const orders = Path.of("orders");
-const orderId = Path.int("order_id");
+const orderId = Path.int("order_id", { doc: "The number of the order.", example: 1 });
 const order = Path.of("orders", orderId);
+
+const example = { id: 1, item: "pen", quantity: 2, placed_at: new Date("2026-11-20T12:00:00Z") };
 
 const positive = v.pipe(v.number(), v.integer(), v.minValue(1));
 const perPage = v.pipe(positive, v.maxValue(100));
@@ -48,13 +50,15 @@ const placeOrder = post(
   orders,
   {
     summary: "Place an order",
+    description: "With an `idempotency-key` a request that is sent twice places one order.",
+    tags: ["Orders"],
     inputs: {
       order: json(NewOrder, { examples: [{ item: "pen", quantity: 2 }] }),
-      key: Header.optional("idempotency-key", Codec.uuid),
+      key: Header.optional("idempotency-key", Codec.uuid, { doc: "Any UUID that you did not use before." }),
       store,
       now,
     },
-    returns: Returns.json(Order, { status: 201 }),
+    returns: Returns.json(Order, { status: 201, doc: "The order is placed.", examples: [example] }),
     refuses: [soldOut, alreadyPlaced],
   },
   async ({ order, key, store, now }) => {
@@ -66,16 +70,23 @@ const placeOrder = post(
 
 const listOrders = get(
   orders,
-  { summary: "List orders", inputs: { page, store }, returns: Returns.json(v.array(Order)) },
+  {
+    summary: "List orders",
+    description: "The oldest first, a page at a time.",
+    tags: ["Orders"],
+    inputs: { page, store },
+    returns: Returns.json(v.array(Order), { doc: "The orders of that page.", examples: [[example]] }),
+  },
   ({ page, store }) => store.list(page),
 );
 
 const getOrder = get(
   order,
   {
-    summary: "One order",
+    summary: "Get an order",
+    tags: ["Orders"],
     inputs: { id: param(orderId), store },
-    returns: Returns.json(Order),
+    returns: Returns.json(Order, { doc: "The order.", examples: [example] }),
     refuses: [Refusal.notFound],
   },
   async ({ id, store }) => (await store.find(id)) ?? refuse(Refusal.notFound),
@@ -85,8 +96,10 @@ const changeOrder = patch(
   order,
   {
     summary: "Change an order",
-    inputs: { id: param(orderId), change: json(Change), store },
-    returns: Returns.json(Order),
+    description: "Sets the quantity. What is in stock is not checked again.",
+    tags: ["Orders"],
+    inputs: { id: param(orderId), change: json(Change, { examples: [{ quantity: 3 }] }), store },
+    returns: Returns.json(Order, { doc: "The order as it is now.", examples: [{ ...example, quantity: 3 }] }),
     refuses: [Refusal.notFound],
   },
   async ({ id, change, store }) => (await store.change(id, change.quantity)) ?? refuse(Refusal.notFound),
@@ -96,8 +109,10 @@ const removeOrder = del(
   order,
   {
     summary: "Remove an order",
+    description: "Only a clerk can: a signed-in session, or the bearer token.",
+    tags: ["Orders"],
     inputs: { clerk, id: param(orderId), store },
-    returns: Returns.empty(),
+    returns: Returns.empty({ doc: "The order is removed." }),
     refuses: [Refusal.notFound],
   },
   async ({ id, store }) => ((await store.remove(id)) ? undefined : refuse(Refusal.notFound)),

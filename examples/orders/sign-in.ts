@@ -1,4 +1,4 @@
-import { Answer, Codec, Cookie, Form, Path, Rate, Returns, client, get, post, setCookie } from "usher-http";
+import { Answer, Codec, Cookie, Form, Meta, Path, Rate, Returns, client, get, post, setCookie } from "usher-http";
 import { isRight, sessions } from "./clerks.ts";
 import { escaped } from "./html.ts";
 import { keys } from "./keys.ts";
@@ -16,12 +16,13 @@ const signInPage = (name: string, wrong = ""): string => `<!doctype html>
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Sign in</title>
+    <title>Sign in – Orders</title>
     <link rel="stylesheet" href="/page.css">
   </head>
   <body>
     <main>
       <h1>Sign in</h1>
+      <p>This is a demo. The only clerk is <code>clerk</code>, with the password <code>demo</code>.</p>
       <form action="/sign-in" method="post">
         <label for="name">Name</label>
         <input id="name" name="name" required autocomplete="username" value="${escaped(name)}">
@@ -30,7 +31,10 @@ const signInPage = (name: string, wrong = ""): string => `<!doctype html>
         <button>Sign in</button>
       </form>
       <p class="outcome wrong" role="status">${escaped(wrong)}</p>
-      <p><a href="/">Back to the orders</a></p>
+      <p class="back">
+        <a href="/">Back to the orders</a>
+        <a class="source" href="/source/clerks.ts">Source: clerks.ts</a>
+      </p>
     </main>
   </body>
 </html>
@@ -38,7 +42,11 @@ const signInPage = (name: string, wrong = ""): string => `<!doctype html>
 
 const showSignIn = get(
   signInPath,
-  { summary: "The page to sign in on", inputs: { name: Cookie.optional(lastClerk) }, returns: Returns.html },
+  {
+    meta: Meta.empty.add(Meta.hidden, true),
+    inputs: { name: Cookie.optional(lastClerk) },
+    returns: Returns.html,
+  },
   ({ name }) => signInPage(name ?? ""),
 );
 
@@ -46,10 +54,12 @@ const signIn = post(
   signInPath,
   {
     summary: "Sign in",
+    description: "Sets the session's cookie. At most ten tries a minute from one address.",
+    tags: ["Session"],
     inputs: {
       slowly,
-      name: Form.required("name", Codec.string),
-      password: Form.required("password", Codec.string),
+      name: Form.required("name", Codec.string, { example: "clerk" }),
+      password: Form.required("password", Codec.string, { example: "demo" }),
       setCookie,
     },
     returns: Returns.responses({
@@ -71,6 +81,8 @@ const signOut = post(
   Path.of("sign-out"),
   {
     summary: "Sign out",
+    description: "Ends the session and deletes its cookie.",
+    tags: ["Session"],
     inputs: { session: sessions.optional, setCookie },
     returns: Returns.responses({ 303: "Signed out: back to the orders." }),
   },

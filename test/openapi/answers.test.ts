@@ -1,6 +1,6 @@
 /** What the orders example answers is what its document says: each route, each status of it, and its events. */
 import { describe, expect, it } from "vitest";
-import { Dep, Health, Openapi, Refusal, Result, Sessions, Socket, Test, refuse } from "usher-http";
+import { Dep, Health, Meta, Openapi, Refusal, Result, Sessions, Socket, Test, refuse } from "usher-http";
 import type { SessionStore } from "usher-http";
 import { sessionStore } from "../../examples/orders/clerks.ts";
 import { maxBody } from "../../examples/orders/import.ts";
@@ -20,7 +20,8 @@ const served = (probe: Probe = () => Result.ok(undefined)) => [
   ...Health.routes([Health.check("database", probe)]),
   pageScript(),
 ];
-const all = served();
+// What its document hides is described here too.
+const all = Meta.onAll(served(), Meta.hidden, false);
 const document = JSON.parse(JSON.stringify(Openapi.document(all))) as Openapi.Document;
 const compile = compiler(document);
 

@@ -42,7 +42,7 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: reading${chromium.wh
       await page.keyboard.type("ORDER csv");
       await page.getByText("1 found").waitFor();
       await page.keyboard.press("Enter");
-      await page.getByRole("heading", { name: "Place the orders of a CSV file" }).waitFor();
+      await page.getByRole("heading", { name: "Import a CSV file" }).waitFor();
       await page.keyboard.press("/");
       await page.keyboard.press("Escape");
       await page.keyboard.press("ArrowDown");
@@ -111,6 +111,8 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: a request${chromium.
     open(
       "#get/orders/%7Border_id%7D",
       async (page) => {
+        // Its example is there at first.
+        await page.getByRole("textbox", { name: "order_id" }).fill("");
         await page.getByRole("button", { name: "Send" }).click();
         await page.getByText("Fill in order_id.").waitFor();
         await page.getByRole("textbox", { name: "order_id" }).fill("999");

@@ -13,7 +13,8 @@ const isClerk = document.body.dataset["clerk"] !== undefined;
 /** Shows the newest orders as they are placed, changed and removed. A clerk can remove them. */
 export async function showOrders(): Promise<never> {
   section.hidden = false;
-  if (isClerk) find("#live thead tr", HTMLTableRowElement).append(document.createElement("th"));
+  // Not a `th`: it has no text.
+  if (isClerk) find("#live thead tr", HTMLTableRowElement).append(document.createElement("td"));
   for (;;) {
     // A broken stream resumes by itself. It throws if the response is not a stream, so try again until the server is well.
     await follow().catch(() => {});
@@ -83,8 +84,9 @@ function rowOf(order: Order, kind = ""): HTMLTableRowElement {
   const placedAt = new Date(order.placed_at);
   const time = document.createElement("time");
   time.dateTime = order.placed_at;
-  time.textContent = placedAt.toLocaleTimeString("en-GB");
-  time.title = placedAt.toLocaleString("en-GB");
+  // The line may break between date and time, and nowhere else.
+  const day = placedAt.toLocaleDateString("en-GB", { dateStyle: "medium" }).replaceAll(" ", "\u00a0");
+  time.textContent = `${day}, ${placedAt.toLocaleTimeString("en-GB")}`;
   row.insertCell().append(time);
   if (isClerk) row.insertCell().append(removerOf(order));
   return row;
