@@ -229,13 +229,6 @@ td.number {
   text-align: right;
 }
 
-/* On a telephone the item gets the room, and the date breaks before the time. */
-@media (max-width: 30rem) {
-  .orders td:nth-child(2) {
-    width: 100%;
-  }
-}
-
 .orders {
   max-height: 24rem;
   overflow-y: auto;
@@ -248,6 +241,54 @@ td.number {
 .orders:has(tbody tr) .none,
 .orders:not(:has(tbody tr)) table {
   display: none;
+}
+
+.orders td:not(:nth-child(2)) {
+  overflow-wrap: normal;
+  white-space: nowrap;
+}
+
+/* On a telephone an order is two lines: number, item and quantity; then the time, and the clerk's button. */
+@media (max-width: 30rem) {
+  .orders table,
+  .orders tbody {
+    display: block;
+  }
+
+  .orders thead {
+    position: absolute;
+    width: 1px;
+    height: 1px;
+    overflow: hidden;
+    clip-path: inset(50%);
+  }
+
+  .orders tbody tr {
+    display: grid;
+    grid-template-columns: minmax(2rem, auto) 1fr auto;
+    gap: 0.1rem 0.75rem;
+    padding: 0.6rem 0;
+    border-top: 1px solid var(--line);
+  }
+
+  .orders tbody td {
+    padding: 0;
+    border: 0;
+  }
+
+  .orders td:nth-child(3)::before {
+    content: "× ";
+  }
+
+  .orders td:nth-child(4) {
+    grid-area: 2 / 2;
+    color: var(--quiet);
+    font-size: 0.9rem;
+  }
+
+  .orders td:nth-child(5) {
+    grid-area: 2 / 3;
+  }
 }
 
 .none {

@@ -84,9 +84,7 @@ function rowOf(order: Order, kind = ""): HTMLTableRowElement {
   const placedAt = new Date(order.placed_at);
   const time = document.createElement("time");
   time.dateTime = order.placed_at;
-  // The line may break between date and time, and nowhere else.
-  const day = placedAt.toLocaleDateString("en-GB", { dateStyle: "medium" }).replaceAll(" ", "\u00a0");
-  time.textContent = `${day}, ${placedAt.toLocaleTimeString("en-GB")}`;
+  time.textContent = placedAt.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
   row.insertCell().append(time);
   if (isClerk) row.insertCell().append(removerOf(order));
   return row;
