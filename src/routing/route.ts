@@ -102,15 +102,15 @@ type Fields<W> = { [K in keyof W]: W[K] } & {};
  * Makes the type of the inputs wrong, with this sentence in the error, where one reads a parameter that the path lacks. Of a
  * path without parameters, or whose parameters are not known, nothing is checked: a helper of any inputs could not satisfy it.
  */
-type HasAllRead<I extends Inputs, Params extends AnyParam | Rest> = [Params] extends [never]
-  ? unknown
-  : string extends Params["name"]
+type HasAllRead<I extends Inputs, Params extends AnyParam | Rest> =
+  // Of what all send together the path is the same, or an input has added to it. `RouteWire` has this intersection too.
+  PathWire<Params>["path"] extends (WiresOf<I> & PathWire<Params>)["path"]
     ? unknown
-    : WiresOf<I> extends { path: infer Read }
-      ? PathWire<Params>["path"] extends Read
+    : [Params] extends [never]
+      ? unknown
+      : string extends Params["name"]
         ? unknown
-        : "An input reads a path parameter that this path does not have, or has with another type."
-      : unknown;
+        : "An input reads a path parameter that this path does not have, or has with another type.";
 
 type NotHead<M> = M extends "HEAD" ? "A HEAD is answered by the GET route: declare that instead." : M;
 
