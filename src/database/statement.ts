@@ -2,7 +2,7 @@
 import { isObject, needs, needsObject, needsText } from "../given.ts";
 import { DatabaseError, clipped } from "./failure.ts";
 import type { StatementResult, Column, StatementValues } from "./connection.ts";
-import { includes, needsType } from "./type-text.ts";
+import { includes, needsType, nullOf } from "./type-text.ts";
 import type { DatabaseType } from "./type-text.ts";
 
 /** A statement as a value: its SQL, the types of its parameters, and how its result is read. */
@@ -159,7 +159,7 @@ function rowOf(sql: string, fields: readonly Field[], values: StatementValues): 
   for (const [name, type, at] of fields) {
     const text = values[at] as string | null;
     if (text !== null) row[name] = parsed(sql, name, type, text);
-    else if (type.isOptional) row[name] = undefined;
+    else if (type.isOptional) row[name] = nullOf(type);
     else throw mismatch(sql, `column ${name} is NULL, which is no ${type.name}`);
   }
   return row;

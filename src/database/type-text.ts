@@ -13,6 +13,8 @@ export interface DatabaseType<A> {
   readonly sends?: readonly number[];
   /** Whether NULL is one of its values. */
   readonly isOptional?: true;
+  /** Whether NULL is read as `null`, and not as `undefined`. */
+  readonly isNullable?: true;
   /** Set for an array, whose text is not quoted inside another array. */
   readonly isArray?: true;
   /** Throws if the text is not a value of the type. */
@@ -90,7 +92,12 @@ function elementAt<A>(scanned: ListText, type: DatabaseType<A>): A {
   const text = scanned.text.slice(start, scanned.at);
   if (text !== "NULL") return type.parse(text);
   if (!type.isOptional) throw new TypeMismatch();
-  return undefined as A;
+  return nullOf(type) as A;
+}
+
+/** The value that NULL is read as. */
+export function nullOf({ isNullable }: DatabaseType<unknown>): null | undefined {
+  return isNullable ? null : undefined;
 }
 
 function quoted(scanned: ListText): string {

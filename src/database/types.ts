@@ -113,7 +113,7 @@ export function json(shape: AnyStandard): DatabaseType<unknown> {
   };
 }
 
-/** A type that may be NULL, which is `undefined` here. */
+/** A type that may be NULL, which is `undefined` here: as a row's member of `v.optional`. */
 export function optional<A>(type: DatabaseType<A>): DatabaseType<A | undefined> {
   needsType("Type.optional: it", type);
   return {
@@ -122,6 +122,19 @@ export function optional<A>(type: DatabaseType<A>): DatabaseType<A | undefined> 
     isOptional: true,
     parse: (text) => type.parse(text),
     print: (value) => (value === undefined ? null : type.print(value)),
+  };
+}
+
+/** A type that may be NULL, which is `null` here: as a row's member of `v.nullable`, which JSON has. */
+export function nullable<A>(type: DatabaseType<A>): DatabaseType<A | null> {
+  needsType("Type.nullable: it", type);
+  return {
+    ...type,
+    name: `nullable ${type.name}`,
+    isOptional: true,
+    isNullable: true,
+    parse: (text) => type.parse(text),
+    print: (value) => (value === null ? null : type.print(value)),
   };
 }
 

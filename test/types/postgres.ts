@@ -1,6 +1,6 @@
 /** What the compiler must accept of statements and pools, and refuse. */
 import * as v from "valibot";
-import { Refusal, refuse } from "usher-http";
+import { Path, Refusal, Returns, get, refuse } from "usher-http";
 import { DatabaseError, Statement, Type } from "usher-http/postgres";
 import type { Pool } from "usher-http/postgres";
 
@@ -45,6 +45,10 @@ export async function answers(pool: Pool): Promise<void> {
   const json: { a: string } = (
     await pool.exec(Statement.find("select j", { row: { j: Type.json(v.object({ a: v.string() })) } }))
   ).j;
+  const noted = Statement.list("select note from person", { row: { note: Type.nullable(Type.text) } });
+  const notes: readonly { readonly note: string | null }[] = await pool.exec(noted);
+  // A row of it is an answer of `v.nullable` as it stands.
+  get(Path.of("notes"), { returns: Returns.json(v.array(v.object({ note: v.nullable(v.string()) }))) }, () => notes);
   const nothing: void = await pool.exec(Statement.exec("select 1"));
   await Statement.verify(pool, [takeStock, addOrder]);
   void [mood, tags, placed, json, nothing];

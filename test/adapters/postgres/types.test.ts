@@ -108,6 +108,20 @@ const cases: readonly Case[] = [
     edges: [undefined, "NULL", ""],
   }),
   kase({
+    name: "nullable",
+    as: "text",
+    type: Type.nullable(Type.text),
+    values: fc.option(texts, { nil: null }),
+    edges: [null, "NULL", ""],
+  }),
+  kase({
+    name: "array of nullable",
+    as: "text[]",
+    type: Type.array(Type.nullable(Type.text)),
+    values: fc.array(fc.option(texts, { nil: null })),
+    edges: [[null, "NULL", ""]],
+  }),
+  kase({
     name: "array",
     as: "text[]",
     type: Type.array(Type.optional(Type.text)),

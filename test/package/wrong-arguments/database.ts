@@ -26,6 +26,7 @@ const statement = Statement.exec("select 1");
 const types: readonly Row[] = [
   ["Type.array", (x) => Type.array(x), [Type.int]],
   ["Type.optional", (x) => Type.optional(x), [Type.int]],
+  ["Type.nullable", (x) => Type.nullable(x), [Type.int]],
   ["Type.json", (x) => Type.json(x), [v.string()]],
   ["Type.enum", (x) => Type.enum(x), [["a"]]],
   ["Type.custom", (o) => Type.custom(o), [{ name: "b", parse: String, print: String }]],
