@@ -103,8 +103,10 @@ export class Takeover {
   }
 
   #taken(part: Buffer): void {
+    const controller = this.#controller;
+    if (controller === undefined) return;
     this.#socket.pause();
-    this.#controller?.enqueue(new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
+    controller.enqueue(new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
   }
 
   #ended(): void {

@@ -1,7 +1,7 @@
 /** What the handler of a takeover reads of its connection. */
 import { Socket } from "node:net";
 import { expect, it, vi } from "vitest";
-import { Answer, Path, Returns, clientGone, get } from "usher-http";
+import { Answer, Path, Returns, clientGone, get, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { eventually } from "../../support/eventually.ts";
 import { clientOf, gate } from "../../support/node-server.ts";
@@ -54,6 +54,39 @@ it("a handler that reads no more is told all the same when its client has gone",
   client.leave();
   expect(await gone.passed).toBeUndefined();
   await eventually(() => expect(messages("info").at(-1)).toBe("takeover on /writes ended: client gone"));
+});
+
+it.each(["GET", "POST"])("a %s that is no upgrade takes no connection over, and the log says why", async (method) => {
+  const taken = () => Answer.takeover("echo", async () => {});
+  const client = await clientOf([
+    get(Path.of("taken"), { returns: Returns.response }, taken),
+    post(Path.of("taken"), { returns: Returns.response }, taken),
+  ]);
+  expect((await client.ask(`${method} /taken`, [], method === "GET" ? "" : "x").answer()).status).toBe(500);
+  const why = 'a takeover to "echo", which the client did not offer';
+  expect(messages("error")).toEqual([`${method} /taken: internal: ${why}`]);
+});
+
+it("what is sent to a handler that reads no more is dropped, all of it, and what it writes arrives", async () => {
+  const cancelled = gate();
+  const dropped = gate();
+  const writes = get(Path.of("writes"), { returns: Returns.response }, () =>
+    Answer.takeover("echo", async ({ readable, writable }) => {
+      await readable.cancel();
+      cancelled.open();
+      await dropped.passed;
+      await writable.getWriter().write(new TextEncoder().encode("heard nothing"));
+    }),
+  );
+  const client = await clientOf([writes]);
+  client.ask("GET /writes", ["connection: upgrade", "upgrade: echo"]);
+  expect((await client.answer()).status).toBe(101);
+  await cancelled.passed;
+  // More than the two systems hold between them.
+  await new Promise((resolve) => client.socket.write(Buffer.alloc(64 * 1024 * 1024), resolve));
+  dropped.open();
+  expect(await client.bytes(13)).toBe("heard nothing");
+  expect(messages("error")).toEqual([]);
 });
 
 it("a handler that waited for its client may be quiet afterwards: the time-out of a write ends with it", async () => {
