@@ -202,6 +202,21 @@ describe("use", () => {
   });
 });
 
+describe("what a statement by itself and a transaction set in their session", () => {
+  const set = Statement.exec("set extra_float_digits to 2");
+  it.each([
+    ["use", "2"],
+    ["never", "2"],
+    ["always", "1"],
+  ] as const)("with reset %s is %s afterwards", async (reset, after) => {
+    for (const way of ["exec", "transaction"] as const) {
+      const some = await pool({ size: 1, reset });
+      await (way === "exec" ? some.exec(set) : some.transaction((db) => db.exec(set)));
+      expect([way, await everywhere(some, "extra_float_digits")]).toEqual([way, new Set([after])]);
+    }
+  });
+});
+
 describe("transaction: outcomes", () => {
   it("is one, committed, and what follows runs after it (DB-09)", async () => {
     const some = await pool();
