@@ -63,14 +63,15 @@ export async function fits(connection: DatabaseConnection, kind: ServerKind): Pr
   }
 }
 
-/** An IP address, or the path of a Unix socket. */
+/** An IP address, a name that the runtime itself connects, or the path of a Unix socket. */
 export type ServerAddress =
   | { readonly host: string; readonly address: string; readonly port: number }
   | { readonly path: string };
 
 export async function addressesOf(host: string, port: number): Promise<readonly ServerAddress[]> {
   if (host.startsWith("/")) return [{ path: join(host, `.s.PGSQL.${port}`) }];
-  if (isIP(host) !== 0) return [{ host, address: host, port }];
+  // No DNS server knows a name of Hyperdrive's: workerd connects it by itself.
+  if (isIP(host) !== 0 || host.endsWith(".hyperdrive.local")) return [{ host, address: host, port }];
   const found = await lookup(host, { all: true });
   return found.map(({ address }) => ({ host, address, port }));
 }
