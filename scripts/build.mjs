@@ -4,11 +4,12 @@ import { existsSync, readdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, normalize, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { bundlePackage } from "./bundle.mjs";
+import { bundleCreate, bundlePackage } from "./bundle.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const files = await bundlePackage(root);
+await bundleCreate(root);
 const written = new Set(files.flatMap((file) => [normalize(file), dirname(file)]));
 
 const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");

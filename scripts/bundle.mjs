@@ -1,5 +1,5 @@
 /** Bundles the package into `dist`: a file for each entry of package.json, the chunks that they share, and the declarations of each. */
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { rolldown } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
@@ -24,12 +24,17 @@ const packedIn = ["diff"];
 /** @param {string} id */
 const isPacked = (id) => packedIn.some((name) => id.startsWith(`${name}/`));
 
-/** @param {string} root @param {readonly string[]} modules The files of a chunk. */
-function licensesOf(root, modules) {
-  const found = packedIn.filter((name) => modules.some((id) => id.includes(`/node_modules/${name}/`)));
-  return found
-    .map((name) => `/*! Contains ${name}.\n\n${readFileSync(join(root, "node_modules", name, "LICENSE"), "utf8")}*/\n`)
-    .join("");
+/** @param {string} root @param {readonly string[]} packages @param {readonly string[]} modules The files of a chunk. */
+function licensesOf(root, packages, modules) {
+  const found = packages.filter((name) => modules.some((id) => id.includes(`/node_modules/${name}/`)));
+  return found.map((name) => `/*! Contains ${name}.\n\n${licenseIn(join(root, "node_modules", name))}*/\n`).join("");
+}
+
+/** @param {string} folder */
+function licenseIn(folder) {
+  const name = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
+  if (name === undefined) throw new Error(`${folder} has no license: its code cannot be part of a bundle`);
+  return readFileSync(join(folder, name), "utf8");
 }
 
 /**
@@ -93,7 +98,7 @@ async function bundle(root, { files, chunks, plugin, suffix = "" }) {
     format: "esm",
     sourcemap: suffix === "",
     minifyInternalExports: false,
-    footer: ({ moduleIds }) => licensesOf(root, moduleIds),
+    footer: ({ moduleIds }) => licensesOf(root, packedIn, moduleIds),
     comments: { legal: true, annotation: true, jsdoc: suffix !== "" },
     entryFileNames: "[name].js",
     chunkFileNames: "[name].js",
@@ -107,6 +112,34 @@ async function bundle(root, { files, chunks, plugin, suffix = "" }) {
   });
   await build.close();
   return output.map(({ fileName }) => fileName);
+}
+
+/**
+ * Bundles `create-usher` into one file, with the packages that it uses: `npm create` then installs one package.
+ *
+ * @param {string} root
+ */
+export async function bundleCreate(root) {
+  const build = await rolldown({
+    input: { main: join(root, "create-usher/src/main.ts") },
+    platform: "node",
+    tsconfig: false,
+    checks: { bundlerTimings: false },
+  });
+  await build.write({
+    dir: join(root, "create-usher/dist"),
+    cleanDir: true,
+    format: "esm",
+    footer: ({ moduleIds }) => licensesOf(root, packagesOf(moduleIds), moduleIds),
+    comments: { legal: true, annotation: true, jsdoc: false },
+    entryFileNames: "[name].js",
+  });
+  await build.close();
+}
+
+/** The packages that modules are of. @param {readonly string[]} modules */
+function packagesOf(modules) {
+  return [...new Set(modules.flatMap((id) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? []))];
 }
 
 const exportedNamespace = /^export \* as (\w+) from "(.+)";$/gm;

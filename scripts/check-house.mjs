@@ -25,7 +25,7 @@ const longBlocks = [
 ];
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const files = ["src", "adapters", "cli", "reader"].flatMap(filesIn);
+const files = ["src", "adapters", "cli", "reader", "create-usher/src"].flatMap(filesIn);
 const wrong = [...sharedNames(), ...shortFiles(), ...circles(), ...undocumented(), ...longTests()];
 if (wrong.length > 0) {
   console.error(wrong.join("\n"));
@@ -108,12 +108,12 @@ function undocumented() {
   });
 }
 
-/** An `index.ts` declares a type again to export it with the namespace of the same name. The reader is another program. */
+/** An `index.ts` declares a type again to export it with the namespace of the same name. The reader and `create-usher` are other programs. */
 function sharedNames() {
   /** @type {Map<string, string[]>} */
   const places = new Map();
   for (const { path, types, aliases } of files) {
-    if (path.endsWith("/index.ts") || path.startsWith("reader/")) continue;
+    if (path.endsWith("/index.ts") || /^(reader|create-usher)\//.test(path)) continue;
     const own = isNamespace(path) ? types.filter((name) => !aliases.includes(name)) : types;
     for (const name of own) places.set(name, [...(places.get(name) ?? []), path]);
   }

@@ -53,7 +53,9 @@ const names = [
 ];
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const files = ["src", "adapters", "cli", "reader", "scripts"].flatMap(filesIn);
+const files = ["src", "adapters", "cli", "reader", "scripts", "create-usher/src", "create-usher/templates"].flatMap(
+  filesIn,
+);
 const wrong = files.flatMap(check);
 if (wrong.length > 0) {
   console.error(wrong.join("\n"));

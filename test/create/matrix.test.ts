@@ -1,0 +1,153 @@
+/** Every project that `create-usher` can make, of the packed packages: made, type-checked, tested, started and asked. */
+import { execFile, spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { promisify } from "node:util";
+import { build } from "esbuild";
+import { afterAll, describe, expect, it } from "vitest";
+import { clashOf } from "../../create-usher/src/choices.ts";
+import type { Choices, Database, Runtime, Sample } from "../../create-usher/src/choices.ts";
+import { need } from "../support/needs.ts";
+import { observer, startPostgres } from "../support/postgres/database.ts";
+import { askAll } from "./asked.ts";
+import { imageOf, packProjects, startImage } from "./projects.ts";
+import type { Project } from "./projects.ts";
+
+const run = promisify(execFile);
+const wget = need("wget", spawnSync("wget", ["--version"]).status === 0);
+
+const postgres = await startPostgres();
+const sql = observer(postgres);
+const projects = packProjects();
+afterAll(() => projects.remove());
+
+const runtimes: readonly Runtime[] = ["node", "bun", "deno", "workers"];
+const databases: readonly Database[] = ["none", "postgres"];
+const samples: readonly Sample[] = ["hello", "api", "live"];
+const all = runtimes
+  .flatMap((runtime) => databases.map((database) => ({ runtime, database })))
+  .flatMap((pair) => samples.map((sample): Choices => ({ ...pair, sample })));
+const possible = all.filter((choices) => clashOf(choices) === undefined);
+
+/** A name for a project, and for its databases. */
+const nameOf = ({ runtime, database, sample }: Choices): string => `my-${runtime}-${database}-${sample}`;
+
+async function newDatabase(name: string): Promise<string> {
+  await sql.unsafe(`create database "${name}"`);
+  return postgres.url(name);
+}
+
+it("is fourteen projects", () => {
+  expect(possible).toHaveLength(14);
+});
+
+describe.each(possible)(
+  "the project of $sample on $runtime, with database $database",
+  { timeout: 300_000 },
+  (choices) => {
+    const name = nameOf(choices);
+    let made: Promise<Project> | undefined;
+    const project = () => (made ??= projects.make(name, choices));
+
+    it("has the right types, and its tests pass", async () => {
+      const { script, manifest, folder, read } = await project();
+      expect(manifest.name).toBe(name);
+      writeFileSync(join(folder, "test/agents-route.ts"), routeIn(read("AGENTS.md")));
+      const env = choices.database === "none" ? {} : { TEST_DATABASE_URL: await newDatabase(`${name}-test`) };
+      const [, tested] = await Promise.all([script("check"), script("test", env)]);
+      expect(tested).not.toMatch(/skipped [1-9]|[1-9] (?:skip|ignored)|# SKIP/);
+    });
+
+    it.skipIf(choices.runtime === "workers")(
+      `starts as in its image, answers, and stops on SIGTERM${wget.why}`,
+      async () => {
+        const { read, folder, ...rest } = await project();
+        const { healthCheck, user, env } = imageOf(read("Dockerfile"));
+        expect([user, env]).toEqual([choices.runtime, { NODE_ENV: "production", HOST: "0.0.0.0", PORT: "8080" }]);
+        const database = choices.database === "none" ? {} : { DATABASE_URL: await newDatabase(name) };
+        const server = await startImage({ read, folder, ...rest }, database);
+        try {
+          const { port } = new URL(server.url);
+          await askAll((target, init) => fetch(`http://localhost:${port}${target}`, init), choices.sample);
+          if (!wget.isSkipped) await run("sh", ["-c", healthCheck], { env: { ...process.env, PORT: port } });
+        } finally {
+          expect(await server.stop()).toBe(0);
+        }
+        expect(server.lines.filter((line) => /"level":"(?:warn|error)"/.test(line))).toEqual([]);
+      },
+    );
+
+    it.runIf(choices.runtime === "workers")("answers as a Worker", async () => {
+      const { folder, read } = await project();
+      const settings = workerSettings(read("wrangler.jsonc"));
+      expect([settings.name, settings.hyperdrive?.length ?? 0]).toEqual([name, choices.database === "none" ? 0 : 1]);
+      const url = choices.database === "none" ? undefined : await newDatabase(name);
+      if (url !== undefined) {
+        const migrate = join(folder, "node_modules/usher-http/dist/cli.js");
+        const env = { ...process.env, DATABASE_URL: url };
+        await run(process.execPath, [migrate, "migrate", "migrations"], { cwd: folder, env });
+      }
+      const worker = await startWorker(join(folder, settings.main), settings, url);
+      try {
+        await askAll((target, init) => worker.dispatchFetch(`http://h${target}`, init), choices.sample);
+      } finally {
+        await worker.dispose();
+      }
+    });
+  },
+);
+
+/** The route that AGENTS.md shows, with its imports. */
+function routeIn(agents: string): string {
+  const [, code = ""] = /```ts\n(.*?)```/s.exec(agents) ?? [];
+  return `import { Codec, Path, Query, Refusal, Returns, json, param, post, refuse } from "usher-http";
+import * as v from "valibot";
+${code}
+export const routes = [renameNote];
+`;
+}
+
+interface WorkerSettings {
+  readonly name: string;
+  readonly main: string;
+  readonly compatibility_date: string;
+  readonly compatibility_flags: readonly string[];
+  readonly hyperdrive?: readonly { readonly binding: string }[];
+}
+
+/** JSON with comments and trailing commas. */
+function workerSettings(text: string): WorkerSettings {
+  const plain = text.replace(/^\s*\/\/.*$/gm, "").replace(/,(\s*[}\]])/g, "$1");
+  return JSON.parse(plain) as WorkerSettings;
+}
+
+/** Of Miniflare, what is used of it: its own types bring those of Workers with them, which clash with Node's. */
+interface Miniflare {
+  dispatchFetch(url: string, init?: RequestInit): Promise<Response>;
+  dispose(): Promise<void>;
+}
+
+/** As `wrangler dev` bundles and starts it. */
+async function startWorker(main: string, settings: WorkerSettings, url: string | undefined): Promise<Miniflare> {
+  const { outputFiles } = await build({
+    entryPoints: [main],
+    tsconfigRaw: {},
+    bundle: true,
+    format: "esm",
+    platform: "browser",
+    conditions: ["workerd", "worker", "browser"],
+    external: ["node:*", "cloudflare:*"],
+    write: false,
+  });
+  const module: string = "miniflare";
+  const { Miniflare } = (await import(module)) as { readonly Miniflare: new (options: object) => Miniflare };
+  return new Miniflare({
+    modules: [{ type: "ESModule", path: "worker.js", contents: outputFiles[0]?.text ?? "" }],
+    // Its lines would be among those of the tests.
+    handleRuntimeStdio: (out: Readable, error: Readable) => void [out.resume(), error.resume()],
+    compatibilityDate: settings.compatibility_date,
+    compatibilityFlags: settings.compatibility_flags,
+    ...(url === undefined ? {} : { hyperdrives: { HYPERDRIVE: url.replace("postgres@", "postgres:any@") } }),
+  });
+}
