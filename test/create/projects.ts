@@ -33,6 +33,8 @@ export interface Projects {
   readonly folder: string;
   /** The script of the packed `create-usher`. */
   readonly command: string;
+  /** The `PATH` with every runtime. */
+  readonly path: string;
   make(name: string, choices: Choices): Promise<Project>;
   remove(): void;
 }
@@ -54,6 +56,7 @@ export function packProjects(): Projects {
   return {
     folder,
     command: create,
+    path: env.PATH,
     async make(name, choices) {
       const flags = Object.entries(choices).flatMap(([flag, value]) => [`--${flag}`, value as string]);
       await run(process.execPath, [create, name, ...flags], { cwd: folder });

@@ -6,6 +6,7 @@ import type { TestSpecification } from "vitest/node";
 // In the order of their time. Vitest's cache of times would tell, but a fresh clone has none.
 const slow = [
   "growth/growth",
+  "create/matrix",
   "telemetry/runtimes",
   "logging/stderr",
   "telemetry/otlp",

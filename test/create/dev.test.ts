@@ -1,0 +1,116 @@
+/** `npm run dev` of a made project: it restarts on a change, and shows what failed. And `npm create usher`, as it is typed. */
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, it } from "vitest";
+import { startRegistry } from "../package/registry.ts";
+import { root } from "../package/packed.ts";
+import { packProjects } from "./projects.ts";
+import type { Project } from "./projects.ts";
+
+const run = promisify(execFile);
+const projects = packProjects();
+afterAll(() => projects.remove());
+
+interface Development {
+  /** Waits until the output since the last call has a text, and gives the part of it that matched. */
+  shows(text: RegExp): Promise<string>;
+  stop(): Promise<void>;
+}
+
+function develop({ command, folder, env }: Project): Development {
+  const [binary = "", ...args] = command("dev");
+  // A group of its own, as the runtimes' watchers start the server in another process.
+  const child = spawn(binary, args, {
+    cwd: folder,
+    env: { ...process.env, ...env, PORT: "0" },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  const ended = once(child, "close");
+  let unread = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (part: Buffer) => (unread += part.toString()));
+  return {
+    async shows(text) {
+      await expect.poll(() => unread, { timeout: 60_000 }).toMatch(text);
+      const found = text.exec(unread);
+      unread = unread.slice((found?.index ?? 0) + (found?.[0].length ?? 0));
+      return found?.[1] ?? "";
+    },
+    async stop() {
+      process.kill(-(child.pid ?? 0), "SIGKILL");
+      await ended;
+    },
+  };
+}
+
+const listening = /listening on (http:\/\/[^\s"]+)/;
+
+describe.each(["node", "bun", "deno"] as const)("the development server on %s", (runtime) => {
+  it("restarts when a file changes, and shows the message of an error", { timeout: 300_000 }, async () => {
+    const project = await projects.make(`dev-${runtime}`, { runtime, database: "none", sample: "hello" });
+    const server = develop(project);
+    try {
+      const url = await server.shows(listening);
+      expect(await (await fetch(`${url}/hello/Ada`)).text()).toBe("Hello, Ada.");
+      const file = join(project.folder, "src/routes.ts");
+      const text = readFileSync(file, "utf8").replace("`${greeting}, ${name}.`", "fail(greeting + name)");
+      writeFileSync(
+        file,
+        `${text}\nfunction fail(of: string): string {\n  throw new Error(\`no words: \${of}\`);\n}\n`,
+      );
+      const again = await server.shows(listening);
+      expect((await fetch(`${again}/hello/Ada`)).status).toBe(500);
+      await server.shows(/no words: HelloAda/);
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+describe("create-usher, from a registry", { timeout: 300_000 }, () => {
+  const options = ["--sample", "live"];
+  it.each([
+    {
+      by: "npm",
+      line: ["npm", "create", "usher@latest", "my-shop", "--", ...options],
+      steps: ["npm install", "npm run dev"],
+    },
+    { by: "Bun", line: ["bun", "create", "usher", "my-shop", ...options], steps: ["bun install", "bun run dev"] },
+    {
+      by: "Deno",
+      line: ["deno", "run", "--allow-all", "npm:create-usher", "my-shop", ...options],
+      steps: ["deno install", "deno task dev"],
+    },
+  ])("is run by $by", async ({ by, line: [program = "", ...args], steps }) => {
+    const registry = await startRegistry(join(root, "create-usher"));
+    try {
+      const cwd = join(projects.folder, `by-${by}`);
+      mkdirSync(cwd);
+      const env = {
+        ...process.env,
+        // Bun would run the `create-usher` of this repository's own `node_modules/.bin`.
+        PATH: projects.path
+          .split(":")
+          .filter((folder) => !folder.includes("node_modules"))
+          .join(":"),
+        HOME: cwd,
+        DENO_DIR: join(cwd, "deno"),
+        npm_config_user_agent: undefined,
+        npm_config_registry: registry.url,
+        NPM_CONFIG_REGISTRY: registry.url,
+        npm_config_cache: join(cwd, "npm"),
+        npm_config_yes: "true",
+        npm_config_update_notifier: "false",
+      };
+      const { stdout } = await run(program, args, { cwd, env });
+      expect([...stdout.matchAll(/^ {2}(.*)$/gm)].map(([, step]) => step)).toEqual(["cd my-shop", ...steps]);
+      const runtime = by === "npm" ? "node" : by.toLowerCase();
+      expect(readFileSync(join(cwd, "my-shop/src/main.ts"), "utf8")).toContain(`from "usher-http/${runtime}"`);
+    } finally {
+      registry.close();
+    }
+  });
+});
