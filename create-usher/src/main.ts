@@ -9,6 +9,12 @@ const { version } = JSON.parse(readFileSync(new URL("../package.json", import.me
 };
 const { stdin, stdout, stderr } = process;
 
+// The reader of a pipe may close it: `create-usher --help | head`.
+stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") stderr.write(`create-usher: ${error.message}\n`);
+  process.exit(1);
+});
+
 process.exitCode = await run(process.argv.slice(2), {
   folder: process.cwd(),
   userAgent: process.env["npm_config_user_agent"] ?? "",

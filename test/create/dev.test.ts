@@ -70,6 +70,12 @@ describe.each(["node", "bun", "deno"] as const)("the development server on %s", 
   });
 });
 
+it("ends quietly when the reader of a pipe closes it", async () => {
+  const command = `"$0" "${projects.command}" --help | true`;
+  const { stderr } = await run("sh", ["-c", command, process.execPath]);
+  expect(stderr).toBe("");
+});
+
 describe("create-usher, from a registry", { timeout: 300_000 }, () => {
   const options = ["--sample", "live"];
   it.each([
