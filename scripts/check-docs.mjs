@@ -9,7 +9,7 @@ import { wrongSnippets } from "./docs/snippets.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const pages = ["README.md", ...pagesIn("docs")];
-const wrong = [...wrongSnippets(root, pages), ...(process.argv.includes("--names") ? missingNames() : [])];
+const wrong = [...wrongSnippets(root, pages), ...missingNames()];
 if (wrong.length > 0) {
   console.error(wrong.join("\n"));
   process.exit(1);

@@ -1,0 +1,166 @@
+/**
+ * The site of the documentation, made by `npm run docs` into `docs/.vitepress/dist`. It works from any static host and contacts no
+ * other: the search is local, the fonts are the system's.
+ */
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path/posix";
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitepress";
+
+const docs = fileURLToPath(new URL("..", import.meta.url));
+const { description, repository } = JSON.parse(readFileSync(join(docs, "../package.json"), "utf8"));
+/** Where the files beside docs/ are read. Without a repository their links are left out of the site. */
+const source = /^(?:git\+)?(https:\/\/[^{}<>]+?)(?:\.git)?$/.exec(repository?.url ?? repository ?? "")?.[1];
+
+/** The guides in the order of the sidebar; a guide that is in no group stands in the last one. */
+const groups = {
+  "Routes and requests": ["routing", "validation", "schemas", "dependencies", "forms-and-uploads", "pagination"],
+  Responses: ["responses", "errors", "compiler-errors", "static-files"],
+  Security: [
+    "security",
+    "authentication",
+    "sessions",
+    "cookies",
+    "cors",
+    "vite",
+    "rate-limits",
+    "security-headers",
+    "middleware",
+  ],
+  Streams: ["event-streams", "broadcast", "websockets"],
+  Data: ["postgres", "migrations", "orm", "background-work", "http-client"],
+  "API and clients": ["openapi", "typed-client", "command-line"],
+  Operation: ["testing", "logging", "tracing", "metrics", "app-options", "deployment", "performance"],
+  Runtimes: ["runtimes", "node", "workers"],
+};
+
+/** @param {string} page */
+function titleOf(page) {
+  return /^# (.*)$/m.exec(readFileSync(join(docs, page), "utf8"))?.[1]?.replaceAll("`", "") ?? page;
+}
+
+/** @param {string} folder The pages of a folder, without their `.md`. */
+function pagesIn(folder) {
+  if (!existsSync(join(docs, folder))) return [];
+  const files = readdirSync(join(docs, folder)).filter((file) => file.endsWith(".md") && file !== "index.md");
+  return files.map((file) => file.slice(0, -3)).toSorted();
+}
+
+/** @param {string} folder @param {readonly string[]} pages */
+function links(folder, pages) {
+  return pages.map((page) => ({ text: titleOf(`${folder}/${page}.md`), link: `/${folder}/${page}` }));
+}
+
+function guides() {
+  const all = pagesIn("guides");
+  const grouped = new Set(Object.values(groups).flat());
+  const rest = all.filter((page) => !grouped.has(page));
+  return [...Object.entries(groups), ["More", rest]].flatMap(([text, pages]) => {
+    const items = links(
+      "guides",
+      pages.filter((page) => all.includes(page)),
+    );
+    return items.length === 0 ? [] : [{ text, items }];
+  });
+}
+
+function reference() {
+  const namespaces = links("reference/usher-http/namespaces", pagesIn("reference/usher-http/namespaces"));
+  const forms = existsSync(join(docs, "reference/usher-http/namespaces/Form"))
+    ? [{ text: "Form", link: "/reference/usher-http/namespaces/Form/" }]
+    : [];
+  const all = [...namespaces, ...forms].toSorted((one, other) => one.text.localeCompare(other.text));
+  const others = pagesIn("reference").map((page) => ({ text: `usher-http/${page}`, link: `/reference/${page}` }));
+  const postgres = links("reference/postgres/namespaces", pagesIn("reference/postgres/namespaces"));
+  return [
+    { text: "usher-http", link: "/reference/usher-http/", items: all },
+    { text: "usher-http/postgres", link: "/reference/postgres/", items: postgres },
+    { text: "Other entries", items: others },
+  ];
+}
+
+export default defineConfig({
+  title: "Usher",
+  description,
+  lang: "en",
+  srcExclude: ["package.json", "node_modules/**"],
+  cacheDir: "../node_modules/.cache/vitepress",
+  lastUpdated: false,
+  head: [["link", { rel: "icon", href: "data:," }]],
+  markdown: {
+    // As GitHub does, so that a link leads to the same heading in both.
+    anchor: {
+      slugify: (text) =>
+        text
+          .toLowerCase()
+          .replaceAll(/[^\p{L}\p{N}_ -]/gu, "")
+          .replaceAll(" ", "-"),
+    },
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
+    config: (md) => {
+      md.core.ruler.push("links-outside", (state) => {
+        for (const token of state.tokens) linkOutside(token.children ?? [], state.env.relativePath ?? "");
+      });
+    },
+  },
+  themeConfig: {
+    search: { provider: "local" },
+    outline: [2, 3],
+    externalLinkIcon: true,
+    nav: [
+      { text: "Tutorial", link: firstOf("tutorial"), activeMatch: "^/tutorial/" },
+      { text: "Guides", link: "/guides/routing", activeMatch: "^/guides/" },
+      { text: "Reference", link: "/reference/usher-http/", activeMatch: "^/reference/" },
+      { text: "Why", link: firstOf("why"), activeMatch: "^/why/" },
+      { text: "Glossary", link: "/glossary" },
+    ],
+    sidebar: {
+      "/tutorial/": [{ text: "Tutorial", items: links("tutorial", pagesIn("tutorial")) }],
+      "/guides/": guides(),
+      "/reference/": reference(),
+      "/why/": [{ text: "Why it is so", items: links("why", pagesIn("why")) }],
+    },
+  },
+  buildEnd({ outDir }) {
+    const pages = ["tutorial", "guides", "why"].flatMap((folder) =>
+      pagesIn(folder).map((page) => `${folder}/${page}.md`),
+    );
+    const all = [...pages, "glossary.md"].filter((page) => existsSync(join(docs, page)));
+    for (const page of all) {
+      mkdirSync(dirname(join(outDir, page)), { recursive: true });
+      copyFileSync(join(docs, page), join(outDir, page));
+    }
+    const list = all.map((page) => `- [${titleOf(page)}](${page})`).join("\n");
+    writeFileSync(join(outDir, "llms.txt"), `# Usher\n\n> ${description}\n\n## Documentation\n\n${list}\n`);
+    const texts = all.map((page) => `<!-- ${page} -->\n\n${readFileSync(join(docs, page), "utf8")}`);
+    writeFileSync(join(outDir, "llms-full.txt"), texts.join("\n"));
+  },
+});
+
+/** @param {string} folder */
+function firstOf(folder) {
+  const [first] = pagesIn(folder);
+  return first === undefined ? "/guides/routing" : `/${folder}/${first}`;
+}
+
+/**
+ * Files outside docs/ are links on GitHub and in an editor. On the site they lead to the repository, or stay as text.
+ *
+ * @typedef {{ type: string, attrGet: (name: string) => string | null, attrSet: (name: string, value: string) => void }} Token
+ * @param {readonly Token[]} tokens @param {string} page
+ */
+function linkOutside(tokens, page) {
+  let isRemoved = false;
+  for (const token of tokens) {
+    if (token.type === "link_open") {
+      const href = token.attrGet("href") ?? "";
+      const path = /^(?:[a-z]+:|#|\/)/.test(href) ? "" : normalize(join(dirname(page), href));
+      isRemoved = path.startsWith("../") && source === undefined;
+      if (path.startsWith("../") && source !== undefined) token.attrSet("href", `${source}/blob/main/${path.slice(3)}`);
+    }
+    if (isRemoved && token.type.startsWith("link_")) {
+      isRemoved = token.type === "link_open";
+      Object.assign(token, { type: "text", tag: "", content: "", nesting: 0 });
+    }
+  }
+}

@@ -1,0 +1,112 @@
+/** Makes `docs/reference` of the TSDoc in the declarations that the package ships: a page for each entry and each namespace. */
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path/posix";
+import { fileURLToPath } from "node:url";
+import { Application } from "typedoc";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const out = join(root, "docs/reference");
+const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const entryPoints = Object.values(exports).flatMap(({ types }) => (types === undefined ? [] : [join(root, types)]));
+const cache = join(root, "node_modules/.cache");
+const tsconfig = join(cache, "docs-reference.json");
+mkdirSync(cache, { recursive: true });
+writeFileSync(
+  tsconfig,
+  JSON.stringify({
+    compilerOptions: {
+      target: "es2023",
+      module: "nodenext",
+      lib: ["es2024", "esnext.disposable", "dom", "dom.iterable", "dom.asynciterable"],
+      types: ["node"],
+      strict: true,
+      skipLibCheck: true,
+      noEmit: true,
+    },
+    files: entryPoints,
+  }),
+);
+rmSync(out, { recursive: true, force: true });
+
+/** @type {Partial<import("typedoc").TypeDocOptions> & Partial<import("typedoc-plugin-markdown").PluginOptions>} */
+const options = {
+  plugin: ["typedoc-plugin-markdown"],
+  entryPoints,
+  outputs: [{ name: "markdown", path: out }],
+  name: "usher-http",
+  tsconfig,
+  readme: "none",
+  skipErrorChecking: true,
+  disableSources: true,
+  excludeInternal: true,
+  excludePrivate: true,
+  sort: ["alphabetical"],
+  // A type that is not exported is shown where it is used, by its name.
+  validation: false,
+  logLevel: "Warn",
+  outputFileStrategy: "modules",
+  entryFileName: "index.md",
+  hideBreadcrumbs: true,
+  hidePageHeader: true,
+  useCodeBlocks: true,
+  expandObjects: true,
+  parametersFormat: "table",
+  interfacePropertiesFormat: "table",
+  classPropertiesFormat: "table",
+  propertyMembersFormat: "table",
+  typeDeclarationFormat: "table",
+  tableColumnSettings: {
+    hideDefaults: true,
+    hideInherited: true,
+    hideModifiers: true,
+    hideOverrides: true,
+    hideSources: true,
+  },
+};
+const app = await Application.bootstrapWithPlugins(options);
+const project = await app.convert();
+if (project === undefined) throw new Error("TypeDoc could not read the declarations");
+await app.generateOutputs(project);
+
+// The main entry is named by its file, `index`.
+renameSync(join(out, "index"), join(out, "usher-http"));
+for (const file of readdirSync(out, { recursive: true, encoding: "utf8" })) {
+  if (file.endsWith(".md")) finish(file);
+}
+for (const file of readdirSync(out, { recursive: true, encoding: "utf8" })) {
+  if (file.endsWith(".md")) mendAnchors(file);
+}
+
+/** TypeDoc counts headings that are left out: the link to the second `route` is then to the first. @param {string} file */
+function mendAnchors(file) {
+  const text = readFileSync(join(out, file), "utf8").replaceAll(
+    /\]\(([^)#]*)#([\w-]+?)-(\d+)\)/g,
+    (link, to, name, count) => {
+      const headings = readFileSync(join(out, to === "" ? file : join(dirname(file), to)), "utf8").matchAll(
+        /^#+ (.*)$/gm,
+      );
+      const same = [...headings].filter(
+        ([, heading = ""]) => heading.toLowerCase().replaceAll(/[^\w -]/g, "") === name,
+      );
+      return same.length > Number(count) ? link : `](${to}#${name})`;
+    },
+  );
+  writeFileSync(join(out, file), text);
+}
+
+/** Leaves out what only repeats the signature above it, and names the entries as programs import them. @param {string} file */
+function finish(file) {
+  const path = join(out, file);
+  const [, entry] = /^(\w+)(?:\.md|\/index\.md)$/.exec(file) ?? [];
+  const text = readFileSync(path, "utf8")
+    .replaceAll(/(\]\((?:\.\.\/)*)index\//g, "$1usher-http/")
+    .replaceAll(/^##+ Type Parameters\n\n\| Type Parameter \|\n(?:\|.*\n)+\n/gm, "")
+    .replaceAll(/^##+ Returns\n\n[^\n]*(?:\n(?!\n|#|\*\*\*)[^\n]*)*\n\n(?=#|\*\*\*)/gm, "")
+    .replaceAll(/ \| - \|$/gm, " |  |")
+    .replaceAll(/^\*\*\*\n\n/gm, "");
+  const isEntry = entry !== undefined && entry !== "index";
+  writeFileSync(
+    path,
+    isEntry ? text.replace(/^# .*$/m, `# usher-http/${entry}`) : text.replace(/^# index$/m, "# usher-http"),
+  );
+}

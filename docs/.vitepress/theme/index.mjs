@@ -1,0 +1,5 @@
+/** The default theme with the fonts of the system. */
+import Theme from "vitepress/theme-without-fonts";
+import "./style.css";
+
+export default Theme;

@@ -1,0 +1,137 @@
+/** The site that `npm run docs` makes of docs/ and of the package's TSDoc. */
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createRequire } from "node:module";
+import { dirname, extname, join } from "node:path/posix";
+import { promisify } from "node:util";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { browser, startBrowser } from "../support/browser.ts";
+import { need } from "../support/needs.ts";
+
+const root = join(import.meta.dirname, "../..");
+const dist = join(root, "docs/.vitepress/dist");
+const generator = need("VitePress; npm ci installs it", existsSync(join(root, "node_modules/vitepress")));
+const types = new Map([
+  [".html", "text/html"],
+  [".js", "text/javascript"],
+  [".css", "text/css"],
+]);
+
+const files = (): readonly string[] => readdirSync(dist, { recursive: true, encoding: "utf8" });
+const pages = (): readonly string[] => files().filter((file) => file.endsWith(".html"));
+const textOf = (file: string): string => readFileSync(join(dist, file), "utf8");
+
+describe.skipIf(generator.isSkipped)(`the site${generator.why}`, { timeout: 300_000 }, () => {
+  const server = createServer((request, response) => {
+    const path = decodeURIComponent(new URL(request.url ?? "/", "http://site").pathname);
+    const file = join(dist, path.endsWith("/") ? `${path}index.html` : path);
+    response.writeHead(existsSync(file) ? 200 : 404, { "content-type": types.get(extname(file)) ?? "text/plain" });
+    response.end(existsSync(file) ? readFileSync(file) : undefined);
+  });
+  let chromium: Browser | undefined;
+  let base: string;
+  beforeAll(async () => {
+    await promisify(execFile)("npm", ["run", "docs"], { cwd: root });
+    await new Promise<void>((resolve) => server.listen(0, resolve));
+    base = `http://localhost:${(server.address() as AddressInfo).port}`;
+    if (!browser.isSkipped) chromium = await startBrowser();
+  }, 300_000);
+  afterAll(async () => {
+    await chromium?.close();
+    server.close();
+  });
+
+  it("has every public name in its reference, with its heading", () => {
+    const reference = pages().filter((file) => file.startsWith("reference/"));
+    const headings = new Set(
+      reference.flatMap((file) => {
+        const ids = [...textOf(file).matchAll(/<(?:h[123]|a) id="(?:property-)?([\w-]+?)(?:-\d+)?"/g)];
+        return ids.map(([, id]) => id);
+      }),
+    );
+    const names = readFileSync(join(root, "test/package/exports.txt"), "utf8").split("\n");
+    const missing = names.flatMap((line) => {
+      const [, name] = /^(?:type )?(?:\w+\.)*(\w+)$/.exec(line) ?? [];
+      return name === undefined || headings.has(name.toLowerCase()) ? [] : [line];
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it("has no dead link, and asks no other host for anything", () => {
+    const ids = new Map(
+      pages().map((file) => [file, new Set([...textOf(file).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))]),
+    );
+    const wrong = pages().flatMap((file) => {
+      const html = textOf(file);
+      const links = [...html.matchAll(/<a [^>]*href="([^"]+)"/g)].flatMap(([, href = ""]) => {
+        if (/^(?:https?|mailto|data):/.test(href)) return [];
+        const [path = "", id] = href.split("#");
+        const target = path === "" ? file : path.startsWith("/") ? path.slice(1) : join(dirname(file), path);
+        const page = target === "" || target.endsWith("/") ? `${target}index.html` : target;
+        if (!ids.has(page)) return existsSync(join(dist, page)) ? [] : [`${file}: ${href}`];
+        return id === undefined || ids.get(page)?.has(decodeURIComponent(id)) === true ? [] : [`${file}: ${href}`];
+      });
+      const loaded = [
+        ...html.matchAll(/<(?:script|img|iframe)[^>]* src="(https?:[^"]*)"|<link[^>]* href="(https?:[^"]*)"/g),
+      ];
+      return [...links, ...loaded.map(([tag]) => `${file}: ${tag}`)];
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it("has llms.txt, whose pages are there, and llms-full.txt, which has all of them", () => {
+    const list = [...textOf("llms.txt").matchAll(/\]\(([^)]+)\)/g)].map(([, page = ""]) => page);
+    expect(list).toContain("guides/routing.md");
+    expect(list.filter((page) => !existsSync(join(dist, page)))).toEqual([]);
+    expect(textOf("llms-full.txt")).toContain("# Routing\n");
+  });
+
+  it.skipIf(browser.isSkipped)(`finds a word, without another host${browser.why}`, async () => {
+    const { page, others } = await opened("/guides/routing.html", 1280, "light");
+    await page.click(".DocSearch-Button");
+    await page.fill(".search-input", "rate limit");
+    await page.waitForSelector(".results .result");
+    expect(await page.textContent(".results .result")).toContain("Rate limits");
+    expect(others).toEqual([]);
+    await page.close();
+  });
+
+  const looks = [
+    ["/index.html", 375, "light"],
+    ["/index.html", 1280, "dark"],
+    ["/guides/validation.html", 375, "dark"],
+    ["/guides/validation.html", 1280, "light"],
+    ["/reference/usher-http/namespaces/Query.html", 375, "light"],
+    ["/reference/usher-http/namespaces/Query.html", 1280, "dark"],
+  ] as const;
+  it.skipIf(browser.isSkipped).each(looks)(
+    `fits and has no serious fault of accessibility: %s at %i px, %s${browser.why}`,
+    async (path, width, scheme) => {
+      const { page, others } = await opened(path, width, scheme);
+      await page.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
+      const found = (await page.evaluate(`(async () => {
+        const { violations } = await axe.run(document);
+        const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+        return [document.documentElement.scrollWidth - innerWidth, ...serious.map(({ id, nodes }) => id + " " + nodes[0].html)];
+      })()`)) as readonly unknown[];
+      expect(found).toEqual([0]);
+      expect(others).toEqual([]);
+      await page.close();
+    },
+  );
+
+  async function opened(path: string, width: number, colorScheme: "light" | "dark") {
+    if (chromium === undefined) throw new Error("no Chromium on this machine");
+    const page: Page = await chromium.newPage({ viewport: { width, height: 900 }, colorScheme });
+    const others: string[] = [];
+    page.on("request", (request) => {
+      if (!request.url().startsWith(base)) others.push(request.url());
+    });
+    await page.goto(base + path);
+    await page.waitForSelector(".VPContent h1");
+    return { page, others };
+  }
+});
