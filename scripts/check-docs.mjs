@@ -1,15 +1,16 @@
 /**
- * Checks the documentation: every snippet compiles, and every value of the package is on a page that a person wrote. Links
- * are checked by `check-links.mjs`.
+ * Checks the documentation: every snippet compiles, every value of the package is on a page that a person wrote, and every public
+ * name has TSDoc. Links are checked by `check-links.mjs`.
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path/posix";
 import { fileURLToPath } from "node:url";
 import { wrongSnippets } from "./docs/snippets.mjs";
+import { withoutTsdoc } from "./docs/tsdoc.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const pages = ["README.md", ...pagesIn("docs")];
-const wrong = [...wrongSnippets(root, pages), ...missingNames()];
+const wrong = [...wrongSnippets(root, pages), ...missingNames(), ...withoutTsdoc(root)];
 if (wrong.length > 0) {
   console.error(wrong.join("\n"));
   process.exit(1);

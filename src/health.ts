@@ -15,7 +15,9 @@ import type { Route } from "./routing/route.ts";
 
 /** A service that the server needs, and how to check it. */
 export interface Check {
+  /** Its name, which the 503 of a failed check lists. */
   readonly name: string;
+  /** A failure makes the server not ready; its text goes to the log alone. No time limit is set. */
   readonly probe: () => Awaitable<Result<void, string>>;
 }
 

@@ -16,6 +16,7 @@ import { Instruments, bringInstruments, expectInstruments, giveUpInstruments } f
 
 /** The part of OpenTelemetry's `MetricReader` that is used. */
 export interface MetricReader {
+  /** Reads all metrics once. */
   collect(): Promise<{ readonly resourceMetrics: object }>;
 }
 
@@ -28,6 +29,7 @@ const prometheusPackage = "@opentelemetry/exporter-prometheus";
 export interface MetricsPackages {
   /** From `@opentelemetry/sdk-metrics`, like `MetricReader`. */
   readonly MeterProvider: new (options: never) => object;
+  /** From `@opentelemetry/sdk-metrics`. */
   readonly MetricReader: abstract new (options?: never) => object;
   /** From `@opentelemetry/exporter-prometheus`. */
   readonly PrometheusSerializer: new (...options: never) => object;

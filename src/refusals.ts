@@ -38,6 +38,7 @@ export function inOneLine(
 
 /** A named kind of error response: its meaning and its status code. */
 export interface Code<out Name extends string = string> {
+  /** Its name, by which a client tells it from others. */
   readonly name: Name;
   /** 4xx or 5xx. */
   readonly status: number;

@@ -5,10 +5,13 @@ import { needs, needsObject, needsText } from "../../src/given.ts";
 export interface Conninfo {
   /** Tried in this order. A host that begins with `/` is the directory of a Unix socket. */
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
+  /** The database's name. */
   readonly database: string;
+  /** The role to sign in as. */
   readonly user: string;
   /** No message contains it. */
   readonly password?: string;
+  /** How the connection is encrypted. */
   readonly tls: Tls;
   /** How long to wait for each address; 10 000 by default. */
   readonly connectTimeoutMs?: number;
@@ -20,15 +23,18 @@ export interface Conninfo {
 
 /** The TLS settings, with libpq's names. */
 export interface Tls {
+  /** libpq's `sslmode`; only `verify-full` checks which server answers. */
   readonly mode: "disable" | "prefer" | "require" | "verify-ca" | "verify-full";
   /** The file of certificate authorities; `system` for the runtime's own. */
   readonly rootCertificate?: string;
   /** The files of the client's own certificate and key. */
   readonly certificate?: string;
+  /** The file of the client's key. */
   readonly key?: string;
 }
 
 const sessionKinds = ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"] as const;
+/** Which server of several is used, as `target_session_attrs` of libpq. */
 export type SessionKind = (typeof sessionKinds)[number];
 const tlsModes = ["disable", "prefer", "require", "verify-ca", "verify-full"] as const;
 

@@ -11,6 +11,7 @@ import type { Reset } from "../../src/database/pool.ts";
 import { parse } from "./connection-string.ts";
 import type { Conninfo, SessionKind, Tls } from "./connection-string.ts";
 
+/** The options of a pool. Times are in milliseconds. */
 export interface PoolOptions {
   /** Number of connections, all opened at start-up; 8 by default. */
   readonly size?: number;

@@ -5,6 +5,7 @@ import * as Type from "../../src/database/types.ts";
 import type { SessionEntry, SessionStore } from "../../src/security/session-store.ts";
 import type { Pool } from "./pool.ts";
 
+/** The options of the table. */
 export interface SessionTableOptions {
   /** The table's name: up to 63 lower-case letters, digits and `_`, not starting with a digit. */
   readonly table: string;

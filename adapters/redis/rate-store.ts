@@ -19,6 +19,7 @@ export interface RateStoreOptions {
 
 /** A rate store on a connection of its own. */
 export interface OpenRateStore extends RateStore {
+  /** Ends its connection to Redis. */
   close(): Promise<void>;
 }
 

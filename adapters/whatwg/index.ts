@@ -19,9 +19,13 @@ import { PulledStream } from "../../src/events/readable.ts";
 
 /** The adapter's context of a request: Node's objects, or those of a server that wraps them. */
 export interface WhatwgContext {
+  /** Node's request. */
   readonly req?: unknown;
+  /** Node's response. */
   readonly res?: unknown;
+  /** Fastify's reply. */
   readonly reply?: unknown;
+  /** Keeps the platform running until the promise is settled. */
   readonly waitUntil?: (work: Promise<void>) => void;
 }
 

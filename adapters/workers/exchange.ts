@@ -4,6 +4,7 @@ import { FetchExchange, announcesBody } from "../../src/app/web.ts";
 
 /** The used part of the context of a Worker's `fetch`. */
 export interface WorkerContext {
+  /** Keeps the Worker running until the promise is settled. */
   waitUntil(work: Promise<unknown>): void;
 }
 

@@ -29,6 +29,7 @@ export interface WorkerOptions extends AppOptions {
 
 /** The default export of a Worker's module. */
 export interface Worker<Env> {
+  /** Answers one request. */
   fetch(request: Request, env: Env, ctx: WorkerContext): Response | Promise<Response>;
 }
 

@@ -52,10 +52,15 @@ export interface SocketBody {
 
 /** A built response: the contract's `Response`, under a name that does not hide the platform's. */
 export interface Answer {
+  /** The status code, 200 to 599, or 101 for a takeover or a socket. */
   readonly status: number;
+  /** The `Content-Type`; undefined without a body. */
   readonly contentType?: string;
+  /** The other headers, in the order of sending. */
   readonly headers: readonly (readonly [name: string, value: string])[];
+  /** The cookies to set, each a `Set-Cookie` header. */
   readonly cookies: readonly SetCookie[];
+  /** The encoded body; undefined without one. */
   readonly body: AnswerBody;
   /** Ends the connection after the answer, where the runtime lets an application do that. */
   readonly closes: boolean;

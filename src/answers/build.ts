@@ -13,7 +13,9 @@ import { checkKeepAlive, eventsAnswer, takeoverBody, writerOf } from "./kinds.ts
 export interface AnswerOptions {
   /** 200 to 599. */
   readonly status?: number;
+  /** Headers to send; a name may be given several times. A header that the framework sets is a 500. */
   readonly headers?: Iterable<readonly [name: string, value: string]>;
+  /** Cookies to set, made by `Cookie.make` or `Cookie.clear`. */
   readonly cookies?: readonly SetCookie[];
 }
 

@@ -36,9 +36,11 @@ export interface RefusalFormat {
 
 /** A format, for the framework. Its functions are here, so that an app without a format has no code of them. */
 export interface RefusalFormatNode {
+  /** The `Content-Type` of every refusal. */
   readonly contentType: string;
   /** The shape of the body; undefined for text. */
   readonly shape: AnyStandard | undefined;
+  /** The status that a code is sent with. */
   readonly statusOf: (code: Code) => number;
   /** The parts of a refusal's answer that the format decides. Throws where the body cannot be written. */
   readonly write: (refusal: Refusal, requestId: string) => Pick<Answer, "status" | "contentType" | "body">;

@@ -50,7 +50,9 @@ export interface ResponseDoc {
 
 /** One of the statuses a route lists, with its value; made with {@link answer}. */
 export interface Answered<out Status, out A> {
+  /** One of the statuses that the route lists. */
   readonly status: Status;
+  /** The body, before it is encoded. */
   readonly value: A;
 }
 
@@ -66,8 +68,12 @@ export type AnswerOf<R extends Returns<never, unknown>> = R extends Returns<infe
 
 /** What a caller gets of an answer. */
 export interface Succeeded<Status, Value> {
+  /** Tells it from a refusal. */
   readonly ok: true;
+  /** The 2xx status code. */
   readonly status: Status;
+  /** The headers of the response. */
   readonly headers: Headers;
+  /** The decoded body: JSON, text, an event stream, or undefined without a body. */
   readonly value: Value;
 }

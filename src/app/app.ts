@@ -122,6 +122,7 @@ export interface App {
    *   context of Next.js. No address is read from an object of a runtime.
    */
   readonly fetch: (request: Request, connection?: Connection & object) => Promise<Response>;
+  /** The routes that it was made of. */
   readonly routes: readonly Route[];
   /** For listeners: the same, without a `Request` and a `Response`. */
   readonly answer: (exchange: Exchange) => MaybePromise<WireResponse>;

@@ -35,6 +35,7 @@ export type Middleware = (request: MiddlewareRequest, next: () => Promise<Answer
 export interface FailedRequest {
   /** The request's id, which its response and every log line have. */
   readonly id: string;
+  /** The method, as sent. */
   readonly method: string;
   /** The target's path, percent-encoded. */
   readonly path: string;

@@ -9,7 +9,9 @@ import type { Route, TypesOf } from "../routing/route.ts";
 export interface ClientOptions {
   /** The URL in front of the routes' paths: `https://orders.example/api`; in a browser `""` for the page's own origin. */
   readonly baseUrl: string;
+  /** Sends each request; the platform's `fetch` by default. */
   readonly fetch?: (request: Request) => Promise<Response>;
+  /** Headers of every call; those of a call override them. */
   readonly headers?: { readonly [name: string]: string };
   /**
    * Reads the refusal of a response that is not 2xx, where the app has a `refusalFormat` of its own. Without it, the framework's
@@ -22,6 +24,7 @@ export interface ClientOptions {
 export interface RefusalRead {
   /** The name of its code. */
   readonly error: string;
+  /** A sentence for the user. */
   readonly message: string;
   /** Empty unless given. */
   readonly problems?: readonly Problem[];
@@ -34,10 +37,13 @@ export type ClientCode = FrameworkCode | "cross_origin" | "unsupported_media_typ
 
 /** A refusal: the error response of a call, with its code. */
 export interface Refused<Name, Problems = readonly []> {
+  /** Tells it from a success. */
   readonly ok: false;
   /** The status code; 0 if no response arrived. */
   readonly status: number;
+  /** The headers of the response; empty if none arrived. */
   readonly headers: Headers;
+  /** The code's name, or `unreachable`. */
   readonly error: Name;
   /** A sentence for the user. */
   readonly message: string;

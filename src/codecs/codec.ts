@@ -13,6 +13,7 @@ declare const sent: unique symbol;
 export interface Codec<in out A, out Sent = unknown> {
   /** The value, or a sentence for the client. The sentence never quotes the text. */
   readonly parse: (text: string) => Result<A, string>;
+  /** The text of a value. */
   readonly print: (value: A) => string;
   /** A header on several lines is read as one, the lines joined with `, `. */
   readonly list?: boolean;
@@ -26,8 +27,11 @@ export type EncodedAs<Sent> = unknown extends Sent ? string : Sent;
 
 /** A text's description in the API document. */
 export interface TextShape {
+  /** The type in JSON Schema. */
   readonly type: "string" | "integer" | "number" | "boolean";
+  /** The format in JSON Schema, such as `uuid`. */
   readonly format?: string;
+  /** The words that are allowed. */
   readonly enum?: readonly string[];
   /** The name that the author gave the type. */
   readonly kind?: string;
@@ -35,9 +39,13 @@ export interface TextShape {
 
 /** A codec of any type of value. */
 export interface AnyCodec {
+  /** The value, or a sentence for the client. */
   readonly parse: (text: string) => Result<unknown, string>;
+  /** The text of a value. */
   readonly print: (value: never) => string;
+  /** Whether a header on several lines is read as one. */
   readonly list?: boolean;
+  /** The API document's description of the text. */
   readonly text?: TextShape;
   /** Set where it was made from a schema. */
   readonly schema?: SchemaOfText;
@@ -61,7 +69,9 @@ export interface SchemaOfText {
 export interface TextOptions<out Example = unknown> {
   /** Its description. */
   readonly doc?: string;
+  /** A value that a client may send, as a typed client takes it. */
   readonly example?: Example;
+  /** Several examples, in place of `example`. */
   readonly examples?: readonly Example[];
   /** Whether clients should stop sending it. */
   readonly deprecated?: boolean;

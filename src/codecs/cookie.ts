@@ -4,7 +4,9 @@ import type { Codec, TextOptions } from "./codec.ts";
 
 /** The declaration of a cookie, which reads, sets and removes it. */
 export interface Cookie<in out A> {
+  /** Its name, a token of RFC 9110. */
   readonly name: string;
+  /** Reads and writes its value. */
   readonly codec: Codec<A>;
   /** What the API document says of it. */
   readonly about?: TextOptions;
@@ -24,14 +26,19 @@ export interface Sealing {
 
 /** A cookie to be set, made by {@link make} or {@link clear}. */
 export interface SetCookie {
+  /** Its name. */
   readonly name: string;
   /** As it is sent; empty with `seal`, which makes the value. */
   readonly value: string;
   /** Seals the value when the response is made. */
   readonly seal?: (now: Date) => Promise<string>;
+  /** The `Path` attribute. */
   readonly path: string;
+  /** Whether scripts of the page cannot read it. */
   readonly httpOnly: boolean;
+  /** The `SameSite` attribute. */
   readonly sameSite: "strict" | "lax";
+  /** Its age in milliseconds, sent as `Max-Age` in seconds; without it, the cookie ends with the browser session. */
   readonly maxAgeMs?: number;
 }
 

@@ -70,7 +70,9 @@ export const credentials: Codec<Credentials> = { parse, print, text: { type: "st
 
 /** A user's name and password, as a browser's login dialog sends them. */
 export interface BasicLogin {
+  /** The name; it has no colon. */
   readonly user: string;
+  /** The password, as sent. */
   readonly password: string;
 }
 

@@ -18,6 +18,7 @@ import type { Codec } from "./codec.ts";
 export interface MediaType {
   /** In lower case, like the subtype. */
   readonly type: string;
+  /** In lower case. */
   readonly subtype: string;
   /** In the order sent, names in lower case, values without quotes. */
   readonly parameters: ReadonlyMap<string, string>;

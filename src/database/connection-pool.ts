@@ -15,7 +15,9 @@ export interface ConnectionPoolOptions {
 
 /** How long a borrower waits for a connection, and a signal that ends the wait. */
 export interface Borrow {
+  /** How long to wait for a connection; the pool's `waitMs` by default. Then it fails with `pool_busy`. */
   readonly waitMs?: number;
+  /** Aborting it leaves the queue, cancels the running statement and rolls a transaction back. Pass `clientGone`. */
   readonly signal?: AbortSignal;
 }
 

@@ -23,11 +23,15 @@ import type { Database, TransactionOptions } from "./transaction.ts";
 
 /** A readiness check for `Health.routes`. */
 export interface PoolCheck {
+  /** The name of the check. */
   readonly name: string;
+  /** Borrows a connection and runs `select 1`. A busy pool passes without waiting. */
   readonly probe: () => Promise<Result<void, string>>;
 }
 
+/** The counts of a pool. */
 export interface PoolStats {
+  /** The number of connections that the pool keeps open. */
   readonly size: number;
   /** Connections that no caller has borrowed. */
   readonly idle: number;

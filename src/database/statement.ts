@@ -7,7 +7,9 @@ import type { DatabaseType } from "./type-text.ts";
 
 /** A statement as a value: its SQL, the types of its parameters, and how its result is read. */
 export interface Statement<in P extends readonly unknown[], out A> {
+  /** Its text, with `$1` for the first parameter. */
   readonly sql: string;
+  /** The types of its parameters, in order. */
   readonly params: Types;
   /** The columns of a row; undefined for a statement without rows. */
   readonly row: Columns | undefined;
@@ -17,11 +19,15 @@ export interface Statement<in P extends readonly unknown[], out A> {
   readonly read: (answer: StatementResult) => A;
 }
 
+/** The types of parameters, in order. */
 export type Types = readonly DatabaseType<unknown>[];
+/** The values of parameters with these types. */
 export type Args<P extends Types> = { readonly [K in keyof P]: P[K] extends DatabaseType<infer A> ? A : never };
+/** The type of each column of a row, by its name. */
 export interface Columns {
   readonly [column: string]: DatabaseType<unknown>;
 }
+/** A row with these columns. */
 export type Row<C extends Columns> = { readonly [K in keyof C]: C[K] extends DatabaseType<infer A> ? A : never };
 
 /** One row of a statement's result; `never` for a statement without rows. */
@@ -30,10 +36,12 @@ type RowIn<A> = A extends readonly (infer R)[] ? R : A extends object ? A : neve
 
 /** The types of the parameters, in the order `$1`, `$2`, … */
 export interface Params<P extends Types> {
+  /** The types of `$1`, `$2` and so on; none by default. */
   readonly params?: P;
 }
 /** The types of the parameters, and of each column by its name. A column that is not listed is not read. */
 export interface Rows<P extends Types, C extends Columns> extends Params<P> {
+  /** The type of each column that the statement returns, by its name. */
   readonly row: C;
 }
 

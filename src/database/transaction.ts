@@ -147,8 +147,10 @@ function abandoned(): DatabaseError {
   return new DatabaseError({ kind: "db", code: "57014", detail }, true);
 }
 
+/** The isolation level of a transaction, as PostgreSQL names it. */
 export type Isolation = "read committed" | "repeatable read" | "serializable";
 
+/** The options of a transaction. */
 export interface TransactionOptions extends Borrow {
   /** The database's default unless given. */
   readonly isolation?: Isolation;

@@ -6,6 +6,7 @@ import { digitsAt, millisecondsOf } from "../codecs/time.ts";
  * `Type.text` do. An application makes its own with `Type.custom`.
  */
 export interface DatabaseType<A> {
+  /** Its name in errors. */
   readonly name: string;
   /** The OIDs in `pg_type` of the columns that it reads; undefined for any. */
   readonly reads: readonly number[] | undefined;

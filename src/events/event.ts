@@ -20,6 +20,7 @@ export interface AnyEventKind {
 
 /** A kind of event, declared on a route: its name, the type of its payload, and the type that a client gets. */
 export interface EventKind<out Name extends string, in out A, out Sent = unknown> extends AnyEventKind {
+  /** The `event` line. */
   readonly name: Name;
   readonly [value]?: (a: A) => A;
   readonly [sent]?: Sent;

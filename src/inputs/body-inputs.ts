@@ -157,7 +157,9 @@ export type BodyToSend = string | Uint8Array | Blob | FormData | URLSearchParams
 
 /** A client's body: its type is the body's own (a `Blob`, a form) or the header's. */
 export interface BodySent {
+  /** The body, as `fetch` takes it. */
   body: BodyToSend;
+  /** The content type, where the body has none of its own. */
   headers?: { "content-type"?: string };
 }
 

@@ -8,13 +8,17 @@ import type { Result } from "../result.ts";
 
 /** Why a body could not be read. The detail is for the log. */
 export interface BodyFailure {
+  /** The code that `Body.refusal` answers with. */
   readonly kind: "too_large" | "unreadable" | "busy";
+  /** What happened, for the log. */
   readonly detail: string;
 }
 
 /** Why the parts of a body could not be read: `malformed` where it is not a multipart form. */
 export interface MultipartFailure {
+  /** `malformed` where the body is not a multipart form. */
   readonly kind: BodyFailure["kind"] | "malformed";
+  /** What happened, for the log. */
   readonly detail: string;
 }
 

@@ -13,8 +13,11 @@ declare const types: unique symbol;
 export interface AnyParam<out Name extends string = string> {
   /** Exists only in types. */
   readonly [types]?: { readonly value: unknown; readonly sent: unknown };
+  /** Tells it from a rest. */
   readonly kind: "param";
+  /** Its name in the path, in problems and in the API document. */
   readonly name: Name;
+  /** Reads and writes the segment. */
   readonly codec: AnyCodec;
   /** Whether a segment that does not parse goes to the next route; otherwise it is a 400. */
   readonly declines: boolean;
@@ -24,6 +27,7 @@ export interface AnyParam<out Name extends string = string> {
 
 /** A segment that a codec reads. Make it once and use it in every path and route. */
 export interface Param<out Name extends string, in out A, out Sent = unknown> extends AnyParam<Name> {
+  /** Reads and writes the segment. */
   readonly codec: Codec<A, Sent>;
   readonly [types]?: { readonly value: A; readonly sent: Sent };
 }
@@ -31,7 +35,9 @@ export interface Param<out Name extends string, in out A, out Sent = unknown> ex
 /** All remaining segments. */
 export interface Rest<out Name extends string = string> {
   readonly [types]?: { readonly value: readonly string[]; readonly sent: readonly string[] };
+  /** Tells it from a parameter. */
   readonly kind: "rest";
+  /** Its name in the path. */
   readonly name: Name;
 }
 
@@ -288,17 +294,25 @@ export interface CredentialOptions {
 
 /** One flow of OAuth 2 (RFC 6749): its URLs, and each scope with what it allows. */
 export interface OAuthFlow {
+  /** Where a person signs in. */
   readonly authorizationUrl?: string;
+  /** Where a client gets its token. */
   readonly tokenUrl?: string;
+  /** Where a client gets a newer token. */
   readonly refreshUrl?: string;
+  /** What each scope allows, by its name. */
   readonly scopes: { readonly [scope: string]: string };
 }
 
 /** The flows of OAuth 2, by their names in OpenAPI. */
 export interface OAuthFlows {
+  /** A person signs in by a browser (RFC 6749 §4.1). */
   readonly authorizationCode?: OAuthFlow;
+  /** A program signs in by itself (RFC 6749 §4.4). */
   readonly clientCredentials?: OAuthFlow;
+  /** A program sends the login of a person (RFC 6749 §4.3). */
   readonly password?: OAuthFlow;
+  /** The token comes in the redirect (RFC 6749 §4.2). */
   readonly implicit?: OAuthFlow;
 }
 
@@ -354,6 +368,7 @@ export function bind<A, B, R extends string, Q extends string, W, X>(
 
 /** A resource of the application, made once where the program starts: a pool, a client, a hub. */
 export interface Resource<in out A> extends Dep<A> {
+  /** Its name in errors. */
   readonly name: string;
   /** Exists only in types. */
   readonly holds?: (value: A) => A;
@@ -361,7 +376,9 @@ export interface Resource<in out A> extends Dep<A> {
 
 /** A resource with its value, for `App.make`. */
 export interface Supplied {
+  /** The resource's name. */
   readonly name: string;
+  /** The resource's value. */
   readonly value: unknown;
 }
 

@@ -18,6 +18,7 @@ export interface UploadedFile {
   readonly filename?: string;
   /** As the client sends it: `text/plain` without a type, `application/octet-stream` where the type is malformed. */
   readonly contentType: MediaType;
+  /** Its bytes. */
   readonly content: Uint8Array;
 }
 

@@ -28,6 +28,7 @@ export function boundaryOf(contentType: string): string | undefined {
 
 /** One part of a multipart body. Iteration throws the refusal of a failure, which answers the request if not caught. */
 export interface Part extends AsyncIterable<Uint8Array> {
+  /** The field's name. */
   readonly name: string;
   /** Chosen by the client: never use it as a path. Undefined for a field. */
   readonly filename?: string;
@@ -141,6 +142,7 @@ class ReadPart implements Part {
   }
 }
 
+/** The options of {@link multipart}. */
 export interface MultipartOptions {
   /** The whole body's limit in bytes; the app's `maxBody` does not apply. */
   readonly max: number;

@@ -51,7 +51,9 @@ export interface InputRequest {
 
 /** The request as an application sees it: `request`, a not-found handler, and `Dep.ofRequest`. */
 export interface RequestRecord {
+  /** The request id, which the response and every log line have. */
   readonly id: string;
+  /** The method, as sent. */
   readonly method: string;
   /** The request target as sent. */
   readonly target: string;
@@ -69,11 +71,13 @@ export interface RequestRecord {
   readonly now: Date;
   /** The first value. */
   query(name: string): string | undefined;
+  /** Every value of a query parameter, in the order sent. */
   queries(name: string): readonly string[];
   /** Case does not matter; the lines of a repeated header are joined with `, `. */
   header(name: string): string | undefined;
   /** In the order sent, names in lower case. */
   readonly headers: Iterable<readonly [name: string, value: string]>;
+  /** The value of a cookie; undefined if it was not sent. */
   cookie(name: string): string | undefined;
 }
 

@@ -168,12 +168,19 @@ export interface DocumentOptions extends ApiInfo {
 
 /** An OpenAPI document, ready for `JSON.stringify`. */
 export interface Document {
+  /** The version of OpenAPI: `3.2.0` or `3.1.0`. */
   readonly openapi: string;
+  /** The title and version of the API, and what else was given. */
   readonly info: { readonly title: string; readonly version: string; readonly [member: string]: unknown };
+  /** The addresses of the API. */
   readonly servers?: readonly ApiServer[];
+  /** The texts of tags. */
   readonly tags?: readonly TagText[];
+  /** A page that says more. */
   readonly externalDocs?: ExternalDocs;
+  /** The operations, by path and method. */
   readonly paths: { readonly [path: string]: { readonly [method: string]: unknown } };
+  /** The named schemas and the security schemes. */
   readonly components: {
     readonly schemas: { readonly [name: string]: Schema };
     readonly securitySchemes?: { readonly [name: string]: SecurityScheme };

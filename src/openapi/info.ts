@@ -2,15 +2,21 @@ import type { ExternalDocs } from "../routing/meta.ts";
 
 /** Who answers questions about the API. */
 export interface Contact {
+  /** The name of a person or a team. */
   readonly name?: string;
+  /** The address of a page. */
   readonly url?: string;
+  /** The address for mail. */
   readonly email?: string;
 }
 
 /** The license of the API: an SPDX `identifier` or a `url`, and not both. */
 export interface License {
+  /** The name of the license. */
   readonly name: string;
+  /** Its SPDX expression, such as `MIT`; in place of `url`. */
   readonly identifier?: string;
+  /** The address of its text; in place of `identifier`. */
   readonly url?: string;
 }
 
@@ -18,13 +24,17 @@ export interface License {
 export interface ApiServer {
   /** Absolute, or relative to the document. */
   readonly url: string;
+  /** What the server is, in Markdown. */
   readonly description?: string;
 }
 
 /** What the document says of a tag. */
 export interface TagText {
+  /** As in the `tags` of routes. */
   readonly name: string;
+  /** What the group is, in Markdown. */
   readonly description?: string;
+  /** A page that says more. */
   readonly externalDocs?: ExternalDocs;
 }
 
@@ -34,10 +44,15 @@ export interface ApiInfo {
   readonly title?: string;
   /** The API's own version: `0` unless given. */
   readonly version?: string;
+  /** What the API is, in Markdown. */
   readonly description?: string;
+  /** The address of the terms of service. */
   readonly termsOfService?: string;
+  /** Who answers questions. */
   readonly contact?: Contact;
+  /** The license of the API. */
   readonly license?: License;
+  /** A page that says more. */
   readonly externalDocs?: ExternalDocs;
   /** Servers, the first one first. Without any it is the one that the document is read from. */
   readonly servers?: readonly ApiServer[];

@@ -3,6 +3,7 @@ import type { Level } from "../logging/entry.ts";
 
 /** The key of one kind of metadata, made once with {@link key}. */
 export interface MetaKey<in out A> {
+  /** A name for people; two keys of one description are two keys. */
   readonly description: string;
   /** Exists only in types. */
   readonly type?: (value: A) => A;
@@ -12,6 +13,7 @@ export interface MetaKey<in out A> {
 export interface Meta {
   /** Adds a value, or replaces the key's value. */
   add<A>(key: MetaKey<A>, value: NoInfer<A>): Meta;
+  /** The key's value; undefined if none was added. */
   find<A>(key: MetaKey<A>): A | undefined;
 }
 
@@ -36,7 +38,9 @@ export const deprecated: MetaKey<boolean> = key("deprecated");
 
 /** A page that says more (OpenAPI's External Documentation Object). */
 export interface ExternalDocs {
+  /** Its address. */
   readonly url: string;
+  /** What it is, in a few words. */
   readonly description?: string;
 }
 

@@ -17,6 +17,7 @@ export type Segment = string | AnyParam | Rest;
 export interface Path<out Params = AnyParam | Rest, out Pattern extends string = string> {
   /** As in the API document: `/orders/{order_id}`. */
   readonly pattern: Pattern;
+  /** Its segments, in order. */
   readonly segments: readonly Segment[];
   /** Exists only in types. */
   readonly params?: Params;

@@ -30,16 +30,25 @@ export interface Route<
   out Sent = unknown,
   out Names extends string = string,
 > {
+  /** The method, in upper case. */
   readonly method: M;
+  /** As in the API document: `/orders/{order_id}`. */
   readonly pattern: P;
+  /** The path that it was made with. */
   readonly path: Path<unknown, P>;
+  /** The inputs, by the names that the handler uses. */
   readonly inputs: { readonly [name: string]: AnyDep };
+  /** The declared kind of response. */
   readonly returns: Returns<never, unknown>;
   /** The route's own codes; the codes of its inputs are theirs. */
   readonly refuses: readonly Code[];
+  /** One line for the API document. */
   readonly summary?: string;
+  /** A longer text for the API document. */
   readonly description?: string;
+  /** The groups of the route in the API document. */
   readonly tags: readonly string[];
+  /** Metadata, which middleware may read. */
   readonly meta: Meta;
   /** Internal to the framework. */
   readonly handler: (inputs: never) => unknown;
@@ -57,12 +66,15 @@ export interface Declaration<I extends Inputs, R, C extends string, Checked = un
   readonly summary?: string;
   /** A longer text for the API document. */
   readonly description?: string;
+  /** The groups of the route in the API document. */
   readonly tags?: readonly string[];
   /** By the names that the handler uses. */
   readonly inputs?: I & Checked;
+  /** The kind of response, which the value of the handler must fit. */
   readonly returns: R;
   /** The codes that the handler may refuse with, besides the framework's own. */
   readonly refuses?: readonly Code<C>[];
+  /** Metadata, such as `Meta.empty.add(Meta.access, "debug")`; none by default. */
   readonly meta?: Meta;
 }
 

@@ -8,7 +8,9 @@ export interface JsonSchema {
 
 /** The JSON Schemas of a schema: of what a client sends, and of what it gets. */
 export interface JsonSchemas {
+  /** What the schema reads. */
   readonly input: JsonSchema;
+  /** What the schema makes and writes. */
   readonly output: JsonSchema;
 }
 

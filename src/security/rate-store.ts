@@ -24,6 +24,7 @@ export interface RateStore {
 
 /** A store in memory; synchronous. */
 export interface RateMemory {
+  /** As {@link RateStore.take}, without a promise. */
   take(key: string, rule: RateRule, now: Date): number;
 }
 

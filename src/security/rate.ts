@@ -8,10 +8,15 @@ import type { RateRule, RateStore } from "./rate-store.ts";
 
 /** A rate limit, made by {@link make}. */
 export interface Rate {
+  /** The average number of requests in `perMs`. */
   readonly limit: number;
+  /** The time in milliseconds that `limit` counts for. */
   readonly perMs: number;
+  /** The number of requests at once after an idle time. */
   readonly burst: number;
+  /** Separates its keys from those of other rates in the same store. */
   readonly name: string | undefined;
+  /** Where requests are counted. */
   readonly store: RateStore;
 }
 
@@ -19,6 +24,7 @@ export interface Rate {
 export interface RateOptions {
   /** The average number of requests in `perMs`. */
   readonly limit: number;
+  /** The time in milliseconds that `limit` counts for. */
   readonly perMs: number;
   /** The number of requests at once after an idle time: `limit` by default. */
   readonly burst?: number;

@@ -22,6 +22,7 @@ export async function digestOf(id: string): Promise<string> {
 export interface SessionEntry {
   /** The application's data, as JSON. */
   readonly data: string;
+  /** When the session was started or renewed. */
   readonly createdAt: Date;
   /** When it was last used, precise to a tenth of the idle limit. */
   readonly seenAt: Date;
@@ -40,7 +41,9 @@ export type SessionChange = "started" | "updated" | "seen";
  * like any error of the application.
  */
 export interface SessionStore {
+  /** The entry of a digest; undefined if there is none. */
   find(digest: string): Promise<SessionEntry | undefined>;
+  /** Stores an entry, new or changed. `change` names what changed. */
   save(digest: string, entry: SessionEntry, change: SessionChange): Promise<void>;
   /**
    * Renews a session: moves the entry of `digest` to `next`, with the times of `entry`. As for `"seen"`, the stored data
@@ -56,6 +59,7 @@ export interface SessionStore {
    * @returns Whether the entry existed. Otherwise nothing is changed.
    */
   replace(digest: string, next: string, entry: SessionEntry): Promise<boolean>;
+  /** Deletes an entry; without effect if there is none. */
   delete(digest: string): Promise<void>;
   /** Deletes expired sessions. Returns their number. */
   sweep(now: Date): Promise<number>;

@@ -47,6 +47,7 @@ export interface Sessions<in out A> {
 
 /** The session of one user. */
 export interface Session<in out A> {
+  /** The application's data. */
   readonly data: A;
   /** Replaces the data under the same id. */
   update(data: A): Promise<void>;

@@ -112,6 +112,7 @@ export interface ServeOptions extends AppOptions, ListenOptions {}
 
 /** A running server, on any runtime. */
 export interface Server {
+  /** The app that it serves. */
   readonly app: App;
   /** The address: `http://localhost:8080`, or `unix:/run/shop.sock`. */
   readonly url: string;

@@ -120,7 +120,9 @@ export interface Protocol<
   in out ClientGiven = Client,
   out ServerGot = Server,
 > extends AnyProtocol {
+  /** What the client sends. */
   readonly client: Message<Client, ClientGiven, unknown>;
+  /** What the server sends. */
   readonly server: Message<unknown, Server, ServerGot>;
 }
 

@@ -14,14 +14,19 @@ export interface Exporter {
   flush(): Promise<void>;
   /** Sends the waiting spans, and none after them. */
   shutdown(): Promise<void>;
+  /** Makes the spans. For the framework. */
   readonly tracer: Tracer;
 }
 
 /** The part of OpenTelemetry's `SpanProcessor` that is used. */
 export interface SpanProcessor {
+  /** Called when a span starts. */
   onStart(span: never, parentContext: never): void;
+  /** Called when a span ends. */
   onEnd(span: never): void;
+  /** Exports the spans that wait. */
   forceFlush(): Promise<void>;
+  /** Exports the spans that wait, and ends. */
   shutdown(): Promise<void>;
 }
 

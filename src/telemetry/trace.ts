@@ -9,7 +9,9 @@ import { freshHex, inSpan, openSpan } from "./span.ts";
 
 /** An application's span while its work runs. */
 export interface Span {
+  /** 32 hexadecimal digits. */
   readonly traceId: string;
+  /** 16 hexadecimal digits. */
   readonly spanId: string;
   /** Sets an attribute. Use a prefix of your own for its name, and never a value from a request's header, query or body. */
   set(name: string, value: string | number | boolean): void;

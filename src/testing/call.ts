@@ -18,6 +18,7 @@ import type { Route } from "../routing/route.ts";
 
 /** An app under test, without a server. */
 export interface TestApp {
+  /** The app itself. */
   readonly app: App;
   /** The app's clock, if it was made with one. */
   readonly now?: (() => Date) | undefined;
@@ -25,8 +26,11 @@ export interface TestApp {
 
 /** A response with its whole body. */
 export interface TestAnswer {
+  /** The status code. */
   readonly status: number;
+  /** The headers of the response. */
   readonly headers: Headers;
+  /** The body as text, decoded as UTF-8. */
   readonly body: string;
   /** Parses the body. */
   json(): unknown;
