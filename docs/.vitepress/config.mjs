@@ -15,23 +15,17 @@ const source = /^(?:git\+)?(https:\/\/[^{}<>]+?)(?:\.git)?$/.exec(repository?.ur
 /** The guides in the order of the sidebar; a guide that is in no group stands in the last one. */
 const groups = {
   "Routes and requests": ["routing", "validation", "schemas", "dependencies", "forms-and-uploads", "pagination"],
-  Responses: ["responses", "errors", "compiler-errors", "static-files"],
+  Responses: ["responses", "errors", "compiler-errors"],
   Security: [
-    "security",
-    "authentication",
-    "sessions",
-    "cookies",
-    "cors",
-    "vite",
-    "rate-limits",
-    "security-headers",
-    "middleware",
+    ...["security", "authentication", "jwt", "sessions", "cookies", "cors", "vite"],
+    ...["rate-limits", "security-headers", "middleware"],
   ],
-  Streams: ["event-streams", "broadcast", "websockets"],
-  Data: ["postgres", "migrations", "orm", "background-work", "http-client"],
-  "API and clients": ["openapi", "typed-client", "command-line"],
-  Operation: ["testing", "logging", "tracing", "metrics", "app-options", "deployment", "performance"],
+  "Event streams and WebSockets": ["event-streams", "broadcast", "websockets"],
+  Data: ["postgres", "migrations", "orms", "background-work", "http-client"],
+  "API document and clients": ["openapi", "typed-client", "command-line"],
+  "Tests and operation": ["testing", "logging", "tracing", "metrics", "app-options", "deployment", "performance"],
   Runtimes: ["runtimes", "node", "workers"],
+  "From another framework": ["from-express", "from-fastify", "from-hono", "from-fastapi"],
 };
 
 /** @param {string} page */
