@@ -80,6 +80,8 @@ export default defineConfig({
   srcExclude: ["package.json", "node_modules/**"],
   cacheDir: "../node_modules/.cache/vitepress",
   lastUpdated: false,
+  // Addresses of the programs that the pages show.
+  ignoreDeadLinks: "localhostLinks",
   head: [["link", { rel: "icon", href: "data:," }]],
   markdown: {
     // As GitHub does, so that a link leads to the same heading in both.
