@@ -24,26 +24,28 @@ const files = (): readonly string[] => readdirSync(dist, { recursive: true, enco
 const pages = (): readonly string[] => files().filter((file) => file.endsWith(".html"));
 const textOf = (file: string): string => readFileSync(join(dist, file), "utf8");
 
-describe.skipIf(generator.isSkipped)(`the site${generator.why}`, { timeout: 300_000 }, () => {
-  const server = createServer((request, response) => {
-    const path = decodeURIComponent(new URL(request.url ?? "/", "http://site").pathname);
-    const file = join(dist, path.endsWith("/") ? `${path}index.html` : path);
-    response.writeHead(existsSync(file) ? 200 : 404, { "content-type": types.get(extname(file)) ?? "text/plain" });
-    response.end(existsSync(file) ? readFileSync(file) : undefined);
-  });
-  let chromium: Browser | undefined;
-  let base: string;
-  beforeAll(async () => {
-    await promisify(execFile)("npm", ["run", "docs"], { cwd: root });
-    await new Promise<void>((resolve) => server.listen(0, resolve));
-    base = `http://localhost:${(server.address() as AddressInfo).port}`;
-    if (!browser.isSkipped) chromium = await startBrowser();
-  }, 300_000);
-  afterAll(async () => {
-    await chromium?.close();
-    server.close();
-  });
+const server = createServer((request, response) => {
+  const path = decodeURIComponent(new URL(request.url ?? "/", "http://site").pathname);
+  const file = join(dist, path.endsWith("/") ? `${path}index.html` : path);
+  response.writeHead(existsSync(file) ? 200 : 404, { "content-type": types.get(extname(file)) ?? "text/plain" });
+  response.end(existsSync(file) ? readFileSync(file) : undefined);
+});
+let chromium: Browser | undefined;
+let base: string;
 
+beforeAll(async () => {
+  if (generator.isSkipped) return;
+  await promisify(execFile)("npm", ["run", "docs"], { cwd: root });
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+  base = `http://localhost:${(server.address() as AddressInfo).port}`;
+  if (!browser.isSkipped) chromium = await startBrowser();
+}, 300_000);
+afterAll(async () => {
+  await chromium?.close();
+  server.close();
+});
+
+describe.skipIf(generator.isSkipped)(`the site${generator.why}`, () => {
   it("has every public name in its reference, with its heading", () => {
     const reference = pages().filter((file) => file.startsWith("reference/"));
     const headings = new Set(
@@ -88,8 +90,10 @@ describe.skipIf(generator.isSkipped)(`the site${generator.why}`, { timeout: 300_
     expect(list.filter((page) => !existsSync(join(dist, page)))).toEqual([]);
     expect(textOf("llms-full.txt")).toContain("# Routing\n");
   });
+});
 
-  it.skipIf(browser.isSkipped)(`finds a word, without another host${browser.why}`, async () => {
+describe.skipIf(generator.isSkipped || browser.isSkipped)(`the site in a browser${generator.why}${browser.why}`, () => {
+  it(`finds a word, without another host`, async () => {
     const { page, others } = await opened("/guides/routing.html", 1280, "light");
     await page.click(".DocSearch-Button");
     await page.fill(".search-input", "rate limit");
@@ -107,21 +111,18 @@ describe.skipIf(generator.isSkipped)(`the site${generator.why}`, { timeout: 300_
     ["/reference/usher-http/namespaces/Query.html", 375, "light"],
     ["/reference/usher-http/namespaces/Query.html", 1280, "dark"],
   ] as const;
-  it.skipIf(browser.isSkipped).each(looks)(
-    `fits and has no serious fault of accessibility: %s at %i px, %s${browser.why}`,
-    async (path, width, scheme) => {
-      const { page, others } = await opened(path, width, scheme);
-      await page.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
-      const found = (await page.evaluate(`(async () => {
+  it.each(looks)(`fits and has no serious fault of accessibility: %s at %i px, %s`, async (path, width, scheme) => {
+    const { page, others } = await opened(path, width, scheme);
+    await page.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
+    const found = (await page.evaluate(`(async () => {
         const { violations } = await axe.run(document);
         const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
         return [document.documentElement.scrollWidth - innerWidth, ...serious.map(({ id, nodes }) => id + " " + nodes[0].html)];
       })()`)) as readonly unknown[];
-      expect(found).toEqual([0]);
-      expect(others).toEqual([]);
-      await page.close();
-    },
-  );
+    expect(found).toEqual([0]);
+    expect(others).toEqual([]);
+    await page.close();
+  });
 
   async function opened(path: string, width: number, colorScheme: "light" | "dark") {
     if (chromium === undefined) throw new Error("no Chromium on this machine");
