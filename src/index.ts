@@ -34,12 +34,15 @@ export type { Codec as CodecType, ListOptions, TextOptions } from "./codecs/code
 export * as Codec from "./codecs/index.ts";
 export type {
   BasicLogin,
+  ByteRange,
   CacheDirective,
   CalendarDate,
   Credentials,
+  EntityTag,
   ForwardedElement,
   MediaRange,
   MediaType,
+  Ranges,
   StructuredDictionary,
   StructuredInnerList,
   StructuredItem,

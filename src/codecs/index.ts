@@ -1,12 +1,15 @@
 export { accept } from "./negotiation.ts";
 export { bool } from "./codec.ts";
+export { byteRanges } from "./conditions.ts";
 export { cacheControl } from "./negotiation.ts";
 export { credentials } from "./credentials.ts";
 export { custom } from "./codec.ts";
 export { date } from "./time.ts";
+export { entityTag, entityTags } from "./conditions.ts";
 export { enumeration as enum } from "./codec.ts";
 export { float } from "./codec.ts";
 export { forwarded } from "./forwarded.ts";
+export { httpDate } from "./conditions.ts";
 export { instant } from "./time.ts";
 export { int } from "./codec.ts";
 export { int64 } from "./codec.ts";
@@ -17,6 +20,7 @@ export { structuredDictionary, structuredItem, structuredList } from "./structur
 export { uuid } from "./codec.ts";
 export { weighted } from "./negotiation.ts";
 
+export type { ByteRange, EntityTag, Ranges } from "./conditions.ts";
 export type { MediaRange } from "./negotiation.ts";
 export type { CacheDirective } from "./negotiation.ts";
 export type { CalendarDate } from "./time.ts";

@@ -123,3 +123,31 @@ const structuredMember: fc.Arbitrary<Codec.StructuredMember> = fc.oneof(
 );
 export const structuredList: fc.Arbitrary<Codec.StructuredList> = fc.array(structuredMember, { maxLength: 4 });
 export const structuredDictionary: fc.Arbitrary<Codec.StructuredDictionary> = keyed(structuredMember);
+
+const tagCharacter = fc
+  .oneof(fc.constant(0x21), fc.integer({ min: 0x23, max: 0x7e }), fc.integer({ min: 0x80, max: 0xff }))
+  .map((code) => String.fromCharCode(code));
+
+export const entityTag: fc.Arbitrary<Codec.EntityTag> = fc.record({
+  tag: fc.string({ unit: tagCharacter }),
+  weak: fc.boolean(),
+});
+
+export const entityTags: fc.Arbitrary<readonly Codec.EntityTag[] | "*"> = fc.oneof(
+  fc.constant("*" as const),
+  fc.array(entityTag, { minLength: 1, maxLength: 4 }),
+);
+
+export const httpDate: fc.Arbitrary<Date> = instant.map((date) => new Date(Math.floor(date.getTime() / 1000) * 1000));
+
+const position = fc.maxSafeNat();
+const byteRange: fc.Arbitrary<Codec.ByteRange> = fc.oneof(
+  position.map((suffix) => ({ suffix })),
+  position.map((first) => ({ first })),
+  fc.tuple(position, position).map(([a, b]) => ({ first: Math.min(a, b), last: Math.max(a, b) })),
+);
+
+export const byteRanges: fc.Arbitrary<Codec.Ranges> = fc.oneof(
+  fc.array(byteRange, { minLength: 1, maxLength: 4 }).map((ranges) => ({ unit: "bytes" as const, ranges })),
+  fc.record({ unit: token.filter((name) => name !== "bytes"), unread: fc.constantFrom("1-2", "a, b", "=", "~") }),
+);
