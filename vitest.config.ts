@@ -19,6 +19,7 @@ export default defineConfig({
     alias: [
       { find: /^usher-http$/, replacement: here("./src/index.ts") },
       { find: /^usher-http\/client$/, replacement: here("./src/client/index.ts") },
+      { find: /^usher-http\/conditional$/, replacement: here("./src/representations/index.ts") },
       { find: /^usher-http\/(\w+)$/, replacement: here("./adapters/$1/index.ts") },
     ],
   },

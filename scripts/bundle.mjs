@@ -15,6 +15,7 @@ const adapters = ["node", "bun", "deno", "workers", "whatwg", "postgres", "redis
 const entries = {
   index: "src/index.ts",
   client: "src/client/index.ts",
+  conditional: "src/representations/index.ts",
   ...Object.fromEntries(adapters.map((name) => [name, `adapters/${name}/index.ts`])),
 };
 /** @type {Files} */
@@ -45,9 +46,11 @@ function licenseIn(folder) {
 const shared = [
   {
     name: "core",
-    holds: /^src\/(?!index\.|client\/(index|received)\.|openapi\/reader-script\.|database\/|server\/|testing\/)/,
+    holds:
+      /^src\/(?!index\.|client\/(index|received)\.|representations\/|openapi\/reader-script\.|database\/|server\/|testing\/)/,
   },
   { name: "testing", holds: /^src\/testing\// },
+  { name: "representations", holds: /^src\/representations\/(?!index\.|public\.)/ },
   { name: "server", holds: /^src\/server\// },
   { name: "database", holds: /^(src\/database\/|adapters\/postgres\/(?!index\.))/ },
 ];

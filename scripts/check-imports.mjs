@@ -15,7 +15,7 @@ const lines = [
   ["sockets"],
   ["answers"],
   ["routing"],
-  ["security"],
+  ["representations", "security"],
   ["health.ts", "metrics.ts", "openapi"],
   ["app", "client", "database"],
   ["server", "testing"],

@@ -66,7 +66,20 @@ export interface Answer {
   readonly closes: boolean;
   /** The refusal that it answers with, if it does. */
   readonly refused?: Refusal;
+  /** Chooses what is sent in its place, last of all: a 304, a part of it, a compressed body. */
+  readonly revise?: Revise;
 }
+
+/** What a revision of an answer reads of the request. */
+export interface RevisedRequest {
+  readonly method: string;
+  readonly now: Date;
+  /** The values of a header, one for each line; `name` in lower case. */
+  lines(name: string): readonly string[];
+}
+
+/** Makes another answer of one, once the whole of it and the request are known. */
+export type Revise = (request: RevisedRequest, answer: Answer) => Answer;
 
 export const none: readonly never[] = [];
 

@@ -28,6 +28,8 @@ export interface ReturnsNode {
   /** The content types of `Returns.responses`, by status. */
   readonly contentTypes?: ReadonlyMap<number, readonly string[]>;
   readonly shape?: AnyStandard;
+  /** Whether its answers have an `ETag` or a `Last-Modified`, and may be a 304. */
+  readonly validates?: boolean;
   /** Values of the shape, for the API document. */
   readonly examples?: readonly unknown[];
   /** The kinds of event a stream may send. */

@@ -1,5 +1,5 @@
 import { htmlType, isServerOwned, isSocket, isStream, isTakeover, jsonType, textType } from "../answers/answer.ts";
-import type { Answer, AnswerBody, SocketBody } from "../answers/answer.ts";
+import type { Answer, AnswerBody, Revise, SocketBody } from "../answers/answer.ts";
 import { setCookieLine, wrongPart } from "../codecs/cookie.ts";
 import type { SetCookie } from "../codecs/cookie.ts";
 import type { MaybePromise } from "../deferred.ts";
@@ -63,8 +63,13 @@ function failed(request: RequestState, thrown: unknown): WireResponse {
 }
 
 function responseOf(request: RequestState, made: Answer): WireResponse {
-  const answer = withCors(request, guarded(request, made.refused === undefined ? made : formatted(request, made)));
-  const undeclared = undeclaredBy(request, answer);
+  const revised = made.revise === undefined ? made : revisedBy(made.revise, request, made);
+  const answer = withCors(
+    request,
+    guarded(request, revised.refused === undefined ? revised : formatted(request, revised)),
+  );
+  // A route declares the answers that it makes, and not what becomes of them.
+  const undeclared = undeclaredBy(request, revised === made ? answer : made);
   const size = sizeOf(request, answer);
   const head = headOf(request, answer, size);
   const body = bodyOf(request, answer);
@@ -81,6 +86,18 @@ function responseOf(request: RequestState, made: Answer): WireResponse {
   if (typeof answer.body === "object")
     return { ...response, ...connectionOf(request, answer.body), ...(undeclared && { undeclared }) };
   return undeclared === undefined ? response : { ...response, undeclared };
+}
+
+/** What is sent in the place of an answer. The body that is not sent is ended. */
+function revisedBy(revise: Revise, request: RequestState, made: Answer): Answer {
+  let body: AnswerBody;
+  try {
+    const revised = revise(request, made);
+    ({ body } = revised);
+    return revised;
+  } finally {
+    if (body !== made.body) cancelBody(made.body);
+  }
 }
 
 /** What the connection becomes after a 101. */

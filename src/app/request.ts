@@ -135,6 +135,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   #context: RequestContext | undefined = undefined;
   #headers: (readonly [name: string, value: string])[] | undefined = undefined;
   #cookies: SetCookie[] | undefined = undefined;
+  #change: ((answer: Answer) => Answer) | undefined = undefined;
   /** The reader of the body, if the handler reads it as it arrives; `"whole"` if it is read whole. */
   #reader: { close(): void } | "whole" | undefined = undefined;
   #answered = false;
@@ -287,13 +288,22 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     (this.#headers ??= []).push([name, value]);
   }
 
+  changeAnswer(change: (answer: never) => object): void {
+    if (this.#late()) return;
+    this.#change = change as (answer: Answer) => Answer;
+  }
+
   /** Adds the headers and cookies that the handler set to its answer, unless that is a refusal (contract 4.3). */
   endHandler(answer: Answer): Answer {
     const headers = this.#headers ?? nothing;
     const cookies = this.#cookies ?? nothing;
     this.close();
-    if (answer.refused !== undefined || (headers.length === 0 && cookies.length === 0)) return answer;
-    return { ...answer, headers: [...answer.headers, ...headers], cookies: [...answer.cookies, ...cookies] };
+    if (answer.refused !== undefined) return answer;
+    const isAsMade = headers.length === 0 && cookies.length === 0;
+    const ended = isAsMade
+      ? answer
+      : { ...answer, headers: [...answer.headers, ...headers], cookies: [...answer.cookies, ...cookies] };
+    return this.#change === undefined ? ended : this.#change(ended);
   }
 
   /** From now on the handler can set and read nothing, and no byte of the body is held. */

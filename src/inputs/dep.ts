@@ -152,6 +152,8 @@ export interface DepNode {
   readonly opaque?: boolean;
   /** It chooses further inputs, the body's among them, only when a request is read. */
   readonly binds?: boolean;
+  /** It may give the answer an `ETag` or a `Last-Modified`, and make a 304 of it. */
+  readonly validates?: boolean;
   /** Read at every use. */
   readonly uncached?: boolean;
   readonly resource?: string;

@@ -44,6 +44,8 @@ export interface InputRequest {
   resource(name: string): unknown;
   setCookie(cookie: SetCookie): void;
   addHeader(name: string, value: string): void;
+  /** Changes the route's answer, unless that is a refusal; the last change counts. Its type is of answers, which are above inputs. */
+  changeAnswer(change: (answer: never) => object): void;
   readonly gone: AbortSignal;
   /** The server accepts no new connections. */
   readonly isStopping: boolean;

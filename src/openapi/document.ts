@@ -13,7 +13,16 @@ import { describeApi } from "./info.ts";
 import type { ApiInfo, ApiServer, TagText } from "./info.ts";
 import { credentialProblem, readsOf, requestBodyOf, schemeOf, securityOf } from "./inputs.ts";
 import type { Credential, SecurityRequirement, SecurityScheme } from "./inputs.ts";
-import { answersOf, codesOf, describeRefusals, eitherOf, refusalSchemas, refusalsOf, corsOf } from "./responses.ts";
+import {
+  answersOf,
+  codesOf,
+  describeRefusals,
+  eitherOf,
+  refusalSchemas,
+  refusalsOf,
+  corsOf,
+  withValidators,
+} from "./responses.ts";
 import type { RefusalDocs, Responses } from "./responses.ts";
 import type { DocumentContext, OpenapiVersion, Schema } from "./schema-rules.ts";
 import { parametersOf } from "./texts.ts";
@@ -110,7 +119,9 @@ interface DescribedRoute {
 function describeRoute(route: Route, context: DocumentContext): DescribedRoute {
   const reads = readsOf(route.inputs);
   const codes = codesOf(route, reads);
-  const answers = answersOf(route.returns.node, context);
+  const { node } = route.returns;
+  const plain = answersOf(node, context);
+  const answers = reads.validates || node.validates === true ? withValidators(plain, route.method) : plain;
   return {
     route,
     name: `${route.method} ${route.pattern}`,

@@ -101,6 +101,8 @@ export interface Reads {
   readonly body: BodyNeed | undefined;
   readonly credentials: readonly Credential[];
   readonly codes: readonly Code[];
+  /** Whether an input may make a 304 of the answer. */
+  readonly validates: boolean;
   /** Other inputs, described by the author. */
   readonly alsoReads: readonly string[];
   /** Whether it has an input that the document cannot describe. */
@@ -123,6 +125,7 @@ export function readsOf(inputs: Inputs): Reads {
     body,
     credentials: all.flatMap(credentialOf),
     codes: all.flatMap(({ codes = [] }) => codes),
+    validates: all.some(({ validates }) => validates === true),
     alsoReads: needs.flatMap((need) => ("custom" in need ? [need.custom] : [])),
     isOpaque,
     isAny: needs.length > 0 || body !== undefined || isOpaque,

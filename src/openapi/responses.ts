@@ -231,6 +231,25 @@ function ownAnswers({ statuses, several, contentTypes }: ReturnsNode): Responses
   );
 }
 
+const validatorHeaders: HeaderDocs = {
+  ETag: { description: "The version of this representation.", schema: { type: "string" } },
+  "Last-Modified": { description: "When it changed last.", schema: { type: "string" } },
+};
+
+/** The successes with the headers of their version and, of a GET, the 304 of a client that has it already. */
+export function withValidators(answers: Responses, method: string): Responses {
+  const successes = Object.entries(answers).map(([status, answer]) => {
+    return [status, status.startsWith("2") ? withHeaders(answer, validatorHeaders) : answer] as const;
+  });
+  const all: Responses = Object.fromEntries(successes);
+  if (method !== "GET" || all["304"] !== undefined) return all;
+  const { ETag } = validatorHeaders;
+  return {
+    ...all,
+    304: { description: "The client has this version.", headers: { ETag: ETag as NonNullable<typeof ETag> } },
+  };
+}
+
 /** Merges answers and refusals. If they share a status, the response has the content types of both. */
 export function eitherOf(answers: Responses, refusals: Responses): Responses {
   const all = { ...answers, ...refusals };

@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { expect, it } from "vitest";
 import type { AnyCodec, Codec } from "../../src/codecs/index.ts";
 
 /** The value a text reads as. */
@@ -18,4 +18,17 @@ export function expectReads<A>(codec: Codec<A>, text: string, printed?: string):
 /** The text is refused with the whole sentence. */
 export function expectRefuses(codec: AnyCodec, text: string, expects: string): void {
   expect(codec.parse(text)).toEqual({ ok: false, error: `This is not ${expects}.` });
+}
+
+type Reads = readonly (readonly [id: string, text: string, printed: string])[];
+type Refuses = readonly (readonly [id: string, text: string])[];
+
+/** A test for each text that a codec reads, with what it prints, and for each that it refuses. */
+export function table<A>(codec: Codec<A>, expects: string, rows: { reads: Reads; refuses: Refuses }): void {
+  it.each(rows.reads)("%s reads %j", (_id, text, printed) => {
+    expectReads(codec, text, printed);
+  });
+  it.each(rows.refuses)("%s refuses %j", (_id, text) => {
+    expectRefuses(codec, text, expects);
+  });
 }

@@ -48,6 +48,7 @@ export const { fetch } = App.make([hello, ...Openapi.docs([hello], { script: () 
 // as a whole and of credentials is 700 of the last two. That a text may have a schema is 1,900 of all by esbuild, which of a path
 // keeps `Path.param`, and with it the readers and writers of shapes, and what runs a schema of another library; what may be wrong with the declaration of a text is 450. That schemas
 // of other libraries are taken is 1,900 where JSON is read and written, 800 where it is only written, and 3,300 with the document.
+// The codecs of entity tags, dates and ranges are 100 by esbuild, and the answer that becomes another at last 80.
 // A sentence for each member of a route that JavaScript gets wrong is 950, one for each argument of a function 420 by esbuild, and
 // one for each option of an app and each function that is given 190; of a typed client it is 30.
 const ceilings = [

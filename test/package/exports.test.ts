@@ -5,6 +5,7 @@ import { parseSync } from "oxc-parser";
 import * as usher from "usher-http";
 import * as bun from "usher-http/bun";
 import * as client from "usher-http/client";
+import * as conditional from "usher-http/conditional";
 import * as deno from "usher-http/deno";
 import * as node from "usher-http/node";
 import * as postgres from "usher-http/postgres";
@@ -18,6 +19,7 @@ const root = join(import.meta.dirname, "../..");
 const entries = [
   { name: "usher-http", source: "src/index.ts", module: usher },
   { name: "usher-http/client", source: "src/client/index.ts", module: client },
+  { name: "usher-http/conditional", source: "src/representations/index.ts", module: conditional },
   { name: "usher-http/node", source: "adapters/node/index.ts", module: node },
   { name: "usher-http/bun", source: "adapters/bun/index.ts", module: bun },
   { name: "usher-http/deno", source: "adapters/deno/index.ts", module: deno },
