@@ -10,7 +10,7 @@ import { readerScript } from "./reader.mjs";
 /** @typedef {{ readonly name: string, readonly holds: RegExp }} Chunk */
 /** @typedef {{ readonly name: string, readonly file: string, readonly exporter: string }} Namespace What a module exports by `export * as`. */
 
-const adapters = ["node", "bun", "deno", "workers", "whatwg", "postgres", "redis", "scalar"];
+const adapters = ["node", "bun", "deno", "workers", "whatwg", "postgres", "redis", "scalar", "files"];
 /** @type {Files} */
 const entries = {
   index: "src/index.ts",
@@ -20,8 +20,8 @@ const entries = {
 };
 /** @type {Files} */
 const command = { cli: "cli/main.ts" };
-/** Packages that the command alone uses: they are part of its file, with their license, and are not installed. */
-const packedIn = ["diff"];
+/** Packages that the command or one entry alone uses: they are part of its file, with their license, and are not installed. */
+const packedIn = ["diff", "mrmime"];
 /** @param {string} id */
 const isPacked = (id) => packedIn.some((name) => id.startsWith(`${name}/`));
 
