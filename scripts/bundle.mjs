@@ -50,8 +50,8 @@ const shared = [
       /^src\/(?!index\.|client\/(index|received)\.|representations\/|openapi\/reader-script\.|database\/|server\/|testing\/)/,
   },
   { name: "testing", holds: /^src\/testing\// },
-  { name: "disk", holds: /^adapters\/files\/(?!index\.)/ },
   { name: "representations", holds: /^src\/representations\/(?!index\.|public\.)/ },
+  { name: "disk", holds: /^adapters\/files\/(?!index\.)/ },
   { name: "server", holds: /^src\/server\// },
   { name: "database", holds: /^(src\/database\/|adapters\/postgres\/(?!index\.))/ },
 ];

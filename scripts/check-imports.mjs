@@ -39,7 +39,7 @@ const loadedBySrc = {
 
 /** The packages of an adapter; each is an optional peer dependency. */
 /** @type {{ readonly [adapter: string]: readonly string[] }} */
-const packagesOfAdapters = { node: ["ws"], postgres: ["postgres"], redis: ["redis"] };
+const packagesOfAdapters = { files: ["mrmime"], node: ["ws"], postgres: ["postgres"], redis: ["redis"] };
 
 /**
  * The only import of src by a name that no bundler follows: an entry of this package that reads a file, loaded on demand.

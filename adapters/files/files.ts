@@ -11,14 +11,13 @@ import { param } from "../../src/routing/param.ts";
 import * as Path from "../../src/routing/path.ts";
 import { get } from "../../src/routing/route.ts";
 import type { Route } from "../../src/routing/route.ts";
-import { contentDisposition } from "./content-disposition.ts";
-import type { ContentTypes } from "./content-types.ts";
-import { preferredEncoding } from "./encodings.ts";
+import { contentDisposition, preferredEncoding } from "./headers.ts";
+import type { ContentTypes } from "./headers.ts";
 import { FileStore, readFile } from "./store.ts";
-import type { FileVersion, Found, StoredFile } from "./store.ts";
+import type { FileVersion, FoundFile, StoredFile } from "./store.ts";
 
 /** How files are sent. */
-export interface FileOptions {
+export interface FileAnswerOptions {
   /** `Cache-Control`; `no-cache` by default: a client keeps the file, and asks whether it has changed. */
   readonly cacheControl?: string;
   /** `Content-Type` by extension, in lower case and without the dot; those of a table by default. */
@@ -28,7 +27,7 @@ export interface FileOptions {
 }
 
 /** The options of {@link directory}. */
-export interface DirectoryOptions extends FileOptions {
+export interface DirectoryOptions extends FileAnswerOptions {
   /** The path of the directory's routes: `"assets"`, `"assets/v1"`. `/` by default. */
   readonly at?: string;
   /** The file that answers for a directory, as `index.html`. Without it a directory is a 404. */
@@ -76,7 +75,7 @@ export function directory(root: string, options: DirectoryOptions = {}): readonl
       ...options,
       ...(isImmutable(names) ? { cacheControl: "public, max-age=31536000, immutable" } : {}),
     });
-  const findIn = (names: readonly string[]): Found | Promise<Found> => {
+  const findIn = (names: readonly string[]): FoundFile | Promise<FoundFile> => {
     if (!names.every((name) => isSafe(name, dotfiles))) return undefined;
     return orIndex(store.find(names), () => (index === undefined ? undefined : store.find([...names, index])));
   };
@@ -124,7 +123,7 @@ export function directory(root: string, options: DirectoryOptions = {}): readonl
  * );
  * ```
  */
-export async function answer(path: string, options: FileOptions = {}): Promise<Answer | undefined> {
+export async function answer(path: string, options: FileAnswerOptions = {}): Promise<Answer | undefined> {
   needsText("Files.answer: path", path);
   needsObject("Files.answer: options", options);
   const absolute = resolve(path);
@@ -174,7 +173,10 @@ function isSafe(name: string, dotfiles: boolean): boolean {
   return dotfiles || !name.startsWith(".");
 }
 
-function orIndex(found: Found | Promise<Found>, index: () => Found | Promise<Found>): Found | Promise<Found> {
+function orIndex(
+  found: FoundFile | Promise<FoundFile>,
+  index: () => FoundFile | Promise<FoundFile>,
+): FoundFile | Promise<FoundFile> {
   if (found instanceof Promise) return found.then((found) => (found === "directory" ? index() : found));
   return found === "directory" ? index() : found;
 }
@@ -184,7 +186,7 @@ function plainNotFound({ contentType, headers, cookies, body, closes }: Answer):
   return { status: 404, ...(contentType === undefined ? {} : { contentType }), headers: kept, cookies, body, closes };
 }
 
-function fileAnswer(file: StoredFile, acceptEncoding: string | undefined, options: FileOptions): Answer {
+function fileAnswer(file: StoredFile, acceptEncoding: string | undefined, options: FileAnswerOptions): Answer {
   const { plain, contentType, encoded } = file;
   const encoding = preferredEncoding(acceptEncoding, [...encoded.keys()]);
   const version = encoding === undefined ? plain : (encoded.get(encoding) as FileVersion);

@@ -3,10 +3,8 @@ import { constants } from "node:fs";
 import { open, realpath, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
-import { contentTypeOf } from "./content-types.ts";
-import type { ContentTypes } from "./content-types.ts";
-import { encodings } from "./encodings.ts";
-import type { Encoding } from "./encodings.ts";
+import { contentTypeOf, encodings } from "./headers.ts";
+import type { ContentTypes, Encoding } from "./headers.ts";
 
 /** The version of a file: it changes when the file is written or replaced. */
 export interface FileVersion {
@@ -30,7 +28,7 @@ export interface StoredFile {
 }
 
 /** What is at a path: a file, a directory, or nothing that could be sent. */
-export type Found = StoredFile | "directory" | undefined;
+export type FoundFile = StoredFile | "directory" | undefined;
 
 /** A file of at most this is kept in memory. A larger one is read while it is sent. */
 const maxKeptFile = 64 * 1024;
@@ -47,7 +45,7 @@ export class FileStore {
   /** The one that was used least recently first. */
   readonly #kept = new Map<string, StoredFile>();
   #keptBytes = 0;
-  readonly #loading = new Map<string, Promise<Found>>();
+  readonly #loading = new Map<string, Promise<FoundFile>>();
 
   /** @param root An absolute path without symbolic links. */
   constructor(root: string, types: ContentTypes) {
@@ -56,7 +54,7 @@ export class FileStore {
   }
 
   /** What is at a path below the root; at once where it was looked at just before. */
-  find(names: readonly string[]): Found | Promise<Found> {
+  find(names: readonly string[]): FoundFile | Promise<FoundFile> {
     const path = join(this.#root, ...names);
     const kept = this.#kept.get(path);
     if (kept !== undefined && performance.now() - kept.checkedAt < freshMs) return kept;
@@ -67,7 +65,7 @@ export class FileStore {
     return found;
   }
 
-  async #load(path: string, kept: StoredFile | undefined): Promise<Found> {
+  async #load(path: string, kept: StoredFile | undefined): Promise<FoundFile> {
     const checkedAt = performance.now();
     const plain = await this.#version(path, kept?.plain);
     this.#drop(path);

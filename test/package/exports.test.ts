@@ -7,6 +7,7 @@ import * as bun from "usher-http/bun";
 import * as client from "usher-http/client";
 import * as conditional from "usher-http/conditional";
 import * as deno from "usher-http/deno";
+import * as files from "usher-http/files";
 import * as node from "usher-http/node";
 import * as postgres from "usher-http/postgres";
 import * as redis from "usher-http/redis";
@@ -20,6 +21,7 @@ const entries = [
   { name: "usher-http", source: "src/index.ts", module: usher },
   { name: "usher-http/client", source: "src/client/index.ts", module: client },
   { name: "usher-http/conditional", source: "src/representations/index.ts", module: conditional },
+  { name: "usher-http/files", source: "adapters/files/index.ts", module: files },
   { name: "usher-http/node", source: "adapters/node/index.ts", module: node },
   { name: "usher-http/bun", source: "adapters/bun/index.ts", module: bun },
   { name: "usher-http/deno", source: "adapters/deno/index.ts", module: deno },

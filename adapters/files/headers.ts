@@ -1,0 +1,67 @@
+/** What the headers of a file say: its type, the name to store it by, and how it is compressed. */
+import { basename } from "node:path";
+import { lookup } from "mrmime";
+import { weighted } from "../../src/codecs/negotiation.ts";
+
+/** Types of text that are not of `text/`. A browser would guess their encoding without `charset`. */
+const otherTexts: ReadonlySet<string> = new Set(["application/javascript", "application/xml", "image/svg+xml"]);
+
+/** Media types by extension, in lower case and without the dot. */
+export type ContentTypes = { readonly [extension: string]: string };
+
+/**
+ * The `Content-Type` of a file's name: the application's own, or that of the table of `mrmime`; bytes where neither has one.
+ * Text is UTF-8.
+ */
+export function contentTypeOf(name: string, own: ContentTypes): string {
+  const extension = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
+  if (Object.hasOwn(own, extension)) return own[extension] as string;
+  const type = name.includes(".") ? lookup(extension) : undefined;
+  if (type === undefined) return "application/octet-stream";
+  return type.startsWith("text/") || otherTexts.has(type) ? `${type}; charset=utf-8` : type;
+}
+
+/**
+ * `Content-Disposition: attachment` with a file's name (RFC 6266): as a quoted text, with `_` for each byte that is not visible ASCII, and
+ * where that differs by its UTF-8 (RFC 8187), which newer clients prefer.
+ */
+export function contentDisposition(path: string): string {
+  const name = basename(path).toWellFormed();
+  const plain = name.replace(/[^\x20-\x7e]|["\\%]/gu, (sign) => "_".repeat(Buffer.byteLength(sign)));
+  const attachment = `attachment; filename="${plain}"`;
+  return plain === name ? attachment : `${attachment}; filename*=UTF-8''${percentEncoded(name)}`;
+}
+
+/** RFC 8187 §3.2.1: `attr-char` stays as it is. */
+function percentEncoded(text: string): string {
+  return encodeURIComponent(text).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/** A content coding of which a compressed file may lie next to its file, in the order of preference. */
+export type Encoding = "br" | "zstd" | "gzip";
+
+/** The extension of each coding's file. */
+export const encodings: readonly (readonly [encoding: Encoding, extension: string])[] = [
+  ["br", ".br"],
+  ["zstd", ".zst"],
+  ["gzip", ".gz"],
+];
+
+/**
+ * The coding that a client prefers of those that exist; undefined for the file as it is (RFC 9110 §12.5.3). A field that cannot
+ * be read asks for none.
+ */
+export function preferredEncoding(field: string | undefined, existing: readonly Encoding[]): Encoding | undefined {
+  const read = field === undefined || existing.length === 0 ? undefined : weighted.parse(field);
+  if (read?.ok !== true) return undefined;
+  const weightOf = (name: string): number | undefined => read.value.find(({ token }) => token === name)?.weight;
+  const any = weightOf("*");
+  let best: Encoding | undefined;
+  // What is not listed is less wanted than any coding that is.
+  let most = weightOf("identity") ?? 0;
+  for (const encoding of existing) {
+    const weight = weightOf(encoding) ?? any ?? 0;
+    if (weight > most || (weight === most && weight > 0 && best === undefined)) [best, most] = [encoding, weight];
+  }
+  return best;
+}
