@@ -23,7 +23,7 @@ const command = { cli: "cli/main.ts" };
 /** Packages that the command or one entry alone uses: they are part of its file, with their license, and are not installed. */
 const packedIn = ["diff", "mrmime"];
 /** @param {string} id */
-const isPacked = (id) => packedIn.some((name) => id.startsWith(`${name}/`));
+const isPacked = (id) => packedIn.some((name) => id === name || id.startsWith(`${name}/`));
 
 /** @param {string} root @param {readonly string[]} packages @param {readonly string[]} modules The files of a chunk. */
 function licensesOf(root, packages, modules) {

@@ -91,6 +91,27 @@ it("have the text of every source in their source maps", () => {
   for (const { path, text } of sources) expect([path, text]).toEqual([path, textOf(path)]);
 });
 
+it("import the package's dependencies and peers alone", () => {
+  const { dependencies, peerDependencies } = JSON.parse(textOf("package.json"));
+  const known = new Set([...Object.keys(dependencies), ...Object.keys(peerDependencies)]);
+  const imported = new Set<string>();
+  for (const file of files.filter((file) => /^dist\/.*\.(js|d\.ts)$/.test(file))) {
+    for (const [, name = ""] of textOf(file).matchAll(
+      /^(?:import|export)\s(?:[\w*{}\s,$]+\sfrom\s)?["']([^."'][^"']*)["'];?$/gm,
+    )) {
+      if (name.startsWith("node:") || name.startsWith("cloudflare:")) continue;
+      imported.add(
+        name
+          .split("/")
+          .slice(0, name.startsWith("@") ? 2 : 1)
+          .join("/"),
+      );
+    }
+  }
+  expect(imported.size).toBeGreaterThan(3);
+  expect([...imported].filter((name) => !known.has(name))).toEqual([]);
+});
+
 // A line of the log has the class of what was thrown.
 it("name every class as its source does", () => {
   const scripts = files.filter((file) => file.endsWith(".js"));
