@@ -1,0 +1,55 @@
+/** Serves its own folder on the runtime that it runs on, and prints what a client got: see `runtimes.test.ts`. */
+import { connect } from "node:net";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Log } from "usher-http";
+import { Files } from "usher-http/files";
+import { serve } from "usher-http/node";
+
+Log.setup({ level: undefined });
+const outside = mkdtempSync(join(tmpdir(), "usher-files-"));
+const root = join(outside, "root");
+mkdirSync(root);
+writeFileSync(join(outside, "secret.txt"), "SECRET");
+writeFileSync(join(root, "a.txt"), "ALPHABET");
+writeFileSync(join(root, "large.bin"), new Uint8Array(1_000_000).fill(97));
+symlinkSync(join(outside, "secret.txt"), join(root, "out.txt"));
+
+const native = globalThis.Bun !== undefined ? "bun" : globalThis.Deno !== undefined ? "deno" : "node";
+const listen = process.argv[2] === "own" && native !== "node" ? (await import(`usher-http/${native}`)).serve : serve;
+const server = await listen(Files.directory(root), { port: 0 });
+
+/** @param {string} path @param {readonly string[]} headers */
+async function ask(path, headers = []) {
+  const socket = connect(server.port, "127.0.0.1");
+  socket.setEncoding("latin1");
+  socket.write([`GET ${path} HTTP/1.1`, "Host: localhost", "Connection: close", ...headers, "\r\n"].join("\r\n"));
+  let text = "";
+  for await (const part of socket) text += part;
+  const end = text.indexOf("\r\n\r\n");
+  const status = Number(text.slice(9, 12));
+  const etag = /^etag: (.*)\r$/im.exec(text.slice(0, end + 2))?.[1];
+  return { status, etag, body: text.slice(end + 4) };
+}
+
+const whole = await ask("/a.txt");
+// Bun sends a stream in chunks, whatever its length.
+const large = await fetch(`http://127.0.0.1:${server.port}/large.bin`);
+const results = {
+  whole: [whole.status, whole.body],
+  again: (await ask("/a.txt", [`If-None-Match: ${whole.etag}`])).status,
+  part: await ask("/a.txt", ["Range: bytes=-3"]).then(({ status, body }) => [status, body]),
+  unsatisfiable: (await ask("/a.txt", ["Range: bytes=8-"])).status,
+  large: [large.status, (await large.arrayBuffer()).byteLength],
+  parts: (await ask("/large.bin", ["Range: bytes=0-0,999999-"])).body.split("Content-Range: bytes").length - 1,
+  hostile: await Promise.all(
+    ["/out.txt", "/%2e%2e/secret.txt", "/..%2fsecret.txt", "/a.txt%00", "/%5c..%5csecret.txt"].map(async (path) => {
+      const { status, body } = await ask(path);
+      return body.includes("SECRET") ? "SECRET" : status;
+    }),
+  ),
+};
+console.log(JSON.stringify(results));
+rmSync(outside, { recursive: true });
+await server.stop();

@@ -1,0 +1,31 @@
+/** Files on each runtime that has them, by `node:http` and by the runtime's own server. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+import { runtimes } from "../../support/runtimes.ts";
+
+const program = join(import.meta.dirname, "program.mjs");
+const access = ["--allow-read", "--allow-write", "--allow-env", "--allow-net", "--allow-sys"];
+const deno = ["run", "--no-config", "--node-modules-dir=manual", ...access];
+// The paths of tsconfig.json lead Bun to the source.
+const bun = ["--tsconfig-override", join(import.meta.dirname, "../../../examples/tsconfig.json")];
+
+it.each([
+  ["the oldest Node", runtimes["node-oldest"], [], "node:http"],
+  ["the newest Node", runtimes["node-newest"], [], "node:http"],
+  ["Bun", runtimes.bun, bun, "node:http"],
+  ["Bun", runtimes.bun, bun, "own"],
+  ["Deno", runtimes.deno, deno, "own"],
+] as const)("are sent on %s (%#)", async (_name, binary, flags, server) => {
+  const { stdout } = await promisify(execFile)(binary(), [...flags, program, server], { cwd: import.meta.dirname });
+  expect(JSON.parse(stdout)).toEqual({
+    whole: [200, "ALPHABET"],
+    again: 304,
+    part: [206, "BET"],
+    unsatisfiable: 416,
+    large: [200, 1_000_000],
+    parts: 2,
+    hostile: [404, 404, 404, 404, 404],
+  });
+});
