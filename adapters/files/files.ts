@@ -126,6 +126,7 @@ export function directory(root: string, options: DirectoryOptions = {}): readonl
 export async function answer(path: string, options: FileAnswerOptions = {}): Promise<Answer | undefined> {
   needsText("Files.answer: path", path);
   needsObject("Files.answer: options", options);
+  if (options.types !== undefined) needsObject("Files.answer: types", options.types);
   const absolute = resolve(path);
   const { root } = parse(absolute);
   const found = await new FileStore(root, options.types ?? {}).find([absolute.slice(root.length)]);

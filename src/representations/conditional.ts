@@ -3,7 +3,7 @@ import { jsonType } from "../answers/answer.ts";
 import type { Answer, RevisedRequest } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
 import { entityTag, httpDate } from "../codecs/conditions.ts";
-import { isRoutes, needs } from "../given.ts";
+import { isObject, isRoutes, needs } from "../given.ts";
 import type { Dep } from "../inputs/dep.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import { Refusal } from "../refusals.ts";
@@ -46,6 +46,8 @@ const versionNeeded = "This needs If-Match with the ETag of the version that was
  * ```
  */
 export function answer(answer: Answer, validators: Validators): Answer {
+  const isAnswer = isObject(answer) && Array.isArray(answer.headers);
+  needs(isAnswer, "Conditional.answer: its answer", answer, "made by Answer");
   return withVersion(answer, versionOf(validators, "Conditional.answer: validators"));
 }
 

@@ -6,7 +6,9 @@ import { readFileSync } from "node:fs";
 import * as usher from "usher-http";
 import * as bun from "usher-http/bun";
 import * as client from "usher-http/client";
+import * as conditional from "usher-http/conditional";
 import * as deno from "usher-http/deno";
+import * as files from "usher-http/files";
 import * as node from "usher-http/node";
 import * as postgres from "usher-http/postgres";
 import * as redis from "usher-http/redis";
@@ -18,6 +20,7 @@ import { describe, expect, it } from "vitest";
 import { answerTables } from "./wrong-arguments/answers.ts";
 import { databaseTables, pool } from "./wrong-arguments/database.ts";
 import { inputTables } from "./wrong-arguments/inputs.ts";
+import { representationTables } from "./wrong-arguments/representations.ts";
 import { runningTables } from "./wrong-arguments/running.ts";
 import { saidBy, unexplained } from "./wrong-arguments/rule.ts";
 import type { Row } from "./wrong-arguments/rule.ts";
@@ -31,6 +34,7 @@ const tables = Object.entries({
   ...serviceTables,
   ...serverTables,
   ...databaseTables,
+  ...representationTables,
 });
 
 describe.each(tables)("%s", (_about, rows) => {
@@ -45,6 +49,8 @@ const entries = {
   "usher-http/node": node,
   "usher-http/bun": bun,
   "usher-http/client": client,
+  "usher-http/conditional": conditional,
+  "usher-http/files": files,
   "usher-http/deno": deno,
   "usher-http/workers": workers,
   "usher-http/whatwg": whatwg,

@@ -1,0 +1,34 @@
+/** What JavaScript can get wrong in conditional requests, ranges and files. */
+import { Answer, Path, Returns, get } from "usher-http";
+import { Conditional } from "usher-http/conditional";
+import { Files } from "usher-http/files";
+import type { Tables } from "./rule.ts";
+
+const hello = get(Path.of("a"), { returns: Returns.text }, () => "hi");
+const bytes = new Uint8Array(8);
+const read = () => new Blob([bytes]).stream();
+const folder = import.meta.dirname;
+
+export const representationTables: Tables = {
+  "usher-http/conditional": [
+    ["Conditional.answer", (a, v) => Conditional.answer(a, v), [Answer.make(""), { etag: "v1" }]],
+    ["Conditional.answer", (etag) => Conditional.answer(Answer.make(""), { etag }), ["v1"]],
+    ["Conditional.answer", (at) => Conditional.answer(Answer.make(""), { lastModified: at }), [new Date()]],
+    ["Conditional.ranged", (c, o) => Conditional.ranged(c, o), [bytes, {}]],
+    ["Conditional.ranged", (length, r) => Conditional.ranged({ length, read: r }), [8, read]],
+    ["Conditional.ranged", (type) => Conditional.ranged(bytes, { contentType: type }), ["text/plain"]],
+    ["Conditional.tagJson", (routes) => Conditional.tagJson(routes), [[hello]]],
+  ],
+  "usher-http/files": [
+    ["Files.directory", (root, o) => Files.directory(root, o), [folder, {}]],
+    ["Files.directory", (at) => Files.directory(folder, { at }), ["assets"]],
+    ["Files.directory", (index) => Files.directory(folder, { index }), ["index.html"]],
+    ["Files.directory", (file) => Files.directory(folder, { fallback: file }), ["rule.ts"]],
+    ["Files.directory", (file) => Files.directory(folder, { notFound: file }), ["rule.ts"]],
+    ["Files.directory", (folders) => Files.directory(folder, { immutable: folders }), [["assets"]]],
+    ["Files.directory", (field) => Files.directory(folder, { cacheControl: field }), ["no-store"]],
+    ["Files.directory", (types) => Files.directory(folder, { types }), [{ ts: "text/plain" }]],
+    ["Files.answer", (path, o) => Files.answer(path, o), [folder, {}]],
+    ["Files.answer", (types) => Files.answer(folder, { types }), [{ ts: "text/plain" }]],
+  ],
+};
