@@ -13,7 +13,7 @@ import { need } from "../support/needs.ts";
 
 const root = join(import.meta.dirname, "../..");
 const dist = join(root, "docs/.vitepress/dist");
-const generator = need("VitePress; npm ci installs it", existsSync(join(root, "node_modules/vitepress")));
+const generator = need("VitePress; npm ci in docs installs it", existsSync(join(root, "docs/node_modules/vitepress")));
 const types = new Map([
   [".html", "text/html"],
   [".js", "text/javascript"],
