@@ -10,7 +10,7 @@ import { readerScript } from "./reader.mjs";
 /** @typedef {{ readonly name: string, readonly holds: RegExp }} Chunk */
 /** @typedef {{ readonly name: string, readonly file: string, readonly exporter: string }} Namespace What a module exports by `export * as`. */
 
-const adapters = ["node", "bun", "deno", "workers", "whatwg", "postgres", "redis", "scalar", "files"];
+const adapters = ["node", "bun", "deno", "workers", "whatwg", "postgres", "redis", "scalar", "files", "compress"];
 /** @type {Files} */
 const entries = {
   index: "src/index.ts",
@@ -51,6 +51,7 @@ const shared = [
   },
   { name: "testing", holds: /^src\/testing\// },
   { name: "representations", holds: /^src\/representations\/(?!index\.|public\.)/ },
+  { name: "compression", holds: /^adapters\/compress\/(?!index\.)/ },
   { name: "disk", holds: /^adapters\/files\/(?!index\.)/ },
   { name: "server", holds: /^src\/server\// },
   { name: "database", holds: /^(src\/database\/|adapters\/postgres\/(?!index\.))/ },

@@ -229,3 +229,13 @@ describe("a clock of the application's that cannot be asked", () => {
     expect(logged().slice(before).join("\n")).not.toContain(secret);
   }
 });
+
+it("a refusal whose members JSON cannot write is a 500, in the framework's own words", async () => {
+  const code = Refusal.code("wrong", { status: 409, doc: "It is wrong." });
+  const broken = new Refusal(code, 1n as never, {});
+  const route = get(Path.of("broken"), { returns: Returns.text, refuses: [code] }, () => {
+    throw broken;
+  });
+  const response = await App.make([route]).fetch(new Request("http://h/broken"));
+  expect([response.status, await response.text()]).toEqual([500, internal]);
+});

@@ -65,7 +65,7 @@ it("are one for each entry, one for each namespace, and a few that they share", 
   const nameOf = (path: string | undefined) => path?.slice("./dist/".length, -3) ?? [];
   const entries = Object.values(exports).flatMap((entry) => nameOf(entry.default));
   const forRuntimes = Object.values(exports).flatMap((entry) => nameOf(entry.node));
-  const shared = ["core", "database", "disk", "representations", "server", "testing"];
+  const shared = ["compression", "core", "database", "disk", "representations", "server", "testing"];
   const ofPage = ["reader-script"];
   const ofClient = ["client-calls", "event-reader", "received"];
   expect(namesOf(/^dist\/([\w-]+)\.js$/)).toEqual(
@@ -75,7 +75,17 @@ it("are one for each entry, one for each namespace, and a few that they share", 
   const ofIndex = Object.entries(usher).flatMap(([name, value]) => {
     return /^[A-Z]/.test(name) && typeof value === "object" ? [name] : [];
   });
-  const ofOthers = ["Conditional", "Conninfo", "File", "Files", "Pool", "SessionTable", "Statement", "Type"];
+  const ofOthers = [
+    "Compress",
+    "Conditional",
+    "Conninfo",
+    "File",
+    "Files",
+    "Pool",
+    "SessionTable",
+    "Statement",
+    "Type",
+  ];
   const namespaces = [...ofIndex, ...ofOthers].toSorted();
   expect(namesOf(/^dist\/namespaces\/(\w+)\.js$/)).toEqual(namespaces);
   expect(namesOf(/^dist\/namespaces\/(\w+)\.d\.ts$/)).toEqual(namespaces);

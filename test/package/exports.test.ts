@@ -5,6 +5,7 @@ import { parseSync } from "oxc-parser";
 import * as usher from "usher-http";
 import * as bun from "usher-http/bun";
 import * as client from "usher-http/client";
+import * as compress from "usher-http/compress";
 import * as conditional from "usher-http/conditional";
 import * as deno from "usher-http/deno";
 import * as files from "usher-http/files";
@@ -20,6 +21,7 @@ const root = join(import.meta.dirname, "../..");
 const entries = [
   { name: "usher-http", source: "src/index.ts", module: usher },
   { name: "usher-http/client", source: "src/client/index.ts", module: client },
+  { name: "usher-http/compress", source: "adapters/compress/index.ts", module: compress },
   { name: "usher-http/conditional", source: "src/representations/index.ts", module: conditional },
   { name: "usher-http/files", source: "adapters/files/index.ts", module: files },
   { name: "usher-http/node", source: "adapters/node/index.ts", module: node },

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import * as usher from "usher-http";
 import * as bun from "usher-http/bun";
 import * as client from "usher-http/client";
+import * as compress from "usher-http/compress";
 import * as conditional from "usher-http/conditional";
 import * as deno from "usher-http/deno";
 import * as files from "usher-http/files";
@@ -49,6 +50,7 @@ const entries = {
   "usher-http/node": node,
   "usher-http/bun": bun,
   "usher-http/client": client,
+  "usher-http/compress": compress,
   "usher-http/conditional": conditional,
   "usher-http/files": files,
   "usher-http/deno": deno,

@@ -1,5 +1,6 @@
 /** What JavaScript can get wrong in conditional requests, ranges and files. */
 import { Answer, Path, Returns, get } from "usher-http";
+import { Compress } from "usher-http/compress";
 import { Conditional } from "usher-http/conditional";
 import { Files } from "usher-http/files";
 import type { Tables } from "./rule.ts";
@@ -18,6 +19,12 @@ export const representationTables: Tables = {
     ["Conditional.ranged", (length, r) => Conditional.ranged({ length, read: r }), [8, read]],
     ["Conditional.ranged", (type) => Conditional.ranged(bytes, { contentType: type }), ["text/plain"]],
     ["Conditional.tagJson", (routes) => Conditional.tagJson(routes), [[hello]]],
+  ],
+  "usher-http/compress": [
+    ["Compress.make", (o) => Compress.make(o), [{}]],
+    ["Compress.make", (types) => Compress.make({ types }), [["text/*"]]],
+    ["Compress.make", (codings) => Compress.make({ encodings: codings }), [["gzip"]]],
+    ["Compress.make", (level) => Compress.make({ level }), [6]],
   ],
   "usher-http/files": [
     ["Files.directory", (root, o) => Files.directory(root, o), [folder, {}]],

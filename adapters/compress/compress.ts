@@ -1,0 +1,192 @@
+/** The namespace `Compress`. */
+import { isStream } from "../../src/answers/answer.ts";
+import type { Answer, AnswerBody, RevisedRequest } from "../../src/answers/answer.ts";
+import type { Middleware } from "../../src/app/compile.ts";
+import { weighted } from "../../src/codecs/negotiation.ts";
+import { needs, needsObject, needsTexts } from "../../src/given.ts";
+import { lists, stripped } from "../../src/http/fields.ts";
+import { key } from "../../src/routing/meta.ts";
+import type { MetaKey } from "../../src/routing/meta.ts";
+import { compressBytes, compressStream, encodings } from "./codings.ts";
+import type { Coding } from "./codings.ts";
+
+/** The options of {@link make}. */
+export interface CompressOptions {
+  /** A shorter body is sent as it is: 1024 bytes by default. */
+  readonly minBytes?: number;
+  /** 1, fast, to 9, small, for gzip: 6 by default. Brotli and zstd use a level of about the same cost. */
+  readonly level?: number;
+  /**
+   * The types that are compressed: `text/html`, every subtype `text/*`, or a suffix `application/*+json`. By default text, JSON,
+   * XML, JavaScript and SVG.
+   */
+  readonly types?: readonly string[];
+  /** What is offered, the preferred one first where a client likes several equally: `["gzip", "br", "zstd"]` by default. */
+  readonly encodings?: readonly Coding[];
+}
+
+/** Whether a route's answers are never compressed, as where they have a secret next to what a caller sent (BREACH). */
+export const never: MetaKey<boolean> = key("never compressed");
+
+const defaultTypes = [
+  "text/*",
+  "application/json",
+  "application/*+json",
+  "application/xml",
+  "application/*+xml",
+  "application/javascript",
+  "image/svg+xml",
+];
+
+/**
+ * Middleware that compresses answers by `Accept-Encoding` (RFC 9110 §12.5.3), with `Vary` and an `ETag` of its own for each
+ * coding. It leaves alone what is short, compressed, a part of something, or marked `no-transform`. A stream is compressed by gzip
+ * as it is made: a client can read each part, and each event, when it arrives.
+ *
+ * @throws Error for an option out of range.
+ *
+ * @example
+ * ```ts
+ * await serve(routes, { port: 8080, middleware: [Compress.make()] });
+ * ```
+ */
+export function make(options: CompressOptions = {}): Middleware {
+  const settings = settingsOf(options);
+  return async (request, next) => {
+    const answer = await next();
+    if (request.route?.meta.find(never) === true) return answer;
+    const { revise } = answer;
+    return { ...answer, revise: (request, sent) => compressed(request, sent, revise, settings) };
+  };
+}
+
+interface Settings {
+  readonly minBytes: number;
+  readonly level: number;
+  readonly isCompressible: (type: string) => boolean;
+  readonly encodings: readonly Coding[];
+}
+
+function settingsOf(options: CompressOptions): Settings {
+  needsObject("Compress.make: options", options);
+  const { minBytes = 1024, level = 6, types = defaultTypes, encodings: offered = encodings } = options;
+  needs(Number.isSafeInteger(minBytes) && minBytes >= 0, "Compress.make: minBytes", minBytes, "a number of bytes");
+  needs(
+    Number.isInteger(level) && level >= 1 && level <= 9,
+    "Compress.make: level",
+    level,
+    "a whole number from 1 to 9",
+  );
+  needsTexts("Compress.make: types", types);
+  const known = Array.isArray(offered) && offered.every((one) => ["gzip", "br", "zstd"].includes(one));
+  needs(known, "Compress.make: encodings", offered, 'a list of "gzip", "br" and "zstd"');
+  // A runtime may lack zstd.
+  return {
+    minBytes,
+    level,
+    isCompressible: matcherOf(types),
+    encodings: offered.filter((one) => encodings.includes(one)),
+  };
+}
+
+function matcherOf(types: readonly string[]): (type: string) => boolean {
+  const pattern = types
+    .map((type) =>
+      type
+        .toLowerCase()
+        .replace(/[^\w/*]/g, "\\$&")
+        .replace("*", "[^/]*"),
+    )
+    .join("|");
+  const matches = new RegExp(`^(?:${pattern})$`);
+  return (type) => matches.test(type);
+}
+
+/** The answer as it is sent: conditions and ranges first, then its coding. */
+function compressed(request: RevisedRequest, answer: Answer, revise: Answer["revise"], settings: Settings): Answer {
+  const type = stripped((answer.contentType ?? "").split(";")[0] ?? "").toLowerCase();
+  if (!settings.isCompressible(type) || hasOwnCoding(answer)) return revise?.(request, answer) ?? answer;
+  const coding = preferred(request, settings.encodings, isStream(answer.body));
+  const revised = revise?.(coding === undefined ? request : withoutCoding(request, coding), answer) ?? answer;
+  const varying = withVary(revised);
+  if (coding === undefined || !isLongEnough(answer.body, settings.minBytes)) return varying;
+  if (revised.status === 304) return withCodingsTag(varying, coding);
+  if (revised.status === 206 || revised.status === 204 || revised.body === undefined) return varying;
+  // A refusal in its place is short.
+  return revised.body === answer.body ? encoded(varying, coding, settings.level) : varying;
+}
+
+/** What says that this is compressed already, or that it must stay as it is. */
+function hasOwnCoding({ status, headers, body }: Answer): boolean {
+  if (status === 206 || status === 204 || status === 304 || body === undefined) return true;
+  if (typeof body === "object" && !isStream(body) && !ArrayBuffer.isView(body)) return true;
+  // A length says that the bytes are those of a file.
+  if (isStream(body) && body.length !== undefined) return true;
+  return headers.some(([name, value]) => {
+    const lower = name.toLowerCase();
+    return lower === "content-encoding" || (lower === "cache-control" && lists([value], "no-transform"));
+  });
+}
+
+function isLongEnough(body: AnswerBody, minBytes: number): boolean {
+  if (typeof body === "string") return body.length >= minBytes || Buffer.byteLength(body) >= minBytes;
+  return ArrayBuffer.isView(body) ? body.byteLength >= minBytes : true;
+}
+
+/** The coding that the client prefers to the plain body. A field that cannot be read asks for none. */
+function preferred(request: RevisedRequest, offered: readonly Coding[], streams: boolean): Coding | undefined {
+  const lines = request.lines("accept-encoding");
+  const read = lines.length === 0 ? undefined : weighted.parse(stripped(lines.join(", ")));
+  if (read?.ok !== true) return undefined;
+  const weightOf = (name: string): number | undefined => read.value.find(({ token }) => token === name)?.weight;
+  let best: Coding | undefined;
+  let most = weightOf("identity") ?? 0;
+  // A stream's state is kept as long as its client stays: gzip's is 24 KiB, and brotli's a hundred times that.
+  for (const coding of streams ? offered.filter((one) => one === "gzip") : offered) {
+    const weight = weightOf(coding) ?? weightOf("*") ?? 0;
+    if (weight > most || (weight === most && weight > 0 && best === undefined)) [best, most] = [coding, weight];
+  }
+  return best;
+}
+
+/** The request, whose conditions name the tags of the plain body. */
+function withoutCoding(request: RevisedRequest, coding: Coding): RevisedRequest {
+  const named = new Set(["if-match", "if-none-match", "if-range"]);
+  return {
+    method: request.method,
+    now: request.now,
+    lines: (name) => {
+      const lines = request.lines(name);
+      return named.has(name) ? lines.map((line) => line.replaceAll(`-${coding}"`, '"')) : lines;
+    },
+  };
+}
+
+function withCodingsTag(answer: Answer, coding: Coding): Answer {
+  const headers = answer.headers.map(([name, value]) => {
+    return name.toLowerCase() === "etag"
+      ? ([name, value.replace(/"$/, `-${coding}"`)] as const)
+      : ([name, value] as const);
+  });
+  return { ...answer, headers };
+}
+
+/** `Vary` with `Accept-Encoding`, once. */
+function withVary(answer: Answer): Answer {
+  const field = answer.headers.find(([name]) => name.toLowerCase() === "vary");
+  if (field !== undefined && (lists([field[1]], "accept-encoding") || lists([field[1]], "*"))) return answer;
+  const others = answer.headers.filter((header) => header !== field);
+  const names = field === undefined ? "Accept-Encoding" : `${field[1]}, Accept-Encoding`;
+  return { ...answer, headers: [...others, ["vary", names]] };
+}
+
+function encoded(answer: Answer, coding: Coding, level: number): Answer {
+  const { body } = answer;
+  const tagged = withCodingsTag(answer, coding);
+  // Its parts would be parts of the plain body.
+  const headers = tagged.headers.filter(([name]) => name.toLowerCase() !== "accept-ranges");
+  headers.push(["content-encoding", coding]);
+  if (isStream(body)) return { ...tagged, headers, body: compressStream(body, level) };
+  const bytes = typeof body === "string" ? Buffer.from(body) : (body as Uint8Array);
+  return { ...tagged, headers, body: compressBytes(bytes, coding, level) };
+}
