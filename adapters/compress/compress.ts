@@ -2,9 +2,10 @@
 import { isStream } from "../../src/answers/answer.ts";
 import type { Answer, AnswerBody, RevisedRequest } from "../../src/answers/answer.ts";
 import type { Middleware } from "../../src/app/compile.ts";
-import { weighted } from "../../src/codecs/negotiation.ts";
+import { preferredCoding } from "../../src/codecs/negotiation.ts";
 import { needs, needsObject, needsTexts } from "../../src/given.ts";
-import { lists, stripped } from "../../src/http/fields.ts";
+import { fieldValue, lists } from "../../src/http/fields.ts";
+import { isTypeOf } from "../../src/inputs/body-inputs.ts";
 import { key } from "../../src/routing/meta.ts";
 import type { MetaKey } from "../../src/routing/meta.ts";
 import { compressBytes, compressStream, encodings } from "./codings.ts";
@@ -63,7 +64,7 @@ export function make(options: CompressOptions = {}): Middleware {
 interface Settings {
   readonly minBytes: number;
   readonly level: number;
-  readonly isCompressible: (type: string) => boolean;
+  readonly types: readonly string[];
   readonly encodings: readonly Coding[];
 }
 
@@ -84,29 +85,18 @@ function settingsOf(options: CompressOptions): Settings {
   return {
     minBytes,
     level,
-    isCompressible: matcherOf(types),
+    types,
     encodings: offered.filter((one) => encodings.includes(one)),
   };
 }
 
-function matcherOf(types: readonly string[]): (type: string) => boolean {
-  const pattern = types
-    .map((type) =>
-      type
-        .toLowerCase()
-        .replace(/[^\w/*]/g, "\\$&")
-        .replace("*", "[^/]*"),
-    )
-    .join("|");
-  const matches = new RegExp(`^(?:${pattern})$`);
-  return (type) => matches.test(type);
-}
-
 /** The answer as it is sent: conditions and ranges first, then its coding. */
 function compressed(request: RevisedRequest, answer: Answer, revise: Answer["revise"], settings: Settings): Answer {
-  const type = stripped((answer.contentType ?? "").split(";")[0] ?? "").toLowerCase();
-  if (!settings.isCompressible(type) || hasOwnCoding(answer)) return revise?.(request, answer) ?? answer;
-  const coding = preferred(request, settings.encodings, isStream(answer.body));
+  if (!isTypeOf(settings.types, answer.contentType ?? "") || hasOwnCoding(answer))
+    return revise?.(request, answer) ?? answer;
+  // A stream's state is kept as long as its client stays: gzip's is 24 KiB, and brotli's a hundred times that.
+  const offered = isStream(answer.body) ? settings.encodings.filter((one) => one === "gzip") : settings.encodings;
+  const coding = preferredCoding(fieldValue(request.lines("accept-encoding")), offered);
   const revised = revise?.(coding === undefined ? request : withoutCoding(request, coding), answer) ?? answer;
   const varying = withVary(revised);
   if (coding === undefined || !isLongEnough(answer.body, settings.minBytes)) return varying;
@@ -133,31 +123,17 @@ function isLongEnough(body: AnswerBody, minBytes: number): boolean {
   return ArrayBuffer.isView(body) ? body.byteLength >= minBytes : true;
 }
 
-/** The coding that the client prefers to the plain body. A field that cannot be read asks for none. */
-function preferred(request: RevisedRequest, offered: readonly Coding[], streams: boolean): Coding | undefined {
-  const lines = request.lines("accept-encoding");
-  const read = lines.length === 0 ? undefined : weighted.parse(stripped(lines.join(", ")));
-  if (read?.ok !== true) return undefined;
-  const weightOf = (name: string): number | undefined => read.value.find(({ token }) => token === name)?.weight;
-  let best: Coding | undefined;
-  let most = weightOf("identity") ?? 0;
-  // A stream's state is kept as long as its client stays: gzip's is 24 KiB, and brotli's a hundred times that.
-  for (const coding of streams ? offered.filter((one) => one === "gzip") : offered) {
-    const weight = weightOf(coding) ?? weightOf("*") ?? 0;
-    if (weight > most || (weight === most && weight > 0 && best === undefined)) [best, most] = [coding, weight];
-  }
-  return best;
-}
+/** The fields of conditions that have entity tags. */
+const withTags: ReadonlySet<string> = new Set(["if-match", "if-none-match", "if-range"]);
 
 /** The request, whose conditions name the tags of the plain body. */
 function withoutCoding(request: RevisedRequest, coding: Coding): RevisedRequest {
-  const named = new Set(["if-match", "if-none-match", "if-range"]);
   return {
     method: request.method,
     now: request.now,
     lines: (name) => {
       const lines = request.lines(name);
-      return named.has(name) ? lines.map((line) => line.replaceAll(`-${coding}"`, '"')) : lines;
+      return withTags.has(name) ? lines.map((line) => line.replaceAll(`-${coding}"`, '"')) : lines;
     },
   };
 }

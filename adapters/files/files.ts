@@ -3,6 +3,7 @@ import { realpathSync, statSync } from "node:fs";
 import { parse, resolve } from "node:path";
 import type { Answer } from "../../src/answers/answer.ts";
 import { response } from "../../src/answers/returns.ts";
+import { preferredCoding } from "../../src/codecs/negotiation.ts";
 import { needs, needsObject, needsText, needsTexts } from "../../src/given.ts";
 import { ofRequest } from "../../src/inputs/dep.ts";
 import { Refusal, refuse } from "../../src/refusals.ts";
@@ -11,7 +12,7 @@ import { param } from "../../src/routing/param.ts";
 import * as Path from "../../src/routing/path.ts";
 import { get } from "../../src/routing/route.ts";
 import type { Route } from "../../src/routing/route.ts";
-import { contentDisposition, preferredEncoding } from "./headers.ts";
+import { contentDisposition } from "./headers.ts";
 import type { ContentTypes } from "./headers.ts";
 import { FileStore, readFile } from "./store.ts";
 import type { FileVersion, FoundFile, StoredFile } from "./store.ts";
@@ -189,7 +190,7 @@ function plainNotFound({ contentType, headers, cookies, body, closes }: Answer):
 
 function fileAnswer(file: StoredFile, acceptEncoding: string | undefined, options: FileAnswerOptions): Answer {
   const { plain, contentType, encoded } = file;
-  const encoding = preferredEncoding(acceptEncoding, [...encoded.keys()]);
+  const encoding = preferredCoding(acceptEncoding, [...encoded.keys()]);
   const version = encoding === undefined ? plain : (encoded.get(encoding) as FileVersion);
   const headers: (readonly [string, string])[] = [["cache-control", options.cacheControl ?? "no-cache"]];
   if (encoded.size > 0) headers.push(["vary", "Accept-Encoding"]);

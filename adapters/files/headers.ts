@@ -1,7 +1,6 @@
 /** What the headers of a file say: its type, the name to store it by, and how it is compressed. */
 import { basename } from "node:path";
 import { lookup } from "mrmime";
-import { weighted } from "../../src/codecs/negotiation.ts";
 
 /** Types of text that are not of `text/`. A browser would guess their encoding without `charset`. */
 const otherTexts: ReadonlySet<string> = new Set(["application/javascript", "application/xml", "image/svg+xml"]);
@@ -46,22 +45,3 @@ export const encodings: readonly (readonly [encoding: Encoding, extension: strin
   ["zstd", ".zst"],
   ["gzip", ".gz"],
 ];
-
-/**
- * The coding that a client prefers of those that exist; undefined for the file as it is (RFC 9110 §12.5.3). A field that cannot
- * be read asks for none.
- */
-export function preferredEncoding(field: string | undefined, existing: readonly Encoding[]): Encoding | undefined {
-  const read = field === undefined || existing.length === 0 ? undefined : weighted.parse(field);
-  if (read?.ok !== true) return undefined;
-  const weightOf = (name: string): number | undefined => read.value.find(({ token }) => token === name)?.weight;
-  const any = weightOf("*");
-  let best: Encoding | undefined;
-  // What is not listed is less wanted than any coding that is.
-  let most = weightOf("identity") ?? 0;
-  for (const encoding of existing) {
-    const weight = weightOf(encoding) ?? any ?? 0;
-    if (weight > most || (weight === most && weight > 0 && best === undefined)) [best, most] = [encoding, weight];
-  }
-  return best;
-}

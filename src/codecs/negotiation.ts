@@ -113,6 +113,30 @@ export const weighted: Codec<readonly Weighted<{ token: string }>[]> = /* @__PUR
   print: printElement,
 });
 
+/**
+ * The content coding that a client prefers to the plain content (RFC 9110 §12.5.3), of those that are offered, the first one where
+ * it likes several equally; undefined for the plain content. What is not listed is less wanted than any coding that is. A field that
+ * cannot be read asks for none.
+ *
+ * @param field `Accept-Encoding`.
+ */
+export function preferredCoding<Coding extends string>(
+  field: string | undefined,
+  offered: readonly Coding[],
+): Coding | undefined {
+  const read = field === undefined || offered.length === 0 ? undefined : weighted.parse(field);
+  if (read?.ok !== true) return undefined;
+  const weightOf = (name: string): number | undefined => read.value.find(({ token }) => token === name)?.weight;
+  const any = weightOf("*") ?? 0;
+  let best: Coding | undefined;
+  let most = weightOf("identity") ?? 0;
+  for (const coding of offered) {
+    const weight = weightOf(coding) ?? any;
+    if (weight > most || (weight === most && weight > 0 && best === undefined)) [best, most] = [coding, weight];
+  }
+  return best;
+}
+
 /** A media type, every subtype of a type (`text/*`), or every type. */
 export interface MediaRange extends MediaType {}
 

@@ -26,6 +26,11 @@ export function stripped(text: string, from = 0, to: number = text.length): stri
   return text.slice(start, end);
 }
 
+/** The value of a field, its lines joined (RFC 9110 §5.3); undefined without a line. */
+export function fieldValue(lines: readonly string[]): string | undefined {
+  return lines.length === 0 ? undefined : stripped(lines.join(", "));
+}
+
 function isBlank(unit: number): boolean {
   return unit === 0x20 || unit === 0x09;
 }

@@ -39,17 +39,17 @@ export function contentTypeOf(request: InputRequest): string | undefined {
 /** A 415 where the body's type is missing or not accepted. */
 function checkContentType(request: InputRequest, accepted: readonly string[]): Refusal | undefined {
   const line = contentTypeOf(request);
-  return line !== undefined && accepts(accepted, line) ? undefined : unsupported();
+  return line !== undefined && isTypeOf(accepted, line) ? undefined : unsupported();
 }
 
 export function unsupported(): Refusal<"unsupported_media_type"> {
   return new Refusal(unsupportedMediaType, sentences.get("unsupported_media_type") as string, {});
 }
 
-/** Whether a media type matches `type/subtype`, `type/*` or `type/*+suffix`, without case and parameters. */
-function accepts(accepted: readonly string[], line: string): boolean {
+/** Whether a `Content-Type` matches one of some patterns: `type/subtype`, `type/*` or `type/*+suffix`, without case and parameters. */
+export function isTypeOf(patterns: readonly string[], line: string): boolean {
   const type = mediaTypeOf(line);
-  return type !== undefined && accepted.some((pattern) => matches(pattern.toLowerCase(), type));
+  return type !== undefined && patterns.some((pattern) => matches(pattern.toLowerCase(), type));
 }
 
 /** The invalid patterns among a route's content types, for the checks of `App.make`. */

@@ -1,5 +1,5 @@
 import type { SetCookie } from "../codecs/cookie.ts";
-import { stripped } from "../http/fields.ts";
+import { fieldValue } from "../http/fields.ts";
 import type { Code } from "../refusals.ts";
 import type { BodyHolder, BodySource } from "./body-source.ts";
 import { everyValue, firstValue } from "./text.ts";
@@ -140,8 +140,7 @@ class LazyRequestRecord implements RequestRecord {
   }
 
   header(name: string): string | undefined {
-    const lines = this.#request.lines(name.toLowerCase());
-    return lines.length === 0 ? undefined : stripped(lines.join(", "));
+    return fieldValue(this.#request.lines(name.toLowerCase()));
   }
 
   cookie(name: string): string | undefined {

@@ -89,6 +89,8 @@ interface ConditionWire {
   };
 }
 
+const conditions = ["If-Match", "If-None-Match", "If-Unmodified-Since"];
+
 /** Compares the request's conditions with the version that exists; undefined says that nothing exists. */
 export type Precondition = (current: Validators | undefined) => Refusal<"precondition_failed"> | undefined;
 
@@ -119,7 +121,7 @@ export type Precondition = (current: Validators | undefined) => Refusal<"precond
 export const precondition: Dep<Precondition, "precondition_failed", ConditionWire> = {
   node: {
     from: [],
-    needs: ["If-Match", "If-None-Match", "If-Unmodified-Since"].map((name) => ({ in: "header", name })),
+    needs: conditions.map((name) => ({ in: "header", name })),
     codes: [preconditionFailed],
     compile: () => preconditionOf,
   },
@@ -132,16 +134,14 @@ export const precondition: Dep<Precondition, "precondition_failed", ConditionWir
 export const requiredPrecondition: Dep<Precondition, "precondition_failed" | "precondition_required", ConditionWire> = {
   node: {
     from: [],
-    needs: ["If-Match", "If-None-Match", "If-Unmodified-Since"].map((name) => ({ in: "header", name })),
+    needs: conditions.map((name) => ({ in: "header", name })),
     codes: [preconditionFailed, preconditionRequired],
     compile: () => (request: InputRequest) =>
-      conditions.some((name) => request.lines(name).length > 0)
+      conditions.some((name) => request.lines(name.toLowerCase()).length > 0)
         ? preconditionOf(request)
         : new Refusal(preconditionRequired, versionNeeded, {}),
   },
 };
-
-const conditions = ["if-match", "if-none-match", "if-unmodified-since"];
 
 function preconditionOf(request: InputRequest): Precondition {
   return (current) => {

@@ -2,7 +2,7 @@
 import { entityTags, httpDate } from "../codecs/conditions.ts";
 import type { EntityTag } from "../codecs/conditions.ts";
 import type { RevisedRequest } from "../answers/answer.ts";
-import { stripped } from "../http/fields.ts";
+import { fieldValue } from "../http/fields.ts";
 import { isObject, kindOf } from "../given.ts";
 import { Unwritable } from "../refusals.ts";
 
@@ -104,10 +104,8 @@ function isListed(field: string, current: Version | undefined, isSame: (one: Ent
   return etag !== undefined && tags.value.some((tag) => isSame(tag, etag));
 }
 
-/** A field's value, its lines joined. */
 function fieldOf(request: RevisedRequest, name: string): string | undefined {
-  const lines = request.lines(name);
-  return lines.length === 0 ? undefined : stripped(lines.join(", "));
+  return fieldValue(request.lines(name));
 }
 
 /** Undefined for a date that cannot be read, which RFC 9110 §13.1.3 and §13.1.4 ignore. */
