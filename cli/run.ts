@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { bundle } from "./bundle.ts";
 import { call } from "./call.ts";
 import { client } from "./client.ts";
 import { UsageError, describeFailure } from "./command.ts";
@@ -11,7 +12,7 @@ import { openapi } from "./openapi.ts";
 import { routes } from "./routes.ts";
 
 /** The commands, in the order of the usage text. */
-const commands: readonly Command[] = [dev, call, routes, openapi, client, migrate];
+const commands: readonly Command[] = [dev, call, routes, openapi, client, bundle, migrate];
 /** Started by another command, and in no list. */
 const hidden: readonly Command[] = [devServer];
 

@@ -20,6 +20,12 @@ const entries = {
 };
 /** @type {Files} */
 const command = { cli: "cli/main.ts" };
+/**
+ * Entries for one runtime, with the types of another. It has no `node:fs`.
+ *
+ * @type {Files}
+ */
+const ofRuntimes = { "files-workerd": "adapters/files/workerd.ts" };
 /** Packages that the command or one entry alone uses: they are part of its file, with their license, and are not installed. */
 const packedIn = ["diff", "mrmime"];
 /** @param {string} id */
@@ -52,7 +58,8 @@ const shared = [
   { name: "testing", holds: /^src\/testing\// },
   { name: "representations", holds: /^src\/representations\/(?!index\.|public\.)/ },
   { name: "compression", holds: /^adapters\/compress\/(?!index\.)/ },
-  { name: "disk", holds: /^adapters\/files\/(?!index\.)/ },
+  { name: "site", holds: /^adapters\/files\/(assets|bundle|headers|routes|version)\./ },
+  { name: "disk", holds: /^adapters\/files\/(read|store)\./ },
   { name: "server", holds: /^src\/server\// },
   { name: "database", holds: /^(src\/database\/|adapters\/postgres\/(?!index\.))/ },
 ];
@@ -76,7 +83,11 @@ const ofClient = [
 export async function bundlePackage(root, plugin) {
   const declarations = dts({ generator: "oxc", emitDtsOnly: true, tsconfig: false });
   return [
-    ...(await bundle(root, { files: { ...entries, ...command }, chunks: [...ofClient, ...shared], plugin })),
+    ...(await bundle(root, {
+      files: { ...entries, ...ofRuntimes, ...command },
+      chunks: [...ofClient, ...shared],
+      plugin,
+    })),
     ...(await joinNamespaces(root, "index")),
     ...(await joinNamespaces(root, "postgres")),
     ...(await bundle(root, { files: entries, chunks: shared, plugin: declarations, suffix: ".d" })),

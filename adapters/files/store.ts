@@ -1,34 +1,67 @@
 /** The files of one directory, read by names that a client chose. */
 import { constants } from "node:fs";
+import type { BigIntStats } from "node:fs";
 import { open, realpath, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
 import { contentTypeOf, encodings } from "./headers.ts";
 import type { ContentTypes, Encoding } from "./headers.ts";
+import type { FileSource } from "./routes.ts";
+import type { FileVersion, FoundFile, StoredFile } from "./version.ts";
 
-/** The version of a file: it changes when the file is written or replaced. */
-export interface FileVersion {
+/** A version of a file on the disk. */
+class DiskVersion implements FileVersion {
   /** Without symbolic links. */
   readonly path: string;
-  /** Bytes. */
   readonly size: number;
   readonly etag: string;
   readonly modified: Date;
   /** The whole of a small file. */
   readonly bytes: Uint8Array | undefined;
+  readonly #stamp: string;
+
+  constructor(path: string, stats: BigIntStats, encoding: Encoding | undefined, bytes?: Uint8Array) {
+    this.path = path;
+    this.size = Number(stats.size);
+    this.#stamp = stampOf(stats);
+    // Two codings of one file may have the same length and time.
+    this.etag = encoding === undefined ? this.#stamp : `${this.#stamp}-${encoding}`;
+    this.modified = stats.mtime;
+    this.bytes = bytes;
+  }
+
+  isOf(path: string, stats: BigIntStats): boolean {
+    return this.path === path && this.#stamp === stampOf(stats);
+  }
+
+  /**
+   * Where the file has changed since its version was read, it throws, and the connection ends: the head has the length and the tag
+   * of another version.
+   */
+  async *read(first: number, last: number): AsyncGenerator<Uint8Array> {
+    const handle = await open(this.path, openFlags);
+    try {
+      const now = await handle.stat({ bigint: true });
+      if (!now.isFile() || !this.isOf(this.path, now))
+        throw new Error("a file changed between its head and its content");
+      for (let position = first; position <= last;) {
+        const chunk = new Uint8Array(Math.min(chunkBytes, last - position + 1));
+        const { bytesRead } = await handle.read(chunk, 0, chunk.byteLength, position);
+        if (bytesRead === 0) throw new Error("a file became shorter while it was sent");
+        position += bytesRead;
+        yield chunk.subarray(0, bytesRead);
+      }
+    } finally {
+      await handle.close();
+    }
+  }
 }
 
-/** A file, and the compressed ones next to it. */
-export interface StoredFile {
-  readonly plain: FileVersion;
-  readonly contentType: string;
-  readonly encoded: ReadonlyMap<Encoding, FileVersion>;
+/** A file on the disk. */
+interface DiskFile extends StoredFile<DiskVersion> {
   /** By a monotonic clock. */
   readonly checkedAt: number;
 }
-
-/** What is at a path: a file, a directory, or nothing that could be sent. */
-export type FoundFile = StoredFile | "directory" | undefined;
 
 /** A file of at most this is kept in memory. A larger one is read while it is sent. */
 const maxKeptFile = 64 * 1024;
@@ -38,12 +71,15 @@ const maxKept = 16 * 1024 * 1024;
 const maxFiles = 4096;
 /** For so long a file is sent as it was when it was last looked at. */
 const freshMs = 100;
+const chunkBytes = 64 * 1024;
 
-export class FileStore {
+const isWindows = process.platform === "win32";
+
+export class FileStore implements FileSource {
   readonly #root: string;
   readonly #types: ContentTypes;
   /** The one that was used least recently first. */
-  readonly #kept = new Map<string, StoredFile>();
+  readonly #kept = new Map<string, DiskFile>();
   #keptBytes = 0;
   readonly #loading = new Map<string, Promise<FoundFile>>();
 
@@ -65,42 +101,54 @@ export class FileStore {
     return found;
   }
 
-  async #load(path: string, kept: StoredFile | undefined): Promise<FoundFile> {
+  /** On Windows a colon names a stream or a drive, and dots and blanks at the end are dropped. */
+  isName(segment: string): boolean {
+    return !isWindows || !/[:<>"|?*]|[. ]$/.test(segment);
+  }
+
+  async #load(path: string, kept: DiskFile | undefined): Promise<FoundFile> {
     const checkedAt = performance.now();
     const plain = await this.#version(path, kept?.plain);
     this.#drop(path);
     if (plain === undefined || plain === "directory") return plain;
-    const encoded = new Map<Encoding, FileVersion>();
+    const encoded = new Map<Encoding, DiskVersion>();
     for (const [encoding, extension] of encodings) {
-      const sibling = await this.#version(path + extension, kept?.encoded.get(encoding));
+      const sibling = await this.#version(path + extension, kept?.encoded.get(encoding), encoding);
       if (sibling !== undefined && sibling !== "directory") encoded.set(encoding, sibling);
     }
-    const file = { plain, contentType: contentTypeOf(basename(path), this.#types), encoded, checkedAt };
+    const file = isSame(kept, plain, encoded) ? { ...kept, checkedAt } : this.#fileOf(path, plain, encoded, checkedAt);
     this.#keep(path, file);
     return file;
   }
 
+  #fileOf(path: string, plain: DiskVersion, encoded: ReadonlyMap<Encoding, DiskVersion>, checkedAt: number): DiskFile {
+    const name = basename(path);
+    const contentType = contentTypeOf(name, this.#types);
+    return { name, contentType, plain, encoded, encodings: [...encoded.keys()], answers: new Map(), checkedAt };
+  }
+
   /** The version of a regular file inside of the root, with the bytes that are known of the same version. */
-  async #version(path: string, known: FileVersion | undefined): Promise<FileVersion | "directory" | undefined> {
+  async #version(
+    path: string,
+    known: DiskVersion | undefined,
+    encoding?: Encoding,
+  ): Promise<DiskVersion | "directory" | undefined> {
     if (path.includes("\0")) return undefined;
     const real = await existing(realpath(path));
     if (real === undefined || !this.#isInside(real)) return undefined;
-    const found = await existing(stat(real, { bigint: true }));
-    if (found === undefined) return undefined;
-    if (found.isDirectory()) return "directory";
-    if (!found.isFile()) return undefined;
-    const size = Number(found.size);
-    const etag = `${size.toString(16)}-${found.mtimeNs.toString(16)}`;
-    if (known !== undefined && known.path === real && known.etag === etag) return known;
-    const version: FileVersion = { path: real, size, etag, modified: found.mtime, bytes: undefined };
-    return size > maxKeptFile ? version : withBytes(version);
+    const stats = await existing(stat(real, { bigint: true }));
+    if (stats === undefined) return undefined;
+    if (stats.isDirectory()) return "directory";
+    if (!stats.isFile()) return undefined;
+    if (known?.isOf(real, stats) === true) return known;
+    return Number(stats.size) > maxKeptFile ? new DiskVersion(real, stats, encoding) : small(real, stats, encoding);
   }
 
   #isInside(real: string): boolean {
     return real === this.#root || real.startsWith(this.#root.endsWith(sep) ? this.#root : this.#root + sep);
   }
 
-  #keep(path: string, file: StoredFile): void {
+  #keep(path: string, file: DiskFile): void {
     this.#kept.set(path, file);
     this.#keptBytes += keptBytesOf(file);
     for (const oldest of this.#kept.keys()) {
@@ -117,7 +165,7 @@ export class FileStore {
   }
 }
 
-function keptBytesOf({ plain, encoded }: StoredFile): number {
+function keptBytesOf({ plain, encoded }: DiskFile): number {
   return [plain, ...encoded.values()].reduce((sum, { bytes }) => sum + (bytes?.byteLength ?? 0), 0);
 }
 
@@ -144,14 +192,20 @@ async function existing<A>(found: Promise<A>): Promise<A | undefined> {
 // Where a path became a link since, it is not followed; where it became a pipe, opening it does not wait.
 const openFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-async function withBytes(version: FileVersion): Promise<FileVersion | undefined> {
-  const handle = await existing(open(version.path, openFlags));
+async function small(
+  path: string,
+  stats: BigIntStats,
+  encoding: Encoding | undefined,
+): Promise<DiskVersion | undefined> {
+  const handle = await existing(open(path, openFlags));
   if (handle === undefined) return undefined;
   try {
-    const bytes = new Uint8Array(version.size);
+    const bytes = new Uint8Array(Number(stats.size));
     const read = await readFully(handle, bytes, 0);
+    const now = await handle.stat({ bigint: true });
     // A file that is being written now is read when it is sent.
-    return read === version.size && (await isSame(handle, version)) ? { ...version, bytes } : version;
+    const isWhole = read === bytes.byteLength && now.isFile() && stampOf(now) === stampOf(stats);
+    return new DiskVersion(path, stats, encoding, isWhole ? bytes : undefined);
   } finally {
     await handle.close();
   }
@@ -167,29 +221,16 @@ async function readFully(handle: FileHandle, into: Uint8Array, position: number)
   return length;
 }
 
-async function isSame(handle: FileHandle, { size, etag }: FileVersion): Promise<boolean> {
-  const now = await handle.stat({ bigint: true });
-  return now.isFile() && etag === `${size.toString(16)}-${now.mtimeNs.toString(16)}` && Number(now.size) === size;
+function stampOf({ size, mtimeNs }: BigIntStats): string {
+  return `${size.toString(16)}-${mtimeNs.toString(16)}`;
 }
 
-const chunkBytes = 64 * 1024;
-
-/**
- * The bytes of a file from `first` to `last`, both included. Where the file has changed since its version was read, it throws,
- * and the connection ends: the head has the length and the tag of another version.
- */
-export async function* readFile(version: FileVersion, first: number, last: number): AsyncGenerator<Uint8Array> {
-  const handle = await open(version.path, openFlags);
-  try {
-    if (!(await isSame(handle, version))) throw new Error("a file changed between its head and its content");
-    for (let position = first; position <= last;) {
-      const chunk = new Uint8Array(Math.min(chunkBytes, last - position + 1));
-      const { bytesRead } = await handle.read(chunk, 0, chunk.byteLength, position);
-      if (bytesRead === 0) throw new Error("a file became shorter while it was sent");
-      position += bytesRead;
-      yield chunk.subarray(0, bytesRead);
-    }
-  } finally {
-    await handle.close();
-  }
+/** Whether a file that was looked at again is as it was, also the compressed ones next to it. */
+function isSame(
+  kept: DiskFile | undefined,
+  plain: DiskVersion,
+  encoded: ReadonlyMap<Encoding, DiskVersion>,
+): kept is DiskFile {
+  if (kept?.plain !== plain || kept.encoded.size !== encoded.size) return false;
+  return [...encoded].every(([encoding, version]) => kept.encoded.get(encoding) === version);
 }

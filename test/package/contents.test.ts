@@ -16,7 +16,12 @@ const [tarball] = Object.values(JSON.parse(out) as readonly { readonly files: re
 const files = tarball?.files.map(({ path }) => path) ?? [];
 const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   readonly exports: {
-    readonly [entry: string]: { readonly types?: string; readonly node?: string; readonly default?: string };
+    readonly [entry: string]: {
+      readonly types?: string;
+      readonly node?: string;
+      readonly workerd?: string;
+      readonly default?: string;
+    };
   };
 };
 
@@ -64,8 +69,8 @@ it("say in one place what the project's addresses are, and what to write where t
 it("are one for each entry, one for each namespace, and a few that they share", () => {
   const nameOf = (path: string | undefined) => path?.slice("./dist/".length, -3) ?? [];
   const entries = Object.values(exports).flatMap((entry) => nameOf(entry.default));
-  const forRuntimes = Object.values(exports).flatMap((entry) => nameOf(entry.node));
-  const shared = ["compression", "core", "database", "disk", "representations", "server", "testing"];
+  const forRuntimes = Object.values(exports).flatMap((entry) => [nameOf(entry.node), nameOf(entry.workerd)].flat());
+  const shared = ["compression", "core", "database", "disk", "representations", "server", "site", "testing"];
   const ofPage = ["reader-script"];
   const ofClient = ["client-calls", "event-reader", "received"];
   expect(namesOf(/^dist\/([\w-]+)\.js$/)).toEqual(

@@ -13,6 +13,13 @@ export interface MiniflareOptions {
   readonly compatibilityDate: string;
   readonly compatibilityFlags: readonly string[];
   readonly bindings?: { readonly [name: string]: string };
+  /** Static assets, as `[assets]` of `wrangler.toml`. */
+  readonly assets?: {
+    readonly directory: string;
+    readonly binding: string;
+    readonly routerConfig?: { readonly invoke_user_worker_ahead_of_assets: boolean; readonly has_user_worker: boolean };
+    readonly assetConfig?: { readonly html_handling?: string; readonly not_found_handling?: string };
+  };
   /** Gets what the Worker prints; without it the console does. */
   readonly handleRuntimeStdio?: (stdout: Readable, stderr: Readable) => void;
 }

@@ -255,7 +255,7 @@ describe("a download", () => {
   it.each([
     ['a"b\\c%.txt', `attachment; filename="a_b_c_.txt"; filename*=UTF-8''a%22b%5Cc%25.txt`],
     ["../../x.pdf", 'attachment; filename="x.pdf"'],
-    ["a\r\nb: c", `attachment; filename="a__b: c"; filename*=UTF-8''a%0D%0Ab%3A%20c`],
+    ["a\r\nb: c", 'attachment; filename="a__b: c"'],
     ["(1)*'.txt", `attachment; filename="(1)*'.txt"`],
     ["€(1).txt", `attachment; filename="___(1).txt"; filename*=UTF-8''%E2%82%AC%281%29.txt`],
   ])("is stored by the name %j", async (download, disposition) => {
@@ -362,7 +362,12 @@ describe("at start", () => {
     [join(root, "a.txt"), {}, "is not a directory"],
     [root, { notFound: "nothing.html" }, "Files.directory: notFound: nothing.html is not a file of"],
     [root, { fallback: "docs" }, "Files.directory: fallback: docs is not a file of"],
-    [root, { fallback: "index.html", notFound: "404.html" }, "Files.directory: notFound is a string, and not"],
+    [root, { fallback: { file: "docs", under: [] } }, "Files.directory: fallback: docs is not a file of"],
+    [root, { fallback: { file: "index.html" } }, "Files.directory: fallback.under is undefined, and not a list of"],
+    [root, { fallback: { under: ["a"] } }, "Files.directory: fallback.file is undefined, and not a text"],
+    [root, { fallback: 7 }, "Files.directory: fallback is a number, and not a text"],
+    [root, { dotfiles: "yes" }, "Files.directory: dotfiles is a string, and not a boolean"],
+    [root, { download: 7 }, "Files.directory: download is a number, and not a text"],
     [undefined, {}, "Files.directory: root is undefined, and not a text"],
     [root, null, "Files.directory: options is null, and not an object"],
     [root, { index: true }, "Files.directory: index is a boolean, and not a text"],

@@ -1,0 +1,92 @@
+/** A folder as files in memory. */
+import { readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { join, sep } from "node:path";
+import { needs, needsObject, needsText } from "../../src/given.ts";
+import type { BundledFiles } from "./bundle.ts";
+
+/** The options of {@link read}. */
+export interface ReadOptions {
+  /** Whether files and folders whose names begin with a dot are read. */
+  readonly dotfiles?: boolean;
+  /** What all files together may have, in bytes; 32 MiB by default. */
+  readonly maxBytes?: number;
+}
+
+/**
+ * Reads a folder into memory, for {@link bundle}: at a build, or once when a program starts. Hidden files are left out, as
+ * {@link directory} does not send them.
+ *
+ * @throws Error where it is not a folder, for a symbolic link that leads out of it or in a circle, and for more than `maxBytes`.
+ *
+ * @example
+ * ```ts
+ * const files = Files.bundle(Files.read("dist"), { index: "index.html" });
+ * ```
+ */
+export function read(root: string, options: ReadOptions = {}): BundledFiles {
+  needsText("Files.read: root", root);
+  needsObject("Files.read: options", options);
+  const { dotfiles = false, maxBytes = 32 * 1024 * 1024 } = options;
+  needs(typeof dotfiles === "boolean", "Files.read: dotfiles", dotfiles, "a boolean");
+  needs(Number.isSafeInteger(maxBytes) && maxBytes >= 0, "Files.read: maxBytes", maxBytes, "a whole number of bytes");
+  const isFolder = statSync(root, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (!isFolder) throw new Error(`Files.read: ${root} is not a directory`);
+  const reader = new FolderReader(realpathSync(root), dotfiles, maxBytes);
+  reader.folder([], []);
+  return Object.fromEntries(reader.files);
+}
+
+class FolderReader {
+  readonly files: (readonly [path: string, content: Uint8Array])[] = [];
+  readonly #root: string;
+  readonly #dotfiles: boolean;
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor(root: string, dotfiles: boolean, maxBytes: number) {
+    this.#root = root;
+    this.#dotfiles = dotfiles;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** @param above The folders that it is in, without symbolic links. */
+  folder(names: readonly string[], above: readonly string[]): void {
+    const real = this.#real(names);
+    if (above.includes(real)) throw new Error(`Files.read: ${names.join("/")} leads in a circle`);
+    // In one order on every machine: what is made of it can be compared.
+    for (const name of readdirSync(real).toSorted()) {
+      if (name.startsWith(".") && !this.#dotfiles) continue;
+      const path = [...names, name];
+      const stats = statSync(this.#real(path));
+      if (stats.isDirectory()) this.folder(path, [...above, real]);
+      else if (stats.isFile()) this.#file(path, stats.size);
+    }
+  }
+
+  #file(names: readonly string[], size: number): void {
+    const path = names.join("/");
+    this.#bytes += size;
+    if (this.#bytes > this.#maxBytes) {
+      throw new Error(
+        `Files.read: ${path} is past the ${this.#maxBytes} bytes of maxBytes: serve the folder by Files.directory`,
+      );
+    }
+    this.files.push([path, new Uint8Array(readFileSync(this.#real(names)))]);
+  }
+
+  #real(names: readonly string[]): string {
+    const path = names.join("/");
+    const real = realOrThrow(join(this.#root, ...names), path);
+    const below = this.#root.endsWith(sep) ? this.#root : this.#root + sep;
+    if (real === this.#root || real.startsWith(below)) return real;
+    throw new Error(`Files.read: ${path} is a symbolic link that leads out of the folder`);
+  }
+}
+
+function realOrThrow(path: string, shown: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    throw new Error(`Files.read: ${shown} is a symbolic link that leads nowhere`);
+  }
+}

@@ -1,0 +1,260 @@
+/** A site, from a disk and from memory: the rows SF, and the same answers of both. */
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Path, Returns, Test, get } from "usher-http";
+import type { Route } from "usher-http";
+import { Files } from "usher-http/files";
+import type { DirectoryOptions } from "usher-http/files";
+import { Files as FilesOfWorkers } from "../../../adapters/files/workerd.ts";
+import { start } from "../../support/node-server.ts";
+import { RawClient } from "../../support/raw-client.ts";
+
+const site = {
+  "index.html": "FRONT DOOR",
+  "404.html": "NOT FOUND",
+  "about/index.html": "ABOUT",
+  "app/index.html": "APP SHELL",
+  "_astro/site.3f2a.js": "1",
+  "_astro/index.html": "LIST",
+  "hello world.txt": "spaced",
+  "module.WASM": "w",
+  "data.bin": new Uint8Array([0, 1, 10, 13]),
+  "app.js": "plain",
+  "app.js.br": "br",
+  "app.js.gz": "gz",
+  ".env": "SECRET",
+  ".well-known/security.txt": "SECRET",
+  "large.bin": new Uint8Array(300_000).fill(97),
+  ["__proto__"]: "a member",
+  constructor: "c",
+};
+
+const folder = mkdtempSync(join(tmpdir(), "usher-site-"));
+const root = join(folder, "root");
+beforeAll(() => {
+  for (const [path, content] of Object.entries(site)) {
+    mkdirSync(join(root, path, ".."), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const noRoute = '{"error":"not_found","message":"There is nothing here."}';
+const whole: DirectoryOptions = {
+  index: "index.html",
+  notFound: "404.html",
+  fallback: { file: "app/index.html", under: ["orders"] },
+  immutable: ["/_astro/"],
+};
+const sources = [
+  ["Files.directory", (options: DirectoryOptions) => Files.directory(root, options)],
+  ["Files.bundle", (options: DirectoryOptions) => Files.bundle(site, options)],
+  ["Files.bundle of Files.read", (options: DirectoryOptions) => Files.bundle(Files.read(root, options), options)],
+  ["Files.bundle of base64", (options: DirectoryOptions) => Files.bundle(base64Of(site), options)],
+] as const;
+
+function base64Of(files: { readonly [path: string]: string | Uint8Array }) {
+  const coded = Object.entries(files).map(([path, content]) => {
+    return [path, { base64: Buffer.from(content as string).toString("base64") }] as const;
+  });
+  return Object.fromEntries(coded);
+}
+
+/** As it is sent: `Request` would resolve `..`. */
+async function ask(routes: readonly Route[], line: string, headers: readonly string[] = []) {
+  const client = await RawClient.to((await start(routes)).port);
+  const answer = await client.ask(line, headers).answer({ toHead: line.startsWith("HEAD") });
+  client.leave();
+  const fields = new Map(answer.head.map(([name, value]) => [name.toLowerCase(), value]));
+  return { status: answer.status, body: answer.body, headers: fields };
+}
+
+const paths = [
+  ["SF-01", "/", 200, "FRONT DOOR"],
+  ["SF-01", "/about", 200, "ABOUT"],
+  ["SF-01", "/about/index.html", 200, "ABOUT"],
+  ["SF-01", "/orders/7", 200, "APP SHELL"],
+  ["the folder of a fallback", "/orders", 200, "APP SHELL"],
+  ["a dot below it", "/orders/jane.doe", 200, "APP SHELL"],
+  ["a hostile path below it", "/orders/%2e%2e", 404, "NOT FOUND"],
+  ["SF-01", "/hello%20world.txt", 200, "spaced"],
+  ["SF-03", "/ordersheet", 404, "NOT FOUND"],
+  ["SF-03", "/about%2Findex.html", 404, "NOT FOUND"],
+  ["SF-03", "/../index.html", 404, "NOT FOUND"],
+  ["below a file", "/app.js/x", 404, "NOT FOUND"],
+  ["NUL", "/app.js%00", 404, "NOT FOUND"],
+  ["another case", "/ABOUT", 404, "NOT FOUND"],
+  ["a hidden file", "/.env", 404, "NOT FOUND"],
+  ["a hidden folder", "/.well-known/security.txt", 404, "NOT FOUND"],
+  ["a name of JavaScript", "/constructor", 200, "c"],
+  ["another", "/toString", 404, "NOT FOUND"],
+  ["a name like a prototype's", "/__proto__", 200, "a member"],
+  // A rest has no empty segment: the app's own 404, or a 308 with `trailingSlash: "redirect"`.
+  ["a slash at the end of a folder", "/about/", 404, noRoute],
+  ["a slash at the end of a file", "/about/index.html/", 404, noRoute],
+  ["two slashes", "//about", 404, noRoute],
+] as const;
+
+describe.each(sources)("%s", (name, of) => {
+  it("answers the paths of a site", async () => {
+    const client = await RawClient.to((await start(of(whole))).port);
+    for (const [id, path, status, body] of paths) {
+      const answered = await client.ask(`GET ${path}`).answer();
+      expect([id, path, answered.status, answered.body]).toEqual([id, path, status, body]);
+    }
+  });
+
+  it("SF-04 has no other method, and HEAD without a body", async () => {
+    expect((await ask(of(whole), "POST /about", ["content-length: 0"])).status).toBe(405);
+    const head = await ask(of(whole), "HEAD /about");
+    expect([head.status, head.body, head.headers.get("content-length")]).toEqual([200, "", "5"]);
+  });
+
+  it("SF-06 stands under a path, and next to a route of the app", async () => {
+    const about = get(Path.of("about"), { returns: Returns.text }, () => "the app's");
+    const routes = [...of({ ...whole, at: "static" }), about];
+    const bodies = ["/static/about", "/static", "/about"].map(async (path) => {
+      return (await ask(routes, `GET ${path}`)).body;
+    });
+    expect(await Promise.all(bodies)).toEqual(["ABOUT", "FRONT DOOR", "the app's"]);
+  });
+
+  it("SF-07, SF-09, SF-10 has the types, tags and times of its files", async () => {
+    const hashed = await ask(of(whole), "GET /_astro/site.3f2a.js");
+    expect(Object.fromEntries(hashed.headers)).toMatchObject({
+      "cache-control": "public, max-age=31536000, immutable",
+      "content-type": "text/javascript; charset=utf-8",
+    });
+    expect((await ask(of(whole), "GET /module.WASM")).headers.get("content-type")).toBe("application/wasm");
+    const bytes = await ask(of(whole), "GET /data.bin");
+    expect([bytes.headers.get("content-type"), bytes.body]).toEqual(["application/octet-stream", "\0\x01\n\r"]);
+    const isMemory = name !== "Files.directory";
+    expect(bytes.headers.get("etag")).toMatch(isMemory ? /^"[0-9a-f]{32}"$/ : /^"4-[0-9a-f]+"$/);
+    expect(bytes.headers.has("last-modified")).toBe(!isMemory);
+  });
+
+  it.each([
+    ["SF-12", ["Accept-Encoding: gzip, br"], "br", "br"],
+    ["SF-12", ["Accept-Encoding: br;q=0.5, gzip"], "gz", "gzip"],
+    ["SF-12", ["Accept-Encoding: zstd, gzip"], "gz", "gzip"],
+    ["SF-12", ["Accept-Encoding: identity"], "plain", undefined],
+    ["SF-13", ["Accept-Encoding: identity", "Accept-Encoding: br"], "br", "br"],
+  ])("%s %j is %s", async (_id, headers, body, encoding) => {
+    const answered = await ask(of(whole), "GET /app.js", headers);
+    expect([answered.body, answered.headers.get("content-encoding")]).toEqual([body, encoding]);
+    expect(answered.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+    expect(answered.headers.get("vary")).toBe("Accept-Encoding");
+    const again = await ask(of(whole), "GET /app.js", [...headers, `If-None-Match: ${answered.headers.get("etag")}`]);
+    expect(again.status).toBe(304);
+  });
+
+  it("has ranges", async () => {
+    const part = await ask(of({}), "GET /large.bin", ["Range: bytes=-3"]);
+    expect([part.status, part.body, part.headers.get("content-range")]).toEqual([
+      206,
+      "aaa",
+      "bytes 299997-299999/300000",
+    ]);
+    expect((await ask(of({}), "GET /large.bin", ["Range: bytes=300000-"])).status).toBe(416);
+  });
+
+  it("without an index has no folders, and hidden files where they are wanted", async () => {
+    expect((await ask(of({}), "GET /about")).status).toBe(404);
+    expect((await ask(of({}), "GET /")).status).toBe(404);
+    expect((await ask(of({ dotfiles: true }), "GET /.well-known/security.txt")).body).toBe("SECRET");
+  });
+
+  it("answers many at once with one reading", async () => {
+    const app = Test.app(of(whole));
+    const answers = Array.from({ length: 100 }, async () => (await Test.call(app, "GET", "/about")).body);
+    expect(new Set(await Promise.all(answers))).toEqual(new Set(["ABOUT"]));
+  });
+});
+
+describe("at start", () => {
+  it.each<readonly [files: unknown, options: unknown, message: string]>([
+    [undefined, {}, "Files.bundle: files is undefined, and not an object"],
+    [{}, null, "Files.bundle: options is null, and not an object"],
+    [{ "a.txt": 7 }, {}, 'Files.bundle: the file "a.txt" is a number, and not text, bytes, or an object with `base64`'],
+    [{ "a.txt": { base64: "ä" } }, {}, 'Files.bundle: the file "a.txt" is not base64'],
+    [{ "a.txt": { base64: "YQ" } }, {}, 'Files.bundle: the file "a.txt" is not base64'],
+    [{ "/a.txt": "" }, {}, 'Files.bundle: the file "/a.txt": a path is names with / between them'],
+    [{ "../a.txt": "" }, {}, 'Files.bundle: the file "../a.txt": a path is'],
+    [{ "a\\b": "" }, {}, "a path is names"],
+    [{ "": "" }, {}, "a path is names"],
+    [{ "a.txt": "" }, { notFound: "404.html" }, "Files.bundle: notFound: 404.html is not one of the files"],
+    [{ "a.txt": "" }, { fallback: { file: "b", under: ["a"] } }, "Files.bundle: fallback: b is not one of the files"],
+  ])("%j %j is refused", (files, options, message) => {
+    expect(() => Files.bundle(files as never, options as never)).toThrow(message);
+  });
+
+  it("a large file of base64 is taken", async () => {
+    const bytes = new Uint8Array(6_000_000).map((_, i) => i * 31);
+    const app = Test.app(Files.bundle({ "a.bin": { base64: Buffer.from(bytes).toString("base64") } }));
+    expect((await Test.call(app, "GET", "/a.bin")).headers.get("content-length")).toBe("6000000");
+  });
+
+  it("Workers have files in memory, and a sentence for what they have not", async () => {
+    const app = Test.app(FilesOfWorkers.bundle(site, whole));
+    expect((await Test.call(app, "GET", "/about")).body).toBe("ABOUT");
+    for (const name of ["directory", "answer", "read"] as const) {
+      expect(() => FilesOfWorkers[name]("dist")).toThrow(`Files.${name}: there is no file system here`);
+    }
+  });
+});
+
+describe("Files.read", () => {
+  const inside = join(folder, "read");
+  const put = (path: string, text: string) => {
+    mkdirSync(join(inside, path, ".."), { recursive: true });
+    writeFileSync(join(inside, path), text);
+  };
+  it("has every file but hidden ones, in one order", () => {
+    put("b/c.txt", "c");
+    put("a.txt", "a");
+    put(".env", "SECRET");
+    put("b/.git/config", "SECRET");
+    symlinkSync(join(inside, "a.txt"), join(inside, "link.txt"));
+    const texts = (files: ReturnType<typeof Files.read>) =>
+      Object.entries(files).map(([path, content]) => [path, new TextDecoder().decode(content as Uint8Array)]);
+    const shown = [
+      ["a.txt", "a"],
+      ["b/c.txt", "c"],
+      ["link.txt", "a"],
+    ];
+    expect(texts(Files.read(inside))).toEqual(shown);
+    expect(Object.keys(Files.read(inside, { dotfiles: true }))).toEqual([
+      ".env",
+      "a.txt",
+      "b/.git/config",
+      "b/c.txt",
+      "link.txt",
+    ]);
+    expect(() => Files.read(inside, { maxBytes: 2 })).toThrow("link.txt is past the 2 bytes of maxBytes");
+    expect(Object.keys(Files.read(inside, { maxBytes: 3 }))).toHaveLength(3);
+  });
+
+  it.each([
+    ["leads out of the folder", () => tmpdir()],
+    ["leads out of the folder", () => join(folder, "root", "app.js")],
+    ["leads nowhere", () => join(inside, "nothing")],
+    ["leads in a circle", () => inside],
+  ])("refuses a link that %s", (why, target) => {
+    put("links/a.txt", "a");
+    symlinkSync(target(), join(inside, "links", "link"));
+    expect(() => Files.read(inside)).toThrow(why);
+    rmSync(join(inside, "links"), { recursive: true });
+  });
+
+  it.each<readonly [root: unknown, options: unknown, message: string]>([
+    [undefined, {}, "Files.read: root is undefined, and not a text"],
+    ["nothing", {}, "Files.read: nothing is not a directory"],
+    [".", null, "Files.read: options is null, and not an object"],
+    [".", { maxBytes: "1" }, "Files.read: maxBytes is a string, and not a whole number of bytes"],
+    [".", { dotfiles: 1 }, "Files.read: dotfiles is a number, and not a boolean"],
+  ])("refuses %j %j", (root, options, message) => {
+    expect(() => Files.read(root as never, options as never)).toThrow(message);
+  });
+});
