@@ -61,6 +61,7 @@ const samples: { readonly [S in Sample]: (ask: Ask) => Promise<void> } = {
 /** Asks for all that a sample has, and for what every project has. */
 export async function askAll(ask: Ask, sample: Sample): Promise<void> {
   await samples[sample](ask);
+  if (sample !== "live") expect((await ask("/", { redirect: "manual" })).headers.get("location")).toBe("/docs");
   expect(await answered(ask("/livez"))).toEqual([200, "ok"]);
   expect(await answered(ask("/readyz"))).toEqual([200, "ok"]);
   const [status, docs] = await answered(ask("/docs"));

@@ -1,7 +1,7 @@
 /** `npm run dev` of a made project: it restarts on a change, and shows what failed. And `npm create usher`, as it is typed. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
@@ -46,6 +46,22 @@ function develop({ command, folder, env }: Project): Development {
   };
 }
 
+/** Saves as Vim and WebStorm do: another file gets the name. A watcher of the old one sees nothing more, as node --watch on Linux. */
+function replace(file: string, text: string): void {
+  writeFileSync(`${file}~`, text);
+  renameSync(`${file}~`, file);
+}
+
+/** The new file may be two changes to a watcher, and so two restarts. */
+async function answersAfterRestart(server: Development, status: number, text?: string): Promise<void> {
+  for (;;) {
+    const url = await server.shows(listening);
+    const answer = await fetch(`${url}/hello/Ada`).catch(() => undefined);
+    const body = await answer?.text().catch(() => undefined);
+    if (answer?.status === status && (text === undefined || body === text)) return;
+  }
+}
+
 const listening = /listening on (http:\/\/[^\s"]+)/;
 
 describe.each(["node", "bun", "deno"] as const)("the development server on %s", (runtime) => {
@@ -56,13 +72,12 @@ describe.each(["node", "bun", "deno"] as const)("the development server on %s", 
       const url = await server.shows(listening);
       expect(await (await fetch(`${url}/hello/Ada`)).text()).toBe("Hello, Ada.");
       const file = join(project.folder, "src/routes.ts");
-      const text = readFileSync(file, "utf8").replace("`${greeting}, ${name}.`", "fail(greeting + name)");
-      writeFileSync(
-        file,
-        `${text}\nfunction fail(of: string): string {\n  throw new Error(\`no words: \${of}\`);\n}\n`,
-      );
-      const again = await server.shows(listening);
-      expect((await fetch(`${again}/hello/Ada`)).status).toBe(500);
+      const text = readFileSync(file, "utf8");
+      replace(file, text.replace("Hello", "Good day"));
+      await answersAfterRestart(server, 200, "Good day, Ada.");
+      const failing = text.replace("`${greeting}, ${name}.`", "fail(greeting + name)");
+      replace(file, `${failing}\nfunction fail(of: string): string {\n  throw new Error(\`no words: \${of}\`);\n}\n`);
+      await answersAfterRestart(server, 500);
       await server.shows(/no words: HelloAda/);
     } finally {
       await server.stop();

@@ -44,7 +44,7 @@ const book = post(
 const home = get(
   Path.root,
   {
-    returns: Returns.responses({ 303: "To the API's page." }),
+    returns: Returns.responses({ 302: "To the API's page." }),
     // Not part of the API's description.
     meta: Meta.empty.add(Meta.hidden, true),
   },
