@@ -6,10 +6,10 @@ import { routes } from "./routes.ts";
 const app = Test.app(routes);
 
 test("finds an order that was placed, and no other", async () => {
-  await Test.call(app, "POST", "/orders", { body: { item: "pen", quantity: 2 } });
-  assert.equal((await Test.call(app, "GET", "/orders/1")).status, 200);
-  const missing = await Test.call(app, "GET", "/orders/7");
-  assert.equal(missing.status, 404);
+  const placed = await Test.call(app, "POST", "/orders", { body: { item: "pen", quantity: 2 } });
+  const { id } = placed.json() as { id: number };
+  assert.deepEqual((await Test.call(app, "GET", `/orders/${id}`)).json(), placed.json());
+  assert.equal((await Test.call(app, "GET", "/orders/0")).status, 404);
 });
 
 test("refuses what is sold out", async () => {

@@ -6,6 +6,7 @@ const NewOrder = v.object({ item: Item, quantity: Quantity });
 const Order = v.object({ id: v.number(), ...NewOrder.entries, cents: v.number() });
 
 const placed: v.InferOutput<typeof Order>[] = [];
+/** What the shop has of each item, every morning. */
 const stock = { pen: 1000, ink: 3 };
 
 const soldOut = Refusal.code("sold_out", { status: 409, doc: "There is too little of that item left." });
@@ -19,7 +20,6 @@ const placeOrder = post(
   ({ order }) => {
     const left = stock[order.item];
     if (left < order.quantity) return refuse(soldOut, `Only ${left} of that item are left.`);
-    stock[order.item] = left - order.quantity;
     const kept = { id: placed.length + 1, ...order, cents: order.quantity * prices[order.item] };
     placed.push(kept);
     return kept;

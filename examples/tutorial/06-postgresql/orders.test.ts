@@ -8,20 +8,20 @@ import { routes } from "./routes.ts";
 const { DATABASE_URL = "postgres://postgres:demo@localhost/postgres" } = process.env;
 
 await migrate(DATABASE_URL, { directory: "migrations" });
-const pool = await Pool.create(DATABASE_URL, { size: 1 });
+const pool = await Pool.create(DATABASE_URL, {});
 after(() => pool.close());
 
 const app = Test.app(routes, { resources: [Dep.resource(database, pool)] });
 
-test("keeps an order", async () => {
+test("finds an order that was placed, and no other", async () => {
   const placed = await Test.call(app, "POST", "/orders", { body: { item: "pen", quantity: 2 } });
-  assert.equal(placed.status, 201);
   const { id } = placed.json() as { id: number };
-  const found = await Test.call(app, "GET", `/orders/${id}`);
-  assert.deepEqual(found.json(), placed.json());
+  assert.deepEqual((await Test.call(app, "GET", `/orders/${id}`)).json(), placed.json());
+  assert.equal((await Test.call(app, "GET", "/orders/0")).status, 404);
 });
 
 test("refuses what is sold out", async () => {
-  const answer = await Test.call(app, "POST", "/orders", { body: { item: "ink", quantity: 100 } });
+  const answer = await Test.call(app, "POST", "/orders", { body: { item: "ink", quantity: 4 } });
   assert.equal(answer.status, 409);
+  assert.deepEqual(answer.json(), { error: "sold_out", message: "Only 3 of that item are left." });
 });

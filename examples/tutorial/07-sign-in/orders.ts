@@ -1,62 +1,49 @@
-import { Path, Refusal, Returns, Shape, del, get, json, now, param, post, refuse } from "usher-http";
+import { Path, Refusal, Returns, del, get, json, param, post, refuse } from "usher-http";
 import * as v from "valibot";
 import { database, statements } from "./database.ts";
 import { Item, Quantity, prices } from "./items.ts";
 import { clerk } from "./sign-in.ts";
 
 const NewOrder = v.object({ item: Item, quantity: Quantity });
-const Order = v.object({ id: Shape.int64, ...NewOrder.entries, cents: v.number(), placed_at: Shape.instant });
+const Order = v.object({ id: v.number(), ...NewOrder.entries, cents: v.number() });
+
+/** What the shop has of each item, every morning. */
+const stock = { pen: 1000, ink: 3 };
 
 const soldOut = Refusal.code("sold_out", { status: 409, doc: "There is too little of that item left." });
 
 const orders = Path.of("orders");
-const orderId = Path.int64("order_id");
-const oneOrder = Path.of("orders", orderId);
+const orderId = Path.int("order_id");
 
 const placeOrder = post(
   orders,
-  {
-    inputs: { order: json(NewOrder), database, now },
-    returns: Returns.json(Order, { status: 201 }),
-    refuses: [soldOut],
+  { inputs: { order: json(NewOrder), database }, returns: Returns.json(Order, { status: 201 }), refuses: [soldOut] },
+  async ({ order, database }) => {
+    const left = stock[order.item];
+    if (left < order.quantity) return refuse(soldOut, `Only ${left} of that item are left.`);
+    const cents = order.quantity * prices[order.item];
+    const placed = await database.exec(statements.addOrder, order.item, order.quantity, cents);
+    return placed;
   },
-  ({ order: { item, quantity }, database, now }) =>
-    database.transaction(async (db) => {
-      const taken = await db.exec(statements.takeStock, item, quantity);
-      if (taken === 0) return refuse(soldOut, "There is too little of that item left.");
-      return db.exec(statements.addOrder, item, quantity, quantity * prices[item], now);
-    }),
 );
 
-const listOrders = get(
-  orders,
-  {
-    inputs: { database },
-    returns: Returns.json(v.array(Order)),
-  },
-  ({ database }) => database.exec(statements.listOrders),
+const listOrders = get(orders, { inputs: { database }, returns: Returns.json(v.array(Order)) }, ({ database }) =>
+  database.exec(statements.listOrders),
 );
 
 const getOrder = get(
-  oneOrder,
-  {
-    inputs: { id: param(orderId), database },
-    returns: Returns.json(Order),
-    refuses: [Refusal.notFound],
-  },
+  Path.of("orders", orderId), // /orders/{order_id}
+  { inputs: { id: param(orderId), database }, returns: Returns.json(Order), refuses: [Refusal.notFound] },
   async ({ id, database }) => (await database.exec(statements.findOrder, id)) ?? refuse(Refusal.notFound),
 );
 
 const removeOrder = del(
-  oneOrder,
-  {
-    inputs: { clerk, id: param(orderId), database },
-    returns: Returns.empty(),
-    refuses: [Refusal.notFound],
-  },
+  Path.of("orders", orderId),
+  { inputs: { clerk, id: param(orderId), database }, returns: Returns.empty(), refuses: [Refusal.notFound] },
   async ({ id, database }) => {
     const removed = await database.exec(statements.removeOrder, id);
-    return removed === 0 ? refuse(Refusal.notFound) : undefined;
+    if (removed === 0) return refuse(Refusal.notFound);
+    return undefined;
   },
 );
 

@@ -1,5 +1,5 @@
 import { getPrice } from "./items.ts";
 import { orderRoutes } from "./orders.ts";
-import { signInRoutes } from "./sign-in.ts";
+import { signIn } from "./sign-in.ts";
 
-export const routes = [getPrice, ...orderRoutes, ...signInRoutes] as const;
+export const routes = [getPrice, ...orderRoutes, signIn] as const;

@@ -1,22 +1,13 @@
-import { Broadcast, Dep } from "usher-http";
+import { Dep } from "usher-http";
 import { serve } from "usher-http/node";
-import { Pool, SessionTable, Statement, migrate } from "usher-http/postgres";
-import { database, statements } from "./database.ts";
-import { news } from "./news.ts";
+import { Pool, migrate } from "usher-http/postgres";
+import { database } from "./database.ts";
 import { routes } from "./routes.ts";
-import { sessionStore } from "./sign-in.ts";
 
 const { DATABASE_URL = "postgres://postgres:demo@localhost/postgres" } = process.env;
-const sessionTable = { table: "sessions" };
 
+await migrate(DATABASE_URL, { directory: "migrations" });
 await Pool.run(DATABASE_URL, {}, async (pool) => {
-  await migrate(DATABASE_URL, { directory: "migrations" });
-  await Statement.verify(pool, [...Object.values(statements), ...SessionTable.statements(sessionTable)]);
-  const resources = [
-    Dep.resource(database, pool),
-    Dep.resource(sessionStore, SessionTable.store(pool, sessionTable)),
-    Dep.resource(news, Broadcast.create<never>()),
-  ];
-  const server = await serve(routes, { port: 8080, resources });
+  const server = await serve(routes, { port: 8080, resources: [Dep.resource(database, pool)] });
   await server.stopped;
 });

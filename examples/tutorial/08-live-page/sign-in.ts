@@ -1,57 +1,36 @@
 import { scryptSync } from "node:crypto";
 import { Dep, Path, Refusal, Returns, Sessions, isSameSecret, json, post, refuse, setCookie } from "usher-http";
-import type { SessionStore } from "usher-http";
 import * as v from "valibot";
 
-export const sessionStore = Dep.ofResource<SessionStore>("sessions");
-
 const sessions = Sessions.make({
-  store: sessionStore,
+  store: Sessions.memory(),
   shape: v.object({ clerk: v.string() }),
   idleMs: 30 * 60_000, // A session ends after half an hour without a request,
   absoluteMs: 8 * 3_600_000, // and after eight hours.
 });
 
-const signedOut = Refusal.code("signed_out", {
-  status: 401,
-  doc: "Nobody is signed in.",
-  challenge: 'Cookie realm="shop"',
-});
+const signedOut = Refusal.code("signed_out", { status: 401, doc: "Nobody is signed in.", challenge: "Session" });
 
-/** The name of the signed-in clerk. A route that lists it answers 401 to a request without a session. */
+/** The name of the signed-in clerk. */
 export const clerk = Dep.join(
   { session: sessions.optional },
   ({ session }) => session?.data.clerk ?? refuse(signedOut, "Please sign in."),
   { refuses: [signedOut] },
 );
 
-/** The hash of each clerk's password: of `ada` it is `demo`. In your program these are rows of a table, each with its own salt. */
+/** The hash of each clerk's password, which is `demo`. In your program: rows of a table, each with a salt. */
 const hashes = new Map([["ada", "33de0a40b78c928534f56eff24a3007b8c3443ed46513bf86a74716c1c157bbe"]]);
-const salt = "c0ffee";
 
 const wrongLogin = Refusal.code("wrong_login", { status: 403, doc: "The name or the password is wrong." });
+const Login = v.object({ name: v.string(), password: v.string() });
 
-const signIn = post(
+export const signIn = post(
   Path.of("sign-in"),
-  {
-    inputs: { login: json(v.object({ name: v.string(), password: v.string() })), setCookie },
-    returns: Returns.empty(),
-    refuses: [wrongLogin],
-  },
+  { inputs: { login: json(Login), setCookie }, returns: Returns.empty(), refuses: [wrongLogin] },
   async ({ login: { name, password }, setCookie }) => {
-    const hash = scryptSync(password, salt, 32).toString("hex");
+    const hash = scryptSync(password, "c0ffee", 32).toString("hex");
     if (!isSameSecret(hash, hashes.get(name) ?? "")) return refuse(wrongLogin, "The name or the password is wrong.");
     await sessions.start(setCookie, { clerk: name });
     return undefined;
   },
 );
-
-const signOut = post(
-  Path.of("sign-out"),
-  { inputs: { session: sessions.optional, setCookie }, returns: Returns.empty() },
-  async ({ session, setCookie }) => {
-    await session?.close(setCookie);
-  },
-);
-
-export const signInRoutes = [signIn, signOut] as const;

@@ -1,35 +1,39 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { Broadcast, Dep, Openapi, Sessions, Test } from "usher-http";
+import { Dep, Openapi, Test } from "usher-http";
 import { Pool, migrate } from "usher-http/postgres";
 import { database } from "./database.ts";
-import { news } from "./news.ts";
 import { routes } from "./routes.ts";
-import { sessionStore } from "./sign-in.ts";
 
 const { DATABASE_URL = "postgres://postgres:demo@localhost/postgres" } = process.env;
 
 await migrate(DATABASE_URL, { directory: "migrations" });
-const pool = await Pool.create(DATABASE_URL, { size: 1 });
+const pool = await Pool.create(DATABASE_URL, {});
 after(() => pool.close());
 
-const resources = [
-  Dep.resource(database, pool),
-  Dep.resource(sessionStore, Sessions.memory()),
-  Dep.resource(news, Broadcast.create<never>()),
-];
-const app = Test.app(routes, { resources });
+const app = Test.app(routes, { resources: [Dep.resource(database, pool)] });
 
-test("describes every route that a client calls", () => {
-  const { paths } = Openapi.document(routes, { title: "Shop", version: "1" });
-  assert.deepEqual(Object.keys(paths ?? {}).toSorted(), [
-    "/items/{item}/price",
-    "/orders",
-    "/orders/feed",
-    "/orders/{order_id}",
-    "/sign-in",
-    "/sign-out",
-  ]);
+test("finds an order that was placed, and no other", async () => {
+  const placed = await Test.call(app, "POST", "/orders", { body: { item: "pen", quantity: 2 } });
+  const { id } = placed.json() as { id: number };
+  assert.deepEqual((await Test.call(app, "GET", `/orders/${id}`)).json(), placed.json());
+  assert.equal((await Test.call(app, "GET", "/orders/0")).status, 404);
+});
+
+test("refuses what is sold out", async () => {
+  const answer = await Test.call(app, "POST", "/orders", { body: { item: "ink", quantity: 4 } });
+  assert.equal(answer.status, 409);
+  assert.deepEqual(answer.json(), { error: "sold_out", message: "Only 3 of that item are left." });
+});
+
+test("removes an order for a clerk only", async () => {
+  const browser = Test.browser(app); // keeps cookies
+  const placed = await browser.call("POST", "/orders", { body: { item: "pen", quantity: 2 } });
+  const { id } = placed.json() as { id: number };
+  assert.equal((await browser.call("DELETE", `/orders/${id}`)).status, 401);
+
+  await browser.call("POST", "/sign-in", { body: { name: "ada", password: "demo" } });
+  assert.equal((await browser.call("DELETE", `/orders/${id}`)).status, 204);
 });
 
 test("sends the newest orders when one is placed", async () => {
@@ -43,26 +47,13 @@ test("sends the newest orders when one is placed", async () => {
   assert.equal(events, 2);
 });
 
-test("removes an order for a clerk only", async () => {
-  const browser = Test.browser(app); // keeps cookies
-  const placed = await browser.call("POST", "/orders", { body: { item: "pen", quantity: 2 } });
-  const { id } = placed.json() as { id: number };
-  assert.equal((await browser.call("DELETE", `/orders/${id}`)).status, 401);
-
-  await browser.call("POST", "/sign-in", { body: { name: "ada", password: "demo" } });
-  assert.equal((await browser.call("DELETE", `/orders/${id}`)).status, 204);
-  assert.equal((await browser.call("DELETE", `/orders/${id}`)).status, 404);
-});
-
-test("keeps an order", async () => {
-  const placed = await Test.call(app, "POST", "/orders", { body: { item: "pen", quantity: 2 } });
-  assert.equal(placed.status, 201);
-  const { id } = placed.json() as { id: number };
-  const found = await Test.call(app, "GET", `/orders/${id}`);
-  assert.deepEqual(found.json(), placed.json());
-});
-
-test("refuses what is sold out", async () => {
-  const answer = await Test.call(app, "POST", "/orders", { body: { item: "ink", quantity: 100 } });
-  assert.equal(answer.status, 409);
+test("describes every route that a client calls", () => {
+  const { paths } = Openapi.document(routes, { title: "Shop", version: "1" });
+  assert.deepEqual(Object.keys(paths ?? {}).toSorted(), [
+    "/items/{item}/price",
+    "/orders",
+    "/orders/feed",
+    "/orders/{order_id}",
+    "/sign-in",
+  ]);
 });

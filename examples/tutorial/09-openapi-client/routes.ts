@@ -1,7 +1,9 @@
+import { Files } from "usher-http/files";
 import { followOrders } from "./feed.ts";
 import { getPrice } from "./items.ts";
 import { orderRoutes } from "./orders.ts";
-import { page } from "./page.ts";
-import { signInRoutes } from "./sign-in.ts";
+import { signIn } from "./sign-in.ts";
 
-export const routes = [getPrice, ...orderRoutes, followOrders, ...signInRoutes, page] as const;
+const pages = Files.directory("public", { index: "index.html" });
+
+export const routes = [getPrice, ...orderRoutes, followOrders, signIn, ...pages] as const;

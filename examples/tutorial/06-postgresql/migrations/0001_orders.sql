@@ -1,13 +1,6 @@
 create table orders (
-  id bigint generated always as identity primary key,
+  id int generated always as identity primary key,
   item text not null,
-  quantity int not null check (quantity > 0),
-  cents int not null,
-  placed_at timestamptz not null
+  quantity int not null,
+  cents int not null
 );
-
-create table stock (
-  item text primary key,
-  left_over int not null check (left_over >= 0)
-);
-insert into stock values ('pen', 1000), ('ink', 3);
