@@ -1,6 +1,7 @@
 /**
- * The benchmarks: `node bench/run.mjs [part…] [--quick] [--out FILE]`. Builds the package, measures it, and prints markdown. The parts are `database`, `orders`, `dispatch`, `server`, `runtimes`, `uploads`, `fanout`, `logging`, `sockets`, `start`, `shapes` and `forms`; all unless named. `--quick`
- * takes about a minute and is less exact: it shows that everything runs, and large regressions.
+ * The benchmarks: `node bench/run.mjs [part…] [--quick] [--out FILE]`. Builds the package, measures it, and prints markdown. The parts are `database`, `orders`, `dispatch`, `server`, `runtimes`, `uploads`, `fanout`, `logging`, `sockets`, `start`, `shapes` and `forms`; all unless named.
+ * `--quick` takes about a minute and is less exact: it shows that everything runs, and large regressions. `picture` runs only if
+ * named: it records what README's picture shows.
  */
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -25,8 +26,9 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { quick: { type: "boolean", default: false }, out: { type: "string" } },
 });
-const unknown = positionals.filter((name) => !parts.includes(name));
-if (unknown.length > 0) throw new Error(`no such part: ${unknown.join(", ")}; there are ${parts.join(", ")}`);
+const all = [...parts, "picture"];
+const unknown = positionals.filter((name) => !all.includes(name));
+if (unknown.length > 0) throw new Error(`no such part: ${unknown.join(", ")}; there are ${all.join(", ")}`);
 
 const built = spawnSync("npm", ["run", "--silent", "build"], { stdio: "inherit", cwd: new URL("..", import.meta.url) });
 if (built.status !== 0) process.exit(1);

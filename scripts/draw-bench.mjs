@@ -1,12 +1,13 @@
 /**
- * Draws `docs/images/cpu.svg`: CPU per request next to other frameworks, from the figures of `bench/results/cpu.json`. `--check`
- * fails where the picture is not what the figures say.
+ * Draws `docs/images/cpu.svg`: CPU per request next to other frameworks, from the figures of `bench/results/cpu.json`, and writes
+ * what it shows into README. `--check` fails where either is not what the figures say.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const picture = `${root}docs/images/cpu.svg`;
+const readme = `${root}README.md`;
 /**
  * @typedef {{ name: string, micros: number, ratios: Record<string, number> }} Request
  * @typedef {{ title: string, baseline: string, requests: Request[] }} Panel
@@ -28,12 +29,17 @@ const unit = (panelWidth - labelWidth - valueWidth) / maxRatio;
 
 const rows = Math.max(...figures.panels.map(({ requests }) => requests.reduce((sum, one) => sum + rowsOf(one), 0)));
 const height = 84 + rows * rowHeight + 76;
-const drawn = svg();
+const drawn = new Map([
+  [picture, svg()],
+  [readme, readFileSync(readme, "utf8").replace(/!\[CPU per request[^\]]*\]/, `![${shortAlt()}]`)],
+]);
 
-if (!process.argv.includes("--check")) writeFileSync(picture, drawn);
-else if (readFileSync(picture, "utf8") !== drawn) {
-  console.error("docs/images/cpu.svg is not what bench/results/cpu.json says: run node scripts/draw-bench.mjs");
-  process.exit(1);
+for (const [file, text] of drawn) {
+  if (!process.argv.includes("--check")) writeFileSync(file, text);
+  else if (readFileSync(file, "utf8") !== text) {
+    console.error(`${file} is not what bench/results/cpu.json says: run node scripts/draw-bench.mjs`);
+    process.exitCode = 1;
+  }
 }
 
 /** A heading, the baseline, a bar each, and a gap. @param {Request} request */
@@ -119,4 +125,16 @@ function inWords({ title, requests }) {
     return `${name}: ${values.join(", ")}`;
   });
   return `${title}, ${each.join("; ")}`;
+}
+
+/** The range of each server's ratios. */
+function shortAlt() {
+  const each = figures.panels.map(({ title, baseline, requests }) => {
+    const ranges = Object.keys(requests[0]?.ratios ?? {}).map((name) => {
+      const ratios = requests.map((request) => request.ratios[name] ?? Number.NaN);
+      return `${name} ${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`;
+    });
+    return `on ${title}, of ${baseline}: ${ranges.join(", ")}`;
+  });
+  return `CPU per request, ${each.join("; ")}`;
 }

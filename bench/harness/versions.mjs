@@ -12,8 +12,8 @@ export function versions() {
   return `usher-http ${version}, Node ${process.versions.node}, ${peers.join(", ")}; ${cpus().length} × ${cpus()[0]?.model}`;
 }
 
-// Some packages do not export their package.json.
-function versionOf(name) {
+/** The version of an installed package. Some do not export their package.json. @param {string} name */
+export function versionOf(name) {
   for (const folder of require.resolve.paths(name) ?? []) {
     try {
       return require(`${folder}/${name}/package.json`).version;

@@ -1,4 +1,4 @@
-/** The binaries of Bun and Deno, from their npm packages, and how each runs a program. */
+/** The binaries of Node 24, Bun and Deno, from their npm packages, and how Bun and Deno run a program. */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -15,6 +15,7 @@ function first(...paths) {
 }
 
 export const binaries = {
+  node: () => join(folder(`node-24-${platform}`), "bin/node"),
   bun: () => {
     const modules = dirname(folder("bun"));
     return {
