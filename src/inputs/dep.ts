@@ -53,8 +53,9 @@ export interface Dep<out A, out Refuses extends string = never, out Wire = {}> {
   /** Internal to the framework. */
   readonly node: DepNode;
   /** Exists only in types. */
-  // Read by name: to infer three parameters of a `Dep` costs the compiler four times as much.
-  readonly [types]?: { readonly value: A; readonly refuses: Refuses; readonly wire: Wire };
+  // Read by name: to infer three parameters of a `Dep` costs the compiler four times as much. The wire is what a method takes, for
+  // `WiresOf`, and of a method and not of a function, which would make `Wire` one that is not only given out.
+  readonly [types]?: { readonly value: A; readonly refuses: Refuses; sends(wire: Wire): void };
 }
 
 /** An input of any type. */
@@ -67,9 +68,13 @@ export interface Inputs {
 /** What a handler gets: the value of each input. */
 // `& {}` keeps the name of the alias, and with it every input's whole type, out of the compiler's errors.
 export type Values<I extends Inputs> = { readonly [K in keyof I]: NonNullable<I[K][typeof types]>["value"] } & {};
-type All<Union> = (Union extends unknown ? (u: Union) => void : never) extends (i: infer I) => void ? I : never;
-/** What a client sends for several inputs; `unknown` where they read nothing of a request. */
-export type WiresOf<I extends Inputs> = All<NonNullable<I[keyof I][typeof types]>["wire"]>;
+/** What a client sends for several inputs, all of it; `unknown` where they read nothing of a request. */
+// What functions of several types all take is the intersection of what each takes.
+export type WiresOf<I extends Inputs> = NonNullable<I[keyof I][typeof types]>["sends"] extends (
+  wire: infer Wire,
+) => void
+  ? Wire
+  : never;
 export type WireOf<I extends Inputs> = {} & WiresOf<I>;
 export type RefusesOf<I extends Inputs> = NonNullable<I[keyof I][typeof types]>["refuses"];
 /** The value of an input. */

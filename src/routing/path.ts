@@ -29,14 +29,29 @@ export interface ParamOptions<out Example = unknown> extends TextOptions<Example
   readonly unparsed?: "next-route";
 }
 
-type PatternOf<Segments extends readonly unknown[], Before extends string = ""> = Segments extends readonly [
+type TextOf<S> = S extends string
+  ? S
+  : S extends Rest<infer N>
+    ? `{${N}*}`
+    : S extends AnyParam<infer N>
+      ? `{${N}}`
+      : never;
+
+/** The patterns of most paths, by their number of segments: to read one costs the compiler half of what recursion does. */
+interface Patterns<S extends readonly unknown[]> {
+  1: `/${TextOf<S[0]>}`;
+  2: `/${TextOf<S[0]>}/${TextOf<S[1]>}`;
+  3: `/${TextOf<S[0]>}/${TextOf<S[1]>}/${TextOf<S[2]>}`;
+  4: `/${TextOf<S[0]>}/${TextOf<S[1]>}/${TextOf<S[2]>}/${TextOf<S[3]>}`;
+}
+type PatternOf<S extends readonly unknown[]> = S["length"] extends keyof Patterns<S>
+  ? Patterns<S>[S["length"]]
+  : LongPatternOf<S>;
+type LongPatternOf<S extends readonly unknown[], Before extends string = ""> = S extends readonly [
   infer Head,
   ...infer Tail,
 ]
-  ? PatternOf<
-      Tail,
-      `${Before}/${Head extends string ? Head : Head extends Rest<infer N> ? `{${N}*}` : Head extends AnyParam<infer N> ? `{${N}}` : never}`
-    >
+  ? LongPatternOf<Tail, `${Before}/${TextOf<Head>}`>
   : Before;
 
 /** The path `/`. */

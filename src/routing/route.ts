@@ -94,6 +94,26 @@ type AnyLiteral =
   | readonly []
   | { readonly [member: string]: AnyLiteral };
 
+/**
+ * The literals in what a function returns. Of an async function, `async () => "new"`, the compiler keeps a bare literal only where
+ * the expected type has a `then`. A union of a value and a promise of it has none.
+ */
+type LiteralReturned = ("" | 0 | 0n | false | readonly [] | { readonly [member: string]: AnyLiteral }) & {
+  then(fulfilled: (value: AnyLiteral) => void): void;
+};
+
+/**
+ * What a handler may return, `Answering`. While the compiler infers, it knows no more of `Stage` than that it is a text, and takes
+ * this type for `LiteralReturned`; once it has inferred, `Stage` is `""`.
+ */
+type Returning<Stage extends string, A, N extends string, C extends string> = Stage extends (
+  string extends Stage ? string : never
+)
+  ? LiteralReturned
+  : Answering<A, N, C>;
+// A conditional type that is always true, and that the compiler resolves only when it knows `N`.
+type StageOf<N extends string> = never extends N ? "" : string;
+
 /** The handler of a route: it gets the values of the inputs `I`, and returns an answer `A` or a refusal of one of `Codes`. */
 export type Handler<I extends Inputs, A, Codes extends readonly Code[] = readonly []> = (
   inputs: Values<I>,
@@ -139,7 +159,7 @@ export type Method<M extends string> = <
 >(
   path: Path<Params, P>,
   declaration: Declaration<I, Returns<A, Sent, Status>, C, HasAllRead<I, Params>>,
-  handler: (inputs: Values<I>) => Answering<A, N, C>,
+  handler: (inputs: Values<I>) => Returning<StageOf<N>, A, N, C>,
 ) => Route<M, P, RouteWire<I, Params>, SentBy<Sent, Status>, NoInfer<C> | RefusesOf<I>>;
 
 /**
@@ -165,7 +185,7 @@ export function route<
   method: NotHead<M>,
   path: Path<Params, P>,
   declaration: Declaration<I, Returns<A, Sent, Status>, C, HasAllRead<I, Params>>,
-  handler: (inputs: Values<I>) => Answering<A, N, C>,
+  handler: (inputs: Values<I>) => Returning<StageOf<N>, A, N, C>,
 ): Route<M, P, RouteWire<I, Params>, SentBy<Sent, Status>, NoInfer<C> | RefusesOf<I>> {
   checkArguments(method, path, declaration);
   const { inputs = {}, returns, refuses = [], tags = [], meta = empty, summary, description } = declaration;

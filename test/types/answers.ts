@@ -1,12 +1,13 @@
 /** What a handler may return: literals and readonly lists as its shape has them, and what the compiler must refuse. */
 import * as v from "valibot";
-import { Dep, Event, Path, Refusal, Returns, Shape, answer, get, post, refuse } from "usher-http";
+import { Dep, Event, Path, Refusal, Returns, Shape, answer, get, post, refuse, route } from "usher-http";
 import { Statement, Type } from "usher-http/postgres";
 import type { Route } from "usher-http";
 import type { Pool } from "usher-http/postgres";
 
 const at = Path.of("a");
 const Ticket = v.object({ id: v.number(), state: v.picklist(["new", "sent"]) });
+const State = v.picklist(["new", "sent"]);
 const Settled = v.object({ settled: v.literal(true) });
 const Shapely = v.variant("kind", [
   v.object({ kind: v.literal("circle"), radius: v.number() }),
@@ -26,7 +27,21 @@ get(at, { returns: Returns.json(Ticket), refuses: [gone] }, async () => {
   return { id, state: "new" };
 });
 get(at, { returns: Returns.json(Ticket) }, () => ({ id: 1, state: Date.now() > 0 ? "new" : "sent" }));
-get(at, { returns: Returns.json(v.picklist(["new", "sent"])) }, () => "new");
+get(at, { returns: Returns.json(State) }, () => "new");
+get(at, { returns: Returns.json(State) }, async () => "new");
+get(at, { returns: Returns.json(State) }, async () => {
+  await Promise.resolve();
+  return "sent";
+});
+get(at, { inputs: { id: Dep.return(1) }, returns: Returns.json(State) }, async ({ id }) => {
+  void id;
+  return "sent";
+});
+get(at, { returns: Returns.json(v.nullable(State)), refuses: [gone] }, async () => "new");
+get(at, { returns: Returns.json(v.literal(1)) }, async () => 1);
+get(at, { returns: Returns.json(v.literal(true)) }, async () => true);
+get(at, { returns: Returns.json(v.literal(false)) }, async () => false);
+route("LINK", at, { returns: Returns.json(State) }, async () => "new");
 get(at, { returns: Returns.json(Settled) }, () => ({ settled: true }));
 get(at, { returns: Returns.json(v.literal(1)) }, () => 1);
 get(at, { returns: Returns.json(Shapely) }, () => ({ kind: "circle", radius: 1 }));
@@ -102,6 +117,14 @@ export function wrong<S extends Shape>(shape: S): S {
 get(at, { returns: Returns.json(Ticket) }, () => ({ id: 1, state: "lost" }));
 // @ts-expect-error a word that is none of them, awaited
 get(at, { returns: Returns.json(Ticket) }, async () => ({ id: 1, state: "lost" }));
+// @ts-expect-error a word that is none of them, awaited and bare
+get(at, { returns: Returns.json(State) }, async () => "lost");
+// @ts-expect-error any text in place of a word, awaited and bare
+get(at, { returns: Returns.json(State) }, async () => String(1));
+// @ts-expect-error a bare word of another type
+get(at, { returns: Returns.json(State) }, async () => 1);
+// @ts-expect-error a refusal that is not declared, where the answer is a bare word
+get(at, { returns: Returns.json(State) }, async () => refuse(gone));
 // @ts-expect-error any text in place of a word
 get(at, { returns: Returns.json(Ticket) }, () => ({ id: 1, state: String(1) }));
 // @ts-expect-error another literal

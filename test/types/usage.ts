@@ -139,6 +139,21 @@ get(order, { inputs: { id: param(orderId) }, returns: Returns.text }, ({ name })
 Meta.empty.add(Meta.access, "loud");
 
 Path.url(order, { order_id: 7 });
+export const patterns: readonly [
+  "/",
+  "/orders",
+  "/orders/{order_id}",
+  "/a/b/{order_id}/c",
+  "/a/b/{order_id}/c/{file*}",
+] = [
+  Path.root.pattern,
+  orders.pattern,
+  order.pattern,
+  Path.of("a", "b", orderId, "c").pattern,
+  Path.of("a", "b", orderId, "c", Path.rest("file")).pattern,
+];
+// @ts-expect-error a parameter of another name
+export const wrongPattern: "/orders/{id}" = order.pattern;
 Path.url(Path.of("static", Path.rest("file")), { file: ["a", "b"] });
 // @ts-expect-error no argument for order_id
 Path.url(order, {});
