@@ -33,10 +33,11 @@ export function check(name: string, probe: () => Awaitable<Result<void, string>>
  * `not_ready` with the names of those that failed. A check has no timeout. A server that is stopping is not ready, whatever
  * the checks return.
  *
+ * @param checks None unless given: the server is then ready until it stops.
  * @param options Other paths for the two.
  */
 export function routes<Live extends string = "/livez", Ready extends string = "/readyz">(
-  checks: readonly Check[],
+  checks: readonly Check[] = [],
   options: { readonly live?: Path<never, Live>; readonly ready?: Path<never, Ready> } = {},
 ): readonly [
   Route<"GET", Live, {}, Succeeded<200, string>, never>,

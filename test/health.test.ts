@@ -88,6 +88,12 @@ it("HL-07 they move, and are at their new paths only", async () => {
   expect(await Promise.all(statuses)).toEqual([200, 200, 404, 404]);
 });
 
+it("they need no check", async () => {
+  const app = Test.app([...Health.routes()]);
+  const [live, ready] = [await Test.call(app, "GET", "/livez"), await Test.call(app, "GET", "/readyz")];
+  expect([live.status, live.body, ready.status, ready.body]).toEqual([200, "ok", 200, "ok"]);
+});
+
 it("they are GET routes like any other", async () => {
   const app = Test.app([...Health.routes([])]);
   expect((await Test.call(app, "HEAD", "/livez")).headers.get("content-length")).toBe("2");

@@ -52,7 +52,7 @@ export const externalDocs: MetaKey<ExternalDocs> = key("externalDocs");
  *
  * @example
  * ```ts
- * const routes = [...api, ...Meta.onAll([page, style, ...Health.routes([])], Meta.hidden, true)];
+ * const routes = [...api, ...Meta.onAll([page, style, ...Health.routes()], Meta.hidden, true)];
  * ```
  */
 export function onAll<R extends { readonly meta: Meta }, A>(

@@ -34,7 +34,7 @@ function storeAt(url: string): Store {
 }
 
 // /docs describes the API; /livez and /readyz answer health checks.
-const all = [...routes, ...Openapi.docs(routes, { title: "my-api", version: "1" }), ...Health.routes([])];
+const all = [...routes, ...Openapi.docs(routes, { title: "my-api", version: "1" }), ...Health.routes()];
 
 export default worker<Env>(all, ({ HYPERDRIVE }) => ({
   resources: [Dep.resource(store, storeAt(HYPERDRIVE.connectionString))],

@@ -7,7 +7,7 @@ import { routes } from "./routes.ts";
 const { HOST = "localhost", PORT = "8080" } = process.env;
 
 // /docs describes the API; /livez and /readyz answer health checks.
-const all = [...routes, ...Openapi.docs(routes, { title: "my-api", version: "1" }), ...Health.routes([])];
+const all = [...routes, ...Openapi.docs(routes, { title: "my-api", version: "1" }), ...Health.routes()];
 
 // Resolves once it listens. SIGTERM and Ctrl-C stop it: it finishes the requests that it has, then the process ends.
 await serve(all, { host: HOST, port: Number(PORT), onError });

@@ -13,7 +13,7 @@ const { HOST = "localhost", PORT = "8080" } = process.env;
 const docs = Openapi.docs(routes, { title: "my-api", version: "1" });
 
 // Resolves once it listens. SIGTERM and Ctrl-C stop it: it finishes the requests that it has, then the process ends.
-await serve([...routes, ...pageRoutes, ...docs, ...Health.routes([])], {
+await serve([...routes, ...pageRoutes, ...docs, ...Health.routes()], {
   host: HOST,
   port: Number(PORT),
   resources: [Dep.resource(wall, memoryWall())],
