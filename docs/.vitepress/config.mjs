@@ -40,7 +40,6 @@ const groups = {
   "API document and clients": ["openapi", "typed-client", "command-line"],
   "Tests and operation": [
     "testing",
-    "test-an-api",
     "logging",
     "error-tracking",
     "tracing",

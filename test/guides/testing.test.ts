@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { runtimes } from "../support/runtimes.ts";
 import { openGuide } from "./project.ts";
 
-const tests = openGuide("test-an-api");
+const tests = openGuide("testing");
 
 it.each([
   ["Node 20", process.execPath, ["--test"]],
