@@ -107,7 +107,7 @@ export const notReady: Code<"not_ready"> = code("not_ready", {
   status: 503,
   doc: "Something the server needs to serve did not answer.",
 });
-/** The route does not read the body's `Content-Type`: 415. */
+/** The route does not read the body's `Content-Type`, or the app not its `Content-Encoding`: 415. */
 export const unsupportedMediaType: Code<"unsupported_media_type"> = code("unsupported_media_type", {
   status: 415,
   doc: "The body is sent as something the route does not read.",
@@ -138,6 +138,7 @@ export const frameworkCodes: readonly Code[] = [
   unreadable,
   invalid,
   tooLarge,
+  unsupportedMediaType,
   busy,
   crossOrigin,
   notImplemented,

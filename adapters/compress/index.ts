@@ -1,3 +1,6 @@
-/** The entry `usher-http/compress`: compressed responses, on runtimes with `node:zlib`. */
+/** The entry `usher-http/compress`: compressed responses and bodies, on runtimes with `node:zlib`. */
 export * as Compress from "./compress.ts";
 export type { CompressOptions } from "./compress.ts";
+export * as Decompress from "./decompress.ts";
+export type { DecompressOptions } from "./decompress.ts";
+export type { BodyDecoding } from "../../src/inputs/encoded-body.ts";

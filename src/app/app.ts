@@ -2,6 +2,7 @@ import { isObject, isTexts, kindOf } from "../given.ts";
 import { wrongMembers } from "../routing/wrong-members.ts";
 import type { Answer } from "../answers/answer.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
+import type { BodyDecoding } from "../inputs/encoded-body.ts";
 import type { RequestRecord } from "../inputs/request.ts";
 import type { Awaitable, Supplied } from "../inputs/dep.ts";
 import type { MaybePromise } from "../deferred.ts";
@@ -44,6 +45,12 @@ export interface AppOptions {
   readonly trustedOrigins?: readonly string[];
   /** Bytes of a body held whole: 1 MiB unless set. A longer one is 413. */
   readonly maxBody?: number;
+  /**
+   * Reads bodies with a `Content-Encoding`, made by `Decompress.make` of `usher-http/compress`. The limits of a body hold for
+   * what comes out. Unless set, such a body is 415 on a route that reads it; a route that reads the header `content-encoding`
+   * itself gets the body as it was sent, with or without this.
+   */
+  readonly decompress?: BodyDecoding;
   /**
    * The most problems that an `invalid` answer lists: 1,000 unless set. Its `more` counts the others. A log line has at most
    * 100 problems.
@@ -146,7 +153,13 @@ export interface App {
  * @throws DeclarationError naming every declaration that is refused, with its route.
  */
 export function make(routes: readonly Route[], options: AppOptions = {}): App {
-  const { resources = [], codes = [], maxProblems = maxListedProblems, refusalFormat } = checked(routes, options);
+  const {
+    resources = [],
+    codes = [],
+    maxProblems = maxListedProblems,
+    refusalFormat,
+    decompress,
+  } = checked(routes, options);
   const problems: string[] = [];
   const table = new Router<CompiledRoute>();
   const supplied = new Map(resources.map(({ name, value }) => [name, value]));
@@ -155,7 +168,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     const broken = checkRoute(one, supplied, refusalFormat);
     problems.push(...broken);
     if (broken.length > 0) continue;
-    const compiled = compile(one, { supplied, maxProblems, refusalFormat });
+    const compiled = compile(one, { supplied, maxProblems, refusalFormat, decompress });
     if (typeof compiled === "string") problems.push(`${one.name}: ${compiled}`);
     else table.add(one.route.method, one.route.path, compiled);
   }
@@ -181,6 +194,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     secureHeaders: options.secureHeaders,
     supplied,
     maxBody,
+    decompress,
     maxProblems,
     budget,
     proxies,
@@ -224,6 +238,7 @@ const optionKinds: readonly OptionKind[] = [
   [["cors"], has("policy"), "made by Cors.make"],
   [["secureHeaders"], has("headers", Array.isArray), "made by SecureHeaders.make"],
   [["trace"], has("tracer"), "made by Trace"],
+  [["decompress"], has("decoded", isFunction), "made by Decompress.make"],
 ];
 
 // What only JavaScript can get wrong is looked at first: the checks of a declaration read what is in it.

@@ -1,9 +1,10 @@
 import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
-import type { Awaitable, Place } from "../inputs/dep.ts";
+import type { Awaitable, DepNode, Place } from "../inputs/dep.ts";
 import { makePlan } from "../inputs/plan.ts";
 import type { Plan } from "../inputs/plan.ts";
+import type { BodyDecoding } from "../inputs/encoded-body.ts";
 import type { InputRequest, RequestRecord } from "../inputs/request.ts";
 import { FieldNames } from "../inputs/text.ts";
 import type { Level, Tracer } from "../logging/entry.ts";
@@ -76,6 +77,8 @@ export interface CompiledRoute {
   readonly codes: ReadonlySet<string>;
   /** Whether its inputs may read the request's body. */
   readonly readsBody: boolean;
+  /** Whether an input reads `Content-Encoding`: then the body is for it as it was sent. */
+  readonly readsEncoding: boolean;
   /** The statuses it lists; undefined where its handler cannot choose one. */
   readonly statuses: ReadonlySet<number> | undefined;
   /** Checks the handshake of the route's socket, and refuses a wrong one; undefined for a route without a socket. */
@@ -111,6 +114,8 @@ export interface CompiledApp {
   /** Resources, by name. */
   readonly supplied: ReadonlyMap<string, unknown>;
   readonly maxBody: number;
+  /** How encoded bodies are read; undefined where they are refused. */
+  readonly decompress: BodyDecoding | undefined;
   readonly maxProblems: number;
   readonly budget: BodyBudget;
   /** Undefined where no proxy is trusted. */
@@ -128,7 +133,7 @@ export interface CompiledApp {
 }
 
 /** What of its app a route is compiled for. */
-export type Surroundings = Pick<CompiledApp, "supplied" | "maxProblems" | "refusalFormat">;
+export type Surroundings = Pick<CompiledApp, "supplied" | "maxProblems" | "refusalFormat" | "decompress">;
 
 /** A compiled route, or why its shapes cannot be compiled. */
 export function compile(declared: Declared, surroundings: Surroundings): CompiledRoute | string {
@@ -148,6 +153,7 @@ class ReadyRoute implements CompiledRoute {
   readonly route: Route;
   readonly answerOf: (returned: unknown) => Answer;
   readonly readsBody: boolean;
+  readonly readsEncoding: boolean;
   readonly statuses: ReadonlySet<number> | undefined;
   readonly opens: CompiledRoute["opens"];
   readonly sockets: CompiledRoute["sockets"];
@@ -176,6 +182,7 @@ class ReadyRoute implements CompiledRoute {
     this.#surroundings = surroundings;
     const hasBody = nodes.some(({ body }) => body !== undefined);
     this.readsBody = hasBody || nodes.some(({ binds }) => binds === true);
+    this.readsEncoding = this.readsBody && nodes.some(readsEncoding);
     if (hasBody) this.#plan = this.#makePlan();
   }
 
@@ -193,7 +200,13 @@ class ReadyRoute implements CompiledRoute {
   }
 }
 
-function placeOf({ route, name }: Declared, { supplied, refusalFormat }: Surroundings): Place {
+function readsEncoding({ need, needs = [] }: DepNode): boolean {
+  return [...needs, ...(need === undefined ? [] : [need])].some(
+    (one) => "in" in one && one.in === "header" && one.name.toLowerCase() === "content-encoding",
+  );
+}
+
+function placeOf({ route, name }: Declared, { supplied, refusalFormat, decompress }: Surroundings): Place {
   const captured: Place["captured"] = (parameter) => {
     const taking = route.path.segments.filter((segment) => typeof segment === "object");
     const index = taking.indexOf(parameter);
@@ -201,5 +214,6 @@ function placeOf({ route, name }: Declared, { supplied, refusalFormat }: Surroun
     return taking.some(({ name }) => name === parameter.name) ? "another" : undefined;
   };
   const [query, form] = [new FieldNames(), new FieldNames()];
-  return { route: name, captured, query, form, resource: (name) => supplied.get(name), refusalFormat };
+  const resource: Place["resource"] = (name) => supplied.get(name);
+  return { route: name, captured, query, form, resource, refusalFormat, encodings: decompress?.encodings ?? [] };
 }

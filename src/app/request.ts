@@ -7,6 +7,8 @@ import { networkOf } from "../http/addresses.ts";
 import { authorityOf, originForm } from "../http/target.ts";
 import { bodyRefusal, bodyTooLarge, isFailure, noRoom } from "../inputs/body-source.ts";
 import type { BodyFailure, BodyHolder, BodyReceiver, BodySource } from "../inputs/body-source.ts";
+import { encodingRefusal, encodingsOf } from "../inputs/encoded-body.ts";
+import type { DecodedSource } from "../inputs/encoded-body.ts";
 import type { InputRequest } from "../inputs/request.ts";
 import { FieldValues } from "../inputs/text.ts";
 import type { FieldNames } from "../inputs/text.ts";
@@ -138,6 +140,8 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   #change: ((answer: Answer) => Answer) | undefined = undefined;
   /** The reader of the body, if the handler reads it as it arrives; `"whole"` if it is read whole. */
   #reader: { close(): void } | "whole" | undefined = undefined;
+  /** The body without its coding, where it has one. */
+  #decoded: DecodedSource | undefined = undefined;
   #answered = false;
 
   constructor(app: CompiledApp, exchange: Exchange) {
@@ -205,7 +209,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     return this.app.maxProblems;
   }
   get body(): BodySource | undefined {
-    return this.exchange.body;
+    return this.#decoded ?? this.exchange.body;
   }
 
   lines(name: string): readonly string[] {
@@ -229,9 +233,22 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     return undefined;
   }
 
+  /** Looks at the coding of a body that will be read; a refusal if it is not one that the app reads. */
+  openEncoding(): Refusal | undefined {
+    const { body } = this.exchange;
+    if (body === undefined) return undefined;
+    const lines = this.exchange.lines("content-encoding");
+    if (lines.length === 0 || this.route?.readsEncoding === true) return undefined;
+    const encodings = encodingsOf(lines);
+    if (encodings.length === 0) return undefined;
+    const { decompress } = this.app;
+    this.#decoded = decompress?.decoded(body, encodings);
+    return this.#decoded === undefined ? encodingRefusal(decompress?.encodings.join(", ")) : undefined;
+  }
+
   /** Reads the whole body into `bytes`; resolves with a refusal if it could not be read. */
   readWhole(): MaybePromise<Refusal | undefined> {
-    const { body } = this.exchange;
+    const { body } = this;
     this.#reader = "whole";
     if (body === undefined) return undefined;
     const { maxBody, budget } = this.app;
@@ -247,7 +264,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     make: (source: BodySource | undefined, holder: BodyHolder) => Reader,
   ): Reader {
     if (this.#reader !== undefined) throw bodyReadTwice(this.route);
-    const reader = make(this.exchange.body, this);
+    const reader = make(this.body, this);
     this.#reader = reader;
     return reader;
   }
@@ -311,6 +328,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     if (this.#answered) return;
     this.#answered = true;
     if (typeof this.#reader === "object") this.#reader.close();
+    this.#decoded?.close();
     if (this.held > 0) this.app.budget.give(this, this.held);
   }
 

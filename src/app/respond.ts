@@ -135,6 +135,8 @@ function answerOf(returned: unknown, toAnswer: (returned: unknown) => Answer): M
 
 /** Reads the body once, whole, unless the handler reads it as it arrives. */
 function handleWithBody(request: RequestState, route: CompiledRoute, reading: InputReading): MaybePromise<Answer> {
+  const encoded = request.openEncoding();
+  if (encoded !== undefined) return refusalAnswer(encoded);
   const unread = reading.body === "whole" ? request.readWhole() : undefined;
   return chain(unread, (refusal) => {
     if (refusal !== undefined) return refusalAnswer(refusal);

@@ -184,6 +184,8 @@ export interface Place {
   resource(name: string): unknown;
   /** The app's own format of refusals, for the API document. Its type is of answers, which are above inputs. */
   readonly refusalFormat: object | undefined;
+  /** The content codings of bodies that the app reads. */
+  readonly encodings: readonly string[];
 }
 
 /** The inputs of one request while they are being read. */

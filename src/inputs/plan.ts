@@ -54,6 +54,7 @@ const noInputs: Plan = {
     form: /* @__PURE__ */ new FieldNames(),
     resource: () => undefined,
     refusalFormat: undefined,
+    encodings: [],
   },
   names: [],
   slots: [],

@@ -20,8 +20,16 @@ export interface Asset {
   readonly headers?: readonly (readonly [name: string, value: string])[];
   /** Checks when the app is made. Each problem follows the route's name. */
   readonly check?: (format: RefusalFormat | undefined) => readonly string[];
-  /** Called on the first request, and again if it threw. `format` is that of the app's refusals. */
-  readonly load: (format: RefusalFormat | undefined) => Awaitable<string | Uint8Array>;
+  /** Called on the first request of an app, and again if it threw. */
+  readonly load: (app: AppFacts) => Awaitable<string | Uint8Array>;
+}
+
+/** What an asset may tell of the app that serves it. */
+export interface AppFacts {
+  /** The format of its refusals. */
+  readonly refusalFormat: RefusalFormat | undefined;
+  /** The content codings of bodies that it reads. */
+  readonly encodings: readonly string[];
 }
 
 export type AssetRoute<P extends string> = Route<
@@ -51,30 +59,33 @@ const inputs = {
 
 /** A route that serves an asset, with gzip and `ETag`. */
 export function serveAsset<P extends string>(path: Path<never, P>, asset: Asset): AssetRoute<P> {
-  // The same routes may be served by apps whose refusals differ.
-  const loading = new Map<RefusalFormat | undefined, Promise<Loaded>>();
-  const loaded = async (format: RefusalFormat | undefined): Promise<Loaded> => {
+  // The same routes may be served by apps that differ.
+  const byFormat = new Map<RefusalFormat | undefined, Map<string, Promise<Loaded>>>();
+  const loaded = async (app: AppFacts): Promise<Loaded> => {
+    const loading = byFormat.get(app.refusalFormat) ?? new Map<string, Promise<Loaded>>();
+    byFormat.set(app.refusalFormat, loading);
+    const encodings = app.encodings.join();
     try {
-      const before = loading.get(format) ?? load(asset, format);
-      loading.set(format, before);
+      const before = loading.get(encodings) ?? load(asset, app);
+      loading.set(encodings, before);
       return await before;
     } catch (error) {
-      loading.delete(format);
+      loading.delete(encodings);
       throw error;
     }
   };
   const { summary, check = () => [] } = asset;
-  const format: Dep<RefusalFormat | undefined> = {
+  const app: Dep<AppFacts> = {
     node: {
       from: [],
-      constant: ({ refusalFormat }) => refusalFormat,
+      constant: ({ refusalFormat, encodings }) => ({ refusalFormat, encodings }),
       check: (refusalFormat) => check(refusalFormat as RefusalFormat | undefined),
     },
   };
   return get(
     path,
-    { summary, inputs: { ...inputs, format }, returns: Returns.response },
-    async ({ accepted, known, format }) => answer(asset, await loaded(format), accepted, known),
+    { summary, inputs: { ...inputs, app }, returns: Returns.response },
+    async ({ accepted, known, app }) => answer(asset, await loaded(app), accepted, known),
   );
 }
 
@@ -93,8 +104,8 @@ function answer(asset: Asset, loaded: Loaded, accepted: string | undefined, know
   return Answer.make(zipped ?? loaded.plain, { contentType: asset.contentType, headers });
 }
 
-async function load({ load }: Asset, format: RefusalFormat | undefined): Promise<Loaded> {
-  const given = await load(format);
+async function load({ load }: Asset, app: AppFacts): Promise<Loaded> {
+  const given = await load(app);
   const plain = typeof given === "string" ? new TextEncoder().encode(given) : given;
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", plain as Uint8Array<ArrayBuffer>));
   const tag = [...digest.subarray(0, 12)].map((byte) => byte.toString(16).padStart(2, "0")).join("");

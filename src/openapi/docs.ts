@@ -95,17 +95,17 @@ export function docs<Document extends string = "/openapi.json", At extends strin
   const paths = { document: urlOf(document), page: urlOf(at) };
   // Made at once, so that a problem is thrown here.
   const own = JSON.stringify(documentOf(routes, options));
-  const textIn = (format: RefusalFormat | undefined): string =>
-    format === undefined || options.refusalFormat !== undefined
+  const textIn = (refusalFormat: RefusalFormat | undefined, encodings: readonly string[] = []): string =>
+    refusalFormat === undefined && encodings.length === 0
       ? own
-      : JSON.stringify(documentOf(routes, { ...options, refusalFormat: format }));
+      : JSON.stringify(documentOf(routes, { ...ofApp(refusalFormat, encodings), ...options }));
   const below = <Name extends string>(name: Name) =>
     of(...(at.segments as readonly string[]), name as string) as Path as Path<never, Below<At, Name>>;
   return [
     serveAsset(document, {
       summary: `This API, as an OpenAPI ${openapi} document`,
       contentType: "application/json",
-      load: textIn,
+      load: ({ refusalFormat, encodings }) => textIn(refusalFormat, encodings),
       check: (format) => problemsOf(() => textIn(format)),
     }),
     serveAsset(at, {
@@ -131,6 +131,13 @@ export function docs<Document extends string = "/openapi.json", At extends strin
       load: () => reader.start,
     }),
   ];
+}
+
+function ofApp(refusalFormat: RefusalFormat | undefined, encodings: readonly string[]): DocumentOptions {
+  return {
+    ...(refusalFormat === undefined ? {} : { refusalFormat }),
+    ...(encodings.length === 0 ? {} : { decompress: { encodings } }),
+  };
 }
 
 function problemsOf(make: () => unknown): readonly string[] {

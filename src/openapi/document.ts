@@ -1,8 +1,9 @@
-import { needs, needsObject } from "../given.ts";
+import { isObject, isTexts, needs, needsObject } from "../given.ts";
 import { wrongMembers } from "../routing/wrong-members.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isFormat, noFormat } from "../answers/is-format.ts";
 import { encodeSegment } from "../http/target.ts";
+import type { BodyDecoding } from "../inputs/encoded-body.ts";
 import type { Code } from "../refusals.ts";
 import { deprecated, externalDocs, hidden, operationId } from "../routing/meta.ts";
 import type { ExternalDocs } from "../routing/meta.ts";
@@ -118,7 +119,7 @@ interface DescribedRoute {
 
 function describeRoute(route: Route, context: DocumentContext): DescribedRoute {
   const reads = readsOf(route.inputs);
-  const codes = codesOf(route, reads);
+  const codes = codesOf(route, reads, context.encodings.length > 0);
   const { node } = route.returns;
   const plain = answersOf(node, context);
   const answers = reads.validates || node.validates === true ? withValidators(plain, route.method) : plain;
@@ -126,7 +127,7 @@ function describeRoute(route: Route, context: DocumentContext): DescribedRoute {
     route,
     name: `${route.method} ${route.pattern}`,
     id: route.meta.find(operationId) ?? idOf(route),
-    parameters: parametersOf(route, reads.values, context),
+    parameters: parametersOf(route, reads, context),
     answers,
     requestBody: requestBodyOf(reads, context),
     codes,
@@ -175,6 +176,11 @@ export interface DocumentOptions extends ApiInfo {
   readonly cors?: CorsExtension;
   /** The app's option `refusalFormat`. The document that `Openapi.docs` serves has the format of its app unless it is set. */
   readonly refusalFormat?: RefusalFormat;
+  /**
+   * The app's option `decompress`: adds `Content-Encoding` to each operation with a body. The document that `Openapi.docs`
+   * serves has that of its app unless it is set.
+   */
+  readonly decompress?: Pick<BodyDecoding, "encodings">;
 }
 
 /** An OpenAPI document, ready for `JSON.stringify`. */
@@ -256,6 +262,7 @@ function checkArguments(routes: unknown, options: unknown): void {
 function describe(routes: readonly Route[], options: DocumentOptions): RouteDescription {
   checkArguments(routes, options);
   const { openapi = "3.2" } = options;
+  const encodings = encodingsIn(options.decompress);
   const components = new Components(options.refusalFormat === undefined ? refusalSchemas : {});
   const problems: string[] = [];
   const imprecise = new Set<string>();
@@ -274,6 +281,7 @@ function describe(routes: readonly Route[], options: DocumentOptions): RouteDesc
       problem: (what) => problems.push(`${name} ${what}`),
       version: openapi,
       cors: options.cors,
+      encodings,
     };
     const one = describeRoute(route, context);
     if (one.isOpaque) imprecise.add(`${name}: reads more than it says (a bind, or a dependency with no needs)`);
@@ -304,6 +312,14 @@ function describe(routes: readonly Route[], options: DocumentOptions): RouteDesc
     ...api.externalDocs,
   };
   return { document, problems: [...problems, ...finished.problems], imprecise: [...imprecise].toSorted() };
+}
+
+// From JavaScript it may be anything.
+function encodingsIn(decompress: DocumentOptions["decompress"]): readonly string[] {
+  if (decompress === undefined) return [];
+  const isOne = isObject(decompress) && isTexts(decompress["encodings"]);
+  needs(isOne, "Openapi: decompress", decompress, "made by Decompress.make");
+  return decompress.encodings;
 }
 
 /** Adds a route to the described ones, or merges it with one. */

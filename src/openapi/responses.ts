@@ -10,6 +10,7 @@ import {
   rateLimited,
   tooLarge,
   unreadable,
+  unsupportedMediaType,
   upgradeRequired,
 } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
@@ -54,6 +55,14 @@ function howToProve(challenges: readonly string[], always: boolean): HeaderDocs 
 /** `Retry-After` in seconds: only `busy` and `rate_limited` have it. */
 const comeAgain: HeaderDocs = {
   "Retry-After": { description: "After how many seconds to ask again.", schema: { type: "integer", minimum: 0 } },
+};
+
+/** `Accept-Encoding` of a 415 (RFC 9110 §15.5.16). */
+const codingsRead: HeaderDocs = {
+  "Accept-Encoding": {
+    description: "The Content-Encoding that is read, where the body's is not.",
+    schema: { type: "string" },
+  },
 };
 
 /** `Upgrade` of a WebSocket route. */
@@ -112,8 +121,12 @@ export const refusalSchemas: { readonly [name: string]: Schema } = {
   },
 };
 
-/** The codes that a route may refuse with: its own, its inputs', and those of the framework (contract 7.2). */
-export function codesOf(route: Route, reads: Reads): readonly Code[] {
+/**
+ * The codes that a route may refuse with: its own, its inputs', and those of the framework (contract 7.2).
+ *
+ * @param decodes Whether the app reads bodies by their `Content-Encoding`.
+ */
+export function codesOf(route: Route, reads: Reads, decodes = false): readonly Code[] {
   const isSocket = route.returns.node.kind === "websocket";
   // A path parameter is checked even if the handler does not read it. One that declines never causes a 400.
   const checksPath = route.path.segments.some((segment) => {
@@ -123,6 +136,7 @@ export function codesOf(route: Route, reads: Reads): readonly Code[] {
   if (checksPath || reads.isAny || isSocket) added.push(invalid);
   if (isSocket) added.push(upgradeRequired);
   if (reads.body !== undefined) added.push(unreadable, tooLarge);
+  if (reads.body !== undefined && decodes) added.push(unsupportedMediaType);
   if (isSocket || changesSomething(route.method)) added.push(crossOrigin);
   added.push(busy, internal);
   const all = [...route.refuses, ...reads.codes, ...added];
@@ -173,6 +187,7 @@ function headersOf(ofStatus: readonly Code[]): HeaderDocs {
   return {
     ...(challenges.length === 0 ? {} : howToProve(challenges, challenges.length === ofStatus.length)),
     ...(names.has(busy.name) || names.has(rateLimited.name) ? comeAgain : {}),
+    ...(names.has(unsupportedMediaType.name) ? codingsRead : {}),
     ...(names.has(upgradeRequired.name) ? whatToSpeak(ofStatus.length === 1) : {}),
   };
 }

@@ -11,6 +11,8 @@ export interface DocumentContext {
   problem(what: string): void;
   readonly version: OpenapiVersion;
   readonly cors: CorsExtension | undefined;
+  /** The content codings of bodies that the app reads. */
+  readonly encodings: readonly string[];
 }
 
 /** The version of OpenAPI. */

@@ -1,5 +1,5 @@
 import type { AnyCodec, ListBounds, TextOptions } from "../codecs/codec.ts";
-import type { FileNeed, TextNeed } from "../inputs/dep.ts";
+import type { BodyNeed, FileNeed, TextNeed } from "../inputs/dep.ts";
 import type { Need } from "../inputs/request.ts";
 import type { Route } from "../routing/route.ts";
 import type { AnyStandard } from "../schema/standard.ts";
@@ -23,7 +23,7 @@ export interface Parameter {
 /** A route's parameters: those of the path, then the others in order. */
 export function parametersOf(
   route: Route,
-  values: readonly ReadNeed[],
+  { values, body }: { readonly values: readonly ReadNeed[]; readonly body: BodyNeed | undefined },
   context: DocumentContext,
 ): readonly Parameter[] {
   const parameters: Parameter[] = [];
@@ -36,7 +36,23 @@ export function parametersOf(
   for (const value of values) {
     addParameter("codec" in value ? parameterOf(value, context) : withoutCodec(value), parameters);
   }
+  const { encodings } = context;
+  const isCoding = ({ in: place, name }: Parameter): boolean =>
+    place === "header" && name.toLowerCase() === "content-encoding";
+  if (body !== undefined && encodings.length > 0 && !parameters.some(isCoding)) parameters.push(codingOf(encodings));
   return parameters;
+}
+
+/** The coding of a body (RFC 9110 §8.4), which the route does not read: its app does. */
+function codingOf(encodings: readonly string[]): Parameter {
+  const description = "How the body is compressed, where it is.";
+  return {
+    name: "Content-Encoding",
+    in: "header",
+    description,
+    required: false,
+    schema: { type: "string", enum: encodings },
+  };
 }
 
 /** An input that is read twice is one parameter, which must fit both schemas. */

@@ -51,22 +51,23 @@ export const { fetch } = App.make([hello, ...Openapi.docs([hello], { script: () 
 // The codecs of entity tags, dates and ranges are 100 by esbuild, and the answer that becomes another at last 80.
 // A sentence for each member of a route that JavaScript gets wrong is 950, one for each argument of a function 420 by esbuild, and
 // one for each option of an app and each function that is given 190; of a typed client it is 30.
+// A body with a `Content-Encoding`, refused or given to what reads it, is 270, and 150 more in the document.
 const ceilings = [
-  { name: "hello world", program: hello, bundler: "rolldown", bundle: withRolldown, most: 28_850 },
-  { name: "hello world", program: hello, bundler: "esbuild", bundle: withEsbuild, most: 48_350 },
+  { name: "hello world", program: hello, bundler: "rolldown", bundle: withRolldown, most: 29_150 },
+  { name: "hello world", program: hello, bundler: "esbuild", bundle: withEsbuild, most: 48_600 },
   { name: "a path", program: path, bundler: "rolldown", bundle: withRolldown, most: 150 },
   { name: "a path", program: path, bundler: "esbuild", bundle: withEsbuild, most: 18_050 },
-  { name: "a JSON route", program: order, bundler: "rolldown", bundle: withRolldown, most: 44_700 },
-  { name: "a JSON route", program: order, bundler: "esbuild", bundle: withEsbuild, most: 52_250 },
+  { name: "a JSON route", program: order, bundler: "rolldown", bundle: withRolldown, most: 45_000 },
+  { name: "a JSON route", program: order, bundler: "esbuild", bundle: withEsbuild, most: 52_550 },
 ];
 
 describe("bytes of a bundle", () => {
   // The page's own reader is 18,000, in a chunk that is loaded when its script is first asked for; esbuild in one file has it.
   // Scalar's script is a million: what reads it from a file is not followed. 350 are for two readers and not one.
   it.each([
-    { bundler: "rolldown", bundle: withRolldown, most: 59_700 },
-    { bundler: "esbuild in chunks", bundle: withSplitEsbuild, most: 66_300 },
-    { bundler: "esbuild", bundle: withEsbuild, most: 84_250 },
+    { bundler: "rolldown", bundle: withRolldown, most: 60_200 },
+    { bundler: "esbuild in chunks", bundle: withSplitEsbuild, most: 66_800 },
+    { bundler: "esbuild", bundle: withEsbuild, most: 84_750 },
   ])("an app that serves its API document by $bundler is at most $most", async ({ bundler, bundle, most }) => {
     const code = await bundle(documented);
     const bytes = gzipSync(code).length;

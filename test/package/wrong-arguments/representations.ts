@@ -1,6 +1,6 @@
 /** What JavaScript can get wrong in conditional requests, ranges and files. */
 import { Answer, Path, Returns, get } from "usher-http";
-import { Compress } from "usher-http/compress";
+import { Compress, Decompress } from "usher-http/compress";
 import { Conditional } from "usher-http/conditional";
 import { Files } from "usher-http/files";
 import type { Tables } from "./rule.ts";
@@ -25,6 +25,9 @@ export const representationTables: Tables = {
     ["Compress.make", (types) => Compress.make({ types }), [["text/*"]]],
     ["Compress.make", (codings) => Compress.make({ encodings: codings }), [["gzip"]]],
     ["Compress.make", (level) => Compress.make({ level }), [6]],
+    ["Decompress.make", (o) => Decompress.make(o), [{}]],
+    ["Decompress.make", (codings) => Decompress.make({ encodings: codings }), [["gzip"]]],
+    ["Decompress.make", (ratio) => Decompress.make({ maxRatio: ratio }), [100]],
   ],
   "usher-http/files": [
     ["Files.directory", (root, o) => Files.directory(root, o), [folder, {}]],

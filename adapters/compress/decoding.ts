@@ -1,0 +1,166 @@
+import * as zlib from "node:zlib";
+import { bodyTooLarge, gather, isFailure } from "../../src/inputs/body-source.ts";
+import type { BodyFailure, BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
+import type { DecodedSource } from "../../src/inputs/encoded-body.ts";
+import { encodings } from "./codings.ts";
+import type { Coding } from "./codings.ts";
+import { ZstdFrames } from "./zstd-frames.ts";
+
+/** A content coding of a body: `deflate` is zlib's format (RFC 9110 §8.4.1.2). */
+export type BodyCoding = Coding | "deflate";
+
+/** Those that the runtime decodes: it may lack zstd. */
+export const decodings: readonly BodyCoding[] = [...encodings, "deflate"];
+
+const notItsCoding: BodyFailure = { kind: "unreadable", detail: "the body is not in its Content-Encoding" };
+const grewTooMuch: BodyFailure = { kind: "too_large", detail: "the body grew by more than maxRatio" };
+const hasNothing: BodyFailure = {
+  kind: "too_large",
+  detail: "the body is longer in its Content-Encoding than without",
+};
+
+/** What may come out of any body, however little arrived: the first bytes tell little of the ratio. */
+const freeBytes = 65_536;
+const chunkSize = 16_384;
+/** A window of 8 MiB, which every decoder of the web has to have (RFC 9659): a frame may ask for 2 GiB. */
+const zstdWindow = { [zlib.constants.ZSTD_d_windowLogMax]: 23 };
+
+const oneMore = new Uint8Array(1);
+
+type Decoder = (zlib.Gunzip | zlib.BrotliDecompress) & { readonly bytesWritten: number };
+
+function decoderOf(encoding: BodyCoding): Decoder {
+  switch (encoding) {
+    case "gzip":
+      return zlib.createGunzip({ chunkSize });
+    case "deflate":
+      return zlib.createInflate({ chunkSize });
+    case "br":
+      return zlib.createBrotliDecompress({ chunkSize });
+    default:
+      return zlib.createZstdDecompress({ chunkSize, params: zstdWindow }) as unknown as Decoder;
+  }
+}
+
+/**
+ * A body without its coding. One part of what arrived is decoded at a time, and only as far as it is read, so that a part that
+ * grows a thousandfold is never held at once.
+ */
+export class DecodedBody implements DecodedSource {
+  readonly length: undefined = undefined;
+  readonly #source: BodySource;
+  readonly #encoding: BodyCoding;
+  readonly #maxRatio: number;
+  readonly #frames: ZstdFrames | undefined;
+  #decoder: Decoder | undefined = undefined;
+  #received = 0;
+  #produced = 0;
+  /** Whether the decoder has more to do with the part that it got last. */
+  #isDecoding = false;
+  #sourceIsOver = false;
+  #decoderIsOver = false;
+  #failure: BodyFailure | undefined = undefined;
+  #isClosed = false;
+  #wake: (() => void) | undefined = undefined;
+
+  constructor(source: BodySource, encoding: BodyCoding, maxRatio: number) {
+    this.#source = source;
+    this.#encoding = encoding;
+    this.#maxRatio = maxRatio;
+    this.#frames = encoding === "zstd" ? new ZstdFrames() : undefined;
+  }
+
+  async read(): Promise<Uint8Array | BodyFailure | undefined> {
+    while (!this.#isClosed) {
+      const part = this.#decoder?.read() as Buffer | null | undefined;
+      if (part !== null && part !== undefined) return this.#counted(part);
+      if (this.#isDecoding && !this.#decoderIsOver) await this.#event();
+      else if (!this.#sourceIsOver) await this.#feed();
+      else return this.#end();
+    }
+    return this.#failure;
+  }
+
+  whole(limit: number, receiver: BodyReceiver): void {
+    const { length } = this.#source;
+    // No coding makes a body longer by more than this.
+    if (length !== undefined && length > limit + limit / 1024 + 1024) receiver.done(bodyTooLarge);
+    else gather(() => this.read(), limit, receiver);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#decoder?.destroy();
+    this.#wake?.();
+  }
+
+  #counted(part: Buffer): Uint8Array | BodyFailure {
+    this.#produced += part.byteLength;
+    if (this.#produced > freeBytes && this.#produced > this.#maxRatio * this.#received) return this.#fail(grewTooMuch);
+    // A short part would keep its decoder's whole chunk.
+    return part.byteLength * 2 < chunkSize ? Uint8Array.prototype.slice.call(part) : part;
+  }
+
+  async #feed(): Promise<void> {
+    // Empty members, or empty blocks, would go on for ever and reach no limit.
+    if (this.#received > freeBytes + 2 * this.#produced) return void this.#fail(hasNothing);
+    const part = await this.#source.read();
+    if (this.#isClosed) return;
+    if (isFailure(part)) this.#fail(part);
+    else if (part === undefined) this.#endSource();
+    else if (this.#decoderIsOver) this.#fail(notItsCoding);
+    else this.#write(part);
+  }
+
+  #write(part: Uint8Array): void {
+    this.#received += part.byteLength;
+    this.#frames?.take(part);
+    this.#isDecoding = true;
+    this.#opened().write(part, () => {
+      this.#isDecoding = false;
+      this.#wake?.();
+    });
+  }
+
+  #endSource(): void {
+    this.#sourceIsOver = true;
+    // Nothing at all is an empty body in any coding.
+    if (this.#decoder === undefined) return;
+    this.#isDecoding = true;
+    // Deno takes a part of a brotli body for a whole one, which alone leaves a further byte unread.
+    if (this.#encoding === "br") this.#decoder.write(oneMore);
+    this.#decoder.end();
+  }
+
+  #opened(): Decoder {
+    if (this.#decoder !== undefined) return this.#decoder;
+    const decoder = decoderOf(this.#encoding);
+    const wake = (): void => this.#wake?.();
+    decoder.on("readable", wake).on("end", () => {
+      this.#decoderIsOver = true;
+      wake();
+    });
+    decoder.on("error", () => {
+      if (!this.#isClosed) this.#fail(notItsCoding);
+    });
+    return (this.#decoder = decoder);
+  }
+
+  #event(): Promise<void> {
+    return new Promise((resolve) => (this.#wake = resolve));
+  }
+
+  /** Undefined for a body that is decoded to its last byte. */
+  #end(): BodyFailure | undefined {
+    const isWhole = this.#decoder === undefined || this.#decoder.bytesWritten === this.#received;
+    if (!isWhole || this.#frames?.isWhole === false) return this.#fail(notItsCoding);
+    this.close();
+    return undefined;
+  }
+
+  #fail(failure: BodyFailure): BodyFailure {
+    this.#failure = failure;
+    this.close();
+    return failure;
+  }
+}

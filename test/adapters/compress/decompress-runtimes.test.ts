@@ -1,0 +1,200 @@
+/** Encoded bodies on every runtime, over its own listener: what is read, and what becomes of one that lies. */
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { RawClient, header } from "../../support/raw-client.ts";
+import type { RawAnswer } from "../../support/raw-client.ts";
+import { runtimes } from "../../support/runtimes.ts";
+import { SpawnedServer } from "../../support/spawned/server.ts";
+import { bundle, start as startWorker } from "../workers/running.ts";
+
+const program = join(import.meta.dirname, "program.mjs");
+const json = Buffer.from('{"a":"hello"}');
+const random = randomBytes(90_000);
+const zeros = (length: number): Buffer => Buffer.alloc(length);
+const cut = (bytes: Buffer): Buffer => bytes.subarray(0, -6);
+const broken = (bytes: Buffer, from: number): Buffer => {
+  const copy = Buffer.from(bytes);
+  copy[bytes.length + from] = (copy[bytes.length + from] as number) ^ 0xff;
+  return copy;
+};
+const gzipped = gzipSync(json);
+// This Node may have no zstd.
+const zstd = {
+  json: Buffer.from("KLUv/SANaQAAeyJhIjoiaGVsbG8ifQ==", "base64"),
+  zeros: Buffer.from("KLUv/aCghgEAVQAAEAAAAQCbhjnAAg==", "base64"),
+  wide: Buffer.from("KLUv/QSIaQAAeyJhIjoiaGVsbG8ifWU7TTootS/9JAABAACZ6dhR", "base64"),
+};
+const boundary = "content-type: multipart/form-data; boundary=B";
+const form = (file: Buffer): Buffer => {
+  const head = '--B\r\ncontent-disposition: form-data; name="file"; filename="f"\r\n\r\n';
+  return Buffer.concat([Buffer.from(head), file, Buffer.from("\r\n--B--\r\n")]);
+};
+
+type Row = readonly [
+  name: string,
+  path: string,
+  headers: readonly string[],
+  body: Buffer,
+  answer: string | 400 | 413 | 415,
+];
+const rows: readonly Row[] = [
+  ["gzip", "/json", ["content-encoding: gzip"], gzipped, "hello"],
+  ["in capitals", "/json", ["content-encoding: GZip"], gzipped, "hello"],
+  ["by its old name", "/json", ["content-encoding: x-gzip"], gzipped, "hello"],
+  ["identity", "/json", ["content-encoding: identity"], json, "hello"],
+  ["identity beside", "/json", ["content-encoding: , identity, gzip"], gzipped, "hello"],
+  ["an empty field", "/json", ["content-encoding:"], json, "hello"],
+  ["br", "/json", ["content-encoding: br"], brotliCompressSync(json), "hello"],
+  ["zstd", "/json", ["content-encoding: zstd"], zstd.json, "hello"],
+  ["deflate", "/json", ["content-encoding: deflate"], deflateSync(json), "hello"],
+  [
+    "a form",
+    "/form",
+    ["content-type: application/x-www-form-urlencoded", "content-encoding: gzip"],
+    gzipSync("a=one+two"),
+    "one two",
+  ],
+  ["a file of a form", "/file", [boundary, "content-encoding: br"], brotliCompressSync(form(random)), "90000"],
+  ["parts", "/parts", [boundary, "content-encoding: gzip"], gzipSync(form(random)), "90000"],
+  ["bytes", "/bytes", ["content-encoding: gzip"], gzipSync(random), "90000"],
+  ["text", "/text", ["content-type: text/plain", "content-encoding: br"], brotliCompressSync("words"), "words"],
+  ["a stream", "/stream", ["content-encoding: gzip"], gzipSync(Buffer.concat(Array(20).fill(random))), "1800000"],
+  ["a body that no route reads", "/unread", ["content-encoding: gzip"], gzipped, "unread"],
+  ["the header's own reader", "/raw", ["content-encoding: br, gzip"], gzipped, `br, gzip ${gzipped.length}`],
+  ["two members", "/bytes", ["content-encoding: gzip"], Buffer.concat([gzipped, gzipped]), "26"],
+  [
+    "as long as the limit",
+    "/bytes",
+    ["content-encoding: gzip"],
+    gzipSync(Buffer.concat([random, json]), { level: 0 }),
+    "90013",
+  ],
+  ["nothing", "/bytes", ["content-encoding: gzip"], Buffer.alloc(0), "0"],
+  ["gzip of nothing", "/bytes", ["content-encoding: gzip"], gzipSync(""), "0"],
+  // What lies.
+  ["plain text", "/bytes", ["content-encoding: gzip"], json, 400],
+  ["plain text as br", "/bytes", ["content-encoding: br"], json, 400],
+  ["plain text as zstd", "/bytes", ["content-encoding: zstd"], json, 400],
+  ["plain text as deflate", "/bytes", ["content-encoding: deflate"], json, 400],
+  ["deflate without zlib's frame", "/bytes", ["content-encoding: deflate"], deflateRawSync(json), 400],
+  ["gzip cut", "/bytes", ["content-encoding: gzip"], cut(gzipSync(random)), 400],
+  ["one byte of gzip", "/bytes", ["content-encoding: gzip"], gzipped.subarray(0, 1), 400],
+  ["br cut", "/bytes", ["content-encoding: br"], cut(brotliCompressSync(random)), 400],
+  ["zstd cut", "/bytes", ["content-encoding: zstd"], cut(zstd.json), 400],
+  ["deflate cut", "/stream", ["content-encoding: deflate"], cut(deflateSync(random)), 400],
+  ["a wrong checksum", "/bytes", ["content-encoding: gzip"], broken(gzipped, -6), 400],
+  ["a wrong length", "/bytes", ["content-encoding: gzip"], broken(gzipped, -1), 400],
+  ["more behind gzip", "/bytes", ["content-encoding: gzip"], Buffer.concat([gzipped, json]), 400],
+  ["zeros behind gzip", "/bytes", ["content-encoding: gzip"], Buffer.concat([gzipped, zeros(8)]), 400],
+  ["more behind br", "/bytes", ["content-encoding: br"], Buffer.concat([brotliCompressSync(json), json]), 400],
+  ["more behind deflate", "/bytes", ["content-encoding: deflate"], Buffer.concat([deflateSync(json), json]), 400],
+  ["more behind zstd", "/bytes", ["content-encoding: zstd"], Buffer.concat([zstd.json, json]), 400],
+  ["a window of 128 MiB", "/bytes", ["content-encoding: zstd"], zstd.wide, 400],
+  // What is too long.
+  ["one byte too long", "/bytes", ["content-encoding: gzip"], gzipSync(zeros(100_001)), 413],
+  ["a bomb of gzip", "/bytes", ["content-encoding: gzip"], gzipSync(zeros(10_000_000)), 413],
+  ["a bomb of br", "/json", ["content-encoding: br"], brotliCompressSync(zeros(10_000_000)), 413],
+  [
+    "a bomb of deflate",
+    "/form",
+    ["content-type: application/x-www-form-urlencoded", "content-encoding: deflate"],
+    deflateSync(zeros(10_000_000)),
+    413,
+  ],
+  ["a bomb of zstd, within the limit", "/bytes", ["content-encoding: zstd"], zstd.zeros, 413],
+  ["a bomb within the limit", "/bytes", ["content-encoding: gzip"], gzipSync(zeros(99_000)), 413],
+  ["a bomb in a stream", "/stream", ["content-encoding: gzip"], gzipSync(zeros(3_000_000)), 413],
+  ["a bomb in a form", "/parts", [boundary, "content-encoding: br"], brotliCompressSync(form(zeros(3_000_000))), 413],
+  ["empty members for ever", "/stream", ["content-encoding: gzip"], Buffer.concat(Array(8000).fill(gzipSync(""))), 413],
+  ["a declared length past it", "/bytes", ["content-encoding: gzip"], gzipSync(Buffer.concat([random, random])), 413],
+  // What is not read.
+  ["gzip twice", "/json", ["content-encoding: gzip, gzip"], gzipSync(gzipped), 415],
+  ["gzip on two lines", "/json", ["content-encoding: gzip", "content-encoding: gzip"], gzipSync(gzipped), 415],
+  ["another coding", "/json", ["content-encoding: compress"], gzipped, 415],
+  ["no coding", "/bytes", ["content-encoding: gzip;q=1"], gzipped, 415],
+  ["16 KiB of codings", "/bytes", [`content-encoding: ${"gzip,".repeat(1600)}`], gzipped, 415],
+];
+const codes = { 400: "unreadable", 413: "too_large", 415: "unsupported_media_type" } as const;
+
+const root = join(import.meta.dirname, "../../..");
+const access = ["--allow-read", "--allow-env", "--allow-net", "--allow-sys"];
+const deno = ["run", "--no-config", "--node-modules-dir=manual", ...access];
+// The paths of tsconfig.json lead Bun to the source.
+const bun = ["--tsconfig-override", join(root, "examples/tsconfig.json")];
+
+const worker = `
+import { options, routes } from "../compress/encoded-routes.mjs";
+import { worker } from "../../../adapters/workers/index.ts";
+export default worker(routes, options);`;
+
+type Connect = () => Promise<RawClient>;
+const spawned = (...command: readonly [string, ...string[]]): Promise<Connect> =>
+  SpawnedServer.start(command, program).then(
+    ({ port }) =>
+      () =>
+        RawClient.to(port),
+  );
+const workerd = async (): Promise<Connect> => {
+  const running = await startWorker(await bundle({ contents: worker }), { flags: ["nodejs_compat"] });
+  return () => running.client();
+};
+
+it.each<readonly [name: string, started: () => Promise<Connect>]>([
+  ["the oldest Node", () => spawned(runtimes["node-oldest"]())],
+  ["Node 22", () => spawned(runtimes["node-22"]())],
+  ["Node 24", () => spawned(runtimes["node-24"]())],
+  ["the newest Node", () => spawned(runtimes["node-newest"]())],
+  ["Bun", () => spawned(runtimes.bun(), ...bun)],
+  ["Deno", () => spawned(runtimes.deno(), ...deno)],
+  ["Workers", workerd],
+])(
+  "an encoded body on %s is read, or refused",
+  async (name, started) => {
+    const connect = await started();
+    const hasZstd = name !== "the oldest Node";
+    const [got, expected]: unknown[][] = [[], []];
+    for (const framing of ["length", "chunked"] as const) {
+      for (const [what, path, headers, body, given] of rows) {
+        const answer = headers.includes("content-encoding: zstd") && !hasZstd ? 415 : given;
+        const sent = await answered(await connect(), path, headers, body, framing);
+        got?.push([framing, what, sent.status, sent.status === 200 ? sent.body : errorOf(sent.body), codings(sent)]);
+        const accepted = answer === 415 ? (hasZstd ? "gzip, br, zstd, deflate" : "gzip, br, deflate") : undefined;
+        const told = typeof answer === "string" ? [200, answer] : [answer, codes[answer]];
+        expected?.push([framing, what, ...told, accepted]);
+      }
+    }
+    expect(got).toEqual(expected);
+    expect((await (await connect()).ask("POST /json", [], '{"a":"plain"}').answer()).body).toBe("plain");
+  },
+  60_000,
+);
+
+async function answered(
+  client: RawClient,
+  path: string,
+  headers: readonly string[],
+  body: Buffer,
+  framing: "length" | "chunked",
+): Promise<RawAnswer> {
+  const framed = framing === "length" ? `content-length: ${body.length}` : "transfer-encoding: chunked";
+  client.send(`POST ${path} HTTP/1.1`, "host: h", framed, ...headers, "", "");
+  client.socket.write(framing === "length" ? body : chunks(body));
+  const answer = await client.answer();
+  client.leave();
+  return answer;
+}
+
+const codings = (sent: RawAnswer): string | undefined => header(sent, "accept-encoding");
+const errorOf = (text: string): unknown => (JSON.parse(text) as { readonly error: string }).error;
+
+function chunks(body: Buffer): Buffer {
+  const size = 5000;
+  const parts: Buffer[] = [];
+  for (let at = 0; at < body.length; at += size) {
+    const part = body.subarray(at, at + size);
+    parts.push(Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from("\r\n"));
+  }
+  return Buffer.concat([...parts, Buffer.from("0\r\n\r\n")]);
+}
