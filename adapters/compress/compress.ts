@@ -94,7 +94,7 @@ function settingsOf(options: CompressOptions): Settings {
 function compressed(request: RevisedRequest, answer: Answer, revise: Answer["revise"], settings: Settings): Answer {
   if (!isTypeOf(settings.types, answer.contentType ?? "") || hasOwnCoding(answer))
     return revise?.(request, answer) ?? answer;
-  // A stream's state is kept as long as its client stays: gzip's is 24 KiB, and brotli's a hundred times that.
+  // A stream's state is kept as long as its client stays: gzip's is 4 KiB, and brotli's is megabytes.
   const offered = isStream(answer.body) ? settings.encodings.filter((one) => one === "gzip") : settings.encodings;
   const coding = preferredCoding(fieldValue(request.lines("accept-encoding")), offered);
   const revised = revise?.(coding === undefined ? request : withoutCoding(request, coding), answer) ?? answer;

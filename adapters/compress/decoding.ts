@@ -38,13 +38,13 @@ function decoderOf(encoding: BodyCoding): Decoder {
     case "br":
       return zlib.createBrotliDecompress({ chunkSize });
     default:
-      return zlib.createZstdDecompress({ chunkSize, params: zstdWindow }) as unknown as Decoder;
+      return zlib.createZstdDecompress({ chunkSize, params: zstdWindow });
   }
 }
 
 /**
- * A body without its coding. One part of what arrived is decoded at a time, and only as far as it is read, so that a part that
- * grows a thousandfold is never held at once.
+ * A body without its coding. One part of what arrived is decoded at a time, and only as far as it is read. So a part that grows a
+ * thousandfold is never held at once.
  */
 export class DecodedBody implements DecodedSource {
   readonly length: undefined = undefined;
@@ -102,8 +102,11 @@ export class DecodedBody implements DecodedSource {
   }
 
   async #feed(): Promise<void> {
-    // Empty members, or empty blocks, would go on for ever and reach no limit.
-    if (this.#received > freeBytes + 2 * this.#produced) return void this.#fail(hasNothing);
+    // A body of empty members, or of empty blocks, would never reach a limit.
+    if (this.#received > freeBytes + 2 * this.#produced) {
+      this.#fail(hasNothing);
+      return;
+    }
     const part = await this.#source.read();
     if (this.#isClosed) return;
     if (isFailure(part)) this.#fail(part);

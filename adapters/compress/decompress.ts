@@ -15,7 +15,7 @@ export interface DecompressOptions {
   readonly maxRatio?: number;
 }
 
-const known: readonly unknown[] = ["gzip", "br", "zstd", "deflate"];
+const known: ReadonlySet<unknown> = new Set(["gzip", "br", "zstd", "deflate"]);
 
 /**
  * Reads bodies with a `Content-Encoding`, for the option `decompress` of an app. `maxBody`, `bodyBudget` and the `max` of a
@@ -32,7 +32,7 @@ const known: readonly unknown[] = ["gzip", "br", "zstd", "deflate"];
 export function make(options: DecompressOptions = {}): BodyDecoding {
   needsObject("Decompress.make: options", options);
   const { encodings = decodings, maxRatio = 200 } = options;
-  const isList = Array.isArray(encodings) && encodings.length > 0 && encodings.every((one) => known.includes(one));
+  const isList = Array.isArray(encodings) && encodings.length > 0 && encodings.every((one) => known.has(one));
   needs(isList, "Decompress.make: encodings", encodings, 'a list of "gzip", "br", "zstd" and "deflate"');
   needs(Number.isFinite(maxRatio) && maxRatio >= 1, "Decompress.make: maxRatio", maxRatio, "a number, 1 or more");
   // A runtime may lack zstd.

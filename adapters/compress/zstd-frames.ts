@@ -4,7 +4,7 @@ const isSkippable = (number: number): boolean => number >>> 4 === 0x184d2a5;
 const dictionaryIdBytes = [0, 1, 2, 4] as const;
 const contentSizeBytes = [0, 2, 4, 8] as const;
 
-type Part = "magic" | "skippable size" | "descriptor" | "block" | "passed over";
+type FramePart = "magic" | "skippable size" | "descriptor" | "block" | "passed over";
 
 /**
  * Follows the frames of zstd (RFC 8878 §3.1), to know whether a body ends with one: Node 22, Bun and Deno take a part of a frame
@@ -13,8 +13,8 @@ type Part = "magic" | "skippable size" | "descriptor" | "block" | "passed over";
 export class ZstdFrames {
   /** Whether the bytes so far are whole frames. */
   isWhole = true;
-  /** What the next bytes are, and how many: a field is read once it has come whole. */
-  #next: Part = "magic";
+  /** What the next bytes are, and how many: a field is read once all of it is there. */
+  #next: FramePart = "magic";
   #needed = 4;
   #read = 0;
   #field = 0;
@@ -69,7 +69,7 @@ export class ZstdFrames {
     this.#expect("magic", 4);
   }
 
-  #expect(next: Part, bytes: number): void {
+  #expect(next: FramePart, bytes: number): void {
     this.#next = next;
     this.#needed = bytes;
     this.#read = 0;

@@ -153,13 +153,8 @@ export interface App {
  * @throws DeclarationError naming every declaration that is refused, with its route.
  */
 export function make(routes: readonly Route[], options: AppOptions = {}): App {
-  const {
-    resources = [],
-    codes = [],
-    maxProblems = maxListedProblems,
-    refusalFormat,
-    decompress,
-  } = checked(routes, options);
+  const { resources = [], codes = [], maxProblems = maxListedProblems } = checked(routes, options);
+  const { refusalFormat, decompress } = options;
   const problems: string[] = [];
   const table = new Router<CompiledRoute>();
   const supplied = new Map(resources.map(({ name, value }) => [name, value]));
@@ -207,18 +202,23 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   const answer = (exchange: Exchange) => respond(app, exchange);
   const match = (method: string, target: string) => matchOf(table, method, target);
   const fetch = (request: Request, connection?: Connection & object) => fetchFrom(answer, request, peerOf(connection));
-  const whenStopping: (() => void)[] = [];
-  const onDrain = (act: () => void) => {
-    if (app.isStopping) act();
-    else whenStopping.push(act);
-  };
-  const drain = () => {
-    app.isStopping = true;
-    for (const act of whenStopping.splice(0)) act();
-  };
   const { trace } = options;
   const flush = trace && (() => inTime(trace.flush(), flushMs));
-  return { fetch, routes, answer, match, drain, onDrain, flush };
+  return { fetch, routes, answer, match, ...draining(app), flush };
+}
+
+function draining(app: CompiledApp): Pick<App, "drain" | "onDrain"> {
+  const whenStopping: (() => void)[] = [];
+  return {
+    drain: () => {
+      app.isStopping = true;
+      for (const act of whenStopping.splice(0)) act();
+    },
+    onDrain: (act) => {
+      if (app.isStopping) act();
+      else whenStopping.push(act);
+    },
+  };
 }
 
 /** What an option is, where it is given. */

@@ -20,7 +20,7 @@ export interface DecodedSource extends BodySource {
   close(): void;
 }
 
-/** The codings of a body, in lower case, without `identity`, which is none. */
+/** The codings of a body, in lower case, without `identity`. */
 export function encodingsOf(lines: readonly string[]): readonly string[] {
   return itemsOf(lines).flatMap((item) => (/^(?:identity)?$/i.test(item) ? [] : item.toLowerCase()));
 }

@@ -24,7 +24,7 @@ export interface Asset {
   readonly load: (app: AppFacts) => Awaitable<string | Uint8Array>;
 }
 
-/** What an asset may tell of the app that serves it. */
+/** What an asset gets of the app that serves it. */
 export interface AppFacts {
   /** The format of its refusals. */
   readonly refusalFormat: RefusalFormat | undefined;

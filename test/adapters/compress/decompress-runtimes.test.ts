@@ -1,8 +1,11 @@
 /** Encoded bodies on every runtime, over its own listener: what is read, and what becomes of one that lies. */
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { get as httpGet } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { brotliCompressSync, brotliDecompressSync, deflateRawSync, deflateSync, gunzipSync, gzipSync } from "node:zlib";
+import { expect, it } from "vitest";
 import { RawClient, header } from "../../support/raw-client.ts";
 import type { RawAnswer } from "../../support/raw-client.ts";
 import { runtimes } from "../../support/runtimes.ts";
@@ -166,6 +169,14 @@ it.each<readonly [name: string, started: () => Promise<Connect>]>([
       }
     }
     expect(got).toEqual(expected);
+    const events = await sent(await connect(), "/events", "gzip");
+    const words = ["one", "two", "x".repeat(100_000), "three"];
+    expect(gunzipSync(events).toString()).toBe(words.map((word) => `event: said\ndata: ${word}\n\n`).join(""));
+    for (const [field, coding] of accepting) {
+      const large = await sent(await connect(), "/large", field);
+      const text = coding === "gzip" ? gunzipSync(large) : coding === "br" ? brotliDecompressSync(large) : large;
+      expect([field.slice(0, 30), text.toString()]).toEqual([field.slice(0, 30), "a line of text\n".repeat(1000)]);
+    }
     expect((await (await connect()).ask("POST /json", [], '{"a":"plain"}').answer()).body).toBe("plain");
   },
   60_000,
@@ -184,6 +195,40 @@ async function answered(
   const answer = await client.answer();
   client.leave();
   return answer;
+}
+
+/** What a field that no client should send gets; the first row is one that they do. */
+const accepting: readonly (readonly [field: string, coding: "gzip" | "br" | "none"])[] = [
+  ["gzip, deflate, br", "gzip"],
+  ["gzip;q=1e9", "none"],
+  ["gzip;q=-1", "none"],
+  ["gzip;q=0.0001", "none"],
+  ["gzip;q=", "none"],
+  ["gzip;q=1;q=0", "none"],
+  ["gzip;q=0, gzip", "none"],
+  ["gzip, gzip;q=0", "gzip"],
+  ["*;q=0", "none"],
+  ["*;q=0, br", "br"],
+  ["identity;q=0", "none"],
+  ["identity;q=0, *;q=0", "none"],
+  ["gzip,,,, ,\tbr", "gzip"],
+  ["gzip\u00e9", "none"],
+  ['"gzip"', "none"],
+  ["gzip ".repeat(2700), "none"],
+  [",".repeat(14_000), "none"],
+  ["gzip,".repeat(2700), "gzip"],
+  [`${"a;q=0.5,".repeat(1700)}br`, "br"],
+];
+
+/** The body of a response as it was sent. */
+async function sent(client: RawClient, path: string, accepts: string): Promise<Buffer> {
+  const port = client.socket.remotePort;
+  const asked = httpGet({ port, host: "127.0.0.1", path, agent: false, headers: { "accept-encoding": accepts } });
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  const parts: Buffer[] = [];
+  for await (const part of answer) parts.push(part as Buffer);
+  client.leave();
+  return Buffer.concat(parts);
 }
 
 const codings = (sent: RawAnswer): string | undefined => header(sent, "accept-encoding");

@@ -1,13 +1,34 @@
 /** Routes that read bodies of every kind, and the options of their app: for every runtime. */
 import * as v from "valibot";
-import { Codec, Dep, Form, Header, Log, Path, Returns, body, bodyStream, json, multipart, post } from "usher-http";
-import { Decompress } from "usher-http/compress";
+import {
+  Codec,
+  Dep,
+  Event,
+  Form,
+  Header,
+  Log,
+  Path,
+  Returns,
+  body,
+  bodyStream,
+  get,
+  json,
+  multipart,
+  post,
+} from "usher-http";
+import { Compress, Decompress } from "usher-http/compress";
 
 Log.setup({ level: undefined });
 const returns = Returns.text;
 const whole = { contentTypes: ["text/*"] };
 
+const said = Event.text("said");
+
 export const routes = [
+  get(Path.of("large"), { returns }, () => "a line of text\n".repeat(1000)),
+  get(Path.of("events"), { returns: Returns.events([said]) }, () => async (send) => {
+    for (const word of ["one", "two", "x".repeat(100_000), "three"]) await send(Event.make(said, word));
+  }),
   post(Path.of("json"), { inputs: { read: json(v.object({ a: v.string() })) }, returns }, ({ read }) => read.a),
   post(Path.of("form"), { inputs: { a: Form.required("a", Codec.string) }, returns }, ({ a }) => a),
   post(
@@ -39,4 +60,4 @@ export const routes = [
   post(Path.of("unread"), { returns }, () => "unread"),
 ];
 
-export const options = { maxBody: 100_000, decompress: Decompress.make() };
+export const options = { maxBody: 100_000, decompress: Decompress.make(), middleware: [Compress.make()] };
