@@ -123,8 +123,8 @@ function isLongEnough(body: AnswerBody, minBytes: number): boolean {
   return ArrayBuffer.isView(body) ? body.byteLength >= minBytes : true;
 }
 
-/** The fields of conditions that have entity tags. */
-const withTags: ReadonlySet<string> = new Set(["if-match", "if-none-match", "if-range"]);
+/** The fields of conditions that have entity tags. `If-Range` stays: no part of the plain body continues a compressed one. */
+const withTags: ReadonlySet<string> = new Set(["if-match", "if-none-match"]);
 
 /** The request, whose conditions name the tags of the plain body. */
 function withoutCoding(request: RevisedRequest, coding: Coding): RevisedRequest {

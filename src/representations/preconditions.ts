@@ -56,7 +56,7 @@ export function evaluate(request: RevisedRequest, current: Version | undefined):
   const isRead = request.method === "GET" || request.method === "HEAD";
   const ifMatch = fieldOf(request, "if-match");
   if (ifMatch !== undefined) {
-    if (!isListed(ifMatch, current, isSameStrong)) return "failed";
+    if (!isListed(ifMatch, current, isRead ? isSameStrong : isSameResource)) return "failed";
   } else if (current?.lastModified !== undefined) {
     const since = dateOf(request, "if-unmodified-since");
     if (since !== undefined && current.lastModified > since) return "failed";
@@ -89,6 +89,11 @@ export function isSameRepresentation(request: RevisedRequest, current: Version):
 /** RFC 9110 §8.8.3.2. */
 function isSameStrong(one: EntityTag, other: EntityTag): boolean {
   return !one.weak && !other.weak && one.tag === other.tag;
+}
+
+/** A change is meant for the resource, and its client may have read it compressed: `Compress` gives each coding a tag. */
+function isSameResource(one: EntityTag, other: EntityTag): boolean {
+  return isSameStrong(one, other) || isSameStrong({ ...one, tag: one.tag.replace(/-(?:gzip|br|zstd)$/, "") }, other);
 }
 
 function isSameWeak(one: EntityTag, other: EntityTag): boolean {

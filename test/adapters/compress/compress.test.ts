@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 import { createGunzip, brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Answer, App, Cors, Event, Meta, Path, Refusal, Returns, get, refuse } from "usher-http";
+import { Answer, App, Cors, Event, Meta, Path, Refusal, Returns, get, post, refuse } from "usher-http";
 import type { Middleware } from "usher-http";
 import { Compress } from "usher-http/compress";
 import { Conditional } from "usher-http/conditional";
@@ -166,6 +166,38 @@ describe("conditions", () => {
     const answered = await ask(versioned, headers);
     expect([answered.status, answered.headers.get("etag")]).toEqual([status, etag]);
     if (status !== 412) expect(answered.headers.get("vary")).toBe("Accept-Encoding");
+  });
+
+  it.each([
+    ['"v1"', 206],
+    // Its bytes would not continue those that the client has.
+    ['"v1-gzip"', 200],
+    ['"v2"', 200],
+  ])("of If-Range: %s give %i", async (tag, status) => {
+    const ranged = () => Conditional.ranged(Buffer.from(large), { etag: "v1", contentType: "application/json" });
+    const headers = { range: "bytes=100-1999", "if-range": tag, "accept-encoding": "gzip" };
+    const { status: got, coding, text } = await ask(ranged, headers);
+    expect([got, coding, text]).toEqual(status === 206 ? [206, null, large.slice(100, 2000)] : [200, "gzip", large]);
+  });
+
+  it.each([
+    ['"v1-gzip"', 200],
+    ['"v1-br"', 200],
+    ['"v0", "v1-zstd"', 200],
+    ['"v1"', 200],
+    ['W/"v1-gzip"', 412],
+    ['"v2-gzip"', 412],
+    ['"v1-other"', 412],
+    ['"v1-gzip-gzip"', 412],
+  ])("of a change that names what was read as %s end with %i", async (tag, status) => {
+    const inputs = { precondition: Conditional.precondition };
+    const refuses = [Conditional.preconditionFailed];
+    const change = post(Path.root, { inputs, returns: Returns.text, refuses }, ({ precondition }) => {
+      return precondition({ etag: "v1" }) ?? "changed";
+    });
+    const { fetch } = App.make([change], { middleware: [Compress.make()] });
+    const headers = { "if-match": tag };
+    expect((await fetch(new Request("http://localhost/", { method: "POST", headers }))).status).toBe(status);
   });
 
   it("come before compression, ranges too", async () => {
