@@ -1,0 +1,90 @@
+import { Agent, get } from "node:http";
+import { digits, median, rotated, spread, table } from "../harness/figures.mjs";
+import { Process } from "../server/processes.mjs";
+import { candidates, feeds } from "./candidates.mjs";
+
+/** 100 KiB of JSON by gzip, and idle event streams. @param {{ quick: boolean }} options */
+export async function run({ quick }) {
+  // Many short rounds: what else the machine does is the same for all within one.
+  const [requests, rounds, streams] = quick ? [20, 5, 200] : [50, 40, 1000];
+  const cpu = await lists(requests, rounds);
+  const memory = await idle(streams, quick ? 1 : 3);
+  const ratio = (who, to) => digits(median(cpu[who].map((figure, round) => figure / cpu[to][round])));
+  const rows = Object.entries(candidates).map(([who, { name, gzips }]) => {
+    return [name, spread(cpu[who]), ratio(who, gzips === true ? "gzip" : "plain")];
+  });
+  return [
+    "## Compression, on Node",
+    `100 KiB of JSON, level 6, ${requests} requests a round over one connection. Rounds: ${rounds}; the ratio is of one round.`,
+    table(["", "CPU µs a request", "to the same by hand"], rows),
+    `${streams.toLocaleString("en")} event streams that got one event and are idle: the growth of the process after collections.`,
+    table(
+      ["", "KiB a stream"],
+      feeds.map((who) => [candidates[who].name, spread(memory[who])]),
+    ),
+  ].join("\n\n");
+}
+
+/** @param {number} requests @param {number} rounds */
+async function lists(requests, rounds) {
+  const names = Object.keys(candidates);
+  const servers = {};
+  for (const who of names) {
+    const server = new Process("../compress/serve.mjs", [who]);
+    const { port } = await server.next();
+    const gzips = candidates[who].gzips === true;
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    servers[who] = { server, ask: () => ask({ port, agent, gzips }), agent };
+    await load(servers[who], 200);
+  }
+  const figures = Object.fromEntries(names.map((who) => [who, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const who of rotated(names, round)) {
+      const before = await servers[who].server.ask("used");
+      await load(servers[who], requests);
+      const after = await servers[who].server.ask("used");
+      figures[who].push((after.cpu - before.cpu) / requests);
+    }
+  }
+  for (const { server, agent } of Object.values(servers)) {
+    agent.destroy();
+    await server.stop();
+  }
+  return figures;
+}
+
+async function load({ ask }, requests) {
+  for (let i = 0; i < requests; i++) await ask();
+}
+
+function ask({ port, agent, gzips }) {
+  return new Promise((resolve, reject) => {
+    const headers = { "accept-encoding": gzips ? "gzip" : "identity" };
+    const asked = get({ port, host: "127.0.0.1", path: "/list", agent, headers }, (response) => {
+      const isRight =
+        response.statusCode === 200 && response.headers["content-encoding"] === (gzips ? "gzip" : undefined);
+      if (!isRight) reject(new Error(`not as asked: ${response.statusCode}`));
+      response.resume().once("end", resolve);
+    });
+    asked.once("error", reject);
+  });
+}
+
+/** @param {number} streams @param {number} rounds */
+async function idle(streams, rounds) {
+  const figures = Object.fromEntries(feeds.map((who) => [who, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const who of rotated(feeds, round)) {
+      const server = new Process("../compress/serve.mjs", [who], { execArgv: ["--expose-gc"] });
+      const { port } = await server.next();
+      const before = await server.ask("settle");
+      const clients = new Process("../compress/follow.mjs", [String(port), String(streams)]);
+      await clients.next();
+      const after = await server.ask("settle");
+      figures[who].push((after.rss - before.rss) / 1024 / streams);
+      await clients.stop();
+      await server.stop();
+    }
+  }
+  return figures;
+}
