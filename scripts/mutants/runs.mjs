@@ -10,15 +10,13 @@ export class Runs {
   /** @type {ChildProcess | undefined} */
   #child = undefined;
   #copy;
-  #workers;
 
-  /** @param {string} copy @param {number} workers Test files at once. */
-  constructor(copy, workers) {
+  /** @param {string} copy */
+  constructor(copy) {
     this.#copy = copy;
-    this.#workers = workers;
   }
 
-  /** The results of a job; undefined if it took too long. @param {Job} job @param {number} limitMs @returns {Promise<readonly Ran[] | undefined>} */
+  /** The result of a job; undefined if it took too long. @param {Job} job @param {number} limitMs @returns {Promise<Ran | undefined>} */
   async run(job, limitMs) {
     const child = (this.#child ??= await this.#start());
     child.send(job);
@@ -40,13 +38,17 @@ export class Runs {
   end() {
     const child = this.#child;
     this.#child = undefined;
-    // The whole group, with servers that a test started.
-    if (child?.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    if (child?.pid === undefined) return;
+    try {
+      // The whole group, with servers that a test started.
+      process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // It ended by itself.
+    }
   }
 
   async #start() {
-    const program = join(this.#copy, "scripts/mutants/runner.mjs");
-    const child = fork(program, [String(this.#workers)], {
+    const child = fork(join(this.#copy, "scripts/mutants/runner.mjs"), [], {
       cwd: this.#copy,
       detached: true,
       stdio: ["ignore", "ignore", "ignore", "ipc"],

@@ -2,7 +2,7 @@
  * Activates one mutant in every process that imports it, and records which ones were reached: each source of the copy calls
  * it. The environment names the mutant; for workerd, which has none, the text of this file does.
  */
-const inText = 0;
+const inText = -1;
 
 /** @type {{ readonly [name: string]: string | undefined }} */
 const env = (() => {
