@@ -142,7 +142,7 @@ function lingerAtEnd(socket: Socket): void {
       if (left < 0) close();
     });
     socket.removeAllListeners("data").on("data", drop);
-    socket.once("end", close).once("close", close).resume();
+    socket.once("close", close).resume();
   });
   socket.destroySoon = destroySoon;
 }

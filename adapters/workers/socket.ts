@@ -57,7 +57,7 @@ export class WorkerTransport implements SocketTransport {
   #ahead = 0;
   /** Bytes sent since the client's last message. */
   #unheard = 0;
-  /** Resolves the sends that wait for a message. */
+  /** Resolves the sends that wait for a message; without effect where none does. */
   #wake: ((hasRoom: boolean) => void) | undefined = undefined;
   #waiting: Promise<boolean> | undefined = undefined;
 
@@ -121,7 +121,6 @@ export class WorkerTransport implements SocketTransport {
       const timer = setTimeout(silent, silenceMs);
       this.#wake = (hasRoom) => {
         clearTimeout(timer);
-        this.#wake = undefined;
         this.#waiting = undefined;
         resolve(hasRoom);
       };

@@ -241,7 +241,6 @@ class MultipartRanges implements AsyncIterator<Uint8Array> {
       const { done, value } = await this.#current.next();
       this.#left -= done === true ? 0 : value.byteLength;
       if (done === true ? this.#left !== 0 : this.#left < 0) {
-        await this.#current.return?.();
         throw new Unwritable("a range of fewer or more bytes than its source should have");
       }
       if (done !== true) return { done: false, value };

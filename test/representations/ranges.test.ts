@@ -204,10 +204,15 @@ describe("a source", () => {
     logWith({ level: "error" });
     for (const wrong of [5, 20]) {
       let count = 0;
+      let closed = 0;
       const read = async function* () {
         count++;
-        // Of two, the last is wrong: the first is sent.
-        yield new Uint8Array(count < opened ? 10 : wrong);
+        try {
+          // Of two, the last is wrong: the first is sent.
+          yield new Uint8Array(count < opened ? 10 : wrong);
+        } finally {
+          closed++;
+        }
       };
       const route = get(Path.root, { returns: Returns.response }, () =>
         Conditional.ranged({ length: 1000, read }, { etag: "v1" }),
@@ -216,6 +221,7 @@ describe("a source", () => {
       client.ask("GET /", [`Range: ${range}`]);
       await client.closed();
       expect(count).toBe(opened);
+      await eventually(() => expect(closed).toBe(opened));
     }
     expect(messages("error")).toHaveLength(2);
   });
@@ -242,6 +248,25 @@ describe("a source", () => {
     expect((await ask({ length: 8, read }, { range: "bytes=0-1" })).status).toBe(500);
     expect((await ask({ length: 8, read }, {}, { method: "HEAD" })).status).toBe(200);
   });
+});
+
+it("a source that is a ReadableStream is cancelled when the client leaves in the middle", async () => {
+  let cancelled = 0;
+  const read = () =>
+    new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(65_536)),
+      cancel: () => void cancelled++,
+    });
+  const source = { length: 50_000_000, read };
+  const route = get(Path.root, { returns: Returns.response }, () => Conditional.ranged(source, both));
+  const { port } = await start([route]);
+  for (const range of ["bytes=0-40000000", "bytes=0-20000000,40000000-"]) {
+    const client = await RawClient.to(port);
+    client.ask("GET /", [`Range: ${range}`]);
+    await once(client.socket, "data");
+    client.leave();
+  }
+  await eventually(() => expect(cancelled).toBe(2));
 });
 
 it("an answer whose body middleware replaced has no ranges, and its conditions", async () => {

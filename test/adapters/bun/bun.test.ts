@@ -63,6 +63,20 @@ describe("an answer", () => {
     }
   });
 
+  it("does not wait for a short body that nobody reads", async () => {
+    const client = await (await start()).client();
+    const answered = await client.send("POST /unread HTTP/1.1", "host: h", "content-length: 3", "", "").answer();
+    expect([answered.status, header(answered, "connection")]).toEqual([200, undefined]);
+    expect((await client.send("abc").ask("GET /hello").answer()).body).toBe("hi");
+  });
+
+  it("does not wait for a body of which only the beginning is read, and the connection is kept", async () => {
+    const client = await (await start()).client();
+    const answered = await client.send("POST /first HTTP/1.1", "host: h", "content-length: 6", "", "abc").answer();
+    expect([answered.status, header(answered, "connection")]).toEqual([200, undefined]);
+    expect((await client.send("def").ask("GET /hello").answer()).body).toBe("hi");
+  });
+
   it("that is a 205 has no body, and the connection is kept", async () => {
     const client = await (await start()).client();
     const answered = await client.ask("GET /empty").answer();

@@ -102,7 +102,7 @@ class Quiet implements WorkerSocket {
 
 describe("a client that was sent its bytes, and said nothing", () => {
   afterEach(() => vi.useRealTimers());
-  const opened = (): { socket: Quiet; link: WorkerTransport; lost: string[] } => {
+  const opened = (maxUnheard = 10): { socket: Quiet; link: WorkerTransport; lost: string[] } => {
     vi.useFakeTimers();
     const lost: string[] = [];
     const nothing = (): void => {};
@@ -114,7 +114,7 @@ describe("a client that was sent its bytes, and said nothing", () => {
       stopping: nothing,
     };
     const socket = new Quiet();
-    const link = new WorkerTransport(socket, 10);
+    const link = new WorkerTransport(socket, maxUnheard);
     link.start(heard);
     return { socket, link, lost };
   };
@@ -142,15 +142,34 @@ describe("a client that was sent its bytes, and said nothing", () => {
     expect(vi.getTimerCount()).toBe(0);
     expect(link.send("x".repeat(9))).toBe(true);
     const again = link.send("x");
+    expect(vi.getTimerCount()).toBe(1);
     socket.tell("message", { data: "more" });
     expect(await again).toBe(true);
     expect(lost).toEqual([]);
   });
 
+  it("is given time after each MiB, and not before it", async () => {
+    const { link } = opened(Number.POSITIVE_INFINITY);
+    for (let i = 0; i < 2; i++) {
+      expect(link.send(new Uint8Array(1_048_575))).toBe(true);
+      const waits = link.send("x");
+      expect(waits).toBeInstanceOf(Promise);
+      await vi.advanceTimersByTimeAsync(5);
+      expect(await waits).toBe(true);
+    }
+  });
+
   it.each([
     ["closes", (socket: Quiet) => socket.tell("close", { code: 1000, reason: "" })],
     ["fails", (socket: Quiet) => socket.tell("error", {})],
-    ["is closed", (_socket: Quiet, link: WorkerTransport) => link.close(1000, "")],
+    [
+      "is closed",
+      (socket: Quiet, link: WorkerTransport) => {
+        link.close(1000, "over");
+        link.close(1000, "twice");
+        expect(socket.closes).toEqual([[1000, "over"]]);
+      },
+    ],
   ])("is not waited for once it %s", async (_how, end) => {
     const { socket, link } = opened();
     const waits = link.send("x".repeat(10));

@@ -187,6 +187,49 @@ describe("a client that leaves a stream: its producer", () => {
   });
 });
 
+it("a stream that fails is cut behind what was sent, and leaves no timer", async () => {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  async function* failing(): AsyncGenerator<Uint8Array> {
+    yield new Uint8Array(1);
+    throw new Error("s3cret");
+  }
+  const exchange = new WorkerExchange(new Request("http://h/"), "", { waitUntil: () => {} });
+  vi.useFakeTimers();
+  try {
+    const sent = stream(exchange, { kind: "stream", parts: failing() }, writable);
+    const reader = readable.getReader();
+    await reader.read();
+    await expect(reader.read()).rejects.toThrow("the stream was cut");
+    await sent;
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+describe("a client that left before there was a stream", () => {
+  it.each([
+    ["parts", { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) }],
+    ["platform", new ReadableStream<Uint8Array>()],
+  ])("is told at once, of %s that never come", async (_kind, parts) => {
+    const { writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const left = new Request("http://h/", { signal: AbortSignal.abort() });
+    const exchange = new WorkerExchange(left, "", { waitUntil: () => {} });
+    const ended = vi.fn();
+    const request = { run: <A>(work: () => A): A => work(), undeclared: () => {}, ended };
+    vi.useFakeTimers();
+    try {
+      const sent = stream(exchange, { kind: "stream", parts, request }, writable);
+      await vi.advanceTimersByTimeAsync(0);
+      expect(ended.mock.calls).toEqual([["client gone", undefined]]);
+      await vi.advanceTimersByTimeAsync(30_000);
+      await sent;
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
 describe("a client that leaves a stream: what is left", () => {
   it("waits half a minute for what made it, and no longer", async () => {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();

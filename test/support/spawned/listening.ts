@@ -116,6 +116,20 @@ export function describeListening(start: Start): void {
       expect(await askAt(path, "GET /hello")).toBe("hi");
     });
 
+    it("of a living server is asked for by a program that stays: no connection to it is left", async () => {
+      const path = socketPath();
+      // Longer than any test runs: only the program ends its connections.
+      await start({ socket: path, idleTimeoutMs: 255_000 });
+      const server = await start();
+      const before = server.descriptors;
+      for (let i = 0; i < 20; i++) {
+        const answered = await server.asks("POST /listen", JSON.stringify({ socket: path }));
+        expect(answered).toMatch(/is taken: stop the program that has it/);
+      }
+      // At once: the other server closes what never asks.
+      expect(server.descriptors).toBeLessThan(before + 15);
+    });
+
     it("of a living server, and a file that is none, are left as they are", async () => {
       const path = socketPath();
       await start({ socket: path });

@@ -147,6 +147,7 @@ export function describeStopping(start: Start): void {
       await server.asks("POST /stop");
       await server.tells("stopped: 1");
       await server.logs("stopped with 1 requests unanswered after 0.05s");
+      await server.logs("the body ended early");
     });
 
     it("twice by signal ends at once", async () => {
@@ -159,6 +160,16 @@ export function describeStopping(start: Start): void {
         server.child.kill(signal);
         expect([signal, 128 + 15, 128 + 2]).toContain(await server.ended);
       }
+    });
+
+    it("by its program, and then by a signal, ends at once", async () => {
+      const server = await start({ drainMs });
+      (await server.client()).ask("GET /never");
+      await server.tells("never: asked");
+      await server.asks("POST /stop");
+      await server.logs("stopping, with 1 requests in flight");
+      server.child.kill("SIGTERM");
+      expect(["SIGTERM", 143]).toContain(await server.ended);
     });
 
     it("leaves signals alone where it is told to", async () => {

@@ -1,0 +1,134 @@
+/** What a socket on Bun waits for, and for how long: the runtime's own side is played here, and the clock is held. */
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { socketHandlers } from "../../../adapters/bun/socket.ts";
+import type { SocketData } from "../../../adapters/bun/socket.ts";
+import type { BunSocket, BunSocketHandlers } from "../../../adapters/bun/listen.ts";
+import { Deadlines } from "../../../src/server/deadlines.ts";
+import { OpenSockets } from "../../../src/server/lifecycle.ts";
+import { Path, Returns, Socket, get } from "../../../src/index.ts";
+import type { SocketListener, SocketTransport } from "../../../src/sockets/socket.ts";
+
+const sendTimeoutMs = 1000;
+const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
+const route = get(Path.of("s"), { returns: Returns.websocket(texts) }, () => async () => {});
+
+/** Bun's side of a socket. */
+class Played implements BunSocket<SocketData> {
+  readonly data: SocketData;
+  readyState = 1;
+  buffered = 0;
+  readonly calls: unknown[] = [];
+  constructor(data: SocketData) {
+    this.data = data;
+  }
+  getBufferedAmount(): number {
+    return this.buffered;
+  }
+  send(data: string | Uint8Array): number {
+    this.buffered += data.length;
+    return data.length;
+  }
+  ping(): number {
+    return 0;
+  }
+  close(...said: unknown[]): void {
+    this.calls.push(["close", ...said]);
+    this.readyState = 3;
+  }
+  terminate(): void {
+    this.calls.push("terminate");
+    this.readyState = 3;
+  }
+  pause(): void {}
+  resume(): void {}
+}
+
+let played: Played;
+let handlers: BunSocketHandlers<SocketData>;
+let link: SocketTransport;
+let heard: unknown[];
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  const deadlines = new Deadlines({ bodyTimeoutMs: sendTimeoutMs, minBodyRate: 1, sendTimeoutMs });
+  deadlines.start();
+  const nothing = (): void => {};
+  heard = [];
+  const listener: SocketListener = {
+    message: nothing,
+    frame: nothing,
+    closed: (...said) => heard.push(["closed", ...said]),
+    lost: (detail) => heard.push(["lost", detail]),
+    stopping: nothing,
+  };
+  const open = async (transport: SocketTransport): Promise<void> => {
+    link = transport;
+    transport.start(listener);
+  };
+  const opened = { subprotocol: undefined, maxMessage: 1, keepAliveMs: 1, maxUnheard: 1, open };
+  handlers = socketHandlers([route], { open: new OpenSockets(), deadlines, sendTimeoutMs }) as typeof handlers;
+  played = new Played({ opened, transport: undefined });
+  handlers.open(played);
+  return () => {
+    deadlines.stop();
+    vi.useRealTimers();
+  };
+});
+
+/** The client reads until so many bytes are left. */
+function takes(left: number): void {
+  played.buffered = left;
+  handlers.drain(played);
+}
+
+/** Longer than a client may take nothing. */
+const tooLong = (): void => void vi.advanceTimersByTime(2 * sendTimeoutMs);
+
+describe("a send", () => {
+  it("waits for a client that is behind, which is not lost once it has read", async () => {
+    expect(link.send("x".repeat(65_535))).toBe(true);
+    const waits = link.send("x");
+    takes(65_535);
+    expect(await waits).toBe(true);
+    tooLong();
+    expect([played.calls, link.send("")]).toEqual([[], true]);
+  });
+
+  it("waits anew for as long, each time that the client has read some of it", async () => {
+    const waits = link.send("x".repeat(100_000));
+    for (let left = 99_999; left > 99_990; left--) {
+      vi.advanceTimersByTime(sendTimeoutMs * 0.75);
+      takes(left);
+    }
+    expect(played.calls).toEqual([]);
+    tooLong();
+    expect(played.calls).toEqual(["terminate"]);
+    handlers.close(played, 1006, "");
+    expect([await waits, heard]).toEqual([false, [["lost", "nothing written was taken for 1s"]]]);
+  });
+});
+
+describe("a close", () => {
+  it("is at once where nothing waits", () => {
+    expect(link.close(1000, "over")).toBeUndefined();
+    expect(played.calls).toEqual([["close", 1000, "over"]]);
+  });
+
+  it("comes behind what waits", async () => {
+    void link.send("x");
+    const closes = link.close(1000, "over");
+    expect(played.calls).toEqual([]);
+    takes(0);
+    await closes;
+    expect(played.calls).toEqual([["close", 1000, "over"]]);
+  });
+
+  it("is none where the client has gone, whose time is then over too", async () => {
+    void link.send("x");
+    const closes = link.close(1000, "over");
+    handlers.close(played, 1006, "");
+    await closes;
+    tooLong();
+    expect([played.calls, heard]).toEqual([[], [["lost", "the connection ended without a close"]]]);
+  });
+});

@@ -1,0 +1,60 @@
+/** How long a stream waits for its client on Deno: the runtime's own side is played here, and the clock is held. */
+import { beforeEach, expect, it, vi } from "vitest";
+import type { DenoExchange } from "../../../adapters/deno/exchange.ts";
+import { InFlight, respond } from "../../../adapters/deno/respond.ts";
+import { Deadlines } from "../../../src/server/deadlines.ts";
+import { OpenSockets } from "../../../src/server/lifecycle.ts";
+
+const sendTimeoutMs = 1000;
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const text = ({ value }: { readonly value?: Uint8Array | undefined }): string => new TextDecoder().decode(value);
+
+let reader: ReadableStreamDefaultReader<Uint8Array>;
+let make: (part: string) => void;
+let hasLeft: boolean;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  const deadlines = new Deadlines({ bodyTimeoutMs: sendTimeoutMs, minBodyRate: 1, sendTimeoutMs });
+  deadlines.start();
+  async function* parts(): AsyncGenerator<Uint8Array> {
+    for (;;) yield bytes(await new Promise<string>((resolve) => (make = resolve)));
+  }
+  hasLeft = false;
+  const left = (): void => void (hasLeft = true);
+  const exchange = { method: "GET", answered: () => {}, whenTaken: () => {}, left } as unknown as DenoExchange;
+  const none = { eventStreams: new InFlight<never>(), streams: new InFlight<never>(), untaken: new InFlight<never>() };
+  const state = { deadlines, sendTimeoutMs, stopping: false, open: new OpenSockets(), ...none };
+  const sent = { status: 200, head: [], body: { kind: "stream", parts: parts() }, closes: false } as const;
+  reader = (respond(exchange, sent, state).body as ReadableStream<Uint8Array>).getReader();
+  return () => {
+    deadlines.stop();
+    vi.useRealTimers();
+  };
+});
+
+/** What the client reads next, which is made now. */
+async function reads(part: string): Promise<string> {
+  const read = reader.read();
+  await vi.advanceTimersByTimeAsync(0);
+  make(part);
+  return text(await read);
+}
+
+it("is as long as nothing is made for it, and counts anew for each part", async () => {
+  for (const part of ["one", "two", "three"]) {
+    expect(await reads(part)).toBe(part);
+    await vi.advanceTimersByTimeAsync(sendTimeoutMs / 2);
+  }
+  const last = reader.read();
+  await vi.advanceTimersByTimeAsync(10 * sendTimeoutMs);
+  make("last");
+  expect([text(await last), hasLeft]).toEqual(["last", false]);
+});
+
+it("ends after sendTimeoutMs in which it took nothing", async () => {
+  await reads("one");
+  await vi.advanceTimersByTimeAsync(2 * sendTimeoutMs);
+  expect(hasLeft).toBe(true);
+  await expect(reader.read()).rejects.toThrow("the stream was cut");
+});

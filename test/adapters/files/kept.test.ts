@@ -1,0 +1,101 @@
+/** What of a directory is kept in memory, and what is open of it. Time stands still, so that a file that is kept is sent as it was. */
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { Test } from "usher-http";
+import { Files } from "usher-http/files";
+
+let root: string;
+/** The length of a file, as it is told. */
+let length: (name: string | number) => Promise<number>;
+let text: (name: string) => Promise<string>;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "usher-kept-"));
+  mkdirSync(join(root, "many"));
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const app = Test.app(Files.directory(root));
+  text = async (name) => (await Test.call(app, "GET", `/many/${name}`)).body;
+  length = async (name) => {
+    const { headers } = await Test.call(app, "HEAD", `/many/${name}`);
+    return Number(headers.get("content-length"));
+  };
+  return () => {
+    vi.useRealTimers();
+    rmSync(root, { recursive: true });
+  };
+});
+
+const pathOf = (name: string | number): string => join(root, "many", String(name));
+const write = (name: string | number, bytes: number): void => writeFileSync(pathOf(name), new Uint8Array(bytes));
+
+/** Makes so many files of a length, and asks for each: the first one first, and the last one last. */
+async function areAskedFor(count: number, bytes: number): Promise<void> {
+  write("one", bytes);
+  const between = Array.from({ length: count - 2 }, (_, i) => i + 1);
+  for (const name of [0, ...between, count - 1]) linkSync(pathOf("one"), pathOf(name));
+  await length(0);
+  await Promise.all(between.map(length));
+  await length(count - 1);
+}
+
+/** The length of a file that has another one since it was asked for. */
+async function lengthNow(name: number): Promise<number> {
+  unlinkSync(pathOf(name));
+  write(name, 1);
+  return length(name);
+}
+
+describe("of the files of a directory there are kept", () => {
+  const most = 64 * 1024;
+
+  it("16 MiB, without the one that was asked for least recently", async () => {
+    await areAskedFor(257, most);
+    expect([await lengthNow(256), await lengthNow(0)]).toEqual([most, 1]);
+  });
+
+  it("versions of 4096, whatever their size", async () => {
+    await areAskedFor(4097, most + 1);
+    expect([await lengthNow(4096), await lengthNow(0)]).toEqual([most + 1, 1]);
+  });
+
+  it("as many after one of them has changed again and again", async () => {
+    for (let i = 0; i <= 257; i++) {
+      vi.advanceTimersByTime(1000);
+      write("0", most - i);
+      expect(await length(0)).toBe(most - i);
+    }
+    expect(await lengthNow(0)).toBe(most - 257);
+  });
+});
+
+/** What of this process's files is open. */
+function opened(): readonly string[] {
+  return readdirSync("/proc/self/fd").map((name) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${name}`);
+    } catch {
+      // The folder itself, which was open to be read.
+      return "";
+    }
+  });
+}
+
+it.skipIf(process.platform !== "linux").each([
+  ["a small file", 10],
+  ["a large file", 100_000],
+])("%s is open only while it is read", async (_what, bytes) => {
+  write("file", bytes);
+  expect((await text("file")).length).toBe(bytes);
+  expect(opened()).not.toContain(pathOf("file"));
+});
