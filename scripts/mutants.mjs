@@ -258,7 +258,9 @@ function acceptedKeys() {
   const reasons = new Map(Object.entries(listed).map(([key, reason]) => [key, String(reason)]));
   const keys = new Set(all.map(({ key }) => key));
   const gone = [...reasons.keys()].filter((key) => !keys.has(key));
-  if (gone.length > 0) throw new Error(`scripts/mutants/accepted.json lists what is not there:\n${gone.join("\n")}`);
+  // No error at once: what was tried says something all the same.
+  for (const key of gone) console.log(`scripts/mutants/accepted.json lists what does not exist: ${key}`);
+  if (gone.length > 0) process.exitCode = 1;
   return reasons;
 }
 
