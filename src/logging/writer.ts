@@ -75,11 +75,25 @@ export interface LogOptions {
 // Settings are per process: they hold for every app in it.
 let settings: LogOptions = {};
 // Every runtime has `console`; a listener replaces this with its runtime's fastest way.
-let sink: Sink = { write: (line) => console.error(line), format: "json" };
+let sink: Sink = {
+  write: (line) => console.error(line),
+  get format() {
+    return (formatBefore ??= isTerminal() ? "pretty" : "json");
+  },
+};
+// The format before a listener starts: of the lines of migrations, or of a database that the program starts.
+let formatBefore: Format | undefined = undefined;
 
 let anyOn = true;
 // The threshold of each source by name, read with every request.
 let thresholds = new Map<string, Level | undefined>();
+
+// Whether standard error is one. Workers have none, and Node 20 before 20.16 does not tell.
+function isTerminal(): boolean {
+  const { process } = globalThis as { readonly process?: { getBuiltinModule?(name: string): unknown } };
+  const tty = process?.getBuiltinModule?.("node:tty") as { isatty?(descriptor: number): boolean } | undefined;
+  return tty?.isatty?.(2) === true;
+}
 
 export function useSettings(set: LogOptions): void {
   settings = set;

@@ -1,5 +1,5 @@
 /** Lines for a terminal (contract 7.6; rows LG-18, LG-19). */
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Log, Path, Returns, Test, get } from "usher-http";
 import { batch, useSink } from "../../src/logging/writer.ts";
 import { logWith, logged } from "../support/logs.ts";
@@ -128,5 +128,22 @@ describe("colors", () => {
     logWith({ format: "pretty" });
     shop.error("x");
     expect(logged()[0]).not.toContain("\u001b");
+  });
+});
+
+describe("a line before a listener starts", () => {
+  beforeEach(() => void vi.resetModules());
+  afterEach(() => void vi.restoreAllMocks());
+
+  it.each([
+    ["text on a terminal", { isatty: () => true }, /^\d\d:\d\d:\d\d\.\d{3} info {2}shop opened$/],
+    ["JSON elsewhere", { isatty: () => false }, /^\{"timestamp":.*"message":"opened"\}$/],
+    ["JSON where the runtime does not tell", undefined, /^\{"timestamp":.*"message":"opened"\}$/],
+  ])("is %s", async (_, tty, line) => {
+    const printed = vi.spyOn(console, "error").mockReturnValue();
+    vi.spyOn(process, "getBuiltinModule").mockReturnValue(tty as never);
+    const { Log } = await import("usher-http");
+    Log.source("shop").info("opened");
+    expect(printed.mock.calls).toEqual([[expect.stringMatching(line)]]);
   });
 });
