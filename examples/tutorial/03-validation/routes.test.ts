@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Test } from "usher-http";
-import { routes } from "./routes.ts";
+import { getPrice } from "./items.ts";
 
-const app = Test.app(routes);
+const app = Test.app([getPrice]);
 
 test("prices an item", async () => {
   const answer = await Test.call(app, "GET", "/items/pen/price?quantity=3&gift=true");
