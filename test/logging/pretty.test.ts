@@ -141,7 +141,7 @@ describe("a line before a listener starts", () => {
     ["JSON where the runtime does not tell", undefined, /^\{"timestamp":.*"message":"opened"\}$/],
   ])("is %s", async (_, tty, line) => {
     const printed = vi.spyOn(console, "error").mockReturnValue();
-    vi.spyOn(process, "getBuiltinModule").mockReturnValue(tty as never);
+    vi.spyOn(process, "getBuiltinModule").mockReturnValue(tty);
     const { Log } = await import("usher-http");
     Log.source("shop").info("opened");
     expect(printed.mock.calls).toEqual([[expect.stringMatching(line)]]);
