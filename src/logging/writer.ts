@@ -91,7 +91,7 @@ let thresholds = new Map<string, Level | undefined>();
 // Whether standard error is one. Workers have none, and Node 20 before 20.16 does not tell.
 function isTerminal(): boolean {
   const { process } = globalThis as { readonly process?: { getBuiltinModule?(name: string): unknown } };
-  const tty = process?.getBuiltinModule?.("node:tty") as { isatty?(descriptor: number): boolean } | undefined;
+  const tty = process?.getBuiltinModule?.("tty") as { isatty?(descriptor: number): boolean } | undefined;
   return tty?.isatty?.(2) === true;
 }
 
