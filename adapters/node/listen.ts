@@ -95,10 +95,7 @@ async function everywhere(port: number, make: () => Server): Promise<BoundAddres
 function listenOn(server: Server, where: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(where, () => {
-      server.off("error", reject);
-      resolve();
-    });
+    server.listen(where, resolve);
   });
 }
 

@@ -75,7 +75,6 @@ export class PooledConnection {
 
   ping(): Promise<StatementResult> {
     this.runningMs = 0;
-    this.isEnding = false;
     return this.connection.run("select 1", []);
   }
 
