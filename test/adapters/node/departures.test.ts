@@ -5,12 +5,12 @@
 import { createServer } from "node:http";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { Answer, App, Dep, Path, Returns, body, bodyStream, clientGone, get, post } from "usher-http";
 import type { Route } from "usher-http";
 import { listener } from "usher-http/node";
 import type { ServeOptions } from "usher-http/node";
-import { came } from "../../support/eventually.ts";
+import { came, eventually } from "../../support/eventually.ts";
 import { gate, holdClock, start } from "../../support/node-server.ts";
 import { RawClient, header, turns } from "../../support/raw-client.ts";
 
@@ -177,6 +177,36 @@ describe("a body that is dropped while a handler waits", () => {
     expect(client.socket.writableLength).toBeGreaterThan(0);
     letGo();
     expect((await client.answer()).body).toBe("there");
+  });
+
+  it("is read on where a stream answers it, so that its client can go", async () => {
+    holdClock();
+    const [asked, letGo] = [gate(), gate()];
+    let isGone = false;
+    async function* quiet(clientGone: AbortSignal) {
+      yield Buffer.from("one");
+      await aborted(clientGone);
+      isGone = true;
+    }
+    const inputs = { clientGone };
+    const route = post(Path.of("w"), { inputs, returns: Returns.response }, async ({ clientGone }) => {
+      asked.open();
+      await letGo.passed;
+      return Answer.stream(quiet(clientGone));
+    });
+    const { port } = await start([route, ok]);
+    const client = await RawClient.to(port);
+    client.send(`POST /w HTTP/1.1\r\nhost: h\r\n${byLength(16 * most)}`);
+    await asked.passed;
+    // It waits for the clock, past 64 KiB.
+    for (let i = 0; i < 5; i++) await turns(port);
+    letGo.open();
+    await client.sees("one");
+    client.close();
+    await eventually(() => {
+      vi.advanceTimersByTime(1000);
+      expect(isGone).toBe(true);
+    });
   });
 
   it("is not asked for with 100 Continue", async () => {

@@ -201,6 +201,24 @@ describe("a head past its limit, in pieces: as it goes", () => {
   });
 });
 
+describe("a head past its limit, in pieces: its time", () => {
+  it("is not that of its head, which is over meanwhile: it is refused for its length, and once", async () => {
+    // The time to its end is by the clock that stands, the time of a head is Node's own.
+    holdClock();
+    const { port } = await start([hello], { maxHeaderBytes: 1024, headTimeoutMs: 50 });
+    const late = await RawClient.to(port);
+    const client = await RawClient.to(port);
+    await new Promise((resolve) => client.socket.write(`GET /${"a".repeat(600)}`, resolve));
+    await turns(port);
+    await new Promise((resolve) => client.socket.write("a".repeat(600), resolve));
+    await turns(port);
+    // A head that began after it, and was looked at since.
+    await refuses(late.send("GET /hello HTTP/1.1\r\nho"), 408);
+    await refuses(client.send(" HTTP/1.1", "host: h", "", ""), 414);
+    expect(messages("info").filter((line) => String(line).startsWith("refused"))).toHaveLength(2);
+  });
+});
+
 describe("a head that takes too long is a 408", () => {
   it.each([
     ["the first word", "GET"],
@@ -214,6 +232,27 @@ describe("a head that takes too long is a 408", () => {
     const client = await clientOf([hello], { headTimeoutMs: 100 });
     expect((await client.ask("GET /hello").answer()).body).toBe("hi");
     await refuses(client.send("GET /hello HTTP/1.1\r\nhost"), 408);
+  });
+
+  it("behind an answer that waits, too, and what comes of it later is no request", async () => {
+    const letGo = gate();
+    const ran = vi.fn(() => "hi");
+    const routes = [
+      get(Path.of("slow"), { returns: Returns.text }, async () => (await letGo.passed, "slow")),
+      get(Path.of("hello"), { returns: Returns.text }, ran),
+    ];
+    const { port } = await start(routes, { headTimeoutMs: 50 });
+    const client = await RawClient.to(port);
+    client.ask("GET /slow").send("GET /hello HTTP/1.1\r\nho");
+    await turns(port);
+    // One that began after it.
+    await refuses((await RawClient.to(port)).send("GET /hello HTTP/1.1\r\nho"), 408);
+    client.send("st: h", "", "");
+    await turns(port);
+    letGo.open();
+    expect((await client.answer()).body).toBe("slow");
+    await refuses(client, 408);
+    expect(ran).not.toHaveBeenCalled();
   });
 
   it("a client that waits with its next one has done no wrong: it is closed without a word", async () => {

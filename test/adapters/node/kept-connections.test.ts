@@ -2,7 +2,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { Answer, Codec, Event, Header, Path, Returns, body, bodyStream, get, post } from "usher-http";
+import { Answer, Codec, Event, Header, Path, Returns, body, bodyStream, clientGone, get, post } from "usher-http";
 import { keepsNothing } from "../../support/memory.ts";
 import { start } from "../../support/node-server.ts";
 import { RawClient } from "../../support/raw-client.ts";
@@ -42,6 +42,7 @@ const routes = [
     }
   }),
   post(Path.of("unread"), { returns: Returns.text }, () => "unread"),
+  get(Path.of("watches"), { inputs: { clientGone }, returns: Returns.text }, async () => "watches"),
 ];
 
 /** How many listeners a server's socket has. */
@@ -53,6 +54,7 @@ it.each<readonly [what: string, ask: (client: RawClient) => Promise<RawAnswer>, 
   ["an answer", (client) => client.ask("GET /ok").answer(), 2],
   ["an answer to HEAD", (client) => client.ask("HEAD /parts").answer({ toHead: true }), 0],
   ["an answer that is made later", (client) => client.ask("GET /later").answer(), 5],
+  ["an answer whose handler looks at its client", (client) => client.ask("GET /watches").answer(), 7],
   ["a stream", (client) => client.ask("GET /parts").answer(), 131_072],
   ["a stream that waits for its client", (client) => client.ask("GET /many").answer(), 6_553_600],
   ["a stream of a length", (client) => client.ask("GET /exact").answer(), 131_072],
@@ -89,6 +91,14 @@ it("bodies that were dropped while their handlers worked leave nothing of them",
   await keepsNothing(async () => {
     for (let i = 0; i < 100; i++) client.ask("POST /works", [`x-a: ${"x".repeat(4000)}`], "body");
     for (let i = 0; i < 100; i++) expect((await client.answer()).body).toBe("worked");
+  });
+});
+
+it("streams that have ended leave nothing of them", async () => {
+  const client = await RawClient.to((await start(routes)).port);
+  await keepsNothing(async () => {
+    for (let i = 0; i < 100; i++) client.ask("GET /exact", [`x-a: ${"x".repeat(4000)}`]);
+    for (let i = 0; i < 100; i++) expect((await client.answer()).body.length).toBe(131_072);
   });
 });
 

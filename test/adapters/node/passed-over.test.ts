@@ -8,6 +8,7 @@ import { RawClient } from "../../support/raw-client.ts";
 
 const routes = [
   get(Path.of("ok"), { returns: Returns.text }, () => "ok"),
+  get(Path.of("later"), { returns: Returns.text }, async () => "later"),
   post(Path.of("size"), { inputs: { body }, returns: Returns.text }, ({ body }) => `${body.byteLength} bytes`),
   get(Path.of("built"), { returns: Returns.response }, () => Answer.make("built")),
 ];
@@ -40,5 +41,16 @@ describe("an upgrade that is passed over", () => {
     }
     expect(sockets).toHaveLength(1);
     expect(counts.at(-1)).toBe(counts[1]);
+  });
+
+  it("behind an answer that waits is answered once, whatever waits after it", async () => {
+    const { port } = await start(routes);
+    const client = await RawClient.to(port);
+    for (let i = 0; i < 3; i++) {
+      client.ask("GET /later").ask("GET /ok", offer);
+      expect([(await client.answer()).body, (await client.answer()).body]).toEqual(["later", "ok"]);
+      client.ask("GET /later");
+      expect((await client.answer()).body).toBe("later");
+    }
   });
 });

@@ -1,6 +1,7 @@
 /** How WebSockets over Node end */
+import { Socket as Connection } from "node:net";
 import * as v from "valibot";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
 import { Broadcast, Path, Returns, Socket, clientGone, get } from "usher-http";
 import type { Route, SocketHandler } from "usher-http";
@@ -92,6 +93,30 @@ describe("a socket: a client that goes", () => {
 });
 
 describe("a socket: a slow client", () => {
+  it("that has taken what it was sent may be quiet: the time-out of a send ends with it", async () => {
+    // No other time-out is this long.
+    const sendTimeoutMs = 654_321;
+    const timeouts = vi.spyOn(Connection.prototype, "setTimeout");
+    const [written, quiet] = [gate(), gate()];
+    const sends = speaking(async (socket) => {
+      for (let i = 0; i < 64; i++) await socket.send("x".repeat(1_048_576));
+      written.open();
+      await quiet.passed;
+    });
+    const { client } = await framed([sends], "/s", { sendTimeoutMs });
+    client.socket.pause();
+    const waiting = () => timeouts.mock.calls.findIndex(([ms]) => ms === sendTimeoutMs);
+    await eventually(() => expect(waiting()).not.toBe(-1));
+    const connection = timeouts.mock.contexts[waiting()] as Connection;
+    client.socket.removeAllListeners("data").resume();
+    await written.passed;
+    const last = timeouts.mock.contexts.lastIndexOf(connection);
+    expect(timeouts.mock.calls[last]?.[0]).toBe(0);
+    expect(connection.listenerCount("timeout")).toBe(0);
+    timeouts.mockRestore();
+    quiet.open();
+  });
+
   it("waits for a client that reads slowly, and fills no memory with what it has not taken", async () => {
     let sent = 0;
     const floods = speaking(async (socket) => {

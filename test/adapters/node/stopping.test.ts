@@ -244,6 +244,30 @@ describe("a server that stops: streams beside others", () => {
     expect(await stopped).toBe(0);
   });
 
+  it("SV-19 lets a stream that begins only then come to its end", async () => {
+    const [asked, letGo, more] = [gate(), gate(), gate()];
+    async function* parts() {
+      yield Buffer.from("one");
+      await more.passed;
+      yield Buffer.from("two");
+    }
+    const streams = get(Path.of("s"), { returns: Returns.response }, async () => {
+      asked.open();
+      await letGo.passed;
+      return Answer.stream(parts());
+    });
+    const server = await start([streams], { drainMs });
+    const client = await RawClient.to(server.port);
+    client.ask("GET /s");
+    await asked.passed;
+    const stopped = server.stop();
+    letGo.open();
+    await client.sees("one");
+    more.open();
+    expect((await client.answer()).body).toBe("onetwo");
+    expect(await stopped).toBe(0);
+  });
+
   it("EV-15 ends a stream of events whose client takes none of it, too", async () => {
     const more = Event.comment("x".repeat(65_536));
     const streams = get(Path.of("s"), { returns: Returns.events([]) }, () => async (send) => {

@@ -282,10 +282,13 @@ describe("Expect: 100-continue", () => {
     expect([answered.status, header(answered, "connection")]).toEqual([415, "close"]);
   });
 
-  it("WR-09 with no body is answered, and kept", async () => {
+  it.each([
+    ["GET", 200, "ok"],
+    ["DELETE", 405, notAllowed],
+  ])("WR-09 with no body is answered, and kept: %s", async (method, status, body) => {
     const client = await clientOf(routes);
-    const answered = await client.ask("GET /ok", ["expect: 100-continue"]).answer();
-    expect([answered.status, answered.body, header(answered, "connection")]).toEqual([200, "ok", undefined]);
+    const answered = await client.ask(`${method} /ok`, ["expect: 100-continue"]).answer();
+    expect([answered.status, answered.body, header(answered, "connection")]).toEqual([status, body, undefined]);
     expect((await client.ask("GET /ok").answer()).body).toBe("ok");
   });
 
