@@ -63,6 +63,11 @@ export class CuttingProxy {
     for (const carry of held) carry();
   }
 
+  /** Reads what those say that are held, and answers each of them with some bytes, or with none. */
+  answerHeld(bytes: string): void {
+    for (const client of this.#clients) if (!this.#carried.has(client)) client.resume().write(bytes);
+  }
+
   /** Ends the connections that are held, and holds those to come. */
   turnAway(): void {
     this.#held = [];

@@ -1,5 +1,5 @@
 /** What a pool does of its own, by a clock that the test holds: asks what was idle, renews what is old, connects again. */
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { Pool, Statement, Type } from "usher-http/postgres";
 import type { PoolOptions } from "usher-http/postgres";
 import "../../support/logs.ts";
@@ -225,6 +225,58 @@ it("a place that is lost while another is looked for is opened as soon as that o
   expect(vi.getTimerCount()).toBe(0);
 });
 
+describe("asking the server to cancel a statement", () => {
+  const lock = Statement.exec("select pg_advisory_lock(11)");
+
+  /** A statement that is left while the server says nothing to who asks to cancel it, and that ends by itself. */
+  async function left(answer: string) {
+    const { proxy, some } = await held({ size: 1 });
+    const leaving = new AbortController();
+    await watch`select pg_advisory_lock(11)`;
+    const done = { isDone: false };
+    const work = some
+      .use((db) => db.exec(lock), { signal: leaving.signal })
+      .then(
+        () => (done.isDone = true),
+        (error: unknown) => error,
+      );
+    await until(
+      async () => (await watch`select 1 from pg_locks where locktype = 'advisory' and not granted`).length > 0,
+    );
+    proxy.hold();
+    leaving.abort();
+    await until(() => proxy.held === 1);
+    proxy.answerHeld(answer);
+    await watch`select pg_advisory_unlock(11)`;
+    return { proxy, some, work, done };
+  }
+
+  it("takes five seconds where nobody hears of it, and leaves nothing", async () => {
+    const { proxy, some, work, done } = await left("");
+    // The statement has ended, and its work waits.
+    await until(async () => (await watch`select 1 from pg_locks where locktype = 'advisory' and granted`).length > 0);
+    vi.advanceTimersByTime(4999);
+    expect([done.isDone, proxy.connections]).toEqual([false, 2]);
+    vi.advanceTimersByTime(1);
+    expect(await work).toBe(true);
+    await until(() => proxy.connections === 1);
+    proxy.letIn();
+    await expectWhole(some);
+    await some.close();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("ends where the server says what it should not, and leaves neither its connection nor its timer", async () => {
+    const { proxy, some, work } = await left("NN");
+    expect(await work).toBe(true);
+    await until(() => proxy.connections === 1);
+    proxy.letIn();
+    await expectWhole(some);
+    await some.close();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
 describe("a statement's bound", () => {
   const listed = Statement.list("select id from described", { row: { id: Type.int } });
   beforeAll(() => watch.unsafe("create table described (id int)"));
@@ -251,6 +303,49 @@ describe("a statement's bound", () => {
       await waits(() => some.transaction((db) => db.exec(listed)), 4000);
     }
     expect(some.stats()).toMatchObject({ idle: 1, replaced: 0 });
+  });
+
+  it("begins anew with a commit", async () => {
+    const { some } = await held({ size: 1, statementTimeoutMs: 1000 });
+    await watch.unsafe(`create table checked (id int);
+      create function check_late() returns trigger language plpgsql as
+        'begin perform pg_advisory_xact_lock(13); return new; end';
+      create constraint trigger late after insert on checked deferrable initially deferred
+        for each row execute function check_late()`);
+    await watch`select pg_advisory_lock(13)`;
+    let isCommitting = false;
+    const work = failure(
+      some.transaction(async (db) => {
+        await waits(() => db.exec(Statement.exec("insert into checked select count(*) from described")), 4000);
+        isCommitting = true;
+      }),
+    );
+    await until(() => isCommitting);
+    await until(async () => (await watch`select 1 from pg_locks where not granted`).length > 0);
+    vi.advanceTimersByTime(4000);
+    await watch`select pg_advisory_unlock(13)`;
+    expect(await work).toBe("nothing was thrown");
+    expect(some.stats()).toMatchObject({ idle: 1, replaced: 0 });
+  });
+
+  it("begins anew with the reset of a session", async () => {
+    const { some } = await held({ size: 1, statementTimeoutMs: 1000 });
+    const { pid: before } = await some.exec(pid);
+    let isOver = false;
+    const work = some.use(async (db) => {
+      await db.exec(Statement.exec("create temporary table mine (id int)"));
+      await waits(() => db.exec(listed), 4000);
+      // To drop the table, the reset waits for this.
+      await watch.unsafe("begin; lock table pg_class in share mode");
+      onTestFinished(async () => void (await watch.unsafe("rollback")));
+      isOver = true;
+    });
+    await until(() => isOver);
+    await until(async () => (await watch`select 1 from pg_locks where not granted`).length > 0);
+    vi.advanceTimersByTime(4000);
+    await watch.unsafe("commit");
+    await work;
+    expect((await some.exec(pid)).pid).toBe(before);
   });
 
   it.each<[string, (some: Pool) => Promise<unknown>]>([
