@@ -13,6 +13,8 @@ export default {
     setupFiles: [setup, test.setupFiles ?? []].flat(),
     // A short limit finds a mutant that hangs sooner, but a loaded machine is no mutant. A test's own limit still holds.
     testTimeout: 20_000,
+    // What a test did not get to leaves its end without an end, too.
+    hookTimeout: 20_000,
     expect: { ...test.expect, poll: { timeout: 15_000 } },
   },
 };
