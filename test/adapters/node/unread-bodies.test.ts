@@ -281,7 +281,9 @@ describe("Expect: 100-continue", () => {
       .answer();
     expect([answered.status, header(answered, "connection")]).toEqual([415, "close"]);
   });
+});
 
+describe("Expect: 100-continue: its words", () => {
   it.each([
     ["GET", 200, "ok"],
     ["DELETE", 405, notAllowed],

@@ -10,6 +10,8 @@ import { allAtOnce, behindProxy, failure, holdTheClock, one, pid, until, watchin
 
 const server = await startPostgres();
 const watch = observer(server);
+// It connects before a test holds the clock, and its timers are none of a pool's.
+await watch`select 1`;
 const { sessions, expectWhole } = watching(watch);
 
 /** A pool whose clock the test holds. */
@@ -277,8 +279,9 @@ describe("asking the server to cancel a statement", () => {
   });
 });
 
+const listed = Statement.list("select id from described", { row: { id: Type.int } });
+
 describe("a statement's bound", () => {
-  const listed = Statement.list("select id from described", { row: { id: Type.int } });
   beforeAll(() => watch.unsafe("create table described (id int)"));
 
   /** Has what is asked wait for a lock, for so long by the pool's clock. */
