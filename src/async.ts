@@ -14,8 +14,11 @@ const maxBusyMs = 10;
 /** The limit where the clock stands still: on Workers it stops while the program runs without I/O. */
 const maxSends = 1024;
 
-// A test with fake timers must not stop this timer: the waiting send would block the test.
-const { setTimeout } = globalThis;
+// A test with fake timers must not stop these: what waits for them would block the test.
+const { setTimeout, setImmediate } = globalThis as typeof globalThis & { setImmediate?: (act: () => void) => unknown };
+
+/** Calls back once the runtime has handled the events it has: what this turn writes was handed to it before. */
+export const soon: (act: () => void) => unknown = setImmediate ?? ((act) => setTimeout(act, 0));
 
 /** Sends since other work last got a turn, as far as known. */
 let sends = 0;
@@ -67,4 +70,10 @@ export async function inTime(work: Promise<void>, ms: number): Promise<void> {
   });
   await Promise.race([work, over]);
   clearTimeout(timer);
+}
+
+/** Lets the process end while a timer runs, on a runtime whose timers keep it alive. */
+export function holdsNothing(timer: unknown): void {
+  if (typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function")
+    timer.unref();
 }

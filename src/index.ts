@@ -114,7 +114,8 @@ export type { Sessions as SessionsType } from "./security/sessions.ts";
 export * as Sessions from "./security/sessions.ts";
 export type { Session, SessionsOptions } from "./security/sessions.ts";
 export type { SessionChange, SessionEntry, SessionStore } from "./security/session-store.ts";
-export { addHeader, client, clientGone, now, peer, requestId, setCookie } from "./inputs/connection.ts";
+export { addHeader, after, client, clientGone, now, peer, requestId, setCookie } from "./inputs/connection.ts";
+export type { AfterOptions } from "./inputs/connection.ts";
 export { request } from "./inputs/dep.ts";
 
 export type Returns<A, Sent = A, Status = number> = returns.Returns<A, Sent, Status>;

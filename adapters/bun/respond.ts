@@ -157,12 +157,18 @@ export function respond(
 }
 
 /** Makes Bun answer the 101. A client that has gone meanwhile gets nothing. */
-function opened({ server, request }: BunExchange, { head }: WireResponse, socket: OpenedSocket): Response | undefined {
+function opened(
+  { server, request }: BunExchange,
+  { head, unsent }: WireResponse,
+  socket: OpenedSocket,
+): Response | undefined {
   // Without the header Bun would answer with the client's first protocol.
   const headers: [string, string][] = [["sec-websocket-protocol", socket.subprotocol ?? ""]];
   for (let i = 0; i < head.length; i += 2) headers.push([head[i] as string, head[i + 1] as string]);
   const data: SocketData = { opened: socket, transport: undefined };
-  return server.upgrade(request, { headers, data }) ? undefined : new Response(null, { status: 400 });
+  if (server.upgrade(request, { headers, data })) return undefined;
+  unsent?.();
+  return new Response(null, { status: 400 });
 }
 
 function responseTo(exchange: BunExchange, sent: WireResponse, state: BunServerState): Response {

@@ -69,7 +69,10 @@ function untaken(exchange: DenoExchange, state: DenoServerState): Untaken {
 export function respond(exchange: DenoExchange, sent: WireResponse, state: DenoServerState): Response {
   exchange.begun?.release();
   exchange.answered();
-  if (sent.socket !== undefined && exchange.hasLeft) return new Response(null, { status: 400 });
+  if (sent.socket !== undefined && exchange.hasLeft) {
+    sent.unsent?.();
+    return new Response(null, { status: 400 });
+  }
   if (sent.socket !== undefined) return upgrade(exchange, sent, sent.socket, state);
   const answer = toSend(sent, state);
   const { body } = answer;

@@ -72,7 +72,8 @@ export class RequestHandler implements ServerState {
     whenAnswered(sent, request.socket, (sent) => {
       this.inFlight--;
       try {
-        if (sent !== undefined && !response.destroyed) write(exchange, sent, this);
+        if (response.destroyed) sent?.unsent?.();
+        else if (sent !== undefined) write(exchange, sent, this);
         connection.made();
       } catch (thrown) {
         caught(thrown, request.socket);

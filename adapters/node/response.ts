@@ -84,7 +84,7 @@ function sendWhenDropped(exchange: NodeExchange, body: IncomingBody, sent: WireR
   const { request, response } = exchange;
   connectionOf(request.socket).sends(response);
   const done = (): void => {
-    if (response.destroyed) return;
+    if (response.destroyed) return sent.unsent?.();
     if (request.complete) send(exchange, sent, server, closesAfter(exchange, sent, server));
     else sendLast(exchange, body, sent, server);
   };

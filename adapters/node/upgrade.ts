@@ -188,7 +188,8 @@ export class Upgrades {
       handler.inFlight--;
       try {
         const held = release();
-        if (sent !== undefined && !socket.destroyed) this.#go(exchange, sent, held);
+        if (socket.destroyed) sent?.unsent?.();
+        else if (sent !== undefined) this.#go(exchange, sent, held);
         connection.made();
       } catch (thrown) {
         caught(thrown, socket);
@@ -229,13 +230,17 @@ export class Upgrades {
     socket.setTimeout(0);
     const handshake = handshakeFor(request, opened);
     this.#given.set(handshake, sent.head);
+    let isOpen = false;
     this.#serverFor(opened.maxMessage).handleUpgrade(handshake, socket, head, (ws) => {
+      isOpen = true;
       const { sendTimeoutMs, deadlines } = this.#handler;
       const ended = this.open.track(opened, new WsTransport(ws, socket, sendTimeoutMs, deadlines));
       ended.catch((thrown: unknown) => caught(thrown, socket));
       // The socket was paused while it waited for its turn.
       socket.resume();
     });
+    // `ws` opens nothing on a connection whose client has gone.
+    if (!isOpen) sent.unsent?.();
   }
 
   #serverFor(maxPayload: number): ws.WebSocketServer {

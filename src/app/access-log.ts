@@ -2,6 +2,7 @@ import type { Answer } from "../answers/answer.ts";
 import { isThenable } from "../async.ts";
 import type { StreamEnd, StreamRequest } from "../events/stream.ts";
 import { knownMethods } from "../http/target.ts";
+import type { RequestEnd } from "../inputs/request.ts";
 import { within } from "../logging/context.ts";
 import { logRaised } from "../logging/raised.ts";
 import { escaped, jsonContext, timestamp } from "../logging/entry.ts";
@@ -167,6 +168,23 @@ export function logFault(request: RequestState, what: string, thrown: unknown): 
   reportError(request, thrown, "answer");
 }
 
+/** Writes what a task of `after` raised. */
+export function logAfter(request: RequestState, thrown: unknown): void {
+  const { level, why, fields } = failureOf(thrown);
+  line(request, level, `${request.method} ${request.path}: its work after the answer raised${why}`, {
+    "url.path": request.path,
+    "http.route": request.route?.route.pattern,
+    ...fields,
+  });
+  reportError(request, thrown, "after");
+}
+
+/** Writes that the release of an input takes too long: the next one runs without waiting for it. */
+export function logHanging(request: RequestState, ms: number): void {
+  const message = `${request.method} ${request.path}: the release of an input has not ended in ${ms / 1000}s`;
+  line(request, "warn", message, { "url.path": request.path, "http.route": request.route?.route.pattern });
+}
+
 /** Gives an error to the application's `onError`, if it has one. A refusal is an answer and no error. Never throws. */
 function reportError(request: RequestState, thrown: unknown, during: FailedRequest["during"]): void {
   const { onError } = request.app;
@@ -270,6 +288,13 @@ const wrong: { readonly [End in StreamEnd]?: string } = {
   failed: "failed, so its connection is closed",
 };
 
+const endOf: { readonly [End in StreamEnd]?: RequestEnd["how"] } = {
+  finished: "answered",
+  "client gone": "client gone",
+  "client stopped reading": "client gone",
+  "connection closed": "stopped",
+};
+
 const asItIs: RaisedFailure = { level: "error", why: "", fields: {} };
 
 /** Runs the producer of a streamed body in its request's context, and logs how the stream ended. */
@@ -296,7 +321,8 @@ export class StreamLog implements StreamRequest {
   ended(how: StreamEnd, thrown?: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { path, context } = this.#request;
+    const { path, context, acquired } = this.#request;
+    acquired?.ended(endOf[how] ?? "failed");
     const problem = wrong[how];
     if (problem !== undefined) {
       if (how === "failed") reportError(this.#request, thrown, "stream");
@@ -340,12 +366,14 @@ export class ConnectionLog implements SocketRequest {
   }
 
   raised(thrown: unknown): void {
+    if (this.#request.acquired !== undefined) this.#request.acquired.hasFailed = true;
     const { level, why, fields } = failureOf(thrown);
     this.#say(level, `${this.#kind} on ${this.#request.path}: its handler raised${why}`, fields);
     reportError(this.#request, thrown, this.#kind);
   }
 
   ended(how: string): void {
+    this.#request.acquired?.ended("answered");
     if (isQuiet(this.#request)) return;
     const duration = Math.round((performance.now() - this.#startedAt) * 1e6);
     this.#say("info", `${this.#kind} on ${this.#request.path} ended: ${how}`, { duration, [kinds[this.#kind]]: how });

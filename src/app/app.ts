@@ -13,6 +13,7 @@ import { Router } from "../routing/router.ts";
 import type { Match } from "../routing/router.ts";
 import type { Exporter } from "../telemetry/exporter.ts";
 import { respond } from "./respond.ts";
+import { Background } from "./background.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { DeclarationError, checkRoute, checkTogether, declared } from "./checks.ts";
 import { compile } from "./compile.ts";
@@ -56,6 +57,8 @@ export interface AppOptions {
    * 100 problems.
    */
   readonly maxProblems?: number;
+  /** The most tasks of `after` that wait or run: 1,000 unless set. One more is refused with 503 `busy`. */
+  readonly maxAfter?: number;
   /** The most bytes of bodies held by all requests: 64 MiB unless set. A body that does not fit is refused with 503 `busy`. */
   readonly bodyBudget?: number;
   /**
@@ -143,6 +146,8 @@ export interface App {
   readonly drain: () => void;
   /** For listeners: calls `act` once the app is stopping. */
   readonly onDrain: (act: () => void) => void;
+  /** For listeners: waits for the work that continues after the answers, at most `ms`. Resolves with how many have not ended. */
+  readonly settled: (ms: number) => Promise<number>;
   /** For listeners: exports the queued spans. Undefined where the app has no exporter. */
   readonly flush: (() => Promise<void>) | undefined;
 }
@@ -153,7 +158,7 @@ export interface App {
  * @throws DeclarationError naming every declaration that is refused, with its route.
  */
 export function make(routes: readonly Route[], options: AppOptions = {}): App {
-  const { resources = [], codes = [], maxProblems = maxListedProblems } = checked(routes, options);
+  const { resources = [], codes = [], maxProblems = maxListedProblems, maxAfter = 1000 } = checked(routes, options);
   const { refusalFormat, decompress } = options;
   const problems: string[] = [];
   const table = new Router<CompiledRoute>();
@@ -168,7 +173,8 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     else table.add(one.route.method, one.route.path, compiled);
   }
   problems.push(...checkTogether(all, resources, codes, refusalFormat));
-  checkMaxProblems(maxProblems, problems);
+  checkCount("maxProblems", maxProblems, problems);
+  checkCount("maxAfter", maxAfter, problems);
   const { maxBody, budget } = bodyLimits(options, problems);
   const { trustedProxies = [], proxyHeader = "x-forwarded-for" } = options;
   const proxies = TrustedProxies.read(trustedProxies, proxyHeader, (problem) => problems.push(problem));
@@ -192,6 +198,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     decompress,
     maxProblems,
     budget,
+    background: new Background(maxAfter),
     proxies,
     tracer: options.trace?.tracer,
     now: options.now,
@@ -202,9 +209,8 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   const answer = (exchange: Exchange) => respond(app, exchange);
   const match = (method: string, target: string) => matchOf(table, method, target);
   const fetch = (request: Request, connection?: Connection & object) => fetchFrom(answer, request, peerOf(connection));
-  const { trace } = options;
-  const flush = trace && (() => inTime(trace.flush(), flushMs));
-  return { fetch, routes, answer, match, ...draining(app), flush };
+  const settled = (ms: number) => app.background.settled(ms);
+  return { fetch, routes, answer, match, ...draining(app), settled, flush: flushOf(options.trace) };
 }
 
 function draining(app: CompiledApp): Pick<App, "drain" | "onDrain"> {
@@ -265,9 +271,9 @@ function checked(routes: unknown, options: AppOptions): AppOptions {
   return options;
 }
 
-function checkMaxProblems(maxProblems: number, problems: string[]): void {
-  if (Number.isSafeInteger(maxProblems) && maxProblems >= 1) return;
-  problems.push(`maxProblems is a whole number, 1 or more, and not ${maxProblems}`);
+function checkCount(name: string, count: number, problems: string[]): void {
+  if (Number.isSafeInteger(count) && count >= 1) return;
+  problems.push(`${name} is a whole number, 1 or more, and not ${count}`);
 }
 
 function compileCors(
@@ -285,6 +291,10 @@ function compileCors(
   }
   const set = new Set<Route | undefined>(covered);
   return { policy, table, covers: (route) => set.has(route) };
+}
+
+function flushOf(trace: AppOptions["trace"]): App["flush"] {
+  return trace && (() => inTime(trace.flush(), flushMs));
 }
 
 // The stop of a server does not wait longer for a collector that is down.

@@ -15,6 +15,7 @@ import type { Route } from "../routing/route.ts";
 import type { Router } from "../routing/router.ts";
 import type { CorsPolicy } from "../security/cors.ts";
 import type { SecureHeaders } from "../security/secure-headers.ts";
+import type { Background } from "./background.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { Declared } from "./checks.ts";
 import type { TrustedProxies } from "./proxies.ts";
@@ -47,7 +48,7 @@ export interface FailedRequest {
   /** 16 hexadecimal digits, the same as in the request's log lines. */
   readonly spanId: string;
   /** What failed: the answer (its inputs, its handler, middleware), or what runs after it. */
-  readonly during: "answer" | "stream" | "socket" | "takeover";
+  readonly during: "answer" | "stream" | "socket" | "takeover" | "after";
 }
 
 /**
@@ -118,6 +119,7 @@ export interface CompiledApp {
   readonly decompress: BodyDecoding | undefined;
   readonly maxProblems: number;
   readonly budget: BodyBudget;
+  readonly background: Background;
   /** Undefined where no proxy is trusted. */
   readonly proxies: TrustedProxies | undefined;
   /** The app's own tracer, if it has one. */

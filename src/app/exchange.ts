@@ -89,6 +89,11 @@ export interface WireResponse {
   readonly takeover?: OpenedTakeover;
   /** The connection ends after it. */
   readonly closes: boolean;
+  /**
+   * Called in place of sending, where the client has gone: ends a streamed body, and releases what the request acquired.
+   * Undefined where nothing is open.
+   */
+  readonly unsent?: (() => void) | undefined;
   /** What the application did that it had not declared. A test fails on it. */
   readonly undeclared?: string;
 }

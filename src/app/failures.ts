@@ -68,6 +68,12 @@ export function logStopped(cut: number, drainMs: number): void {
   else logListener("warn", `stopped with ${cut} requests unanswered after ${drainMs / 1000}s`);
 }
 
+/** Logs what a server that stops did not wait for. */
+export function logUnsettled(count: number): void {
+  if (count > 0)
+    logListener("warn", `stopping, although the work of ${count} requests after their answers has not ended`);
+}
+
 /** Logs an error that a runtime reported by itself: a bug of the runtime's or of the framework's. */
 export function sayReported(error: unknown): void {
   logRaised("the runtime reported an error", error);

@@ -3,11 +3,12 @@ import type { Answer, AnswerBody, Revise, SocketBody } from "../answers/answer.t
 import { setCookieLine, wrongPart } from "../codecs/cookie.ts";
 import type { SetCookie } from "../codecs/cookie.ts";
 import type { MaybePromise } from "../deferred.ts";
-import { isTaken, take } from "../events/stream.ts";
+import { isTaken, readParts, take } from "../events/stream.ts";
 import type { StreamBody } from "../events/stream.ts";
 import { askingForTextKinds } from "../events/text-kinds.ts";
 import { isBytes, ownBytes } from "../http/bytes.ts";
 import { httpDate, isFieldValue, isToken } from "../http/fields.ts";
+import { inBackground } from "../logging/raised.ts";
 import { Unwritable, isTellable } from "../refusals.ts";
 import type { SecureHeaders } from "../security/secure-headers.ts";
 import {
@@ -21,6 +22,7 @@ import {
   logUndeclared,
   measureRequest,
 } from "./access-log.ts";
+import { startTasks } from "./release.ts";
 import type { OpenedSocket, WireResponse } from "./exchange.ts";
 import { failureAnswer, formatted, internalAnswer } from "./refused.ts";
 import type { RequestState } from "./request.ts";
@@ -83,9 +85,24 @@ function responseOf(request: RequestState, made: Answer): WireResponse {
   request.settle();
   const closes = answer.closes || request.isOverBudget;
   const response = { status: answer.status, head, body, closes };
-  if (typeof answer.body === "object")
-    return { ...response, ...connectionOf(request, answer.body), ...(undeclared && { undeclared }) };
+  const connection = typeof answer.body === "object" ? connectionOf(request, answer.body) : undefined;
+  const continues = connection !== undefined || (typeof body === "object" && isStream(body));
+  request.acquired?.sent(answer, continues);
+  if (request.tasks !== undefined) startTasks(request, request.tasks, answer);
+  if (continues) {
+    const unsent = (): void => dropUnsent(request, body);
+    return { ...response, ...connection, unsent, ...(undeclared && { undeclared }) };
+  }
   return undeclared === undefined ? response : { ...response, undeclared };
+}
+
+/** Ends what would have followed the head, where the client has gone before. */
+function dropUnsent(request: RequestState, body: WireResponse["body"]): void {
+  if (isStream(body)) {
+    inBackground(readParts(body).cancel());
+    body.request?.ended("client gone");
+  }
+  request.acquired?.ended("client gone");
 }
 
 /** What is sent in the place of an answer. The body that is not sent is ended. */
@@ -101,9 +118,9 @@ function revisedBy(revise: Revise, request: RequestState, made: Answer): Answer 
 }
 
 /** What the connection becomes after a 101. */
-function connectionOf(request: RequestState, body: AnswerBody): Pick<WireResponse, "socket" | "takeover"> {
+function connectionOf(request: RequestState, body: AnswerBody): Pick<WireResponse, "socket" | "takeover"> | undefined {
   if (isSocket(body)) return { socket: opened(request, body) };
-  if (!isTakeover(body) || request.method === "HEAD") return {};
+  if (!isTakeover(body) || request.method === "HEAD") return undefined;
   return { takeover: { ...body, request: new ConnectionLog(request, "takeover") } };
 }
 

@@ -33,6 +33,7 @@ const raisedRefusal = "a refusal whose format raised another";
 /** The answer to an exception, which it logs. Never throws. */
 export function failureAnswer(request: RequestState, thrown: unknown): Answer {
   const refusal = refusalOf(thrown);
+  if (request.acquired !== undefined && !isTellable(thrown)) request.acquired.hasFailed = true;
   logRaise(request, refusal, thrown);
   try {
     // The line of the exception has the detail already.

@@ -9,7 +9,7 @@ import { bodyRefusal, bodyTooLarge, isFailure, noRoom } from "../inputs/body-sou
 import type { BodyFailure, BodyHolder, BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import { encodingRefusal, encodingsOf } from "../inputs/encoded-body.ts";
 import type { DecodedSource } from "../inputs/encoded-body.ts";
-import type { InputRequest } from "../inputs/request.ts";
+import type { Held, InputRequest } from "../inputs/request.ts";
 import { FieldValues } from "../inputs/text.ts";
 import type { FieldNames } from "../inputs/text.ts";
 import { within } from "../logging/context.ts";
@@ -23,10 +23,12 @@ import type { Match } from "../routing/router.ts";
 import { figures, isMeasured } from "../telemetry/measure.ts";
 import { freshRequestId, joinTrace, registered } from "../telemetry/span.ts";
 import type { Registered } from "../telemetry/span.ts";
+import { Acquired } from "./acquired.ts";
 import type { BodyHolding } from "./body-budget.ts";
 import type { CompiledApp, CompiledRoute } from "./compile.ts";
 import type { Exchange } from "./exchange.ts";
 import { internalRefusal } from "./failures.ts";
+import { Tasks } from "./tasks.ts";
 import type { ProxyWord, TrustedProxies } from "./proxies.ts";
 
 /** A controller that aborts with a runtime's signal. An adapter may abort it, too. */
@@ -113,6 +115,10 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   /** What the routes answered inside of the app's middleware, where there is any. */
   inside: Inside | undefined = undefined;
   isSent = false;
+  /** What runs after its answer, if an input asks for it. */
+  tasks: Tasks | undefined = undefined;
+  /** What its inputs acquired, if one did. */
+  acquired: Acquired | undefined = undefined;
   /** The refusal whose answer is in the app's own format. */
   formatted: Refusal | undefined = undefined;
   bytes: Uint8Array = noBytes;
@@ -308,6 +314,14 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   changeAnswer(change: (answer: never) => object): void {
     if (this.#late()) return;
     this.#change = change as (answer: Answer) => Answer;
+  }
+
+  later(): Tasks {
+    return (this.tasks ??= new Tasks(this.app.background));
+  }
+
+  hold(held: Held): void {
+    (this.acquired ??= new Acquired()).add(held);
   }
 
   /** Adds the headers and cookies that the handler set to its answer, unless that is a refusal (contract 4.3). */

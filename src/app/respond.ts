@@ -15,9 +15,10 @@ import { isCrossOrigin } from "../security/cross-origin.ts";
 import { logFault, openSpan } from "./access-log.ts";
 import type { CompiledApp, CompiledRoute, Middleware } from "./compile.ts";
 import type { Exchange, WireResponse } from "./exchange.ts";
-import { finish } from "./finish.ts";
+import { cancelBody, finish } from "./finish.ts";
 import { answerThrough } from "./middleware.ts";
 import { failureAnswer, formatted } from "./refused.ts";
+import { keep } from "./release.ts";
 import { RequestState } from "./request.ts";
 
 /*
@@ -78,12 +79,27 @@ function answerSafely<A>(
   } catch (thrown) {
     answer = failureAnswer(request, thrown);
   }
-  if (!isPending(answer)) return handOver(request, endHandler(request, answer));
+  if (!isPending(answer)) return hand(request, answer, handOver);
   return chain(
     answer,
-    (answer) => handOver(request, endHandler(request, answer)),
-    (thrown) => handOver(request, endHandler(request, failureAnswer(request, thrown))),
+    (answer) => hand(request, answer, handOver),
+    (thrown) => hand(request, failureAnswer(request, thrown), handOver),
   );
+}
+
+/** Hands over what the handler answered, once its inputs have kept what they acquired: a transaction commits before. */
+function hand<A>(
+  request: RequestState,
+  answer: Answer,
+  handOver: (request: RequestState, answer: Answer) => MaybePromise<A>,
+): MaybePromise<A> {
+  const ended = endHandler(request, answer);
+  const { acquired } = request;
+  if (acquired === undefined) return handOver(request, ended);
+  return chain(keep(request, acquired, ended), (kept) => {
+    if (kept !== ended) cancelBody(ended.body);
+    return handOver(request, kept);
+  });
 }
 
 /** The answer with what the handler set. From JavaScript its headers may throw where they are read. */

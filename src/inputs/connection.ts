@@ -1,4 +1,5 @@
 import type { SetCookie } from "../codecs/cookie.ts";
+import { needsFunction, needsObject } from "../given.ts";
 import { carried } from "../logging/context.ts";
 import type { InputRequest } from "./request.ts";
 import type { Dep } from "./dep.ts";
@@ -40,6 +41,36 @@ interface SetCookieDep {
 export const addHeader: Dep<(name: string, value: string) => void> = fact(
   (request) => (name, value) => request.addHeader(name, value),
 );
+
+/** The options of a task for after the answer. */
+export interface AfterOptions {
+  /** Whether to run it although the answer is a refusal or a failure; it is dropped then unless set. */
+  readonly always?: boolean;
+}
+
+/**
+ * A function that runs work once the answer is on its way: a mail, a line for an audit, a cache to be filled. No answer waits for
+ * it. Its log lines have the request's id and trace; what it throws is an error line, and goes to `onError`. It is dropped where
+ * the answer turns out to be a refusal or a failure, so that no mail is sent about an order that was not placed. A server that stops
+ * waits for it, at most `drainMs`; a Worker runs until it has ended. It is lost where the process is killed: for what must happen,
+ * write a job to the database.
+ *
+ * @example
+ * ```ts
+ * const order = post(orders, { inputs: { after, body: json(Order) }, returns: Returns.text }, ({ after, body }) => {
+ *   after(() => sendMail(body.email));
+ *   return "placed";
+ * });
+ * ```
+ */
+export const after: Dep<(task: () => unknown, options?: AfterOptions) => void> = fact((request) => {
+  const tasks = request.later();
+  return (task, options = {}) => {
+    needsFunction("after: its task", task);
+    needsObject("after: options", options);
+    tasks.add(task, options.always === true);
+  };
+});
 
 /** Aborts when the client disconnects. */
 export const clientGone: Dep<AbortSignal> = fact((request) => inRequestContext(request.gone));

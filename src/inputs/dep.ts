@@ -206,7 +206,7 @@ export function all<const I extends Inputs>(inputs: I): Dep<Values<I>, RefusesOf
 }
 
 /** The record of several inputs' values. */
-function record(
+export function record(
   names: readonly string[],
   from: readonly number[],
 ): (request: InputRequest, values: readonly unknown[]) => Record<string, unknown> {

@@ -5,3 +5,6 @@ export { ofBody } from "./body-inputs.ts";
 export { ofRequest } from "./dep.ts";
 export { ofResource, resource } from "./dep.ts";
 export type { CredentialOptions, Dep, DepValue as ValueOf, OAuthFlow, OAuthFlows } from "./dep.ts";
+export { scoped, transaction } from "./scoped.ts";
+export type { ScopedOptions, Transactional } from "./scoped.ts";
+export type { RequestEnd } from "./request.ts";

@@ -1,6 +1,6 @@
 import type { SetCookie } from "../codecs/cookie.ts";
 import { fieldValue } from "../http/fields.ts";
-import type { Code } from "../refusals.ts";
+import type { Code, Refusal } from "../refusals.ts";
 import type { BodyHolder, BodySource } from "./body-source.ts";
 import { everyValue, firstValue } from "./text.ts";
 import type { FieldNames, FieldValues } from "./text.ts";
@@ -46,9 +46,43 @@ export interface InputRequest {
   addHeader(name: string, value: string): void;
   /** Changes the route's answer, unless that is a refusal; the last change counts. Its type is of answers, which are above inputs. */
   changeAnswer(change: (answer: never) => object): void;
+  /** The tasks that run once the answer is on its way. */
+  later(): TaskList;
+  /** Keeps what an input acquired, to be released once the request has ended. */
+  hold(held: Held): void;
   readonly gone: AbortSignal;
   /** The server accepts no new connections. */
   readonly isStopping: boolean;
+}
+
+/** The tasks of one request for after its answer. */
+export interface TaskList {
+  /** Throws `busy` where the app has too many of them. */
+  add(run: () => unknown, always: boolean): void;
+}
+
+/** How a request ended. */
+export interface RequestEnd {
+  /**
+   * - `answered`: the answer was made, and its stream or its connection ended as it should.
+   * - `refused`: the answer is a refusal, returned or thrown.
+   * - `failed`: something raised: an input, the handler, the stream's producer, the handler of a socket.
+   * - `client gone`: the client left, or stopped reading, before the end of a stream.
+   * - `stopped`: the server stopped before the end of a stream.
+   */
+  readonly how: "answered" | "refused" | "failed" | "client gone" | "stopped";
+  /** The status that was sent. */
+  readonly status: number;
+  /** The name of the code of a refusal. */
+  readonly code?: string | undefined;
+}
+
+/** What an input acquired for one request. */
+export interface Held {
+  /** Called with the handler's answer, before anything of it is sent. What it throws is the answer in its place. */
+  readonly beforeAnswer?: ((refused: Refusal | undefined, hasFailed: boolean) => unknown) | undefined;
+  /** Called once, after the answer was written or its stream ended. */
+  readonly release: (end: RequestEnd) => unknown;
 }
 
 /** The request as an application sees it: `request`, a not-found handler, and `Dep.ofRequest`. */

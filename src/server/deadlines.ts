@@ -1,11 +1,6 @@
+import { holdsNothing } from "../async.ts";
 import { httpDate } from "../http/fields.ts";
 import { attempt } from "../logging/raised.ts";
-
-/** Lets the process end while a timer runs, on a runtime whose timers keep it alive. */
-export function holdsNothing(timer: unknown): void {
-  if (typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function")
-    timer.unref();
-}
 
 /** The owner of a deadline. */
 export interface DeadlineListener {

@@ -1,5 +1,5 @@
 import type { App } from "../app/app.ts";
-import { logListener, logStopped } from "../app/failures.ts";
+import { logListener, logStopped, logUnsettled } from "../app/failures.ts";
 import { guarded, inBackground } from "../logging/raised.ts";
 import { Deadlines } from "./deadlines.ts";
 import { isTaken, takenError } from "./options.ts";
@@ -19,6 +19,9 @@ export interface StopSignals {
   readonly listen: (act: () => void) => unknown;
   readonly forget: (act: () => void) => unknown;
 }
+
+/** What runs after the answers has at least so long, however late the last answer was. */
+const leastSettleMs = 1000;
 
 /** The life of a server on any runtime: start, stop signals, drain, stop. An adapter listens and drains. */
 export abstract class Listener implements Server {
@@ -95,8 +98,10 @@ export abstract class Listener implements Server {
     this.app.drain();
     this.#signals.forget(this.#onSignal);
     logListener("info", `stopping, with ${this.inFlight} requests in flight`);
+    const end = performance.now() + drainMs;
     const cut = await this.drain(drainMs);
     this.deadlines.stop();
+    logUnsettled(await this.app.settled(Math.max(leastSettleMs, end - performance.now())));
     await this.app.flush?.();
     logStopped(cut, drainMs);
     this.afterStop();

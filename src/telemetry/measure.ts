@@ -8,7 +8,9 @@ export const figures: {
   requests: number;
   /** Bytes of bodies in memory. */
   bodyBytes: number;
-} = { requests: 0, bodyBytes: 0 };
+  /** Tasks for after an answer that wait or run. */
+  tasks: number;
+} = { requests: 0, bodyBytes: 0, tasks: 0 };
 
 /** A pool's connections and waiting queries. */
 interface PoolFigures {
@@ -95,6 +97,9 @@ export class Instruments {
     );
     now("framework.server.body_budget.used", "By", "Bytes of request bodies that are held.", (result) =>
       result.observe(figures.bodyBytes),
+    );
+    now("framework.server.after.active", "{task}", "Number of tasks after answers that wait or run.", (result) =>
+      result.observe(figures.tasks),
     );
     // OpenTelemetry has a name only for a client's connections.
     now("framework.server.open_connections", "{connection}", "Number of open connections of servers.", (result) => {

@@ -192,6 +192,9 @@ export function app(routes: readonly Route[], options?: AppOptions): TestApp {
   return { app: make(routes, options), now: options?.now };
 }
 
+/** How long a call waits for what its request acquired to be released. */
+const settleMs = 60_000;
+
 /**
  * Sends a request to an app. Method and target are used exactly as given.
  *
@@ -211,6 +214,7 @@ export async function call(
   const sent = await app.answer(exchange);
   failOnUndeclared(sent.undeclared);
   const answered = await answeredBy(sent);
+  await app.settled(settleMs);
   failOnUndeclared(exchange.undeclaredDeed);
   return answered;
 }

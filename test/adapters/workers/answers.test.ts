@@ -129,6 +129,25 @@ describe("what a Worker logs", () => {
   });
 });
 
+describe("what a request acquired", () => {
+  it("is released after its answer, though the client has gone", async () => {
+    const client = await worker.client();
+    const answered = await got("GET /released", [], client);
+    client.leave();
+    expect(await worker.line("released: answered", header(answered, "x-request-id"))).toMatchObject({ level: "info" });
+  });
+});
+
+describe("work after the answer", () => {
+  it("runs to its end, though the client has gone", async () => {
+    const client = await worker.client();
+    const answered = await got("GET /after", [], client);
+    client.leave();
+    expect(answered.body).toBe("after");
+    await worker.line("worked after the answer", header(answered, "x-request-id"));
+  });
+});
+
 describe("a handler that waits for another request", () => {
   it("is answered once that comes, and never cut as hung", async () => {
     const waiting = (await worker.client()).ask("GET /waits");

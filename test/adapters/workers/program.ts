@@ -24,6 +24,7 @@ import {
   request,
   requestId,
   setCookie,
+  after as later,
 } from "usher-http";
 import type { Route } from "usher-http";
 import { worker } from "../../../adapters/workers/index.ts";
@@ -84,6 +85,15 @@ const answers: readonly Route[] = [
   get(Path.of("target"), { inputs: { request }, returns: Returns.text }, ({ request }) => request.target),
 ];
 
+const held = Dep.scoped(
+  {},
+  () => "held",
+  async (_held, { how }) => {
+    await after(50);
+    program.info(`released: ${how}`);
+  },
+);
+
 const contexts: readonly Route[] = [
   get(
     Path.of("id"),
@@ -95,6 +105,14 @@ const contexts: readonly Route[] = [
     await another();
     return "waited";
   }),
+  get(Path.of("after"), { inputs: { after: later }, returns: Returns.text }, ({ after: later }) => {
+    later(async () => {
+      await after(50);
+      program.info("worked after the answer");
+    });
+    return "after";
+  }),
+  get(Path.of("released"), { inputs: { held }, returns: Returns.text }, ({ held }) => held),
   get(...text("opens"), () => {
     open();
     return "opened";

@@ -1,6 +1,7 @@
 /** What the servers in other runtimes' processes answer. They tell what happens in them on standard output, a JSON line each. */
 import process from "node:process";
 import { feedRoutes } from "./feed-routes.ts";
+import { releaseRoutes } from "./release-routes.ts";
 import {
   Answer,
   Codec,
@@ -166,6 +167,7 @@ async function memory(): Promise<string> {
 
 const routes: readonly Route[] = [
   ...sockets,
+  ...releaseRoutes(tell, opened),
   get(Path.of("hello"), inText, () => "hi"),
   get(Path.of("memory"), inText, memory),
   get(Path.of("later"), inText, async () => Promise.resolve("hi, later")),

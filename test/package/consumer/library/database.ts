@@ -36,6 +36,7 @@ export const sweep = Statement.exec("delete from orders");
 export const target = Conninfo.parse("postgres://localhost/orders");
 export const openPool = () => Pool.create(target, { size: 1 });
 export const pool = Dep.ofResource<Pool>("pool");
+export const tx = Dep.transaction(pool);
 export const verified = (pool: Pool) => Statement.verify(pool, [takeStock, addOrder]);
 export const added = (pool: Pool) => pool.exec(addOrder, "pen");
 export const listed = (pool: Pool) => pool.exec(listOrders);

@@ -18,6 +18,7 @@ import {
   body,
   bodyStream,
   client,
+  after,
   clientGone,
   json,
   multipart,
@@ -149,8 +150,13 @@ export const parts = multipart({ max: 1 << 20 });
 export const csv = Dep.ofBody({ contentTypes: ["text/csv"] }, (body) => new TextDecoder().decode(body).split(","));
 export const bodyRefused = () => Body.refusal({ kind: "unreadable", detail: "cut short" });
 
-export const facts = { addHeader, client, clientGone, now, peer, request, requestId, setCookie };
+export const facts = { addHeader, after, client, clientGone, now, peer, request, requestId, setCookie };
 export const store = Dep.ofResource<Map<number, string>>("store");
+export const scoped = Dep.scoped(
+  { store },
+  ({ store }) => ({ size: store.size }),
+  (_value, end) => end.how,
+);
 export const supplied = Dep.resource(store, new Map<number, string>());
 export const bearer = Dep.credential(
   "bearer",

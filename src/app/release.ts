@@ -1,0 +1,108 @@
+import type { Answer } from "../answers/answer.ts";
+import { holdsNothing, isThenable, soon } from "../async.ts";
+import type { MaybePromise } from "../deferred.ts";
+import type { Held, RequestEnd } from "../inputs/request.ts";
+import { within } from "../logging/context.ts";
+import { logAfter, logFault, logHanging } from "./access-log.ts";
+import type { Acquired } from "./acquired.ts";
+import { failureAnswer } from "./refused.ts";
+import type { RequestState } from "./request.ts";
+import type { Task, Tasks } from "./tasks.ts";
+
+/*
+ * What happens to the values that a request's inputs acquired (`Dep.scoped`): they get the handler's answer before it is
+ * sent, and released once the request has ended. And what it has to do after the answer (`after`).
+ */
+
+/** The answer to send: another one where something cannot be kept, as a transaction that does not commit. */
+export function keep(request: RequestState, acquired: Acquired, answer: Answer): MaybePromise<Answer> {
+  acquired.release = (end) => releaseSoon(request, acquired.held, end);
+  return acquired.held.some(({ beforeAnswer }) => beforeAnswer !== undefined)
+    ? keepAll(request, acquired, answer)
+    : answer;
+}
+
+async function keepAll(request: RequestState, acquired: Acquired, made: Answer): Promise<Answer> {
+  let answer = made;
+  for (const { beforeAnswer } of acquired.held.toReversed()) {
+    try {
+      await beforeAnswer?.(answer.refused, acquired.hasFailed);
+    } catch (thrown) {
+      // A request that was refused keeps its answer: there was nothing to be kept.
+      if (answer.refused === undefined) answer = failureAnswer(request, thrown);
+      else logFault(request, "an input's beforeAnswer", thrown);
+    }
+  }
+  return answer;
+}
+
+/** Releases what is held, once the answer was written. */
+function releaseSoon(request: RequestState, held: Held[], end: RequestEnd): void {
+  runSoon(request, () => release(request, held, end));
+}
+
+/** Runs a request's work in its context, once the answer was written; a server that stops waits for it. */
+export function runSoon(request: RequestState, act: () => MaybePromise<void>): void {
+  const { app, exchange } = request;
+  const work = (): MaybePromise<void> => within(request, act);
+  if (exchange.keepAlive === undefined) app.background.soon(work);
+  else exchange.keepAlive(app.background.track(new Promise<void>((resolve) => soon(resolve)).then(work)));
+}
+
+/** The last one that was acquired first, one after the other. */
+function release(request: RequestState, held: Held[], end: RequestEnd): Promise<void> | undefined {
+  for (let one = held.pop(); one !== undefined; one = held.pop()) {
+    const pending = releaseOne(request, one, end);
+    if (pending !== undefined) return pending.then(() => release(request, held, end));
+  }
+  return undefined;
+}
+
+const releasing = "the release of an input";
+
+function releaseOne(request: RequestState, { release }: Held, end: RequestEnd): Promise<void> | undefined {
+  try {
+    const released = release(end);
+    return isThenable(released) ? releasedInTime(request, released) : undefined;
+  } catch (thrown) {
+    logFault(request, releasing, thrown);
+    return undefined;
+  }
+}
+
+/** How long one release may take before the next one runs. */
+const releaseMs = 10_000;
+
+async function releasedInTime(request: RequestState, released: PromiseLike<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(() => {
+      logHanging(request, releaseMs);
+      resolve();
+    }, releaseMs);
+    // A program that ends does not wait for it: a server that stops does.
+    holdsNothing(timer);
+  });
+  const done = Promise.resolve(released).then(
+    () => {},
+    (thrown: unknown) => logFault(request, releasing, thrown),
+  );
+  await Promise.race([done, late]);
+  clearTimeout(timer);
+}
+
+/** Runs the tasks of `after` once the answer was written. Those that are for a success alone are dropped with a refusal. */
+export function startTasks(request: RequestState, tasks: Tasks, { refused }: Answer): void {
+  tasks.begin(refused !== undefined, (task) => runSoon(request, () => runTask(request, task)));
+}
+
+async function runTask(request: RequestState, { run }: Task): Promise<void> {
+  try {
+    const done = run();
+    if (isThenable(done)) await done;
+  } catch (thrown) {
+    logAfter(request, thrown);
+  } finally {
+    request.app.background.free();
+  }
+}

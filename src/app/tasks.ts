@@ -1,0 +1,36 @@
+import type { TaskList } from "../inputs/request.ts";
+import { busy, refuse } from "../refusals.ts";
+import type { Background } from "./background.ts";
+
+/** Work for after the answer. */
+export interface Task {
+  readonly run: () => unknown;
+  /** Whether it runs although the answer is a refusal. */
+  readonly always: boolean;
+}
+
+/** The tasks of one request. */
+export class Tasks implements TaskList {
+  readonly #background: Background;
+  readonly #waiting: Task[] = [];
+  #start: ((task: Task) => void) | undefined = undefined;
+
+  constructor(background: Background) {
+    this.#background = background;
+  }
+
+  add(run: () => unknown, always: boolean): void {
+    if (!this.#background.take()) throw refuse(busy, undefined, { detail: "maxAfter tasks wait or run" });
+    if (this.#start === undefined) this.#waiting.push({ run, always });
+    else this.#start({ run, always });
+  }
+
+  /** The answer is on its way. A task that is added from now on, as by a stream's producer, runs at once. */
+  begin(isRefused: boolean, start: (task: Task) => void): void {
+    this.#start = start;
+    for (const task of this.#waiting.splice(0)) {
+      if (task.always || !isRefused) start(task);
+      else this.#background.free();
+    }
+  }
+}

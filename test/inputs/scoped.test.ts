@@ -1,0 +1,175 @@
+/** `Dep.scoped`: what a request acquires is released once, after its answer, however that ended. */
+import { describe, expect, it } from "vitest";
+import * as v from "valibot";
+import { Answer, Codec, Dep, Path, Query, Refusal, Returns, Test, get, json, post, refuse } from "usher-http";
+import type { Middleware } from "usher-http";
+
+const soldOut = Refusal.code("sold_out", { status: 409, doc: "None is left." });
+const text = Returns.text;
+
+/** A scoped input that notes what happens to it. */
+function noted(name: string, log: string[], from: { readonly [name: string]: Dep<unknown> } = {}): Dep<string> {
+  return Dep.scoped(
+    from,
+    () => {
+      log.push(`acquire ${name}`);
+      return name;
+    },
+    (value, end) => void log.push(`release ${value} ${end.how} ${end.status} ${end.code ?? "-"}`),
+  );
+}
+
+const throwing = (): never => {
+  throw new Error("s3cret");
+};
+
+describe("an acquired value is released once, after the answer", () => {
+  const rows: readonly (readonly [what: string, answer: () => unknown, end: string])[] = [
+    ["an answer", () => "done", "answered 200 -"],
+    ["an answer, later", async () => "done", "answered 200 -"],
+    ["a refusal", () => refuse(soldOut, "None is left."), "refused 409 sold_out"],
+    [
+      "a thrown refusal",
+      () => {
+        throw refuse(soldOut, "None is left.");
+      },
+      "refused 409 sold_out",
+    ],
+    ["an exception", throwing, "failed 500 internal"],
+    ["a rejection", () => Promise.reject(new Error("s3cret")), "failed 500 internal"],
+  ];
+  it.each(rows)("%s", async (_what, answer, end) => {
+    const log: string[] = [];
+    const handler = () => {
+      log.push("handle");
+      return answer() as string;
+    };
+    const route = get(Path.of("x"), { inputs: { a: noted("a", log) }, returns: text, refuses: [soldOut] }, handler);
+    await Test.call(Test.app([route]), "GET", "/x");
+    expect(log).toEqual(["acquire a", "handle", `release a ${end}`]);
+  });
+
+  it("the last one that was acquired first, one after the other", async () => {
+    const log: string[] = [];
+    const slow = (name: string) =>
+      Dep.scoped(
+        {},
+        () => name,
+        async () => {
+          log.push(`begin ${name}`);
+          await new Promise((resolve) => {
+            setTimeout(resolve, 1);
+          });
+          log.push(`end ${name}`);
+        },
+      );
+    const inputs = { a: slow("a"), b: slow("b"), c: slow("c") };
+    await Test.call(Test.app([get(Path.of("x"), { inputs, returns: text }, () => "")]), "GET", "/x");
+    expect(log).toEqual(["begin c", "end c", "begin b", "end b", "begin a", "end a"]);
+  });
+});
+
+describe("an acquired value and the other inputs", () => {
+  it("acquired once, however many inputs use it", async () => {
+    const log: string[] = [];
+    const one = noted("a", log);
+    const inputs = { one, two: Dep.map(one, (name) => name), three: Dep.join({ one }, ({ one }) => one) };
+    await Test.call(Test.app([get(Path.of("x"), { inputs, returns: text }, ({ three }) => three)]), "GET", "/x");
+    expect(log).toEqual(["acquire a", "release a answered 200 -"]);
+  });
+
+  it("when another input refuses, and not where it was never acquired", async () => {
+    const log: string[] = [];
+    const refusing = Dep.join({}, () => refuse(soldOut, "None is left."), { refuses: [soldOut] });
+    const inputs = { a: noted("a", log), refusing, never: noted("never", log) };
+    await Test.call(Test.app([get(Path.of("x"), { inputs, returns: text }, () => "")]), "GET", "/x");
+    expect(log).toEqual(["acquire a", "release a refused 409 sold_out"]);
+  });
+
+  it("when a query is wrong: it was acquired before that was known", async () => {
+    const log: string[] = [];
+    const inputs = { a: noted("a", log), n: Query.required("n", Codec.int) };
+    await Test.call(Test.app([get(Path.of("x"), { inputs, returns: text }, () => "")]), "GET", "/x?n=x");
+    expect(log).toEqual(["acquire a", "release a refused 400 invalid"]);
+  });
+
+  it("when the body does not fit", async () => {
+    const log: string[] = [];
+    const inputs = { a: noted("a", log), order: json(v.object({ n: v.number() })) };
+    await Test.call(Test.app([post(Path.of("x"), { inputs, returns: text }, () => "")]), "POST", "/x", { body: {} });
+    expect(log).toEqual(["acquire a", "release a refused 400 invalid"]);
+  });
+
+  it("a value that is acquired for a body", async () => {
+    const log: string[] = [];
+    const order = json(v.object({ n: v.number() }));
+    const inputs = { a: noted("a", log, { order }) };
+    const app = Test.app([post(Path.of("x"), { inputs, returns: text }, () => "")]);
+    await Test.call(app, "POST", "/x", { body: {} });
+    expect(log).toEqual([]);
+    await Test.call(app, "POST", "/x", { body: { n: 1 } });
+    expect(log).toEqual(["acquire a", "release a answered 200 -"]);
+  });
+
+  it("one that `Dep.bind` chose", async () => {
+    const log: string[] = [];
+    const inputs = { a: Dep.bind(Dep.return(1), () => noted("a", log)) };
+    await Test.call(Test.app([get(Path.of("x"), { inputs, returns: text }, ({ a }) => a)]), "GET", "/x");
+    expect(log).toEqual(["acquire a", "release a answered 200 -"]);
+  });
+
+  it("every use of an uncached one", async () => {
+    const log: string[] = [];
+    const one = Dep.uncached(noted("a", log));
+    const inputs = { one, two: Dep.map(one, (name) => name) };
+    await Test.call(Test.app([get(Path.of("x"), { inputs, returns: text }, () => "")]), "GET", "/x");
+    expect(log).toEqual(["acquire a", "acquire a", "release a answered 200 -", "release a answered 200 -"]);
+  });
+
+  it("with the answer of middleware", async () => {
+    const log: string[] = [];
+    const middleware: Middleware = async (_request, next) => {
+      await next();
+      log.push("middleware");
+      return Answer.make("other", { status: 203 });
+    };
+    const route = get(Path.of("x"), { inputs: { a: noted("a", log) }, returns: text }, () => "");
+    await Test.call(Test.app([route], { middleware: [middleware] }), "GET", "/x");
+    expect(log).toEqual(["acquire a", "middleware", "release a answered 203 -"]);
+  });
+});
+
+describe("a value that is not acquired has no release", () => {
+  const rows: readonly (readonly [what: string, acquire: () => unknown, status: number])[] = [
+    ["a refusal", () => refuse(soldOut, "None is left."), 409],
+    ["a refusal, later", async () => refuse(soldOut, "None is left."), 409],
+    ["a problem", () => Dep.problem({ at: "query.n", code: "wrong", message: "It is wrong." }), 400],
+    ["an exception", throwing, 500],
+    ["a rejection", async () => throwing(), 500],
+  ];
+  it.each(rows)("%s", async (_what, acquire, status) => {
+    const log: string[] = [];
+    const scoped = Dep.scoped({}, acquire as () => string, () => void log.push("released"), { refuses: [soldOut] });
+    const inputs = { first: noted("first", log), scoped };
+    const app = Test.app([get(Path.of("x"), { inputs, returns: text }, () => "")]);
+    expect((await Test.call(app, "GET", "/x")).status).toBe(status);
+    expect(log.filter((line) => line === "released")).toEqual([]);
+    expect(log.filter((line) => line.startsWith("release first"))).toHaveLength(1);
+  });
+});
+
+describe("a stream's values are released once it ended", () => {
+  it("after its last part", async () => {
+    const log: string[] = [];
+    const route = get(Path.of("x"), { inputs: { a: noted("a", log) }, returns: Returns.response }, () => {
+      async function* parts() {
+        log.push("first");
+        yield new TextEncoder().encode("a");
+        log.push("last");
+      }
+      return Answer.stream(parts(), { contentType: "text/plain" });
+    });
+    await Test.call(Test.app([route]), "GET", "/x");
+    expect(log).toEqual(["acquire a", "first", "last", "release a answered 200 -"]);
+  });
+});
