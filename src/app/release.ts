@@ -42,7 +42,7 @@ function releaseSoon(request: RequestState, held: Held[], end: RequestEnd): void
 }
 
 /** Runs a request's work in its context, once the answer was written; a server that stops waits for it. */
-export function runSoon(request: RequestState, act: () => MaybePromise<void>): void {
+function runSoon(request: RequestState, act: () => MaybePromise<void>): void {
   const { app, exchange } = request;
   const work = (): MaybePromise<void> => within(request, act);
   if (exchange.keepAlive === undefined) app.background.soon(work);
