@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const maxPlain = 480;
+const maxPlain = 460;
 const maxCalled = 120;
 const spread = 0.05;
 const counts = [100, 200, 400];

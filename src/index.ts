@@ -67,7 +67,7 @@ export * as Path from "./routing/path.ts";
 export type { Segment as PathSegment } from "./routing/path.ts";
 export type { Param, Rest } from "./inputs/dep.ts";
 export { del, get, patch, post, put, route } from "./routing/route.ts";
-export type { Declaration, Handler, Route } from "./routing/route.ts";
+export type { Declaration, Handler, Method, Route, SentBy } from "./routing/route.ts";
 export type Meta = metas.Meta;
 export type { Meta as MetaType, MetaKey } from "./routing/meta.ts";
 export * as Meta from "./routing/meta.ts";
@@ -76,6 +76,9 @@ export type Dep<A, Refuses extends string = never, Wire = {}> = deps.Dep<A, Refu
 export type { Dep as DepType } from "./inputs/dep.ts";
 export * as Dep from "./inputs/dependencies.ts";
 export type { Awaitable, Inputs, Values } from "./inputs/dep.ts";
+// Of a helper over any inputs or any shape, these are in the inferred type.
+export type { AnyParam, PathWire, RefusesOf, WiresOf } from "./inputs/dep.ts";
+export type { JsonOf, ValueOf as ShapeValueOf } from "./schema/valibot.ts";
 export type { Need, RequestRecord } from "./inputs/request.ts";
 export type { Resource, Supplied } from "./inputs/dep.ts";
 export { param } from "./routing/param.ts";

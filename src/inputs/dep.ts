@@ -76,6 +76,7 @@ export type WiresOf<I extends Inputs> = NonNullable<I[keyof I][typeof types]>["s
   ? Wire
   : never;
 export type WireOf<I extends Inputs> = {} & WiresOf<I>;
+/** The codes that several inputs may answer with. */
 export type RefusesOf<I extends Inputs> = NonNullable<I[keyof I][typeof types]>["refuses"];
 /** The value of an input. */
 export type DepValue<D extends AnyDep> = NonNullable<D[typeof types]>["value"];
@@ -83,6 +84,7 @@ export type DepValue<D extends AnyDep> = NonNullable<D[typeof types]>["value"];
 export type ArgumentsOf<P extends AnyParam | Rest> = { [K in P as K["name"]]: NonNullable<K[typeof types]>["value"] };
 /** What a client sends for a path's parameters. One alias for a path and for an input that reads it: equal types merge. */
 export type PathWire<P extends AnyParam | Rest> = {
+  /** The argument of each parameter, by its name. */
   path: { [K in P as K["name"]]: EncodedAs<NonNullable<K[typeof types]>["sent"]> };
 };
 export type Names<Codes extends readonly Code[]> = Codes[number]["name"];

@@ -78,8 +78,8 @@ export interface Declaration<I extends Inputs, R, C extends string, Checked = un
   readonly meta?: Meta;
 }
 
-// A caller of a WebSocket's route gets only refusals.
-type SentBy<Sent, Status> = Status extends 101 ? never : Succeeded<Status, Sent>;
+/** What a caller of a route gets of its answers: of a WebSocket's route nothing, as it gets only refusals. */
+export type SentBy<Sent, Status> = Status extends 101 ? never : Succeeded<Status, Sent>;
 
 /** The literal types that a type parameter keeps; without them the compiler reads `"new"` as `string` in an answer. */
 type AnyLiteral =
