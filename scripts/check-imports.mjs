@@ -12,7 +12,7 @@ const lines = [
   ["codecs", "logging", "refusals.ts"],
   ["deferred.ts", "schema", "telemetry"],
   ["events", "inputs"],
-  ["sockets"],
+  ["html", "sockets"],
   ["answers"],
   ["routing"],
   ["representations", "security"],

@@ -36,6 +36,7 @@ export function compressStream(body: StreamBody, level: number): StreamBody {
   const { parts, begin, typeWithTextKinds } = body;
   return {
     kind: "stream",
+    source: body,
     parts: {
       [Symbol.asyncIterator]: () => new GzippedParts(readParts({ kind: "stream", parts }), level),
       get produced() {

@@ -23,7 +23,7 @@ const groups = {
     "pagination",
     "middleware",
   ],
-  Responses: ["responses", "errors", "static-files", "conditional-requests", "compression", "compiler-errors"],
+  Responses: ["responses", "errors", "html", "static-files", "conditional-requests", "compression", "compiler-errors"],
   Security: [
     "security",
     "authentication",

@@ -1,4 +1,6 @@
 import type { SetCookie } from "../codecs/cookie.ts";
+import { isPage } from "../html/page.ts";
+import type { Html } from "../html/html.ts";
 import { isObject, needs, needsObject, needsSchema, needsText } from "../given.ts";
 import { Unwritable, isTellable } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
@@ -7,7 +9,7 @@ import type { AnyShape, ValueOf, Written } from "../schema/valibot.ts";
 import type { Producer } from "../events/event-stream.ts";
 import { htmlType, jsonType, none, textType } from "./answer.ts";
 import type { Answer, AnswerBody, TakenConnection } from "./answer.ts";
-import { checkKeepAlive, eventsAnswer, takeoverBody, writerOf } from "./kinds.ts";
+import { checkKeepAlive, eventsAnswer, pageBody, takeoverBody, writerOf } from "./kinds.ts";
 
 /** The options of any answer. */
 export interface AnswerOptions {
@@ -28,9 +30,10 @@ export function make(
   return built("Answer.make", 200, given(body), options.contentType ?? textType, options);
 }
 
-/** An HTML page; `text/html; charset=utf-8` and 200 by default. */
-export function html(page: string, options: AnswerOptions = {}): Answer {
-  return built("Answer.html", 200, given(page), htmlType, options);
+/** An HTML page, as of the tag `html` or as text that is HTML already; `text/html; charset=utf-8` and 200 by default. */
+export function html(page: string | Html, options: AnswerOptions = {}): Answer {
+  const body = isPage(page) ? pageBody(page) : given(page);
+  return built("Answer.html", 200, body, htmlType, options);
 }
 
 /**

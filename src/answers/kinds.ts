@@ -1,7 +1,11 @@
 import { EventStream } from "../events/event-stream.ts";
 import type { Producer } from "../events/event-stream.ts";
 import type { StreamBody } from "../events/stream.ts";
+import type { Page } from "../html/page.ts";
+import type { PageStream } from "../html/stream.ts";
+import type { MaybePromise } from "../deferred.ts";
 import { lists } from "../http/fields.ts";
+import { inBackground } from "../logging/raised.ts";
 import { Unwritable } from "../refusals.ts";
 import type { AnyStandard } from "../schema/standard.ts";
 import { compileWriter } from "../schema/write.ts";
@@ -54,6 +58,43 @@ function copyOf({ status, contentType, headers, cookies, body, closes, refused, 
 /** An answer with a body, and no headers or cookies. */
 export function plainReturns(status: number, contentType: string | undefined, body: AnswerBody): Answer {
   return new PlainAnswer(status, contentType, body);
+}
+
+/** The body of a page: text where all of it is ready, and a stream where it has promises or async iterables. */
+export function pageBody(page: Page): string | StreamBody {
+  const body = page.toBody();
+  if (typeof body === "string") return body;
+  return new PageBody(body);
+}
+
+class PageBody implements StreamBody {
+  readonly kind = "stream";
+  readonly parts: PageStream;
+  readonly #stream: PageStream;
+
+  constructor(stream: PageStream) {
+    this.parts = stream;
+    this.#stream = stream;
+  }
+
+  /** Whether a body is one. From JavaScript it may be anything, also a proxy that throws. */
+  static is(body: unknown): body is PageBody {
+    return typeof body === "object" && body !== null && #stream in body;
+  }
+
+  start(): Promise<void> {
+    return this.#stream.start();
+  }
+
+  abandon(): void {
+    inBackground(this.#stream.return());
+  }
+}
+
+/** An answer, once the first part of its body is made, if it is a page: what fails until then is a 500. */
+export function startPage(answer: Answer): MaybePromise<Answer> {
+  const { body } = answer;
+  return PageBody.is(body) ? body.start().then(() => answer) : answer;
 }
 
 // One class: most answers have the same hidden class, and two stores fewer than an object with a spread.

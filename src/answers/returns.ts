@@ -14,6 +14,7 @@ import {
   defaultMaxMessage,
   defaultMaxUnheard,
   eventsAnswer,
+  pageBody,
   plainReturns,
   socketAnswer,
   writerOf,
@@ -21,6 +22,8 @@ import {
 import type { SocketOptions } from "./kinds.ts";
 import { isContentType } from "../inputs/body-inputs.ts";
 import type { Answered, ResponseDoc, Returns, ReturnsNode } from "./returned.ts";
+import { isPage } from "../html/page.ts";
+import type { Html } from "../html/html.ts";
 import { Unwritable } from "../refusals.ts";
 
 /** A sentence in the error of a status that is no success; one that is no literal type is checked by `App.make` alone. */
@@ -30,8 +33,11 @@ type Success<Status extends number> = number extends Status
     ? Status
     : "The status of an answer is 2xx: a failure is a refusal.";
 
-/** 200, a page: `text/html; charset=utf-8`. */
-export const html: Returns<string, string, 200> = { node: /* @__PURE__ */ textNode("html", htmlType) };
+/**
+ * 200, a page: `text/html; charset=utf-8`. The handler returns what the tag `html` makes, or text that is HTML already, with
+ * nothing of a user in it. A page with promises or async iterables is sent as it becomes ready.
+ */
+export const html: Returns<string | Html, string, 200> = { node: /* @__PURE__ */ textNode("html", htmlType) };
 
 /** 200, plain text: `text/plain; charset=utf-8`. */
 export const text: Returns<string, string, 200> = { node: /* @__PURE__ */ textNode("text", textType) };
@@ -261,8 +267,9 @@ export type Received<K> =
 
 function textNode(kind: "html" | "text", contentType: string): ReturnsNode {
   const write = (returned: unknown): Answer => {
-    if (typeof returned !== "string") throw new Unwritable(`an answer declared as ${kind} that is no text`);
-    return plainReturns(200, contentType, returned);
+    if (typeof returned === "string") return plainReturns(200, contentType, returned);
+    if (kind === "html" && isPage(returned)) return plainReturns(200, contentType, pageBody(returned));
+    throw new Unwritable(`an answer declared as ${kind} that is no text`);
   };
   return { kind, statuses: [[200, ""]], several: false, compile: () => write };
 }

@@ -1,6 +1,8 @@
 import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
+import { startPage } from "../answers/kinds.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
+import type { MaybePromise } from "../deferred.ts";
 import type { Awaitable, DepNode, Place } from "../inputs/dep.ts";
 import { makePlan } from "../inputs/plan.ts";
 import type { Plan } from "../inputs/plan.ts";
@@ -73,7 +75,7 @@ export interface CompiledRoute {
   readonly route: Route;
   readonly plan: Plan;
   /** Makes the answer of what the handler returned: a refusal's, or the one of the route's `Returns`. */
-  readonly answerOf: (returned: unknown) => Answer;
+  readonly answerOf: (returned: unknown) => MaybePromise<Answer>;
   /** Names of the codes that the route or its inputs declare. */
   readonly codes: ReadonlySet<string>;
   /** Whether its inputs may read the request's body. */
@@ -153,7 +155,7 @@ export function compile(declared: Declared, surroundings: Surroundings): Compile
  */
 class ReadyRoute implements CompiledRoute {
   readonly route: Route;
-  readonly answerOf: (returned: unknown) => Answer;
+  readonly answerOf: (returned: unknown) => MaybePromise<Answer>;
   readonly readsBody: boolean;
   readonly readsEncoding: boolean;
   readonly statuses: ReadonlySet<number> | undefined;
@@ -173,7 +175,9 @@ class ReadyRoute implements CompiledRoute {
     const write = node.compile();
     this.route = route;
     this.answerOf = (returned) => {
-      return returned instanceof Refusal ? refusalAnswer(listing(maxProblems, returned)) : write(returned);
+      if (returned instanceof Refusal) return refusalAnswer(listing(maxProblems, returned));
+      const answer = write(returned);
+      return typeof answer.body === "object" ? startPage(answer) : answer;
     };
     this.statuses = node.several ? new Set(node.statuses.map(([status]) => status)) : undefined;
     this.opens = node.opens;

@@ -113,7 +113,7 @@ function revisedBy(revise: Revise, request: RequestState, made: Answer): Answer 
     ({ body } = revised);
     return revised;
   } finally {
-    if (body !== made.body) cancelBody(made.body);
+    if (body !== made.body) cancelBody(made.body, body);
   }
 }
 
@@ -278,13 +278,17 @@ function begun(request: RequestState, body: StreamBody): StreamBody {
 }
 
 /**
- * Cancels a stream that will not be sent, unless another answer sends it. An async iterable has not begun. Never throws:
+ * Cancels a stream that will not be sent, unless another answer sends it. An async iterable has not begun, unless it made its first
+ * part before the head. Never throws:
  * JavaScript may give any body, also one that throws where it is read.
  */
-export function cancelBody(body: AnswerBody): undefined {
+export function cancelBody(body: AnswerBody, inPlace?: AnswerBody): undefined {
   try {
-    if (!isStream(body) || !(body.parts instanceof ReadableStream) || isTaken(body.parts)) return;
-    body.parts.cancel().catch(() => {});
+    if (inPlace !== undefined && isStream(inPlace) && inPlace.source === body) return;
+    if (!isStream(body) || isTaken(body.parts)) return;
+    if (body.source !== undefined) cancelBody(body.source);
+    else if (body.parts instanceof ReadableStream) body.parts.cancel().catch(() => {});
+    else body.abandon?.();
   } catch {
     // It is no stream that could be cancelled.
   }

@@ -145,7 +145,7 @@ function handle(
 }
 
 /** The answer of what an application's function returned, now or by a promise. */
-function answerOf(returned: unknown, toAnswer: (returned: unknown) => Answer): MaybePromise<Answer> {
+function answerOf(returned: unknown, toAnswer: (returned: unknown) => MaybePromise<Answer>): MaybePromise<Answer> {
   return isThenable(returned) ? Promise.resolve(returned).then(toAnswer) : toAnswer(returned);
 }
 

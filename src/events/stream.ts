@@ -17,6 +17,10 @@ export interface StreamBody {
   readonly typeWithTextKinds?: string;
   /** The iterator of an async iterable, set when the response is prepared. */
   readonly iterator?: AsyncIterator<Uint8Array> | undefined;
+  /** Ends a body that made its first part before the head and is not sent. */
+  readonly abandon?: () => void;
+  /** The body whose parts it reads, as one in another coding does. */
+  readonly source?: StreamBody;
   /** Set when the response is prepared. */
   readonly request?: StreamRequest;
   /** Called before the first part is read. Throws for a second request. */

@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 import { createGunzip, brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Answer, App, Cors, Event, Meta, Path, Refusal, Returns, get, post, refuse } from "usher-http";
+import { Answer, App, Cors, Event, Meta, Path, Refusal, Returns, get, html, post, refuse } from "usher-http";
 import type { Middleware } from "usher-http";
 import { Compress } from "usher-http/compress";
 import { Conditional } from "usher-http/conditional";
@@ -221,6 +221,17 @@ describe("conditions", () => {
 });
 
 describe("a stream", () => {
+  it("is a platform stream, or a page that becomes ready, as well", async () => {
+    const accepts = { "accept-encoding": "gzip" };
+    const stream = () => Answer.stream(new Blob([large]).stream(), { contentType: "text/plain" });
+    expect(await ask(stream, accepts)).toMatchObject({ coding: "gzip", text: large });
+    async function* rows() {
+      for (let n = 0; n < 3; n++) yield await new Promise<string>((resolve) => setTimeout(resolve, 2, `<${n}`));
+    }
+    const page = () => Answer.html(html`<p>${rows()}</p>`);
+    expect(await ask(page, accepts)).toMatchObject({ coding: "gzip", text: "<p>&lt;0&lt;1&lt;2</p>" });
+  });
+
   it("of any parts reads back, and ends with a trailer", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 5000 }), { maxLength: 10 }), async (all) => {

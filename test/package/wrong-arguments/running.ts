@@ -4,6 +4,7 @@ import {
   Body,
   Cookie,
   Codec,
+  Html,
   Keys,
   Log,
   Path,
@@ -13,6 +14,7 @@ import {
   addHeader,
   answer,
   get,
+  html,
 } from "usher-http";
 import { Test, isSameSecret, refuse, setCookie } from "usher-http";
 import * as v from "valibot";
@@ -27,6 +29,10 @@ const built: readonly Row[] = [
   ["Answer.html", (x, o) => Answer.html(x, o), ["<p>", {}]],
   ["Answer.html", (x) => Answer.html("<p>", { headers: x }), [[["x-a", "1"]]]],
   ["Answer.html", (x) => Answer.html("<p>", { cookies: x }), [[]]],
+  ["html", (x) => html(x), [Object.assign(["<p>"], { raw: ["<p>"] })]],
+  ["Html.trusted", (x) => Html.trusted(x), ["<p>"]],
+  ["Html.json", (x) => Html.json(x), ["x"]],
+  ["Html.text", (x) => Html.text(x), [html`<p></p>`]],
   ["Answer.json", (x, value, o) => Answer.json(x, value, o), [v.string(), "x", {}]],
   ["Answer.empty", (o) => Answer.empty(o), [{}]],
   ["Answer.redirect", (x, o) => Answer.redirect(x, o), ["/b", {}]],

@@ -1,0 +1,268 @@
+import { isThenable } from "../async.ts";
+import { isObject, kindOf } from "../given.ts";
+import { Unwritable } from "../refusals.ts";
+import { isSafeUrl, refusedUrl } from "./attributes.ts";
+import { Page } from "./page.ts";
+import { PageStream } from "./stream.ts";
+import type { PageContent, PendingValue } from "./stream.ts";
+import { readTemplate } from "./template.ts";
+import type { Hole, HoleAttribute, Template } from "./template.ts";
+
+/** A value in a template that needs no waiting itself. */
+type HtmlItem =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | undefined
+  | Html
+  | Iterable<HtmlValue>
+  | AsyncIterable<HtmlValue>;
+
+/**
+ * A value in a template: text, a number, other HTML, nothing (`undefined`, `null`, `true` and `false`), a list of these, or a
+ * promise of one. An attribute takes text and numbers.
+ */
+export type HtmlValue = HtmlItem | PromiseLike<HtmlItem>;
+
+/** HTML that is safe to put into a page: made by the tag `html`, or by `Html.trusted` and `Html.json`. */
+export class Html extends Page {
+  readonly #content: PageContent;
+  readonly #isJson: boolean;
+
+  /** For the framework alone. */
+  constructor(content: PageContent, isJson = false) {
+    super();
+    this.#content = content;
+    this.#isJson = isJson;
+  }
+
+  /** The text. Throws for HTML with a promise or an async iterable: `Html.text` waits for those. */
+  override toString(): string {
+    if (typeof this.#content === "string") return this.#content;
+    throw new TypeError("HTML with a promise or an async iterable is no text yet: use await Html.text(html)");
+  }
+
+  override toBody(): string | PageStream {
+    return typeof this.#content === "string" ? this.#content : new PageStream(this.#content);
+  }
+
+  /** For the framework alone: the content, where a value is HTML. */
+  static contentOf(value: unknown): PageContent | undefined {
+    return isObject(value) && #content in value ? value.#content : undefined;
+  }
+
+  /** For the framework alone: whether a value was made by `Html.json`. */
+  static isJson(value: unknown): value is Html {
+    return isObject(value) && #isJson in value && value.#isJson;
+  }
+}
+
+// By the strings of a template, which are the same at each call of one place.
+const templates = /* @__PURE__ */ new WeakMap<TemplateStringsArray, Template>();
+
+/**
+ * A template of HTML. Each value is escaped for the place where it stands; in a place where no escaping is safe it is an error at the
+ * first use, which says what to write.
+ *
+ * - Between tags: text is escaped, other HTML is put in as it is. A list is written item by item, and `undefined`, `null`, `true` and
+ *   `false` are nothing. A promise, or an async iterable, is written when it is ready: the page is sent meanwhile.
+ * - In an attribute, `title="${text}"`: text and numbers.
+ * - `name=${value}` without quotes is the whole attribute, quoted for you: `undefined`, `null` and `false` leave it out, and `true`
+ *   writes the name alone.
+ * - In a URL, `href="${url}"`: only `http`, `https`, `mailto`, `tel` and relative URLs; any other is `about:invalid#unsafe-url`.
+ *
+ * @throws Error for a value of the wrong type. The sentence names the place in the template, and quotes no value.
+ *
+ * @example
+ * ```ts
+ * const item = (todo: Todo) => html`<li><a href="/todos/${todo.id}">${todo.title}</a></li>`;
+ * get(Path.root, { returns: Returns.html }, () => html`<ul>${todos.map(item)}</ul>`);
+ * ```
+ */
+export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  let template = templates.get(strings);
+  if (template === undefined) {
+    if (!Array.isArray(strings) || !Array.isArray(strings.raw)) {
+      throw new TypeError("html is the tag of a template: write html`…`");
+    }
+    template = readTemplate(strings);
+    templates.set(strings, template);
+  }
+  return new Html(filled(template, values));
+}
+
+function filled({ texts, holes }: Template, values: readonly unknown[]): PageContent {
+  let text = texts[0] as string;
+  let parts: (string | PendingValue)[] | undefined;
+  let url: UrlParts | undefined;
+  for (let i = 0; i < holes.length; i++) {
+    const hole = holes[i] as Hole;
+    const value = values[i];
+    if (hole.in === "content" && typeof value === "string") text += escape(value);
+    else if (hole.in === "address") {
+      url = withValue(url, hole, attributeText(hole, value));
+      if (hole.after !== undefined) {
+        text += checkedUrl(url, hole.attribute as HoleAttribute);
+        url = undefined;
+      }
+    } else if (hole.in === "value") text += escape(attributeText(hole, value));
+    else if (hole.in === "whole") text += wholeAttribute(hole, value);
+    else {
+      const content = contentOf(hole, value);
+      if (typeof content === "string") text += content;
+      else {
+        parts ??= [];
+        parts.push(text);
+        for (const part of content) parts.push(part);
+        text = "";
+      }
+    }
+    text += texts[i + 1] as string;
+  }
+  if (parts === undefined) return text;
+  parts.push(text);
+  return parts;
+}
+
+/** What a value is between tags, or in an element of text. */
+function contentOf(hole: Hole, value: unknown): PageContent {
+  if (typeof value === "string") return hole.in === "json" ? fail(hole, value, onlyJson) : escape(value);
+  if (value === undefined || value === null || typeof value === "boolean") return "";
+  const content = Html.contentOf(value);
+  if (content !== undefined) return contentOfHtml(hole, value, content);
+  if (isThenable(value)) return [pendingPromise(hole, value)];
+  if (hole.in === "json") return fail(hole, value, onlyJson);
+  if (typeof value === "number" || typeof value === "bigint") return String(value);
+  if (!isObject(value) || isBytes(value)) return fail(hole, value, "give text");
+  if (Symbol.iterator in value) return contentOfList(hole, value as unknown as Iterable<unknown>);
+  if (Symbol.asyncIterator in value) {
+    const iterable = value as unknown as AsyncIterable<unknown>;
+    return [{ iterable, contentOf: (item) => contentOf(hole, item) }];
+  }
+  return fail(hole, value, "give its text, or html`…`");
+}
+
+const onlyJson = "a script of data takes Html.json(value) alone";
+
+function contentOfHtml(hole: Hole, value: unknown, content: PageContent): PageContent {
+  if (hole.in === "json" && !Html.isJson(value)) return fail(hole, value, onlyJson);
+  if (hole.in === "text") return fail(hole, value, "this element has text alone: give the text");
+  return content;
+}
+
+function pendingPromise(hole: Hole, value: PromiseLike<unknown>): PendingValue {
+  // A query builder begins at each call of `then`.
+  const promise = Promise.resolve(value);
+  // The page awaits it later, or never: until then its rejection would be unhandled.
+  promise.then(undefined, noop);
+  return { promise, contentOf: (ready) => contentOf(hole, ready) };
+}
+
+function contentOfList(hole: Hole, list: Iterable<unknown>): PageContent {
+  let text = "";
+  let parts: (string | PendingValue)[] | undefined;
+  for (const item of list) {
+    const content = contentOf(hole, item);
+    if (typeof content === "string") {
+      text += content;
+      continue;
+    }
+    parts ??= [];
+    parts.push(text);
+    for (const part of content) parts.push(part);
+    text = "";
+  }
+  if (parts === undefined) return text;
+  parts.push(text);
+  return parts;
+}
+
+function isBytes(value: object): boolean {
+  return ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
+}
+
+/** The text of a value between quotes, unescaped. */
+function attributeText(hole: Hole, value: unknown): string {
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "bigint") return String(value);
+  const { takesWords } = hole.attribute as HoleAttribute;
+  if (typeof value === "boolean") return takesWords ? String(value) : "";
+  if (value === undefined || value === null) return "";
+  if (Html.isJson(value)) return String(value);
+  return fail(hole, value, "an attribute takes text and numbers: join a list, and await a promise");
+}
+
+/** An attribute whose value has no quotes in the template, with the space before it. */
+function wholeAttribute(hole: Hole, value: unknown): string {
+  const attribute = hole.attribute as HoleAttribute;
+  const { name, kind } = attribute;
+  if (value === undefined || value === null) return "";
+  if (typeof value === "boolean" && !attribute.takesWords) return value ? ` ${name}` : "";
+  const text = attributeText(hole, value);
+  return ` ${name}="${kind === "plain" || isSafeUrl(kind, text) ? escape(text) : refusedUrl}"`;
+}
+
+/** A URL that is being put together: as it is checked, and as it is written. */
+interface UrlParts {
+  readonly checked: string;
+  readonly written: string;
+}
+
+function withValue(url: UrlParts | undefined, { before = "", after = "" }: Hole, value: string): UrlParts {
+  return {
+    checked: (url?.checked ?? "") + before + value + after,
+    written: (url?.written ?? "") + before + escape(value) + after,
+  };
+}
+
+function checkedUrl({ checked, written }: UrlParts, { kind }: HoleAttribute): string {
+  return isSafeUrl(kind, checked) ? written : refusedUrl;
+}
+
+function fail(hole: Hole, value: unknown, advice: string): never {
+  throw new Unwritable(`a template of html with a value that is ${kindOf(value)} (${hole.place}): ${advice}`);
+}
+
+function noop(): void {}
+
+// A carriage return would be read as a line feed, and HTML can say no NUL at all.
+// oxlint-disable-next-line no-control-regex
+const special = /[&<>"'\r\0]/;
+
+/** Text as HTML that a browser reads as the same text, between tags and between quotes. */
+function escape(text: string): string {
+  const first = text.search(special);
+  if (first === -1) return text;
+  let escaped = "";
+  let from = 0;
+  for (let i = first; i < text.length; i++) {
+    const entity = entityOf(text.charCodeAt(i));
+    if (entity === undefined) continue;
+    escaped += text.slice(from, i) + entity;
+    from = i + 1;
+  }
+  return escaped + text.slice(from);
+}
+
+function entityOf(code: number): string | undefined {
+  switch (code) {
+    case 38:
+      return "&amp;";
+    case 60:
+      return "&lt;";
+    case 62:
+      return "&gt;";
+    case 34:
+      return "&quot;";
+    case 39:
+      return "&#39;";
+    case 13:
+      return "&#13;";
+    case 0:
+      return "\uFFFD";
+    default:
+      return undefined;
+  }
+}
