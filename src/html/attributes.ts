@@ -95,7 +95,7 @@ export const refusedUrl = "about:invalid#unsafe-url";
 
 /** Whether a value may be a link. A control character in a scheme is of no listed one. */
 export function isSafeUrl(kind: AttributeKind, url: string): boolean {
-  if (kind === "urls") return url.split(/[\s,]+/).every(hasSafeScheme);
+  if (kind === "urls") return url.split(/[\t\n\f\r ,]+/).every(hasSafeScheme);
   return kind === "code-url" ? isOfThisOrigin(url) : hasSafeScheme(url);
 }
 

@@ -49,7 +49,7 @@ const rawElements: ReadonlySet<string> = new Set(["iframe", "noembed", "noframes
 const textElements: ReadonlySet<string> = new Set(["textarea", "title"]);
 /** A browser drops the line end after these tags. */
 const dropsLineEnd: ReadonlySet<string> = new Set(["listing", "pre", "textarea"]);
-const dataTypes = /^\s*(?:application\/json|[a-z0-9.+-]+\/[a-z0-9.+-]+\+json|importmap|speculationrules)\s*$/i;
+const dataTypes = /^[\t\n\f\r ]*(?:application\/json|[a-z0-9.+-]+\/[a-z0-9.+-]+\+json|importmap|speculationrules)[\t\n\f\r ]*$/i;
 
 const tagName = /[a-z][^\t\n\f\r />]*/iy;
 const attributeName = /[^\t\n\f\r />="'<]+/y;
@@ -196,7 +196,7 @@ class TemplateReader implements TagToCheck {
     const attribute = this.#open(name, from);
     if (from === this.#text.length) {
       // The quotes, and the name, are written with the value.
-      this.#to[this.#chunk] = this.#text.slice(0, nameAt).trimEnd().length;
+      this.#to[this.#chunk] = this.#text.slice(0, nameAt).replace(/[\t\n\f\r ]+$/, "").length;
       attribute.isWhole = true;
       return;
     }
@@ -347,7 +347,7 @@ class TemplateReader implements TagToCheck {
   #place(): string {
     const before = this.#strings.slice(0, this.#chunk).join("").split("\n").length;
     const read = this.#text.slice(0, this.#at).split("\n");
-    const line = (read.at(-1) as string).trimStart();
+    const line = (read.at(-1) as string).replace(/^[\t ]+/, "");
     const shown = line.length > 40 ? `…${line.slice(-40)}` : line;
     return `line ${before + read.length - 1}${shown === "" ? "" : `, after ${shown}`}`;
   }
