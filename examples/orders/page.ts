@@ -1,93 +1,104 @@
-import { Answer, Meta, Path, Returns, addHeader, get } from "usher-http";
+import { Answer, Meta, Path, Returns, addHeader, get, html } from "usher-http";
+import type { Html } from "usher-http";
 import { sessions } from "./clerks.ts";
-import { escaped } from "./html.ts";
 import { style } from "./page-style.ts";
 
-const page = (clerk: string | undefined): string => `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Orders – an example of Usher</title>
-    <link rel="stylesheet" href="/page.css">
-    <script type="module" src="/page.js"></script>
-  </head>
-  <body${clerk === undefined ? "" : ` data-clerk="${escaped(clerk)}"`}>
-    <main>
-      <h1>Orders</h1>
-      <p>
-        A small shop: an example of Usher, a typed HTTP framework for TypeScript. Everything on this page uses one API. Read it and
-        try it in <a href="/docs">the API documentation</a>, which is made from <a href="/source/routes.ts">the routes</a>.
-      </p>
-      ${clerk === undefined ? `<p><a href="/sign-in">Sign in</a> as a clerk to remove orders.</p>` : signedIn(clerk)}
-      <section id="live" aria-labelledby="live-title" hidden>
-        <h2 id="live-title">The newest orders</h2>
-        <p>
-          An order that is placed anywhere appears here at once, over an event stream (Server-Sent Events).
-          ${source("feed.ts")}
-        </p>
-        <p class="state" role="status">Connecting …</p>
-        <div class="orders" tabindex="0" role="group" aria-label="Orders, newest first">
-          <p class="none">There are no orders yet. Place one below.</p>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">No.</th><th scope="col">Item</th><th scope="col" class="number">Quantity</th>
-                <th scope="col">Placed</th>
-              </tr>
-            </thead>
-            <tbody></tbody>
-          </table>
-        </div>
-      </section>
-      <section aria-labelledby="desk-title" hidden>
-        <h2 id="desk-title">Order at the desk</h2>
-        <p>
-          The desk is a WebSocket: it sends each item that you type as a message, and the server answers with an order of one piece.
-          Try <em>pen</em>, and <em>unicorn</em>, which is sold out. ${source("desk.ts")}
-        </p>
-        <form id="desk">
-          <label for="item">Item</label>
-          <input id="item" name="item" required maxlength="100" autocomplete="off">
-          <button>Place one</button>
-        </form>
-        <p id="made" class="outcome" role="status"></p>
-      </section>
-      <section aria-labelledby="import-title">
-        <h2 id="import-title">Import</h2>
-        <p>
-          Choose a CSV file with an order on each line. Either all of them are placed, or none, and you see every mistake in the file.
-          ${source("import.ts")}
-        </p>
-        <form id="import" action="/orders/import" method="post" enctype="multipart/form-data">
-          <label for="orders">CSV file</label>
-          <input id="orders" name="orders" type="file" accept=".csv,text/csv" required aria-describedby="hint">
-          <p id="hint">At most 10 MiB, with the header <code>item,quantity</code>.</p>
-          <button>Place the orders</button>
-        </form>
-        <p id="outcome" class="outcome" role="status"></p>
-        <table id="problems" aria-labelledby="outcome" hidden>
-          <thead>
-            <tr><th scope="col">Line</th><th scope="col">Column</th><th scope="col">What is wrong</th></tr>
-          </thead>
-          <tbody></tbody>
-        </table>
-        <details>
-          <summary>What such a file looks like</summary>
-          <pre><code>item,quantity
+const page = (clerk: string | undefined): Html =>
+  html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>Orders – an example of Usher</title>
+        <link rel="stylesheet" href="/page.css" />
+        <script type="module" src="/page.js"></script>
+      </head>
+      <body data-clerk=${clerk}>
+        <main>
+          <h1>Orders</h1>
+          <p>
+            A small shop: an example of Usher, a typed HTTP framework for TypeScript. Everything on this page uses one
+            API. Read it and try it in <a href="/docs">the API documentation</a>, which is made from
+            <a href="/source/routes.ts">the routes</a>.
+          </p>
+          ${clerk === undefined ? signedOut : signedIn(clerk)}
+          <section id="live" aria-labelledby="live-title" hidden>
+            <h2 id="live-title">The newest orders</h2>
+            <p>
+              An order that is placed anywhere appears here at once, over an event stream (Server-Sent Events).
+              ${source("feed.ts")}
+            </p>
+            <p class="state" role="status">Connecting …</p>
+            <div class="orders" tabindex="0" role="group" aria-label="Orders, newest first">
+              <p class="none">There are no orders yet. Place one below.</p>
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">No.</th>
+                    <th scope="col">Item</th>
+                    <th scope="col" class="number">Quantity</th>
+                    <th scope="col">Placed</th>
+                  </tr>
+                </thead>
+                <tbody></tbody>
+              </table>
+            </div>
+          </section>
+          <section aria-labelledby="desk-title" hidden>
+            <h2 id="desk-title">Order at the desk</h2>
+            <p>
+              The desk is a WebSocket: it sends each item that you type as a message, and the server answers with an
+              order of one piece. Try <em>pen</em>, and <em>unicorn</em>, which is sold out. ${source("desk.ts")}
+            </p>
+            <form id="desk">
+              <label for="item">Item</label>
+              <input id="item" name="item" required maxlength="100" autocomplete="off" />
+              <button>Place one</button>
+            </form>
+            <p id="made" class="outcome" role="status"></p>
+          </section>
+          <section aria-labelledby="import-title">
+            <h2 id="import-title">Import</h2>
+            <p>
+              Choose a CSV file with an order on each line. Either all of them are placed, or none, and you see every
+              mistake in the file. ${source("import.ts")}
+            </p>
+            <form id="import" action="/orders/import" method="post" enctype="multipart/form-data">
+              <label for="orders">CSV file</label>
+              <input id="orders" name="orders" type="file" accept=".csv,text/csv" required aria-describedby="hint" />
+              <p id="hint">At most 10 MiB, with the header <code>item,quantity</code>.</p>
+              <button>Place the orders</button>
+            </form>
+            <p id="outcome" class="outcome" role="status"></p>
+            <table id="problems" aria-labelledby="outcome" hidden>
+              <thead>
+                <tr>
+                  <th scope="col">Line</th>
+                  <th scope="col">Column</th>
+                  <th scope="col">What is wrong</th>
+                </tr>
+              </thead>
+              <tbody></tbody>
+            </table>
+            <details>
+              <summary>What such a file looks like</summary>
+              <pre><code>item,quantity
 pen,2
 "ruler, 30 cm",1</code></pre>
-        </details>
-      </section>
-    </main>
-  </body>
-</html>
-`;
+            </details>
+          </section>
+        </main>
+      </body>
+    </html> `;
 
-const source = (file: string): string => `<a class="source" href="/source/${file}">Source: ${file}</a>`;
+const source = (file: string): Html => html`<a class="source" href="/source/${file}">Source: ${file}</a>`;
 
-const signedIn = (clerk: string): string =>
-  `<form action="/sign-out" method="post"><p>Signed in as ${escaped(clerk)}. <button class="plain">Sign out</button></p></form>`;
+const signedOut = html`<p><a href="/sign-in">Sign in</a> as a clerk to remove orders.</p>`;
+
+const signedIn = (clerk: string): Html =>
+  html`<form action="/sign-out" method="post">
+    <p>Signed in as ${clerk}. <button class="plain">Sign out</button></p>
+  </form>`;
 
 /** Only resources of this origin, nothing inline. */
 const policy =

@@ -1,6 +1,6 @@
-import { Answer, Codec, Cookie, Form, Meta, Path, Rate, Returns, client, get, post, setCookie } from "usher-http";
+import { Answer, Codec, Cookie, Form, Meta, Path, Rate, Returns, client, get, html, post, setCookie } from "usher-http";
+import type { Html } from "usher-http";
 import { isRight, sessions } from "./clerks.ts";
-import { escaped } from "./html.ts";
 import { keys } from "./keys.ts";
 
 const signInPath = Path.of("sign-in");
@@ -11,34 +11,34 @@ const lastClerk = Cookie.signed(keys, "last_clerk", Codec.string, { maxAgeMs: 30
 /** Limits password guesses; a person rarely mistypes ten times a minute. */
 const slowly = Rate.limit(Rate.make({ limit: 10, perMs: 60_000 }), { key: client });
 
-const signInPage = (name: string, wrong = ""): string => `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Sign in – Orders</title>
-    <link rel="stylesheet" href="/page.css">
-  </head>
-  <body>
-    <main>
-      <h1>Sign in</h1>
-      <p>This is a demo. The only clerk is <code>clerk</code>, with the password <code>demo</code>.</p>
-      <form action="/sign-in" method="post">
-        <label for="name">Name</label>
-        <input id="name" name="name" required autocomplete="username" value="${escaped(name)}">
-        <label for="password">Password</label>
-        <input id="password" name="password" type="password" required autocomplete="current-password">
-        <button>Sign in</button>
-      </form>
-      <p class="outcome wrong" role="status">${escaped(wrong)}</p>
-      <p class="back">
-        <a href="/">Back to the orders</a>
-        <a class="source" href="/source/clerks.ts">Source: clerks.ts</a>
-      </p>
-    </main>
-  </body>
-</html>
-`;
+const signInPage = (name: string, wrong = ""): Html =>
+  html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>Sign in – Orders</title>
+        <link rel="stylesheet" href="/page.css" />
+      </head>
+      <body>
+        <main>
+          <h1>Sign in</h1>
+          <p>This is a demo. The only clerk is <code>clerk</code>, with the password <code>demo</code>.</p>
+          <form action="/sign-in" method="post">
+            <label for="name">Name</label>
+            <input id="name" name="name" required autocomplete="username" value="${name}" />
+            <label for="password">Password</label>
+            <input id="password" name="password" type="password" required autocomplete="current-password" />
+            <button>Sign in</button>
+          </form>
+          <p class="outcome wrong" role="status">${wrong}</p>
+          <p class="back">
+            <a href="/">Back to the orders</a>
+            <a class="source" href="/source/clerks.ts">Source: clerks.ts</a>
+          </p>
+        </main>
+      </body>
+    </html> `;
 
 const showSignIn = get(
   signInPath,

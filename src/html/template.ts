@@ -49,7 +49,8 @@ const rawElements: ReadonlySet<string> = new Set(["iframe", "noembed", "noframes
 const textElements: ReadonlySet<string> = new Set(["textarea", "title"]);
 /** A browser drops the line end after these tags. */
 const dropsLineEnd: ReadonlySet<string> = new Set(["listing", "pre", "textarea"]);
-const dataTypes = /^[\t\n\f\r ]*(?:application\/json|[a-z0-9.+-]+\/[a-z0-9.+-]+\+json|importmap|speculationrules)[\t\n\f\r ]*$/i;
+const dataTypes =
+  /^[\t\n\f\r ]*(?:application\/json|[a-z0-9.+-]+\/[a-z0-9.+-]+\+json|importmap|speculationrules)[\t\n\f\r ]*$/i;
 
 const tagName = /[a-z][^\t\n\f\r />]*/iy;
 const attributeName = /[^\t\n\f\r />="'<]+/y;

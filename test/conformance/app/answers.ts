@@ -1,6 +1,6 @@
 /** Answers of every kind, declared and built, whole and streamed (rows AN). */
 import * as v from "valibot";
-import { Answer, Codec, Path, Query, Refusal, Returns, answer, get, param, post, put, refuse } from "usher-http";
+import { Answer, Codec, Path, Query, Refusal, Returns, answer, get, html, param, post, put, refuse } from "usher-http";
 import type { Route } from "usher-http";
 
 const gone = Refusal.code("gone", { status: 410, doc: "It was here once." });
@@ -8,8 +8,21 @@ const name = Path.str("name");
 const status = Path.int("status");
 const kind = Path.str("kind");
 
+const later = (text: string) => new Promise<string>((resolve) => setTimeout(resolve, 5, text));
+
+async function* rows() {
+  for (let n = 0; n < 3; n++) yield html`<i>${await later(`${n}&`)}</i>`;
+}
+
 const declared: readonly Route[] = [
   get(Path.of("html"), { returns: Returns.html }, () => "<p>höme</p>"),
+  get(Path.of("template"), { returns: Returns.html }, () => html`<p title=${'"'}>${"<é>"}</p>`),
+  get(Path.of("template", "later"), { returns: Returns.html }, () => html`<p>${later("<é>")}${rows()}</p>`),
+  get(
+    Path.of("template", "wrong"),
+    { returns: Returns.html },
+    () => html`<p>${Promise.reject(new Error("secret"))}</p>`,
+  ),
   get(Path.of("utf8"), { returns: Returns.text }, () => "Grüße, 世界 🌍"),
   get(Path.of("nothing"), { returns: Returns.text }, () => ""),
   get(Path.of("json"), { returns: Returns.json(v.object({ a: v.string() })) }, () => ({ a: "ü", secret: "never" })),

@@ -6,6 +6,13 @@ const digits = Array.from({ length: 32 }, (_, i) => String(i % 10).repeat(8192))
 
 const declared: readonly MessageCase[] = [
   { name: "AN-01 a page", ask: "GET /html", answer: html("<p>höme</p>") },
+  { name: "AN a page of a template", ask: "GET /template", answer: html('<p title="&quot;">&lt;é&gt;</p>') },
+  {
+    name: "AN a page of a template that becomes ready",
+    ask: "GET /template/later",
+    answer: streamed("text/html; charset=utf-8", "<p>&lt;é&gt;<i>0&amp;</i><i>1&amp;</i><i>2&amp;</i></p>"),
+  },
+  { name: "AN a page of a template that fails before its head", ask: "GET /template/wrong", answer: failed },
   { name: "AN UTF-8, its length in bytes", ask: "GET /utf8", answer: text("Grüße, 世界 🌍") },
   { name: "AN a text of nothing", ask: "GET /nothing", answer: text("") },
   { name: "AN a member that the shape does not name never leaves", ask: "GET /json", answer: json('{"a":"ü"}') },
