@@ -5,10 +5,9 @@ import { about } from "./about.ts";
 import { sessionStore, sweepHourly } from "./clerks.ts";
 import { migrations, openDatabase } from "./database.ts";
 import { maxBody } from "./import.ts";
-import { pageScript } from "./page-script.ts";
+import { pageFiles, sourceFiles } from "./page-files.ts";
 import { postgresStore } from "./postgres-store.ts";
 import { routes } from "./routes.ts";
-import { sourceFiles } from "./source.ts";
 import * as statements from "./statements.ts";
 import { store } from "./store.ts";
 
@@ -25,7 +24,7 @@ await Pool.run(database.url, {}, async (pool) => {
   const stopSweeping = sweepHourly(sessions);
   const health = Health.routes([pool.check("database")]);
   const docs = Openapi.docs(routes, about);
-  const server = await serve([...routes, ...docs, ...health, pageScript(), sourceFiles()], {
+  const server = await serve([...routes, ...docs, ...health, ...pageFiles(), ...sourceFiles()], {
     port: Number(PORT),
     maxBody,
     resources: [Dep.resource(store, postgresStore(pool, news)), Dep.resource(sessionStore, sessions)],

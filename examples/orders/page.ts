@@ -1,7 +1,8 @@
-import { Answer, Meta, Path, Returns, addHeader, get, html } from "usher-http";
+import { Meta, Path, Returns, addHeader, get, html } from "usher-http";
 import type { Html } from "usher-http";
+import { Conditional } from "usher-http/conditional";
 import { sessions } from "./clerks.ts";
-import { style } from "./page-style.ts";
+import { tagOf } from "./tags.ts";
 
 const page = (clerk: string | undefined): Html =>
   html`<!doctype html>
@@ -10,8 +11,8 @@ const page = (clerk: string | undefined): Html =>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>Orders – an example of Usher</title>
-        <link rel="stylesheet" href="/page.css" />
-        <script type="module" src="/page.js"></script>
+        <link rel="stylesheet" href="/assets/page.css" />
+        <script type="module" src="/assets/page.js"></script>
       </head>
       <body data-clerk=${clerk}>
         <main>
@@ -112,21 +113,19 @@ const meta = Meta.empty.add(Meta.hidden, true);
 export const pageRoutes = [
   get(
     Path.root,
-    { meta, inputs: { addHeader, session: sessions.optional }, returns: Returns.html },
-    ({ addHeader, session }) => {
-      addHeader("content-security-policy", policy);
-      // The page is personal.
-      addHeader("cache-control", "no-store");
-      return page(session?.data.clerk);
-    },
-  ),
-  get(
-    Path.of("page.css"),
     {
       meta,
-      returns: Returns.responses({ 200: { doc: "The style.", contentTypes: ["text/css"] } }),
+      inputs: { addHeader, session: sessions.optional, validators: Conditional.validators },
+      returns: Returns.html,
     },
-    () => Answer.make(style, { contentType: "text/css; charset=utf-8" }),
+    async ({ addHeader, session, validators }) => {
+      addHeader("content-security-policy", policy);
+      // The page is personal: no shared cache keeps it, and the browser asks each time whether it has changed.
+      addHeader("cache-control", "private, no-cache");
+      const text = String(page(session?.data.clerk));
+      validators({ etag: await tagOf(text) });
+      return text;
+    },
   ),
   // Browsers always request it.
   get(Path.of("favicon.ico"), { meta, returns: Returns.empty() }, () => {}),

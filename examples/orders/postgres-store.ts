@@ -36,14 +36,19 @@ export function postgresStore(pool: Pool, news: Hub<never, void> = Broadcast.cre
     },
     async find(id) {
       const found = await pool.exec(statements.findOrder, BigInt(id));
-      return found && orderOf(found);
+      return found && { ...orderOf(found), version: Number(found.version) };
     },
     async list({ offset, limit }) {
       return (await pool.exec(statements.listOrders, BigInt(offset), BigInt(limit))).map(orderOf);
     },
-    async change(id, quantity) {
+    async change(id, quantity, version) {
       const changed = await pool.transaction(async (db) => {
-        const found = await db.exec(statements.changeOrder, BigInt(id), BigInt(quantity));
+        const found = await db.exec(
+          statements.changeOrder,
+          BigInt(id),
+          BigInt(quantity),
+          version === undefined ? undefined : BigInt(version),
+        );
         return found && keep(db, "changed", [found]);
       });
       if (changed !== undefined) tell();

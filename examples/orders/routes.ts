@@ -16,6 +16,7 @@ import {
   post,
   refuse,
 } from "usher-http";
+import { Conditional } from "usher-http/conditional";
 import * as v from "valibot";
 import { clerk } from "./clerks.ts";
 import { desk } from "./desk.ts";
@@ -84,25 +85,48 @@ const getOrder = get(
   order,
   {
     summary: "Get an order",
+    description: "Its `etag` is the order's version.",
     tags: ["Orders"],
-    inputs: { id: param(orderId), store },
+    inputs: { id: param(orderId), validators: Conditional.validators, store },
     returns: Returns.json(Order, { doc: "The order.", examples: [example] }),
     refuses: [Refusal.notFound],
   },
-  async ({ id, store }) => (await store.find(id)) ?? refuse(Refusal.notFound),
+  async ({ id, validators, store }) => {
+    const order = await store.find(id);
+    if (order === undefined) return refuse(Refusal.notFound);
+    validators({ etag: String(order.version) });
+    return order;
+  },
 );
 
 const changeOrder = patch(
   order,
   {
     summary: "Change an order",
-    description: "Sets the quantity. What is in stock is not checked again.",
+    description:
+      "Sets the quantity. What is in stock is not checked again. With `if-match` it changes the version that you have read, " +
+      "and no other.",
     tags: ["Orders"],
-    inputs: { id: param(orderId), change: json(Change, { examples: [{ quantity: 3 }] }), store },
+    inputs: {
+      id: param(orderId),
+      precondition: Conditional.precondition,
+      change: json(Change, { examples: [{ quantity: 3 }] }),
+      store,
+    },
     returns: Returns.json(Order, { doc: "The order as it is now.", examples: [{ ...example, quantity: 3 }] }),
-    refuses: [Refusal.notFound],
+    refuses: [Refusal.notFound, Conditional.preconditionFailed],
   },
-  async ({ id, change, store }) => (await store.change(id, change.quantity)) ?? refuse(Refusal.notFound),
+  async ({ id, precondition, change, store }) => {
+    for (;;) {
+      const order = await store.find(id);
+      if (order === undefined) return refuse(Refusal.notFound);
+      const failed = precondition({ etag: String(order.version) });
+      if (failed !== undefined) return failed;
+      const changed = await store.change(id, change.quantity, order.version);
+      if (changed !== undefined) return changed;
+      // Another request changed the order in between: its new version is compared.
+    }
+  },
 );
 
 const removeOrder = del(
@@ -118,10 +142,13 @@ const removeOrder = del(
   async ({ id, store }) => ((await store.remove(id)) ? undefined : refuse(Refusal.notFound)),
 );
 
+// A list has no version: its tag is made of its text.
+const [taggedList] = Conditional.tagJson([listOrders]);
+
 export const routes = [
   placeOrder,
   importOrders,
-  listOrders,
+  taggedList,
   followOrders,
   desk,
   getOrder,

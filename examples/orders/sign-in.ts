@@ -18,7 +18,7 @@ const signInPage = (name: string, wrong = ""): Html =>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>Sign in – Orders</title>
-        <link rel="stylesheet" href="/page.css" />
+        <link rel="stylesheet" href="/assets/page.css" />
       </head>
       <body>
         <main>

@@ -32,17 +32,21 @@ export const addOrders = Statement.list(
    returning id, item, quantity, placed_at`,
   { params: [array(text), array(int64), instant, optional(uuid)], row: order },
 );
-export const findOrder = Statement.findOptional("select id, item, quantity, placed_at from orders where id = $1", {
-  params: [int64],
-  row: order,
-});
+export const findOrder = Statement.findOptional(
+  "select id, item, quantity, placed_at, version from orders where id = $1",
+  {
+    params: [int64],
+    row: { ...order, version: int64 },
+  },
+);
 export const listOrders = Statement.list(
   "select id, item, quantity, placed_at from orders order by id offset $1 limit $2",
   { params: [int64, int64], row: order },
 );
 export const changeOrder = Statement.findOptional(
-  "update orders set quantity = $2 where id = $1 returning id, item, quantity, placed_at",
-  { params: [int64, int64], row: order },
+  `update orders set quantity = $2, version = version + 1 where id = $1 and version = coalesce($3, version)
+   returning id, item, quantity, placed_at`,
+  { params: [int64, int64, optional(int64)], row: order },
 );
 export const removeOrder = Statement.findOptional(
   "delete from orders where id = $1 returning id, item, quantity, placed_at",

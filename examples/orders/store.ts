@@ -11,6 +11,11 @@ export interface Order {
   readonly placed_at: Date;
 }
 
+/** A stored order, and how often it was changed, from 1. */
+export interface VersionedOrder extends Order {
+  readonly version: number;
+}
+
 /** A change of an order, with an ascending number. */
 export interface Change {
   readonly number: number;
@@ -25,9 +30,10 @@ export interface Store {
   place(order: NewOrder, placedAt: Date, key?: string): Promise<Order | Refusal<"sold_out" | "already_placed">>;
   /** Places all of them or none. */
   placeAll(orders: readonly NewOrder[], placedAt: Date): Promise<Refusal<"sold_out"> | undefined>;
-  find(id: number): Promise<Order | undefined>;
+  find(id: number): Promise<VersionedOrder | undefined>;
   list(page: { readonly offset: number; readonly limit: number }): Promise<readonly Order[]>;
-  change(id: number, quantity: number): Promise<Order | undefined>;
+  /** @param version Changes nothing if the order has another version; without it, any. */
+  change(id: number, quantity: number, version?: number): Promise<Order | undefined>;
   /** Resolves with false if there is no such order. */
   remove(id: number): Promise<boolean>;
   /** The changes after a number, or all; undefined if the store no longer has all of them. */
@@ -46,6 +52,7 @@ const maxChanges = 1000;
 export function memoryStore(): Store {
   const news = Broadcast.create<never>();
   const orders = new Map<number, Order>();
+  const versions = new Map<number, number>();
   const keys = new Set<string | undefined>();
   const changes: Change[] = [];
   let lastId = 0;
@@ -80,11 +87,16 @@ export function memoryStore(): Store {
       );
       return undefined;
     },
-    find: async (id) => orders.get(id),
-    list: async ({ offset, limit }) => [...orders.values()].slice(offset, offset + limit),
-    async change(id, quantity) {
+    async find(id) {
       const order = orders.get(id);
-      if (order === undefined) return undefined;
+      return order && { ...order, version: versions.get(id) ?? 1 };
+    },
+    list: async ({ offset, limit }) => [...orders.values()].slice(offset, offset + limit),
+    async change(id, quantity, version) {
+      const order = orders.get(id);
+      const current = versions.get(id) ?? 1;
+      if (order === undefined || (version !== undefined && version !== current)) return undefined;
+      versions.set(id, current + 1);
       const after = { ...order, quantity };
       orders.set(id, after);
       changed("changed", [after]);

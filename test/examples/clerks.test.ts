@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Dep, SecureHeaders, Sessions, Test } from "usher-http";
 import type { Browser } from "playwright-core";
 import { sessionStore } from "../../examples/orders/clerks.ts";
-import { pageScript } from "../../examples/orders/page-script.ts";
+import { pageFiles } from "../../examples/orders/page-files.ts";
 import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
 import { startExample } from "../package/start-example.ts";
@@ -143,7 +143,7 @@ describe.skipIf(chromium.isSkipped)(`in a browser${chromium.why}`, { timeout: 30
   afterAll(() => browser.close());
 
   it("a clerk signs in, removes an order in the list and signs out, under the strict policy", async () => {
-    const url = `http://127.0.0.1:${(await start([...routes, pageScript()], options())).port}`;
+    const url = `http://127.0.0.1:${(await start([...routes, ...pageFiles()], options())).port}`;
     const context = await browser.newContext();
     const page = await context.newPage();
     const errors: string[] = [];

@@ -6,9 +6,8 @@ import { Dep, Openapi, Sessions } from "usher-http";
 import type { Browser, Page } from "playwright-core";
 import { about } from "../../examples/orders/about.ts";
 import { sessionStore } from "../../examples/orders/clerks.ts";
-import { pageScript } from "../../examples/orders/page-script.ts";
+import { pageFiles, sourceFiles } from "../../examples/orders/page-files.ts";
 import { routes } from "../../examples/orders/routes.ts";
-import { sourceFiles } from "../../examples/orders/source.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
 import { browser as chromium, startBrowser } from "../support/browser.ts";
 import { start } from "../support/node-server.ts";
@@ -21,7 +20,7 @@ async function serveExample(): Promise<string> {
   const placed = ["pen", "ink", "a ruler of thirty centimetres"].map((item) => ({ item, quantity: 1200 }));
   await orders.placeAll(placed, new Date("2026-11-20T12:00:00Z"));
   const resources = [Dep.resource(store, orders), Dep.resource(sessionStore, Sessions.memory())];
-  const all = [...routes, ...Openapi.docs(routes, about), pageScript(), sourceFiles()];
+  const all = [...routes, ...Openapi.docs(routes, about), ...pageFiles(), ...sourceFiles()];
   const { port } = await start(all, { resources });
   return `http://127.0.0.1:${port}`;
 }
@@ -107,7 +106,7 @@ describe.skipIf(chromium.isSkipped)(`the orders example${chromium.why}`, () => {
     expect([...links].filter((link) => link.startsWith("/source/"))).toHaveLength(5);
     for (const link of links) expect([link, (await fetch(`${url}${link}`)).status]).toEqual([link, 200]);
     expect(await (await fetch(`${url}/source/desk.ts`)).text()).toContain("export const desk = get(");
-    for (const other of ["none.ts", "orders.csv", "..%2f..%2fpackage.json"]) {
+    for (const other of ["none.ts", ".data", "..%2f..%2fpackage.json"]) {
       expect((await fetch(`${url}/source/${other}`)).status).toBe(404);
     }
   });

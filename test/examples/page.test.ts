@@ -5,22 +5,23 @@ import { Dep, Sessions, Test } from "usher-http";
 import type { Browser, Page } from "playwright-core";
 import { maxBody } from "../../examples/orders/import.ts";
 import { sessionStore } from "../../examples/orders/clerks.ts";
-import { pageScript } from "../../examples/orders/page-script.ts";
+import { pageFiles } from "../../examples/orders/page-files.ts";
 import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
 import { browser as chromium, startBrowser } from "../support/browser.ts";
 import { start } from "../support/node-server.ts";
 import { Wire } from "../support/wire.ts";
+import { lines, logWith } from "../support/logs.ts";
 import { eventually } from "../support/eventually.ts";
 
 const right = join(import.meta.dirname, "../../examples/orders/orders.csv");
 const wrong = join(import.meta.dirname, "../../examples/orders/wrong.csv");
 
-const script = pageScript();
+const script = pageFiles();
 
 describe("the page's script", () => {
   it("is served as a script, and asked about each time it is used", async () => {
-    const answered = await Test.call(Test.app([script]), "GET", "/page.js");
+    const answered = await Test.call(Test.app(script), "GET", "/assets/page.js");
     expect([answered.status, answered.headers.get("content-type"), answered.headers.get("cache-control")]).toEqual([
       200,
       "text/javascript; charset=utf-8",
@@ -29,7 +30,7 @@ describe("the page's script", () => {
   });
 
   it("has the typed client in it, and nothing of the server", async () => {
-    const { body } = await Test.call(Test.app([script]), "GET", "/page.js");
+    const { body } = await Test.call(Test.app(script), "GET", "/assets/page.js");
     expect(body).toContain("last-event-id");
     expect(body).not.toMatch(/valibot|async_hooks|sold_out/);
     expect(body.length).toBeLessThan(12_000);
@@ -46,7 +47,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
   afterAll(() => browser.close());
   beforeEach(async () => {
     const resources = [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())];
-    ({ port } = await start([...routes, script], { maxBody, resources }));
+    ({ port } = await start([...routes, ...script], { maxBody, resources }));
     url = `http://127.0.0.1:${port}`;
   });
 
@@ -116,6 +117,45 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
       await page.getByRole("button", { name: "Place the orders" }).click();
       await page.getByText("Nothing was placed. There are no unicorns left.").waitFor();
     }));
+
+  it("is loaded again with 304 all through", async () => {
+    logWith({ level: "info" });
+    const statuses = () =>
+      lines()
+        .flatMap((line) => {
+          const [path, status] = [line["url.path"], line["http.response.status_code"]];
+          return typeof path === "string" && /^\/$|^\/assets\//.test(path) ? [`${path} ${String(status)}`] : [];
+        })
+        .toSorted();
+    await visit(true, async (page) => {
+      await page.getByText("Live", { exact: true }).waitFor();
+      expect(statuses()).toEqual(["/ 200", "/assets/page.css 200", "/assets/page.js 200"]);
+      logWith({ level: "info" });
+      await page.goto(url);
+      await page.getByText("Live", { exact: true }).waitFor();
+      await eventually(() => expect(statuses()).toEqual(["/ 304", "/assets/page.css 304", "/assets/page.js 304"]));
+      // The API by its own tags, as the browser's cache asks.
+      await place("pen");
+      const twice = await page.evaluate(`(async () => {
+        const texts = [];
+        for (const path of ["/orders/1", "/orders/1", "/orders", "/orders"]) texts.push(await (await fetch(path, { cache: "no-cache" })).text());
+        return texts;
+      })()`);
+      expect(twice).toEqual([
+        (twice as string[])[1],
+        (twice as string[])[1],
+        (twice as string[])[3],
+        (twice as string[])[3],
+      ]);
+      const ofApi = lines().flatMap((line) => {
+        const [path, status] = [line["url.path"], line["http.response.status_code"]];
+        return line["http.request.method"] === "GET" && /^\/orders(\/1)?$/.test(String(path))
+          ? [`${String(path)} ${String(status)}`]
+          : [];
+      });
+      expect(ofApi).toEqual(["/orders/1 200", "/orders/1 304", "/orders 200", "/orders 304"]);
+    });
+  });
 
   it("needs no script", () =>
     visit(false, async (page) => {
@@ -196,7 +236,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
         wire.leadTo(failing.port);
         wire.mend();
         await page.waitForResponse((response) => response.url().endsWith("/feed") && response.status() === 404);
-        const next = await start([...routes, script], {
+        const next = await start([...routes, ...script], {
           resources: [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())],
         });
         url = `http://127.0.0.1:${next.port}`;

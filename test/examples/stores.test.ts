@@ -51,7 +51,10 @@ describe.each([
     expect((await store.list({ offset: 1, limit: 1 })).map(({ item }) => item)).toEqual(["b"]);
     expect(await store.list({ offset: 2 ** 53 * 100, limit: 1 })).toEqual([]);
     expect(await store.change(2, 7)).toEqual({ id: 2, item: "b", quantity: 7, placed_at: at });
-    expect(await store.find(2)).toMatchObject({ quantity: 7 });
+    expect(await store.find(2)).toMatchObject({ quantity: 7, version: 2 });
+    expect(await store.change(2, 9, 1)).toBeUndefined();
+    expect(await store.change(2, 8, 2)).toMatchObject({ quantity: 8 });
+    expect(await store.find(2)).toMatchObject({ quantity: 8, version: 3 });
     expect(await store.remove(2)).toBe(true);
     expect(await store.remove(2)).toBe(false);
     expect(await store.change(2, 1)).toBeUndefined();

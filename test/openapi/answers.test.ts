@@ -4,7 +4,6 @@ import { Dep, Health, Meta, Openapi, Refusal, Result, Sessions, Socket, Test, re
 import type { SessionStore } from "usher-http";
 import { sessionStore } from "../../examples/orders/clerks.ts";
 import { maxBody } from "../../examples/orders/import.ts";
-import { pageScript } from "../../examples/orders/page-script.ts";
 import { routes } from "../../examples/orders/routes.ts";
 import { memoryStore, store } from "../../examples/orders/store.ts";
 import type { Store } from "../../examples/orders/store.ts";
@@ -18,7 +17,6 @@ type Probe = Parameters<typeof Health.check>[1];
 const served = (probe: Probe = () => Result.ok(undefined)) => [
   ...routes,
   ...Health.routes([Health.check("database", probe)]),
-  pageScript(),
 ];
 // What its document hides is described here too.
 const all = Meta.onAll(served(), Meta.hidden, false);
@@ -128,6 +126,7 @@ const requests: Asked[] = [
   [503, "POST", "/orders", "/orders", { body: order }, "busy"],
 
   [200, "GET", "/orders", "/orders", {}],
+  [304, "GET", "/orders", "/orders", { headers: { "if-none-match": "*" } }],
   [400, "GET", "/orders", "/orders?page=0&per_page=x", {}],
   [500, "GET", "/orders", "/orders", {}, "broken"],
   [503, "GET", "/orders", "/orders", {}, "busy"],
@@ -149,6 +148,7 @@ const requests: Asked[] = [
 
   [200, "GET", "/orders/{order_id}", "/orders/1", {}],
   [400, "GET", "/orders/{order_id}", "/orders/x", {}],
+  [304, "GET", "/orders/{order_id}", "/orders/1", { headers: { "if-none-match": '"1"' } }],
   [404, "GET", "/orders/{order_id}", "/orders/9", {}],
   [500, "GET", "/orders/{order_id}", "/orders/1", {}, "broken"],
   [503, "GET", "/orders/{order_id}", "/orders/1", {}, "busy"],
@@ -157,6 +157,7 @@ const requests: Asked[] = [
   [400, "PATCH", "/orders/{order_id}", "/orders/1", { body: "{", headers: { "content-type": "application/json" } }],
   [403, "PATCH", "/orders/{order_id}", "/orders/1", { body: { quantity: 3 }, headers: foreign }],
   [404, "PATCH", "/orders/{order_id}", "/orders/9", { body: { quantity: 3 } }],
+  [412, "PATCH", "/orders/{order_id}", "/orders/1", { body: { quantity: 3 }, headers: { "if-match": '"9"' } }],
   [413, "PATCH", "/orders/{order_id}", "/orders/1", { body: { quantity: 3 } }, "small"],
   [415, "PATCH", "/orders/{order_id}", "/orders/1", plain],
   [500, "PATCH", "/orders/{order_id}", "/orders/1", { body: { quantity: 3 } }, "broken"],
@@ -185,10 +186,10 @@ const requests: Asked[] = [
   [503, "POST", "/sign-out", "/sign-out", { headers: signedIn }, "busy"],
 
   [200, "GET", "/", "/", {}],
+  [304, "GET", "/", "/", { headers: { "if-none-match": "*" } }],
   [500, "GET", "/", "/", { headers: signedIn }, "broken"],
   [503, "GET", "/", "/", { headers: signedIn }, "busy"],
-  [200, "GET", "/page.css", "/page.css", {}],
-  [200, "GET", "/page.js", "/page.js", {}],
+
   [204, "GET", "/favicon.ico", "/favicon.ico", {}],
   [200, "GET", "/livez", "/livez", {}],
   [200, "GET", "/readyz", "/readyz", {}],
@@ -232,14 +233,10 @@ describe("each route of the orders example", () => {
       "400 POST /sign-out",
       "400 GET /",
       // Nothing of theirs can fail.
-      "500 GET /page.css",
-      "503 GET /page.css",
       "500 GET /favicon.ico",
       "503 GET /favicon.ico",
       "500 GET /livez",
       "503 GET /livez",
-      "500 GET /page.js",
-      "503 GET /page.js",
     ]);
   });
 

@@ -38,8 +38,8 @@ describe("the orders example, as npm start runs it", { timeout }, () => {
   it("serves its page, with a script of its own that a strict policy lets run", async () => {
     const page = await fetch(example.url);
     expect(page.headers.get("content-security-policy")).toContain("default-src 'none'; script-src 'self';");
-    expect(await page.text()).toContain('<script type="module" src="/page.js"></script>');
-    const script = await fetch(`${example.url}/page.js`);
+    expect(await page.text()).toContain('<script type="module" src="/assets/page.js"></script>');
+    const script = await fetch(`${example.url}/assets/page.js`);
     expect([script.status, script.headers.get("content-type")]).toEqual([200, "text/javascript; charset=utf-8"]);
     expect(await script.text()).toContain("/orders/import");
   });
