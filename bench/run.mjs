@@ -1,5 +1,5 @@
 /**
- * The benchmarks: `node bench/run.mjs [part…] [--quick] [--out FILE]`. Builds the package, measures it, and prints markdown. The parts are `database`, `orders`, `dispatch`, `server`, `runtimes`, `uploads`, `fanout`, `logging`, `sockets`, `start`, `shapes`, `forms`, `compress` and `html`; all unless named.
+ * The benchmarks: `node bench/run.mjs [part…] [--quick] [--out FILE]`. Builds the package, measures it, and prints markdown. The parts are `database`, `orders`, `dispatch`, `server`, `runtimes`, `uploads`, `fanout`, `logging`, `sockets`, `start`, `shapes`, `forms`, `compress`, `html` and `files`; all unless named.
  * `--quick` takes about a minute and is less exact: it shows that everything runs, and large regressions. `picture` runs only if
  * named: it records what README's picture shows.
  */
@@ -23,6 +23,7 @@ const parts = [
   "forms",
   "compress",
   "html",
+  "files",
 ];
 const { values, positionals } = parseArgs({
   allowPositionals: true,

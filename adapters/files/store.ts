@@ -45,7 +45,8 @@ class DiskVersion implements FileVersion {
       if (!now.isFile() || !this.isOf(this.path, now))
         throw new Error("a file changed between its head and its content");
       for (let position = first; position <= last;) {
-        const chunk = new Uint8Array(Math.min(chunkBytes, last - position + 1));
+        // Not zeroed: what was not read into is not sent.
+        const chunk = Buffer.allocUnsafeSlow(Math.min(chunkBytes, last - position + 1));
         const { bytesRead } = await handle.read(chunk, 0, chunk.byteLength, position);
         if (bytesRead === 0) throw new Error("a file became shorter while it was sent");
         position += bytesRead;
@@ -71,7 +72,8 @@ const maxKept = 16 * 1024 * 1024;
 const maxFiles = 4096;
 /** For so long a file is sent as it was when it was last looked at. */
 const freshMs = 100;
-const chunkBytes = 64 * 1024;
+/** What is read at once, for each client that is sent a large file: 64 KiB take half as much CPU again. */
+const chunkBytes = 512 * 1024;
 
 const isWindows = process.platform === "win32";
 

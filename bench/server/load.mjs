@@ -19,6 +19,7 @@ class Client {
   #status;
   #request;
   #keyAt;
+  #first = Buffer.alloc(0);
   #length = 0;
   #received = 0;
   #answered = () => {};
@@ -69,10 +70,15 @@ class Client {
   }
 
   #receive(part) {
-    if (this.#received === 0 && part.indexOf(this.#status) !== 0)
+    if (this.#received === 0 && this.#first.length === 0 && !isBegin(part, this.#status))
       fail(new Error(`a server answered ${part.toString("latin1", 0, 200)}`));
-    // The first response arrives in one chunk: it is short and alone on its connection.
-    if (this.#length === 0) this.#length = answerLength(part);
+    if (this.#length === 0) {
+      this.#first = Buffer.concat([this.#first, part]);
+      if (!this.#first.includes("\r\n\r\n")) return;
+      this.#length = answerLength(this.#first);
+      this.#received = this.#first.length - part.length;
+      this.#first = Buffer.alloc(0);
+    }
     this.#received += part.length;
     if (this.#received < this.#length) return;
     if (this.#received > this.#length) fail(new Error("an answer was longer than the one before"));
@@ -89,6 +95,12 @@ function withKey(asked) {
   return asked.key === undefined
     ? asked
     : { ...asked, headers: { ...asked.headers, [asked.key]: `${keyBegin}${"0".repeat(12)}` } };
+}
+
+/** Whether one begins with the other: a part may be shorter than a status line. */
+function isBegin(part, status) {
+  const length = Math.min(part.length, status.length);
+  return part.subarray(0, length).equals(status.subarray(0, length));
 }
 
 function fail(error) {

@@ -238,13 +238,21 @@ const ofContent: ReadonlySet<string> = new Set([
 
 /** The 304 of a 200 (RFC 9110 §15.4.5): it has `Last-Modified` only without an `ETag`. */
 function notModified({ headers, cookies, body, closes }: Answer): Answer {
+  let kept = keptHeaders.get(headers);
+  if (kept === undefined) keptHeaders.set(headers, (kept = headersOfNotModified(headers)));
+  // The body is not sent; who makes the response ends it.
+  return { status: 304, headers: kept, cookies, body, closes };
+}
+
+/** A file has one answer for many requests: what its 304 has is found once. */
+const keptHeaders = /* @__PURE__ */ new WeakMap<Answer["headers"], Answer["headers"]>();
+
+function headersOfNotModified(headers: Answer["headers"]): Answer["headers"] {
   const hasTag = headers.some(([name]) => name.toLowerCase() === "etag");
-  const kept = headers.filter(([name]) => {
+  return headers.filter(([name]) => {
     const lower = name.toLowerCase();
     return !ofContent.has(lower) && !(hasTag && lower === "last-modified");
   });
-  // The body is not sent; who makes the response ends it.
-  return { status: 304, headers: kept, cookies, body, closes };
 }
 
 /**

@@ -102,6 +102,9 @@ function isSameWeak(one: EntityTag, other: EntityTag): boolean {
 
 /** Whether a field's tags have the current one; `*` is any version that exists. A field that cannot be read has none. */
 function isListed(field: string, current: Version | undefined, isSame: (one: EntityTag, other: EntityTag) => boolean) {
+  // What a browser sends is the tag that it got, and nothing else.
+  const one = current?.etag;
+  if (one !== undefined && !one.weak && field === `"${one.tag}"`) return true;
   const tags = entityTags.parse(field);
   if (current === undefined || !tags.ok) return false;
   if (tags.value === "*") return true;
