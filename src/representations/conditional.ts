@@ -89,7 +89,7 @@ interface ConditionWire {
   };
 }
 
-const conditions = ["If-Match", "If-None-Match", "If-Unmodified-Since"];
+const conditions = ["if-match", "if-none-match", "if-unmodified-since"];
 
 /** Compares the request's conditions with the version that exists; undefined says that nothing exists. */
 export type Precondition = (current: Validators | undefined) => Refusal<"precondition_failed"> | undefined;

@@ -184,7 +184,11 @@ describe("what usher client makes: compiles", { timeout: 300_000 }, () => {
 
 describe("what usher client makes: types", { timeout: 300_000 }, () => {
   it("takes and gives what the typed client does", () => {
-    const paths = { "usher-http": [join(root, "src/index.ts")] };
+    const paths = {
+      "usher-http": [join(root, "src/index.ts")],
+      "usher-http/conditional": [join(root, "src/representations/index.ts")],
+      "usher-http/files": [join(root, "adapters/files/index.ts")],
+    };
     const example = JSON.stringify(join(root, "examples/orders/routes.ts"));
     const program = `
       import type { Client as Typed } from "usher-http";

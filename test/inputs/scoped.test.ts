@@ -1,8 +1,9 @@
 /** `Dep.scoped`: what a request acquires is released once, after its answer, however that ended. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import * as v from "valibot";
 import { Answer, Codec, Dep, Path, Query, Refusal, Returns, Test, get, json, post, refuse } from "usher-http";
 import type { Middleware } from "usher-http";
+import { lines, messages } from "../support/logs.ts";
 
 const soldOut = Refusal.code("sold_out", { status: 409, doc: "None is left." });
 const text = Returns.text;
@@ -136,6 +137,42 @@ describe("an acquired value and the other inputs", () => {
     const route = get(Path.of("x"), { inputs: { a: noted("a", log) }, returns: text }, () => "");
     await Test.call(Test.app([route], { middleware: [middleware] }), "GET", "/x");
     expect(log).toEqual(["acquire a", "middleware", "release a answered 203 -"]);
+  });
+});
+
+describe("a release that raises", () => {
+  it.each([
+    ["at once", throwing],
+    ["later", async () => throwing()],
+    // oxlint-disable-next-line unicorn/no-thenable
+    ["by a thenable", () => ({ then: throwing })],
+  ])("%s: is one error line, and the others run", async (_how, release) => {
+    const log: string[] = [];
+    const inputs = { a: noted("a", log), raising: Dep.scoped({}, () => 1, release), b: noted("b", log) };
+    const { status } = await Test.call(Test.app([get(Path.of("x"), { inputs, returns: text }, () => "")]), "GET", "/x");
+    expect([status, ...log.slice(2)]).toEqual([200, "release b answered 200 -", "release a answered 200 -"]);
+    expect(messages("error")).toEqual(["GET /x: the release of an input raised"]);
+    expect(JSON.stringify(lines())).not.toContain("s3cret");
+  });
+
+  it("that hangs is a warning after ten seconds, and the others run", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const log: string[] = [];
+    const inputs = {
+      a: noted("a", log),
+      hanging: Dep.scoped(
+        {},
+        () => 1,
+        () => new Promise(() => {}),
+      ),
+    };
+    const call = Test.call(Test.app([get(Path.of("x"), { inputs, returns: text }, () => "")]), "GET", "/x");
+    await vi.waitUntil(() => vi.getTimerCount() > 0);
+    vi.advanceTimersByTime(10_000);
+    await call;
+    vi.useRealTimers();
+    expect(log).toEqual(["acquire a", "release a answered 200 -"]);
+    expect(messages("warn")).toEqual(["GET /x: the release of an input has not ended in 10s"]);
   });
 });
 

@@ -294,7 +294,7 @@ describe("Conditional.precondition", () => {
       parameters: { name: string }[];
     };
     expect(Object.keys(responses)).toEqual(["200", "400", "403", "410", "412", "428", "500", "503"]);
-    expect(parameters.map(({ name }) => name)).toEqual(["id", "If-Match", "If-None-Match", "If-Unmodified-Since"]);
+    expect(parameters.map(({ name }) => name)).toEqual(["id", "if-match", "if-none-match", "if-unmodified-since"]);
   });
 });
 

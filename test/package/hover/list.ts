@@ -45,8 +45,6 @@ export const hovers: readonly Hover[] = [
     what: "`param`",
     source: "param(orderId);",
     at: "param",
-    inner:
-      "`PathWire` is one alias for a path and for an input that reads it, so that the compiler merges the two; written out, it would be a cost of each route.",
   },
   { what: "`json`", source: "json(NewOrder);", at: "json", long: shape },
   { what: "`answer`", source: `answer(201, "made");`, at: "answer" },

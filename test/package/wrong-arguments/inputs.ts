@@ -18,7 +18,7 @@ import {
   refuse,
 } from "usher-http";
 import * as v from "valibot";
-import { appOf } from "./rule.ts";
+import { appOf, optional } from "./rule.ts";
 import type { Row, Tables } from "./rule.ts";
 
 const a = Path.of("a");
@@ -76,8 +76,8 @@ const dependencies: readonly Row[] = [
   ["Dep.join", (x, f, o) => reads(Dep.join(x, f, o)), [{ one }, done, {}]],
   ["Dep.scoped", (x, f, g, o) => reads(Dep.scoped(x, f, g, o)), [{ one }, done, done, {}]],
   ["Dep.scoped", (x) => reads(Dep.scoped({ one }, done, done, { refuses: [x] })), [Refusal.notFound]],
-  ["Dep.scoped", (x) => reads(Dep.scoped({ one }, done, done, { beforeAnswer: x })), [done]],
-  ["Dep.transaction", (x, o) => reads(Dep.transaction(x, o)), [Dep.ofResource("pool"), {}]],
+  ["Dep.scoped", (x) => reads(Dep.scoped({ one }, done, done, { beforeAnswer: x })), [optional(() => {})]],
+  ["Dep.transaction", (x, o) => reads(Dep.transaction(x, o)), [one, {}]],
   ["Dep.join", (x) => reads(Dep.join({ one }, done, { refuses: x })), [[Refusal.notFound]]],
   ["Dep.join", (x) => reads(Dep.join({ one }, done, { refuses: [x] })), [Refusal.notFound]],
   ["Dep.ofRequest", (x) => reads(Dep.ofRequest(done, { refuses: x })), [[Refusal.notFound]]],
