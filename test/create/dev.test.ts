@@ -15,6 +15,8 @@ const projects = packProjects();
 afterAll(() => projects.remove());
 
 interface Development {
+  /** Whether the output since the last `shows` has a text. */
+  has(text: RegExp): boolean;
   /** Waits until the output since the last call has a text, and gives the part of it that matched. */
   shows(text: RegExp): Promise<string>;
   stop(): Promise<void>;
@@ -33,6 +35,7 @@ function develop({ command, folder, env }: Project): Development {
   let unread = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (part: Buffer) => (unread += part.toString()));
   return {
+    has: (text) => text.test(unread),
     async shows(text) {
       await expect.poll(() => unread, { timeout: 60_000 }).toMatch(text);
       const found = text.exec(unread);
@@ -52,9 +55,27 @@ function replace(file: string, text: string): void {
   renameSync(`${file}~`, file);
 }
 
-/** The new file may be two changes to a watcher, and so two restarts. */
-async function answersAfterRestart(server: Development, status: number, text?: string): Promise<void> {
+/**
+ * Saves until the server restarts: a watcher may begin a moment after the server answers. The new file may be two changes to a
+ * watcher, and so two restarts.
+ */
+async function answersAfterRestart(
+  server: Development,
+  save: () => void,
+  status: number,
+  text?: string,
+): Promise<void> {
   for (;;) {
+    await expect
+      .poll(
+        () => {
+          const hasRestarted = server.has(listening);
+          if (!hasRestarted) save();
+          return hasRestarted;
+        },
+        { interval: 3000, timeout: 60_000 },
+      )
+      .toBe(true);
     const url = await server.shows(listening);
     const answer = await fetch(`${url}/hello/Ada`).catch(() => undefined);
     const body = await answer?.text().catch(() => undefined);
@@ -73,11 +94,10 @@ describe.each(["node", "bun", "deno"] as const)("the development server on %s", 
       expect(await (await fetch(`${url}/hello/Ada`)).text()).toBe("Hello, Ada.");
       const file = join(project.folder, "src/routes.ts");
       const text = readFileSync(file, "utf8");
-      replace(file, text.replace("Hello", "Good day"));
-      await answersAfterRestart(server, 200, "Good day, Ada.");
+      await answersAfterRestart(server, () => replace(file, text.replace("Hello", "Good day")), 200, "Good day, Ada.");
       const failing = text.replace("`${greeting}, ${name}.`", "fail(greeting + name)");
-      replace(file, `${failing}\nfunction fail(of: string): string {\n  throw new Error(\`no words: \${of}\`);\n}\n`);
-      await answersAfterRestart(server, 500);
+      const raising = "function fail(of: string): string {\n  throw new Error(`no words: ${of}`);\n}\n";
+      await answersAfterRestart(server, () => replace(file, `${failing}\n${raising}`), 500);
       await server.shows(/no words: HelloAda/);
     } finally {
       await server.stop();
