@@ -229,7 +229,7 @@ class WhatwgExchange extends FetchExchange implements Exchange {
     }
   }
 
-  keepAlive(work: Promise<unknown>): void {
+  override keepAlive(work: Promise<unknown>): void {
     const nothing = (): void => {};
     this.node.waitUntil?.(work.then(nothing, nothing));
   }

@@ -45,7 +45,7 @@ export class WorkerExchange extends FetchExchange implements Exchange {
    * Lets work run to its end. Without `waitUntil` the runtime drops it when the client goes, with everything that it holds.
    * Without a timer the runtime takes work that waits for neither I/O nor time as hung, and cancels it.
    */
-  keepAlive(work: Promise<unknown>): void {
+  override keepAlive(work: Promise<unknown>): void {
     const timer = setInterval(() => {}, keepAliveMs);
     const stop = (): void => clearInterval(timer);
     const failed = (thrown: unknown): void => {

@@ -33,6 +33,9 @@ export class FetchExchange implements Exchange {
     return (this.#going ??= abortingWith(this.#request.signal)).signal;
   }
 
+  /** Nothing stops the work here. But it runs by itself: a runtime may allow a request only its own connections. */
+  keepAlive(_work: Promise<unknown>): void {}
+
   /** The client cancelled the response. */
   left(): void {
     this.#going?.abort();

@@ -1,7 +1,8 @@
 /** `Dep.scoped`: what a request acquires is released once, after its answer, however that ended. */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, it, vi } from "vitest";
 import * as v from "valibot";
-import { Answer, Codec, Dep, Path, Query, Refusal, Returns, Test, get, json, post, refuse } from "usher-http";
+import { Answer, App, Codec, Dep, Path, Query, Refusal, Returns, Test, get, json, post, refuse } from "usher-http";
 import type { Middleware } from "usher-http";
 import { lines, messages } from "../support/logs.ts";
 
@@ -137,6 +138,23 @@ describe("an acquired value and the other inputs", () => {
     const route = get(Path.of("x"), { inputs: { a: noted("a", log) }, returns: text }, () => "");
     await Test.call(Test.app([route], { middleware: [middleware] }), "GET", "/x");
     expect(log).toEqual(["acquire a", "middleware", "release a answered 203 -"]);
+  });
+});
+
+describe("releases of two requests at once", () => {
+  // As a runtime that serves an app's own `fetch` has it: Workers allow a request only its own connections.
+  it("by app.fetch: each runs in the context of its own request", async () => {
+    const caller = new AsyncLocalStorage<string>();
+    const released: (string | undefined)[] = [];
+    const held = Dep.scoped(
+      {},
+      () => 1,
+      () => void released.push(caller.getStore()),
+    );
+    const { fetch } = App.make([get(Path.of("x"), { inputs: { held }, returns: text }, () => "")]);
+    const names = ["a", "b", "c"];
+    await Promise.all(names.map((name) => caller.run(name, () => fetch(new Request("http://h/x")))));
+    await expect.poll(() => released).toEqual(names);
   });
 });
 
