@@ -62,14 +62,26 @@ export function yieldToEventLoop(): Promise<void> {
   });
 }
 
-/** Waits for the work, at most `ms`. */
-export async function inTime(work: Promise<void>, ms: number): Promise<void> {
+/**
+ * Waits for the work, at most `ms`. Resolves with whether it has ended; work that is over leaves no timer.
+ *
+ * @param timed Gets the timer.
+ */
+export async function inTime(
+  work: Promise<unknown>,
+  ms: number,
+  timed: (timer: unknown) => void = () => {},
+): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
+  const late = new Promise<false>((resolve) => {
+    timer = globalThis.setTimeout(resolve, ms, false);
+    timed(timer);
   });
-  await Promise.race([work, over]);
-  clearTimeout(timer);
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Lets the process end while a timer runs, on a runtime whose timers keep it alive. */

@@ -2,6 +2,7 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server as HttpServer } from "node:http";
 import type { Socket } from "node:net";
+import { inTime } from "../../src/async.ts";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
 import { sayReported } from "../../src/app/failures.ts";
@@ -176,7 +177,7 @@ class NodeListener extends Listener {
     // A request that is still answered may open another such connection.
     const protocolsEnded = handler.answered().then(() => Promise.all([open?.ended(), taken?.ended()]));
     const ended = Promise.all([protocolsEnded, closed]);
-    const drained = await isOverIn(drainMs, ended);
+    const drained = await inTime(ended, drainMs);
     const openProtocols = (open?.size ?? 0) + (taken?.size ?? 0);
     const cut = drained ? 0 : handler.inFlight + this.#connections.unsent + openProtocols;
     handler.endStreams();
@@ -204,17 +205,4 @@ function closeServer(server: HttpServer): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
   });
-}
-
-/** Whether some work ends within a time. Work that is over leaves no timer. */
-async function isOverIn(ms: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, ms, false);
-  });
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -149,7 +149,7 @@ export interface App {
   /** For listeners: waits for the work that continues after the answers, at most `ms`. Resolves with how many have not ended. */
   readonly settled: (ms: number) => Promise<number>;
   /** For listeners: exports the queued spans. Undefined where the app has no exporter. */
-  readonly flush: (() => Promise<void>) | undefined;
+  readonly flush: (() => Promise<unknown>) | undefined;
 }
 
 /**

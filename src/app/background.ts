@@ -44,7 +44,7 @@ export class Background {
 
   /** Waits until no work runs, at most `ms`. Resolves with the number of works that have not ended. */
   async settled(ms: number): Promise<number> {
-    if (this.#running > 0) await inTime(new Promise((resolve) => this.#whenIdle.push(resolve)), ms);
+    if (this.#running > 0) await inTime(new Promise<void>((resolve) => this.#whenIdle.push(resolve)), ms);
     return this.#running;
   }
 

@@ -1,5 +1,5 @@
 import type { Answer } from "../answers/answer.ts";
-import { holdsNothing, isThenable, soon } from "../async.ts";
+import { holdsNothing, inTime, isThenable, soon } from "../async.ts";
 import type { MaybePromise } from "../deferred.ts";
 import type { Held, RequestEnd } from "../inputs/request.ts";
 import { within } from "../logging/context.ts";
@@ -74,21 +74,12 @@ function releaseOne(request: RequestState, { release }: Held, end: RequestEnd): 
 const releaseMs = 10_000;
 
 async function releasedInTime(request: RequestState, released: PromiseLike<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(() => {
-      logHanging(request, releaseMs);
-      resolve();
-    }, releaseMs);
-    // A program that ends does not wait for it: a server that stops does.
-    holdsNothing(timer);
-  });
   const done = Promise.resolve(released).then(
     () => {},
     (thrown: unknown) => logFault(request, releasing, thrown),
   );
-  await Promise.race([done, late]);
-  clearTimeout(timer);
+  // A program that ends does not wait for it: a server that stops does.
+  if (!(await inTime(done, releaseMs, holdsNothing))) logHanging(request, releaseMs);
 }
 
 /** Runs the tasks of `after` once the answer was written. Those that are for a success alone are dropped with a refusal. */
