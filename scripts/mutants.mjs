@@ -76,7 +76,9 @@ const mutants = allMutants(root, files);
 const all = identified();
 const starts = values.tests.split(",");
 const tests = files
-  .filter((file) => file.endsWith(".test.ts") && starts.some((start) => file.startsWith(start)))
+  .filter(
+    (file) => file.startsWith("test/") && file.endsWith(".test.ts") && starts.some((start) => file.startsWith(start)),
+  )
   .filter((file) => !notRun.some((start) => file.startsWith(start)));
 const accepted = acceptedKeys();
 

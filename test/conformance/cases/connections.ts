@@ -151,8 +151,8 @@ export const connections: readonly WireCase[] = [
     // U+00A0 is no white space of HTTP (RFC 9110 §5.6.3), so this is not 100-continue, and is passed over (§10.1.1).
     name: "WR-07 an expectation with a no-break space before it is another",
     steps: [
-      post("/size", "expect: \xa0100-continue", "content-length: 4"),
-      sends("four"),
+      // In one piece: Deno closes the connection of a body that comes behind its head.
+      sends("POST /size HTTP/1.1\r\nhost: h\r\nexpect: \xa0100-continue\r\ncontent-length: 4\r\n\r\nfour"),
       answers(text("4 bytes")),
       asks("GET /ok"),
       answers(ok),
