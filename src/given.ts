@@ -17,6 +17,10 @@ export function needsFunction(at: string, value: unknown): void {
   needs(typeof value === "function", at, value, "a function");
 }
 
+export function needsCount(at: string, value: unknown): void {
+  needs(Number.isSafeInteger(value) && (value as number) >= 1, at, value, "a whole number, 1 or more");
+}
+
 export function needsTexts(at: string, value: unknown): void {
   needs(isTexts(value), at, value, "a list of texts");
 }

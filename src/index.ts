@@ -3,6 +3,8 @@
  * namespace. A type that an inferred type may have therefore has a name here: `DepType` where the namespace is named `Dep`.
  */
 import type * as answers from "./answers/answer.ts";
+import type * as alarms from "./app/alarm.ts";
+import type * as backgrounds from "./app/background.ts";
 import type * as bodies from "./inputs/body-source.ts";
 import type * as app from "./app/app.ts";
 import type * as cors from "./security/cors.ts";
@@ -164,6 +166,12 @@ export * as App from "./app/app.ts";
 export { DeclarationError } from "./app/checks.ts";
 export type { AppOptions, Connection } from "./app/app.ts";
 export type { FailedRequest, Middleware, MiddlewareRequest, OnError } from "./app/compile.ts";
+export type Background = backgrounds.Background;
+export type { Background as BackgroundType, BackgroundOptions, FailedWork } from "./app/background.ts";
+export * as Background from "./app/background.ts";
+export type Alarm = alarms.Alarm;
+export type { Alarm as AlarmType, AlarmKey, AlarmOptions } from "./app/alarm.ts";
+export * as Alarm from "./app/alarm.ts";
 export type Cors = cors.Cors;
 export type { Cors as CorsType } from "./security/cors.ts";
 export * as Cors from "./security/cors.ts";

@@ -80,12 +80,17 @@ function answer({ app, behindCloudflare }: Made, request: Request, ctx: WorkerCo
 const badHost: RefusedHead = { status: 400, why: "a Host that is none" };
 const hosts: HostCheck = new HostCheck();
 
+const noBackground =
+  "background cannot run in a Worker, which ends with its requests: use the input after, a cron trigger or a Durable Object's alarm";
+
 interface Made {
   readonly app: App;
   readonly behindCloudflare: boolean;
 }
 
 function madeWith(routes: readonly Route[], options: WorkerOptions): Made {
+  // From JavaScript the options may be anything; `make` says what is wrong with them.
+  if ((options as WorkerOptions | null)?.background !== undefined) throw new DeclarationError([noBackground]);
   return { app: make(routes, options), behindCloudflare: options.behindCloudflare === true };
 }
 

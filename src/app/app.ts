@@ -13,7 +13,7 @@ import { Router } from "../routing/router.ts";
 import type { Match } from "../routing/router.ts";
 import type { Exporter } from "../telemetry/exporter.ts";
 import { respond } from "./respond.ts";
-import { Background } from "./background.ts";
+import type { Background } from "./background.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { DeclarationError, checkRoute, checkTogether, declared } from "./checks.ts";
 import { compile } from "./compile.ts";
@@ -26,6 +26,7 @@ import { fetchFrom } from "./web.ts";
 import { addressBytes } from "../http/addresses.ts";
 import { pathOf } from "../http/target.ts";
 import { TrustedProxies } from "./proxies.ts";
+import { RunningWork } from "./running-work.ts";
 import type { ProxyHeader } from "./proxies.ts";
 import type { SecureHeaders } from "../security/secure-headers.ts";
 
@@ -59,6 +60,11 @@ export interface AppOptions {
   readonly maxProblems?: number;
   /** The most tasks of `after` that wait or run: 1,000 unless set. One more is refused with 503 `busy`. */
   readonly maxAfter?: number;
+  /**
+   * The work of the application's own, made by `Background.create`. When the app stops, its signals abort and its alarms are
+   * dropped; a server that stops waits for it, at most `drainMs`. No app of a Worker takes it.
+   */
+  readonly background?: Background;
   /** The most bytes of bodies held by all requests: 64 MiB unless set. A body that does not fit is refused with 503 `busy`. */
   readonly bodyBudget?: number;
   /**
@@ -148,6 +154,8 @@ export interface App {
   readonly onDrain: (act: () => void) => void;
   /** For listeners: waits for the work that continues after the answers, at most `ms`. Resolves with how many have not ended. */
   readonly settled: (ms: number) => Promise<number>;
+  /** For listeners: the work of the application's own, which is drained with the app. */
+  readonly background: Background | undefined;
   /** For listeners: exports the queued spans. Undefined where the app has no exporter. */
   readonly flush: (() => Promise<unknown>) | undefined;
 }
@@ -198,7 +206,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     decompress,
     maxProblems,
     budget,
-    background: new Background(maxAfter),
+    work: new RunningWork(maxAfter, "tasks"),
     proxies,
     tracer: options.trace?.tracer,
     now: options.now,
@@ -209,15 +217,17 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
   const answer = (exchange: Exchange) => respond(app, exchange);
   const match = (method: string, target: string) => matchOf(table, method, target);
   const fetch = (request: Request, connection?: Connection & object) => fetchFrom(answer, request, peerOf(connection));
-  const settled = (ms: number) => app.background.settled(ms);
-  return { fetch, routes, answer, match, ...draining(app), settled, flush: flushOf(options.trace) };
+  const settled = (ms: number) => app.work.settled(ms);
+  const { background, trace } = options;
+  return { fetch, routes, answer, match, ...draining(app, background), settled, background, flush: flushOf(trace) };
 }
 
-function draining(app: CompiledApp): Pick<App, "drain" | "onDrain"> {
+function draining(app: CompiledApp, background: Background | undefined): Pick<App, "drain" | "onDrain"> {
   const whenStopping: (() => void)[] = [];
   return {
     drain: () => {
       app.isStopping = true;
+      background?.drain();
       for (const act of whenStopping.splice(0)) act();
     },
     onDrain: (act) => {
@@ -244,6 +254,7 @@ const optionKinds: readonly OptionKind[] = [
   [["cors"], has("policy"), "made by Cors.make"],
   [["secureHeaders"], has("headers", Array.isArray), "made by SecureHeaders.make"],
   [["trace"], has("tracer"), "made by Trace"],
+  [["background"], has("drain", isFunction), "made by Background.create"],
   [["decompress"], has("decoded", isFunction), "made by Decompress.make"],
 ];
 

@@ -17,10 +17,10 @@ import type { Route } from "../routing/route.ts";
 import type { Router } from "../routing/router.ts";
 import type { CorsPolicy } from "../security/cors.ts";
 import type { SecureHeaders } from "../security/secure-headers.ts";
-import type { Background } from "./background.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { Declared } from "./checks.ts";
 import type { TrustedProxies } from "./proxies.ts";
+import type { RunningWork } from "./running-work.ts";
 
 /** A request as middleware sees it: its head, and the route that will answer it, if one does. */
 export interface MiddlewareRequest extends RequestRecord {
@@ -121,7 +121,8 @@ export interface CompiledApp {
   readonly decompress: BodyDecoding | undefined;
   readonly maxProblems: number;
   readonly budget: BodyBudget;
-  readonly background: Background;
+  /** What continues after its answers. */
+  readonly work: RunningWork;
   /** Undefined where no proxy is trusted. */
   readonly proxies: TrustedProxies | undefined;
   /** The app's own tracer, if it has one. */

@@ -74,6 +74,16 @@ export function logUnsettled(count: number): void {
     logListener("warn", `stopping, although the work of ${count} requests after their answers has not ended`);
 }
 
+/** The most names of works in one line. */
+const maxNames = 10;
+
+/** Logs which work of the application's own a server that stops did not wait for. */
+export function logRunning(names: readonly string[]): void {
+  if (names.length === 0) return;
+  const listed = [...new Set(names)].slice(0, maxNames).join(", ");
+  logListener("warn", `stopping, although work in the background has not ended (${names.length}): ${listed}`);
+}
+
 /** Logs an error that a runtime reported by itself: a bug of the runtime's or of the framework's. */
 export function sayReported(error: unknown): void {
   logRaised("the runtime reported an error", error);

@@ -45,8 +45,8 @@ function releaseSoon(request: RequestState, held: Held[], end: RequestEnd): void
 function runSoon(request: RequestState, act: () => MaybePromise<void>): void {
   const { app, exchange } = request;
   const work = (): MaybePromise<void> => within(request, act);
-  if (exchange.keepAlive === undefined) app.background.soon(work);
-  else exchange.keepAlive(app.background.track(new Promise<void>((resolve) => soon(resolve)).then(work)));
+  if (exchange.keepAlive === undefined) app.work.soon(work);
+  else exchange.keepAlive(app.work.track(new Promise<void>((resolve) => soon(resolve)).then(work)));
 }
 
 /** The last one that was acquired first, one after the other. */
@@ -94,6 +94,6 @@ async function runTask(request: RequestState, { run }: Task): Promise<void> {
   } catch (thrown) {
     logAfter(request, thrown);
   } finally {
-    request.app.background.free();
+    request.app.work.free();
   }
 }

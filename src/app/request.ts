@@ -317,7 +317,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   }
 
   later(): Tasks {
-    return (this.tasks ??= new Tasks(this.app.background));
+    return (this.tasks ??= new Tasks(this.app.work));
   }
 
   hold(held: Held): void {

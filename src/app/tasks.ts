@@ -1,6 +1,6 @@
 import type { TaskList } from "../inputs/request.ts";
 import { busy, refuse } from "../refusals.ts";
-import type { Background } from "./background.ts";
+import type { RunningWork } from "./running-work.ts";
 
 /** Work for after the answer. */
 export interface Task {
@@ -11,16 +11,16 @@ export interface Task {
 
 /** The tasks of one request. */
 export class Tasks implements TaskList {
-  readonly #background: Background;
+  readonly #work: RunningWork;
   readonly #waiting: Task[] = [];
   #start: ((task: Task) => void) | undefined = undefined;
 
-  constructor(background: Background) {
-    this.#background = background;
+  constructor(work: RunningWork) {
+    this.#work = work;
   }
 
   add(run: () => unknown, always: boolean): void {
-    if (!this.#background.take()) throw refuse(busy, undefined, { detail: "maxAfter tasks wait or run" });
+    if (!this.#work.take()) throw refuse(busy, undefined, { detail: "maxAfter tasks wait or run" });
     if (this.#start === undefined) this.#waiting.push({ run, always });
     else this.#start({ run, always });
   }
@@ -30,7 +30,7 @@ export class Tasks implements TaskList {
     this.#start = start;
     for (const task of this.#waiting.splice(0)) {
       if (task.always || !isRefused) start(task);
-      else this.#background.free();
+      else this.#work.free();
     }
   }
 }

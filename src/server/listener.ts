@@ -1,5 +1,5 @@
 import type { App } from "../app/app.ts";
-import { logListener, logStopped, logUnsettled } from "../app/failures.ts";
+import { logListener, logRunning, logStopped, logUnsettled } from "../app/failures.ts";
 import { guarded, inBackground } from "../logging/raised.ts";
 import { Deadlines } from "./deadlines.ts";
 import { isTaken, takenError } from "./options.ts";
@@ -101,10 +101,18 @@ export abstract class Listener implements Server {
     const end = performance.now() + drainMs;
     const cut = await this.drain(drainMs);
     this.deadlines.stop();
-    logUnsettled(await this.app.settled(Math.max(leastSettleMs, end - performance.now())));
+    await this.#settle(Math.max(leastSettleMs, end - performance.now()));
     await this.app.flush?.();
     logStopped(cut, drainMs);
     this.afterStop();
     return cut;
+  }
+
+  /** Waits for what no request waits for. */
+  async #settle(ms: number): Promise<void> {
+    const { app } = this;
+    const [unsettled] = await Promise.all([app.settled(ms), app.background?.settled(ms)]);
+    logUnsettled(unsettled);
+    logRunning(app.background?.running ?? []);
   }
 }

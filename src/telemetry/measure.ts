@@ -10,7 +10,9 @@ export const figures: {
   bodyBytes: number;
   /** Tasks for after an answer that wait or run. */
   tasks: number;
-} = { requests: 0, bodyBytes: 0, tasks: 0 };
+  /** Works of the application's own that run. */
+  works: number;
+} = { requests: 0, bodyBytes: 0, tasks: 0, works: 0 };
 
 /** A pool's connections and waiting queries. */
 interface PoolFigures {
@@ -100,6 +102,9 @@ export class Instruments {
     );
     now("framework.server.after.active", "{task}", "Number of tasks after answers that wait or run.", (result) =>
       result.observe(figures.tasks),
+    );
+    now("framework.background.active", "{work}", "Number of works of the application's own that run.", (result) =>
+      result.observe(figures.works),
     );
     // OpenTelemetry has a name only for a client's connections.
     now("framework.server.open_connections", "{connection}", "Number of open connections of servers.", (result) => {

@@ -87,15 +87,20 @@ describe("jobs in a table", () => {
   });
 });
 
-it("work after the answer is waited for", async () => {
-  const { Test } = await guide.load<typeof Usher>("package.ts");
-  interface After {
-    readonly visit: Usher.Route;
-    readonly finished: () => Promise<void>;
-    readonly visits: number;
-  }
-  const after = await guide.load<After>("after.ts");
-  expect((await Test.call(Test.app([after.visit]), "POST", "/visits")).status).toBe(204);
-  await after.finished();
-  expect(after.visits).toBe(1);
+describe("work of the program's own", () => {
+  it("runs, and ends with SIGTERM", async () => {
+    const program = await guide.start("server.ts", { PORT: "0" });
+    expect((await fetch(`${program.url}/visits`, { method: "POST" })).status).toBe(204);
+    await eventually(async () => expect(await (await fetch(`${program.url}/visits`)).text()).toBe("1"));
+    expect(await program.stop()).toBe(0);
+  });
+
+  it("has alarms", async () => {
+    const { Test } = await guide.load<typeof Usher>("package.ts");
+    const { move, leave } = await guide.load<{ readonly move: Usher.Route; readonly leave: Usher.Route }>("turns.ts");
+    const app = Test.app([move, leave]);
+    for (const path of ["/games/a/moves", "/games/a/moves", "/games/a/end"]) {
+      expect((await Test.call(app, "POST", path)).status).toBe(204);
+    }
+  });
 });

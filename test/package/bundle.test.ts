@@ -53,23 +53,23 @@ export const { fetch } = App.make([hello, ...Openapi.docs([hello], { script: () 
 // one for each option of an app and each function that is given 190; of a typed client it is 30.
 // A body with a `Content-Encoding`, refused or given to what reads it, is 270, and 150 more in the document.
 // What is released after an answer, what runs after it and the answer that waits for a commit is 1,200; an answer that may be a page of
-// templates is 200.
+// templates is 200. That work of the application's own is a stopping app's too is 100.
 const ceilings = [
-  { name: "hello world", program: hello, bundler: "rolldown", bundle: withRolldown, most: 30_750 },
-  { name: "hello world", program: hello, bundler: "esbuild", bundle: withEsbuild, most: 50_150 },
+  { name: "hello world", program: hello, bundler: "rolldown", bundle: withRolldown, most: 30_850 },
+  { name: "hello world", program: hello, bundler: "esbuild", bundle: withEsbuild, most: 50_250 },
   { name: "a path", program: path, bundler: "rolldown", bundle: withRolldown, most: 150 },
-  { name: "a path", program: path, bundler: "esbuild", bundle: withEsbuild, most: 18_050 },
-  { name: "a JSON route", program: order, bundler: "rolldown", bundle: withRolldown, most: 46_550 },
-  { name: "a JSON route", program: order, bundler: "esbuild", bundle: withEsbuild, most: 54_100 },
+  { name: "a path", program: path, bundler: "esbuild", bundle: withEsbuild, most: 18_100 },
+  { name: "a JSON route", program: order, bundler: "rolldown", bundle: withRolldown, most: 46_650 },
+  { name: "a JSON route", program: order, bundler: "esbuild", bundle: withEsbuild, most: 54_200 },
 ];
 
 describe("bytes of a bundle", () => {
   // The page's own reader is 18,000, in a chunk that is loaded when its script is first asked for; esbuild in one file has it.
   // Scalar's script is a million: what reads it from a file is not followed. 350 are for two readers and not one.
   it.each([
-    { bundler: "rolldown", bundle: withRolldown, most: 61_700 },
-    { bundler: "esbuild in chunks", bundle: withSplitEsbuild, most: 68_300 },
-    { bundler: "esbuild", bundle: withEsbuild, most: 86_300 },
+    { bundler: "rolldown", bundle: withRolldown, most: 61_800 },
+    { bundler: "esbuild in chunks", bundle: withSplitEsbuild, most: 68_400 },
+    { bundler: "esbuild", bundle: withEsbuild, most: 86_400 },
   ])("an app that serves its API document by $bundler is at most $most", async ({ bundler, bundle, most }) => {
     const code = await bundle(documented);
     const bytes = gzipSync(code).length;

@@ -1,7 +1,7 @@
 /** How a Worker comes to its app: what it is given, what is refused, and when (contract 8). */
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
-import { Dep, Path, Returns, get } from "usher-http";
+import { Background, Dep, Path, Returns, get } from "usher-http";
 import { worker } from "../../../adapters/workers/index.ts";
 import { messages } from "../../support/logs.ts";
 import { internal } from "../../support/refusals.ts";
@@ -27,6 +27,11 @@ describe("options as a value", () => {
     const script = await bundle({ contents: lacking });
     await expect(start(script)).rejects.toThrow("GET / reads the resource store, which is not supplied");
   });
+});
+
+it("work of the application's own, which nothing would run between requests, is refused", () => {
+  const options = { background: Background.create() };
+  expect(() => worker([], options)).toThrow("background cannot run in a Worker");
 });
 
 describe("options as a function of the bindings", () => {

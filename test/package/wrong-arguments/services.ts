@@ -1,6 +1,8 @@
 /** What JavaScript can get wrong in routes, clients, stores, policies, exporters and tests. */
 import {
+  Alarm,
   App,
+  Background,
   Broadcast,
   Client,
   Codec,
@@ -131,12 +133,29 @@ const tests: readonly Row[] = [
   ["App.make", (x) => App.make([hello], { trailingSlash: x }), ["strict"]],
 ];
 
+const background = Background.create();
+const own: readonly Row[] = [
+  ["Background.create", (o) => Background.create(o), [{}]],
+  ["Background.create", (x) => Background.create({ maxRunning: x }), [7]],
+  ["Background.create", (f) => Background.create({ onError: f }), [optional(() => "done")]],
+  ["Background.start", (x, f) => background.start(x, f), ["x", done]],
+  ["Background.settled", (x) => background.settled(x), [7]],
+  ["Background.onDrain", (f) => background.onDrain(f), [done]],
+  ["Alarm.create", (o) => Alarm.create(o), [{ background, what: "x" }]],
+  ["Alarm.create", (o, x) => Alarm.create({ background: o, what: x }), [background, "x"]],
+  ["Alarm.create", (x) => Alarm.create({ background, what: "x", maxSet: x }), [7]],
+  ["Alarm.set", (x, f) => Alarm.create({ background, what: "x" }).set("a", x, f), [7, done]],
+  ["Alarm.set", (x) => Alarm.create({ background, what: "x" }).set(x, 1, done), ["x"]],
+  ["App.make", (o) => App.make([hello], { background: o }), [background]],
+];
+
 export const serviceTables: Tables = {
   "a route": routes,
   "a client": clients,
   "usher-http/client": [["of", (o) => Client.of(o), [{ baseUrl: "" }]]],
   "a store or a hub": stores,
   "a format or a header": policies,
+  "work of the application's own": own,
   "an exporter": exporters,
   "a test": tests,
 };
