@@ -70,6 +70,9 @@ const silent = {
   "adapters/workers/": ["test/adapters/workers/", "test/conformance/workerd.test.ts"],
   "adapters/deno/": ["test/adapters/deno/", "test/adapters/last-net.test.ts"],
 };
+/** Tests that are made for a file, and do not bear its name: they run whatever they take. */
+/** @type {{ readonly [file: string]: readonly string[] }} */
+const madeFor = { "adapters/node/index.ts": ["test/adapters/node/stopping.test.ts"] };
 
 const files = filesOf(root);
 const mutants = allMutants(root, files);
@@ -179,6 +182,7 @@ async function tried(mutant, { copy, runs }, from) {
 function testsOf({ file, key }) {
   const starts = Object.entries(silent).flatMap(([place, starts]) => (file.startsWith(place) ? starts : []));
   const isSilent = (/** @type {string} */ test) => starts.some((start) => test.startsWith(start));
+  const own = new Set([`test/${file.replace(/\.ts$/, ".test.ts")}`, ...(madeFor[file] ?? [])]);
   const isKnown = Object.values(map).some(({ reached }) => reached.includes(key));
   const related = Object.entries(map).filter(([test, { reached, isLeftOut }]) => {
     if (isLeftOut || !tests.includes(test)) return false;
@@ -193,7 +197,7 @@ function testsOf({ file, key }) {
   let left = Object.entries(longBudgetsMs).find(([place]) => file.startsWith(place))?.[1] ?? budgetMs;
   return related.flatMap(([test, { ms }], i) => {
     left -= ms;
-    return left > 0 || i === 0 || isSilent(test) ? [test] : [];
+    return left > 0 || i === 0 || isSilent(test) || own.has(test) ? [test] : [];
   });
 }
 

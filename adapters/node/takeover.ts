@@ -23,9 +23,6 @@ export class Takeover {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined = undefined;
   /** Bytes that arrived with the request. */
   #head: Uint8Array | undefined;
-  readonly #onData: (part: Buffer) => void;
-  readonly #onEnd: () => void;
-  readonly #onClose: () => void;
   /** Why it ended before its handler returned. */
   #endReason: string | undefined = undefined;
 
@@ -33,14 +30,14 @@ export class Takeover {
     this.#socket = socket;
     this.#head = head.length === 0 ? undefined : new Uint8Array(head);
     this.#bounds = bounds;
-    this.#onData = guarded(socket, (part: Buffer) => this.#taken(part));
-    this.#onEnd = guarded(socket, () => this.#ended());
-    this.#onClose = guarded(socket, () => this.#closed());
+    const received = guarded(socket, (part: Buffer) => this.#taken(part));
+    const ended = guarded(socket, () => this.#ended());
+    const closed = guarded(socket, () => this.#closed());
     socket.pause();
     socket.setTimeout(0);
     // A lost client sends nothing, but neither does one with a quiet protocol.
     socket.setKeepAlive(true, probeMs);
-    socket.on("data", this.#onData).once("end", this.#onEnd).once("close", this.#onClose);
+    socket.on("data", received).once("end", ended).once("close", closed);
   }
 
   /** Runs its handler, and ends the connection after it. Never rejects. */
@@ -158,7 +155,10 @@ export class Takeover {
   #finish(): void {
     if (this.#socket.destroyed) return;
     const { deadlines, sendTimeoutMs } = this.#bounds;
-    this.#socket.off("data", this.#onData).off("end", this.#onEnd).off("close", this.#onClose);
+    const controller = this.#controller;
+    this.#forget();
+    // Who still reads would wait for ever, and an end would say that nothing was lost.
+    controller?.error(new Error("the connection is closed: its handler has returned"));
     // A client that reads nothing of the rest is dropped after `sendTimeoutMs`, as for any response.
     if (this.#socket.writableLength > 0) this.#socket.setTimeout(sendTimeoutMs, destroy);
     linger(this.#socket, deadlines);

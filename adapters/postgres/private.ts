@@ -92,7 +92,6 @@ export class Query {
   resolve(answer: unknown): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    this.active = false;
     if (isStream(answer)) return this.#refuseCopy(answer);
     this.#runner.answered(this);
     this.#settle(answer);
@@ -107,7 +106,6 @@ export class Query {
   reject(error: unknown): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    this.active = false;
     this.#fail(this.#runner.failed(error));
   }
 

@@ -48,6 +48,9 @@ describe("what is told of a text", () => {
     const deep = "[".repeat(512) + "]".repeat(512);
     expect(anyJson.readText(deep).ok).toBe(true);
     expect(anyJson.readText(JSON.stringify(["[".repeat(2000), '\\"[', '"'])).ok).toBe(true);
+    for (const shallow of ["[]", "{}"]) {
+      expect(anyJson.readText(`[${`${shallow},`.repeat(1025)}${shallow}]`).ok).toBe(true);
+    }
     expect(anyJson.readText(`[${'"\\\\",'.repeat(1000)}${"[".repeat(511)}${"]".repeat(512)}`).ok).toBe(true);
   });
 

@@ -56,6 +56,22 @@ it("a handler that reads no more is told all the same when its client has gone",
   await eventually(() => expect(messages("info").at(-1)).toBe("takeover on /writes ended: client gone"));
 });
 
+it("a read that its handler leaves behind ends with an error, whatever comes afterwards", async () => {
+  const left = gate<unknown>();
+  const leaves = get(Path.of("leaves"), { returns: Returns.response }, () =>
+    Answer.takeover("echo", async ({ readable }) => {
+      readable.getReader().read().catch(left.open);
+    }),
+  );
+  const client = await clientOf([leaves]);
+  client.ask("GET /leaves", ["connection: upgrade", "upgrade: echo"]);
+  expect(await left.passed).toEqual(new Error("the connection is closed: its handler has returned"));
+  client.send("x".repeat(1000));
+  client.socket.end();
+  await client.closed();
+  expect(messages("error")).toEqual([]);
+});
+
 it.each(["GET", "POST"])("a %s that is no upgrade takes no connection over, and the log says why", async (method) => {
   const taken = () => Answer.takeover("echo", async () => {});
   const client = await clientOf([

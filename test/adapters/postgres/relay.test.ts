@@ -94,6 +94,14 @@ describe("the relay over PostgreSQL: its network", { timeout: 300_000 }, () => {
 });
 
 describe("the relay over PostgreSQL: its timers", { timeout: 300_000 }, () => {
+  it("leaves none of its opening once it is open, and none when it is closed", async () => {
+    const timers = adapterTimers();
+    const here = await open(`${server.url()}?connect_timeout=9`, freshChannel());
+    expect(timers.end(9000)).toBe(0);
+    await here.close();
+    expect([timers.end(10_000), timers.end(1000), timers.end(9000)]).toEqual([0, 0, 0]);
+  });
+
   it("closes a connection on which nothing comes any more", async () => {
     const proxy = await CuttingProxy.to(server.port);
     onTestFinished(() => proxy.close());

@@ -37,6 +37,7 @@ it("TR-19 each statement is one: begin, what is between, commit", async () => {
   }
   expect(statements[0]?.attributes["db.query.text"]).toBe("select $1 + 1 as next");
   expect(statements.at(-1)?.status).toEqual({ code: SpanStatusCode.ERROR, message: "22P02" });
+  expect(statements.map(({ attributes }) => attributes["error.type"])).toEqual([...Array(4), "22P02"]);
   const told = JSON.stringify(spans().map(({ attributes, status, events }) => [attributes, status, events]));
   expect(told).not.toMatch(/\b471[12]\b|s3cret/);
   expect(logged().join("\n")).not.toMatch(/\b471[12]\b|s3cret/);
