@@ -12,14 +12,16 @@ import { limitsOf } from "../../src/server/options.ts";
 import type { Limits, ServeOptions, Server } from "../../src/server/options.ts";
 import { refuse, refusedLength, refusedTarget } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
+import { refuseTls, withCertificate as withTls } from "../../src/server/tls.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { BunExchange, respond, targetOf } from "./respond.ts";
-import { inSeconds, listen, makeRoom, stderrSink, warningsFor } from "./listen.ts";
+import { certificatesFor, inSeconds, listen, makeRoom, stderrSink, warningsFor } from "./listen.ts";
 import type { BunRuntime, BunServeOptions, BunServer } from "./listen.ts";
 import { socketHandlers } from "./socket.ts";
 
 export type { ListenOptions, ServeOptions, Server } from "../../src/server/options.ts";
+export type { Certificate, Certificates, TlsOptions } from "../../src/server/tls.ts";
 
 declare const Bun: BunRuntime;
 
@@ -37,6 +39,9 @@ declare const Bun: BunRuntime;
  */
 export async function serve(routes: readonly Route[], options: ServeOptions = {}): Promise<Server> {
   const limits = limitsOf(options);
+  refuseTls("serve: tls", limits.tls, {
+    clientCertificates: "is not kept on Bun: serve with usher-http/node, on Node",
+  });
   const listener = new BunListener(make(routes, options), limits, options.maxHeaderBytes);
   useSink(stderrSink());
   await makeRoom(options);
@@ -71,9 +76,20 @@ class BunListener extends Listener {
   }
 
   protected async listen(): Promise<ListenAddress> {
-    const { servers, ...bound } = await listen(this.limits, (where) => Bun.serve(this.#options(where)));
+    const { servers, ...bound } = await listen(this.limits, (where) => this.#serve(where));
     this.#servers = servers;
     return bound;
+  }
+
+  #serve(where: Partial<BunServeOptions>): BunServer {
+    const { tls } = this.limits;
+    const options = this.#options(where);
+    if (tls === undefined) return Bun.serve(options);
+    return withTls("serve: tls", () => Bun.serve({ ...options, tls: certificatesFor(tls) }));
+  }
+
+  replaceCertificates(): void {
+    throw new TypeError("replaceCertificates: Bun.serve cannot do it: start the program again, or use a proxy");
   }
 
   protected get inFlight(): number {

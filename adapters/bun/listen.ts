@@ -6,6 +6,7 @@ import { batch } from "../../src/logging/writer.ts";
 import type { Sink } from "../../src/logging/writer.ts";
 import { isTaken, listenAt } from "../../src/server/options.ts";
 import type { Limits, ServeOptions } from "../../src/server/options.ts";
+import type { Certificate, Certificates } from "../../src/server/tls.ts";
 
 // The used part of Bun's types: `@types/bun` would add Bun's globals to every file.
 
@@ -66,10 +67,16 @@ export interface BunServeOptions {
   readonly idleTimeout: number;
   readonly maxRequestBodySize: number;
   readonly development: boolean;
+  /** The first is for clients that name no server, or one that the others are not for. */
+  readonly tls?: readonly BunCertificate[];
   readonly websocket?: BunSocketHandlers<never>;
   /** Returns nothing if the connection became a WebSocket. */
   readonly fetch: (request: Request, server: BunServer) => Response | undefined | Promise<Response | undefined>;
   readonly error: (error: unknown) => Response;
+}
+
+interface BunCertificate extends Certificate {
+  readonly serverName?: string;
 }
 
 export interface BunRuntime {
@@ -86,7 +93,7 @@ interface BunServers {
 
 type BunServe = (where: { readonly hostname: string; readonly port: number } | { readonly unix: string }) => BunServer;
 
-export async function listen({ host, port, socket }: Limits, serve: BunServe): Promise<BunServers> {
+export async function listen({ host, port, socket, tls }: Limits, serve: BunServe): Promise<BunServers> {
   if (socket !== undefined) {
     const server = await listenOn(socket, () => serve({ unix: socket }));
     return { servers: [server], port: 0, url: `unix:${socket}`, bound: socket };
@@ -97,7 +104,14 @@ export async function listen({ host, port, socket }: Limits, serve: BunServe): P
   };
   const { listeners, port: taken, bound } = listenAt(host, port, listenerAt);
   const servers = listeners.map(({ server }) => server);
-  return { servers, port: taken, url: `http://${host.includes(":") ? `[${host}]` : host}:${taken}`, bound };
+  const scheme = tls === undefined ? "http" : "https";
+  return { servers, port: taken, url: `${scheme}://${host.includes(":") ? `[${host}]` : host}:${taken}`, bound };
+}
+
+/** The certificates as Bun takes them. */
+export function certificatesFor({ cert, key, passphrase, names = {} }: Certificates): readonly BunCertificate[] {
+  const first = { cert, key, ...(passphrase === undefined ? {} : { passphrase }) };
+  return [first, ...Object.entries(names).map(([serverName, one]) => ({ ...one, serverName }))];
 }
 
 // Removes the socket of a dead server; a living server's, or another file, stays.

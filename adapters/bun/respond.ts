@@ -16,7 +16,6 @@ import type { SocketData } from "./socket.ts";
 
 const badHost: RefusedHead = { status: 400, why: "a Host that is none" };
 const hosts: HostCheck = new HostCheck();
-const scheme = "http://";
 /** The last valid origin: nearly every request has the same one, which is then not parsed. */
 let lastOrigin = "http:///";
 
@@ -24,9 +23,10 @@ let lastOrigin = "http:///";
 export function targetOf(request: Request): string | RefusedHead {
   const { method, url } = request;
   if (url.startsWith(lastOrigin) && method !== "CONNECT") return url.slice(lastOrigin.length - 1);
-  if (method === "CONNECT" || !url.startsWith(scheme)) return withoutHost(request);
-  const path = url.indexOf("/", scheme.length);
-  if (!hosts.isHost(url.slice(scheme.length, path))) return badHost;
+  const authority = url.indexOf("://") + 3;
+  if (method === "CONNECT" || !/^https?:\/\//.test(url)) return withoutHost(request);
+  const path = url.indexOf("/", authority);
+  if (!hosts.isHost(url.slice(authority, path))) return badHost;
   lastOrigin = url.slice(0, path + 1);
   return url.slice(path);
 }
@@ -42,6 +42,7 @@ function withoutHost({ method, url, headers }: Request): string | RefusedHead {
 interface BunListener extends BodyReadingLimits {
   /** The path of the listener's Unix socket. */
   readonly socket: string | undefined;
+  readonly scheme: "https" | undefined;
 }
 
 /** An exchange over a request of `Bun.serve`, which shows a repeated header as one joined line. */
@@ -68,6 +69,10 @@ export class BunExchange implements Exchange {
   /** Also for HTTP/1.0, because Bun does not give the version. */
   get canUpgrade(): boolean {
     return this.method === "GET" && !announcesBody(this.request);
+  }
+
+  get scheme(): "https" | undefined {
+    return this.#listening.scheme;
   }
 
   get peer(): string {

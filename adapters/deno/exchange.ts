@@ -53,6 +53,7 @@ function endOfAuthority(url: string, start: number): number {
 interface DenoListener extends BodyReadingLimits {
   /** The path of the listener's Unix socket. */
   readonly socket: string | undefined;
+  readonly scheme: "https" | undefined;
 }
 
 /** An exchange over a request of `Deno.serve`, which shows a repeated header as one joined line. */
@@ -83,6 +84,10 @@ export class DenoExchange implements Exchange {
   /** Also for HTTP/1.0, because Deno does not give the version. */
   get canUpgrade(): boolean {
     return this.method === "GET" && !announcesBody(this.#request) && !this.lines("upgrade").some(beginsWithHttp2);
+  }
+
+  get scheme(): "https" | undefined {
+    return this.#listening.scheme;
   }
 
   get peer(): string {
@@ -147,7 +152,8 @@ export class DenoExchange implements Exchange {
 
   lines(name: string): readonly string[] {
     const value = readOr(() => this.#request.headers.get(name), null);
-    if (value === null) return nothing;
+    // HTTP/2 has no `Host`: its authority is in the URL.
+    if (value === null) return name === "host" && this.scheme === "https" ? [hostOf(this.#request.url)] : nothing;
     // The URL has the target's authority if it has one (RFC 9112 §3.2.2), and Deno's address without a `Host`.
     return [name === "host" && value !== "" ? hostOf(this.#request.url) : value];
   }

@@ -11,6 +11,7 @@ import { isPending, whenResolved } from "../../src/deferred.ts";
 import type { MaybePromise } from "../../src/deferred.ts";
 import { limitsOf } from "../../src/server/options.ts";
 import type { Limits, ServeOptions, Server } from "../../src/server/options.ts";
+import { refuseTls, withCertificate } from "../../src/server/tls.ts";
 import { refuse, refusedLength, refusedTarget } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
 import { StreamCut } from "../../src/events/readable.ts";
@@ -25,6 +26,7 @@ import type { DenoRuntime, DenoServeOptions, ServeInfo } from "./runtime.ts";
 import { afterLooks } from "./socket.ts";
 
 export type { ListenOptions, ServeOptions, Server } from "../../src/server/options.ts";
+export type { Certificate, Certificates, TlsOptions } from "../../src/server/tls.ts";
 
 declare const Deno: DenoRuntime;
 
@@ -42,6 +44,11 @@ declare const Deno: DenoRuntime;
  */
 export async function serve(routes: readonly Route[], options: ServeOptions = {}): Promise<Server> {
   const limits = limitsOf(options);
+  refuseTls("serve: tls", limits.tls, {
+    clientCertificates: "is not kept by Deno.serve: serve with usher-http/node, on Node",
+    names: "is not kept by Deno.serve, which has one certificate",
+    passphrase: "is not kept by Deno.serve: give the key without one",
+  });
   const listener = new DenoListener(make(routes, options), limits, options.maxHeaderBytes);
   useSink(stderrSink());
   await listener.start(warningsFor(options));
@@ -72,10 +79,19 @@ class DenoListener extends Listener {
   }
 
   protected async listen(): Promise<ListenAddress> {
-    const serveAt = (where: Partial<DenoServeOptions>) => new Serving({ ...where, ...hooks }, this.#answer);
+    const { tls } = this.limits;
+    const serveAt = (where: Partial<DenoServeOptions>): Serving => {
+      if (tls === undefined) return new Serving({ ...where, ...hooks }, this.#answer);
+      const secured = { ...where, ...hooks, cert: pem(tls.cert), key: pem(tls.key) };
+      return withCertificate("serve: tls", () => new Serving(secured, this.#answer));
+    };
     const { servers, ...bound } = await listen(this.limits, serveAt);
     this.#servers = servers;
     return bound;
+  }
+
+  replaceCertificates(): void {
+    throw new TypeError("replaceCertificates: Deno.serve cannot do it: start the program again, or use a proxy");
   }
 
   protected get inFlight(): number {
@@ -187,6 +203,10 @@ const held = "clients hold connections that Deno lets nobody close";
 const partingMs = 100;
 /** The application has at least as much time for its own cleanup. */
 const minExitMs = 1000;
+
+function pem(text: string | Uint8Array): string {
+  return typeof text === "string" ? text : new TextDecoder().decode(text);
+}
 
 const hooks: Pick<DenoServeOptions, "onListen" | "onError"> = {
   onListen: () => {},

@@ -19,7 +19,7 @@ interface DenoServers {
 type Where = Pick<DenoServeOptions, "hostname" | "port" | "path">;
 type DenoServe = (where: Where) => Serving;
 
-export async function listen({ host, port, socket }: Limits, serve: DenoServe): Promise<DenoServers> {
+export async function listen({ host, port, socket, tls }: Limits, serve: DenoServe): Promise<DenoServers> {
   if (socket !== undefined) {
     const server = await listenOn(socket, () => serve({ path: socket }));
     return { servers: [server], port: 0, url: `unix:${socket}`, bound: socket };
@@ -30,7 +30,8 @@ export async function listen({ host, port, socket }: Limits, serve: DenoServe): 
   };
   const { listeners, port: taken, bound } = listenAt(host, port, listenerAt);
   const servers = listeners.map(({ server }) => server);
-  return { servers, port: taken, url: `http://${host.includes(":") ? `[${host}]` : host}:${taken}`, bound };
+  const scheme = tls === undefined ? "http" : "https";
+  return { servers, port: taken, url: `${scheme}://${host.includes(":") ? `[${host}]` : host}:${taken}`, bound };
 }
 
 // Removes the socket of a dead server; a living server's, or another file, stays.

@@ -43,6 +43,8 @@ export interface DenoServeOptions {
   readonly hostname?: string;
   readonly port?: number;
   readonly path?: string;
+  readonly cert?: string;
+  readonly key?: string;
   readonly onListen: () => void;
   readonly onError: (error: unknown) => Response;
   /** Ends the server and every connection at once. */

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { logListener } from "../../src/app/failures.ts";
 import type { BodyFailure } from "../../src/inputs/body-source.ts";
 import { attempt, guarded } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
@@ -309,38 +308,6 @@ function pathOf({ remoteAddress, server }: WatchedSocket): string | undefined {
   if (remoteAddress !== undefined) return undefined;
   const address = server?.address();
   return typeof address === "string" ? address : undefined;
-}
-
-const lineEveryMs = 60_000;
-
-/** Logs connections that are closed because of `maxConnections`: a warn line with their number, at most one a minute. */
-export class ConnectionLimitLog {
-  readonly #maxConnections: number;
-  #closed = 0;
-  #timer: NodeJS.Timeout | undefined = undefined;
-
-  constructor(maxConnections: number) {
-    this.#maxConnections = maxConnections;
-  }
-
-  closed(): void {
-    this.#closed++;
-    if (this.#timer === undefined) this.#log();
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-  }
-
-  #log(): void {
-    logListener("warn", `connections closed past maxConnections (${this.#maxConnections}): ${this.#closed}`);
-    this.#closed = 0;
-    const logMore = guarded(undefined, () => {
-      this.#timer = undefined;
-      if (this.#closed > 0) this.#log();
-    });
-    this.#timer = setTimeout(logMore, lineEveryMs).unref();
-  }
 }
 
 /** The number of unread bytes that the server reads and drops. */

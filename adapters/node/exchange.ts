@@ -69,6 +69,11 @@ export class NodeExchange implements Exchange {
     return this.isOurs && copiesContexts;
   }
 
+  /** A TLS socket has `encrypted`, in a server of other code too. */
+  get scheme(): "https" | undefined {
+    return "encrypted" in this.request.socket ? "https" : undefined;
+  }
+
   get peer(): string {
     return connectionOf(this.request.socket).peer;
   }

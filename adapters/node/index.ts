@@ -1,29 +1,35 @@
 /** `usher-http/node`: serves on `node:http`. */
 import { createServer } from "node:http";
-import type { IncomingMessage, Server as HttpServer } from "node:http";
+import type { IncomingMessage, Server as HttpServer, ServerOptions } from "node:http";
 import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import { inTime } from "../../src/async.ts";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
 import { sayReported } from "../../src/app/failures.ts";
+import { CountedLog } from "../../src/server/counted-log.ts";
 import { Listener } from "../../src/server/listener.ts";
 import type { ListenAddress, StopSignals } from "../../src/server/listener.ts";
 import { limitsOf } from "../../src/server/options.ts";
 import type { Limits, ServeOptions, Server } from "../../src/server/options.ts";
 import { refusedConnect } from "../../src/server/bad-request.ts";
+import type { Certificates } from "../../src/server/tls.ts";
 import { measureConnections } from "../../src/telemetry/measure.ts";
 import { attempt, guarded } from "../../src/logging/raised.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { RequestHandler } from "./handler.ts";
-import { ConnectionLimitLog, Connections, isWatched } from "./connection.ts";
+import { Connections, isWatched } from "./connection.ts";
 import { awaitsContinue } from "./exchange.ts";
 import { refuseHead, refuseRequest } from "./bad-request.ts";
 import { Upgrades, inTurn, lastResponse } from "./upgrade.ts";
 import { isBun, listen, stderrSink } from "./listen.ts";
+import { belowTls } from "./private.ts";
+import type { Secure } from "./secure.ts";
 import { timedOut } from "./stream.ts";
 
 export type { ListenOptions, ServeOptions, Server } from "../../src/server/options.ts";
+export type { Certificate, Certificates, TlsOptions } from "../../src/server/tls.ts";
 export { listener } from "./handler.ts";
 export type { ListenerOptions } from "./handler.ts";
 
@@ -50,27 +56,34 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
 class NodeListener extends Listener {
   readonly #connections: Connections;
   readonly #handler: RequestHandler;
-  readonly #limitLog: ConnectionLimitLog;
+  readonly #limitLog: CountedLog;
   #servers: readonly HttpServer[] = [];
   #endMeasuring: (() => void) | undefined = undefined;
   /** Undefined for an app without WebSockets and takeovers. */
   #upgrades: Upgrades | undefined = undefined;
+  /** Undefined without the option `tls`. */
+  #secure: Secure | undefined = undefined;
 
   constructor(app: App, limits: Limits) {
     super(app, limits, stopSignals);
     const { sendTimeoutMs, idleTimeoutMs, socket } = limits;
     this.#connections = new Connections({ sendTimeoutMs, idleTimeoutMs, unixPath: socket });
-    this.#limitLog = new ConnectionLimitLog(limits.maxConnections);
+    this.#limitLog = new CountedLog("warn", `connections closed past maxConnections (${limits.maxConnections})`);
     this.#handler = new RequestHandler(app, this.deadlines, sendTimeoutMs, this.#connections);
   }
 
   protected async listen(): Promise<ListenAddress> {
+    const { tls, headTimeoutMs } = this.limits;
     this.#upgrades = await Upgrades.of(this.#handler);
+    if (tls !== undefined) {
+      if (isBun) throw new TypeError("serve: tls is not kept by usher-http/node on Bun: serve with usher-http/bun");
+      this.#secure = new (await import("./secure.ts")).Secure(tls, { headTimeoutMs, protocols: ["http/1.1"] });
+    }
     const { servers, ...bound } = await listen(this.limits, () => this.#server());
     this.#servers = servers;
     // The system may refuse a connection because memory or file descriptors run out, and accept the next one.
     for (const server of servers) server.on("error", sayReported);
-    this.#endMeasuring = measureConnections(() => this.#connections.size);
+    this.#endMeasuring = measureConnections(() => this.#openConnections);
     return bound;
   }
 
@@ -78,10 +91,19 @@ class NodeListener extends Listener {
     return this.#handler.inFlight;
   }
 
+  get #openConnections(): number {
+    return this.#secure?.size ?? this.#connections.size;
+  }
+
+  replaceCertificates(certificates: Certificates): void {
+    if (this.#secure === undefined) throw new TypeError("replaceCertificates: the server has no option tls");
+    this.#secure.replace(certificates);
+  }
+
   #server(): HttpServer {
     const { maxHeaderBytes, headTimeoutMs, idleTimeoutMs, maxConnections } = this.limits;
     const upgrades = this.#upgrades;
-    const server = createServer({
+    const options: ServerOptions = {
       // Node before 24.9 does not know this option and hands over every upgrade request.
       ...(upgrades === undefined
         ? {}
@@ -96,7 +118,8 @@ class NodeListener extends Listener {
       requireHostHeader: false,
       // A body that is not announced is never read: without its stream a request costs 0.5 µs less.
       optimizeEmptyRequests: true,
-    });
+    };
+    const server = this.#secure?.server(options) ?? createServer(options);
     // Node silently drops headers past a count; the bytes of a head are limited already.
     server.maxHeadersCount = 0;
     server.maxConnections = maxConnections;
@@ -117,9 +140,10 @@ class NodeListener extends Listener {
     // Past the limit Node closes a connection before it makes a socket.
     server.on(
       "drop",
-      guarded(undefined, () => this.#limitLog.closed()),
+      guarded(undefined, () => this.#limitLog.count()),
     );
     server.on("connection", (socket) => attempt(socket, () => this.#connect(socket)));
+    server.on("secureConnection", (socket: TLSSocket) => attempt(socket, () => this.#connectSecure(socket)));
     server.on("request", (request, response) => handler.answer(request, response, false));
     server.on("checkContinue", (request, response) => {
       attempt(request.socket, () => handler.answer(request, response, awaitsContinue(request, response)));
@@ -136,7 +160,9 @@ class NodeListener extends Listener {
       attempt(request.socket, () => this.#answerConnect(request, head));
     });
     server.on("clientError", (error, socket) => {
-      attempt(socket, () => refuseHead(error, socket as Socket, this.deadlines));
+      // A TLS handshake that failed: there is no connection yet.
+      if (this.#secure !== undefined && !isWatched(socket as Socket)) socket.destroy();
+      else attempt(socket, () => refuseHead(error, socket as Socket, this.deadlines));
     });
     server.on("timeout", (socket) => attempt(socket, () => timedOut(socket, sendTimeoutMs)));
   }
@@ -144,11 +170,17 @@ class NodeListener extends Listener {
   #connect(socket: Socket): void {
     // A connection that was handed over and back is watched already.
     if (isWatched(socket)) return;
-    if (this.#connections.size < this.limits.maxConnections) this.#connections.watch(socket);
-    else {
-      this.#limitLog.closed();
+    if (this.#openConnections >= this.limits.maxConnections) {
+      this.#limitLog.count();
       socket.destroy();
-    }
+    } else if (this.#secure === undefined) this.#connections.watch(socket);
+    else this.#secure.begins(socket);
+  }
+
+  // The events of the connection are those of its TLS socket.
+  #connectSecure(socket: TLSSocket): void {
+    this.#secure?.begun(belowTls(socket));
+    if (!isWatched(socket)) this.#connections.watch(socket);
   }
 
   // Node hands over the bare connection: without a response the client would only see it close.
@@ -170,6 +202,7 @@ class NodeListener extends Listener {
     handler.stopping = true;
     const closed = Promise.all(this.#servers.map(closeServer));
     this.#connections.closeIdle();
+    this.#secure?.endHandshakes();
     handler.endEventStreams();
     const { open, taken } = this.#upgrades ?? {};
     open?.stop();
@@ -183,6 +216,7 @@ class NodeListener extends Listener {
     handler.endStreams();
     taken?.cut();
     this.#connections.closeAll();
+    this.#secure?.stop();
     await closed;
     this.#endMeasuring?.();
     this.#limitLog.stop();

@@ -18,12 +18,12 @@ interface Listening {
 type BoundAddress = Omit<Listening, "url">;
 
 /** Listens on the address of the options. If one fails, nothing stays open. */
-export async function listen({ host, port, socket }: Limits, make: () => Server): Promise<Listening> {
+export async function listen({ host, port, socket, tls }: Limits, make: () => Server): Promise<Listening> {
   if (socket !== undefined) {
     return { servers: [await listenAtPath(socket, make)], port: 0, url: `unix:${socket}`, bound: socket };
   }
   const listening = await listenAtHost(host, port, make);
-  return { ...listening, url: `http://${bracketed(host)}:${listening.port}` };
+  return { ...listening, url: `${tls === undefined ? "http" : "https"}://${bracketed(host)}:${listening.port}` };
 }
 
 // Only the socket of a dead server is removed: neither one in use, nor a file that is not a socket.

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import { caught } from "../../src/logging/raised.ts";
 import { connectionOf } from "./connection.ts";
 import type { PartReceiver } from "./connection.ts";
@@ -14,6 +15,7 @@ import { nodeMajor } from "./listen.ts";
  *   request._dumped         the rest of a body is discarded             with it
  *   response._header        the head as text, once it is written        a response costs 0.4 µs more without it
  *   socket._httpMessage     the response that is being written          on Bun a slow reader is not cut off without it
+ *   tlsSocket._parent       the connection below TLS                    without it a stopping server waits for handshakes
  *   response._sent100       a `100 Continue` was sent                   a promise of contract 4.6 needs both: Node finds
  *   response._expect_continue  the request had `Expect: 100-continue`   `100-continue` anywhere in the field
  */
@@ -27,6 +29,11 @@ export const isKnownNode: boolean = nodeMajor >= 20 && nodeMajor <= 26;
 /** The response that a connection writes now. */
 export function responseBeingWritten(socket: Socket): ServerResponse | null | undefined {
   return Reflect.get(socket, "_httpMessage") as ServerResponse | null | undefined;
+}
+
+/** The connection that a TLS socket encrypts. */
+export function belowTls(socket: TLSSocket): Socket | undefined {
+  return Reflect.get(socket, "_parent") as Socket | undefined;
 }
 
 const header = "_header";

@@ -299,7 +299,7 @@ function ignoreUpgrade(
     if (name.toLowerCase() !== "upgrade") text += `${name}: ${rawHeaders[i + 1]}\r\n`;
   }
   socket.unshift(Buffer.concat([Buffer.from(`${text}\r\n`, "latin1"), head]));
-  socket.server.emit("connection", socket);
+  socket.server.emit("encrypted" in socket ? "secureConnection" : "connection", socket);
   socket.resume();
 }
 

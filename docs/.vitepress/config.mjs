@@ -46,6 +46,7 @@ const groups = {
     "metrics",
     "app-options",
     "deployment",
+    "https",
     "performance",
   ],
   Runtimes: ["runtimes", "node", "workers"],

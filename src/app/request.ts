@@ -196,7 +196,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   }
   /** Whether cookies are `Secure`. False on loopback without TLS, where browsers drop `Secure` cookies. */
   get secure(): boolean {
-    if (this.#proxied()?.proto === "https") return true;
+    if (this.scheme === "https") return true;
     return this.host === undefined || !/^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d*)?$/.test(this.host);
   }
   get now(): Date {

@@ -4,6 +4,7 @@ import { guarded, inBackground } from "../logging/raised.ts";
 import { Deadlines } from "./deadlines.ts";
 import { isTaken, takenError } from "./options.ts";
 import type { Limits, Server } from "./options.ts";
+import type { Certificates } from "./tls.ts";
 
 /** The address that a listener is bound to. */
 export interface ListenAddress {
@@ -29,6 +30,8 @@ export abstract class Listener implements Server {
   readonly deadlines: Deadlines;
   port = 0;
   url = "";
+  /** For an exchange: what encrypts its connection. */
+  readonly scheme: "https" | undefined;
   stopping = false;
   readonly stopped: Promise<number>;
   /** Whether a signal asked for the stop. */
@@ -40,6 +43,7 @@ export abstract class Listener implements Server {
   protected constructor(app: App, limits: Limits, signals: StopSignals) {
     this.app = app;
     this.limits = limits;
+    this.scheme = limits.tls === undefined ? undefined : "https";
     this.deadlines = new Deadlines(limits);
     this.#signals = signals;
     this.stopped = new Promise((resolve) => {
@@ -64,6 +68,8 @@ export abstract class Listener implements Server {
     this.#beginStop = () => {};
     return this.stopped;
   }
+
+  abstract replaceCertificates(certificates: Certificates): void;
 
   /** Opens the listening sockets. */
   protected abstract listen(): Promise<ListenAddress>;

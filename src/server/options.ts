@@ -1,5 +1,7 @@
 import type { App, AppOptions } from "../app/app.ts";
 import { needs, needsObject, needsText } from "../given.ts";
+import { checkTls } from "./tls.ts";
+import type { Certificates, TlsOptions } from "./tls.ts";
 
 /** A listener on one address. */
 interface Bound {
@@ -81,6 +83,8 @@ export interface ListenOptions {
   readonly host?: string;
   /** The path of a Unix socket to listen on, instead of `host` and `port`. A socket left by a dead server is removed. */
   readonly socket?: string;
+  /** Serves HTTPS with these certificates. */
+  readonly tls?: TlsOptions;
   /** Bytes of a request's head: 16,384. A longer one is 431. */
   readonly maxHeaderBytes?: number;
   /** How long a head may take to arrive: 10 s; then 408. */
@@ -114,7 +118,7 @@ export interface ServeOptions extends AppOptions, ListenOptions {}
 export interface Server {
   /** The app that it serves. */
   readonly app: App;
-  /** The address: `http://localhost:8080`, or `unix:/run/shop.sock`. */
+  /** The address: `http://localhost:8080`, `https://localhost:8443`, or `unix:/run/shop.sock`. */
   readonly url: string;
   /** 0 on a Unix socket. */
   readonly port: number;
@@ -126,6 +130,18 @@ export interface Server {
    */
   stop(): Promise<number>;
   /**
+   * Replaces the certificates of the option `tls`. Connections from now on get the new ones, open ones stay as they are. Only
+   * with `usher-http/node`.
+   *
+   * @throws TypeError for certificates that cannot be used, and without `tls`: those in force stay.
+   *
+   * @example
+   * ```ts
+   * process.on("SIGHUP", () => server.replaceCertificates({ cert: readFileSync(certFile), key: readFileSync(keyFile) }));
+   * ```
+   */
+  replaceCertificates(certificates: Certificates): void;
+  /**
    * Resolves with the same number once the server has stopped, also after a signal. Close what the routes used then: `await
    * server.stopped; await pool.close();`
    */
@@ -133,7 +149,8 @@ export interface Server {
 }
 
 /** The limits in force. */
-export type Limits = Required<Omit<ListenOptions, "socket">> & Pick<ListenOptions, "socket">;
+export type Limits = Required<Omit<ListenOptions, OptionalLimit>> & Pick<ListenOptions, OptionalLimit>;
+type OptionalLimit = "socket" | "tls";
 
 const defaults: Limits = {
   port: 8080,
@@ -182,6 +199,7 @@ export function limitsOf(options: ListenOptions, taker = "serve"): Limits {
   needsText(`${taker}: host`, limits.host);
   needs(typeof limits.signals === "boolean", `${taker}: signals`, limits.signals, "true or false");
   if (limits.socket !== undefined) checkSocket(limits.socket, taker);
+  if (limits.tls !== undefined) checkTls(`${taker}: tls`, limits.tls);
   return limits;
 }
 

@@ -8,7 +8,8 @@ import { WebSocketServer } from "ws";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Answer, Path, Returns, Socket, body, get, post } from "usher-http";
 import { OpenSocket } from "../../../src/sockets/open-socket.ts";
-import { ConnectionLimitLog, NodeConnection } from "../../../adapters/node/connection.ts";
+import { NodeConnection } from "../../../adapters/node/connection.ts";
+import { CountedLog } from "../../../src/server/counted-log.ts";
 import { lines } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
 import { RawClient } from "../../support/raw-client.ts";
@@ -85,7 +86,7 @@ describe("what raises on an event: of the server", () => {
 
   it("of a connection past maxConnections ends nothing", async () => {
     const { port, server } = await startWatched();
-    vi.spyOn(ConnectionLimitLog.prototype, "closed").mockImplementationOnce(raises);
+    vi.spyOn(CountedLog.prototype, "count").mockImplementationOnce(raises);
     server.emit("drop");
     await isTold(port);
   });

@@ -1,0 +1,134 @@
+/** HTTPS. Only a server with the option `tls` loads this. */
+import type { Server as HttpServer, ServerOptions } from "node:http";
+import { createServer } from "node:https";
+import type { Socket } from "node:net";
+import { createSecureContext } from "node:tls";
+import type { SecureContext, SecureContextOptions } from "node:tls";
+import { guarded } from "../../src/logging/raised.ts";
+import { CountedLog } from "../../src/server/counted-log.ts";
+import { checkCertificates, withCertificate } from "../../src/server/tls.ts";
+import type { Certificate, Certificates, TlsOptions } from "../../src/server/tls.ts";
+
+interface SecureLimits {
+  readonly headTimeoutMs: number;
+  /** What a client may choose from when it connects (RFC 7301). */
+  readonly protocols: readonly string[];
+}
+
+/** What TLS adds to a listener: its servers, their certificates, and the connections whose handshake may not be over. */
+export class Secure {
+  readonly #tls: TlsOptions;
+  readonly #limits: SecureLimits;
+  readonly #servers: { setSecureContext(options: SecureContextOptions): void }[] = [];
+  readonly #failed = new CountedLog("info", "TLS handshakes that failed");
+  /** Every connection, below TLS. */
+  readonly #open = new Set<Socket>();
+  readonly #handshaking = new Set<Socket>();
+  #first: SecureContextOptions;
+  #names: ReadonlyMap<string, SecureContext>;
+
+  constructor(tls: TlsOptions, limits: SecureLimits) {
+    this.#tls = tls;
+    this.#limits = limits;
+    this.#names = this.#contexts("serve: tls", tls);
+    this.#first = this.#options(tls);
+  }
+
+  /** A server of `node:https`, with the options of `node:http`. */
+  server(options: ServerOptions): HttpServer {
+    const { clientCertificates } = this.#tls;
+    const required = {
+      requestCert: clientCertificates !== undefined,
+      rejectUnauthorized: clientCertificates !== undefined && clientCertificates.required !== false,
+    };
+    const server = createServer({
+      ...options,
+      ...this.#first,
+      ...required,
+      SNICallback: (name, found) => found(null, this.#find(name)),
+      ALPNProtocols: [...this.#limits.protocols],
+      handshakeTimeout: this.#limits.headTimeoutMs,
+      // As the connections of `node:http` are.
+      allowHalfOpen: true,
+      noDelay: true,
+    } as Parameters<typeof createServer>[0]);
+    server.on(
+      "tlsClientError",
+      guarded(undefined, () => this.#failed.count()),
+    );
+    this.#servers.push(server);
+    return server;
+  }
+
+  /** Throws for certificates that cannot be used. */
+  replace(certificates: Certificates): void {
+    const at = "replaceCertificates";
+    checkCertificates(at, certificates);
+    const names = this.#contexts(at, certificates);
+    this.#first = this.#options(certificates);
+    this.#names = names;
+    for (const server of this.#servers) server.setSecureContext(this.#first);
+  }
+
+  /** The number of connections. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** A connection was accepted, and its handshake begins. */
+  begins(socket: Socket): void {
+    this.#open.add(socket);
+    this.#handshaking.add(socket);
+    socket.on("close", () => {
+      this.#open.delete(socket);
+      this.#handshaking.delete(socket);
+    });
+  }
+
+  /** The handshake of a connection is over. */
+  begun(socket: Socket | undefined): void {
+    if (socket !== undefined) this.#handshaking.delete(socket);
+  }
+
+  /** Ends the connections whose handshake is not over. */
+  endHandshakes(): void {
+    for (const socket of this.#handshaking) socket.destroy();
+  }
+
+  stop(): void {
+    this.#failed.stop();
+    for (const socket of this.#open) socket.destroy();
+  }
+
+  #options({ cert, key, passphrase }: Certificate): SecureContextOptions {
+    const { clientCertificates } = this.#tls;
+    return {
+      cert: pem(cert),
+      key: pem(key),
+      ...(passphrase === undefined ? {} : { passphrase }),
+      // Each context checks the certificates of its clients.
+      ...(clientCertificates === undefined ? {} : { ca: pem(clientCertificates.ca) }),
+    };
+  }
+
+  /** The contexts by name. Makes that of the first certificate too, which throws where it cannot be used. */
+  #contexts(at: string, { names = {}, ...first }: Certificates): ReadonlyMap<string, SecureContext> {
+    const contextOf = (at: string, certificate: Certificate): SecureContext =>
+      withCertificate(at, () => createSecureContext(this.#options(certificate)));
+    contextOf(at, first);
+    return new Map(
+      Object.entries(names).map(([name, one]) => [name, contextOf(`${at}.names[${JSON.stringify(name)}]`, one)]),
+    );
+  }
+
+  /** Undefined for a name without an entry: the server's own context is used. */
+  #find(name: string): SecureContext | undefined {
+    if (this.#names.size === 0) return undefined;
+    const lower = name.toLowerCase();
+    return this.#names.get(lower) ?? this.#names.get(`*${lower.slice(lower.indexOf("."))}`);
+  }
+}
+
+function pem(text: string | Uint8Array): string | Buffer {
+  return typeof text === "string" ? text : Buffer.from(text);
+}

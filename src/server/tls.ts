@@ -1,0 +1,109 @@
+import { isObject, kindOf, needs, needsObject, needsText } from "../given.ts";
+
+/** A certificate and its key, as PEM: the text of the files, and not their paths. */
+export interface Certificate {
+  /** The server's certificate, then those of the authorities between it and the root. */
+  readonly cert: string | Uint8Array;
+  /** The private key of the certificate. */
+  readonly key: string | Uint8Array;
+  /** The passphrase of an encrypted key. */
+  readonly passphrase?: string;
+}
+
+/** The certificates of a server. A client that names no server, or one without an entry in `names`, gets the first. */
+export interface Certificates extends Certificate {
+  /**
+   * Other certificates by the name that a client asks for (SNI): `{ "shop.example": { cert, key } }`. `*.shop.example` is every
+   * name one label longer. Not on Deno.
+   */
+  readonly names?: { readonly [serverName: string]: Certificate };
+}
+
+/** The option `tls` of `serve`. */
+export interface TlsOptions extends Certificates {
+  /** Asks clients for certificates, which the input `peerCertificate` gives. Only with `usher-http/node`, on Node. */
+  readonly clientCertificates?: {
+    /** The authorities that sign them, as PEM. */
+    readonly ca: string | Uint8Array;
+    /** Whether a client without a valid certificate is disconnected: true. */
+    readonly required?: boolean;
+  };
+}
+
+type Given = { readonly [member: string]: unknown };
+
+/** Checks what JavaScript gets wrong in the option. Whether key and certificate fit, the runtime checks. */
+export function checkTls(at: string, tls: unknown): asserts tls is TlsOptions {
+  needsObject(at, tls);
+  const { clientCertificates } = tls as Given;
+  needsMembers(at, tls as Given, ["cert", "key", "passphrase", "names", "clientCertificates"]);
+  checkCertificates(at, tls);
+  if (clientCertificates === undefined) return;
+  const asks = `${at}.clientCertificates`;
+  needsObject(asks, clientCertificates);
+  const { ca, required } = clientCertificates as Given;
+  needsMembers(asks, clientCertificates as Given, ["ca", "required"]);
+  needsPem(`${asks}.ca`, ca, "CERTIFICATE");
+  needs(required === undefined || typeof required === "boolean", `${asks}.required`, required, "true or false");
+}
+
+/** Checks certificates, of the option or of a replacement. */
+export function checkCertificates(at: string, certificates: unknown): asserts certificates is Certificates {
+  needsObject(at, certificates);
+  const { names } = certificates as Given;
+  checkCertificate(at, certificates as Given);
+  if (names === undefined) return;
+  needsObject(`${at}.names`, names);
+  for (const [name, certificate] of Object.entries(names as Given)) {
+    const each = `${at}.names[${JSON.stringify(name)}]`;
+    needs(isServerName(name), each, name, "of a server's name in lower case: shop.example, *.shop.example");
+    needsObject(each, certificate);
+    needsMembers(each, certificate as Given, ["cert", "key", "passphrase"]);
+    checkCertificate(each, certificate as Given);
+  }
+}
+
+function checkCertificate(at: string, { cert, key, passphrase }: Given): void {
+  needsPem(`${at}.cert`, cert, "CERTIFICATE");
+  needsPem(`${at}.key`, key, "PRIVATE KEY");
+  if (passphrase !== undefined) needsText(`${at}.passphrase`, passphrase);
+}
+
+/** An unknown member may be one that would have made the server stricter: it is not ignored. */
+function needsMembers(at: string, given: Given, known: readonly string[]): void {
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new TypeError(`${at} has no member ${JSON.stringify(unknown)}: its members are ${known.join(", ")}`);
+}
+
+function needsPem(at: string, value: unknown, label: string): void {
+  needs(typeof value === "string" || value instanceof Uint8Array, at, value, "the text or the bytes of a PEM file");
+  const text = typeof value === "string" ? value : new TextDecoder("latin1").decode(value as Uint8Array);
+  if (text.includes("-----BEGIN ") && text.includes(`${label}-----`)) return;
+  throw new TypeError(`${at} has no PEM block "${label}": give the content of the file, and not its path`);
+}
+
+function isServerName(name: string): boolean {
+  return /^(?:\*\.)?[a-z\d_-]+(?:\.[a-z\d_-]+)*$/.test(name);
+}
+
+/** Makes something of a certificate. What the runtime finds wrong becomes a sentence that names the option. */
+export function withCertificate<A>(at: string, make: () => A): A {
+  try {
+    return make();
+  } catch (error) {
+    const why = isObject(error) && typeof error["message"] === "string" ? error["message"] : kindOf(error);
+    throw new TypeError(`${at}: its cert and key cannot be used: ${why}`, { cause: error });
+  }
+}
+
+/** Throws for options that a runtime cannot keep, where ignoring them would make a server less strict. */
+export function refuseTls(
+  at: string,
+  tls: TlsOptions | undefined,
+  cannot: { readonly [option: string]: string },
+): void {
+  for (const [option, why] of Object.entries(cannot)) {
+    if (tls !== undefined && option in tls) throw new TypeError(`${at}.${option} ${why}`);
+  }
+}

@@ -1,0 +1,222 @@
+/** HTTPS on Node: what a request says of it, the certificates, and every wait on a client before there is a request. */
+import { once } from "node:events";
+import { connect } from "node:net";
+import { describe, expect, it } from "vitest";
+import { Codec, Cookie, Path, Returns, get, request, setCookie } from "usher-http";
+import type { TlsOptions } from "usher-http/node";
+import { makeCertificate } from "../../support/certificates.ts";
+import type { TestCertificate } from "../../support/certificates.ts";
+import { eventually } from "../../support/eventually.ts";
+import { messages } from "../../support/logs.ts";
+import { start } from "../../support/node-server.ts";
+import { secureAsk, secureSocket, untilEnd } from "../../support/secure-client.ts";
+
+const authority = makeCertificate({ name: "Test authority", isAuthority: true });
+const of = (name: string, hosts = [name]) => makeCertificate({ name, hosts, issuer: authority });
+const home = of("localhost", ["localhost", "127.0.0.1"]);
+const shop = of("shop.example");
+const every = of("every.example", ["*.every.example"]);
+const ca = authority.cert;
+const tls: TlsOptions = { cert: home.cert, key: home.key };
+
+const seen = Cookie.named("seen", Codec.int);
+const hello = get(
+  Path.of("hello"),
+  { inputs: { request, setCookie }, returns: Returns.text },
+  ({ request, setCookie }) => {
+    setCookie(Cookie.make(seen, 1));
+    return `secure ${request.secure}, host ${request.host?.replace(/\d+$/, "port")}`;
+  },
+);
+
+describe("tls: HTTPS", () => {
+  it("answers, knows that it is HTTPS, and sets cookies that are Secure", async () => {
+    const server = await start([hello], { tls });
+    expect(server.url).toBe(`https://127.0.0.1:${server.port}`);
+    const answer = await secureAsk(server.port, "/hello", { ca });
+    expect(answer.body).toBe("secure true, host 127.0.0.1:port");
+    expect(answer.headers["set-cookie"]).toEqual([expect.stringMatching(/; Secure\b/)]);
+    expect(answer.shown).toBe("localhost");
+  });
+
+  it("keeps a connection for the next request, and cuts it when it stops", async () => {
+    const server = await start([hello], { tls });
+    const socket = await secureSocket(server.port, { ca });
+    for (let i = 0; i < 2; i++) {
+      socket.write("GET /hello HTTP/1.1\r\nhost: h\r\n\r\n");
+      expect(String((await once(socket, "data"))[0])).toMatch(/^HTTP\/1\.1 200 OK/);
+    }
+    const ended = untilEnd(socket);
+    expect(await server.stop()).toBe(0);
+    expect(await ended).toBe("");
+  });
+
+  it("refuses a head that is none, as it does without TLS", async () => {
+    const { port } = await start([hello], { tls });
+    const socket = await secureSocket(port, { ca });
+    socket.write("nonsense\r\n\r\n");
+    expect(await untilEnd(socket)).toMatch(/^HTTP\/1\.1 400 Bad Request/);
+  });
+
+  it("ignores an upgrade that no route has", async () => {
+    const { port } = await start([hello, get(Path.of("raw"), { returns: Returns.response }, () => never())], { tls });
+    const socket = await secureSocket(port, { ca });
+    socket.write("GET /hello HTTP/1.1\r\nhost: h\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n");
+    expect(String((await once(socket, "data"))[0])).toMatch(/^HTTP\/1\.1 200 OK/);
+  });
+});
+
+function never(): never {
+  throw new Error("this route is not asked");
+}
+
+describe("tls: certificates", () => {
+  const names = { "shop.example": shop, "*.every.example": every };
+
+  it.each([
+    ["shop.example", "shop.example"],
+    ["SHOP.example", "shop.example"],
+    ["a.every.example", "every.example"],
+    ["a.b.every.example", "localhost"],
+    ["every.example", "localhost"],
+    ["other.example", "localhost"],
+  ])("of a client that asks for %s: %s", async (servername, shown) => {
+    const { port } = await start([hello], { tls: { ...tls, names: onlyPem(names) } });
+    const answer = await secureAsk(port, "/hello", { ca, servername, checkServerIdentity: () => undefined });
+    expect(answer.shown).toBe(shown);
+  });
+
+  it("are replaced for connections from then on, and those that cannot be used leave the others in force", async () => {
+    const server = await start([hello], { tls: { ...tls, names: onlyPem({ "shop.example": shop }) } });
+    const asked = async (servername?: string) => {
+      const options = { ca, checkServerIdentity: () => undefined, ...(servername === undefined ? {} : { servername }) };
+      return (await secureAsk(server.port, "/hello", options)).shown;
+    };
+    const kept = await secureSocket(server.port, { ca });
+    server.replaceCertificates(onlyPem({ every }).every);
+    expect([await asked(), await asked("shop.example")]).toEqual(["every.example", "every.example"]);
+    kept.write("GET /hello HTTP/1.1\r\nhost: h\r\n\r\n");
+    expect(String((await once(kept, "data"))[0])).toMatch(/^HTTP\/1\.1 200 OK/);
+
+    expect(() => server.replaceCertificates({ cert: home.cert, key: shop.key })).toThrow(
+      /^replaceCertificates: its cert and key cannot be used: /,
+    );
+    const wrongName = { ...tls, names: { "shop.example": { cert: home.cert, key: shop.key } } };
+    expect(() => server.replaceCertificates(wrongName)).toThrow(/^replaceCertificates\.names\["shop\.example"\]: its/);
+    expect(await asked()).toBe("every.example");
+  });
+
+  it("cannot be replaced where there are none", async () => {
+    const server = await start([hello]);
+    expect(() => server.replaceCertificates(tls)).toThrow("replaceCertificates: the server has no option tls");
+  });
+});
+
+function onlyPem<Name extends string>(certificates: { readonly [N in Name]: TlsOptions }): { [N in Name]: TlsOptions } {
+  const entries = Object.entries<TlsOptions>(certificates).map(([name, { cert, key }]) => [name, { cert, key }]);
+  return Object.fromEntries(entries) as { [N in Name]: TlsOptions };
+}
+
+describe("tls: client certificates", () => {
+  const member = makeCertificate({ name: "a member", issuer: authority });
+  const stranger = makeCertificate({ name: "a stranger" });
+  const expired = makeCertificate({ name: "a former member", issuer: authority, days: -0.5 });
+  const names = onlyPem({ "shop.example": shop });
+  const asks = { ...tls, names, clientCertificates: { ca } };
+  const shows = (client: TestCertificate) => ({ cert: client.cert, key: client.key });
+
+  it.each([undefined, "shop.example"])("let a client of the authority in, asking for %s", async (servername) => {
+    const { port } = await start([hello], { tls: asks });
+    const more = servername === undefined ? {} : { servername };
+    expect((await secureAsk(port, "/hello", { ca, ...shows(member), ...more })).status).toBe(200);
+  });
+
+  it.each([
+    ["without one", {}],
+    ["without one, by name", { servername: "shop.example" }],
+    ["with one of its own", shows(stranger)],
+    ["with one that has ended", shows(expired)],
+  ])("keep a client out %s", async (_how, client) => {
+    const { port } = await start([hello], { tls: asks });
+    await expect(secureAsk(port, "/hello", { ca, ...client })).rejects.toThrow(/ECONNRESET|alert|socket hang up/);
+  });
+
+  it("keep nobody out who need not show one", async () => {
+    const { port } = await start([hello], { tls: { ...tls, clientCertificates: { ca, required: false } } });
+    expect((await secureAsk(port, "/hello", { ca })).status).toBe(200);
+    expect((await secureAsk(port, "/hello", { ca, ...shows(stranger) })).status).toBe(200);
+  });
+});
+
+describe("tls: options that cannot be", () => {
+  it.each([
+    [null, "serve: tls is null, and not an object"],
+    [{}, "serve: tls.cert is undefined, and not the text or the bytes of a PEM file"],
+    [
+      { cert: "/etc/tls/cert.pem" },
+      'serve: tls.cert has no PEM block "CERTIFICATE": give the content of the file, and',
+    ],
+    [{ cert: home.cert }, "serve: tls.key is undefined, and not"],
+    [{ cert: home.cert, key: home.cert }, 'serve: tls.key has no PEM block "PRIVATE KEY"'],
+    [{ cert: home.cert, key: shop.key }, "serve: tls: its cert and key cannot be used: "],
+    [{ ...tls, certs: [] }, 'serve: tls has no member "certs": its members are cert, key, passphrase, names, clientC'],
+    [{ ...tls, passphrase: 7 }, "serve: tls.passphrase is a number, and not a text"],
+    [{ ...tls, names: [] }, "serve: tls.names is a list, and not an object"],
+    [{ ...tls, names: { "Shop.example": tls } }, 'serve: tls.names["Shop.example"] is a string, and not of a server'],
+    [{ ...tls, names: { "shop.example": {} } }, 'serve: tls.names["shop.example"].cert is undefined'],
+    [{ ...tls, names: { "a.example": { cert: home.cert, key: shop.key } } }, 'serve: tls.names["a.example"]: its cert'],
+    [{ ...tls, clientCertificates: true }, "serve: tls.clientCertificates is a boolean, and not an object"],
+    [{ ...tls, clientCertificates: {} }, "serve: tls.clientCertificates.ca is undefined"],
+    [{ ...tls, clientCertificates: { ca, require: true } }, 'serve: tls.clientCertificates has no member "require"'],
+    [{ ...tls, clientCertificates: { ca, required: "no" } }, "serve: tls.clientCertificates.required is a string"],
+  ])("%#: %s", async (wrong, sentence) => {
+    await expect(start([hello], { tls: wrong as never })).rejects.toThrow(sentence);
+  });
+
+  it("say nothing of the key", async () => {
+    const broken = { cert: home.cert, key: home.key.replace(/[A-Z]{2}/, "!!") };
+    const error = await start([hello], { tls: broken }).catch((thrown: unknown) => String(thrown));
+    for (const line of home.key.split("\n").slice(1, -2)) expect(error).not.toContain(line.slice(4, 20));
+  });
+});
+
+describe("tls: before there is a request", () => {
+  it("waits for a handshake no longer than for a head, and says how many failed", async () => {
+    const { port } = await start([hello], { tls, headTimeoutMs: 50 });
+    const silent = connect(port, "127.0.0.1").on("error", () => {});
+    await once(silent, "close");
+    expect(messages("info")).toContain("TLS handshakes that failed: 1");
+    expect((await secureAsk(port, "/hello", { ca })).status).toBe(200);
+  });
+
+  it("survives a client without TLS", async () => {
+    const { port } = await start([hello], { tls });
+    const plain = connect(port, "127.0.0.1").on("error", () => {});
+    plain.end("GET /hello HTTP/1.1\r\nhost: h\r\n\r\n");
+    await once(plain.resume(), "close");
+    expect((await secureAsk(port, "/hello", { ca })).status).toBe(200);
+  });
+
+  it("counts connections whose handshake is not over", async () => {
+    const { port } = await start([hello], { tls, maxConnections: 1 });
+    const silent = connect(port, "127.0.0.1").on("error", () => {});
+    await once(silent, "connect");
+    await expect(secureAsk(port, "/hello", { ca })).rejects.toThrow(/ECONNRESET|socket|disconnected/);
+    silent.destroy();
+    await eventually(async () => expect((await secureAsk(port, "/hello", { ca })).status).toBe(200));
+  });
+
+  it("does not wait for a handshake when it stops", async () => {
+    const server = await start([hello], { tls, drainMs: 60_000 });
+    const silent = connect(server.port, "127.0.0.1").on("error", () => {});
+    await once(silent, "connect");
+    const ended = once(silent.resume(), "close");
+    expect(await server.stop()).toBe(0);
+    await ended;
+  });
+
+  it("closes a connection without a request after idleTimeoutMs", async () => {
+    const { port } = await start([hello], { tls, idleTimeoutMs: 50 });
+    expect(await untilEnd(await secureSocket(port, { ca }))).toBe("");
+  });
+});
