@@ -115,6 +115,8 @@ export type { Rate as RateType } from "./security/rate.ts";
 export * as Rate from "./security/rate.ts";
 export type { RateOptions } from "./security/rate.ts";
 export type { RateMemory, RateRule, RateStore } from "./security/rate-store.ts";
+export * as Webhook from "./security/webhook.ts";
+export type { WebhookOptions, WebhookScheme, WebhookSigning } from "./security/webhook.ts";
 export type Sessions<A> = sessions.Sessions<A>;
 export type { Sessions as SessionsType } from "./security/sessions.ts";
 export * as Sessions from "./security/sessions.ts";

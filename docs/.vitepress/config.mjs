@@ -33,6 +33,7 @@ const groups = {
     "cors",
     "vite",
     "rate-limits",
+    "webhooks",
     "security-headers",
   ],
   "Event streams and WebSockets": ["event-streams", "broadcast", "websockets"],

@@ -34,11 +34,16 @@ export function ownBytes(bytes: Uint8Array): Uint8Array {
   return isPlain ? bytes : new Uint8Array(bytes);
 }
 
-/** Base64url without padding (RFC 4648 §5). */
-export function encodeBase64url(bytes: Uint8Array): string {
+/** Base64 with padding (RFC 4648 §4). */
+export function encodeBase64(bytes: Uint8Array): string {
   let binary = "";
   for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return btoa(binary);
+}
+
+/** Base64url without padding (RFC 4648 §5). */
+export function encodeBase64url(bytes: Uint8Array): string {
+  return encodeBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 /** The bytes; undefined for any text that {@link encodeBase64url} would not write. */

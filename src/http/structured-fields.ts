@@ -1,3 +1,4 @@
+import { encodeBase64 } from "./bytes.ts";
 import type { FieldScanner } from "./fields.ts";
 
 /**
@@ -246,9 +247,7 @@ function printToken(value: string): string | undefined {
 }
 
 function printBytes(value: Uint8Array): string {
-  let binary = "";
-  for (const byte of value) binary += String.fromCharCode(byte);
-  return `:${btoa(binary)}:`;
+  return `:${encodeBase64(value)}:`;
 }
 
 function printDate(value: Date): string | undefined {

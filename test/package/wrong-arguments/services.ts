@@ -25,6 +25,7 @@ import {
   Socket,
   Test,
   Trace,
+  Webhook,
   del,
   get,
   patch,
@@ -41,6 +42,7 @@ const a = Path.of("a");
 const text = { returns: Returns.text };
 const hello = get(a, text, done);
 const app = Test.app([hello]);
+const signing = { scheme: "github", secrets: ["a secret of the table's own"] } as const;
 
 const routes: readonly Row[] = [
   ["GET /a", (p, o, f) => appOf(get(p, o, f)), [a, text, done]],
@@ -82,6 +84,11 @@ const event = Event.make(Event.text("note"), "x");
 const hub = Broadcast.create();
 const stores: readonly Row[] = [
   ["Rate.memory", (o) => Rate.memory(o), [{}]],
+  ["Webhook.verify", (s, o) => Webhook.verify(s, o), [v.string(), signing]],
+  ["Webhook.verify", (x) => Webhook.verify(v.string(), { ...signing, secrets: x }), [signing.secrets]],
+  ["Webhook.verify", (x) => Webhook.verify(v.string(), { ...signing, toleranceMs: x }), [1]],
+  ["Webhook.verify", (x) => Webhook.verify(v.string(), { ...signing, seen: x }), [Rate.memory()]],
+  ["Webhook.sign", (b, o) => Webhook.sign(b, o), ["{}", signing]],
   ["Rate.make", (x) => Rate.make({ limit: 1, perMs: 1, store: x }), [Rate.memory()]],
   ["Sessions.memory", (o) => Sessions.memory(o), [{}]],
   ["Hub.subscribe", (x) => hub.subscribe(x, undefined), ["x"]],

@@ -14,6 +14,7 @@ import {
   Result,
   Sessions,
   Shape,
+  Webhook,
   addHeader,
   body,
   bodyStream,
@@ -185,4 +186,8 @@ export const session = sessions.required;
 export const started = async () => sessions.find("id", new Date());
 export const rate = Rate.make({ limit: 5, perMs: 1000 });
 export const rateMemory = Rate.memory();
+export const webhook = Webhook.verify(v.object({ id: v.string() }), {
+  scheme: "github",
+  secrets: ["a secret of the library's own"],
+});
 export const slowly = Rate.limit(rate, { key: client });

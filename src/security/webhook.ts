@@ -1,0 +1,231 @@
+/** The `Webhook` namespace: requests that another service signs. */
+import { isObject, isTexts, needs, needsObject, needsSchema, needsText } from "../given.ts";
+import { json } from "../inputs/body-inputs.ts";
+import type { Dep } from "../inputs/dep.ts";
+import type { InputRequest } from "../inputs/request.ts";
+import { Refusal } from "../refusals.ts";
+import type { Code } from "../refusals.ts";
+import type { AnyShape, JsonOf, ValueOf } from "../schema/valibot.ts";
+import { memory } from "./rate-store.ts";
+import type { RateRule, RateStore } from "./rate-store.ts";
+import { isSameSecret } from "./sealing.ts";
+import { schemes } from "./webhook-schemes.ts";
+import type { Claim, Scheme, WebhookScheme } from "./webhook-schemes.ts";
+
+export type { WebhookScheme } from "./webhook-schemes.ts";
+
+/** Who signs, and with what. */
+export interface WebhookSigning {
+  /** `standard` (Standard Webhooks, `v1`), `github` or `stripe`. */
+  readonly scheme: WebhookScheme;
+  /** The secrets, the newest first, as the sender shows them: a request that any of them signed is verified. */
+  readonly secrets: readonly string[];
+}
+
+/** The options of {@link verify}. */
+export interface WebhookOptions extends WebhookSigning {
+  /**
+   * How far the time of signing may be from the server's clock, in milliseconds: five minutes by default. GitHub signs no time,
+   * so it has no such limit.
+   */
+  readonly toleranceMs?: number;
+  /**
+   * Where the requests that arrived are remembered, so that each is taken once. By default a `Rate.memory()` of its own, and for
+   * GitHub nothing, which sends a delivery again as it was. Several processes need a store that they share: `rateStore` of
+   * `usher-http/redis`.
+   */
+  readonly seen?: RateStore;
+}
+
+/** A request was signed by another than its sender, too long ago, or was received before: 403. */
+// Here and not among the framework's own, so that a bundle without webhooks is without it.
+export const notVerified: Code<"not_verified"> = /* @__PURE__ */ Refusal.code("not_verified", {
+  status: 403,
+  doc: "Its signature is not one of the sender's, is too old, or was received before.",
+});
+const sentence = "That request's signature is not valid.";
+
+/** How long a signature without a time is remembered, in milliseconds. */
+const dayMs = 24 * 60 * 60 * 1000;
+const utf8 = /* @__PURE__ */ new TextEncoder();
+
+type HmacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+
+/**
+ * Reads the JSON body of a request that another service signed. Where it is signed with none of the secrets, was signed too
+ * long ago or was received before, the answer is 403 `not_verified`, and the log has the reason. Otherwise it is as {@link json}.
+ *
+ * A sender that got no answer signs a new attempt, with a new time, so that it is no second one of the same. The signature of GitHub covers
+ * the body alone: no header that comes with it is verified.
+ *
+ * @throws TypeError for a secret that is too short or not of the scheme; the error does not quote it.
+ * @example
+ * ```ts
+ * const paid = Webhook.verify(v.object({ type: v.string(), id: v.string() }), {
+ *   scheme: "stripe",
+ *   secrets: [env.STRIPE_SECRET],
+ * });
+ * const hook = post(Path.of("hooks", "stripe"), { inputs: { paid }, returns: Returns.empty() }, () => undefined);
+ * ```
+ */
+export function verify<S extends AnyShape>(
+  shape: S,
+  options: WebhookOptions,
+): Dep<ValueOf<S>, "not_verified", { json: JsonOf<S> }> {
+  needsSchema("Webhook.verify: shape", shape);
+  const verifier = new Verifier(options);
+  const { node } = json(shape);
+  return {
+    node: {
+      ...node,
+      codes: [...(node.codes ?? []), notVerified],
+      needs: verifier.scheme.headers.map((name) => ({ in: "header", name, required: true })),
+      before: (place) => {
+        const checkType = node.before?.(place);
+        return (request) => checkType?.(request) ?? verifier.early(request);
+      },
+      compile(place, from) {
+        const read = node.compile?.(place, from);
+        return async (request, values, reading) =>
+          (await verifier.refusal(request)) ?? read?.(request, values, reading);
+      },
+    },
+  };
+}
+
+/**
+ * The headers of a request that is signed as {@link verify} reads it, with each of the secrets: for tests, and to send webhooks.
+ *
+ * @param options `id` names the message, for Standard Webhooks and GitHub: a random one by default. `now` is when it is signed.
+ * @example
+ * ```ts
+ * const body = JSON.stringify({ type: "order.placed" });
+ * const headers = await Webhook.sign(body, { scheme: "standard", secrets: [secret] });
+ * await fetch(url, { method: "POST", body, headers: { ...headers, "content-type": "application/json" } });
+ * ```
+ */
+export async function sign(
+  body: string | Uint8Array,
+  options: WebhookSigning & { readonly id?: string; readonly now?: Date },
+): Promise<{ readonly [name: string]: string }> {
+  needs(typeof body === "string" || body instanceof Uint8Array, "Webhook.sign: body", body, "a text or bytes");
+  const { scheme, keys } = signingOf("Webhook.sign", options);
+  const { id = `msg_${crypto.randomUUID()}`, now = new Date() } = options;
+  needsText("Webhook.sign: id", id);
+  const seconds = Math.floor(now.getTime() / 1000);
+  const content = joined(scheme.prefixOf(id, seconds), typeof body === "string" ? utf8.encode(body) : body);
+  const signatures = [];
+  for (const key of keys) signatures.push(scheme.write(await hmac(await imported(key), content)));
+  return scheme.headersOf(id, seconds, signatures);
+}
+
+class Verifier {
+  readonly scheme: Scheme;
+  readonly #secrets: readonly Uint8Array<ArrayBuffer>[];
+  // Keys and not promises: on Workers a request may not await another request's promise.
+  #keys: readonly HmacKey[] | undefined = undefined;
+  readonly #toleranceMs: number;
+  readonly #seen: RateStore | undefined;
+  readonly #once: RateRule;
+
+  constructor(options: WebhookOptions) {
+    const { scheme, keys } = signingOf("Webhook.verify", options);
+    const { toleranceMs = 5 * 60_000, seen = scheme.isTimed ? memory() : undefined } = options;
+    needs(toleranceMs > 0 && Number.isFinite(toleranceMs), "Webhook.verify: toleranceMs", toleranceMs, "milliseconds");
+    if (seen !== undefined) {
+      needs(isObject(seen) && typeof seen.take === "function", "Webhook.verify: seen", seen, "a store with take");
+    }
+    this.scheme = scheme;
+    this.#secrets = keys;
+    this.#toleranceMs = toleranceMs;
+    this.#seen = seen;
+    // The sender's clock may be ahead of this one by the tolerance, and behind it by as much.
+    this.#once = { intervalMs: scheme.isTimed ? 2 * toleranceMs : dayMs, burst: 1 };
+  }
+
+  /** What the head alone shows, before the body is read. */
+  early(request: InputRequest): Refusal | undefined {
+    const claim = this.#claimOf(request);
+    if (claim === undefined) return refused("a header of its signature is missing, or malformed");
+    const { signedAtMs } = claim;
+    const isOld = signedAtMs !== undefined && Math.abs(request.now.getTime() - signedAtMs) > this.#toleranceMs;
+    return isOld ? refused("it was signed too long ago, or in the future") : undefined;
+  }
+
+  async refusal(request: InputRequest): Promise<Refusal | undefined> {
+    const claim = this.#claimOf(request);
+    if (claim === undefined) return this.early(request);
+    const content = joined(claim.prefix, request.bytes);
+    const expected: string[] = [];
+    for (const key of await this.#imported()) expected.push(this.scheme.write(await hmac(key, content)));
+    const isSigned = claim.signatures.some((given) => expected.some((signature) => isSameSecret(given, signature)));
+    if (!isSigned) return refused("none of the secrets signed it");
+    // By the newest secret, whichever of them signed it: what is signed has one such text.
+    return this.#seen === undefined
+      ? undefined
+      : firstTime(await this.#seen.take(`webhook ${expected[0]}`, this.#once, request.now));
+  }
+
+  #claimOf(request: InputRequest): Claim | undefined {
+    return this.scheme.claimOf((name) => {
+      const lines = request.lines(name);
+      return lines.length === 1 ? lines[0] : undefined;
+    });
+  }
+
+  async #imported(): Promise<readonly HmacKey[]> {
+    if (this.#keys === undefined) {
+      const keys = [];
+      for (const secret of this.#secrets) keys.push(await imported(secret));
+      this.#keys = keys;
+    }
+    return this.#keys;
+  }
+}
+
+function firstTime(waitMs: unknown): Refusal | undefined {
+  // From JavaScript a store may return anything, and what was not remembered must not pass.
+  if (typeof waitMs !== "number" || !Number.isFinite(waitMs)) {
+    throw new TypeError("Webhook.verify: take of the store must return milliseconds");
+  }
+  return waitMs <= 0 ? undefined : refused("it was received before");
+}
+
+function signingOf(
+  caller: string,
+  options: WebhookSigning,
+): { readonly scheme: Scheme; readonly keys: readonly Uint8Array<ArrayBuffer>[] } {
+  needsObject(`${caller}: options`, options);
+  const { scheme: named, secrets } = options;
+  const scheme = schemes.get(named);
+  if (scheme === undefined) throw new TypeError(`${caller}: scheme must be "standard", "github" or "stripe"`);
+  needs(isTexts(secrets) && secrets.length > 0, `${caller}: secrets`, secrets, "a list of texts, one at least");
+  const keys = secrets.map((secret, i) => {
+    const key = scheme.keyOf(secret);
+    if (key === undefined) throw new TypeError(`${caller}: secrets[${i}] must be ${scheme.secretIs}`);
+    return key;
+  });
+  return { scheme, keys };
+}
+
+function joined(prefix: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
+  const start = utf8.encode(prefix);
+  const content = new Uint8Array(start.byteLength + body.byteLength);
+  content.set(start);
+  content.set(body, start.byteLength);
+  return content;
+}
+
+const hmacSha256 = { name: "HMAC", hash: "SHA-256" } as const;
+
+function imported(secret: Uint8Array<ArrayBuffer>): Promise<HmacKey> {
+  return crypto.subtle.importKey("raw", secret, hmacSha256, false, ["sign"]);
+}
+
+async function hmac(key: HmacKey, content: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.sign("HMAC", key, content));
+}
+
+function refused(detail: string): Refusal<"not_verified"> {
+  return new Refusal(notVerified, sentence, { detail });
+}

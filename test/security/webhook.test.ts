@@ -1,0 +1,293 @@
+/** Requests that another service signs: Standard Webhooks, GitHub and Stripe. */
+import { createHmac } from "node:crypto";
+import fc from "fast-check";
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { Openapi, Path, Rate, Returns, Test, Webhook, post } from "usher-http";
+import type { RateStore, WebhookOptions } from "usher-http";
+import { messages } from "../support/logs.ts";
+
+const now = new Date("2026-11-23T12:00:00.000Z");
+const seconds = now.getTime() / 1000;
+const shape = v.object({ type: v.string() });
+const whsec = `whsec_${Buffer.from("a key of 24 bytes, 192 b").toString("base64")}`;
+const older = `whsec_${Buffer.from("another key of 24 bytes!").toString("base64")}`;
+const text = "a secret of 24 characters";
+const body = '{"type":"paid"}';
+const refused = '{"error":"not_verified","message":"That request\'s signature is not valid."}';
+
+const secretOf = { standard: whsec, github: text, stripe: text } as const;
+
+interface Sent {
+  readonly headers: { readonly [name: string]: string };
+  readonly body?: string;
+  readonly now?: Date;
+}
+
+/** A route that reads a webhook, as its sender sees it. */
+function receiving(options: WebhookOptions) {
+  const paid = Webhook.verify(shape, options);
+  const route = post(Path.root, { inputs: { paid }, returns: Returns.text }, ({ paid }) => paid.type);
+  const app = Test.app([route]);
+  return async (sent: Sent) => {
+    const { headers, body: bytes = body, now: at = now } = sent;
+    const given = Object.entries({ "content-type": "application/json", ...headers });
+    const answer = await Test.call(app, "POST", "/", { headers: given, body: bytes, now: at });
+    return [answer.status, answer.body] as const;
+  };
+}
+
+const later = (ms: number): Date => new Date(now.getTime() + ms);
+const hmac = (key: string | Buffer, content: string) => createHmac("sha256", key).update(content).digest();
+
+describe("what a sender signed", () => {
+  // The example of the specification: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+  it("is read by Standard Webhooks' own vector", async () => {
+    const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    const ask = receiving({ scheme: "standard", secrets: [secret] });
+    const sent = {
+      headers: {
+        "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+        "webhook-timestamp": "1614265330",
+        "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+      },
+      body: '{"test": 2432232314}',
+      now: new Date(1_614_265_330_000),
+    };
+    const [status, answered] = await ask(sent);
+    // It is verified, and then no body of this shape.
+    expect([status, answered]).toEqual([400, expect.stringContaining('"at":"body.type"')]);
+  });
+
+  // GitHub's: https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries#testing-the-webhook-payload-validation
+  it("is what GitHub's own vector signs", async () => {
+    const secrets = ["It's a Secret to Everybody"];
+    const { "x-hub-signature-256": signed } = await Webhook.sign("Hello, World!", { scheme: "github", secrets });
+    expect(signed).toBe("sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17");
+  });
+
+  it.each([
+    [
+      "standard",
+      `msg_1.${seconds}.${body}`,
+      (mac: Buffer) => ({
+        "webhook-id": "msg_1",
+        "webhook-timestamp": `${seconds}`,
+        "webhook-signature": `v1,${mac.toString("base64")}`,
+      }),
+    ],
+    ["github", body, (mac: Buffer) => ({ "x-hub-signature-256": `sha256=${mac.toString("hex")}` })],
+    [
+      "stripe",
+      `${seconds}.${body}`,
+      (mac: Buffer) => ({ "stripe-signature": `t=${seconds},v1=${mac.toString("hex")}` }),
+    ],
+  ] as const)("is read as %s signs it, of what Node computes", async (scheme, content, headersOf) => {
+    const secret = secretOf[scheme];
+    const key = scheme === "standard" ? Buffer.from(secret.slice(6), "base64") : secret;
+    const headers = headersOf(hmac(key, content));
+    expect(await receiving({ scheme, secrets: [secret] })({ headers })).toEqual([200, "paid"]);
+    expect(await Webhook.sign(body, { scheme, secrets: [secret], id: "msg_1", now })).toMatchObject(headers);
+  });
+
+  it.each(["standard", "github", "stripe"] as const)("is read whatever the body is: %s", async (scheme) => {
+    const signing = { scheme, secrets: [secretOf[scheme]] };
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: "binary" }), async (type) => {
+        const body = JSON.stringify({ type });
+        const headers = await Webhook.sign(body, { ...signing, now });
+        expect(await receiving(signing)({ headers, body })).toEqual([200, type]);
+        expect(await receiving(signing)({ headers, body: `${body} ` })).toEqual([403, refused]);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("is read with the old secret while the sender changes to the new one", async () => {
+    const both = [whsec, older];
+    for (const secrets of [[whsec], [older], [older, whsec]]) {
+      const headers = await Webhook.sign(body, { scheme: "standard", secrets, now });
+      expect(await receiving({ scheme: "standard", secrets: both })({ headers })).toEqual([200, "paid"]);
+    }
+    const signed = await Webhook.sign(body, { scheme: "stripe", secrets: [text, `${text}2`], now });
+    expect(await receiving({ scheme: "stripe", secrets: [`${text}2`] })({ headers: signed })).toEqual([200, "paid"]);
+  });
+
+  it("is a 415 of another type, and a 400 of another shape", async () => {
+    const ask = receiving({ scheme: "github", secrets: [text] });
+    const headers = await Webhook.sign("[]", { scheme: "github", secrets: [text] });
+    expect((await ask({ headers: { ...headers, "content-type": "text/plain" }, body: "[]" }))[0]).toBe(415);
+    expect((await ask({ headers, body: "[]" }))[0]).toBe(400);
+  });
+});
+
+/** Headers that are refused, made of good ones. */
+type Change = (headers: { readonly [name: string]: string }) => { readonly [name: string]: string };
+const headerOf = { standard: "webhook-signature", github: "x-hub-signature-256", stripe: "stripe-signature" } as const;
+
+const without = (all: { readonly [name: string]: string }, name: string) =>
+  Object.fromEntries(Object.entries(all).filter(([one]) => one !== name));
+
+const changes: readonly (readonly [name: string, scheme: keyof typeof headerOf, reason: string, Change])[] = [
+  ...(["standard", "github", "stripe"] as const).flatMap((scheme) => {
+    const name = headerOf[scheme];
+    const signed = "none of the secrets signed it";
+    const malformed = "a header of its signature is missing, or malformed";
+    return [
+      [`no signature, ${scheme}`, scheme, malformed, (all) => without(all, name)],
+      [`an empty one, ${scheme}`, scheme, scheme === "stripe" ? malformed : signed, (all) => ({ ...all, [name]: "" })],
+      [`a longer one, ${scheme}`, scheme, signed, (all) => ({ ...all, [name]: `${all[name]}0` })],
+      [
+        `another prefix, ${scheme}`,
+        scheme,
+        signed,
+        (all) => ({ ...all, [name]: `${all[name]}`.replace(/v1,|sha256=|v1=/, "v0=") }),
+      ],
+      [
+        `16 KiB of commas and blanks, ${scheme}`,
+        scheme,
+        scheme === "stripe" ? malformed : signed,
+        (all) => ({ ...all, [name]: ", ".repeat(8000) }),
+      ],
+    ] as const satisfies readonly (readonly [string, typeof scheme, string, Change])[];
+  }),
+  [
+    "an id with a dot",
+    "standard",
+    "a header of its signature is missing, or malformed",
+    (all) => ({ ...all, "webhook-id": `a.${seconds}` }),
+  ],
+  [
+    "a time in words",
+    "standard",
+    "a header of its signature is missing, or malformed",
+    (all) => ({ ...all, "webhook-timestamp": "today" }),
+  ],
+  [
+    "another time",
+    "standard",
+    "none of the secrets signed it",
+    (all) => ({ ...all, "webhook-timestamp": `${seconds + 1}` }),
+  ],
+  [
+    "the same time with a zero",
+    "standard",
+    "none of the secrets signed it",
+    (all) => ({ ...all, "webhook-timestamp": `0${seconds}` }),
+  ],
+  [
+    "two times",
+    "stripe",
+    "a header of its signature is missing, or malformed",
+    (all) => ({ "stripe-signature": `t=1,${all["stripe-signature"]}` }),
+  ],
+  [
+    "ours behind sixteen others",
+    "stripe",
+    "none of the secrets signed it",
+    (all) => ({ "stripe-signature": `${all["stripe-signature"]}`.replace(",", `,${"v1=0,".repeat(16)}`) }),
+  ],
+];
+
+describe("what nobody signed is refused, with the reason in the log alone", () => {
+  it.each(changes)("%s", async (_, scheme, reason, change) => {
+    const signing = { scheme, secrets: [secretOf[scheme]] };
+    const headers = change(await Webhook.sign(body, { ...signing, now }));
+    expect(await receiving(signing)({ headers })).toEqual([403, refused]);
+    expect(messages("warn")).toEqual([`POST /: not_verified: ${reason}`]);
+  });
+
+  it.each(["standard", "stripe"] as const)("a time too far from the clock: %s", async (scheme) => {
+    const signing = { scheme, secrets: [secretOf[scheme]] };
+    const headers = await Webhook.sign(body, { ...signing, now });
+    const statuses = [];
+    for (const ms of [-300_001, -300_000, 300_000, 300_001]) {
+      statuses.push((await receiving(signing)({ headers, now: later(ms) }))[0]);
+    }
+    expect(statuses).toEqual([403, 200, 200, 403]);
+    const slow = receiving({ ...signing, toleranceMs: 1000 });
+    expect((await slow({ headers, now: later(1001) }))[0]).toBe(403);
+  });
+});
+
+describe("what came before", () => {
+  it.each(["standard", "stripe"] as const)("is refused, and a new attempt is not: %s", async (scheme) => {
+    const signing = { scheme, secrets: [secretOf[scheme]] };
+    const ask = receiving(signing);
+    const headers = await Webhook.sign(body, { ...signing, id: "msg_1", now });
+    const answers = await Promise.all([ask({ headers }), ask({ headers })]);
+    expect(answers.map(([status]) => status)).toEqual(expect.arrayContaining([200, 403]));
+    const again = await Webhook.sign(body, { ...signing, id: "msg_1", now: later(1000) });
+    expect((await ask({ headers: again, now: later(1000) }))[0]).toBe(200);
+    expect((await ask({ headers, now: later(300_000) }))[0]).toBe(403);
+    expect(messages("warn")[0]).toBe("POST /: not_verified: it was received before");
+  });
+
+  it("is the same whichever of its signatures is left out", async () => {
+    const secrets = [whsec, older];
+    const ask = receiving({ scheme: "standard", secrets });
+    const headers = await Webhook.sign(body, { scheme: "standard", secrets, now });
+    const [first = "", second = ""] = `${headers["webhook-signature"]}`.split(" ");
+    expect((await ask({ headers: { ...headers, "webhook-signature": first } }))[0]).toBe(200);
+    expect((await ask({ headers: { ...headers, "webhook-signature": second } }))[0]).toBe(403);
+  });
+
+  it("is taken from GitHub, unless a store is given", async () => {
+    const signing = { scheme: "github", secrets: [text] } as const;
+    const headers = await Webhook.sign(body, signing);
+    const [ask, once] = [receiving(signing), receiving({ ...signing, seen: Rate.memory() })];
+    expect([(await ask({ headers }))[0], (await ask({ headers }))[0]]).toEqual([200, 200]);
+    expect([(await once({ headers }))[0], (await once({ headers }))[0]]).toEqual([200, 403]);
+  });
+
+  it("is a 500 where the store says nothing, or raises", async () => {
+    const broken = (take: () => unknown) => ({ take }) as unknown as RateStore;
+    for (const take of [
+      () => undefined,
+      () => Number.NaN,
+      () => Promise.reject(new Error("s3cret")),
+      async () => "0",
+    ]) {
+      const signing = { scheme: "github", secrets: [text] } as const;
+      const ask = receiving({ ...signing, seen: broken(take) });
+      expect((await ask({ headers: await Webhook.sign(body, signing) }))[0]).toBe(500);
+    }
+  });
+});
+
+describe("a webhook's declaration", () => {
+  it.each([
+    [
+      { scheme: "standard", secrets: ["whsec_c2hvcnQ="] },
+      "secrets[0] must be whsec_ and the base64 of at least 16 bytes",
+    ],
+    [{ scheme: "standard", secrets: [text] }, "secrets[0] must be whsec_ and the base64 of at least 16 bytes"],
+    [
+      { scheme: "standard", secrets: ["whsec_!!!!!!!!!!!!!!!!!!!!!!!!"] },
+      "secrets[0] must be whsec_ and the base64 of at least 16 bytes",
+    ],
+    [{ scheme: "stripe", secrets: [text, "short"] }, "secrets[1] must be at least 16 bytes"],
+    [{ scheme: "github", secrets: [] }, "secrets is a list, and not a list of texts, one at least"],
+    [{ scheme: "slack", secrets: [text] }, 'scheme must be "standard", "github" or "stripe"'],
+    [{ scheme: "stripe", secrets: [text], toleranceMs: Number.NaN }, "toleranceMs is a number, and not milliseconds"],
+    [{ scheme: "stripe", secrets: [text], seen: {} }, "seen is another object, and not a store with take"],
+  ])("%j is refused", (options, sentence) => {
+    expect(() => Webhook.verify(shape, options as WebhookOptions)).toThrow(
+      new TypeError(`Webhook.verify: ${sentence}`),
+    );
+  });
+
+  it("is in the API document: its headers, its body, its refusal", () => {
+    const hook = Webhook.verify(shape, { scheme: "standard", secrets: [whsec] });
+    const route = post(Path.root, { inputs: { hook }, returns: Returns.empty() }, () => undefined);
+    const document = Openapi.document([route], { title: "t", version: "1" });
+    const { post: operation } = document.paths["/"] as { post: Record<string, object> };
+    expect(operation["parameters"]).toMatchObject([
+      { in: "header", name: "webhook-id" },
+      { in: "header", name: "webhook-timestamp" },
+      { in: "header", name: "webhook-signature" },
+    ]);
+    expect(operation["requestBody"]).toMatchObject({ content: { "application/json": {} } });
+    expect(JSON.stringify(operation["responses"])).toContain("not_verified");
+  });
+});
