@@ -1,5 +1,6 @@
 /**
- * Checks what a route costs the type checker: at most `maxPlain` instantiations, and `maxCalled` more if a client calls it.
+ * Checks what a route costs the type checker: at most `maxPlain` instantiations, and `maxCalled` more if a client calls it; of a route
+ * in a group, which has a parameter and an input more, at most 40 more.
  * The cost must not grow with the number of routes. Each route has its own path, inputs and shapes; the cost of the shapes
  * alone is subtracted.
  */
@@ -12,8 +13,22 @@ import { fileURLToPath } from "node:url";
 
 const maxPlain = 460;
 const maxCalled = 120;
+const maxGrouped = maxPlain + 40;
+const maxGroupedCalled = 130;
 const spread = 0.05;
 const counts = [100, 200, 400];
+
+const plain = { by: "post", before: "", path: "", given: "", sent: "" };
+const inGroup = {
+  by: "shop.post",
+  before: `
+const shopName = Path.str("shop");
+export const clerk = Dep.map(Header.required("x-clerk", Codec.string), (name) => ({ name }));
+export const shop = Route.group({ prefix: Path.of("shops", shopName), inputs: { shop: param(shopName), clerk } });`,
+  path: "/shops/{shop}",
+  given: ", shop, clerk",
+  sent: `, headers: { "x-clerk": "kim" }`,
+};
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
@@ -38,9 +53,11 @@ try {
   const totals = counts.map((count) => {
     return {
       count,
-      none: instantiations(count, 0, 0),
-      routes: instantiations(count, count, 0),
-      calls: instantiations(count, count, count),
+      none: instantiations(count, 0, 0, plain),
+      routes: instantiations(count, count, 0, plain),
+      calls: instantiations(count, count, count, plain),
+      grouped: instantiations(count, count, 0, inGroup),
+      groupedCalls: instantiations(count, count, count, inGroup),
     };
   });
   hold(
@@ -52,6 +69,16 @@ try {
     "call",
     maxCalled,
     totals.map(({ count, routes, calls }) => (calls - routes) / count),
+  );
+  hold(
+    "route of a group",
+    maxGrouped,
+    totals.map(({ count, none, grouped }) => (grouped - none) / count),
+  );
+  hold(
+    "call of a route of a group",
+    maxGroupedCalled,
+    totals.map(({ count, grouped, groupedCalls }) => (groupedCalls - grouped) / count),
   );
 } finally {
   rmSync(folder, { recursive: true });
@@ -66,11 +93,11 @@ function hold(what, max, costs) {
   if (!linear || Math.max(...rounded) > max) process.exitCode = 1;
 }
 
-/** @param {number} shapes @param {number} routes @param {number} calls */
-function instantiations(shapes, routes, calls) {
+/** @param {number} shapes @param {number} routes @param {number} calls @param {typeof plain} kind */
+function instantiations(shapes, routes, calls, kind) {
   writeFileSync(join(folder, "shapes.ts"), shapesModule(shapes));
-  writeFileSync(join(folder, "routes.ts"), routesModule(routes));
-  writeFileSync(join(folder, "client.ts"), calls === 0 ? "" : clientModule(calls));
+  writeFileSync(join(folder, "routes.ts"), routesModule(routes, kind));
+  writeFileSync(join(folder, "client.ts"), calls === 0 ? "" : clientModule(calls, kind));
   const args = [tsc, "-p", folder, "--extendedDiagnostics", "--singleThreaded"];
   const { stdout, status } = spawnSync(process.execPath, args, { encoding: "utf8" });
   const counted = /^Instantiations:\s+(\d+)$/m.exec(stdout)?.[1];
@@ -96,13 +123,13 @@ export const gone = Refusal.code("gone", { status: 410, doc: "It was there." });
 ${pairs.join("")}`;
 }
 
-/** @param {number} count */
-function routesModule(count) {
+/** @param {number} count @param {typeof plain} kind */
+function routesModule(count, { by, before, given }) {
   const routes = Array.from(
     { length: count },
     (_, i) => `
 const id${i} = Path.int("id");
-export const route${i} = post(
+export const route${i} = ${by}(
   Path.of("things${i}", id${i}),
   {
     inputs: {
@@ -114,25 +141,26 @@ export const route${i} = post(
     returns: Returns.json(shapes.Placed${i}),
     refuses: [shapes.gone],
   },
-  ({ id, page, name, thing }) => {
+  ({ id, page, name, thing${given} }) => {
     if (name === "gone") return refuse(shapes.gone);
     return { id: id + page, item: thing.item, quantity: thing.quantity, placed_at: new Date(0) };
   },
 );`,
   );
-  return `import { Codec, Path, Query, Returns, json, param, post, refuse } from "usher-http";
+  return `import { Codec, Dep, Header, Path, Query, Returns, Route, json, param, post, refuse } from "usher-http";
 import * as shapes from "./shapes.js";
-export { Codec, Path, Query, Returns, json, param, post, refuse, shapes };
+export { Codec, Dep, Header, Path, Query, Returns, Route, json, param, post, refuse, shapes };${before}
 ${routes.join("")}`;
 }
 
-/** @param {number} count */
-function clientModule(count) {
+/** @param {number} count @param {typeof plain} kind */
+function clientModule(count, { path, sent: more }) {
   const all = Array.from({ length: count }, (_, i) => `routes.route${i}`);
   const calls = all.map((_, i) => {
-    const sent = `{ path: { id: ${i} }, query: { name: "pen", page: 2 }, json: { item: "pen", quantity: 1 } }`;
+    const args = path === "" ? `id: ${i}` : `id: ${i}, shop: "a"`;
+    const sent = `{ path: { ${args} }, query: { name: "pen", page: 2 }, json: { item: "pen", quantity: 1 }${more} }`;
     return `
-  const came${i} = await api["POST /things${i}/{id}"](${sent});
+  const came${i} = await api["POST ${path}/things${i}/{id}"](${sent});
   if (came${i}.ok) seen.push(came${i}.value.placed_at);
   else if (came${i}.error === "gone") seen.push(came${i}.message);`;
   });

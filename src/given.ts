@@ -48,6 +48,11 @@ export function needsPath(at: string, path: unknown): void {
   needs(isObject(path) && Array.isArray(path["segments"]), at, path, "made by Path.of");
 }
 
+/** Whether a value can be metadata; a list has a `find` too. */
+export function isMeta(value: unknown): boolean {
+  return isObject(value) && typeof value["add"] === "function" && typeof value["find"] === "function";
+}
+
 export function isRoutes(value: unknown): boolean {
   return Array.isArray(value) && value.every((route) => isObject(route) && isObject(route["meta"]));
 }

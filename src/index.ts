@@ -70,7 +70,17 @@ export * as Path from "./routing/path.ts";
 export type { Segment as PathSegment } from "./routing/path.ts";
 export type { Param, Rest } from "./inputs/dep.ts";
 export { del, get, patch, post, put, route } from "./routing/route.ts";
-export type { Declaration, Handler, Method, Route, SentBy } from "./routing/route.ts";
+export type { Declaration, Handler, Method, SentBy } from "./routing/route.ts";
+export type Route<
+  M extends string = string,
+  P extends string = string,
+  Wire = unknown,
+  Sent = unknown,
+  Names extends string = string,
+> = routes.Route<M, P, Wire, Sent, Names>;
+export type { Route as RouteType } from "./routing/route.ts";
+export * as Route from "./routing/group.ts";
+export type { Group as RouteGroup, GroupMaker, GroupMethod, GroupOptions, GroupedRoutes } from "./routing/group.ts";
 export type Meta = metas.Meta;
 export type { Meta as MetaType, MetaKey } from "./routing/meta.ts";
 export * as Meta from "./routing/meta.ts";

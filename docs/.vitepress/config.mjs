@@ -16,6 +16,7 @@ const source = /^(?:git\+)?(https:\/\/[^{}<>]+?)(?:\.git)?$/.exec(repository?.ur
 const groups = {
   "Routes and requests": [
     "routing",
+    "groups",
     "validation",
     "schemas",
     "dependencies",

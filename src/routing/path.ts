@@ -75,6 +75,29 @@ export function of<const Segments extends readonly Segment[]>(
   return { pattern: patternOf(segments) as PatternOf<Segments>, segments };
 }
 
+/** The pattern of one path after another. */
+export type Joined<P extends string, Q extends string> = P extends "/" ? Q : Q extends "/" ? P : `${P}${Q}`;
+
+/**
+ * One path after another, as a group makes the paths of its routes: for the URL of one of them.
+ *
+ * @example
+ * ```ts
+ * const account = Path.of("accounts", accountId);
+ * const order = Path.of("orders", orderId);
+ * Path.url(Path.join(account, order), { account_id: 7, order_id: 3 }); // { ok: true, value: "/accounts/7/orders/3" }
+ * ```
+ */
+export function join<Before extends AnyParam | Rest, P extends string, After extends AnyParam | Rest, Q extends string>(
+  prefix: Path<Before, P>,
+  path: Path<After, Q>,
+): Path<Before | After, Joined<P, Q>> {
+  needsPath("Path.join: prefix", prefix);
+  needsPath("Path.join: path", path);
+  const segments = [...prefix.segments, ...path.segments];
+  return { pattern: patternOf(segments) as Joined<P, Q>, segments };
+}
+
 /** Any segment, as text. */
 export function str<const Name extends string>(
   name: Name,

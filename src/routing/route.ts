@@ -82,7 +82,7 @@ export interface Declaration<I extends Inputs, R, C extends string, Checked = un
 export type SentBy<Sent, Status> = Status extends 101 ? never : Succeeded<Status, Sent>;
 
 /** The literal types that a type parameter keeps; without them the compiler reads `"new"` as `string` in an answer. */
-type AnyLiteral =
+export type AnyLiteral =
   | {}
   | null
   | undefined
@@ -106,13 +106,13 @@ type LiteralReturned = ("" | 0 | 0n | false | readonly [] | { readonly [member: 
  * What a handler may return, `Answering`. While the compiler infers, it knows no more of `Stage` than that it is a text, and takes
  * this type for `LiteralReturned`; once it has inferred, `Stage` is `""`.
  */
-type Returning<Stage extends string, A, N extends string, C extends string> = Stage extends (
+export type Returning<Stage extends string, A, N extends string, C extends string> = Stage extends (
   string extends Stage ? string : never
 )
   ? LiteralReturned
   : Answering<A, N, C>;
 // A conditional type that is always true, and that the compiler resolves only when it knows `N`.
-type StageOf<N extends string> = never extends N ? "" : string;
+export type StageOf<N extends string> = never extends N ? "" : string;
 
 /** The handler of a route: it gets the values of the inputs `I`, and returns an answer `A` or a refusal of one of `Codes`. */
 export type Handler<I extends Inputs, A, Codes extends readonly Code[] = readonly []> = (
@@ -127,14 +127,14 @@ type RouteWire<I extends Inputs, Params extends AnyParam | Rest> = WireParts<
   [Params] extends [never] ? WiresOf<I> : WiresOf<I> & PathWire<Params>
 >;
 // `& {}` keeps the name of the alias out of what an editor shows.
-type WireParts<W> = { [K in keyof W]: K extends "json" | "body" ? W[K] : Fields<W[K]> } & {};
+export type WireParts<W> = { [K in keyof W]: K extends "json" | "body" ? W[K] : Fields<W[K]> } & {};
 type Fields<W> = { [K in keyof W]: W[K] } & {};
 
 /**
  * Makes the type of the inputs wrong, with this sentence in the error, where one reads a parameter that the path lacks. Of a
  * path without parameters, or whose parameters are not known, nothing is checked: a helper of any inputs could not satisfy it.
  */
-type HasAllRead<I extends Inputs, Params extends AnyParam | Rest> =
+export type HasAllRead<I extends Inputs, Params extends AnyParam | Rest> =
   // Of what all send together the path is the same, or an input has added to it. `RouteWire` has this intersection too.
   PathWire<Params>["path"] extends (WiresOf<I> & PathWire<Params>)["path"]
     ? unknown
@@ -144,7 +144,7 @@ type HasAllRead<I extends Inputs, Params extends AnyParam | Rest> =
         ? unknown
         : "An input reads a path parameter that this path does not have, or has with another type.";
 
-type NotHead<M> = M extends "HEAD" ? "A HEAD is answered by the GET route: declare that instead." : M;
+export type NotHead<M> = M extends "HEAD" ? "A HEAD is answered by the GET route: declare that instead." : M;
 
 /** Makes a route of one method. */
 export type Method<M extends string> = <

@@ -1,5 +1,5 @@
 /** Arguments that only JavaScript can get wrong: each member of a route is looked at once, so that no check of it meets another. */
-import { isObject, isSegment, isTexts, kindOf } from "../given.ts";
+import { isMeta, isObject, isSegment, isTexts, kindOf } from "../given.ts";
 import { isCode } from "../refusals.ts";
 import type { Route } from "./route.ts";
 
@@ -23,7 +23,7 @@ export function wrongMembers(route: unknown, index: number): readonly string[] {
   needs(isObject(returns) && isObject(returns.node), "returns", returns, "one of Returns");
   needs(isCodes(refuses), "refuses", refuses, codesOf);
   needs(isTexts(tags), "tags", tags, "a list of texts");
-  needs(isObject(meta) && typeof meta.find === "function", "meta", meta, "made from Meta.empty");
+  needs(isMeta(meta), "meta", meta, "made from Meta.empty");
   needs(typeof handler === "function", "its handler", handler, "a function");
   needs(isObject(inputs), "inputs", inputs, "an object of inputs by name");
   if (!isObject(inputs)) return problems;

@@ -56,9 +56,9 @@ export const { fetch } = App.make([hello, ...Openapi.docs([hello], { script: () 
 // templates is 200. That work of the application's own is a stopping app's too is 100.
 const ceilings = [
   { name: "hello world", program: hello, bundler: "rolldown", bundle: withRolldown, most: 30_850 },
-  { name: "hello world", program: hello, bundler: "esbuild", bundle: withEsbuild, most: 50_250 },
+  { name: "hello world", program: hello, bundler: "esbuild", bundle: withEsbuild, most: 50_300 },
   { name: "a path", program: path, bundler: "rolldown", bundle: withRolldown, most: 150 },
-  { name: "a path", program: path, bundler: "esbuild", bundle: withEsbuild, most: 18_100 },
+  { name: "a path", program: path, bundler: "esbuild", bundle: withEsbuild, most: 18_150 },
   { name: "a JSON route", program: order, bundler: "rolldown", bundle: withRolldown, most: 46_650 },
   { name: "a JSON route", program: order, bundler: "esbuild", bundle: withEsbuild, most: 54_200 },
 ];
@@ -69,7 +69,7 @@ describe("bytes of a bundle", () => {
   it.each([
     { bundler: "rolldown", bundle: withRolldown, most: 61_800 },
     { bundler: "esbuild in chunks", bundle: withSplitEsbuild, most: 68_400 },
-    { bundler: "esbuild", bundle: withEsbuild, most: 86_400 },
+    { bundler: "esbuild", bundle: withEsbuild, most: 86_450 },
   ])("an app that serves its API document by $bundler is at most $most", async ({ bundler, bundle, most }) => {
     const code = await bundle(documented);
     const bytes = gzipSync(code).length;

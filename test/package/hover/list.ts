@@ -12,7 +12,7 @@ export interface Hover {
 
 /** The first lines of every program. */
 export const prelude = `import * as v from "valibot";
-import { Client, Codec, Dep, Header, Path, Query, Returns, answer, get, json, param, post, refuse } from "usher-http";
+import { Client, Codec, Dep, Header, Path, Query, Returns, Route, answer, get, json, param, post, refuse } from "usher-http";
 import { NewOrder, Order, Placed, api, byId, chat, gone, order, orderId, orders, page, placeOrder, pool, readOrder, routes, signedOut, store } from "./shared.js";
 const token = Dep.credential("bearer", Dep.join({ credentials: Header.optional("authorization", Codec.credentials) }, ({ credentials }) => credentials?.scheme ?? "", { refuses: [signedOut] }));
 const shopOrder = Path.of("shops", Path.str("shop"), "orders", orderId);
@@ -30,6 +30,19 @@ const shape = "a Valibot shape is shown twice, as the type argument and as the a
 export const hovers: readonly Hover[] = [
   { what: "a route", source: "readOrder;", at: "readOrder" },
   { what: "a route with a credential, a query and a body", source: "change;", at: "change", long: parts },
+  {
+    what: "a route of a group",
+    source: `const stalls = Route.group({ prefix: Path.of("stalls", Path.str("stall")), inputs: { token } });
+const stall = stalls.get(order, { inputs: { id: param(orderId) }, returns: Returns.text }, () => "");
+stall;`,
+    at: "stall",
+  },
+  {
+    what: "a group",
+    source: `const stalls = Route.group({ prefix: Path.of("stalls", Path.str("stall")), inputs: { token } });
+stalls;`,
+    at: "stalls",
+  },
   { what: "a list of routes", source: "routes;", at: "routes", long: list },
   { what: "a dependency that is a resource", source: "store;", at: "store" },
   { what: "a dependency that is a credential", source: "token;", at: "token" },

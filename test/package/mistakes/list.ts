@@ -35,7 +35,7 @@ export const session = Cookie.named("session", Codec.string);
 
 /** The first lines of every mistake. */
 export const prelude = `import * as v from "valibot";
-import { App, Cookie, Dep, Event, Meta, Path, Query, Codec, Refusal, Returns, answer, get, json, param, post, refuse, route } from "usher-http";
+import { App, Cookie, Dep, Event, Meta, Path, Query, Codec, Refusal, Returns, Route, answer, get, json, param, post, refuse, route } from "usher-http";
 import { serve } from "usher-http/node";
 import { NewOrder, Order, Placed, Tick, api, byId, chat, gone, order, orderId, orders, page, pool, readOrder, routes, signedOut, store } from "./shared.js";
 `;
@@ -308,5 +308,25 @@ if (!found.ok && found.error === "sold_out") console.log("sold out");`,
   {
     what: "a misspelt member of the declaration",
     source: `get(orders, { return: Returns.text, summary: "x" }, () => "hello");`,
+  },
+  {
+    what: "an input whose name the group has already",
+    source: `Route.group({ inputs: { page } }).get(orders, { inputs: { page }, returns: Returns.text }, () => "x");`,
+  },
+  {
+    what: "a refusal that neither the group nor the route declares",
+    source: `Route.group({ refuses: [signedOut] }).get(orders, { returns: Returns.text }, () => refuse(gone));`,
+  },
+  {
+    what: "an input that neither the group nor the route declares",
+    source: `Route.group({ inputs: { page } }).get(orders, { returns: Returns.text }, ({ page, store }) => "x");`,
+  },
+  {
+    what: "a prefix that is a text",
+    source: `Route.group({ prefix: "/v1" });`,
+  },
+  {
+    what: "a misspelt option of a group",
+    source: `Route.group({ prefix: orders, input: { page } });`,
   },
 ];

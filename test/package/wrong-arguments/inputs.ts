@@ -5,10 +5,12 @@ import {
   Dep,
   Form,
   Header,
+  Meta,
   Path,
   Query,
   Refusal,
   Returns,
+  Route,
   bodyStream,
   get,
   json,
@@ -35,12 +37,32 @@ const paths: readonly Row[] = [
   ["Path.int64", (x, o) => answers(Path.of("a", Path.int64(x, o))), ["b", {}]],
   ["Path.param", (x, k, o) => answers(Path.of("a", Path.param(x, k, o))), ["b", Codec.int, {}]],
   ["Path.rest", (x) => answers(Path.of("a", Path.rest(x))), ["b"]],
+  ["Path.join", (x, y) => answers(Path.join(x, y)), [a, Path.of("b")]],
   ["Path.url", (path, given) => Path.url(path, given), [a, {}]],
   [
     "param",
     (x) => appOf(get(Path.of("a", number), { inputs: { x: param(x) as never }, returns: Returns.text }, done)),
     [number],
   ],
+];
+
+const grouped = (options: object) => appOf(Route.group(options).get(a, { returns: Returns.text }, done));
+const groups: readonly Row[] = [
+  ["Route.group", (x: object, routes: readonly never[]) => appOf(...Route.group(x, routes)), [{ prefix: a }, []]],
+  ["Route.group", (prefix) => grouped({ prefix }), [a]],
+  ["Route.group", (inputs) => grouped({ inputs }), [{}]],
+  ["Route.group", (b) => grouped({ inputs: { b } }), [Query.optional("b", Codec.int)]],
+  ["Route.group", (refuses) => grouped({ refuses }), [[]]],
+  ["Route.group", (tags) => grouped({ tags }), [["a"]]],
+  ["Route.group", (meta) => grouped({ meta }), [Meta.empty]],
+  ["Route.group", (x) => appOf(...Route.group({}, [x])), [get(a, { returns: Returns.text }, done)]],
+  ["Route.group", (x, y, z) => appOf(Route.group({}).get(x, y, z)), [a, { returns: Returns.text }, done]],
+  [
+    "Route.group",
+    (m, x, y, z) => appOf(Route.group({}).route(m, x, y, z)),
+    ["GET", a, { returns: Returns.text }, done],
+  ],
+  ["Route.group", (x) => appOf(...Route.group({ prefix: a }).group(x, [])), [{ prefix: a }]],
 ];
 
 const inputs: readonly Row[] = [
@@ -103,4 +125,9 @@ const dependencies: readonly Row[] = [
   ["refuse", (x, s, o) => reads(Dep.refuse(refuse(x, s, o))), [Refusal.invalid, "It is odd.", {}]],
 ];
 
-export const inputTables: Tables = { "a path": paths, "an input": inputs, "a dependency": dependencies };
+export const inputTables: Tables = {
+  "a path": paths,
+  "a group of routes": groups,
+  "an input": inputs,
+  "a dependency": dependencies,
+};

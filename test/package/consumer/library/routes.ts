@@ -20,6 +20,7 @@ import {
   Refusal,
   Result,
   Returns,
+  Route,
   SecureHeaders,
   Socket,
   Test,
@@ -40,6 +41,7 @@ import {
   bearer,
   form,
   id,
+  itemName,
   newOrder,
   order,
   Order,
@@ -139,6 +141,21 @@ export const probes = Health.routes([check]);
 export const readiness = Health.routes([check], { ready: Path.of("ready") });
 export const metrics = Metrics.routes();
 export const guardedMetrics = Metrics.routes({ guard: bearer, at: Path.of("figures") });
+
+export const shops = Route.group({
+  prefix: Path.of("shops", itemName),
+  inputs: { shop: param(itemName), page },
+  refuses: [soldOut],
+});
+export const desks = shops.group({ prefix: Path.of("desks"), tags: ["Desks"] });
+export const readDesk = desks.get(
+  Path.of(orderId),
+  { inputs: { order: param(orderId) }, returns: Returns.text },
+  ({ shop, order }) => (shop === String(order) ? "" : refuse(soldOut)),
+);
+export const searchDesks = desks.route("SEARCH", Path.root, { returns: Returns.json(Order) }, () => refuse(soldOut));
+export const underShop = shops.group({ prefix: Path.of("all") }, [readDesk, searchDesks]);
+export const shopOrder = Path.join(Path.of("shops", itemName), order);
 
 export const routes = [
   getOrder,
