@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, expect, it } from "vitest";
 import { bundle, start } from "../adapters/workers/running.ts";
+import { builtProgram } from "../support/built-program.ts";
 import type { Line } from "../support/logs.ts";
 import { RawClient } from "../support/raw-client.ts";
 import { runtimes } from "../support/runtimes.ts";
@@ -57,7 +58,7 @@ function check(lines: readonly Line[], ids: ReadonlySet<string>, each: number): 
 /** A server in a process of its own, and every line it wrote, once it is told to stop. */
 async function started(runtime: keyof typeof commands) {
   const [binary = "", ...args] = commands[runtime]();
-  const program = join(import.meta.dirname, "concurrent-program.ts");
+  const program = await builtProgram(join(import.meta.dirname, "concurrent-program.ts"));
   const child = spawn(binary, [...args, program, runtime], { stdio: ["ignore", "pipe", "pipe"] });
   running.push(child);
   const texts: string[] = [];

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
+import { builtProgram } from "../support/built-program.ts";
 import { eventually } from "../support/eventually.ts";
 import { need } from "../support/needs.ts";
 import { runtimes } from "../support/runtimes.ts";
@@ -51,7 +52,8 @@ function pipe(): { readonly path: string; readonly reader: () => Socket } {
 
 /** A server, and where its standard error goes: a path, or a socket to this process. */
 async function start(runtime: Runtime, stderr?: string) {
-  const command = [...commands[runtime](), join(import.meta.dirname, "stderr-program.ts"), runtime];
+  const program = await builtProgram(join(import.meta.dirname, "stderr-program.ts"));
+  const command = [...commands[runtime](), program, runtime];
   const [binary = "", ...args] = stderr === undefined ? command : ["sh", "-c", 'exec "$@" 2> "$0"', stderr, ...command];
   const child = spawn(binary, args, { stdio: ["ignore", "pipe", "pipe"] });
   running.push(child);

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { builtProgram } from "../built-program.ts";
 import { endsWithTest } from "../ends.ts";
 import { runtimes } from "../runtimes.ts";
 
@@ -59,7 +60,7 @@ export class RelayProcess {
 
   /** Starts a program and waits until it follows its topic. */
   static async start(runtime: Runtime, program: string, ...args: readonly string[]): Promise<RelayProcess> {
-    const process = new RelayProcess(runtime, program, args);
+    const process = new RelayProcess(runtime, await builtProgram(program), args);
     await process.until(() => process.told.includes("following"));
     return process;
   }

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { expect } from "vitest";
 import type { ServeOptions } from "../../../src/server/options.ts";
+import { builtProgram } from "../built-program.ts";
 import { endsWithTest } from "../ends.ts";
 import { came } from "../eventually.ts";
 import { RawClient, leaveAll } from "../raw-client.ts";
@@ -44,7 +45,8 @@ export class SpawnedServer {
   }
 
   static async start(command: Command, program: string, options: ServeOptions = {}): Promise<SpawnedServer> {
-    const server = new SpawnedServer(command, program, options);
+    const file = program.endsWith(".ts") ? await builtProgram(program) : program;
+    const server = new SpawnedServer(command, file, options);
     const { port, url } = JSON.parse(await server.#finds(server.#told, (line) => line.includes('"port"'))) as {
       port: number;
       url: string;
