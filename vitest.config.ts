@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 import type { Plugin } from "vitest/config";
-import { alone, notShared, shared } from "./test/support/shared.ts";
+import { alone, shared } from "./test/support/shared.ts";
 import { SlowFirst } from "./test/support/slow-first.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -36,7 +36,7 @@ export default defineConfig({
         test: {
           name: "shared",
           include: [...shared],
-          exclude: [...notShared],
+          exclude: [...configDefaults.exclude, ...alone],
           isolate: false,
           provide: { isProcessShared: true },
         },

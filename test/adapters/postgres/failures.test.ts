@@ -5,21 +5,9 @@ import type { Database, PoolOptions } from "usher-http/postgres";
 import { gate } from "../../support/node-server.ts";
 import { CuttingProxy } from "./cutting-proxy.ts";
 import { eventually } from "./pools.ts";
-import {
-  server,
-  watch,
-  pool,
-  one,
-  pid,
-  endSelf,
-  sleep,
-  addPlace,
-  countPlaces,
-  waits,
-  failure,
-  expectWhole,
-  sessions,
-} from "./failing-server.ts";
+import { addPlace, countPlaces, endSelf, failingServer, failure, one, pid, sleep } from "./failing-server.ts";
+
+const { server, watch, pool, waits, expectWhole, sessions } = await failingServer();
 
 describe("the server: ends connections", () => {
   it("stopped: nothing is done, and the pool finds it again (DB-03)", async () => {

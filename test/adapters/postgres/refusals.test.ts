@@ -4,7 +4,9 @@ import { refuse, Refusal } from "usher-http";
 import { DatabaseError, Statement, Type } from "usher-http/postgres";
 import type { Pool } from "usher-http/postgres";
 import { gate } from "../../support/node-server.ts";
-import { watch, pool, pid, addPlace, countPlaces, failure, expectWhole } from "./failing-server.ts";
+import { addPlace, countPlaces, failingServer, failure, pid } from "./failing-server.ts";
+
+const { watch, pool, expectWhole } = await failingServer();
 
 describe("a constraint", () => {
   const violations = [
