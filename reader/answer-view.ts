@@ -106,7 +106,7 @@ function showBlob(box: HTMLElement, blob: Blob, type: string): void {
 
 const jsonToken = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** Indents a JSON text and colours it. Any other text is left as it was sent. */
+/** Indents a JSON text and colors it. Any other text is left as it was sent. */
 function paint(shown: HTMLElement): void {
   let text: string;
   try {

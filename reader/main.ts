@@ -129,7 +129,7 @@ function useScheme(chosen: ColorScheme): void {
 
 function schemeButton(): HTMLButtonElement {
   let chosen = scheme();
-  const label = () => `Colours: ${chosen}`;
+  const label = () => `Colors: ${chosen}`;
   const made = button(label(), () => {
     chosen = schemes[(schemes.indexOf(chosen) + 1) % schemes.length] ?? "auto";
     useScheme(chosen);

@@ -17,7 +17,7 @@ const formats: { readonly [type: string]: string } = {
   email: "This must be an email address, like lee@example.com.",
   emoji: "This must be emoji and nothing else.",
   hash: "This must be a hash in hexadecimal digits.",
-  hex_color: "This must be a colour in hexadecimal digits, like #3366cc.",
+  hex_color: "This must be a color in hexadecimal digits, like #3366cc.",
   hexadecimal: "This must be a number in hexadecimal digits, like 0x1f.",
   imei: "This must be an IMEI.",
   ip: "This must be an IP address, like 192.0.2.1 or 2001:db8::1.",

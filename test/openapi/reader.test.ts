@@ -63,15 +63,15 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: reading${chromium.wh
       expect(await text(".answers > li:nth-child(4)")).toMatch(/409.*sold_out There is none.*already_placed/);
     }));
 
-  it("keeps the colours that were chosen", () =>
+  it("keeps the colors that were chosen", () =>
     open("", async (page) => {
       const background = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
-      await page.getByRole("button", { name: "Colours: auto" }).click();
+      await page.getByRole("button", { name: "Colors: auto" }).click();
       const light = await background();
-      await page.getByRole("button", { name: "Colours: light" }).click();
+      await page.getByRole("button", { name: "Colors: light" }).click();
       expect(await background()).not.toBe(light);
       await page.reload();
-      await page.getByRole("button", { name: "Colours: dark" }).waitFor();
+      await page.getByRole("button", { name: "Colors: dark" }).waitFor();
     }));
 });
 
