@@ -26,6 +26,8 @@ export interface LoadedModule {
   readonly routes: readonly Route[];
   /** The format of refusals that the module exports, as it exports the routes. */
   readonly refusalFormat: unknown;
+  /** How bodies are decompressed, exported likewise. */
+  readonly decompress: unknown;
   /** The options of the app, or a function that makes them. */
   readonly options: unknown;
 }
@@ -36,28 +38,32 @@ export async function loadModule(file: string): Promise<LoadedModule> {
   if (!existsSync(path)) throw new CommandFailure(`${file} is missing`);
   if (statSync(path).isDirectory()) throw new CommandFailure(`${file} is a folder, not a module`);
   const module = await load(file, pathToFileURL(path));
-  const { routes, refusalFormat, options } = module;
+  const { routes, refusalFormat, decompress, options } = module;
   if (!Array.isArray(routes))
     throw new CommandFailure(`${file} exports no list named routes: it exports ${namesOf(module)}`);
   const wrong = routes.findIndex((route) => !isRoute(route));
   if (wrong !== -1) throw new CommandFailure(`${file}: routes[${wrong}] is not a route`);
   checkPackage(file, path);
-  return { routes: routes as readonly Route[], refusalFormat, options };
+  return { routes: routes as readonly Route[], refusalFormat, decompress, options };
 }
 
 /**
  * The options of the app of a module, for a command that runs it: those that it exports as `options`, with the exported format
- * of refusals unless they have one. What the app raises is printed with its message and stack, in addition to its `onError`.
+ * of refusals and `decompress` unless they have them. What the app raises is printed with its message and stack, in addition to its `onError`.
  */
 export async function appOptions(file: string, module: LoadedModule, terminal: Terminal): Promise<AppOptions> {
   const made = await madeOptions(file, module.options);
-  const { refusalFormat = module.refusalFormat, onError } = made as AppOptions;
+  const { refusalFormat = module.refusalFormat, decompress = module.decompress, onError } = made as AppOptions;
   const print: OnError = (error, request) => {
     terminal.error(`${inspect(error)}\n`);
     return onError?.(error, request);
   };
   const options = { ...made, onError: onError === undefined || typeof onError === "function" ? print : onError };
-  return (refusalFormat === undefined ? options : { ...options, refusalFormat }) as AppOptions;
+  const exported = {
+    ...(refusalFormat === undefined ? {} : { refusalFormat }),
+    ...(decompress === undefined ? {} : { decompress }),
+  };
+  return { ...options, ...exported } as AppOptions;
 }
 
 async function madeOptions(file: string, options: unknown): Promise<object> {

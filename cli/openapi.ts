@@ -1,5 +1,4 @@
 import { DescriptionError } from "../src/openapi/document.ts";
-import type { RefusalFormat } from "../src/answers/refusal-format.ts";
 import { document, report } from "../src/openapi/index.ts";
 import type { Document, DocumentOptions } from "../src/openapi/index.ts";
 import type { Route } from "../src/routing/route.ts";
@@ -7,11 +6,12 @@ import { CommandFailure, UsageError, moduleAnd } from "./command.ts";
 import type { Command } from "./command.ts";
 import { writeOrCheck, jsonDiff } from "./write-or-check.ts";
 import { loadModule } from "./load-routes.ts";
+import type { LoadedModule } from "./load-routes.ts";
 
 const help = `usher openapi <module> [options]
 
-Generates the OpenAPI document of the routes that the module exports as "routes". If it exports a "refusalFormat",
-the document's refusals are in that format.
+Generates the OpenAPI document of the routes that the module exports as "routes". If it exports a "refusalFormat" or
+"decompress", or an object "options" with them or with "cors", the document is as those options of the app make it.
 
   -o, --output FILE    write to the file instead of standard output
       --check FILE     compare with the file; exit code 1 if they differ, except in white space and order
@@ -38,12 +38,12 @@ export const openapi: Command = {
     });
     const { output, check, version = "3.2", title, "api-version": apiVersion, strict = false } = values;
     if (version !== "3.1" && version !== "3.2") throw new UsageError(`--version must be 3.1 or 3.2, not ${version}`);
-    const { routes, refusalFormat } = await loadModule(module);
+    const { routes, ...exported } = await loadModule(module);
     const current = documentOf(routes, {
       openapi: version,
       ...(title === undefined ? {} : { title }),
       ...(apiVersion === undefined ? {} : { version: apiVersion }),
-      ...(refusalFormat === undefined ? {} : { refusalFormat: refusalFormat as RefusalFormat }),
+      ...optionsOf(exported),
     });
     const imprecise = strict || check !== undefined ? report(routes) : [];
     for (const place of imprecise) terminal.error(`loose: ${place}\n`);
@@ -52,6 +52,15 @@ export const openapi: Command = {
     return code;
   },
 };
+
+/** The options of the app that a document shows. A function `options` is not called: it may connect to a database. */
+function optionsOf({ options, ...exported }: Omit<LoadedModule, "routes">): DocumentOptions {
+  const all = typeof options === "object" && options !== null ? { ...exported, ...options } : exported;
+  const known = Object.entries(all).filter(([name, value]) => shown.has(name) && value !== undefined);
+  return Object.fromEntries(known);
+}
+
+const shown = new Set(["cors", "decompress", "refusalFormat"]);
 
 function documentOf(routes: readonly Route[], options: DocumentOptions): Document {
   try {

@@ -144,8 +144,9 @@ function moduleOf(name: string, exported: string): string {
   const source = JSON.stringify(pathToFileURL(join(root, "src/index.ts")).href);
   writeFileSync(
     file,
-    `import { Path, RefusalFormat, Returns, get } from ${source};
+    `import { Path, RefusalFormat, Returns, body, get, post } from ${source};
 const text = (name) => get(Path.of(name), { returns: Returns.text }, () => "");
+const reads = (name) => post(Path.of(name), { inputs: { body }, returns: Returns.text }, () => "");
 ${exported}
 `,
   );
@@ -208,6 +209,16 @@ describe("usher openapi", () => {
     const exported = "export const refusalFormat = RefusalFormat.problemDetails(), routes = [text('a')];";
     const { out } = await usher("openapi", moduleOf("format.mjs", exported));
     expect(Object.keys(JSON.parse(out).components.schemas)).toEqual(["ProblemDetails"]);
+  });
+
+  it.each([
+    ["exports", 'export const decompress = { encodings: ["gzip"], decoded };'],
+    ["exports with its options", 'export const options = { decompress: { encodings: ["gzip"], decoded } };'],
+  ])("has the codings of bodies that the module %s", async (what, exported) => {
+    const posts = "const decoded = () => undefined; export const routes = [reads('a')];";
+    const { code, out } = await usher("openapi", moduleOf(`${what}.mjs`, `${posts}\n${exported}`));
+    const { parameters } = JSON.parse(out).paths["/a"].post;
+    expect([code, parameters]).toMatchObject([0, [{ name: "Content-Encoding", schema: { enum: ["gzip"] } }]]);
   });
 
   it("writes it, and finds it unchanged however it is laid out", async () => {
