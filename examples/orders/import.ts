@@ -1,8 +1,8 @@
-import { Dep, Form, Path, Refusal, Returns, now, post, refuse } from "usher-http";
+import { Dep, Form, Path, Refusal, Returns, now, refuse } from "usher-http";
 import * as v from "valibot";
 import { soldOut } from "./order.ts";
+import { orders } from "./orders.ts";
 import { readOrders } from "./read-orders.ts";
-import { store } from "./store.ts";
 
 const maxBytes = 10 * 1024 * 1024;
 
@@ -19,22 +19,21 @@ const newOrders = Dep.join({ file: Form.File.required("orders") }, ({ file }) =>
 });
 
 /** If one order is sold out, nothing is placed and the answer is a 409, which names no line. */
-export const importOrders = post(
-  Path.of("orders", "import"),
+export const importOrders = orders.post(
+  Path.of("import"),
   {
     summary: "Import a CSV file",
     description: "Places all orders of the file, or none: every wrong line is a problem with its line and column.",
-    tags: ["Orders"],
-    inputs: { orders: newOrders, store, now },
+    inputs: { read: newOrders, now },
     returns: Returns.json(v.object({ placed: v.pipe(v.number(), v.integer()) }), {
       doc: "How many orders were placed.",
       examples: [{ placed: 2 }],
     }),
     refuses: [soldOut],
   },
-  async ({ orders, store, now }) => {
-    const refused = await store.placeAll(orders, now);
-    return refused ?? { placed: orders.length };
+  async ({ read, store, now }) => {
+    const refused = await store.placeAll(read, now);
+    return refused ?? { placed: read.length };
   },
 );
 

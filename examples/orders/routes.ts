@@ -1,21 +1,4 @@
-import {
-  Codec,
-  Dep,
-  Header,
-  Log,
-  Path,
-  Query,
-  Refusal,
-  Returns,
-  del,
-  get,
-  json,
-  now,
-  param,
-  patch,
-  post,
-  refuse,
-} from "usher-http";
+import { Codec, Dep, Header, Log, Path, Query, Refusal, Returns, json, now, param, refuse } from "usher-http";
 import { Conditional } from "usher-http/conditional";
 import * as v from "valibot";
 import { clerk } from "./clerks.ts";
@@ -23,15 +6,14 @@ import { desk } from "./desk.ts";
 import { followOrders } from "./feed.ts";
 import { importOrders } from "./import.ts";
 import { Change, NewOrder, Order, alreadyPlaced, soldOut } from "./order.ts";
+import { orders } from "./orders.ts";
 import { pageRoutes } from "./page.ts";
 import { signInRoutes } from "./sign-in.ts";
-import { store } from "./store.ts";
 
 const log = Log.source("orders");
 
-const orders = Path.of("orders");
 const orderId = Path.int("order_id", { doc: "The number of the order.", example: 1 });
-const order = Path.of("orders", orderId);
+const order = Path.of(orderId);
 
 const example = { id: 1, item: "pen", quantity: 2, placed_at: new Date("2026-11-20T12:00:00Z") };
 
@@ -47,16 +29,14 @@ const page = Dep.map(
   ({ number, size }) => ({ offset: (number - 1) * size, limit: size }),
 );
 
-const placeOrder = post(
-  orders,
+const placeOrder = orders.post(
+  Path.root,
   {
     summary: "Place an order",
     description: "With an `idempotency-key` a request that is sent twice places one order.",
-    tags: ["Orders"],
     inputs: {
       order: json(NewOrder, { examples: [{ item: "pen", quantity: 2 }] }),
       key: Header.optional("idempotency-key", Codec.uuid, { doc: "Any UUID that you did not use before." }),
-      store,
       now,
     },
     returns: Returns.json(Order, { status: 201, doc: "The order is placed.", examples: [example] }),
@@ -69,25 +49,23 @@ const placeOrder = post(
   },
 );
 
-const listOrders = get(
-  orders,
+const listOrders = orders.get(
+  Path.root,
   {
     summary: "List orders",
     description: "The oldest first, a page at a time.",
-    tags: ["Orders"],
-    inputs: { page, store },
+    inputs: { page },
     returns: Returns.json(v.array(Order), { doc: "The orders of that page.", examples: [[example]] }),
   },
   ({ page, store }) => store.list(page),
 );
 
-const getOrder = get(
+const getOrder = orders.get(
   order,
   {
     summary: "Get an order",
     description: "Its `etag` is the order's version.",
-    tags: ["Orders"],
-    inputs: { id: param(orderId), validators: Conditional.validators, store },
+    inputs: { id: param(orderId), validators: Conditional.validators },
     returns: Returns.json(Order, { doc: "The order.", examples: [example] }),
     refuses: [Refusal.notFound],
   },
@@ -99,19 +77,17 @@ const getOrder = get(
   },
 );
 
-const changeOrder = patch(
+const changeOrder = orders.patch(
   order,
   {
     summary: "Change an order",
     description:
       "Sets the quantity. What is in stock is not checked again. With `if-match` it changes the version that you have read, " +
       "and no other.",
-    tags: ["Orders"],
     inputs: {
       id: param(orderId),
       precondition: Conditional.precondition,
       change: json(Change, { examples: [{ quantity: 3 }] }),
-      store,
     },
     returns: Returns.json(Order, { doc: "The order as it is now.", examples: [{ ...example, quantity: 3 }] }),
     refuses: [Refusal.notFound, Conditional.preconditionFailed],
@@ -129,13 +105,12 @@ const changeOrder = patch(
   },
 );
 
-const removeOrder = del(
+const removeOrder = orders.del(
   order,
   {
     summary: "Remove an order",
     description: "Only a clerk can: a signed-in session, or the bearer token.",
-    tags: ["Orders"],
-    inputs: { clerk, id: param(orderId), store },
+    inputs: { clerk, id: param(orderId) },
     returns: Returns.empty({ doc: "The order is removed." }),
     refuses: [Refusal.notFound],
   },

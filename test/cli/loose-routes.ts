@@ -1,9 +1,26 @@
-import { Answer, Codec, Dep, Form, Path, Query, Returns, answer, body, get, json, param, post } from "usher-http";
+import {
+  Answer,
+  Codec,
+  Dep,
+  Form,
+  Path,
+  Query,
+  Returns,
+  Route,
+  answer,
+  body,
+  get,
+  json,
+  param,
+  post,
+} from "usher-http";
 import * as v from "valibot";
 
 const rest = Path.rest("rest");
 const bound = Dep.bind(Query.list("tag", Codec.string), () => Dep.return(1));
 const moon = Dep.ofRequest(() => "new", { needs: [{ custom: "the moon" }] });
+const shelf = Path.int("shelf");
+const shop = Route.group({ prefix: Path.of("shops", Path.int("shop")), inputs: { q: Query.optional("q", Codec.int) } });
 
 /** Routes with what the orders example has not. */
 export const routes = [
@@ -21,5 +38,6 @@ export const routes = [
     () => answer(204),
   ),
   post(Path.of("bytes"), { inputs: { body, moon }, returns: Returns.response }, () => Answer.empty()),
+  shop.get(Path.of(shelf), { inputs: { shelf: param(shelf) }, returns: Returns.text }, () => ""),
   post(Path.of("any"), { inputs: { any: json(v.unknown()) }, returns: Returns.json(v.unknown()) }, ({ any }) => any),
 ] as const;

@@ -196,6 +196,11 @@ describe("usher routes", () => {
     expect(out).toMatch(/^POST +\/notes +form\.title form\.tag\.\.\. form\.file\? +201 204 empty /m);
     expect(out).toMatch(/^POST +\/bytes +bytes \(the moon\) +response /m);
   });
+
+  it("has a route of a group as it is", async () => {
+    const { out } = await usher("routes", loose);
+    expect(out).toMatch(/^GET +\/shops\/\{shop\}\/\{shelf\} +path\.shop path\.shelf query\.q\? +200 text +invalid$/m);
+  });
 });
 
 describe("usher openapi", () => {

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import {
   App,
+  Client,
   Codec,
   Cors,
   Dep,
@@ -195,6 +196,17 @@ describe("a route of a group", () => {
   ];
   it.each(rows)("%s %s is %i", async (method, target, status, text) => {
     expect(await call(method, target)).toEqual([status, text]);
+  });
+
+  it("is called by the typed client with what the group reads", async () => {
+    const { fetch } = App.make(grouped);
+    const api = Client.of<typeof grouped>({ baseUrl: "http://localhost", fetch: (request) => fetch(request) });
+    const path = { account_id: 7, order_id: 3 };
+    const shown = await api["GET /accounts/{account_id}/orders/{order_id}"]({ path, headers, query: { page: 2 } });
+    expect(shown).toMatchObject({ ok: true, value: "7 kim 3 2" });
+    const bad = { path: { account_id: 7 }, headers: { "x-token": "bad" } };
+    const refused = await api["GET /accounts/{account_id}/v1/plain"](bad);
+    expect(!refused.ok && refused.error === "signed_out" && refused.status).toBe(401);
   });
 
   it("reads its body, and may refuse with its own codes", async () => {
