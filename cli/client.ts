@@ -227,6 +227,10 @@ function takesType(as: NonNullable<Reads["body"]>["as"]): boolean {
 function bodyOf({ body }: Reads, typeOf: TypeOf): string {
   if (body === undefined || body.as === "form") return "";
   if (body.as === "json") return `{ json: ${typeOf(body.shape, "input")} }`;
+  if (body.as === "lines") {
+    const type = typeOf(body.shape, "input");
+    return `{ lines: Iterable<${type}> | AsyncIterable<${type}> }`;
+  }
   return `{ body: ${body.as === "multipart" ? "FormData" : "BodyToSend"} }`;
 }
 
@@ -259,6 +263,10 @@ function answersOf({ returns: { node } }: Route, typeOf: TypeOf): readonly strin
       });
       return [`Succeeded<200, AsyncIterable<\n${unionOf(events).replaceAll("} | {", "} |\n{")}>>`];
     }
+    case "lines": {
+      const type = node.shape === undefined ? "unknown" : typeOf(node.shape, "output");
+      return [`Succeeded<200, AsyncIterable<${type}>>`];
+    }
     case "response":
       return ["Succeeded<number, unknown>"];
     default:
@@ -287,6 +295,7 @@ const files: readonly (readonly [file: string, names?: readonly string[]])[] = [
       "textOf",
       "CallResult",
       "FetchFunction",
+      "LinesToSend",
       "ownRefusal",
       "outcomeOf",
       "callsOf",

@@ -61,14 +61,16 @@ function inputs({ path }: Route, reads: Reads): string {
 
 function bodyOf({ body }: Reads): readonly string[] {
   if (body === undefined || body.as === "form") return [];
-  return [body.as === "json" ? `json:${nameOr(body.shape, "value")}` : body.as];
+  return ["shape" in body ? `${body.as}:${nameOr(body.shape, "value")}` : body.as];
 }
 
 function answers({ returns: { node } }: Route): string {
   const statuses = node.statuses.map(([status]) => status).join(" ");
   if (node.kind === "response") return `${statuses} response`.trimStart();
   if (node.kind === "events") return `${statuses} events:${(node.events ?? []).map(({ name }) => name).join(",")}`;
-  return node.shape === undefined ? `${statuses} ${node.kind}` : `${statuses} json:${nameOr(node.shape, "value")}`;
+  return node.shape === undefined
+    ? `${statuses} ${node.kind}`
+    : `${statuses} ${node.kind}:${nameOr(node.shape, "value")}`;
 }
 
 function nameOr(shape: AnyStandard, other: string): string {

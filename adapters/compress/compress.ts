@@ -33,6 +33,7 @@ const defaultTypes = [
   "text/*",
   "application/json",
   "application/*+json",
+  "application/x-ndjson",
   "application/xml",
   "application/*+xml",
   "application/javascript",

@@ -21,6 +21,7 @@ const groups = {
     "schemas",
     "dependencies",
     "forms-and-uploads",
+    "json-lines",
     "pagination",
     "middleware",
   ],

@@ -20,7 +20,7 @@ export interface Returns<in A, out Sent = A, out Status = number> {
 
 /** A kind of answer, for the framework. */
 export interface ReturnsNode {
-  readonly kind: "html" | "text" | "json" | "empty" | "response" | "events" | "websocket";
+  readonly kind: "html" | "text" | "json" | "empty" | "response" | "events" | "lines" | "websocket";
   /** Each status with its meaning; empty for `Returns.response`. */
   readonly statuses: readonly (readonly [status: number, sentence: string])[];
   /** Whether the handler chooses one of the statuses. */

@@ -1,6 +1,6 @@
 import type { InputOf, JsonForm, StandardSchema, OutputOf, AnyStandard } from "../schema/standard.ts";
 import type { JsonOf, AnyShape, ValueOf, Written } from "../schema/valibot.ts";
-import { isKind, needs, needsObject, needsTexts } from "../given.ts";
+import { isKind, needs, needsObject, needsSchema, needsText, needsTexts } from "../given.ts";
 import type { AnyEventKind, EventKind } from "../events/event.ts";
 import type { Producer } from "../events/event-stream.ts";
 import { typeWithTextKinds } from "../events/text-kinds.ts";
@@ -20,6 +20,7 @@ import {
   writerOf,
 } from "./kinds.ts";
 import type { SocketOptions } from "./kinds.ts";
+import { linesAnswer } from "./lines.ts";
 import { isContentType } from "../inputs/body-inputs.ts";
 import type { Answered, ResponseDoc, Returns, ReturnsNode } from "./returned.ts";
 import { isPage } from "../html/page.ts";
@@ -225,6 +226,41 @@ export function events<const Kinds extends readonly AnyEventKind[]>(
     return (returned: unknown) => eventsAnswer(returned, declared, keepAliveMs, type);
   };
   return { node: { kind: "events", statuses: [[200, ""]], several: false, events: kinds, compile } };
+}
+
+/**
+ * 200, JSON lines (`application/x-ndjson`): one value of the shape on each line. The handler returns an async iterable, and a line
+ * is sent as soon as its value is made. Nothing more is asked of it while the client has no room for a line, and its `return()` is
+ * called when the client has gone. What raises after the head is sent, a value that the shape cannot write among it, cuts the
+ * response.
+ *
+ * @param options `doc` says for the API document what the answer is.
+ *
+ * @example
+ * ```ts
+ * get(Path.of("orders"), { returns: Returns.jsonLines(Order) }, async function* () {
+ *   for await (const order of allOrders()) yield order;
+ * });
+ * ```
+ */
+export function jsonLines<S extends AnyShape>(
+  shape: S,
+  options?: { readonly doc?: string },
+): Returns<AsyncIterable<Written<ValueOf<S>>>, AsyncIterable<JsonOf<S>>, 200>;
+export function jsonLines<S extends StandardSchema>(
+  schema: S,
+  options?: { readonly doc?: string },
+): Returns<AsyncIterable<Written<InputOf<S>>>, AsyncIterable<JsonForm<OutputOf<S>>>, 200>;
+export function jsonLines(shape: AnyStandard, options: { readonly doc?: string } = {}): JsonNode {
+  needsSchema("Returns.jsonLines: its shape", shape);
+  needsObject("Returns.jsonLines: options", options);
+  const { doc = "" } = options;
+  needsText("Returns.jsonLines: doc", doc);
+  const compile = () => {
+    const write = writerOf(shape);
+    return (returned: unknown) => linesAnswer(returned, write);
+  };
+  return { node: { kind: "lines", statuses: [[200, doc]], several: false, shape, compile } };
 }
 
 /**

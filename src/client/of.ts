@@ -12,6 +12,7 @@ interface RequestParts {
   readonly headers?: RequestFields;
   readonly json?: unknown;
   readonly form?: RequestFields;
+  readonly lines?: LinesToSend;
   readonly body?: BodyToSend;
   readonly signal?: AbortSignal;
 }
@@ -80,19 +81,24 @@ async function ownRefusal(response: Response): Promise<RefusalRead> {
   return { message: message ?? detail, ...others };
 }
 
-/** Sends a request, with its form if there is one. Few calls need more than JSON, so a bundler loads the rest on demand. */
+/** The values of JSON lines. */
+export type LinesToSend = Iterable<unknown> | AsyncIterable<unknown>;
+
+/** Sends a request, with its form or its lines if there are any. Few calls need more than JSON, so a bundler loads the rest on demand. */
 export async function outcomeOf(
   request: Request,
   fetchRequest: FetchFunction = fetch,
-  form?: RequestFields,
+  { form, lines }: Pick<RequestParts, "form" | "lines"> = {},
   readRefusal: NonNullable<ClientOptions["readRefusal"]> = ownRefusal,
 ): Promise<CallResult> {
-  const again: typeof outcomeOf = (request, fetch) => outcomeOf(request, fetch, undefined, readRefusal);
+  const again: typeof outcomeOf = (request, fetch) => outcomeOf(request, fetch, {}, readRefusal);
   // Until a response comes: status 0 and no headers.
   let response = Response.error();
   let result: object = { error: "unreachable", message: "The server could not be reached.", problems: [] };
   try {
-    response = await fetchRequest(form ? (await import("./received.ts")).withForm(request, pairsOf(form)) : request);
+    response = await fetchRequest(
+      form || lines ? (await import("./received.ts")).withBody(request, form && pairsOf(form), lines) : request,
+    );
     const type = response.headers.get("content-type") ?? "";
     if (!response.ok) {
       const { error, message, problems = [], more } = (await readRefusal(response)) ?? {};
@@ -118,7 +124,7 @@ function callsOf(options: ClientOptions): object {
     return (
       pattern &&
       (async (sent: RequestParts = {}) =>
-        outcomeOf(requestOf(options, method, pattern, sent), options.fetch, sent.form, options.readRefusal))
+        outcomeOf(requestOf(options, method, pattern, sent), options.fetch, sent, options.readRefusal))
     );
   };
   return new Proxy({}, { get });
@@ -164,8 +170,9 @@ function checked(response: Response): Response {
  * argument.
  *
  * A list in the query is sent as repeated names, a form with a `Blob` as multipart, a `Date` as an instant; `undefined` is
- * left out. The value is the response's JSON, its text, or its event stream, which reconnects and resumes. For any other
- * content type it is the `Response` itself, unread.
+ * left out. The value is the response's JSON, its JSON lines as they arrive, its text, or its event stream, which reconnects and
+ * resumes. For any other content type it is the `Response` itself, unread. `lines` of an async iterable are sent while it makes
+ * them, where the platform's `fetch` can stream a body; a list is sent whole.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 import { EventReader } from "../events/event-reader.ts";
 import type { ReadEvent } from "../events/event-reader.ts";
-import type { FetchFunction, outcomeOf } from "./of.ts";
+import type { FetchFunction, LinesToSend, outcomeOf } from "./of.ts";
 
 const firstMs = 1000;
 const maxWaitMs = 30_000;
@@ -55,24 +55,57 @@ function received(
   fetchRequest: FetchFunction,
   outcome: typeof outcomeOf,
 ): AsyncIterableIterator<ReceivedEvent, undefined> {
+  return stoppable(first, request, (stopped) => eventsOf(first, { request, fetchRequest, outcome }, stopped));
+}
+
+/** What a generator makes of a response, until the loop is left or the signal aborts. */
+function stoppable<A>(
+  first: Response,
+  request: Request,
+  generate: (stopped: AbortSignal) => AsyncGenerator<A, undefined, undefined>,
+): AsyncIterableIterator<A, undefined> {
   const stopping = new AbortController();
   const { signal: stopped } = stopping;
   // The loop may never have started.
   stopped.addEventListener("abort", () => drop(first));
   request.signal.addEventListener("abort", () => stopping.abort());
   if (request.signal.aborted) stopping.abort();
-  const events = eventsOf(first, { request, fetchRequest, outcome }, stopped);
+  const values = generate(stopped);
   return {
     [Symbol.asyncIterator]() {
       return this;
     },
-    next: () => events.next(),
-    // A generator's own `return` would wait for the pending event.
+    next: () => values.next(),
+    // A generator's own `return` would wait for the pending value.
     return() {
       stopping.abort();
-      return events.return(undefined);
+      return values.return(undefined);
     },
   };
+}
+
+/** The values of JSON lines. Throws where they were cut off. */
+async function* linesOf({ body }: Response, stopped: AbortSignal): AsyncGenerator<unknown, undefined, undefined> {
+  const decoder = new TextDecoder();
+  const parts = partsOf(body, stopped);
+  let begun = "";
+  try {
+    for (let part = await parts.next(); !stopped.aborted; part = await parts.next()) {
+      if (part.done && !part.value) throw new Error("the JSON lines were cut off");
+      // The last line may have no line feed.
+      const text = part.done ? "\n" : decoder.decode(part.value, { stream: true });
+      const [rest = "", ...lines] = text.split("\n");
+      begun += rest;
+      for (const line of lines) {
+        if (/[^ \t\r]/.test(begun)) yield JSON.parse(begun);
+        begun = line;
+      }
+      if (part.done) return undefined;
+    }
+    return undefined;
+  } finally {
+    await parts.return(false);
+  }
 }
 
 async function* eventsOf(
@@ -114,6 +147,19 @@ async function* eventsOfOne(
   reader: EventReader,
   stopped: AbortSignal,
 ): AsyncGenerator<ReadEvent, boolean> {
+  const parts = partsOf(body, stopped);
+  try {
+    for (let part = await parts.next(); ; part = await parts.next()) {
+      if (part.done) return part.value;
+      yield* reader.feed(part.value);
+    }
+  } finally {
+    await parts.return(false);
+  }
+}
+
+/** The parts of a body. Returns true at its end, false if it broke. */
+async function* partsOf(body: Response["body"], stopped: AbortSignal): AsyncGenerator<Uint8Array, boolean> {
   const bytes = body?.getReader();
   const cancel = (): void => {
     bytes?.cancel().catch(() => {});
@@ -124,7 +170,7 @@ async function* eventsOfOne(
     for (;;) {
       const part = await bytes?.read().catch(() => undefined);
       if (part === undefined || part.done) return part !== undefined;
-      yield* reader.feed(part.value);
+      yield part.value;
     }
   } finally {
     stopped.removeEventListener("abort", cancel);
@@ -185,13 +231,51 @@ function drop({ body }: Response): void {
   body?.cancel().catch(() => {});
 }
 
+/** Adds a form or lines to a request. */
+export function withBody(
+  request: Request,
+  fields: [name: string, value: string | Blob][] | undefined,
+  lines: LinesToSend = [],
+): Request {
+  return fields === undefined ? withLines(request, lines) : withForm(request, fields);
+}
+
 /** Adds a form to a request: multipart if it has a file, otherwise URL-encoded. */
-export function withForm(request: Request, fields: [name: string, value: string | Blob][]): Request {
+function withForm(request: Request, fields: [name: string, value: string | Blob][]): Request {
   if (!fields.some(([, value]) => value instanceof Blob))
     return new Request(request, { body: new URLSearchParams(fields as [string, string][]) });
   const body = new FormData();
   for (const [name, value] of fields) body.append(name, value);
   return new Request(request, { body });
+}
+
+/** Adds JSON lines to a request. A stream is sent as it is made, for which not every platform's `fetch` has a way. */
+function withLines(request: Request, values: LinesToSend): Request {
+  const lineOf = (value: unknown): string => `${JSON.stringify(value)}\n`;
+  const body = Symbol.asyncIterator in values ? encoded(values, lineOf) : Array.from(values, lineOf).join("");
+  const headers = new Headers(request.headers);
+  if (!headers.has("content-type")) headers.set("content-type", "application/x-ndjson");
+  // A constant, as the DOM's types lack `duplex`.
+  const init = { body: body as string, headers, duplex: "half" as const };
+  return new Request(request, init);
+}
+
+function encoded(values: AsyncIterable<unknown>, lineOf: (value: unknown) => string): ReadableStream<Uint8Array> {
+  const iterator = values[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await iterator.next();
+        if (done === true) controller.close();
+        else controller.enqueue(encoder.encode(lineOf(value)));
+      },
+      async cancel() {
+        await iterator.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /** The value of a body, by its `Content-Type`. */
@@ -202,5 +286,8 @@ export async function valueOf(
   outcome: typeof outcomeOf,
 ): Promise<unknown> {
   if (isEventStream(response)) return received(response, request, fetchRequest, outcome);
+  if (/^application\/(x-ndjson|jsonl)\b/i.test(typeOf(response))) {
+    return stoppable(response, request, (stopped) => linesOf(response, stopped));
+  }
   return /^text\//i.test(typeOf(response)) ? response.text() : response;
 }

@@ -22,6 +22,20 @@ export interface MultipartFailure {
   readonly detail: string;
 }
 
+/** A line of JSON lines that is no JSON, or does not fit its shape. */
+export interface InvalidLine {
+  /** Tells it from the failures of the whole body. */
+  readonly kind: "invalid";
+  /** The number of the line, from 1, as an editor counts. */
+  readonly line: number;
+  /** What is wrong, each at `body.line[3].item` or the like. */
+  readonly problems: readonly Problem[];
+  /** How many further problems of the line are not listed. */
+  readonly more: number;
+  /** What happened, for the log: codes and places. */
+  readonly detail: string;
+}
+
 /** A body from a listener: nothing is read, and no `100 Continue` is sent, before the first read. */
 export interface BodySource {
   /** The `Content-Length`; undefined where the body is chunked. */
@@ -109,13 +123,23 @@ const notMultipart = [/* @__PURE__ */ new Problem("body", "malformed", "This is 
 
 /** The refusal that answers a body's failure: 413, 400 or 503. Its detail is logged. */
 export function bodyRefusal(failure: BodyFailure): Refusal<"too_large" | "unreadable" | "busy">;
-export function bodyRefusal(failure: MultipartFailure): Refusal<"too_large" | "unreadable" | "busy" | "invalid">;
-export function bodyRefusal(failure: MultipartFailure): Refusal<"too_large" | "unreadable" | "busy" | "invalid"> {
-  const isFailed = isObject(failure) && (failure.kind === "malformed" || Object.hasOwn(codes, failure.kind));
-  needs(isFailed, "Body.refusal: it", failure, "the failure of a body");
+export function bodyRefusal(failure: AnyFailure): Refusal<"too_large" | "unreadable" | "busy" | "invalid">;
+export function bodyRefusal(failure: AnyFailure): Refusal<"too_large" | "unreadable" | "busy" | "invalid"> {
+  needs(isFailed(failure), "Body.refusal: it", failure, "the failure of a body");
   const { kind, detail } = failure;
+  if (kind === "invalid") return invalidRefusal(failure.problems, undefined, failure.more);
   if (kind === "malformed") return invalidRefusal(notMultipart, detail);
   return refuse<"too_large" | "unreadable" | "busy">(codes[kind], undefined, { detail });
+}
+
+/** Whatever may be wrong with a body that is read as it arrives. */
+type AnyFailure = MultipartFailure | InvalidLine;
+
+function isFailed(failure: unknown): boolean {
+  if (!isObject(failure)) return false;
+  const { kind, problems } = failure;
+  if (kind === "invalid") return Array.isArray(problems);
+  return kind === "malformed" || (typeof kind === "string" && Object.hasOwn(codes, kind));
 }
 
 /** A body as a stream. Iteration throws the refusal of a failure, which answers the request if not caught. */
@@ -138,7 +162,7 @@ export interface BodyHolder {
 
 /** Everything until the end; a failure is thrown as its refusal. */
 export async function* everyRead<A>(
-  read: () => Promise<Result<A | undefined, MultipartFailure>>,
+  read: () => Promise<Result<A | undefined, AnyFailure>>,
 ): AsyncGenerator<A, void, undefined> {
   for (;;) {
     const next = await read();

@@ -113,6 +113,7 @@ export type BodyNeed =
   | { readonly as: "bytes"; readonly contentTypes?: readonly string[] }
   | { readonly as: "form" }
   | { readonly as: "stream"; readonly max: number; readonly contentTypes?: readonly string[] }
+  | { readonly as: "lines"; readonly shape: AnyStandard; readonly contentTypes: readonly string[] }
   | { readonly as: "multipart"; readonly max: number; readonly maxHead: number };
 
 /** The text that an input reads, for the checks and the API document. */

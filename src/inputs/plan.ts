@@ -37,9 +37,11 @@ type ReadText = (request: InputRequest) => unknown;
 /** How much of a body is read before the handler runs: a stream is read by the handler. */
 type BodyWanted = "nothing" | "stream" | "whole";
 
+const readAsItArrives: ReadonlySet<BodyNeed["as"]> = /* @__PURE__ */ new Set(["stream", "lines", "multipart"] as const);
+
 /** How the body is read for one more input. */
 function bodyWanted(before: BodyWanted, need: BodyNeed): BodyWanted {
-  return before === "whole" || (need.as !== "stream" && need.as !== "multipart") ? "whole" : "stream";
+  return before === "whole" || !readAsItArrives.has(need.as) ? "whole" : "stream";
 }
 
 /** The value of an input that is not read yet. */

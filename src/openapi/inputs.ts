@@ -192,6 +192,10 @@ function contentOf(body: BodyNeed, fields: Reads["fields"], context: DocumentCon
   switch (body.as) {
     case "json":
       return jsonContent(body, context);
+    case "lines": {
+      const content = streamOf(context.shape(body.shape, "input", "line"), context);
+      return Object.fromEntries(body.contentTypes.map((type) => [type, content]));
+    }
     case "form":
       return formContent(fields, context);
     case "multipart":
@@ -221,6 +225,11 @@ function jsonContent(body: Extract<BodyNeed, { as: "json" }>, context: DocumentC
     context.problem(`has an example body that its shape refuses: ${wrong}`);
   }
   return { "application/json": { schema, examples: keyed(examples) } };
+}
+
+/** The content of a stream. OpenAPI 3.1 has a schema only for a whole body, and a whole stream is text. */
+export function streamOf(item: Schema, { version }: DocumentContext): object {
+  return version === "3.2" ? { itemSchema: item } : { schema: { type: "string" }, "x-item-schema": item };
 }
 
 function formContent(fields: Reads["fields"], context: DocumentContext): Content {

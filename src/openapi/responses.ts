@@ -15,9 +15,11 @@ import {
 } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import type { Route } from "../routing/route.ts";
+import type { AnyStandard } from "../schema/standard.ts";
 import { compileWriter } from "../schema/write.ts";
 import type { CorsExtension } from "../security/cross-origin.ts";
 import type { AnyMessage, AnyProtocol } from "../sockets/socket.ts";
+import { streamOf } from "./inputs.ts";
 import type { Reads } from "./inputs.ts";
 import type { Direction, DocumentContext, Schema } from "./schema-rules.ts";
 import { keyed } from "./texts.ts";
@@ -210,6 +212,8 @@ export function answersOf(returns: ReturnsNode, context: DocumentContext): Respo
       return ownAnswers(returns);
     case "events":
       return { 200: eventsAnswer(returns.events ?? [], context) };
+    case "lines":
+      return { 200: linesAnswer(returns, context) };
     default:
       return { 101: socketAnswer(returns.protocol as AnyProtocol, context) };
   }
@@ -299,10 +303,15 @@ function eventsAnswer(kinds: readonly AnyEventKind[], context: DocumentContext):
     },
     oneOf: kinds.map((kind) => eventSchema(kind, context)),
   };
-  if (context.version === "3.2") return { description, content: { "text/event-stream": { itemSchema: item } } };
-  // 3.1 has a schema only for a whole response, and a whole stream is text.
-  const content = { "text/event-stream": { schema: { type: "string" }, "x-item-schema": item } };
+  const content = { "text/event-stream": streamOf(item, context) };
+  if (context.version === "3.2") return { description, content };
   return { description: `${description} Each event is as x-item-schema says.`, content };
+}
+
+function linesAnswer({ shape, statuses }: ReturnsNode, context: DocumentContext): Responses[string] {
+  const item = context.shape(shape as AnyStandard, "output", "line");
+  const description = statuses[0]?.[1] || "JSON lines: one value on each.";
+  return { description, content: { "application/x-ndjson": streamOf(item, context) } };
 }
 
 function eventSchema({ name, payload }: AnyEventKind, context: DocumentContext): Schema {

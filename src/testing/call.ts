@@ -34,6 +34,8 @@ export interface TestAnswer {
   readonly body: string;
   /** Parses the body. */
   json(): unknown;
+  /** Parses each line of a body of JSON lines. */
+  lines(): readonly unknown[];
 }
 
 /** Reads a response to its end. */
@@ -41,7 +43,9 @@ export async function answeredBy(sent: WireResponse): Promise<TestAnswer> {
   const headers = new Headers();
   for (let i = 0; i < sent.head.length; i += 2) headers.append(sent.head[i] as string, sent.head[i + 1] as string);
   const text = await textOf(sent.body);
-  return { status: sent.status, headers, body: text, json: () => JSON.parse(text) as unknown };
+  const json = (): unknown => JSON.parse(text);
+  const lines = (): readonly unknown[] => text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+  return { status: sent.status, headers, body: text, json, lines };
 }
 
 /** Throws if the application did something that its route does not declare. */

@@ -185,6 +185,8 @@ describe("usher routes", () => {
     const removed = ["DELETE", "/orders/{order_id}", clerk, "204 empty", "not_found signed_out invalid cross_origin"];
     expect(cells).toContainEqual(removed);
     expect(cells).toContainEqual(["GET", "/feed", "200 events:placed,closed"]);
+    const imported = ["POST", "/orders/import", "lines:NewOrder", "200 lines:Order", added];
+    expect(cells).toContainEqual(imported);
     expect(cells).toContainEqual(["GET", "/livez", "200 text"]);
   });
 

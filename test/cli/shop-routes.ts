@@ -12,6 +12,7 @@ import {
   del,
   get,
   json,
+  jsonLines,
   param,
   post,
   refuse,
@@ -50,6 +51,11 @@ export const routes = [
     Path.of("feed"),
     { returns: Returns.events([Event.json("placed", Order), Event.text("closed")]) },
     () => () => {},
+  ),
+  post(
+    Path.of("orders", "import"),
+    { inputs: { orders: jsonLines(NewOrder, { max: 1000 }) }, returns: Returns.jsonLines(Order) },
+    async function* () {},
   ),
   ...Health.routes([]),
 ] as const;

@@ -23,6 +23,33 @@ describe("hello", () => {
   });
 });
 
+describe("readings", () => {
+  let example: RunningExample;
+  beforeAll(async () => {
+    example = await start("readings", { MAX_BYTES: "100000" });
+  });
+  afterAll(() => example.stop());
+
+  async function post(lines: readonly string[]): Promise<readonly [status: number, json: unknown]> {
+    const headers = { "content-type": "application/jsonl" };
+    const response = await fetch(`${example.url}/readings`, { method: "POST", headers, body: lines.join("\n") });
+    return [response.status, await response.json()];
+  }
+
+  const reading = (sensor: string, celsius: unknown) => JSON.stringify({ sensor, celsius, at: "2026-11-23T12:00:00Z" });
+  const means = async (query = "") => (await fetch(`${example.url}/means${query}`)).text();
+
+  it("adds those of every line, or none", async () => {
+    expect(await post([reading("a", 20), reading("b", 10), "", reading("a", 21)])).toEqual([200, { added: 3 }]);
+    const [status, refused] = await post([reading("a", 0), reading("b", "warm")]);
+    expect([status, refused]).toMatchObject([400, { problems: [{ at: "body.line[2].celsius" }] }]);
+    expect((await post([reading("x".repeat(1000), 1)]))[0]).toBe(413);
+    expect((await post(Array.from({ length: 2000 }, () => reading("a", 1))))[0]).toBe(413);
+    expect(await means()).toBe('{"sensor":"a","count":2,"celsius":20.5}\n{"sensor":"b","count":1,"celsius":10}\n');
+    expect(await means("?least=2")).toBe('{"sensor":"a","count":2,"celsius":20.5}\n');
+  });
+});
+
 describe("upload", () => {
   const folder = mkdtempSync(join(tmpdir(), "usher-uploads-"));
   let example: RunningExample;

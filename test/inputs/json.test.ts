@@ -118,6 +118,27 @@ describe("its content type", () => {
     expect((await sent("/echo", '{"times":3}', { "content-type": type }))[0]).toBe(201);
   });
 
+  // RFC 8259 §8.1, §11: JSON is UTF-8, and a charset has no effect.
+  it.each(["utf-16", "iso-8859-1", "utf-7", '"', "x y"].map((charset) => `application/json; charset=${charset}`))(
+    "JB-14 whatever charset it has (%s), the body is read as UTF-8, or not at all",
+    async (type) => {
+      const headers = { "content-type": type };
+      const isType = !/["y]$/.test(type);
+      const latin = Uint8Array.of(0x7b, 0x22, 0x6e, 0x61, 0x6d, 0x65, 0x22, 0x3a, 0x22, 0xe9, 0x22, 0x7d);
+      const utf16 = Buffer.from('{"times":3}', "utf16le");
+      const is400 = [400, invalid(["body", "malformed", "This is not JSON."])];
+      expect((await sent("/echo", '{"name":"é"}', headers))[0]).toBe(isType ? 201 : 415);
+      for (const body of [latin, utf16])
+        expect(await sent("/echo", body, headers)).toEqual(isType ? is400 : [415, unsupported]);
+    },
+  );
+
+  it("JB-15 a byte order mark is a 400 (RFC 8259 §8.1)", async () => {
+    const bad = invalid(["body", "malformed", "This is not JSON."]);
+    expect(await sent("/echo", "\ufeff{}")).toEqual([400, bad]);
+    expect(await sent("/echo", new Uint8Array([0xff, 0xfe, 0x7b, 0, 0x7d, 0]))).toEqual([400, bad]);
+  });
+
   it("JB-10 none is read", async () => {
     expect(await sent("/echo", '{"times":3}')).toEqual([201, '{"name":"nobody","times":3}']);
   });

@@ -21,6 +21,7 @@ import {
   bodyStream,
   get,
   json,
+  jsonLines,
   param,
   post,
   refuse,
@@ -40,6 +41,25 @@ const getOrder = get(
   Path.of("orders", orderId),
   { inputs: { id: param(orderId) }, returns: Returns.json(Order), refuses: [Refusal.notFound] },
   () => refuse(Refusal.notFound),
+);
+const importLines = post(
+  Path.of("lines"),
+  {
+    inputs: { lines: jsonLines(v.object({ at: Shape.instant }), { max: 1000 }) },
+    returns: Returns.jsonLines(v.object({ item: v.string() })),
+  },
+  async function* ({ lines }) {
+    lines satisfies AsyncIterable<{ at: Date }>;
+    yield { item: "a" };
+  },
+);
+get(
+  Path.of("lines"),
+  { returns: Returns.jsonLines(v.object({ item: v.string() })) },
+  // @ts-expect-error Each value is of the shape.
+  async function* () {
+    yield { item: 1 };
+  },
 );
 const placeOrder = post(
   Path.of("orders"),
@@ -98,7 +118,7 @@ const chat = get(
 );
 const own = get(Path.of("own"), { returns: Returns.response }, () => new Response());
 
-const routes = [getOrder, placeOrder, search, note, image, feed, chat, own, ...Health.routes([])] as const;
+const routes = [getOrder, placeOrder, importLines, search, note, image, feed, chat, own, ...Health.routes([])] as const;
 const api = Client.of<typeof routes>({ baseUrl: "https://orders.example" });
 
 export async function called(): Promise<unknown> {
@@ -162,6 +182,12 @@ export async function sent(): Promise<void> {
   // @ts-expect-error a box that is not checked is not sent
   await api["POST /notes"]({ form: { title: "one", loud: false } });
   await api["POST /images"]({ body: new Uint8Array(), headers: { "content-type": "image/png" } });
+  const lines = await api["POST /lines"]({ lines: [{ at: "2026-01-01T00:00:00Z" }] });
+  if (lines.ok) for await (const { item } of lines.value) item satisfies string;
+  // @ts-expect-error Each line is of the shape.
+  await api["POST /lines"]({ lines: [{ at: 1 }] });
+  // @ts-expect-error They are required.
+  await api["POST /lines"]({});
   // @ts-expect-error no body
   await api["POST /orders"]({ headers: {} });
   // @ts-expect-error a number in place of a text

@@ -9,6 +9,7 @@ import { events } from "./events.ts";
 import { forms } from "./forms.ts";
 import { inputs } from "./inputs.ts";
 import { jsonBodies } from "./json-bodies.ts";
+import { lines } from "./lines.ts";
 import { hello, ok, routing, site } from "./routing.ts";
 import { sealed } from "./sealed.ts";
 import { refusals, settings } from "./set.ts";
@@ -44,6 +45,7 @@ const everything: readonly Route[] = [
   ...jsonBodies,
   ...forms,
   ...bodies,
+  ...lines,
   ...answers,
   ...settings,
   ...refusals,

@@ -8,6 +8,7 @@ import { eventLines, events } from "./events.ts";
 import { forms } from "./forms.ts";
 import { framing, framingLines } from "./framing.ts";
 import { headOptions } from "./head-options.ts";
+import { lines, linesOnTheWay } from "./lines.ts";
 import { headers } from "./headers.ts";
 import { headLines, heads } from "./heads.ts";
 import { inputs } from "./inputs.ts";
@@ -35,6 +36,7 @@ export const messageCases: readonly MessageCase[] = [
   ...forms,
   ...multipart,
   ...bodies,
+  ...lines,
   ...answers,
   ...events,
   ...headers,
@@ -54,6 +56,7 @@ export const wireCases: readonly WireCase[] = [
   ...unreadBodies,
   ...connections,
   ...streams,
+  ...linesOnTheWay,
   ...eventLines,
   ...disconnects,
   ...limits,

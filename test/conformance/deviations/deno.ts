@@ -79,6 +79,8 @@ export const deno: Deviations = {
         'PM-07 {"list":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[ is wrong': 'connection ["close"], not []',
         "MP-27 a part past the route's own limit": 'connection ["close"], not []',
         "BS many chunks": 'connection ["close"], not []',
+        "JL-40 a line as long as one may be": 'connection ["close"], not []',
+        "JL-45 a line is read when it is there, before the next has arrived": 'connection ["close"], not []',
         "BS a body of 1 MiB": 'connection ["close"], not []',
         "BS-01 read in parts": 'connection ["close"], not []',
         "BS-01 read in parts, in chunks": 'connection ["close"], not []',

@@ -40,6 +40,8 @@ const returned: readonly Row[] = [
   ["Returns.responses", (s) => answers(Returns.responses({ 200: s })), ["Found."]],
   ["Returns.events", (k, o) => answers(Returns.events(k, o)), [[note], {}]],
   ["Returns.events", (k) => answers(Returns.events([k])), [note]],
+  ["Returns.jsonLines", (x, o) => answers(Returns.jsonLines(x, o)), [text, {}]],
+  ["Returns.jsonLines", (x) => answers(Returns.jsonLines(text, { doc: x })), ["The lines."]],
   ["Returns.websocket", (p, o) => answers(Returns.websocket(p, o)), [chat, {}]],
 ];
 

@@ -14,6 +14,7 @@ import {
   bodyStream,
   get,
   json,
+  jsonLines,
   multipart,
   param,
   post,
@@ -88,6 +89,9 @@ const inputs: readonly Row[] = [
   ["Query.required", (x) => reads(Query.required("b", Codec.int, { examples: x })), [[1]]],
   ["json", (x, o) => sends(json(x, o)), [v.object({}), {}]],
   ["bodyStream", (o) => sends(bodyStream(o)), [{ max: 1 }]],
+  ["jsonLines", (x, o) => sends(jsonLines(x, o)), [v.object({}), { max: 1 }]],
+  ["jsonLines", (x) => sends(jsonLines(v.object({}), { max: x })), [1]],
+  ["jsonLines", (x) => sends(jsonLines(v.object({}), { max: 1, maxLine: x })), [1]],
   ["multipart", (o) => sends(multipart(o)), [{ max: 1 }]],
 ];
 

@@ -1,0 +1,246 @@
+/** JSON lines read as they arrive: their limits, and who reads them when (rows JL). */
+import fc from "fast-check";
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { App, Body, Codec, Header, Path, Returns, jsonLines, post } from "usher-http";
+import type { BodyFailure, InvalidLine } from "usher-http";
+import { gate } from "../support/gate.ts";
+import { logged, messages } from "../support/logs.ts";
+import { Any, bytes, listed, noted, requestOf, sent, type } from "./lines.ts";
+
+describe("JSON lines: limits", () => {
+  it.each<[maxLine: number, length: number, end: string, expected: readonly unknown[] | undefined]>([
+    [10, 10, "\n", [1]],
+    [10, 11, "\n", undefined],
+    [10, 20, "\n", undefined],
+    [10, 10, "", [1]],
+    [10, 11, "", undefined],
+    // Its CR is part of the line.
+    [10, 9, "\r\n", [1]],
+    [10, 10, "\r\n", undefined],
+  ])("JL-40 a line of at most %d bytes: %d and %j", async (maxLine, length, end, expected) => {
+    const body = "1".padStart(length) + end;
+    const parts = [bytes(body), ...[...body].map(bytes)];
+    for (const parted of [[parts[0] as Uint8Array], parts.slice(1)]) {
+      const answer = await App.make([listed(Any, { maxLine })]).fetch(requestOf(parted));
+      const text = await answer.text();
+      if (expected === undefined) expect([answer.status, JSON.parse(text).error]).toEqual([413, "too_large"]);
+      else expect([answer.status, text]).toEqual([200, JSON.stringify(expected)]);
+    }
+  });
+
+  it("JL-41 a body past its limit is a 413, whatever it holds", async () => {
+    expect((await sent(listed(Any, { max: 10 }), "\n".repeat(10)))[0]).toBe(200);
+    expect((await sent(listed(Any, { max: 10 }), "\n".repeat(11)))[0]).toBe(413);
+    const half = [bytes("1\n2\n3\n"), bytes("4\n5\n6\n")];
+    expect((await App.make([listed(Any, { max: 11 })]).fetch(requestOf(half))).status).toBe(413);
+  });
+
+  it("JL-42 a failure of the body is final", async () => {
+    const seen: unknown[] = [];
+    const route = post(
+      Path.of("lines"),
+      { inputs: { values: jsonLines(Any, { max: 1000, maxLine: 4 }) }, returns: Returns.empty() },
+      async ({ values }) => {
+        for (let i = 0; i < 4; i++) {
+          const read = await values.read();
+          seen.push(read.ok ? read.value : read.error.kind);
+        }
+      },
+    );
+    await sent(route, "1\n22222\n3\n");
+    expect(seen).toEqual([1, "too_large", "too_large", "too_large"]);
+  });
+
+  it("JL-43 a line that has begun counts as held, and is given back", async () => {
+    const begun = bytes(`"${"x".repeat(40_000)}`);
+    const route = listed(Any, { maxLine: 100_000 });
+    const app = App.make([route], { bodyBudget: 150_000 });
+    for (let i = 0; i < 5; i++) {
+      const answer = await app.fetch(requestOf([begun, bytes('"\n'), begun, bytes('"\n')]));
+      expect(answer.status).toBe(200);
+    }
+    const small = App.make([route], { bodyBudget: 60_000 });
+    for (let i = 0; i < 3; i++) {
+      const answer = await small.fetch(requestOf([begun, begun.subarray(1), bytes('"\n')]));
+      expect([answer.status, (JSON.parse(await answer.text()) as { error: string }).error]).toEqual([503, "busy"]);
+    }
+    // Nothing of it stays held.
+    expect((await small.fetch(requestOf([bytes("1\n")]))).status).toBe(200);
+  });
+
+  it("JL-44 a body that breaks off in a line is unreadable, and that line is not read", async () => {
+    let pulls = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (pulls++ === 0) controller.enqueue(bytes("1\n2"));
+        else controller.error(new Error("gone"));
+      },
+    });
+    const init = { method: "POST", body, headers: type, duplex: "half" } as RequestInit;
+    const answer = await App.make([noted(Any)]).fetch(new Request("http://localhost/lines", init));
+    expect(await answer.json()).toEqual([1, "unreadable"]);
+  });
+});
+
+describe("JSON lines: readers", () => {
+  it("JL-50 has one reader at a time, however many reads are asked for", async () => {
+    const route = post(
+      Path.of("lines"),
+      { inputs: { values: jsonLines(Any, { max: 100 }) }, returns: Returns.json(Any) },
+      async ({ values }) => {
+        const reads = await Promise.all([values.read(), values.read(), values.read(), values.read()]);
+        return reads.map((read) => (read.ok ? (read.value ?? "end") : "failed"));
+      },
+    );
+    const answer = await App.make([route]).fetch(requestOf([bytes("1\n"), bytes("2")]));
+    expect(await answer.json()).toEqual([1, 2, "end", "end"]);
+  });
+
+  it("JL-51 is at its end once the request is answered, in the middle of a part too", async () => {
+    let late: Promise<unknown> | undefined;
+    const route = post(
+      Path.of("lines"),
+      { inputs: { values: jsonLines(Any, { max: 100 }) }, returns: Returns.text },
+      async ({ values }) => {
+        await values.read();
+        late = new Promise((resolve) => setTimeout(() => resolve(values.read()), 0));
+        return "answered";
+      },
+    );
+    expect(await sent(route, "1\n2\n3\n")).toEqual([200, "answered"]);
+    expect(await late).toEqual({ ok: true, value: undefined });
+    expect(messages("warn")).toEqual(["/lines read its body after its answer had gone, which read nothing"]);
+  });
+
+  it("JL-52 ends a read that waits when the request is answered, without the line that had begun", async () => {
+    const pulled = gate();
+    let waiting: Promise<unknown> | undefined;
+    const route = post(
+      Path.of("lines"),
+      { inputs: { values: jsonLines(Any, { max: 100 }) }, returns: Returns.text },
+      async ({ values }) => {
+        waiting = values.read();
+        await pulled.passed;
+        return "answered";
+      },
+    );
+    let pulls = 0;
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      if (pulls++ === 0) return controller.enqueue(bytes("12"));
+      pulled.open();
+      return new Promise<void>(() => {});
+    };
+    const body = new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 });
+    const init = { method: "POST", body, headers: type, duplex: "half" } as RequestInit;
+    const answer = await App.make([route]).fetch(new Request("http://localhost/lines", init));
+    expect(await answer.text()).toBe("answered");
+    expect(await waiting).toEqual({ ok: true, value: undefined });
+  });
+});
+
+describe("JSON lines: handlers", () => {
+  it("JL-53 is not read where an input before it is wrong", async () => {
+    const route = post(
+      Path.of("lines"),
+      {
+        inputs: { values: jsonLines(Any, { max: 4 }), count: Header.required("x-count", Codec.int) },
+        returns: Returns.text,
+      },
+      () => "ran",
+    );
+    expect((await sent(route, "12345\n"))[0]).toBe(400);
+  });
+
+  it("JL-54 an iteration that is left is begun again where it was left", async () => {
+    const route = post(
+      Path.of("lines"),
+      { inputs: { values: jsonLines(v.number(), { max: 100 }) }, returns: Returns.json(Any) },
+      async ({ values }) => {
+        let head = 0;
+        for await (const value of values) {
+          head = value;
+          break;
+        }
+        const rest: number[] = [];
+        for await (const value of values) rest.push(value);
+        return { head, rest };
+      },
+    );
+    expect(await sent(route, "1\n2\n3\n")).toEqual([200, '{"head":1,"rest":[2,3]}']);
+  });
+
+  it("JL-55 a shape's own function that raises is a 500, and the next read still works", async () => {
+    const seen: unknown[] = [];
+    const shape = v.pipe(
+      v.number(),
+      v.check((value) => {
+        if (value === 2) throw new Error("s3cret");
+        return true;
+      }),
+    );
+    const route = post(
+      Path.of("lines"),
+      { inputs: { values: jsonLines(shape, { max: 100 }) }, returns: Returns.empty() },
+      async ({ values }) => {
+        for (let i = 0; i < 3; i++) seen.push(await values.read().catch(() => "raised"));
+        for await (const value of values) seen.push(value);
+      },
+    );
+    await sent(route, "1\n2\n3\n");
+    expect(seen).toEqual([{ ok: true, value: 1 }, "raised", { ok: true, value: 3 }]);
+    expect((await sent(listed(shape), "1\n2\n"))[0]).toBe(500);
+    expect(logged().join()).not.toContain("s3cret");
+  });
+});
+
+it("JL-56 a shape that makes undefined of a line is a bug, and not the end of the lines", async () => {
+  const nothing = v.pipe(
+    v.number(),
+    v.transform(() => undefined),
+  );
+  expect((await sent(listed(nothing), "1\n2\n"))[0]).toBe(500);
+  expect(messages("error").join()).toContain("POST /lines");
+});
+
+it("JL-60 cut at any bytes, the lines are the same", async () => {
+  const route = listed(Any);
+  const app = App.make([route]);
+  const values = fc.array(fc.jsonValue({ maxDepth: 2 }), { maxLength: 6 });
+  const ends = fc.constantFrom("\n", "\r\n", "\n\n", "\n \n");
+  await fc.assert(
+    fc.asyncProperty(
+      values,
+      ends,
+      fc.boolean(),
+      fc.array(fc.nat(), { maxLength: 12 }),
+      async (values, end, last, cuts) => {
+        const text = values.map((value) => JSON.stringify(value)).join(end) + (last ? end : "");
+        const whole = bytes(text);
+        const places = cuts.map((cut) => cut % (whole.length + 1)).toSorted((a, b) => a - b);
+        const parts = [0, ...places].map((from, i) => whole.subarray(from, places[i] ?? whole.length));
+        const answer = await app.fetch(requestOf(parts));
+        expect([answer.status, await answer.json()]).toEqual([200, JSON.parse(JSON.stringify(values))]);
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+it("JL-61 the failures are the two types that a handler gets", () => {
+  const failures: readonly (BodyFailure | InvalidLine)["kind"][] = ["invalid", "too_large", "unreadable", "busy"];
+  expect(
+    failures.map(
+      (kind) => Body.refusal({ kind, detail: "", line: 1, problems: [], more: 0 } as InvalidLine).code.status,
+    ),
+  ).toEqual([400, 413, 400, 503]);
+});
+
+it.each([
+  [{ max: -1 }, "reads a body of at most -1 bytes, which is not a number of bytes"],
+  [{ max: 1.5 }, "reads a body of at most 1.5 bytes, which is not a number of bytes"],
+  [{ max: 1, maxLine: 0 }, "reads lines of at most 0 bytes, which is not a number of bytes"],
+  [{ max: 1, maxLine: "1" as never }, "reads lines of at most 1 bytes, which is not a number of bytes"],
+])("JL-62 App.make refuses the limits %j", (options, sentence) => {
+  expect(() => App.make([listed(Any, options)])).toThrow(`POST /lines ${sentence}`);
+});
