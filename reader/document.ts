@@ -41,7 +41,7 @@ export interface ApiResponse {
 }
 
 export interface Socket {
-  readonly subprotocol: string;
+  readonly subprotocols: readonly string[];
   readonly client: Schema | undefined;
   readonly server: Schema | undefined;
 }
@@ -272,7 +272,7 @@ function responseOf(status: string, fields: Fields, reading: Reading): ApiRespon
     }),
     contents: contentsOf(fields["content"], reading),
     socket: socket && {
-      subprotocol: textOf(socket["subprotocol"]),
+      subprotocols: [socket["subprotocol"]].flat().flatMap((name) => textOf(name) || []),
       client: side(socket["client"]),
       server: side(socket["server"]),
     },

@@ -6,7 +6,7 @@ const maxMessages = 200;
 
 export interface SocketView {
   readonly element: HTMLElement;
-  readonly open: (url: string, subprotocol: string) => void;
+  readonly open: (url: string, subprotocols: readonly string[]) => void;
 }
 
 /** @param sample A message to begin with. */
@@ -29,9 +29,9 @@ export function socketView(sample: string): SocketView {
   const close = button("Close", () => socket?.close(1000));
   const enable = (isOpen: boolean) => (send.disabled = close.disabled = !isOpen);
   enable(false);
-  const open = (url: string, subprotocol: string) => {
+  const open = (url: string, subprotocols: readonly string[]) => {
     socket?.close(1000);
-    const opened = new WebSocket(url.replace(/^http/, "ws"), subprotocol === "" ? [] : [subprotocol]);
+    const opened = new WebSocket(url.replace(/^http/, "ws"), [...subprotocols]);
     socket = opened;
     opened.binaryType = "arraybuffer";
     state.textContent = "Opening …";

@@ -123,7 +123,7 @@ function socketAction(operation: Operation, api: Api, made: () => Outgoing, chec
     if (!check()) return;
     const request = made();
     setCookies(request);
-    view.open(request.url, socket?.subprotocol ?? "");
+    view.open(request.url, socket?.subprotocols ?? []);
   };
   const hint = "A browser sends no header of a page's own with a WebSocket: cookies and the query go along.";
   return h(

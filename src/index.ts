@@ -162,7 +162,7 @@ export * as Event from "./events/index.ts";
 export type { EventKind } from "./events/event.ts";
 export type { Producer, Send } from "./events/event-stream.ts";
 export type { Received } from "./answers/returns.ts";
-export type Socket<Client, Server> = sockets.Socket<Client, Server>;
+export type Socket<Client, Server, Subprotocol = string | undefined> = sockets.Socket<Client, Server, Subprotocol>;
 export type { Socket as SocketType } from "./sockets/socket.ts";
 export * as Socket from "./sockets/index.ts";
 export type { Encoded, Message, Protocol } from "./sockets/socket.ts";

@@ -39,7 +39,8 @@ export interface TakeoverBody {
 /** A WebSocket, which the connection becomes once the head is sent. */
 export interface SocketBody {
   readonly kind: "socket";
-  readonly subprotocol: string | undefined;
+  /** The subprotocol for a client. */
+  readonly subprotocolOf: (request: Pick<TakeoverRequest, "lines">) => string | undefined;
   /** The most bytes of a client's message; a longer one closes the socket with 1009. */
   readonly maxMessage: number;
   /** The time without a message from the client before a ping is sent. */
@@ -47,7 +48,7 @@ export interface SocketBody {
   /** The most bytes sent without a message from the client, on a runtime that does not report what the client took. */
   readonly maxUnheard: number;
   /** Runs the handler until the socket has closed. */
-  readonly speak: (link: SocketTransport, request: SocketRequest) => Promise<void>;
+  readonly speak: (link: SocketTransport, request: SocketRequest, subprotocol: string | undefined) => Promise<void>;
 }
 
 /** A built response: the contract's `Response`, under a name that does not hide the platform's. */

@@ -10,6 +10,7 @@ import { Unwritable } from "../refusals.ts";
 import type { AnyStandard } from "../schema/standard.ts";
 import { compileWriter } from "../schema/write.ts";
 import type { JsonWriter } from "../schema/write.ts";
+import { chosenSubprotocol } from "../sockets/socket.ts";
 import type { AnyProtocol, SocketHandler } from "../sockets/socket.ts";
 import { serveSocket } from "../sockets/open-socket.ts";
 import { none } from "./answer.ts";
@@ -191,21 +192,21 @@ export interface SocketOptions {
 /** The answer that opens a WebSocket and runs the handler on it. */
 export function socketAnswer(
   handler: unknown,
-  { client, server, subprotocol }: AnyProtocol,
+  { client, server, subprotocols }: AnyProtocol,
   { keepAliveMs = 15_000, maxMessage = defaultMaxMessage, maxUnheard = defaultMaxUnheard }: SocketOptions,
 ): Answer {
   if (typeof handler !== "function") throw new Unwritable("a WebSocket without a function that speaks on it");
   const body: SocketBody = {
     kind: "socket",
-    subprotocol,
+    subprotocolOf: (request) => chosenSubprotocol(request, subprotocols),
     maxMessage,
     keepAliveMs,
     maxUnheard,
-    speak: (link, request) =>
+    speak: (link, request, subprotocol) =>
       serveSocket(
         link,
         handler as SocketHandler<unknown, unknown>,
-        { client, server, keepAliveMs, maxMessage },
+        { client, server, keepAliveMs, maxMessage, subprotocol },
         request,
       ),
   };

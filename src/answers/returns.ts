@@ -277,10 +277,10 @@ export function jsonLines(shape: AnyStandard, options: { readonly doc?: string }
  * });
  * ```
  */
-export function websocket<Client, Server, ClientGiven = Client, ServerGot = Server>(
-  protocol: Protocol<Client, Server, ClientGiven, ServerGot>,
+export function websocket<Client, Server, ClientGiven = Client, ServerGot = Server, Subprotocol = string | undefined>(
+  protocol: Protocol<Client, Server, ClientGiven, ServerGot, Subprotocol>,
   options: SocketOptions = {},
-): Returns<SocketHandler<Client, Server>, Socket<ServerGot, ClientGiven>, 101> {
+): Returns<SocketHandler<Client, Server, Subprotocol>, Socket<ServerGot, ClientGiven>, 101> {
   needsObject("Returns.websocket: protocol", protocol);
   needsObject("Returns.websocket: options", options);
   checkKeepAlive(options.keepAliveMs);
@@ -290,8 +290,7 @@ export function websocket<Client, Server, ClientGiven = Client, ServerGot = Serv
     throw new RangeError(`${name} cannot be ${bytes}: it is a number of bytes`);
   }
   const compile = () => (returned: unknown) => socketAnswer(returned, protocol, { ...options, maxMessage });
-  const opens: ReturnsNode["opens"] = (request, canUpgrade) =>
-    handshakeRefusal(request, canUpgrade, protocol.subprotocol);
+  const opens: ReturnsNode["opens"] = (request, canUpgrade) => handshakeRefusal(request, canUpgrade, protocol);
   return { node: { kind: "websocket", statuses: [[101, ""]], several: false, protocol, maxMessage, opens, compile } };
 }
 

@@ -259,14 +259,15 @@ function bodyOf(request: RequestState, { status, body }: Answer): WireResponse["
 
 function opened(
   request: RequestState,
-  { speak, subprotocol, maxMessage, keepAliveMs, maxUnheard }: SocketBody,
+  { speak, subprotocolOf, maxMessage, keepAliveMs, maxUnheard }: SocketBody,
 ): OpenedSocket {
+  const subprotocol = subprotocolOf(request);
   return {
     subprotocol,
     maxMessage,
     keepAliveMs,
     maxUnheard,
-    open: (link) => speak(link, new ConnectionLog(request, "socket")),
+    open: (link) => speak(link, new ConnectionLog(request, "socket"), subprotocol),
   };
 }
 

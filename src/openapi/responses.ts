@@ -321,12 +321,13 @@ function eventSchema({ name, payload }: AnyEventKind, context: DocumentContext):
   return { properties: { event, data: { contentMediaType: "application/json", contentSchema } } };
 }
 
-function socketAnswer({ subprotocol, client, server }: AnyProtocol, context: DocumentContext): Responses[string] {
-  const speaking = subprotocol === undefined ? "" : `, speaking ${subprotocol}`;
+function socketAnswer({ subprotocols, client, server }: AnyProtocol, context: DocumentContext): Responses[string] {
+  const speaking = subprotocols.length === 0 ? "" : `, speaking ${subprotocols.join(" or ")}`;
+  const subprotocol = subprotocols.length === 1 ? subprotocols[0] : subprotocols;
   return {
     description: `A WebSocket${speaking}. What each side sends is x-websocket's client and server.`,
     "x-websocket": {
-      ...(subprotocol === undefined ? {} : { subprotocol }),
+      ...(subprotocols.length === 0 ? {} : { subprotocol }),
       client: messageSchema(client, "input", "client message", context),
       server: messageSchema(server, "output", "server message", context),
     },

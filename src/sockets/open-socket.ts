@@ -19,6 +19,8 @@ import type {
 
 /** The settings of a socket's route and server. */
 interface SocketSetting {
+  /** The subprotocol that was chosen. */
+  readonly subprotocol?: string | undefined;
   readonly client: AnyMessage;
   readonly server: AnyMessage;
   readonly keepAliveMs: number;
@@ -47,6 +49,7 @@ const sent: Promise<Result<void, never>> = /* @__PURE__ */ Promise.resolve(ok())
 
 /** A socket over a runtime's transport. */
 export class OpenSocket<Client, Server> implements Socket<Client, Server>, SocketListener {
+  readonly subprotocol: string | undefined;
   readonly #transport: SocketTransport;
   readonly #setting: SocketSetting;
   /** Unread messages: one, and those that the runtime had read before it was paused. */
@@ -68,6 +71,7 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   constructor(transport: SocketTransport, setting: SocketSetting) {
     this.#transport = transport;
     this.#setting = setting;
+    this.subprotocol = setting.subprotocol;
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
     if (transport.ping !== undefined) this.#keptAlive = keepAlive(setting.keepAliveMs, () => this.#onQuiet());
     transport.start(this);

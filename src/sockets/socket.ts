@@ -1,4 +1,4 @@
-import { isObject, needs, needsObject, needsSchema } from "../given.ts";
+import { isObject, needs, needsObject, needsSchema, needsText } from "../given.ts";
 import { eventOf } from "../events/event.ts";
 import type { Event } from "../events/event.ts";
 import { itemsOf, lists } from "../http/fields.ts";
@@ -16,6 +16,7 @@ import { compileWriter } from "../schema/write.ts";
 declare const received: unique symbol;
 declare const given: unique symbol;
 declare const got: unique symbol;
+declare const chosen: unique symbol;
 
 /** The messages of one side of a WebSocket, of any type. */
 export interface AnyMessage {
@@ -109,8 +110,10 @@ export function encode<Given, Got>(
 export interface AnyProtocol {
   readonly client: AnyMessage;
   readonly server: AnyMessage;
-  /** The client must offer this name (RFC 6455 §1.9). */
-  readonly subprotocol: string | undefined;
+  /** The names that the client may choose from, in the order of the server's preference; empty for none. */
+  readonly subprotocols: readonly string[];
+  /** Whether the client must offer one of them. */
+  readonly needsSubprotocol: boolean;
 }
 
 /** The protocol of a WebSocket: the messages of the client and of the server. */
@@ -119,27 +122,57 @@ export interface Protocol<
   in out Server,
   in out ClientGiven = Client,
   out ServerGot = Server,
+  out Subprotocol = string | undefined,
 > extends AnyProtocol {
+  readonly [chosen]?: Subprotocol;
   /** What the client sends. */
   readonly client: Message<Client, ClientGiven, unknown>;
   /** What the server sends. */
   readonly server: Message<unknown, Server, ServerGot>;
 }
 
-/** Declares a protocol. Throws if the subprotocol is not a token. */
-export function protocol<Client, Server, ClientGiven = Client, ServerGot = Server>(options: {
+/** RFC 6455 §4.1: a token. */
+const subprotocolForm = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+/**
+ * Declares a protocol.
+ *
+ * @param options `subprotocol` is a name that the client must offer in `Sec-WebSocket-Protocol` (RFC 6455 §1.9), or a list in the
+ *   order of the server's preference: the first that the client offers is chosen, and is the socket's `subprotocol`. With
+ *   `undefined` in the list, a client that offers none of them gets a socket without one.
+ * @throws Error for a name that is no token, or that is listed twice.
+ *
+ * @example
+ * ```ts
+ * const chat = Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: ["chat.v2", "chat.v1"] });
+ * ```
+ */
+export function protocol<
+  Client,
+  Server,
+  ClientGiven = Client,
+  ServerGot = Server,
+  const Subprotocol extends string | undefined = undefined,
+>(options: {
   readonly client: Message<Client, ClientGiven, unknown>;
   readonly server: Message<unknown, Server, ServerGot>;
-  readonly subprotocol?: string;
-}): Protocol<Client, Server, ClientGiven, ServerGot> {
+  readonly subprotocol?: Subprotocol | readonly Subprotocol[];
+}): Protocol<Client, Server, ClientGiven, ServerGot, Subprotocol> {
   needsObject("Socket.protocol: options", options);
   const { client, server, subprotocol } = options;
   needsObject("Socket.protocol: client", client);
   needsObject("Socket.protocol: server", server);
-  if (subprotocol !== undefined && !/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(subprotocol)) {
-    throw new Error(`Socket.protocol: ${JSON.stringify(subprotocol)} is not a valid subprotocol name`);
+  const listed: readonly (string | undefined)[] = Array.isArray(subprotocol) ? subprotocol : [subprotocol];
+  if (listed.length === 0) throw new Error("Socket.protocol: subprotocol is an empty list");
+  const subprotocols = listed.filter((name) => name !== undefined);
+  for (const [i, name] of subprotocols.entries()) {
+    needsText("Socket.protocol: subprotocol", name);
+    if (!subprotocolForm.test(name)) {
+      throw new Error(`Socket.protocol: ${JSON.stringify(name)} is not a valid subprotocol name`);
+    }
+    if (subprotocols.indexOf(name) < i) throw new Error(`Socket.protocol: subprotocol lists ${name} twice`);
   }
-  return { client, server, subprotocol };
+  return { client, server, subprotocols, needsSubprotocol: !listed.includes(undefined) };
 }
 
 /** How a socket ended, or why a message could not be read. */
@@ -150,7 +183,9 @@ export type SocketEnd =
   | { readonly kind: "unreadable"; readonly detail: string };
 
 /** An open WebSocket. Iterating gives each message until it is closed, and throws for an unreadable one. */
-export interface Socket<Client, Server> extends AsyncIterable<Client> {
+export interface Socket<Client, Server, out Subprotocol = string | undefined> extends AsyncIterable<Client> {
+  /** The subprotocol that both sides speak: one that the route declares and its client offered; undefined without one. */
+  readonly subprotocol: Subprotocol;
   /**
    * The next message. The server reads no further from the client until this is called. Rejects if a function of the message's
    * shape throws.
@@ -163,7 +198,9 @@ export interface Socket<Client, Server> extends AsyncIterable<Client> {
 }
 
 /** Handles one client. If it returns an `unreadable` end, the socket closes with code 1007. */
-export type SocketHandler<Client, Server> = (socket: Socket<Client, Server>) => Promise<void | SocketEnd>;
+export type SocketHandler<Client, Server, Subprotocol = string | undefined> = (
+  socket: Socket<Client, Server, Subprotocol>,
+) => Promise<void | SocketEnd>;
 
 /** Thrown by an iteration for a message that could not be read. */
 export class Unreadable extends Error {
@@ -231,7 +268,7 @@ const otherVersion = "This server speaks version 13 of WebSockets.";
 export function handshakeRefusal(
   request: InputRequest,
   canUpgrade: boolean,
-  subprotocol: string | undefined,
+  { subprotocols, needsSubprotocol }: AnyProtocol,
 ): Refusal | undefined {
   if (!canUpgrade || !lists(request.lines("upgrade"), "websocket")) return upgradeRefusal(notOpened, []);
   const versions = request.lines("sec-websocket-version");
@@ -247,8 +284,9 @@ export function handshakeRefusal(
   if (keys.length !== 1 || !/^[A-Za-z0-9+/]{21}[AQgw]==$/.test(keys[0] ?? "")) {
     problems.push(new Problem("header.sec-websocket-key", "malformed", "This is not a WebSocket key."));
   }
-  if (subprotocol !== undefined && !offers(request, subprotocol)) {
-    const message = `This socket speaks ${subprotocol}, which was not offered.`;
+  if (needsSubprotocol && chosenSubprotocol(request, subprotocols) === undefined) {
+    const which = subprotocols.length === 1 ? "which was not offered" : "none of which was offered";
+    const message = `This socket speaks ${subprotocols.join(", ")}, ${which}.`;
     problems.push(new Problem("header.sec-websocket-protocol", "required", message));
   }
   return problems.length === 0 ? undefined : invalidRefusal(problems);
@@ -258,7 +296,13 @@ function upgradeRefusal(message: string, headers: Refusal["headers"]): Refusal {
   return new Refusal(upgradeRequired, message, { headers: [["upgrade", "websocket"], ...headers] });
 }
 
-// Subprotocol names are case-sensitive (RFC 6455 §4.2.2).
-function offers(request: InputRequest, subprotocol: string): boolean {
-  return itemsOf(request.lines("sec-websocket-protocol")).includes(subprotocol);
+/** The first of the server's subprotocols that the client offers (RFC 6455 §4.2.2); undefined where it offers none of them. */
+export function chosenSubprotocol(
+  request: Pick<InputRequest, "lines">,
+  subprotocols: readonly string[],
+): string | undefined {
+  if (subprotocols.length === 0) return undefined;
+  // Names are case-sensitive.
+  const offered = new Set(itemsOf(request.lines("sec-websocket-protocol")));
+  return subprotocols.find((name) => offered.has(name));
 }

@@ -127,7 +127,8 @@ export async function websocket<Client, Server, Given, Got, A>(
   needsFunction("Test.websocket: its function", talk);
   const { app } = tested;
   const { headers = [] } = options;
-  const offered = protocol.subprotocol === undefined ? {} : { "sec-websocket-protocol": protocol.subprotocol };
+  const names = protocol.subprotocols.join(", ");
+  const offered = names === "" ? {} : { "sec-websocket-protocol": names };
   const given = new Map([...Object.entries({ ...handshake, ...offered }), ...pairsOf(headers)]);
   const exchange = new CallExchange("GET", target, { ...options, headers: given }, undefined);
   const sent = await app.answer(exchange);
@@ -146,6 +147,7 @@ export async function websocket<Client, Server, Given, Got, A>(
     keepAliveMs,
     maxMessage,
     warn,
+    subprotocol: sent.socket.subprotocol,
   });
   try {
     return ok(await talk(socket));

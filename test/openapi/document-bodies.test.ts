@@ -329,5 +329,11 @@ describe("answers: streams and sockets", () => {
         server: { type: "string", contentMediaType: "application/octet-stream" },
       },
     });
+    const several = Socket.protocol({ ...protocol, subprotocol: ["items.v2", "items", undefined] });
+    const other = get(Path.of("s"), { returns: Returns.websocket(several) }, () => async () => {});
+    expect(operation(other).responses["101"]).toMatchObject({
+      description: expect.stringContaining("speaking items.v2 or items."),
+      "x-websocket": { subprotocol: ["items.v2", "items"] },
+    });
   });
 });

@@ -85,7 +85,9 @@ const chat = get(
   Path.of("chat"),
   {
     summary: "A chat",
-    returns: Returns.websocket(Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: "chat" })),
+    returns: Returns.websocket(
+      Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: ["chat.v2", "chat"] }),
+    ),
   },
   () => async (socket) => {
     for await (const text of socket) await socket.send(`echo ${text}`);

@@ -156,3 +156,63 @@ describe("a handshake: declarations", () => {
     );
   });
 });
+
+describe("several subprotocols", () => {
+  it.each<[what: string, subprotocol: unknown, sentence: string]>([
+    ["a name that is none", ["a", "b c"], 'Socket.protocol: "b c" is not a valid subprotocol name'],
+    ["an empty name", [""], 'Socket.protocol: "" is not a valid subprotocol name'],
+    ["a name twice", ["a", "b", "a"], "Socket.protocol: subprotocol lists a twice"],
+    ["no text", [7], "Socket.protocol: subprotocol is a number, and not a text"],
+    ["null", null, "Socket.protocol: subprotocol is null, and not a text"],
+    ["an empty list", [], "Socket.protocol: subprotocol is an empty list"],
+  ])("WS-52 lists no %s among its subprotocols", (_what, subprotocol, sentence) => {
+    expect(() =>
+      Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: subprotocol as "a" }),
+    ).toThrow(sentence);
+  });
+
+  it("WS-53 tells both ends which subprotocol was chosen, with its type", async () => {
+    const texts = { client: Socket.text, server: Socket.text };
+    const several = Socket.protocol({ ...texts, subprotocol: ["v2", "v1"] });
+    const orNone = Socket.protocol({ ...texts, subprotocol: ["v1", undefined] });
+    const none = Socket.protocol(texts);
+    const seen: (string | undefined)[] = [];
+    const app = Test.app([
+      get(Path.of("several"), { returns: Returns.websocket(several) }, () => async ({ subprotocol }) => {
+        subprotocol satisfies "v2" | "v1";
+        seen.push(subprotocol);
+      }),
+      get(Path.of("or-none"), { returns: Returns.websocket(orNone) }, () => async ({ subprotocol }) => {
+        subprotocol satisfies "v1" | undefined;
+        seen.push(subprotocol);
+      }),
+      get(Path.of("none"), { returns: Returns.websocket(none) }, () => async ({ subprotocol }) => {
+        subprotocol satisfies undefined;
+        seen.push(subprotocol);
+      }),
+    ]);
+    const offering = (name: string) => ({ headers: { "sec-websocket-protocol": name } });
+    const ends = [
+      await Test.websocket(app, several, "/several", async (socket) => socket.subprotocol),
+      await Test.websocket(app, several, "/several", async (socket) => socket.subprotocol, offering("v1")),
+      await Test.websocket(app, orNone, "/or-none", async (socket) => socket.subprotocol),
+      await Test.websocket(app, orNone, "/or-none", async (socket) => socket.subprotocol, offering("v9")),
+      await Test.websocket(app, none, "/none", async (socket) => socket.subprotocol, offering("v9")),
+    ];
+    const expected = ["v2", "v1", "v1", undefined, undefined];
+    expect(ends).toEqual(expected.map((value) => ({ ok: true, value })));
+    expect(seen).toEqual(expected);
+  });
+
+  it("WS-54 chooses among very many offers at once", async () => {
+    const several = Socket.protocol({
+      client: Socket.text,
+      server: Socket.text,
+      subprotocol: Array.from({ length: 1000 }, (_, i) => `v${i}`),
+    });
+    const app = Test.app([get(Path.of("a"), { returns: Returns.websocket(several) }, () => async () => {})]);
+    const headers = { "sec-websocket-protocol": `${Array.from({ length: 100_000 }, (_, i) => `x${i}`).join()},v999` };
+    const chosen = await Test.websocket(app, several, "/a", async (socket) => socket.subprotocol, { headers });
+    expect(chosen).toEqual({ ok: true, value: "v999" });
+  });
+});

@@ -10,6 +10,9 @@ const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
 const bytes = Socket.protocol({ client: Socket.binary, server: Socket.binary });
 const chat = Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: "chat" });
 
+const several = Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: ["v3", "v2", "v1"] });
+const orNone = Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: ["v2", "v1", undefined] });
+
 const key = Path.str("key");
 const keyed = { key: param(key) };
 const forbidden = Refusal.code("forbidden", { status: 403, doc: "It is not yours." });
@@ -63,6 +66,14 @@ export const sockets: readonly Route[] = [
   }),
   echoes("named", Returns.websocket(chat, never)),
   echoes("texts", Returns.websocket(texts, never)),
+  get(Path.of("socket", "several"), { returns: Returns.websocket(several) }, () => async (socket) => {
+    await socket.send(`speaks ${socket.subprotocol}`);
+    await socket.receive();
+  }),
+  get(Path.of("socket", "or-none"), { returns: Returns.websocket(orNone) }, () => async (socket) => {
+    await socket.send(`speaks ${socket.subprotocol}`);
+    await socket.receive();
+  }),
   // Longer than the other's, so that one limit for all of them is not this one's.
   echoes("small", Returns.websocket(texts, { maxMessage: 10 })),
   // A client that answers must be able to: on a machine with much else to do, a second is not long.

@@ -53,6 +53,11 @@ const notOffered = problems([
   "required",
   "This socket speaks chat, which was not offered.",
 ]);
+const noneOffered = problems([
+  "header.sec-websocket-protocol",
+  "required",
+  "This socket speaks v3, v2, v1, none of which was offered.",
+]);
 const crossOrigin = refused(403, "cross_origin", "That request came from another site, so it was not carried out.");
 const badKey: readonly [string, string, string] = [
   "header.sec-websocket-key",
@@ -194,6 +199,26 @@ export const sockets: readonly WireCase[] = [
     name: "WS-09 it may be offered on a line of its own",
     steps: [asks(opening("named/09b", offering("other", "chat"))), upgraded("chat"), ...leave],
   },
+  ...(
+    [
+      ["the server's first of those offered", "several", ["v1, v2"], "v2"],
+      ["of two lines", "several", ["v1", "x, v3"], "v3"],
+      ["by its case", "several", ["V3,v1"], "v1"],
+      ["its own, where none is needed", "or-none", ["v1"], "v1"],
+      ["none, where none is offered", "or-none", [], undefined],
+      ["none, where none fits", "or-none", ["v9", "v"], undefined],
+    ] as const
+  ).map(([which, path, offered, chosen]): WireCase => {
+    const said = `speaks ${chosen}`;
+    return {
+      name: `WS-50 of several subprotocols the server chooses ${which}`,
+      steps: [asks(opening(path, offering(...offered))), upgraded(chosen), hears(text, said), ...leave],
+    };
+  }),
+  ...[[], ["v9"], ["V1"], ["v1 v2"]].map((offered): WireCase => ({
+    name: `WS-51 none of several subprotocols is offered by ${JSON.stringify(offered)}`,
+    steps: [asks(opening("several", offering(...offered))), refusal(noneOffered)],
+  })),
   ...["other,chat", "chat, chat", "chat,,x", ",chat", "chat\t,x"].map((offered, i): WireCase => {
     return {
       name: `WS-09 it may be offered as ${JSON.stringify(offered)}`,

@@ -57,6 +57,7 @@ const events: readonly Row[] = [
     (o) => answers(Returns.websocket(Socket.protocol(o))),
     [{ client: Socket.text, server: Socket.text }],
   ],
+  ["Socket.protocol", (x) => Socket.protocol({ client: Socket.text, server: Socket.text, subprotocol: x }), ["chat"]],
   ["Socket.encode", (m) => Socket.encode(m, "x"), [Socket.text]],
   ["Broadcast.create", (o) => Broadcast.create(o), [{}]],
 ];
