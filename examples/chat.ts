@@ -23,7 +23,11 @@ const room = Path.str("room");
 
 const talk = get(
   Path.of("rooms", room),
-  { summary: "Talk in a room", inputs: { room: param(room) }, returns: Returns.websocket(chat, { maxMessage: 8192 }) },
+  {
+    summary: "Talk in a room",
+    inputs: { room: param(room) },
+    returns: Returns.websocket(chat, { maxMessage: 8192, compression: true }),
+  },
   ({ room }) =>
     async (socket) => {
       const lines = hub.subscribe(room);

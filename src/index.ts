@@ -168,7 +168,7 @@ export * as Socket from "./sockets/index.ts";
 export type { Encoded, Message, Protocol } from "./sockets/socket.ts";
 export type { SocketEnd, SocketHandler } from "./sockets/socket.ts";
 export { Unreadable } from "./sockets/socket.ts";
-export type { SocketOptions } from "./answers/kinds.ts";
+export type { SocketCompression, SocketOptions } from "./answers/kinds.ts";
 export * as Broadcast from "./events/broadcast.ts";
 export type { Hub } from "./events/hub.ts";
 export type { Relay } from "./events/relay.ts";

@@ -60,6 +60,8 @@ const maxWaitingBytes = 65_536;
 /** Bun's replacement of `ws` has a connection of its own. */
 const ownsWire = !isBun;
 
+type WhenWritten = (error?: Error | null) => void;
+
 /** A WebSocket of the `ws` package. */
 export class WsTransport implements ListenableTransport {
   readonly #ws: WebSocket;
@@ -73,7 +75,21 @@ export class WsTransport implements ListenableTransport {
   /** Why it ended, if not by a close frame. */
   #fault: string | undefined = undefined;
 
-  constructor(ws: WebSocket, socket: Socket, sendTimeoutMs: number, deadlines: Deadlines) {
+  /** Compressed messages: `ws` queues each message behind the one that is being compressed. */
+  readonly #deflate: { readonly minBytes: number } | undefined;
+  /** The number of messages with `ws`, where they may be compressed. */
+  #queued = 0;
+  #whenWritten: (() => void) | undefined = undefined;
+
+  /** @param deflate Set where compression was agreed on with the client. */
+  constructor(
+    ws: WebSocket,
+    socket: Socket,
+    sendTimeoutMs: number,
+    deadlines: Deadlines,
+    deflate: { readonly minBytes: number } | undefined,
+  ) {
+    this.#deflate = deflate;
     this.#deadlines = deadlines;
     this.#ws = ws;
     this.#socket = socket;
@@ -110,11 +126,29 @@ export class WsTransport implements ListenableTransport {
     const { readyState, OPEN } = this.#ws;
     // `ws` notices its connection's end a turn later, which never comes while a handler sends without a pause.
     if (readyState !== OPEN || this.#socket.destroyed) return false;
+    if (this.#deflate !== undefined) return this.#sendQueued(data, this.#deflate);
     if (this.#ws.bufferedAmount < maxWaitingBytes) {
       if (!ownsWire || !writeShort(this.#socket, data)) this.#ws.send(data);
       return true;
     }
     return this.#waitFor((written) => this.#ws.send(data, written));
+  }
+
+  /** Never by `writeShort`, which would overtake what is being compressed. */
+  #sendQueued(data: string | Uint8Array, { minBytes }: { readonly minBytes: number }): boolean | Promise<boolean> {
+    const compress = data.length >= minBytes || (typeof data === "string" && Buffer.byteLength(data) >= minBytes);
+    const hasRoom = this.#ws.bufferedAmount < maxWaitingBytes;
+    this.#queued++;
+    const send = (then?: WhenWritten): void => {
+      const written = guarded(this.#socket, (error?: Error | null) => {
+        if (--this.#queued === 0) this.#whenWritten?.();
+        then?.(error);
+      });
+      this.#ws.send(data, { compress }, written);
+    };
+    if (!hasRoom) return this.#waitFor(send);
+    send();
+    return true;
   }
 
   ping(): void {
@@ -123,6 +157,7 @@ export class WsTransport implements ListenableTransport {
 
   close(code: number | undefined, reason: string): Promise<unknown> | undefined {
     this.#ws.close(code, reason);
+    if (this.#queued > 0) return this.#waitFor((written) => (this.#whenWritten = written));
     // The callback runs once everything before it is written, which `ws` does not report. A socket that the client closed
     // first has ended already.
     const isBehind = ownsWire && this.#socket.writable && this.#ws.bufferedAmount > 0;
@@ -141,7 +176,7 @@ export class WsTransport implements ListenableTransport {
     this.#ws.resume();
   }
 
-  #waitFor(write: (written: (error?: Error | null) => void) => void): Promise<boolean> {
+  #waitFor(write: (written: WhenWritten) => void): Promise<boolean> {
     if (this.#waiting++ === 0) this.#socket.setTimeout(this.#sendTimeoutMs).on("timeout", this.#timedOut);
     return new Promise((resolve) => {
       const written = guarded(this.#socket, (error?: Error | null) => {

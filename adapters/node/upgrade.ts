@@ -12,7 +12,8 @@ import { linger } from "./connection.ts";
 import type { NodeConnection } from "./connection.ts";
 import { NodeExchange } from "./exchange.ts";
 import type { RequestHandler } from "./handler.ts";
-import { nodeMajor } from "./listen.ts";
+import { agreedDeflate, deflateOptions } from "./deflate.ts";
+import { isBun, nodeMajor } from "./listen.ts";
 import { whenAnswered, write } from "./response.ts";
 import { WsTransport } from "./socket.ts";
 import { timedOut } from "./stream.ts";
@@ -104,8 +105,8 @@ export class Upgrades {
   readonly #handler: RequestHandler;
   /** Undefined for an app that opens no WebSocket. */
   readonly #ws: Ws | undefined;
-  /** By the longest message that they accept. */
-  readonly #servers = new Map<number, ws.WebSocketServer>();
+  /** By the longest message that they accept, and whether it may be compressed. */
+  readonly #servers = new Map<string, ws.WebSocketServer>();
   /** The routes of requests whose connection Node hands over. */
   readonly #found = new WeakMap<IncomingMessage, NonNullable<NodeExchange["match"]>>();
   /** Headers for the 101 of a handshake, besides the handshake's own. */
@@ -224,17 +225,22 @@ export class Upgrades {
     linger(socket, this.#handler.deadlines);
   }
 
-  #upgrade({ request, response }: NodeExchange, sent: WireResponse, opened: OpenedSocket, head: Buffer): void {
+  #upgrade(exchange: NodeExchange, sent: WireResponse, opened: OpenedSocket, head: Buffer): void {
+    const { request, response } = exchange;
     const { socket } = request;
     response.detachSocket(socket);
     socket.setTimeout(0);
-    const handshake = handshakeFor(request, opened);
+    // Bun's replacement of `ws` has no such setting.
+    const isOffered = opened.compression !== undefined && !isBun;
+    const agreed = isOffered ? agreedDeflate(exchange.lines("sec-websocket-extensions")) : undefined;
+    const handshake = handshakeFor(request, opened, agreed);
     this.#given.set(handshake, sent.head);
     let isOpen = false;
-    this.#serverFor(opened.maxMessage).handleUpgrade(handshake, socket, head, (ws) => {
+    this.#serverFor(opened.maxMessage, agreed !== undefined).handleUpgrade(handshake, socket, head, (ws) => {
       isOpen = true;
       const { sendTimeoutMs, deadlines } = this.#handler;
-      const ended = this.open.track(opened, new WsTransport(ws, socket, sendTimeoutMs, deadlines));
+      const deflate = agreed === undefined ? undefined : opened.compression;
+      const ended = this.open.track(opened, new WsTransport(ws, socket, sendTimeoutMs, deadlines, deflate));
       ended.catch((thrown: unknown) => caught(thrown, socket));
       // The socket was paused while it waited for its turn.
       socket.resume();
@@ -243,14 +249,15 @@ export class Upgrades {
     if (!isOpen) sent.unsent?.();
   }
 
-  #serverFor(maxPayload: number): ws.WebSocketServer {
-    const known = this.#servers.get(maxPayload);
+  #serverFor(maxPayload: number, isCompressed: boolean): ws.WebSocketServer {
+    const key = `${maxPayload} ${isCompressed}`;
+    const known = this.#servers.get(key);
     if (known !== undefined) return known;
     const { WebSocketServer } = this.#ws as Ws;
     const server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
-      perMessageDeflate: false,
+      perMessageDeflate: isCompressed && deflateOptions,
       maxPayload,
     });
     server.on("headers", (lines, request) => {
@@ -259,7 +266,7 @@ export class Upgrades {
       const given = this.#given.get(request) ?? [];
       for (let i = 0; i < given.length; i += 2) lines.push(`${given[i]}: ${given[i + 1]}`);
     });
-    this.#servers.set(maxPayload, server);
+    this.#servers.set(key, server);
     return server;
   }
 }
@@ -268,7 +275,11 @@ export class Upgrades {
  * The handshake for `ws`. The app has validated it already, and `ws` has rules of its own. It refuses lists on two lines,
  * another protocol in `Upgrade`, repeated names, and empty elements.
  */
-function handshakeFor({ socket, rawHeaders }: IncomingMessage, { subprotocol }: OpenedSocket): IncomingMessage {
+function handshakeFor(
+  { socket, rawHeaders }: IncomingMessage,
+  { subprotocol }: OpenedSocket,
+  extensions: string | undefined,
+): IncomingMessage {
   const handshake = new IncomingMessage(socket);
   handshake.method = "GET";
   const key = rawHeaders.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === "sec-websocket-key");
@@ -277,6 +288,8 @@ function handshakeFor({ socket, rawHeaders }: IncomingMessage, { subprotocol }: 
     "sec-websocket-version": "13",
     "sec-websocket-key": rawHeaders[key + 1],
     ...(subprotocol === undefined ? {} : { "sec-websocket-protocol": subprotocol }),
+    // As it was agreed on: `ws` would end the handshake for an offer that it cannot read.
+    ...(extensions === undefined ? {} : { "sec-websocket-extensions": extensions }),
   };
   return handshake;
 }

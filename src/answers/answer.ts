@@ -47,6 +47,8 @@ export interface SocketBody {
   readonly keepAliveMs: number;
   /** The most bytes sent without a message from the client, on a runtime that does not report what the client took. */
   readonly maxUnheard: number;
+  /** How messages are compressed, on a runtime that can; undefined where they are not. */
+  readonly compression: { readonly minBytes: number } | undefined;
   /** Runs the handler until the socket has closed. */
   readonly speak: (link: SocketTransport, request: SocketRequest, subprotocol: string | undefined) => Promise<void>;
 }

@@ -4,6 +4,7 @@ import type { StreamBody } from "../events/stream.ts";
 import type { Page } from "../html/page.ts";
 import type { PageStream } from "../html/stream.ts";
 import type { MaybePromise } from "../deferred.ts";
+import { needsObject } from "../given.ts";
 import { lists } from "../http/fields.ts";
 import { inBackground } from "../logging/raised.ts";
 import { Unwritable } from "../refusals.ts";
@@ -187,13 +188,39 @@ export interface SocketOptions {
    * 16 MiB unless set. Then `send` waits for a message, and after 30 s the socket counts as lost.
    */
   readonly maxUnheard?: number;
+  /**
+   * Compresses messages by `permessage-deflate` (RFC 7692) where the client offers it, on Node; off unless set. `true` is
+   * `{ minBytes: 1024 }`. Messages that hold a secret next to text of another user are not to be compressed (BREACH).
+   */
+  readonly compression?: boolean | SocketCompression;
 }
+
+/** How the messages of a socket are compressed. */
+export interface SocketCompression {
+  /** A shorter message is sent as it is: 1024 bytes unless set. */
+  readonly minBytes?: number;
+}
+
+/** The settings of compression; undefined where there is none. Throws for invalid ones. */
+export function compressionOf(given: SocketOptions["compression"]): SocketBody["compression"] {
+  if (given === undefined || given === false) return undefined;
+  if (given === true) return { minBytes: defaultMinBytes };
+  needsObject("Returns.websocket: compression", given);
+  const { minBytes = defaultMinBytes } = given;
+  if (Number.isSafeInteger(minBytes) && minBytes >= 0) return { minBytes };
+  throw new RangeError(`minBytes cannot be ${String(minBytes)}: it is a number of bytes`);
+}
+
+const defaultMinBytes = 1024;
+
+/** The options of a socket, checked. */
+type SocketLimits = Omit<SocketOptions, "compression"> & Pick<SocketBody, "compression">;
 
 /** The answer that opens a WebSocket and runs the handler on it. */
 export function socketAnswer(
   handler: unknown,
   { client, server, subprotocols }: AnyProtocol,
-  { keepAliveMs = 15_000, maxMessage = defaultMaxMessage, maxUnheard = defaultMaxUnheard }: SocketOptions,
+  { keepAliveMs = 15_000, maxMessage = defaultMaxMessage, maxUnheard = defaultMaxUnheard, compression }: SocketLimits,
 ): Answer {
   if (typeof handler !== "function") throw new Unwritable("a WebSocket without a function that speaks on it");
   const body: SocketBody = {
@@ -202,6 +229,7 @@ export function socketAnswer(
     maxMessage,
     keepAliveMs,
     maxUnheard,
+    compression,
     speak: (link, request, subprotocol) =>
       serveSocket(
         link,

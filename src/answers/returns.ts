@@ -11,6 +11,7 @@ import type { Answer } from "./answer.ts";
 import {
   answerReturns,
   checkKeepAlive,
+  compressionOf,
   defaultMaxMessage,
   defaultMaxUnheard,
   eventsAnswer,
@@ -289,7 +290,9 @@ export function websocket<Client, Server, ClientGiven = Client, ServerGot = Serv
     if (Number.isSafeInteger(bytes) && bytes > 0) continue;
     throw new RangeError(`${name} cannot be ${bytes}: it is a number of bytes`);
   }
-  const compile = () => (returned: unknown) => socketAnswer(returned, protocol, { ...options, maxMessage });
+  const compression = compressionOf(options.compression);
+  const compile = () => (returned: unknown) =>
+    socketAnswer(returned, protocol, { ...options, maxMessage, compression });
   const opens: ReturnsNode["opens"] = (request, canUpgrade) => handshakeRefusal(request, canUpgrade, protocol);
   return { node: { kind: "websocket", statuses: [[101, ""]], several: false, protocol, maxMessage, opens, compile } };
 }

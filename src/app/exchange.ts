@@ -67,6 +67,8 @@ export interface OpenedSocket {
   readonly keepAliveMs: number;
   /** For a runtime that does not report how much its client has taken. */
   readonly maxUnheard: number;
+  /** For a runtime that can compress messages. */
+  readonly compression?: { readonly minBytes: number } | undefined;
   /** Runs the route's handler on the transport until the socket has closed. Never rejects. */
   readonly open: (link: SocketTransport) => Promise<void>;
 }

@@ -259,7 +259,7 @@ function bodyOf(request: RequestState, { status, body }: Answer): WireResponse["
 
 function opened(
   request: RequestState,
-  { speak, subprotocolOf, maxMessage, keepAliveMs, maxUnheard }: SocketBody,
+  { speak, subprotocolOf, maxMessage, keepAliveMs, maxUnheard, compression }: SocketBody,
 ): OpenedSocket {
   const subprotocol = subprotocolOf(request);
   return {
@@ -267,6 +267,7 @@ function opened(
     maxMessage,
     keepAliveMs,
     maxUnheard,
+    compression,
     open: (link) => speak(link, new ConnectionLog(request, "socket"), subprotocol),
   };
 }

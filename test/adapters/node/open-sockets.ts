@@ -91,16 +91,24 @@ endsWithTest(() => {
   for (const { socket } of clients.splice(0)) socket.destroy();
 });
 
-export async function framed(routes: readonly Route[], path: string, options: ServeOptions = {}) {
+export async function framed(
+  routes: readonly Route[],
+  path: string,
+  options: ServeOptions = {},
+  headers: readonly string[] = [],
+) {
   const server = await start(routes, options);
   const client = new Frames(server.port);
   clients.push(client);
-  client.send(`GET ${path} HTTP/1.1\r\nhost: a\r\n${handshake.join("\r\n")}\r\n\r\n`);
+  client.send(`GET ${path} HTTP/1.1\r\nhost: a\r\n${[...handshake, ...headers].join("\r\n")}\r\n\r\n`);
   return { server, client, head: (await client.head()).split("\r\n") };
 }
 
 /** A frame as a client sends it, masked with zeros. */
 export function frame(first: number, payload: Buffer | string = ""): Buffer {
   const bytes = Buffer.from(payload);
-  return Buffer.concat([Buffer.from([first, 0x80 | bytes.length, 0, 0, 0, 0]), bytes]);
+  const { length } = bytes;
+  const size =
+    length < 126 ? [0x80 | length] : [0x80 | 127, 0, 0, 0, 0, length >> 24, length >> 16, length >> 8, length];
+  return Buffer.concat([Buffer.from([first, ...size, 0, 0, 0, 0]), bytes]);
 }

@@ -66,6 +66,7 @@ export const sockets: readonly Route[] = [
   }),
   echoes("named", Returns.websocket(chat, never)),
   echoes("texts", Returns.websocket(texts, never)),
+  echoes("deflated", Returns.websocket(texts, { ...never, compression: true })),
   get(Path.of("socket", "several"), { returns: Returns.websocket(several) }, () => async (socket) => {
     await socket.send(`speaks ${socket.subprotocol}`);
     await socket.receive();

@@ -58,6 +58,7 @@ const noneOffered = problems([
   "required",
   "This socket speaks v3, v2, v1, none of which was offered.",
 ]);
+const deflate = "permessage-deflate; server_no_context_takeover; client_no_context_takeover; server_max_window_bits=12";
 const crossOrigin = refused(403, "cross_origin", "That request came from another site, so it was not carried out.");
 const badKey: readonly [string, string, string] = [
   "header.sec-websocket-key",
@@ -215,6 +216,17 @@ export const sockets: readonly WireCase[] = [
       steps: [asks(opening(path, offering(...offered))), upgraded(chosen), hears(text, said), ...leave],
     };
   }),
+  {
+    name: "WD-20 compression is agreed on where a socket asks for it, and a message is inflated",
+    steps: [
+      asks(opening("deflated/20", [...handshake, ["sec-websocket-extensions", "permessage-deflate"]])),
+      upgraded(undefined, [["sec-websocket-extensions", deflate]]),
+      // The one of RFC 7692 §7.2.3.1.
+      frames([0xc1, "\xf2\x48\xcd\xc9\xc9\x07\x00"]),
+      hears(text, "Hello"),
+      ...leave,
+    ],
+  },
   ...[[], ["v9"], ["V1"], ["v1 v2"]].map((offered): WireCase => ({
     name: `WS-51 none of several subprotocols is offered by ${JSON.stringify(offered)}`,
     steps: [asks(opening("several", offering(...offered))), refusal(noneOffered)],

@@ -3,6 +3,13 @@ import type { Deviations } from "./deviation.ts";
 export const bun: Deviations = {
   cases: [
     {
+      why: "Bun.serve compresses as it likes and within no bound of ours, so it is told to agree on nothing.",
+      cases: {
+        "WD-20 compression is agreed on where a socket asks for it, and a message is inflated":
+          "sec-websocket-extensions [], not [",
+      },
+    },
+    {
       why: "Bun's parser wants a CR before each LF of a head, and no blanks around a chunk's extension.",
       cases: {
         "HD-02 lines that end in LF alone": "status 505, not 200",

@@ -4,6 +4,13 @@ import type { Deviations } from "./deviation.ts";
 export const deno: Deviations = {
   cases: [
     {
+      why: "Deno has no compression of WebSockets.",
+      cases: {
+        "WD-20 compression is agreed on where a socket asks for it, and a message is inflated":
+          "sec-websocket-extensions [], not [",
+      },
+    },
+    {
       why: "Deno's own parser answers an upgrade with a body with 400.",
       cases: {
         "WR beside sockets, an upgrade to HTTP/2 has its body read, and its connection goes on": "status 400, not 200",

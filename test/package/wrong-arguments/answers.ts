@@ -42,6 +42,7 @@ const returned: readonly Row[] = [
   ["Returns.events", (k) => answers(Returns.events([k])), [note]],
   ["Returns.jsonLines", (x, o) => answers(Returns.jsonLines(x, o)), [text, {}]],
   ["Returns.jsonLines", (x) => answers(Returns.jsonLines(text, { doc: x })), ["The lines."]],
+  ["Returns.websocket", (x) => answers(Returns.websocket(chat, { compression: x })), [{ minBytes: 1 }]],
   ["Returns.websocket", (p, o) => answers(Returns.websocket(p, o)), [chat, {}]],
 ];
 
