@@ -63,7 +63,7 @@ export function evaluate(request: RevisedRequest, current: Version | undefined):
   }
   const ifNoneMatch = fieldOf(request, "if-none-match");
   if (ifNoneMatch !== undefined) {
-    if (!isListed(ifNoneMatch, current, isSameWeak)) return "met";
+    if (!isListed(ifNoneMatch, current, isRead ? isSameWeak : isSameResourceWeak)) return "met";
     return isRead ? "not modified" : "failed";
   }
   return isRead && isUnmodified(request, current) ? "not modified" : "met";
@@ -93,8 +93,14 @@ function isSameStrong(one: EntityTag, other: EntityTag): boolean {
 
 /** A change is meant for the resource, and its client may have read it compressed: `Compress` gives each coding a tag. */
 function isSameResource(one: EntityTag, other: EntityTag): boolean {
-  return isSameStrong(one, other) || isSameStrong({ ...one, tag: one.tag.replace(/-(?:gzip|br|zstd)$/, "") }, other);
+  return isSameStrong(one, other) || isSameStrong(withoutCoding(one), other);
 }
+
+function isSameResourceWeak(one: EntityTag, other: EntityTag): boolean {
+  return isSameWeak(one, other) || isSameWeak(withoutCoding(one), other);
+}
+
+const withoutCoding = ({ tag, weak }: EntityTag): EntityTag => ({ tag: tag.replace(/-(?:gzip|br|zstd)$/, ""), weak });
 
 function isSameWeak(one: EntityTag, other: EntityTag): boolean {
   return one.tag === other.tag;
