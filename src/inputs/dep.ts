@@ -165,6 +165,8 @@ export interface DepNode {
   readonly binds?: boolean;
   /** It may give the answer an `ETag` or a `Last-Modified`, and make a 304 of it. */
   readonly validates?: boolean;
+  /** Its value is held until the request has ended, so it is acquired once the body has arrived. */
+  readonly acquires?: true;
   /** Read at every use. */
   readonly uncached?: boolean;
   readonly resource?: string;

@@ -24,7 +24,7 @@ export interface Plan {
   readonly texts: readonly ReadText[] | undefined;
   /** Steps without the body, left to right; the checks of a body's content type are here too. */
   readonly first: readonly PlanStep[];
-  /** Steps with the body, left to right. */
+  /** Steps with the body and those that wait for it, left to right. */
   readonly second: readonly PlanStep[];
   readonly body: BodyWanted;
   /** The initial values of a request: constants, and `unread` for the others. */
@@ -81,6 +81,7 @@ export function makePlan(inputs: Inputs, place: Place, checked: readonly AnyDep[
   const start: unknown[] = [];
   const slotOf = new Map<DepNode, number>();
   const needsBody = new Set<number>();
+  const mayReadBody = [...Object.values(inputs), ...checked].some(readsBody);
   let body: BodyWanted = "nothing";
 
   function visit({ node }: AnyDep): number {
@@ -93,7 +94,9 @@ export function makePlan(inputs: Inputs, place: Place, checked: readonly AnyDep[
     if (node.body !== undefined) body = bodyWanted(body, node.body);
     if (node.before !== undefined) first.push(checkStep(node.before(place), start));
     if (node.compile === undefined) return slot;
-    const stage = node.body !== undefined || from.some((slot) => needsBody.has(slot)) ? second : first;
+    // A client that sends its body slowly must not hold what others wait for, such as a connection of a pool.
+    const isLate = node.body !== undefined || (node.acquires === true && mayReadBody);
+    const stage = isLate || from.some((slot) => needsBody.has(slot)) ? second : first;
     if (stage === second) needsBody.add(slot);
     stage.push({ slot, from, read: node.compile(place, from) });
     return slot;
@@ -103,6 +106,11 @@ export function makePlan(inputs: Inputs, place: Place, checked: readonly AnyDep[
   const slots = names.map((name) => visit(inputs[name] as AnyDep));
   const texts = textsOf([...Object.values(inputs), ...checked], place);
   return { place, names, slots, texts, first, second, body, start, slotOf };
+}
+
+/** Whether an input reads the body, or chooses one that may. */
+function readsBody({ node }: AnyDep): boolean {
+  return node.body !== undefined || node.binds === true || node.from.some(readsBody);
 }
 
 function textsOf(deps: readonly AnyDep[], place: Place): readonly ReadText[] | undefined {
@@ -149,13 +157,17 @@ export function readHeadInputs(
     : afterHead(reading, refusal);
 }
 
-function afterHead(reading: InputReading, refusal: InputOutcome): InputValues | Refusal | InputReading {
+function afterHead(
+  reading: InputReading,
+  refusal: InputOutcome,
+): InputValues | Refusal | InputReading | Promise<InputValues | Refusal> {
   const refused = refusal ?? reading.refusal();
   if (refused !== undefined) return refused;
-  return reading.body === "nothing" ? reading.inputs() : reading;
+  if (reading.body !== "nothing") return reading;
+  return reading.plan.second.length === 0 ? reading.inputs() : readBodyInputs(reading);
 }
 
-/** Reads the inputs that need the body, once that is read. */
+/** Reads the inputs that need the body, or wait for it, once that is read. */
 export function readBodyInputs(reading: InputReading): InputValues | Refusal | Promise<InputValues | Refusal> {
   const refusal = run(reading.startSecond(), 0, reading);
   return refusal instanceof Promise
@@ -310,6 +322,7 @@ export class InputReading implements Reading {
     const { from, read } = this.#lateStep(node, late);
     for (const [i, slot] of from.entries()) this.values[slot] = await this.#pull(node.from[i] as AnyDep, late);
     if (from.some((slot) => this.values[slot] === failed)) return failed;
+    if (node.acquires === true && this.body !== "nothing" && !this.#bodyRead) return waiting;
     if (node.body !== undefined && !this.#bodyRead) {
       this.body = bodyWanted(this.body, node.body);
       return this.#settled(await node.before?.(place)(this.request)) === failed ? failed : waiting;

@@ -20,7 +20,8 @@ export interface ScopedOptions<A, C extends string = string> {
 
 /**
  * A value that is acquired for a request and released after it: a lock, a temporary file, a client with a connection of its
- * own. `acquire` is like the block of `Dep.join`; it runs once a request, if the request reads it. `release` runs exactly
+ * own. `acquire` is like the block of `Dep.join`; it runs once a request, if the request reads it, and where the route reads a whole
+ * body, once that has arrived: a slow client holds nothing. `release` runs exactly
  * once for each value, after the answer was written, or after its stream or its connection has ended: also where the handler
  * refuses or raises, or the client leaves. Values are released in the reverse order of acquiring, each after the release of the
  * one before. A release that raises is an error line, and one that takes 10 s a warning; neither hurts another.
@@ -46,6 +47,7 @@ export function scoped<const I extends Inputs, B = never, C extends string = nev
   return {
     node: {
       from: Object.values(inputs),
+      acquires: true,
       ...(options.refuses === undefined ? {} : { codes: options.refuses }),
       compile: (_place, from) => {
         const values = record(Object.keys(inputs), from);

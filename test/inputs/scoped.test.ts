@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import * as v from "valibot";
 import { Answer, App, Codec, Dep, Path, Query, Refusal, Returns, Test, get, json, post, refuse } from "usher-http";
 import type { Middleware } from "usher-http";
+import { gate } from "../support/gate.ts";
 import { lines, messages } from "../support/logs.ts";
 
 const soldOut = Refusal.code("sold_out", { status: 409, doc: "None is left." });
@@ -138,6 +139,57 @@ describe("an acquired value and the other inputs", () => {
     const route = get(Path.of("x"), { inputs: { a: noted("a", log) }, returns: text }, () => "");
     await Test.call(Test.app([route], { middleware: [middleware] }), "GET", "/x");
     expect(log).toEqual(["acquire a", "middleware", "release a answered 203 -"]);
+  });
+});
+
+describe("a value for a route with a body", () => {
+  it("acquires nothing where the head is wrong, or the body is too long", async () => {
+    const log: string[] = [];
+    const order = json(v.object({ n: v.number() }));
+    const inputs = { a: noted("a", log), page: Query.required("page", Codec.int), order };
+    const app = Test.app([post(Path.of("x"), { inputs, returns: text }, () => "")], { maxBody: 10 });
+    expect((await Test.call(app, "POST", "/x", { body: { n: 1 } })).status).toBe(400);
+    expect((await Test.call(app, "POST", "/x?page=1", { body: { n: 1_000_000 } })).status).toBe(413);
+    expect(log).toEqual([]);
+  });
+
+  it.each([
+    ["listed first", (a: Dep<string>) => ({ a, order: json(v.unknown()) })],
+    ["used by an input before", (a: Dep<string>) => ({ who: Dep.map(a, (name) => name), a, order: json(v.unknown()) })],
+    [
+      "with a body that `Dep.bind` chooses",
+      (a: Dep<string>) => ({ order: Dep.bind(Dep.return(1), () => json(v.unknown())), a }),
+    ],
+    ["chosen by `Dep.bind`", (a: Dep<string>) => ({ a: Dep.bind(Dep.return(1), () => a), order: json(v.unknown()) })],
+  ])("acquires nothing before the body has arrived: %s", async (_how, inputsOf) => {
+    const log: string[] = [];
+    const inputs = inputsOf(noted("a", log));
+    const app = App.make([post(Path.of("x"), { inputs, returns: text }, ({ a }) => a)]);
+    const [begun, sent] = [gate(), gate()];
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        begun.open();
+        await sent.passed;
+        log.push("sent");
+        controller.enqueue(new TextEncoder().encode("1"));
+        controller.close();
+      },
+    });
+    const headers = { "content-type": "application/json" };
+    const init = { method: "POST", body, headers, duplex: "half" } as const;
+    const answered = app.fetch(new Request("http://localhost/x", init));
+    await begun.passed;
+    sent.open();
+    expect(await (await answered).text()).toBe("a");
+    expect(log.slice(0, 2)).toEqual(["sent", "acquire a"]);
+  });
+
+  it("is acquired where `Dep.bind` could have chosen a body, and chose none", async () => {
+    const log: string[] = [];
+    const inputs = { other: Dep.bind(Dep.return(1), () => Dep.return(2)), a: noted("a", log) };
+    const app = Test.app([post(Path.of("x"), { inputs, returns: text }, ({ a, other }) => `${a} ${other}`)]);
+    expect((await Test.call(app, "POST", "/x")).body).toBe("a 2");
+    expect(log).toEqual(["acquire a", "release a answered 200 -"]);
   });
 });
 
