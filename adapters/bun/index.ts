@@ -1,4 +1,5 @@
 /** `usher-http/bun`: serves on `Bun.serve`. */
+import { needs } from "../../src/given.ts";
 import { inBackground } from "../../src/logging/raised.ts";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
@@ -42,6 +43,7 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
   refuseTls("serve: tls", limits.tls, {
     clientCertificates: "is not kept on Bun: serve with usher-http/node, on Node",
   });
+  needs(limits.http2 !== true, "serve: http2", true, "false: Bun.serve has HTTP/1.1 only");
   const listener = new BunListener(make(routes, options), limits, options.maxHeaderBytes);
   useSink(stderrSink());
   await makeRoom(options);

@@ -60,13 +60,15 @@ const maxDenoHeaderBytes = 65_536;
 
 /** The options that Deno ignores, as warnings. */
 export function warningsFor(options: ServeOptions): readonly string[] {
-  const { headTimeoutMs, idleTimeoutMs, maxConnections, maxHeaderBytes = 0 } = options;
+  const { headTimeoutMs, idleTimeoutMs, maxConnections, maxHeaderBytes = 0, http2 } = options;
   const warnings: string[] = [];
   if (headTimeoutMs !== undefined) warnings.push("headTimeoutMs is not kept on Deno, which waits for a head for ever");
   if (idleTimeoutMs !== undefined)
     warnings.push("idleTimeoutMs is not kept on Deno, which keeps a connection for ever");
   if (maxConnections !== undefined) warnings.push("maxConnections is not kept on Deno, which takes every connection");
   if (maxHeaderBytes > maxDenoHeaderBytes) warnings.push(`maxHeaderBytes is at most ${maxDenoHeaderBytes} on Deno`);
+  if (http2 === false)
+    warnings.push("http2 is not kept on Deno, which speaks HTTP/2 with each client that asks for it");
   return warnings;
 }
 

@@ -87,6 +87,8 @@ export class NodeConnection {
   isFresh = true;
   /** A response or a refused head ends it: later bytes are not read as a request (RFC 9112 §9.6). */
   closing = false;
+  /** It speaks HTTP/2: its session ends it. */
+  isHttp2 = false;
   /** Why its bytes are not HTTP any more; they are not read. */
   fault: BodyFailure | undefined = undefined;
   /** Its client read nothing of a response for too long, so the connection ends. */
@@ -291,7 +293,7 @@ export class Connections {
   /** Closes each connection once no response is pending, also one without a whole head: Node 20 would wait for it. */
   closeIdle(): void {
     for (const connection of this.#open) {
-      if (!connection.closing) connection.whenIdle(() => connection.socket.destroySoon());
+      if (!connection.closing && !connection.isHttp2) connection.whenIdle(() => connection.socket.destroySoon());
     }
   }
 

@@ -23,8 +23,9 @@ import { Connections, isWatched } from "./connection.ts";
 import { awaitsContinue } from "./exchange.ts";
 import { refuseHead, refuseRequest } from "./bad-request.ts";
 import { Upgrades, inTurn, lastResponse } from "./upgrade.ts";
-import { isBun, listen, stderrSink } from "./listen.ts";
+import { isBun, listen, nodeMajor, stderrSink } from "./listen.ts";
 import { belowTls } from "./private.ts";
+import type { Http2 } from "./http2/http2.ts";
 import type { Secure } from "./secure.ts";
 import { timedOut } from "./stream.ts";
 
@@ -63,6 +64,9 @@ class NodeListener extends Listener {
   #upgrades: Upgrades | undefined = undefined;
   /** Undefined without the option `tls`. */
   #secure: Secure | undefined = undefined;
+  /** Undefined for a server that speaks HTTP/1.1 only. */
+  #http2: Http2 | undefined = undefined;
+  readonly #floodLog = new CountedLog("warn", "HTTP/2 connections closed whose clients sent too much");
 
   constructor(app: App, limits: Limits) {
     super(app, limits, stopSignals);
@@ -73,12 +77,15 @@ class NodeListener extends Listener {
   }
 
   protected async listen(): Promise<ListenAddress> {
-    const { tls, headTimeoutMs } = this.limits;
+    const { tls, headTimeoutMs, http2 = tls !== undefined && nodeMajor > 0 } = this.limits;
+    if (http2 && nodeMajor === 0) throw new TypeError("serve: http2 is kept by usher-http/node on Node alone");
     this.#upgrades = await Upgrades.of(this.#handler);
     if (tls !== undefined) {
       if (isBun) throw new TypeError("serve: tls is not kept by usher-http/node on Bun: serve with usher-http/bun");
-      this.#secure = new (await import("./secure.ts")).Secure(tls, { headTimeoutMs, protocols: ["http/1.1"] });
+      const protocols = http2 ? ["h2", "http/1.1"] : ["http/1.1"];
+      this.#secure = new (await import("./secure.ts")).Secure(tls, { headTimeoutMs, protocols });
     }
+    if (http2) this.#http2 = new (await import("./http2/http2.ts")).Http2(this.#handler, this.limits, this.#floodLog);
     const { servers, ...bound } = await listen(this.limits, () => this.#server());
     this.#servers = servers;
     // The system may refuse a connection because memory or file descriptors run out, and accept the next one.
@@ -120,6 +127,8 @@ class NodeListener extends Listener {
       optimizeEmptyRequests: true,
     };
     const server = this.#secure?.server(options) ?? createServer(options);
+    const event = this.#secure === undefined ? "connection" : "secureConnection";
+    const http1 = this.#http2 === undefined ? () => {} : takeListener(server, event);
     // Node silently drops headers past a count; the bytes of a head are limited already.
     server.maxHeadersCount = 0;
     server.maxConnections = maxConnections;
@@ -128,12 +137,12 @@ class NodeListener extends Listener {
     Object.assign(server, { httpAllowHalfOpen: !isBun });
     // Node's own notion of idle would cut a response that the client still reads.
     server.closeIdleConnections = () => {};
-    this.#addListeners(server);
+    this.#addListeners(server, http1);
     return server;
   }
 
   /** Adds the listeners. None of them throws, which would end the process. */
-  #addListeners(server: HttpServer): void {
+  #addListeners(server: HttpServer, http1: (socket: Socket) => void): void {
     const handler = this.#handler;
     const upgrades = this.#upgrades;
     const { sendTimeoutMs } = this.limits;
@@ -142,8 +151,8 @@ class NodeListener extends Listener {
       "drop",
       guarded(undefined, () => this.#limitLog.count()),
     );
-    server.on("connection", (socket) => attempt(socket, () => this.#connect(socket)));
-    server.on("secureConnection", (socket: TLSSocket) => attempt(socket, () => this.#connectSecure(socket)));
+    server.on("connection", (socket) => attempt(socket, () => this.#connect(socket, http1)));
+    server.on("secureConnection", (socket: TLSSocket) => attempt(socket, () => this.#connectSecure(socket, http1)));
     server.on("request", (request, response) => handler.answer(request, response, false));
     server.on("checkContinue", (request, response) => {
       attempt(request.socket, () => handler.answer(request, response, awaitsContinue(request, response)));
@@ -167,20 +176,27 @@ class NodeListener extends Listener {
     server.on("timeout", (socket) => attempt(socket, () => timedOut(socket, sendTimeoutMs)));
   }
 
-  #connect(socket: Socket): void {
+  #connect(socket: Socket, http1: (socket: Socket) => void): void {
     // A connection that was handed over and back is watched already.
-    if (isWatched(socket)) return;
+    if (isWatched(socket)) return http1(socket);
     if (this.#openConnections >= this.limits.maxConnections) {
       this.#limitLog.count();
       socket.destroy();
-    } else if (this.#secure === undefined) this.#connections.watch(socket);
-    else this.#secure.begins(socket);
+    } else if (this.#secure !== undefined) this.#secure.begins(socket);
+    else {
+      const connection = this.#connections.watch(socket);
+      if (this.#http2 === undefined) http1(socket);
+      else this.#http2.whenKnown(socket, connection, () => http1(socket));
+    }
   }
 
   // The events of the connection are those of its TLS socket.
-  #connectSecure(socket: TLSSocket): void {
+  #connectSecure(socket: TLSSocket, http1: (socket: Socket) => void): void {
+    if (isWatched(socket)) return http1(socket);
     this.#secure?.begun(belowTls(socket));
-    if (!isWatched(socket)) this.#connections.watch(socket);
+    const connection = this.#connections.watch(socket);
+    if (socket.alpnProtocol === "h2") this.#http2?.take(socket, connection);
+    else http1(socket);
   }
 
   // Node hands over the bare connection: without a response the client would only see it close.
@@ -203,6 +219,7 @@ class NodeListener extends Listener {
     const closed = Promise.all(this.#servers.map(closeServer));
     this.#connections.closeIdle();
     this.#secure?.endHandshakes();
+    this.#http2?.stop();
     handler.endEventStreams();
     const { open, taken } = this.#upgrades ?? {};
     open?.stop();
@@ -212,7 +229,8 @@ class NodeListener extends Listener {
     const ended = Promise.all([protocolsEnded, closed]);
     const drained = await inTime(ended, drainMs);
     const openProtocols = (open?.size ?? 0) + (taken?.size ?? 0);
-    const cut = drained ? 0 : handler.inFlight + this.#connections.unsent + openProtocols;
+    const unsent = this.#connections.unsent + (this.#http2?.unsent ?? 0);
+    const cut = drained ? 0 : handler.inFlight + unsent + openProtocols;
     handler.endStreams();
     taken?.cut();
     this.#connections.closeAll();
@@ -220,6 +238,7 @@ class NodeListener extends Listener {
     await closed;
     this.#endMeasuring?.();
     this.#limitLog.stop();
+    this.#floodLog.stop();
     return cut;
   }
 }
@@ -233,6 +252,15 @@ function mayUpgrade(upgrades: Upgrades, request: IncomingMessage): boolean {
   let may = false;
   attempt(request.socket, () => (may = upgrades.takes(request)));
   return may;
+}
+
+/** Takes the listener with which `node:http` reads a connection, so that this one decides who reads it. */
+function takeListener(server: HttpServer, event: "connection" | "secureConnection"): (socket: Socket) => void {
+  const listeners = server.listeners(event) as ((socket: Socket) => void)[];
+  server.removeAllListeners(event);
+  return (socket) => {
+    for (const listener of listeners) listener.call(server, socket);
+  };
 }
 
 function closeServer(server: HttpServer): Promise<void> {

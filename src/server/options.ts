@@ -85,6 +85,12 @@ export interface ListenOptions {
   readonly socket?: string;
   /** Serves HTTPS with these certificates. */
   readonly tls?: TlsOptions;
+  /**
+   * Whether HTTP/2 is spoken too. With `tls` true: a client chooses the version when it connects (ALPN). Without `tls` false;
+   * true takes clients that begin with HTTP/2, as a proxy does (h2c by prior knowledge). On Bun it is never spoken, on Deno
+   * always.
+   */
+  readonly http2?: boolean;
   /** Bytes of a request's head: 16,384. A longer one is 431. */
   readonly maxHeaderBytes?: number;
   /** How long a head may take to arrive: 10 s; then 408. */
@@ -150,7 +156,7 @@ export interface Server {
 
 /** The limits in force. */
 export type Limits = Required<Omit<ListenOptions, OptionalLimit>> & Pick<ListenOptions, OptionalLimit>;
-type OptionalLimit = "socket" | "tls";
+type OptionalLimit = "socket" | "tls" | "http2";
 
 const defaults: Limits = {
   port: 8080,
@@ -200,6 +206,8 @@ export function limitsOf(options: ListenOptions, taker = "serve"): Limits {
   needs(typeof limits.signals === "boolean", `${taker}: signals`, limits.signals, "true or false");
   if (limits.socket !== undefined) checkSocket(limits.socket, taker);
   if (limits.tls !== undefined) checkTls(`${taker}: tls`, limits.tls);
+  const { http2 } = limits;
+  needs(http2 === undefined || typeof http2 === "boolean", `${taker}: http2`, http2, "true or false");
   return limits;
 }
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ServeOptions, TlsOptions } from "usher-http/node";
 import { makeCertificate } from "../support/certificates.ts";
+import { http2Ask, http2Client } from "../support/http2-client.ts";
 import { runtimes } from "../support/runtimes.ts";
 import { secureAsk } from "../support/secure-client.ts";
 import { SpawnedServer } from "../support/spawned/server.ts";
@@ -70,5 +71,21 @@ describe("tls on a runtime that keeps less of it", () => {
   it.each(["bun", "deno"] as const)("does not start with a key of another certificate: %s", async (name) => {
     const wrong = { tls: { cert, key: shop.key } };
     await expect(starts[name](wrong)).rejects.toThrow("serve: tls: its cert and key cannot be used");
+  });
+
+  it.each<[keyof typeof starts, string]>([
+    ["bun", "serve: http2 is a boolean, and not false: Bun.serve has HTTP/1.1 only"],
+    ["node on bun", "serve: http2 is kept by usher-http/node on Node alone"],
+    ["node on deno", "serve: http2 is kept by usher-http/node on Node alone"],
+  ])("%s says that it has no HTTP/2", async (name, sentence) => {
+    await expect(starts[name]({ http2: true })).rejects.toThrow(sentence);
+  });
+
+  it("speaks HTTP/2 where the runtime does so by itself: Deno", async () => {
+    const { url, port } = await startDeno({ tls });
+    const session = await http2Client(url, { ca });
+    const post = (origin: string) => http2Ask(session, { ":method": "POST", ":path": "/unread", origin });
+    expect((await post(`https://127.0.0.1:${port}`)).body).toBe("not read");
+    expect((await post("https://other.example")).status).toBe(403);
   });
 });

@@ -4,8 +4,12 @@
  * A case is data (`cases/`), asked of one of the applications of `app/configurations.ts`, which a program (`programs/`)
  * serves in a process of the target's runtime (`targets/`). What a runtime cannot do is listed (`deviations/`).
  */
+import http2 from "node:http2";
+import type { ClientHttp2Session } from "node:http2";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { App } from "usher-http";
+import { serve } from "usher-http/node";
+import type { Server } from "usher-http/node";
 import { configurations } from "./app/configurations.ts";
 import {
   messageCases,
@@ -19,6 +23,7 @@ import type { Configuration, MessageCase, StoppingCase, WireCase } from "./case.
 import { deviations } from "./deviations/index.ts";
 import type { Deviation, Deviations } from "./deviations/deviation.ts";
 import { askFetch, unaskable } from "./run/fetch.ts";
+import { askHttp2, withoutHttp2 } from "./run/http2.ts";
 import { nothingCame, patienceMs, shortPatienceMs } from "./run/deadline.ts";
 import { askServer } from "./run/message.ts";
 import type { Asked } from "./run/message.ts";
@@ -129,6 +134,38 @@ export function fetchConforms(): void {
         const app = apps.get(on) ?? App.make(routes, options);
         apps.set(on, app);
         judge(listed, one.name, await verdict(() => askFetch(app, one)));
+      });
+    }
+  });
+}
+
+/** Runs every case that has a meaning in HTTP/2 against `usher-http/node`, over one connection for each configuration. */
+export function http2Conforms(): void {
+  describe("http2", () => {
+    const listed = deviationsOf("http2");
+    const servers = new Map<Configuration, Server>();
+    const sessions = new Map<Configuration, ClientHttp2Session>();
+    afterAll(async () => {
+      for (const session of sessions.values()) session.destroy();
+      await Promise.all([...servers.values()].map((server) => server.stop()));
+    });
+    const connected = async (on: Configuration): Promise<ClientHttp2Session> => {
+      const open = sessions.get(on);
+      // An answer may have closed it.
+      if (open?.closed === false) return open;
+      const { routes, options } = configurations[on];
+      const serving = { ...options, port: 0, host: "127.0.0.1", signals: false, drainMs: 0, http2: true };
+      const server = servers.get(on) ?? (await serve(routes, serving));
+      servers.set(on, server);
+      const session = http2.connect(server.url).on("error", () => {});
+      sessions.set(on, session);
+      return session;
+    };
+    for (const one of messageCases) {
+      const why = withoutHttp2(one);
+      it.skipIf(why !== undefined)(`${one.name}${reason(why)}`, async () => {
+        const ask = async () => askHttp2(await connected(one.on ?? "main"), one);
+        judge(listed, one.name, await verdict(ask));
       });
     }
   });

@@ -72,8 +72,8 @@ it("are one for each entry, one for each namespace, and a few that they share", 
   const forRuntimes = Object.values(exports).flatMap((entry) => [nameOf(entry.node), nameOf(entry.workerd)].flat());
   const shared = ["compression", "core", "database", "disk", "representations", "server", "site", "testing"];
   const ofPage = ["reader-script"];
-  // Loaded by a server with the option alone.
-  const ofNode = ["secure"];
+  // Loaded by a server with the options `tls` and `http2` alone.
+  const ofNode = ["http2", "secure"];
   const ofClient = ["client-calls", "event-reader", "received"];
   expect(namesOf(/^dist\/([\w-]+)\.js$/)).toEqual(
     [...entries, ...forRuntimes, "cli", ...shared, ...ofClient, ...ofPage, ...ofNode].toSorted(),

@@ -3,12 +3,14 @@ import { bun } from "./bun.ts";
 import { deno } from "./deno.ts";
 import type { Deviations } from "./deviation.ts";
 import { fetch } from "./fetch.ts";
+import { http2 } from "./http2.ts";
 import { node, nodeOnBun, nodeOnDeno } from "./node-http.ts";
 import { whatwg } from "./whatwg.ts";
 import { workerd } from "./workerd.ts";
 
 export const deviations: { readonly [target: string]: Deviations } = {
   fetch,
+  http2,
   "node-oldest": node,
   "node-newest": node,
   "node-on-bun": nodeOnBun,

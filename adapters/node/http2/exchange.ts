@@ -1,0 +1,160 @@
+import { isUtf8 } from "node:buffer";
+import { constants } from "node:http2";
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import type { Exchange } from "../../../src/app/exchange.ts";
+import { lists } from "../../../src/http/fields.ts";
+import { HostCheck, refusedConnect } from "../../../src/server/bad-request.ts";
+import type { RefusedHead } from "../../../src/server/bad-request.ts";
+import type { Deadlines } from "../../../src/server/deadlines.ts";
+import { Http2Body } from "./body.ts";
+
+/** What an exchange needs of its connection. */
+export interface ExchangeConnection {
+  readonly peer: string;
+  readonly scheme: "https" | undefined;
+  readonly deadlines: Deadlines;
+}
+
+/** A request's head, as Node hands it over: nghttp2 has refused what RFC 9113 §8.2 and §8.3 call malformed. */
+interface RequestHead {
+  readonly headers: IncomingHttpHeaders;
+  /** Name, value, name, value…; pseudo-headers too. Names are in lower case. */
+  readonly raw: readonly string[];
+  /** Whether the request has no body: its head ends the stream. */
+  readonly isWhole: boolean;
+}
+
+const hosts = new HostCheck();
+const bad = (why: string): RefusedHead => ({ status: 400, why });
+const tooLong: RefusedHead = { status: 431, why: "a head past its limit" };
+const targetTooLong: RefusedHead = { status: 414, why: "a target past the limit of a head" };
+const badTarget = bad("a target that is none");
+const noHost = bad("HTTP/2 without an authority");
+const otherHost = bad("a Host that is not the authority");
+const badHost = bad("a Host that is none");
+
+/** Checks what nghttp2 leaves open: the target, and the authority, which takes the place of `Host` (RFC 9113 §8.3.1). */
+export function refusedHead({ headers, raw }: RequestHead, maxHeaderBytes: number): RefusedHead | undefined {
+  const { ":method": method, ":path": path, ":authority": authority } = headers as { readonly [name: string]: string };
+  if ((path ?? "").length > maxHeaderBytes) return targetTooLong;
+  if (bytesOf(raw) > maxHeaderBytes) return tooLong;
+  if (method === "CONNECT") return refusedConnect(authority ?? "");
+  if (path === undefined || (path.charCodeAt(0) !== 0x2f && (path !== "*" || method !== "OPTIONS"))) return badTarget;
+  const lines = linesOf(raw, "host");
+  const host = authority ?? lines[0];
+  if (host === undefined) return noHost;
+  if (lines.some((line) => line !== host)) return otherHost;
+  return hosts.isHost(host) ? undefined : badHost;
+}
+
+/** An exchange over a stream of `node:http2`. */
+export class Http2Exchange implements Exchange {
+  readonly method: string;
+  readonly target: string;
+  readonly stream: ServerHttp2Stream;
+  readonly listener = "node:http2";
+  readonly canTakeOver = false;
+  /** The whole response was given to the stream. */
+  isWritten = false;
+  readonly #head: RequestHead;
+  readonly #connection: ExchangeConnection;
+  /** Null where there is none. */
+  #body: Http2Body | null | undefined = undefined;
+
+  constructor(stream: ServerHttp2Stream, head: RequestHead, connection: ExchangeConnection) {
+    const { headers } = head;
+    this.method = headers[":method"] as string;
+    this.target = (headers[":path"] ?? headers[":authority"]) as string;
+    this.stream = stream;
+    this.#head = head;
+    this.#connection = connection;
+  }
+
+  get peer(): string {
+    return this.#connection.peer;
+  }
+
+  get scheme(): "https" | undefined {
+    return this.#connection.scheme;
+  }
+
+  get date(): string {
+    return this.#connection.deadlines.date;
+  }
+
+  get body(): Http2Body | undefined {
+    if (this.#body === undefined) this.#body = this.#bodyOf() ?? null;
+    return this.#body ?? undefined;
+  }
+
+  #bodyOf(): Http2Body | undefined {
+    const { headers, isWhole } = this.#head;
+    // Node has parsed it, and nghttp2 has checked it.
+    const length = headers["content-length"] as string | number | undefined;
+    if (isWhole || Number(length) === 0) return undefined;
+    const { stream } = this;
+    const awaits = lists(this.lines("expect"), "100-continue");
+    const sendContinue = awaits ? () => stream.additionalHeaders({ ":status": 100 }) : undefined;
+    const { deadlines } = this.#connection;
+    return new Http2Body(stream, length === undefined ? undefined : Number(length), deadlines, sendContinue);
+  }
+
+  get gone(): AbortSignal {
+    const controller = new AbortController();
+    const { stream } = this;
+    const check = (): void => {
+      if (!this.isWritten || !stream.writableFinished || stream.rstCode !== constants.NGHTTP2_NO_ERROR)
+        controller.abort();
+    };
+    if (stream.destroyed) check();
+    else stream.once("close", check);
+    return controller.signal;
+  }
+
+  lines(name: string): readonly string[] {
+    const { headers, raw } = this.#head;
+    if (name === "host" && headers[":authority"] !== undefined) return [headers[":authority"]];
+    const lines = linesOf(raw, name);
+    // RFC 9113 §8.2.3: a client may split it.
+    return name === "cookie" && lines.length > 1 ? [lines.join("; ")] : lines;
+  }
+
+  *headers(): Iterable<readonly [name: string, value: string]> {
+    const { headers, raw } = this.#head;
+    const { ":authority": authority, host } = headers;
+    if (authority !== undefined && host === undefined) yield ["host", authority];
+    for (let i = 0; i < raw.length; i += 2) {
+      const name = raw[i] as string;
+      if (name.charCodeAt(0) !== 0x3a) yield [name, raw[i + 1] as string];
+    }
+  }
+
+  byteLength(text: string): number {
+    return Buffer.byteLength(text);
+  }
+
+  decode(bytes: Uint8Array): string | undefined {
+    if (!isUtf8(bytes)) return undefined;
+    const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return buffer.toString();
+  }
+}
+
+/** The bytes of a head, as it would be in HTTP/1.1. */
+function bytesOf(raw: readonly string[]): number {
+  let bytes = raw.length * 2;
+  for (const text of raw) bytes += text.length;
+  return bytes;
+}
+
+const nothing: readonly string[] = [];
+
+function linesOf(raw: readonly string[], name: string): readonly string[] {
+  let lines: string[] | undefined;
+  for (let i = 0; i < raw.length; i += 2) {
+    if (raw[i] !== name) continue;
+    if (lines === undefined) lines = [raw[i + 1] as string];
+    else lines.push(raw[i + 1] as string);
+  }
+  return lines ?? nothing;
+}

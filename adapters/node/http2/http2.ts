@@ -1,0 +1,304 @@
+/** HTTP/2 (RFC 9113). Only a server that speaks it loads this. */
+import { constants, createServer } from "node:http2";
+import type {
+  Http2Server,
+  IncomingHttpHeaders,
+  OutgoingHttpHeaders,
+  ServerHttp2Session,
+  ServerHttp2Stream,
+  ServerOptions,
+} from "node:http2";
+import type { Socket } from "node:net";
+import { isStream } from "../../../src/answers/answer.ts";
+import { isEventStream } from "../../../src/app/exchange.ts";
+import type { WireResponse } from "../../../src/app/exchange.ts";
+import { logRefusedHead } from "../../../src/app/failures.ts";
+import { isPending, whenResolved } from "../../../src/deferred.ts";
+import { attempt, caught, guarded } from "../../../src/logging/raised.ts";
+import type { RefusedHead } from "../../../src/server/bad-request.ts";
+import type { CountedLog } from "../../../src/server/counted-log.ts";
+import type { Deadline, Deadlines } from "../../../src/server/deadlines.ts";
+import type { NodeConnection } from "../connection.ts";
+import type { RequestHandler } from "../handler.ts";
+import { Allowance, limits } from "./allowance.ts";
+import { Http2Exchange, refusedHead } from "./exchange.ts";
+import type { ExchangeConnection } from "./exchange.ts";
+import { Http2Stream, SendTimeout, sendBody } from "./stream.ts";
+
+const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
+
+/** How the first bytes of HTTP/2 begin. No method of HTTP/1.1 does. */
+const preface = Buffer.from("PRI");
+/** How long a connection that is closed has to take what was written. */
+const lingerMs = 1000;
+
+interface Http2Limits {
+  readonly maxHeaderBytes: number;
+  readonly idleTimeoutMs: number;
+}
+
+/** Answers the connections of a server whose clients speak HTTP/2. */
+export class Http2 {
+  readonly handler: RequestHandler;
+  readonly idleTimeoutMs: number;
+  readonly maxHeaderBytes: number;
+  /** Counts connections that are closed because of what their client does. */
+  readonly floods: CountedLog;
+  readonly open: Set<Http2Connection> = new Set();
+  readonly #server: Http2Server;
+
+  constructor(handler: RequestHandler, { maxHeaderBytes, idleTimeoutMs }: Http2Limits, floods: CountedLog) {
+    this.handler = handler;
+    this.idleTimeoutMs = idleTimeoutMs;
+    this.maxHeaderBytes = maxHeaderBytes;
+    this.floods = floods;
+    const options: ServerOptions & { readonly strictSingleValueFields: boolean } = {
+      settings: { maxConcurrentStreams: limits.streams, maxHeaderListSize: maxHeaderBytes, enablePush: false },
+      maxSettings: 32,
+      // Past it Node resets the stream: as many as a head of this length can have, so that the answer is a 431.
+      maxHeaderListPairs: Math.max(128, Math.ceil(maxHeaderBytes / 5)),
+      maxSessionInvalidFrames: limits.invalidFrames,
+      streamResetBurst: limits.resets.burst,
+      streamResetRate: limits.resets.perSecond,
+      // Node's object of headers is used only for those that a request has once.
+      strictSingleValueFields: false,
+    };
+    this.#server = createServer(options);
+    // Otherwise Node ends a session without traffic.
+    this.#server.setTimeout(0);
+  }
+
+  /** Calls `http1` for a connection whose client does not begin with HTTP/2 (RFC 9113 §3.4), with its first bytes put back. */
+  whenKnown(socket: Socket, connection: NodeConnection, http1: () => void): void {
+    const expire = (): unknown => socket.destroy();
+    socket.once("timeout", expire);
+    socket.once("end", expire);
+    socket.once("data", (first: Buffer) => {
+      attempt(socket, () => {
+        socket.off("timeout", expire).off("end", expire).pause();
+        socket.unshift(first);
+        // Node's session reads the bytes that were put back itself.
+        if (first.subarray(0, 3).equals(preface)) return this.take(socket, connection);
+        http1();
+        socket.resume();
+      });
+    });
+  }
+
+  /** Takes a connection over. */
+  take(socket: Socket, connection: NodeConnection): void {
+    connection.isHttp2 = true;
+    socket.setTimeout(0);
+    // A client that ends its side has ended the session (RFC 9113 has no half-closed connection).
+    socket.allowHalfOpen = false;
+    this.#server.once("session", (session) => {
+      this.open.add(new Http2Connection(session, socket, connection.peer, this));
+    });
+    this.#server.emit("connection", socket);
+  }
+
+  /** The number of responses that their clients have not taken whole: all but streams of events. */
+  get unsent(): number {
+    let unsent = 0;
+    for (const { sending } of this.open) unsent += sending;
+    return unsent;
+  }
+
+  /** Takes no further request: each client gets a GOAWAY, and its connection ends with its last response. */
+  stop(): void {
+    for (const connection of this.open) connection.close();
+  }
+}
+
+/** The response of a stream. */
+interface Sending {
+  timeout: SendTimeout | undefined;
+  /** It counts as one that its client has not taken. */
+  isCounted: boolean;
+  readonly mayHaveBody: boolean;
+}
+
+/** One connection, with its streams. */
+class Http2Connection implements ExchangeConnection {
+  readonly peer: string;
+  readonly scheme: "https" | undefined;
+  /** The number of responses that are being sent. */
+  sending = 0;
+  readonly #session: ServerHttp2Session;
+  readonly #socket: Socket;
+  readonly #http2: Http2;
+  /** The number of handlers that run, also for streams that were reset. */
+  #running = 0;
+  #streams = 0;
+  #idle: Deadline | undefined = undefined;
+  readonly #resets = new Allowance(limits.resets);
+  readonly #control = new Allowance(limits.control);
+
+  constructor(session: ServerHttp2Session, socket: Socket, peer: string, http2: Http2) {
+    this.#session = session;
+    this.#socket = socket;
+    this.#http2 = http2;
+    this.peer = peer;
+    this.scheme = "encrypted" in socket ? "https" : undefined;
+    session.on("error", ignore);
+    session.on(
+      "stream",
+      (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, ...[raw]: unknown[]) => {
+        attempt(stream, () => this.#begin(stream, headers, flags, raw as readonly string[]));
+      },
+    );
+    const count = guarded(undefined, () => this.#count(this.#control));
+    session.on("ping", count).on("remoteSettings", count);
+    session.on("close", () => {
+      this.#idle?.clear();
+      http2.open.delete(this);
+    });
+    this.#waits();
+  }
+
+  get deadlines(): Deadlines {
+    return this.#http2.handler.deadlines;
+  }
+
+  /** Ends the connection once its streams have ended. */
+  close(): void {
+    if (this.#session.closed) return;
+    this.#session.close();
+    if (this.#streams > 0) return;
+    // Its client may take nothing any more, not even the GOAWAY.
+    const deadline = this.deadlines.time(lingerMs, { expire: () => this.#socket.destroy() });
+    this.#socket.once("close", () => deadline.clear());
+  }
+
+  /** No stream is open: the connection may stay so for a time. */
+  #waits(): void {
+    this.#idle = this.deadlines.time(this.#http2.idleTimeoutMs, { expire: () => this.close() });
+  }
+
+  /** Ends the connection of a client that sends too many of something. */
+  #count(allowance: Allowance): void {
+    if (allowance.takes(this.deadlines.now) || this.#session.destroyed) return;
+    this.#http2.floods.count();
+    this.#session.destroy(undefined, NGHTTP2_ENHANCE_YOUR_CALM);
+    this.#socket.destroySoon();
+  }
+
+  #begin(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, raw: readonly string[]): void {
+    stream.on("error", ignore);
+    // Node reports a stream a turn later: its client may have reset it.
+    if (stream.destroyed || stream.closed) return this.#count(this.#resets);
+    this.#idle?.clear();
+    this.#streams++;
+    let isAnswered = false;
+    const sending: Sending = {
+      timeout: undefined,
+      isCounted: false,
+      mayHaveBody: (flags & NGHTTP2_FLAG_END_STREAM) === 0,
+    };
+    // One listener for all: each costs a request 0.3 µs.
+    stream.on(
+      "close",
+      guarded(this.#socket, () => {
+        this.#streams--;
+        sending.timeout?.clear();
+        if (sending.isCounted) this.sending--;
+        if (!isAnswered) this.#count(this.#resets);
+        if (this.#streams > 0 || this.#session.destroyed) return;
+        if (this.#session.closed) this.#socket.destroySoon();
+        else this.#waits();
+      }),
+    );
+    const head = { headers, raw, isWhole: !sending.mayHaveBody };
+    const refused = refusedHead(head, this.#http2.maxHeaderBytes);
+    if (refused !== undefined) {
+      isAnswered = true;
+      return this.#refuse(refused, stream);
+    }
+    if (this.#running >= limits.handlers) return stream.close(NGHTTP2_REFUSED_STREAM);
+    const exchange = new Http2Exchange(stream, head, this);
+    const { handler } = this.#http2;
+    const sent = handler.app.answer(exchange);
+    if (!isPending(sent)) {
+      isAnswered = true;
+      return this.#write(exchange, sent, sending);
+    }
+    this.#running++;
+    handler.inFlight++;
+    const take = (sent: WireResponse | undefined): void => {
+      this.#running--;
+      handler.inFlight--;
+      isAnswered = true;
+      attempt(stream, () => {
+        if (sent !== undefined) this.#write(exchange, sent, sending);
+      });
+      handler.settle();
+    };
+    whenResolved(sent, take, (thrown) => {
+      caught(thrown, stream);
+      take(undefined);
+    });
+  }
+
+  #refuse({ status, why }: RefusedHead, stream: ServerHttp2Stream): void {
+    logRefusedHead(status, why);
+    const head = { ":status": status, "content-length": "0", date: this.deadlines.date };
+    stream.respond(head, { endStream: true, sendDate: false } as object);
+  }
+
+  #write(exchange: Http2Exchange, sent: WireResponse, sending: Sending): void {
+    const { stream } = exchange;
+    if (stream.destroyed || stream.closed) return sent.unsent?.();
+    const { handler } = this.#http2;
+    const { body } = sent;
+    const isEvents = isStream(body) && isEventStream(sent);
+    respond(stream, sent, body === undefined);
+    const timeout = new SendTimeout(stream, handler);
+    sending.timeout = timeout;
+    if (!isEvents) {
+      sending.isCounted = true;
+      this.sending++;
+    }
+    if (sending.mayHaveBody) dropRest(stream);
+    if (isStream(body)) {
+      new Http2Stream(stream, body, isEvents, handler, () => {
+        exchange.isWritten = true;
+      }).run();
+    } else {
+      exchange.isWritten = true;
+      if (body === undefined) timeout.start();
+      else sendBody(stream, body, timeout);
+    }
+    if (sent.closes) this.#session.close();
+  }
+}
+
+/** A request whose body is not read whole is over with its response (RFC 9113 §8.1). */
+function dropRest(stream: ServerHttp2Stream): void {
+  stream.on(
+    "finish",
+    guarded(stream, () => {
+      if (stream.readableEnded || stream.destroyed) return;
+      stream.resume();
+      stream.close(NGHTTP2_NO_ERROR);
+    }),
+  );
+}
+
+function respond(stream: ServerHttp2Stream, { status, head }: WireResponse, isEmpty: boolean): void {
+  const headers: OutgoingHttpHeaders = { ":status": status };
+  for (let i = 0; i < head.length; i += 2) {
+    const name = head[i] as string;
+    const value = head[i + 1] as string;
+    const before = headers[name];
+    if (before === undefined) headers[name] = value;
+    else if (Array.isArray(before)) before.push(value);
+    else headers[name] = [before as string, value];
+  }
+  // HTTP/2 has neither (RFC 9113 §8.2.2), and a route of WebSockets names them in its refusal.
+  delete headers["connection"];
+  delete headers["upgrade"];
+  // The app has set `Date`. Node's types do not know the option.
+  stream.respond(headers, { endStream: isEmpty, sendDate: false } as object);
+}
+
+function ignore(): void {}

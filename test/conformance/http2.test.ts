@@ -1,0 +1,3 @@
+import { http2Conforms } from "./conformance.ts";
+
+http2Conforms();
