@@ -20,6 +20,7 @@ export default defineConfig({
       { find: /^usher-http$/, replacement: here("./src/index.ts") },
       { find: /^usher-http\/client$/, replacement: here("./src/client/index.ts") },
       { find: /^usher-http\/conditional$/, replacement: here("./src/representations/index.ts") },
+      { find: /^usher-http\/languages$/, replacement: here("./src/languages/index.ts") },
       { find: /^usher-http\/(\w+)$/, replacement: here("./adapters/$1/index.ts") },
     ],
   },

@@ -16,6 +16,7 @@ const entries = {
   index: "src/index.ts",
   client: "src/client/index.ts",
   conditional: "src/representations/index.ts",
+  languages: "src/languages/index.ts",
   ...Object.fromEntries(adapters.map((name) => [name, `adapters/${name}/index.ts`])),
 };
 /** @type {Files} */
@@ -53,7 +54,7 @@ const shared = [
   {
     name: "core",
     holds:
-      /^src\/(?!index\.|client\/(index|received)\.|representations\/|openapi\/reader-script\.|database\/|server\/|testing\/)/,
+      /^src\/(?!index\.|client\/(index|received)\.|languages\/|representations\/|openapi\/reader-script\.|database\/|server\/|testing\/)/,
   },
   { name: "testing", holds: /^src\/testing\// },
   { name: "representations", holds: /^src\/representations\/(?!index\.|public\.)/ },

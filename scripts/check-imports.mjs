@@ -15,7 +15,7 @@ const lines = [
   ["html", "sockets"],
   ["answers"],
   ["routing"],
-  ["representations", "security"],
+  ["languages", "representations", "security"],
   ["health.ts", "metrics.ts", "openapi"],
   ["app", "client", "database"],
   ["server", "testing"],

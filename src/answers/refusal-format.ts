@@ -26,6 +26,11 @@ export interface RefusalToWrite {
   readonly more: number;
   /** The request's id, which its response and every log line have. */
   readonly requestId: string;
+  /**
+   * A sentence in the language of the answer, where the option `languages` has it; otherwise the sentence itself.
+   * The other members are translated already.
+   */
+  readonly translate: (sentence: string) => string;
 }
 
 /** How an app writes its refusals. Made with {@link json}, {@link text} or {@link problemDetails}. */
@@ -43,7 +48,11 @@ export interface RefusalFormatNode {
   /** The status that a code is sent with. */
   readonly statusOf: (code: Code) => number;
   /** The parts of a refusal's answer that the format decides. Throws where the body cannot be written. */
-  readonly write: (refusal: Refusal, requestId: string) => Pick<Answer, "status" | "contentType" | "body">;
+  readonly write: (
+    refusal: Refusal,
+    requestId: string,
+    translate?: RefusalToWrite["translate"],
+  ) => Pick<Answer, "status" | "contentType" | "body">;
   /** What is wrong with it for the codes of an app. */
   readonly problems: (codes: ReadonlyMap<string, Code>) => readonly string[];
 }
@@ -168,9 +177,9 @@ export function problemDetails(
     contentType: "application/problem+json",
     shape: problemDetailsShape(),
     statuses,
-    write: ({ error, doc, status, message, problems, more }) => ({
+    write: ({ error, doc, status, message, problems, more, translate }) => ({
       type: type?.(error) ?? "about:blank",
-      title: type === undefined ? (phrases[status] ?? doc) : doc,
+      title: type === undefined && status in phrases ? translate(phrases[status] as string) : doc,
       status,
       detail: message,
       error,
@@ -219,6 +228,8 @@ const phrases: { readonly [status: number]: string } = {
   511: "Network Authentication Required",
 };
 
+const same = (sentence: string): string => sentence;
+
 function formatOf(
   contentType: string,
   statuses: RefusalFormatOptions["statuses"] = {},
@@ -228,9 +239,10 @@ function formatOf(
   const statusOf = ({ name, status }: Code): number => {
     return Object.hasOwn(statuses, name) ? (statuses[name] as number) : status;
   };
-  const write: RefusalFormatNode["write"] = ({ code, message, problems, more }, requestId) => {
+  const write: RefusalFormatNode["write"] = ({ code, message, problems, more }, requestId, translate = same) => {
     const status = statusOf(code);
-    const body = print({ error: code.name, doc: code.doc, status, message, problems, more, requestId });
+    const doc = translate(code.doc);
+    const body = print({ error: code.name, doc, status, message, problems, more, requestId, translate });
     return { status, contentType, body };
   };
   const problems: RefusalFormatNode["problems"] = (codes) =>

@@ -6,6 +6,7 @@ import type { BodyDecoding } from "../inputs/encoded-body.ts";
 import type { RequestRecord } from "../inputs/request.ts";
 import type { Awaitable, Supplied } from "../inputs/dep.ts";
 import type { MaybePromise } from "../deferred.ts";
+import type { Languages } from "../languages/language.ts";
 import { isCode, maxListedProblems } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import type { Route } from "../routing/route.ts";
@@ -117,6 +118,11 @@ export interface AppOptions {
    * ```
    */
   readonly refusalFormat?: RefusalFormat;
+  /**
+   * The languages of the framework's sentences, by `Accept-Language`; made by `languages` of `usher-http/languages`. English
+   * alone unless set.
+   */
+  readonly languages?: Languages;
 }
 
 /** The connection of a `Request`, which has no field for it. */
@@ -212,6 +218,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     now: options.now,
     onError: options.onError,
     refusalFormat,
+    languages: options.languages,
     isStopping: false,
   };
   const answer = (exchange: Exchange) => respond(app, exchange);
@@ -254,6 +261,7 @@ const optionKinds: readonly OptionKind[] = [
   [["cors"], has("policy"), "made by Cors.make"],
   [["secureHeaders"], has("headers", Array.isArray), "made by SecureHeaders.make"],
   [["trace"], has("tracer"), "made by Trace"],
+  [["languages"], has("node"), "made by languages"],
   [["background"], has("drain", isFunction), "made by Background.create"],
   [["decompress"], has("decoded", isFunction), "made by Decompress.make"],
 ];

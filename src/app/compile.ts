@@ -9,6 +9,7 @@ import type { Plan } from "../inputs/plan.ts";
 import type { BodyDecoding } from "../inputs/encoded-body.ts";
 import type { InputRequest, RequestRecord } from "../inputs/request.ts";
 import { FieldNames } from "../inputs/text.ts";
+import type { Languages } from "../languages/language.ts";
 import type { Level, Tracer } from "../logging/entry.ts";
 import { Refusal, listing } from "../refusals.ts";
 import { access } from "../routing/meta.ts";
@@ -133,6 +134,8 @@ export interface CompiledApp {
   readonly onError: OnError | undefined;
   /** The application's own format of refusals, if it has one. */
   readonly refusalFormat: RefusalFormat | undefined;
+  /** The languages of the sentences besides the English that is compiled in, if there are any. */
+  readonly languages: Languages | undefined;
   /** Set once, by the listener. */
   isStopping: boolean;
 }

@@ -1,5 +1,6 @@
 import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
+import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { Refusal, Unwritable, isTellable, listing } from "../refusals.ts";
 import { logRaise, logRefusal } from "./access-log.ts";
 import { internalRefusal, refusalOf } from "./failures.ts";
@@ -10,22 +11,26 @@ import type { RequestState } from "./request.ts";
  * sees a refusal as the client gets it, and may change that. Never throws.
  */
 export function formatted(request: RequestState, answer: Answer): Answer {
-  const { refusalFormat } = request.app;
+  const { refusalFormat, languages } = request.app;
   const { refused } = answer;
-  if (refusalFormat === undefined || refused === undefined || refused === request.formatted) return answer;
+  if ((refusalFormat ?? languages) === undefined || refused === undefined || refused === request.formatted)
+    return answer;
   if (!isTellable(refused)) return answer;
   request.formatted = refused;
   try {
-    return { ...answer, ...refusalFormat.node.write(refused, request.id) };
+    return written(request, answer, refused, refusalFormat);
   } catch (thrown) {
     if (refused.detail !== undefined) logRefusal(request, refused);
-    const internal = internalAnswer(request, isTellable(thrown) ? new Unwritable(raisedRefusal) : thrown);
-    try {
-      return { ...internal, ...refusalFormat.node.write(internal.refused as Refusal, request.id) };
-    } catch {
-      return internal;
-    }
+    const refusal = internalOf(request, isTellable(thrown) ? new Unwritable(raisedRefusal) : thrown);
+    return writtenSafely(request, refusal, refusalFormat);
   }
+}
+
+/** The answer of a refusal in the language of its request, and in a format. */
+function written(request: RequestState, answer: Answer, refused: Refusal, format: RefusalFormat | undefined): Answer {
+  const { id, app } = request;
+  if (app.languages === undefined) return { ...answer, ...format?.node.write(refused, id) };
+  return app.languages.node.written(answer, refused, { accepted: request.lines("accept-language"), id, format });
 }
 
 const raisedRefusal = "a refusal whose format raised another";
@@ -47,10 +52,24 @@ export function failureAnswer(request: RequestState, thrown: unknown): Answer {
 
 /** The 500 for what was thrown while a failure was answered, which it logs; in the framework's own format. */
 export function internalAnswer(request: RequestState, thrown: unknown): Answer {
+  return writtenSafely(request, internalOf(request, thrown), undefined);
+}
+
+function internalOf(request: RequestState, thrown: unknown): Refusal {
   const refusal = internalRefusal(undefined);
   logRaise(request, refusal, thrown);
   request.formatted = refusal;
-  return refusalAnswer(refusal);
+  return refusal;
+}
+
+/** As the format and the language have it; where they throw, as the framework has it. */
+function writtenSafely(request: RequestState, refusal: Refusal, format: RefusalFormat | undefined): Answer {
+  const answer = refusalAnswer(refusal);
+  try {
+    return written(request, answer, refusal, format);
+  } catch {
+    return answer;
+  }
 }
 
 function withoutDetail({ code, message, headers, problems, more }: Refusal): Refusal {

@@ -7,6 +7,7 @@ import * as bun from "usher-http/bun";
 import * as client from "usher-http/client";
 import * as compress from "usher-http/compress";
 import * as conditional from "usher-http/conditional";
+import * as languages from "usher-http/languages";
 import * as deno from "usher-http/deno";
 import * as files from "usher-http/files";
 import * as node from "usher-http/node";
@@ -23,6 +24,7 @@ const entries = [
   { name: "usher-http/client", source: "src/client/index.ts", module: client },
   { name: "usher-http/compress", source: "adapters/compress/index.ts", module: compress },
   { name: "usher-http/conditional", source: "src/representations/index.ts", module: conditional },
+  { name: "usher-http/languages", source: "src/languages/index.ts", module: languages },
   { name: "usher-http/files", source: "adapters/files/index.ts", module: files },
   { name: "usher-http/node", source: "adapters/node/index.ts", module: node },
   { name: "usher-http/bun", source: "adapters/bun/index.ts", module: bun },

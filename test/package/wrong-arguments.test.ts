@@ -8,6 +8,7 @@ import * as bun from "usher-http/bun";
 import * as client from "usher-http/client";
 import * as compress from "usher-http/compress";
 import * as conditional from "usher-http/conditional";
+import * as languages from "usher-http/languages";
 import * as deno from "usher-http/deno";
 import * as files from "usher-http/files";
 import * as node from "usher-http/node";
@@ -52,6 +53,7 @@ const entries = {
   "usher-http/client": client,
   "usher-http/compress": compress,
   "usher-http/conditional": conditional,
+  "usher-http/languages": languages,
   "usher-http/files": files,
   "usher-http/deno": deno,
   "usher-http/workers": workers,

@@ -34,7 +34,8 @@ export async function askFetch(app: App, one: MessageCase): Promise<readonly str
   });
 }
 
-function requestOf({ ask, headers = [], body }: MessageCase): Request {
+/** A case as a standard `Request`. */
+export function requestOf({ ask, headers = [], body }: MessageCase): Request {
   const [method = "", target = ""] = lineOf(ask).split(" ");
   const host = headers.find(([name]) => name.toLowerCase() === "host")?.[1] ?? "h";
   const init = { method, headers: [["host", host], ...headers.filter(([name]) => name.toLowerCase() !== "host")] };

@@ -33,6 +33,7 @@ import {
   put,
   route,
 } from "usher-http";
+import { german, language, languages } from "usher-http/languages";
 import * as v from "valibot";
 import { appOf, optional } from "./rule.ts";
 import type { Row, Tables } from "./rule.ts";
@@ -163,6 +164,12 @@ export const serviceTables: Tables = {
   "a store or a hub": stores,
   "a format or a header": policies,
   "work of the application's own": own,
+  "usher-http/languages": [
+    ["language", (x, o, p) => language(x, o, p), ["de", german.sentences, {}]],
+    ["languages", (x, o) => languages(x, o), [[german], {}]],
+    ["languages", (x) => languages([german], { fallback: x }), [german]],
+    ["App.make", (o) => App.make([hello], { languages: o }), [languages([german])]],
+  ],
   "an exporter": exporters,
   "a test": tests,
 };
