@@ -121,6 +121,8 @@ const ofEveryCall = new Set([
   "internal",
   "cross_origin",
   "unsupported_media_type",
+  "timed_out",
+  "outcome_unknown",
 ]);
 
 /** A route as a member of the interface `Client`. */

@@ -134,7 +134,17 @@ export type { Sessions as SessionsType } from "./security/sessions.ts";
 export * as Sessions from "./security/sessions.ts";
 export type { Session, SessionsOptions } from "./security/sessions.ts";
 export type { SessionChange, SessionEntry, SessionStore } from "./security/session-store.ts";
-export { addHeader, after, client, clientGone, now, peer, requestId, setCookie } from "./inputs/connection.ts";
+export {
+  addHeader,
+  after,
+  client,
+  clientGone,
+  deadline,
+  now,
+  peer,
+  requestId,
+  setCookie,
+} from "./inputs/connection.ts";
 export type { AfterOptions } from "./inputs/connection.ts";
 export { request } from "./inputs/dep.ts";
 

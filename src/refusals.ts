@@ -100,6 +100,16 @@ export const busy: Code<"busy"> = code("busy", {
   status: 503,
   doc: "Something the request needed did not come free in time; try again.",
 });
+/** The request's deadline passed before its answer was made: 503. */
+export const timedOut: Code<"timed_out"> = code("timed_out", {
+  status: 503,
+  doc: "The answer was not made in the time that the request has; what the route does was ended where it can be.",
+});
+/** The request's deadline passed while its transaction was committed: 503. */
+export const outcomeUnknown: Code<"outcome_unknown"> = code("outcome_unknown", {
+  status: 503,
+  doc: "The time of the request ended while its work was committed: it may be done or not. Look before you send it again.",
+});
 /** The server's fault: 500. */
 export const internal: Code<"internal"> = code("internal", { status: 500, doc: "The server's fault." });
 /** A readiness check failed: 503. */
@@ -144,6 +154,8 @@ export const frameworkCodes: readonly Code[] = [
   notImplemented,
   upgradeRequired,
   internal,
+  timedOut,
+  outcomeUnknown,
 ];
 
 /** The sentence that a client gets by default, by code. */
@@ -158,12 +170,14 @@ export const sentences: ReadonlyMap<string, string> = new Map([
   ["not_implemented", "That is not something this server does."],
   ["upgrade_required", "This address opens a WebSocket, and nothing else."],
   ["internal", "Something went wrong at our end. Please try again."],
+  ["timed_out", "That took too long, and was ended."],
+  ["outcome_unknown", "That took too long, and may be done or not. Please look before you try again."],
   ["rate_limited", "That was asked too often. Please try again in a moment."],
   ["unsupported_media_type", "That request's body is not in a form this can read."],
 ]);
 
 /** Codes that a handler or an input may use undeclared. */
-export type FrameworkCode = "invalid" | "unreadable" | "too_large" | "busy" | "internal";
+export type FrameworkCode = "invalid" | "unreadable" | "too_large" | "busy" | "internal" | "timed_out";
 
 /** An expected failure, made with {@link refuse}. Returned or thrown, it becomes the response. */
 export class Refusal<out Name extends string = string> {
@@ -175,6 +189,8 @@ export class Refusal<out Name extends string = string> {
   static readonly upgradeRequired: Code<"upgrade_required"> = upgradeRequired;
   static readonly busy: Code<"busy"> = busy;
   static readonly internal: Code<"internal"> = internal;
+  static readonly timedOut: Code<"timed_out"> = timedOut;
+  static readonly outcomeUnknown: Code<"outcome_unknown"> = outcomeUnknown;
   static readonly notReady: Code<"not_ready"> = notReady;
   static readonly unsupportedMediaType: Code<"unsupported_media_type"> = unsupportedMediaType;
   static readonly rateLimited: Code<"rate_limited"> = rateLimited;
@@ -254,6 +270,9 @@ export function refuse<const Name extends string>(
   // Every `busy` has `Retry-After` (contract 7.2).
   return new Refusal(code, sentence, code.name === busy.name ? { ...options, headers: retryAfter } : (options ?? {}));
 }
+
+/** The refusal of a request whose deadline has passed. */
+export const timedOutRefusal: Refusal<"timed_out"> = /* @__PURE__ */ refuse(timedOut);
 
 /** The 400 that lists the problems of a request, and how many more there are. */
 export function invalidRefusal(problems: readonly Problem[], detail?: string, more = 0): Refusal<"invalid"> {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { bodyTooLarge, joined, noRoom } from "../../src/inputs/body-source.ts";
+import { bodyTooLarge, endedEarly, joined, noRoom } from "../../src/inputs/body-source.ts";
 import type { BodyFailure, BodyReceiver, BodySource } from "../../src/inputs/body-source.ts";
 import { guarded } from "../../src/logging/raised.ts";
 import type { Deadline, Deadlines, DeadlineListener } from "../../src/server/deadlines.ts";
@@ -321,6 +321,8 @@ export class IncomingBody implements BodySource {
   /** The request is answered: the response's writer drops the rest. */
   release(): void {
     this.#parts?.release();
+    // Answered before it arrived: the rest cannot go to the stream's readers, so the connection closes.
+    this.#whole?.fail(endedEarly);
     this.#draining?.stop();
   }
 

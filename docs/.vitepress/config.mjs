@@ -48,6 +48,7 @@ const groups = {
     "tracing",
     "metrics",
     "app-options",
+    "deadlines",
     "deployment",
     "https",
     "performance",

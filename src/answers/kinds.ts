@@ -155,6 +155,7 @@ export function eventsAnswer(
       if (parts.request !== undefined) throw new Unwritable("an event stream that is sent already");
       parts.request = request;
     },
+    stop: () => parts.stop(),
     writeTo: (sink) => parts.writeTo(sink),
     ...(typeWithTextKinds === undefined ? {} : { typeWithTextKinds }),
   };

@@ -185,6 +185,14 @@ export function logHanging(request: RequestState, ms: number): void {
   line(request, "warn", message, { "url.path": request.path, "http.route": request.route?.route.pattern });
 }
 
+/** Writes that a handler answered after the deadline of its request. */
+export function logLate(request: RequestState, status: number): void {
+  const ms = Math.round(performance.now() - request.startedAt);
+  const message = `${request.method} ${request.path}: its handler answered ${status} after its deadline, which is not sent`;
+  const fields = { "url.path": request.path, "http.route": request.route?.route.pattern };
+  line(request, "warn", message, { ...fields, "framework.late.status": status, "framework.late.after_ms": ms });
+}
+
 /** Gives an error to the application's `onError`, if it has one. A refusal is an answer and no error. Never throws. */
 function reportError(request: RequestState, thrown: unknown, during: FailedRequest["during"]): void {
   const { onError } = request.app;
@@ -321,7 +329,8 @@ export class StreamLog implements StreamRequest {
   ended(how: StreamEnd, thrown?: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { path, context, acquired } = this.#request;
+    const { path, context, acquired, deadline } = this.#request;
+    deadline?.over();
     acquired?.ended(endOf[how] ?? "failed");
     const problem = wrong[how];
     if (problem !== undefined) {
@@ -372,7 +381,12 @@ export class ConnectionLog implements SocketRequest {
     reportError(this.#request, thrown, this.#kind);
   }
 
+  expires(end: () => void): void {
+    this.#request.deadline?.continues(end);
+  }
+
   ended(how: string): void {
+    this.#request.deadline?.over();
     this.#request.acquired?.ended("answered");
     if (isQuiet(this.#request)) return;
     const duration = Math.round((performance.now() - this.#startedAt) * 1e6);

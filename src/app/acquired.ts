@@ -7,6 +7,10 @@ export class Acquired {
   readonly held: Held[] = [];
   /** Whether something raised, whatever was sent in its place. */
   hasFailed = false;
+  /** Whether the request's deadline has passed. */
+  hasTimedOut = false;
+  /** Settles once all have got the handler's answer; undefined where none waits for it. Never rejects. */
+  keeping: Promise<unknown> | undefined = undefined;
   /** Set where the answer is made: called once the request has ended. */
   release: (end: RequestEnd) => void = () => {};
   #status = 0;
@@ -28,8 +32,13 @@ export class Acquired {
 
   ended(how: RequestEnd["how"]): void {
     if (this.#end !== undefined) return;
-    const kind = this.hasFailed ? "failed" : how === "answered" && this.#code !== undefined ? "refused" : how;
-    this.#end = { how: kind, status: this.#status, code: this.#code };
+    this.#end = { how: this.#kindOf(how), status: this.#status, code: this.#code };
     this.release(this.#end);
+  }
+
+  #kindOf(how: RequestEnd["how"]): RequestEnd["how"] {
+    if (this.hasTimedOut) return "timed out";
+    if (this.hasFailed) return "failed";
+    return how === "answered" && this.#code !== undefined ? "refused" : how;
   }
 }

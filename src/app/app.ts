@@ -16,6 +16,7 @@ import type { Exporter } from "../telemetry/exporter.ts";
 import { respond } from "./respond.ts";
 import type { Background } from "./background.ts";
 import { BodyBudget } from "./body-budget.ts";
+import { checkDeadlines } from "./check-deadlines.ts";
 import { DeclarationError, checkRoute, checkTogether, declared } from "./checks.ts";
 import { compile } from "./compile.ts";
 import type { CompiledApp, CompiledCors, CompiledRoute, Middleware, OnError } from "./compile.ts";
@@ -66,6 +67,17 @@ export interface AppOptions {
    * dropped; a server that stops waits for it, at most `drainMs`. No app of a Worker takes it.
    */
   readonly background?: Background;
+  /**
+   * How long an answer may take, in milliseconds from the arrival of the request's head: as long as it takes unless set. Past it
+   * the answer is 503 `timed_out`, the input `deadline` aborts, and what the handler answers later is dropped. `Meta.deadline` of
+   * a route is in its place. Event streams and WebSockets have none of the app's.
+   */
+  readonly deadlineMs?: number;
+  /**
+   * The header in which a caller says how many milliseconds it waits, such as `x-request-timeout-ms`: none unless set. Where it is
+   * less than the route's deadline, it is the deadline. Any other value changes nothing. Every client may send it.
+   */
+  readonly deadlineHeader?: string;
   /** The most bytes of bodies held by all requests: 64 MiB unless set. A body that does not fit is refused with 503 `busy`. */
   readonly bodyBudget?: number;
   /**
@@ -173,7 +185,7 @@ export interface App {
  */
 export function make(routes: readonly Route[], options: AppOptions = {}): App {
   const { resources = [], codes = [], maxProblems = maxListedProblems, maxAfter = 1000 } = checked(routes, options);
-  const { refusalFormat, decompress } = options;
+  const { refusalFormat, decompress, deadlineMs } = options;
   const problems: string[] = [];
   const table = new Router<CompiledRoute>();
   const supplied = new Map(resources.map(({ name, value }) => [name, value]));
@@ -182,13 +194,14 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     const broken = checkRoute(one, supplied, refusalFormat);
     problems.push(...broken);
     if (broken.length > 0) continue;
-    const compiled = compile(one, { supplied, maxProblems, refusalFormat, decompress });
+    const compiled = compile(one, { supplied, maxProblems, refusalFormat, decompress, deadlineMs });
     if (typeof compiled === "string") problems.push(`${one.name}: ${compiled}`);
     else table.add(one.route.method, one.route.path, compiled);
   }
   problems.push(...checkTogether(all, resources, codes, refusalFormat));
   checkCount("maxProblems", maxProblems, problems);
   checkCount("maxAfter", maxAfter, problems);
+  const deadlineHeader = checkDeadlines(options, routes, problems);
   const { maxBody, budget } = bodyLimits(options, problems);
   const { trustedProxies = [], proxyHeader = "x-forwarded-for" } = options;
   const proxies = TrustedProxies.read(trustedProxies, proxyHeader, (problem) => problems.push(problem));
@@ -214,6 +227,8 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     budget,
     work: new RunningWork(maxAfter, "tasks"),
     proxies,
+    deadlineMs,
+    deadlineHeader,
     tracer: options.trace?.tracer,
     now: options.now,
     onError: options.onError,

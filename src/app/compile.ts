@@ -12,7 +12,7 @@ import { FieldNames } from "../inputs/text.ts";
 import type { Languages } from "../languages/language.ts";
 import type { Level, Tracer } from "../logging/entry.ts";
 import { Refusal, listing } from "../refusals.ts";
-import { access } from "../routing/meta.ts";
+import { access, deadline } from "../routing/meta.ts";
 import { checksOf } from "../routing/param.ts";
 import type { Route } from "../routing/route.ts";
 import type { Router } from "../routing/router.ts";
@@ -90,6 +90,10 @@ export interface CompiledRoute {
   /** Whether the route takes the connection over: always, where the request has an `Upgrade`, or never. */
   readonly sockets: "always" | "upgrade" | "never";
   readonly accessLevel: Level;
+  /** Milliseconds for its answer; undefined where it has as long as it takes. */
+  readonly deadlineMs: number | undefined;
+  /** Whether the event stream or the socket that it answers with ends then, too. */
+  readonly endsAtDeadline: boolean;
   /** Cached by the access log. */
   accessTexts: AccessTexts | undefined;
 }
@@ -126,6 +130,10 @@ export interface CompiledApp {
   readonly work: RunningWork;
   /** Undefined where no proxy is trusted. */
   readonly proxies: TrustedProxies | undefined;
+  /** Milliseconds for an answer; undefined where there is no limit. */
+  readonly deadlineMs: number | undefined;
+  /** The header with the time of a caller, in lower case. */
+  readonly deadlineHeader: string | undefined;
   /** The app's own tracer, if it has one. */
   readonly tracer: Tracer | undefined;
   /** The application's clock, if it has one. */
@@ -141,7 +149,10 @@ export interface CompiledApp {
 }
 
 /** What of its app a route is compiled for. */
-export type Surroundings = Pick<CompiledApp, "supplied" | "maxProblems" | "refusalFormat" | "decompress">;
+export type Surroundings = Pick<
+  CompiledApp,
+  "supplied" | "maxProblems" | "refusalFormat" | "decompress" | "deadlineMs"
+>;
 
 /** A compiled route, or why its shapes cannot be compiled. */
 export function compile(declared: Declared, surroundings: Surroundings): CompiledRoute | string {
@@ -166,6 +177,8 @@ class ReadyRoute implements CompiledRoute {
   readonly opens: CompiledRoute["opens"];
   readonly sockets: CompiledRoute["sockets"];
   readonly accessLevel: Level;
+  readonly deadlineMs: number | undefined;
+  readonly endsAtDeadline: boolean;
   accessTexts: CompiledRoute["accessTexts"] = undefined;
   readonly #declared: Declared;
   readonly #surroundings: Surroundings;
@@ -174,7 +187,7 @@ class ReadyRoute implements CompiledRoute {
 
   constructor(declared: Declared, surroundings: Surroundings) {
     const { route, nodes } = declared;
-    const { maxProblems } = surroundings;
+    const { maxProblems, deadlineMs } = surroundings;
     const { node } = route.returns;
     const write = node.compile();
     this.route = route;
@@ -188,6 +201,9 @@ class ReadyRoute implements CompiledRoute {
     // `Returns.response` may answer with a takeover.
     this.sockets = node.opens !== undefined ? "always" : node.kind === "response" ? "upgrade" : "never";
     this.accessLevel = route.meta.find(access) ?? "info";
+    const own = route.meta.find(deadline);
+    this.endsAtDeadline = typeof own === "number" && isOpenEnded(route);
+    this.deadlineMs = typeof own === "number" ? own : own === "none" || isOpenEnded(route) ? undefined : deadlineMs;
     this.#declared = declared;
     this.#surroundings = surroundings;
     const hasBody = nodes.some(({ body }) => body !== undefined);
@@ -210,13 +226,19 @@ class ReadyRoute implements CompiledRoute {
   }
 }
 
+/** Whether it answers with an event stream or a WebSocket, which last as long as they are wanted. */
+function isOpenEnded({ returns }: Route): boolean {
+  return returns.node.kind === "events" || returns.node.kind === "websocket";
+}
+
 function readsEncoding({ need, needs = [] }: DepNode): boolean {
   return [...needs, ...(need === undefined ? [] : [need])].some(
     (one) => "in" in one && one.in === "header" && one.name.toLowerCase() === "content-encoding",
   );
 }
 
-function placeOf({ route, name }: Declared, { supplied, refusalFormat, decompress }: Surroundings): Place {
+function placeOf({ route, name }: Declared, surroundings: Surroundings): Place {
+  const { supplied, refusalFormat, decompress, deadlineMs } = surroundings;
   const captured: Place["captured"] = (parameter) => {
     const taking = route.path.segments.filter((segment) => typeof segment === "object");
     const index = taking.indexOf(parameter);
@@ -225,5 +247,6 @@ function placeOf({ route, name }: Declared, { supplied, refusalFormat, decompres
   };
   const [query, form] = [new FieldNames(), new FieldNames()];
   const resource: Place["resource"] = (name) => supplied.get(name);
-  return { route: name, captured, query, form, resource, refusalFormat, encodings: decompress?.encodings ?? [] };
+  const encodings = decompress?.encodings ?? [];
+  return { route: name, captured, query, form, resource, refusalFormat, encodings, deadlineMs };
 }

@@ -43,6 +43,16 @@ export function finish(request: RequestState, answer: Answer): MaybePromise<Wire
   return finishSealed(request, answer);
 }
 
+/** The answer with what the handler set. From JavaScript its headers may throw where they are read. */
+export function endHandler(request: RequestState, answer: Answer): Answer {
+  try {
+    const ended = request.endHandler(answer);
+    return ended.refused === undefined ? ended : formatted(request, ended);
+  } catch (thrown) {
+    return failureAnswer(request, thrown);
+  }
+}
+
 async function finishSealed(request: RequestState, answer: Answer): Promise<WireResponse> {
   return checked(request, await sealed(request, answer));
 }
@@ -276,6 +286,7 @@ function begun(request: RequestState, body: StreamBody): StreamBody {
   const log = new StreamLog(request);
   if (body.begin === undefined) return { ...body, iterator: take(body.parts), request: log };
   body.begin(log);
+  if (body.stop !== undefined) request.deadline?.continues(body.stop);
   return { ...body, request: log };
 }
 

@@ -38,6 +38,7 @@ const raisedRefusal = "a refusal whose format raised another";
 /** The answer to an exception, which it logs. Never throws. */
 export function failureAnswer(request: RequestState, thrown: unknown): Answer {
   const refusal = refusalOf(thrown);
+  if (!isTellable(thrown)) request.hasFailed = true;
   if (request.acquired !== undefined && !isTellable(thrown)) request.acquired.hasFailed = true;
   logRaise(request, refusal, thrown);
   try {

@@ -17,16 +17,38 @@ import type { Task, Tasks } from "./tasks.ts";
 /** The answer to send: another one where something cannot be kept, as a transaction that does not commit. */
 export function keep(request: RequestState, acquired: Acquired, answer: Answer): MaybePromise<Answer> {
   acquired.release = (end) => releaseSoon(request, acquired.held, end);
-  return acquired.held.some(({ beforeAnswer }) => beforeAnswer !== undefined)
-    ? keepAll(request, acquired, answer)
-    : answer;
+  if (!acquired.held.some(keeps)) return answer;
+  const keeping = keepAll(request, acquired, answer);
+  acquired.keeping = keeping;
+  return keeping;
+}
+
+function keeps({ beforeAnswer }: Held): boolean {
+  return beforeAnswer !== undefined;
+}
+
+/**
+ * What a request acquired whose deadline has passed: nothing of it is kept, but for a commit that is under way. Its answer does
+ * not wait, and its releases do.
+ */
+export function giveUp(request: RequestState, acquired: Acquired, answer: Answer): void {
+  acquired.hasTimedOut = true;
+  const { held } = acquired;
+  const keeping = acquired.keeping ?? (held.some(keeps) ? keepAll(request, acquired, answer) : undefined);
+  acquired.release = (end) => {
+    if (keeping === undefined) return releaseSoon(request, held, end);
+    runSoon(request, async () => {
+      await inTime(keeping, releaseMs, holdsNothing);
+      await release(request, held, end);
+    });
+  };
 }
 
 async function keepAll(request: RequestState, acquired: Acquired, made: Answer): Promise<Answer> {
   let answer = made;
   for (const { beforeAnswer } of acquired.held.toReversed()) {
     try {
-      await beforeAnswer?.(answer.refused, acquired.hasFailed);
+      await beforeAnswer?.(answer.refused, acquired.hasFailed || acquired.hasTimedOut);
     } catch (thrown) {
       // A request that was refused keeps its answer: there was nothing to be kept.
       if (answer.refused === undefined) answer = failureAnswer(request, thrown);
@@ -83,13 +105,17 @@ async function releasedInTime(request: RequestState, released: PromiseLike<unkno
 }
 
 /** Runs the tasks of `after` once the answer was written. Those that are for a success alone are dropped with a refusal. */
-export function startTasks(request: RequestState, tasks: Tasks, { refused }: Answer): void {
-  tasks.begin(refused !== undefined, (task) => runSoon(request, () => runTask(request, task)));
+export function startTasks(request: RequestState, tasks: Tasks, { status, refused }: Answer): void {
+  const code = refused?.code.name;
+  const { hasFailed, deadline } = request;
+  const how = deadline?.hasExpired === true ? "timed out" : hasFailed ? "failed" : code ? "refused" : "answered";
+  const end: RequestEnd = { how, status, code };
+  tasks.begin(refused !== undefined, (task) => runSoon(request, () => runTask(request, task, end)));
 }
 
-async function runTask(request: RequestState, { run }: Task): Promise<void> {
+async function runTask(request: RequestState, { run }: Task, end: RequestEnd): Promise<void> {
   try {
-    const done = run();
+    const done = run(end);
     if (isThenable(done)) await done;
   } catch (thrown) {
     logAfter(request, thrown);

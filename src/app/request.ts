@@ -1,23 +1,21 @@
 import type { Answer } from "../answers/answer.ts";
 import { findCookie } from "../codecs/cookie.ts";
 import type { SetCookie } from "../codecs/cookie.ts";
-import { Deferred } from "../deferred.ts";
 import type { MaybePromise } from "../deferred.ts";
 import { networkOf } from "../http/addresses.ts";
 import { authorityOf, originForm } from "../http/target.ts";
-import { bodyRefusal, bodyTooLarge, isFailure, noRoom } from "../inputs/body-source.ts";
-import type { BodyFailure, BodyHolder, BodyReceiver, BodySource } from "../inputs/body-source.ts";
+import { bodyRefusal, bodyTooLarge, noRoom } from "../inputs/body-source.ts";
+import type { BodyHolder, BodySource } from "../inputs/body-source.ts";
 import { encodingRefusal, encodingsOf } from "../inputs/encoded-body.ts";
 import type { DecodedSource } from "../inputs/encoded-body.ts";
 import type { Held, InputRequest } from "../inputs/request.ts";
 import { FieldValues } from "../inputs/text.ts";
 import type { FieldNames } from "../inputs/text.ts";
-import { within } from "../logging/context.ts";
 import type { Carrying } from "../logging/context.ts";
-import type { LogContext, OpenSpan, TraceContext } from "../logging/entry.ts";
+import type { LogContext, OpenSpan, TraceContext, WorkDeadline } from "../logging/entry.ts";
 import { guarded } from "../logging/raised.ts";
 import { isAnyOn, log } from "../logging/writer.ts";
-import { frameworkCodes } from "../refusals.ts";
+import { frameworkCodes, timedOutRefusal } from "../refusals.ts";
 import type { Code, Refusal } from "../refusals.ts";
 import type { Match } from "../routing/router.ts";
 import { figures, isMeasured } from "../telemetry/measure.ts";
@@ -26,9 +24,10 @@ import type { Registered } from "../telemetry/span.ts";
 import { Acquired } from "./acquired.ts";
 import type { BodyHolding } from "./body-budget.ts";
 import type { CompiledApp, CompiledRoute } from "./compile.ts";
+import type { RequestDeadline } from "./deadline.ts";
 import type { Exchange } from "./exchange.ts";
-import { internalRefusal } from "./failures.ts";
 import { Tasks } from "./tasks.ts";
+import { WholeBody, bodyReadTwice } from "./whole-body.ts";
 import type { ProxyWord, TrustedProxies } from "./proxies.ts";
 
 /** A controller that aborts with a runtime's signal. An adapter may abort it, too. */
@@ -51,10 +50,12 @@ class RequestContext implements LogContext {
   readonly requestId: string;
   /** The request's span, if it is recorded, while it is open. */
   span: OpenSpan | undefined = undefined;
+  /** The deadline of its work, until it is answered. */
+  deadline: WorkDeadline | undefined = undefined;
   #exchange: Exchange | undefined;
   #trace: TraceContext | undefined = undefined;
 
-  constructor(requestId: string, exchange: Exchange) {
+  constructor(requestId: string, exchange: Exchange | undefined) {
     this.requestId = requestId;
     this.#exchange = exchange;
   }
@@ -65,6 +66,14 @@ class RequestContext implements LogContext {
     const exchange = this.#exchange as Exchange;
     this.#exchange = undefined;
     return (this.#trace = joinTrace((name) => exchange.lines(name)));
+  }
+  /** The same for work that has no deadline. */
+  split(): RequestContext {
+    this.settle();
+    const other = new RequestContext(this.requestId, undefined);
+    other.#trace = this.#trace;
+    other.span = this.span;
+    return other;
   }
   /** Reads the trace, and releases the exchange that it is read from. */
   settle(): void {
@@ -115,6 +124,10 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   /** What the routes answered inside of the app's middleware, where there is any. */
   inside: Inside | undefined = undefined;
   isSent = false;
+  /** Whether something raised, whatever was sent in its place. */
+  hasFailed = false;
+  /** Set where its route, or its app, has one. */
+  deadline: RequestDeadline<RequestState> | undefined = undefined;
   /** What runs after its answer, if an input asks for it. */
   tasks: Tasks | undefined = undefined;
   /** What its inputs acquired, if one did. */
@@ -168,7 +181,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   }
   /** Made on first use: a request that is not logged or traced needs no context. */
   get context(): RequestContext {
-    return (this.#context ??= new RequestContext(this.id, this.exchange));
+    return (this.#context ??= this.#newContext());
   }
   get ownsTurn(): boolean {
     return this.exchange.ownsTurn === true;
@@ -208,6 +221,12 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   get gone(): AbortSignal {
     return this.exchange.gone;
   }
+  get deadlineSignal(): AbortSignal {
+    return this.deadline?.signal ?? new AbortController().signal;
+  }
+  get timedOut(): Refusal | undefined {
+    return this.deadline?.hasExpired === true ? timedOutRefusal : undefined;
+  }
   get text(): string | undefined {
     return this.exchange.decode(this.bytes);
   }
@@ -237,6 +256,32 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
       if (value !== undefined) return value;
     }
     return undefined;
+  }
+
+  /** Its work has a deadline from now on. */
+  startDeadline(deadline: RequestDeadline<RequestState>): void {
+    this.deadline = deadline;
+    this.enterDeadline();
+  }
+
+  enterDeadline(): void {
+    if (this.#context !== undefined) this.#context.deadline = this.deadline;
+  }
+
+  /** What follows the answer has no deadline. */
+  leaveDeadline(): void {
+    if (this.#context !== undefined) this.#context.deadline = undefined;
+  }
+
+  /** The work so far keeps its deadline, which has passed; the work from now on has none. */
+  splitContext(): void {
+    this.#context = this.#context?.split();
+  }
+
+  #newContext(): RequestContext {
+    const context = new RequestContext(this.id, this.exchange);
+    if (this.deadline?.hasExpired === false) context.deadline = this.deadline;
+    return context;
   }
 
   /** Looks at the coding of a body that will be read; a refusal if it is not one that the app reads. */
@@ -276,6 +321,8 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   }
 
   take(bytes: number): boolean {
+    // What arrives after the answer would be held for ever.
+    if (this.#answered) return false;
     this.isOverBudget = !this.app.budget.take(this, bytes);
     return !this.isOverBudget;
   }
@@ -373,36 +420,9 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   }
 }
 
-/** Receives a request's body, and resolves with why it could not be read. */
-class WholeBody extends Deferred<Refusal | undefined> implements BodyReceiver {
-  readonly #request: RequestState;
-
-  constructor(request: RequestState) {
-    super();
-    this.#request = request;
-  }
-
-  take(bytes: number): boolean {
-    return this.#request.take(bytes);
-  }
-
-  done(read: Uint8Array | BodyFailure): void {
-    let refusal: Refusal | undefined;
-    if (isFailure(read)) refusal = bodyRefusal(read);
-    else this.#request.bytes = read;
-    // A listener calls this where the bytes arrived, outside of this request's context.
-    within(this.#request, () => this.resolve(refusal));
-  }
-}
-
 /** The id that a trusted proxy gave the request. */
 function passedOnId(proxies: TrustedProxies, exchange: Exchange): string | undefined {
   const lines = exchange.lines("x-request-id");
   const [id = ""] = lines;
   return lines.length === 1 && /^[\w.-]{1,64}$/.test(id) && proxies.trusts(exchange.peer) ? id : undefined;
-}
-
-// Only inputs that `Dep.bind` found can cause it: `App.make` checks the route's own.
-function bodyReadTwice(route: CompiledRoute | undefined): Refusal {
-  return internalRefusal(`${route?.route.pattern} read its body in two ways, where a body is read one way`);
 }

@@ -15,17 +15,19 @@ import { isCrossOrigin } from "../security/cross-origin.ts";
 import { logFault, openSpan } from "./access-log.ts";
 import type { CompiledApp, CompiledRoute, Middleware } from "./compile.ts";
 import type { Exchange, WireResponse } from "./exchange.ts";
-import { cancelBody, finish } from "./finish.ts";
+import { RequestDeadline } from "./deadline.ts";
+import { cancelBody, endHandler, finish } from "./finish.ts";
 import { answerThrough } from "./middleware.ts";
-import { failureAnswer, formatted } from "./refused.ts";
+import { failureAnswer } from "./refused.ts";
 import { keep } from "./release.ts";
 import { RequestState } from "./request.ts";
+import { dropLate, dropThrown, timeOut } from "./time-out.ts";
 
 /*
  * The life of a request, from arrival to the response that a listener writes. The numbers are sections of the contract.
  *
  *   respond         its id, path and clock; its span; its context for log lines     2.12
- *   answerAround    its route, a CORS preflight, the app's middleware               4.2
+ *   answerAround    its route, a CORS preflight, its deadline, the app's middleware 4.2
  *   answerSafely    what throws or rejects inside is an answer too                  4.3
  *   answerFor       cross-origin check, answerNoRoute, handshake, inputs of head    5.7, 4.2, 4.4
  *   handleWithBody  the body, and the inputs that need it                           4.4
@@ -59,13 +61,56 @@ function answerAround(request: RequestState): MaybePromise<WireResponse> {
   } catch (thrown) {
     return finish(request, failureAnswer(request, thrown));
   }
+  const ms = deadlineOf(request);
+  return ms === undefined ? answerRouted(request) : answerInTime(request, ms);
+}
+
+function answerRouted(request: RequestState): MaybePromise<WireResponse> {
   const { middleware } = request.app;
-  return middleware === undefined ? answerSafely(request, finish) : answerInside(request, middleware);
+  return middleware === undefined ? answerSafely(request, send) : answerInside(request, middleware);
+}
+
+/** How long a request may take: of its route, or less where its caller has less time; undefined for as long as it takes. */
+function deadlineOf({ match, app, exchange }: RequestState): number | undefined {
+  const ms = match === undefined ? app.deadlineMs : match.route.deadlineMs;
+  if (ms === undefined || app.deadlineHeader === undefined) return ms;
+  return Math.min(ms, budgetOf(exchange.lines(app.deadlineHeader)));
+}
+
+/** The time of the caller. What is no whole number of milliseconds, or more than ours, changes nothing. */
+function budgetOf(lines: readonly string[]): number {
+  const [text = ""] = lines;
+  return lines.length === 1 && /^\d{1,10}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
+}
+
+/** Answers by a deadline. A budget of 0 is a caller that waits no more: nothing runs for it. */
+function answerInTime(request: RequestState, ms: number): MaybePromise<WireResponse> {
+  const deadline = new RequestDeadline(request, ms, timeOut);
+  request.startDeadline(deadline);
+  if (ms === 0) timeOut(request, deadline);
+  const response = ms === 0 ? deadline : answerRouted(request);
+  return isPending(response) ? deadline.wait() : response;
 }
 
 async function answerInside(request: RequestState, middleware: readonly Middleware[]): Promise<WireResponse> {
-  const answer = await answerThrough(request, middleware, (made) => answerSafely(request, made));
-  return finish(request, answer);
+  const { deadline } = request;
+  const answer = await answerThrough(request, middleware, (made) => {
+    if (request.timedOut !== undefined) return made(request, refusalAnswer(request.timedOut));
+    const answer = answerSafely(request, made);
+    return deadline !== undefined && isPending(answer) ? deadline.waitInside(answer) : answer;
+  });
+  return send(request, answer);
+}
+
+/** Finishes an answer, unless the request's deadline has passed before. */
+function send(request: RequestState, answer: Answer): MaybePromise<WireResponse> {
+  const { deadline } = request;
+  if (deadline === undefined) return finish(request, answer);
+  if (deadline.isAnswered) return dropLate(request, answer);
+  deadline.answered();
+  const response = finish(request, answer);
+  deadline.respond(response);
+  return response;
 }
 
 /** Hands over the answer of the steps inside. What they throw, or reject with, is an answer too. */
@@ -83,7 +128,7 @@ function answerSafely<A>(
   return chain(
     answer,
     (answer) => hand(request, answer, handOver),
-    (thrown) => hand(request, failureAnswer(request, thrown), handOver),
+    (thrown) => handFailure(request, thrown, handOver),
   );
 }
 
@@ -93,23 +138,25 @@ function hand<A>(
   answer: Answer,
   handOver: (request: RequestState, answer: Answer) => MaybePromise<A>,
 ): MaybePromise<A> {
+  const { deadline, acquired } = request;
+  if (deadline?.hasExpired === true) return dropLate(request, answer);
   const ended = endHandler(request, answer);
-  const { acquired } = request;
   if (acquired === undefined) return handOver(request, ended);
+  if (deadline !== undefined) deadline.keeping = ended;
   return chain(keep(request, acquired, ended), (kept) => {
     if (kept !== ended) cancelBody(ended.body);
-    return handOver(request, kept);
+    return deadline?.hasExpired === true ? dropLate(request, kept) : handOver(request, kept);
   });
 }
 
-/** The answer with what the handler set. From JavaScript its headers may throw where they are read. */
-function endHandler(request: RequestState, answer: Answer): Answer {
-  try {
-    const ended = request.endHandler(answer);
-    return ended.refused === undefined ? ended : formatted(request, ended);
-  } catch (thrown) {
-    return failureAnswer(request, thrown);
-  }
+function handFailure<A>(
+  request: RequestState,
+  thrown: unknown,
+  handOver: (request: RequestState, answer: Answer) => MaybePromise<A>,
+): MaybePromise<A> {
+  const { deadline } = request;
+  if (deadline?.hasExpired === true) return dropThrown(request, deadline, thrown);
+  return hand(request, failureAnswer(request, thrown), handOver);
 }
 
 function answerFor(request: RequestState): MaybePromise<Answer> {
@@ -140,6 +187,7 @@ function handle(
   inputs: InputValues | Refusal | InputReading,
 ): MaybePromise<Answer> {
   if (inputs instanceof Refusal) return refusalAnswer(inputs);
+  if (request.timedOut !== undefined) return refusalAnswer(request.timedOut);
   if (inputs instanceof InputReading) return handleWithBody(request, route, inputs);
   return answerOf(route.route.handler(inputs as never), route.answerOf);
 }

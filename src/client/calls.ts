@@ -33,7 +33,7 @@ export interface RefusalRead {
 }
 
 /** The codes of any call: the framework's own, and `unreachable` if no response of the application arrived. */
-export type ClientCode = FrameworkCode | "cross_origin" | "unsupported_media_type" | "unreachable";
+export type ClientCode = FrameworkCode | "outcome_unknown" | "cross_origin" | "unsupported_media_type" | "unreachable";
 
 /** A refusal: the error response of a call, with its code. */
 export interface Refused<Name, Problems = readonly []> {

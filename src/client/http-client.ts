@@ -1,6 +1,6 @@
 import { needsObject } from "../given.ts";
 import { knownMethods } from "../http/target.ts";
-import { current, passOn } from "../logging/context.ts";
+import { current, endingWithDeadline, passOn } from "../logging/context.ts";
 import type { OpenSpan } from "../logging/entry.ts";
 import { log } from "../logging/writer.ts";
 import { isMeasured, measure } from "../telemetry/measure.ts";
@@ -45,7 +45,7 @@ export interface HttpClient {
    *
    * @param input Relative to `baseUrl`, if there is one: a URL of another origin is refused.
    * @throws TypeError for an invalid URL or another origin, and if the server cannot be reached; a `DOMException` named
-   * `TimeoutError` after `timeoutMs`, also while the body is read; the reason of `init.signal` if it aborts. Reading a body
+   * `TimeoutError` after `timeoutMs` and at the deadline of the request that calls, also while the body is read; the reason of `init.signal` if it aborts. Reading a body
    * past `maxBody` throws {@link TooLarge}.
    */
   fetch(input: string | URL, init?: HttpClientInit): Promise<Response>;
@@ -139,7 +139,8 @@ function addressOf(input: string | URL, base: URL | undefined): URL {
 
 function withTimeout(ms: number, own: AbortSignal | null | undefined): AbortSignal {
   const over = AbortSignal.timeout(ms);
-  return own === null || own === undefined ? over : AbortSignal.any([own, over]);
+  const ending = endingWithDeadline(own ?? undefined);
+  return ending === undefined ? over : AbortSignal.any([ending, over]);
 }
 
 /** One call, with its span, log line and metrics. */

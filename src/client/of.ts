@@ -1,3 +1,4 @@
+import { ambient } from "../ambient.ts";
 import type { Succeeded } from "../answers/returned.ts";
 import { askingForTextKinds } from "../events/text-kinds.ts";
 import type { BodyToSend } from "../inputs/body-inputs.ts";
@@ -31,7 +32,7 @@ function requestOf(options: ClientOptions, method: string, pattern: string, sent
     headers: { accept: `${askingForTextKinds}, */*` },
     // The types of a body differ between Node and the DOM.
     body: (json ?? sent.body ?? null) as string | null,
-    signal: sent.signal as AbortSignal,
+    signal: signalOf(sent) as AbortSignal,
     // Required for a stream, harmless for any other body.
     duplex: "half" as const,
   };
@@ -42,6 +43,12 @@ function requestOf(options: ClientOptions, method: string, pattern: string, sent
     new Headers(pairsOf(fields)).forEach((value, name) => request.headers.set(name, value));
   }
   return request;
+}
+
+/** A call inside of a request ends with its deadline. */
+function signalOf({ signal }: RequestParts): AbortSignal | undefined {
+  const deadline = ambient.deadline?.();
+  return signal && deadline ? AbortSignal.any([signal, deadline]) : (signal ?? deadline);
 }
 
 /** Prints a path like `Path.url`. Throws for a segment that no request can have. */
@@ -117,6 +124,7 @@ export async function outcomeOf(
 
 /** A function for every method and path, by a proxy. */
 function callsOf(options: ClientOptions): object {
+  ambient.heed();
   if (typeof options?.baseUrl !== "string") throw new TypeError("Client.of: baseUrl is no text");
   const get = (_: object, key: string | symbol) => {
     // A promise that resolves with a client reads its `then`: only a method and path are a call.
@@ -173,6 +181,7 @@ function checked(response: Response): Response {
  * left out. The value is the response's JSON, its JSON lines as they arrive, its text, or its event stream, which reconnects and
  * resumes. For any other content type it is the `Response` itself, unread. `lines` of an async iterable are sent while it makes
  * them, where the platform's `fetch` can stream a body; a list is sent whole.
+ * Inside of a request that has a deadline, a call ends with it, and is `unreachable`.
  *
  * @example
  * ```ts

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { ambient } from "../ambient.ts";
 import { needsObject, needsText } from "../given.ts";
-import { current } from "../logging/context.ts";
+import { current, currentDeadline, endingWithDeadline } from "../logging/context.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
 import { measurePool } from "../telemetry/measure.ts";
@@ -56,6 +57,24 @@ type Act<A> = (pooled: PooledConnection, sql: string, values: StatementValues) =
 const run: Act<StatementResult> = (pooled, sql, values) => pooled.run(sql, values);
 const noOptions: Borrow = {};
 
+/** Runs a statement that is cancelled once the signal aborts. */
+function runUntil(signal: AbortSignal): Act<StatementResult> {
+  return async (pooled, sql, values) => {
+    const lease = new Lease(pooled, signal, false);
+    try {
+      return await lease.answer(sql, values);
+    } finally {
+      await lease.end();
+    }
+  };
+}
+
+/** The options of a borrower inside of a request, which end with its deadline, too. */
+function untilDeadline<Options extends Borrow>(options: Options): Options {
+  const signal = endingWithDeadline(options.signal);
+  return signal === undefined ? options : { ...options, signal };
+}
+
 /** The connections that the current work holds. */
 interface Borrowed {
   readonly from: Pool;
@@ -84,6 +103,7 @@ export class Pool implements Database {
 
   /** Resolves once every connection is open. */
   static async over(open: OpenConnection, options: ConnectionPoolOptions, reset: Reset): Promise<Pool> {
+    ambient.heed();
     return new Pool(await ConnectionPool.filled(open, options), reset);
   }
 
@@ -93,7 +113,10 @@ export class Pool implements Database {
     const values = statement.print(params);
     const { sql } = statement;
     if (controlsTransaction(sql)) throw new DatabaseError({ kind: "not_committed", detail: "none was begun here" });
-    const answer = await this.#once(run, sql, values);
+    const deadline = currentDeadline();
+    const answer = await (deadline === undefined
+      ? this.#once(run, sql, values)
+      : this.#once(runUntil(deadline.signal), sql, values, deadline.signal));
     return statement.read(answer);
   }
 
@@ -110,9 +133,10 @@ export class Pool implements Database {
    */
   async use<A>(work: (db: Database) => Promise<A>, options: Borrow = {}): Promise<A> {
     checkBorrower("Pool.use", work, options);
-    const pooled = await this.#acquire(options);
+    const borrow = untilDeadline(options);
+    const pooled = await this.#acquire(borrow);
     const startedAt = performance.now();
-    const lease = new Lease(pooled, options.signal, false);
+    const lease = new Lease(pooled, borrow.signal, false);
     try {
       return await holding(this, work, lease);
     } finally {
@@ -136,7 +160,7 @@ export class Pool implements Database {
       return await transact(
         { acquire: (borrow) => this.#acquire(borrow), release: (pooled) => this.#connections.release(pooled) },
         (db) => holding(this, work, db),
-        options,
+        untilDeadline(options),
         (lent) => {
           pooled = lent;
           startedAt = performance.now();
@@ -181,12 +205,13 @@ export class Pool implements Database {
   }
 
   /** Retries once, on another connection, if nothing was sent on the first. */
-  async #once<A>(act: Act<A>, sql: string, values: StatementValues, isRetry = false): Promise<A> {
-    const taken = this.#connections.acquire(noOptions);
+  async #once<A>(act: Act<A>, sql: string, values: StatementValues, signal?: AbortSignal, isRetry = false): Promise<A> {
+    const taken = this.#connections.acquire(signal === undefined ? noOptions : { signal });
     const pooled = taken instanceof Promise ? await this.#warned(taken) : taken;
     try {
       return await act(pooled, sql, values);
     } catch (thrown) {
+      if (thrown instanceof DatabaseError) throw thrown;
       const { reason } = thrown as ConnectionFailure;
       const failure = failureOf(reason, sql, values);
       if (failure.kind !== "connection_closed") throw new DatabaseError(failure);
@@ -195,7 +220,7 @@ export class Pool implements Database {
       if (this.#reset === "always") await this.#release(pooled, resetting, undefined);
       else this.#connections.release(pooled);
     }
-    return this.#once(act, sql, values, true);
+    return this.#once(act, sql, values, signal, true);
   }
 
   async #acquire(borrow: Borrow): Promise<PooledConnection> {

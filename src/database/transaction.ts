@@ -1,4 +1,5 @@
 import { isObject, needs, needsFunction, needsObject } from "../given.ts";
+import { currentDeadline } from "../logging/context.ts";
 import { isA } from "../logging/raised.ts";
 import { Refusal } from "../refusals.ts";
 import { info, warn } from "./acquire-queue.ts";
@@ -83,6 +84,16 @@ export class Lease implements Database {
     return read;
   }
 
+  /** Runs a statement alone; its failure is that of its connection, or that the signal ended it. */
+  async answer(sql: string, values: StatementValues): Promise<StatementResult> {
+    if (this.isAborted) throw abandoned();
+    try {
+      return await this.#pooled.run(sql, values);
+    } catch (thrown) {
+      throw isA(ConnectionFailure, thrown) && this.#isCancelled(thrown) ? abandoned() : thrown;
+    }
+  }
+
   async #exec<P extends readonly unknown[], A>(statement: Statement<P, A>, params: P): Promise<A> {
     if (this.#hasEnded) throw new DatabaseError({ kind: "connection_closed" });
     needsStatement("Database.exec: its statement", statement);
@@ -120,9 +131,13 @@ export class Lease implements Database {
     if (this.#cancelling !== undefined) await this.#cancelling;
   }
 
-  #failureOf({ reason }: ConnectionFailure, sql: string, values: StatementValues): DatabaseError {
-    if (this.#cancelling !== undefined && reason.kind === "refused" && reason.code === "57014") return abandoned();
-    const failure = failureOf(reason, sql, values);
+  #isCancelled({ reason }: ConnectionFailure): boolean {
+    return this.#cancelling !== undefined && reason.kind === "refused" && reason.code === "57014";
+  }
+
+  #failureOf(thrown: ConnectionFailure, sql: string, values: StatementValues): DatabaseError {
+    if (this.#isCancelled(thrown)) return abandoned();
+    const failure = failureOf(thrown.reason, sql, values);
     if (failure.kind === "not_serializable") this.hasConflicted = true;
     return new DatabaseError(failure);
   }
@@ -282,6 +297,8 @@ async function rollBack(pooled: PooledConnection): Promise<void> {
 
 /** Commits; resolves with the failure if it did not. */
 async function commit(pooled: PooledConnection, hasConflicted: boolean): Promise<DatabaseFailure | undefined> {
+  // Before its answer it is not known whether it is done.
+  currentDeadline()?.commits();
   try {
     const { command } = await pooled.end("commit");
     if (command === "COMMIT") return undefined;

@@ -136,8 +136,15 @@ export class EventStream<K> implements AsyncIterable<Uint8Array>, AsyncIterator<
   /** Starts the producer. Its events are written to the sink. */
   writeTo(sink: StreamSink): StreamWriting {
     this.#sink = sink;
-    this.#start();
+    if (this.#state === "new") this.#start();
+    else sink.end();
     return this;
+  }
+
+  /** Ends the stream now, as though its producer had returned: what that sends later answers `gone`. */
+  stop(): void {
+    if (this.#state === "new") this.#state = "finished";
+    else this.#finish();
   }
 
   cancel(): void {

@@ -25,6 +25,8 @@ export interface StreamBody {
   readonly request?: StreamRequest;
   /** Called before the first part is read. Throws for a second request. */
   readonly begin?: (request: StreamRequest) => void;
+  /** Ends a body that a producer makes, as though that had returned. */
+  readonly stop?: () => void;
   /** Writes the parts to a sink of the listener; `parts` is then not read. */
   readonly writeTo?: (sink: StreamSink) => StreamWriting;
 }

@@ -1,7 +1,7 @@
 import type { SetCookie } from "../codecs/cookie.ts";
 import { needsFunction, needsObject } from "../given.ts";
 import { carried } from "../logging/context.ts";
-import type { InputRequest } from "./request.ts";
+import type { InputRequest, RequestEnd } from "./request.ts";
 import type { Dep } from "./dep.ts";
 
 /** The request's time: one instant for the whole request. */
@@ -50,7 +50,7 @@ export interface AfterOptions {
 
 /**
  * A function that runs work once the answer is on its way: a mail, a line for an audit, a cache to be filled. No answer waits for
- * it. Its log lines have the request's id and trace; what it throws is an error line, and goes to `onError`. It is dropped where
+ * it. It gets how the request ended. Its log lines have the request's id and trace; what it throws is an error line, and goes to `onError`. It is dropped where
  * the answer turns out to be a refusal or a failure, so that no mail is sent about an order that was not placed. A server that stops
  * waits for it, at most `drainMs`; a Worker runs until it has ended. It is lost where the process is killed: for what must happen,
  * write a job to the database.
@@ -63,7 +63,7 @@ export interface AfterOptions {
  * });
  * ```
  */
-export const after: Dep<(task: () => unknown, options?: AfterOptions) => void> = fact((request) => {
+export const after: Dep<(task: (end: RequestEnd) => unknown, options?: AfterOptions) => void> = fact((request) => {
   const tasks = request.later();
   return (task, options = {}) => {
     needsFunction("after: its task", task);
@@ -74,6 +74,20 @@ export const after: Dep<(task: () => unknown, options?: AfterOptions) => void> =
 
 /** Aborts when the client disconnects. */
 export const clientGone: Dep<AbortSignal> = fact((request) => inRequestContext(request.gone));
+
+/**
+ * Aborts with a `TimeoutError` once the deadline of the request has passed (`deadlineMs` of the app, `Meta.deadline` of the
+ * route): pass it to what the handler waits for. It never aborts where there is no deadline, nor once the request is answered.
+ * Calls of `HttpClient` and `Client`, and statements of a `Pool`, end by it without being given it.
+ *
+ * @example
+ * ```ts
+ * const page = get(path, { inputs: { deadline }, returns: Returns.text }, async ({ deadline }) => {
+ *   return (await fetch("https://stock.example/", { signal: deadline })).text();
+ * });
+ * ```
+ */
+export const deadline: Dep<AbortSignal> = fact((request) => request.deadlineSignal);
 
 // The connection aborts the signal outside of the request's context, so listeners get it back: their log lines have the
 // request's id.

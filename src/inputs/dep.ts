@@ -194,6 +194,8 @@ export interface Place {
   readonly refusalFormat: object | undefined;
   /** The content codings of bodies that the app reads. */
   readonly encodings: readonly string[];
+  /** The app's deadline, for the API document. */
+  readonly deadlineMs: number | undefined;
 }
 
 /** The inputs of one request while they are being read. */

@@ -57,6 +57,7 @@ const noInputs: Plan = {
     resource: () => undefined,
     refusalFormat: undefined,
     encodings: [],
+    deadlineMs: undefined,
   },
   names: [],
   slots: [],
@@ -204,7 +205,9 @@ function run(steps: readonly PlanStep[], from: number, reading: InputReading): I
     if (values[step.slot] !== unread || !reading.ready(step)) continue;
     const read = step.read(request, values, reading);
     if (isThenable(read)) {
-      return Promise.resolve(read).then((value) => reading.take(step, value) ?? run(steps, i + 1, reading));
+      return Promise.resolve(read).then((value) => {
+        return reading.take(step, value) ?? request.timedOut ?? run(steps, i + 1, reading);
+      });
     }
     const refusal = reading.take(step, read);
     if (refusal !== undefined) return refusal;

@@ -51,6 +51,10 @@ export interface InputRequest {
   /** Keeps what an input acquired, to be released once the request has ended. */
   hold(held: Held): void;
   readonly gone: AbortSignal;
+  /** Aborts once the request's deadline has passed. */
+  readonly deadlineSignal: AbortSignal;
+  /** The refusal of a request whose deadline has passed: nothing more is read for it. */
+  readonly timedOut: Refusal | undefined;
   /** The server accepts no new connections. */
   readonly isStopping: boolean;
 }
@@ -58,7 +62,7 @@ export interface InputRequest {
 /** The tasks of one request for after its answer. */
 export interface TaskList {
   /** Throws `busy` where the app has too many of them. */
-  add(run: () => unknown, always: boolean): void;
+  add(run: (end: RequestEnd) => unknown, always: boolean): void;
 }
 
 /** How a request ended. */
@@ -67,10 +71,11 @@ export interface RequestEnd {
    * - `answered`: the answer was made, and its stream or its connection ended as it should.
    * - `refused`: the answer is a refusal, returned or thrown.
    * - `failed`: something raised: an input, the handler, the stream's producer, the handler of a socket.
+   * - `timed out`: its deadline passed before its answer was made, or before its stream or its socket ended.
    * - `client gone`: the client left, or stopped reading, before the end of a stream.
    * - `stopped`: the server stopped before the end of a stream.
    */
-  readonly how: "answered" | "refused" | "failed" | "client gone" | "stopped";
+  readonly how: "answered" | "refused" | "failed" | "timed out" | "client gone" | "stopped";
   /** The status that was sent. */
   readonly status: number;
   /** The name of the code of a refusal. */

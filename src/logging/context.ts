@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { LogContext, LogFields, OpenSpan } from "./entry.ts";
+import { ambient } from "../ambient.ts";
+import type { LogContext, LogFields, OpenSpan, WorkDeadline } from "./entry.ts";
 import { isAnyOn } from "./writer.ts";
 
 const storage = /* @__PURE__ */ new AsyncLocalStorage<LogContext | undefined>();
@@ -14,6 +15,30 @@ export function current(): LogContext | undefined {
 /** From now on every request carries its context, even without a log line: for code that forwards its id and its trace. */
 export function passOn(): void {
   isPassedOn = true;
+}
+
+/** From now on requests may have a deadline. What heeds it gets it by the context, also without a log line. */
+export function expectDeadlines(): void {
+  ambient.deadline = () => currentDeadline()?.signal;
+  ambient.heed = passOn;
+  if (ambient.isHeeded) passOn();
+}
+
+/** The deadline of the running work, for code that `ambient.heed` was called for. */
+export function currentDeadline(): WorkDeadline | undefined {
+  return ambient.deadline === undefined ? undefined : storage.getStore()?.deadline;
+}
+
+/** A signal of the caller's own, or the deadline of the running work, or either. */
+export function endingWithDeadline(own: AbortSignal | undefined): AbortSignal | undefined {
+  const deadline = currentDeadline();
+  if (deadline === undefined) return own;
+  return own === undefined ? deadline.signal : AbortSignal.any([own, deadline.signal]);
+}
+
+/** Runs work in no request's context: a timer that requests share would keep the one that started it. */
+export function outside<A>(work: () => A): A {
+  return storage.getStore() === undefined ? work() : storage.run(undefined, work);
 }
 
 /** A request that can make its context. */
@@ -80,6 +105,9 @@ class Inner implements LogContext {
   }
   get traceState(): string | undefined {
     return this.#outer?.traceState;
+  }
+  get deadline(): WorkDeadline | undefined {
+    return this.#outer?.deadline;
   }
 }
 

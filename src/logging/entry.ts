@@ -50,6 +50,14 @@ export function passes(level: Level, threshold: Level | undefined): boolean {
   return threshold !== undefined && ranks[level] <= ranks[threshold];
 }
 
+/** The deadline of a request. The calls that its work makes end with it. */
+export interface WorkDeadline {
+  /** Aborts once it has passed without an answer. */
+  readonly signal: AbortSignal;
+  /** A commit is being sent: if the deadline passes now, it is not known whether the work is done. */
+  commits(): void;
+}
+
 /** What every line has that is logged during some work: a request's ids, and tags. */
 export interface LogContext {
   /** Only letters, digits, `-`, `_` and `.`; undefined outside of a request. */
@@ -62,6 +70,8 @@ export interface LogContext {
   readonly span?: OpenSpan | undefined;
   /** Whether the trace is recorded; outgoing calls get this flag. */
   readonly isSampled: boolean;
+  /** The deadline of the work; undefined without one, and once the request is answered. */
+  readonly deadline?: WorkDeadline | undefined;
   /** The `tracestate` to forward. */
   readonly traceState: string | undefined;
 }

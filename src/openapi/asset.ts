@@ -30,6 +30,8 @@ export interface AppFacts {
   readonly refusalFormat: RefusalFormat | undefined;
   /** The content codings of bodies that it reads. */
   readonly encodings: readonly string[];
+  /** The deadline of its routes. */
+  readonly deadlineMs: number | undefined;
 }
 
 export type AssetRoute<P extends string> = Route<
@@ -64,13 +66,13 @@ export function serveAsset<P extends string>(path: Path<never, P>, asset: Asset)
   const loaded = async (app: AppFacts): Promise<Loaded> => {
     const loading = byFormat.get(app.refusalFormat) ?? new Map<string, Promise<Loaded>>();
     byFormat.set(app.refusalFormat, loading);
-    const encodings = app.encodings.join();
+    const kind = [app.deadlineMs !== undefined, ...app.encodings].join();
     try {
-      const before = loading.get(encodings) ?? load(asset, app);
-      loading.set(encodings, before);
+      const before = loading.get(kind) ?? load(asset, app);
+      loading.set(kind, before);
       return await before;
     } catch (error) {
-      loading.delete(encodings);
+      loading.delete(kind);
       throw error;
     }
   };
@@ -78,7 +80,7 @@ export function serveAsset<P extends string>(path: Path<never, P>, asset: Asset)
   const app: Dep<AppFacts> = {
     node: {
       from: [],
-      constant: ({ refusalFormat, encodings }) => ({ refusalFormat, encodings }),
+      constant: ({ refusalFormat, encodings, deadlineMs }) => ({ refusalFormat, encodings, deadlineMs }),
       check: (refusalFormat) => check(refusalFormat as RefusalFormat | undefined),
     },
   };

@@ -1,10 +1,9 @@
 import { needsObject, needsPath } from "../given.ts";
-import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { encodeSegment } from "../http/target.ts";
 import { of } from "../routing/path.ts";
 import type { Path } from "../routing/path.ts";
 import type { Route } from "../routing/route.ts";
-import type { AssetRoute } from "./asset.ts";
+import type { AppFacts, AssetRoute } from "./asset.ts";
 import { serveAsset } from "./asset.ts";
 import { DescriptionError, document as documentOf } from "./document.ts";
 import type { DocumentOptions } from "./document.ts";
@@ -95,18 +94,18 @@ export function docs<Document extends string = "/openapi.json", At extends strin
   const paths = { document: urlOf(document), page: urlOf(at) };
   // Made at once, so that a problem is thrown here.
   const own = JSON.stringify(documentOf(routes, options));
-  const textIn = (refusalFormat: RefusalFormat | undefined, encodings: readonly string[] = []): string =>
-    refusalFormat === undefined && encodings.length === 0
-      ? own
-      : JSON.stringify(documentOf(routes, { ...ofApp(refusalFormat, encodings), ...options }));
+  const textIn = (app: Partial<AppFacts>): string => {
+    const facts = factsOf(app);
+    return Object.keys(facts).length === 0 ? own : JSON.stringify(documentOf(routes, { ...facts, ...options }));
+  };
   const below = <Name extends string>(name: Name) =>
     of(...(at.segments as readonly string[]), name as string) as Path as Path<never, Below<At, Name>>;
   return [
     serveAsset(document, {
       summary: `This API, as an OpenAPI ${openapi} document`,
       contentType: "application/json",
-      load: ({ refusalFormat, encodings }) => textIn(refusalFormat, encodings),
-      check: (format) => problemsOf(() => textIn(format)),
+      load: textIn,
+      check: (refusalFormat) => problemsOf(() => textIn({ refusalFormat })),
     }),
     serveAsset(at, {
       summary: "This API's reference, to read and to try",
@@ -133,10 +132,11 @@ export function docs<Document extends string = "/openapi.json", At extends strin
   ];
 }
 
-function ofApp(refusalFormat: RefusalFormat | undefined, encodings: readonly string[]): DocumentOptions {
+function factsOf({ refusalFormat, encodings = [], deadlineMs }: Partial<AppFacts>): DocumentOptions {
   return {
     ...(refusalFormat === undefined ? {} : { refusalFormat }),
     ...(encodings.length === 0 ? {} : { decompress: { encodings } }),
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
   };
 }
 

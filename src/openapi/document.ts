@@ -119,7 +119,7 @@ interface DescribedRoute {
 
 function describeRoute(route: Route, context: DocumentContext): DescribedRoute {
   const reads = readsOf(route.inputs);
-  const codes = codesOf(route, reads, context.encodings.length > 0);
+  const codes = codesOf(route, reads, context.encodings.length > 0, context.hasDeadlines);
   const { node } = route.returns;
   const plain = answersOf(node, context);
   const answers = reads.validates || node.validates === true ? withValidators(plain, route.method) : plain;
@@ -181,6 +181,11 @@ export interface DocumentOptions extends ApiInfo {
    * serves has that of its app unless it is set.
    */
   readonly decompress?: Pick<BodyDecoding, "encodings">;
+  /**
+   * The app's option `deadlineMs`: adds the codes `timed_out` and `outcome_unknown` to each operation that it is for. The document
+   * that `Openapi.docs` serves has that of its app unless it is set.
+   */
+  readonly deadlineMs?: number;
 }
 
 /** An OpenAPI document, ready for `JSON.stringify`. */
@@ -282,6 +287,7 @@ function describe(routes: readonly Route[], options: DocumentOptions): RouteDesc
       version: openapi,
       cors: options.cors,
       encodings,
+      hasDeadlines: options.deadlineMs !== undefined,
     };
     const one = describeRoute(route, context);
     if (one.isOpaque) imprecise.add(`${name}: reads more than it says (a bind, or a dependency with no needs)`);

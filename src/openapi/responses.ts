@@ -7,13 +7,16 @@ import {
   crossOrigin,
   internal,
   invalid,
+  outcomeUnknown,
   rateLimited,
+  timedOut,
   tooLarge,
   unreadable,
   unsupportedMediaType,
   upgradeRequired,
 } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
+import { deadline } from "../routing/meta.ts";
 import type { Route } from "../routing/route.ts";
 import type { AnyStandard } from "../schema/standard.ts";
 import { compileWriter } from "../schema/write.ts";
@@ -127,8 +130,9 @@ export const refusalSchemas: { readonly [name: string]: Schema } = {
  * The codes that a route may refuse with: its own, its inputs', and those of the framework (contract 7.2).
  *
  * @param decodes Whether the app reads bodies by their `Content-Encoding`.
+ * @param hasDeadlines Whether the app has a deadline for its routes.
  */
-export function codesOf(route: Route, reads: Reads, decodes = false): readonly Code[] {
+export function codesOf(route: Route, reads: Reads, decodes = false, hasDeadlines = false): readonly Code[] {
   const isSocket = route.returns.node.kind === "websocket";
   // A path parameter is checked even if the handler does not read it. One that declines never causes a 400.
   const checksPath = route.path.segments.some((segment) => {
@@ -141,8 +145,15 @@ export function codesOf(route: Route, reads: Reads, decodes = false): readonly C
   if (reads.body !== undefined && decodes) added.push(unsupportedMediaType);
   if (isSocket || changesSomething(route.method)) added.push(crossOrigin);
   added.push(busy, internal);
+  if (hasDeadline(route, hasDeadlines)) added.push(timedOut, outcomeUnknown);
   const all = [...route.refuses, ...reads.codes, ...added];
   return all.filter(({ name }, index) => all.findIndex((other) => other.name === name) === index);
+}
+
+/** As the app compiles it: an event stream and a WebSocket have one only of their own. */
+function hasDeadline({ meta, returns: { node } }: Route, hasDeadlines: boolean): boolean {
+  const own = meta.find(deadline);
+  return own === undefined ? hasDeadlines && node.kind !== "events" && node.kind !== "websocket" : own !== "none";
 }
 
 function changesSomething(method: string): boolean {

@@ -13,6 +13,8 @@ export interface DocumentContext {
   readonly cors: CorsExtension | undefined;
   /** The content codings of bodies that the app reads. */
   readonly encodings: readonly string[];
+  /** Whether the app has a deadline for its routes. */
+  readonly hasDeadlines: boolean;
 }
 
 /** The version of OpenAPI. */

@@ -27,6 +27,18 @@ export function key<A>(description: string): MetaKey<A> {
 /** The level of a route's access line; `info` by default. */
 export const access: MetaKey<Level> = key("access");
 
+/**
+ * How long the route may take to answer, in milliseconds from the arrival of the request's head, in place of the app's
+ * `deadlineMs`; `"none"` for as long as it takes. Past it the answer is 503 `timed_out`. An event stream and a WebSocket have a
+ * deadline only by this: it ends the stream, and closes the socket with 1001.
+ *
+ * @example
+ * ```ts
+ * const report = get(path, { returns: Returns.text, meta: Meta.empty.add(Meta.deadline, 60_000) }, makeReport);
+ * ```
+ */
+export const deadline: MetaKey<number | "none"> = key("deadline");
+
 /** Whether the API document leaves the route out: a page, a style, a probe. */
 export const hidden: MetaKey<boolean> = key("hidden");
 

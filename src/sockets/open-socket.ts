@@ -262,6 +262,8 @@ export interface SocketRequest {
   /** Logs a bug of the application that does not affect the client. */
   warn(message: string): void;
   raised(thrown: unknown): void;
+  /** Gets what ends the socket at the deadline of its route, if that has one. */
+  expires(end: () => void): void;
   /** Called once. */
   ended(how: string): void;
 }
@@ -274,6 +276,7 @@ export async function serveSocket<Client, Server>(
   request: SocketRequest,
 ): Promise<void> {
   const socket = new OpenSocket<Client, Server>(transport, { ...setting, warn: (message) => request.warn(message) });
+  request.expires(() => inBackground(socket.close({ code: 1001, reason: "The time of this socket is over." })));
   const outcome = await runHandler(handler, socket, request);
   await socket.close(closes[outcome]);
   const end = await socket.ended;

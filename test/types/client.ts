@@ -143,6 +143,8 @@ export async function called(): Promise<unknown> {
     case "too_large":
     case "cross_origin":
     case "unsupported_media_type":
+    case "timed_out":
+    case "outcome_unknown":
       return found.message;
     default: {
       const nothing: never = found;

@@ -51,6 +51,12 @@ describe("a Worker", () => {
     expect((await got("GET /", [], client)).body).toBe("hello");
   });
 
+  it("answers at the deadline of a route, each of several requests by a timer of its own", async () => {
+    const answers = await Promise.all([1, 2, 3].map(() => got("GET /deadline")));
+    for (const { status, body } of answers) expect([status, body]).toEqual([503, expect.stringContaining("timed_out")]);
+    expect((await got("GET /")).body).toBe("hello");
+  });
+
   it("says which methods a path has", async () => {
     expect(header(await got("PUT /"), "allow")).toBe("GET, HEAD");
   });

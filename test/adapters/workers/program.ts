@@ -8,6 +8,7 @@ import {
   Event,
   Form,
   Log,
+  Meta,
   Path,
   Query,
   Refusal,
@@ -52,6 +53,11 @@ const another = (): Promise<void> => new Promise((resolve) => (open = resolve));
 
 const answers: readonly Route[] = [
   get(Path.root, { inputs: { word }, returns: Returns.text }, ({ word }) => word),
+  get(
+    Path.of("deadline"),
+    { returns: Returns.text, meta: Meta.empty.add(Meta.deadline, 50) },
+    () => new Promise(() => {}),
+  ),
   get(Path.of("page"), { returns: Returns.html }, () => "<p>é"),
   // 128 MiB, as fast as it goes.
   get(Path.of("heavy"), { returns: Returns.websocket(spoken, { maxUnheard: 2 ** 30 }) }, () => async (socket) => {

@@ -1,5 +1,6 @@
 /** What the servers in other runtimes' processes answer. They tell what happens in them on standard output, a JSON line each. */
 import process from "node:process";
+import { deadlineRoutes } from "./deadline-routes.ts";
 import { feedRoutes } from "./feed-routes.ts";
 import { releaseRoutes } from "./release-routes.ts";
 import {
@@ -168,6 +169,7 @@ async function memory(): Promise<string> {
 const routes: readonly Route[] = [
   ...sockets,
   ...releaseRoutes(tell, opened),
+  ...deadlineRoutes(tell),
   get(Path.of("hello"), inText, () => "hi"),
   get(Path.of("memory"), inText, memory),
   get(Path.of("later"), inText, async () => Promise.resolve("hi, later")),

@@ -1,0 +1,162 @@
+import type { Answer } from "../answers/answer.ts";
+import { Deferred, whenResolved } from "../deferred.ts";
+import type { MaybePromise } from "../deferred.ts";
+import type { WorkDeadline } from "../logging/entry.ts";
+import { cancelExpiry, expireAt } from "./deadline-wheel.ts";
+import type { Timed } from "./deadline-wheel.ts";
+import type { WireResponse } from "./exchange.ts";
+
+/** How long the app's middleware has for the answer of a request whose deadline has passed. */
+const middlewareMs = 1000;
+
+/** An answer that middleware waits for: of the routes, or of the deadline. */
+class InsideAnswer extends Deferred<Answer> {
+  give(answer: MaybePromise<Answer>): void {
+    this.resolve(answer);
+  }
+}
+
+/** A request as its deadline knows it. */
+interface TimedRequest {
+  readonly startedAt: number;
+  readonly route: { readonly endsAtDeadline: boolean } | undefined;
+  readonly acquired: { hasTimedOut: boolean } | undefined;
+  enterDeadline(): void;
+  leaveDeadline(): void;
+  splitContext(): void;
+}
+
+/** Answers a request whose deadline has passed. */
+type TimeOut<R extends TimedRequest> = (request: R, deadline: RequestDeadline<R>) => void;
+
+/**
+ * The deadline of one request, and its response: what comes first of the answer and the time-out. An answer that is there at
+ * once starts no timer.
+ */
+export class RequestDeadline<R extends TimedRequest> extends Deferred<WireResponse> implements Timed, WorkDeadline {
+  next: Timed = this;
+  before: Timed = this;
+  dueTick = 0;
+  timer: Timed["timer"] = undefined;
+  /** Milliseconds. */
+  readonly ms: number;
+  /** What comes from the handler is late from now on. */
+  hasExpired = false;
+  /** Whether the response is made. */
+  isAnswered = false;
+  /** The handler's answer while its inputs keep what they acquired: a transaction commits. */
+  keeping: Answer | undefined = undefined;
+  /** Whether a commit was sent. */
+  hasCommitted = false;
+  readonly #request: R;
+  readonly #timeOut: TimeOut<R>;
+  readonly #startedAt: number;
+  #controller: AbortController | undefined = undefined;
+  #inside: InsideAnswer | undefined = undefined;
+  /** Ends the stream or the socket that follows the head. */
+  #end: (() => void) | undefined = undefined;
+
+  constructor(request: R, ms: number, timeOut: TimeOut<R>) {
+    super();
+    this.#request = request;
+    this.ms = ms;
+    this.#timeOut = timeOut;
+    this.#startedAt = request.startedAt === 0 ? performance.now() : request.startedAt;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.hasExpired) this.#controller.abort(passed());
+    return this.#controller.signal;
+  }
+
+  commits(): void {
+    this.hasCommitted = true;
+  }
+
+  /** The response, which is not there yet. */
+  wait(): this {
+    if (!this.isAnswered) expireAt(this, this.#startedAt + this.ms);
+    return this;
+  }
+
+  /** The answer for middleware, which is not there yet. */
+  waitInside(answer: Promise<Answer> | Deferred<Answer>): MaybePromise<Answer> {
+    const inside = new InsideAnswer();
+    this.#inside = inside;
+    whenResolved<Answer>(answer, (answer) => {
+      if (this.#inside !== inside) return;
+      this.#inside = undefined;
+      inside.give(answer);
+    });
+    return inside;
+  }
+
+  /** Gives middleware the answer of the time-out. False where none waits for it. */
+  answerInside(make: () => Answer): boolean {
+    const inside = this.#inside;
+    if (inside === undefined) return false;
+    this.#inside = undefined;
+    expireAt(this, performance.now() + middlewareMs);
+    inside.give(make());
+    return true;
+  }
+
+  /** The answer is made: the work of the request has no deadline from now on. */
+  answered(): void {
+    this.isAnswered = true;
+    cancelExpiry(this);
+    if (!this.hasExpired) this.#request.leaveDeadline();
+  }
+
+  respond(response: MaybePromise<WireResponse>): void {
+    this.resolve(response);
+  }
+
+  /** A stream or a socket follows the head. `end` ends it at the deadline, where its route says so. */
+  continues(end: () => void): void {
+    const request = this.#request;
+    if (this.hasExpired || request.route?.endsAtDeadline !== true) return;
+    this.#end = end;
+    request.enterDeadline();
+    expireAt(this, this.#startedAt + this.ms);
+  }
+
+  /** The stream or the socket has ended. */
+  over(): void {
+    if (this.#end === undefined) return;
+    this.#end = undefined;
+    this.answered();
+  }
+
+  expire(): void {
+    cancelExpiry(this);
+    const request = this.#request;
+    const end = this.#end;
+    if (end === undefined) return this.#timeOut(request, this);
+    this.pass();
+    if (request.acquired !== undefined) request.acquired.hasTimedOut = true;
+    end();
+    this.abort();
+  }
+
+  /** From now on the handler is late, and what follows the answer has no deadline. */
+  pass(): void {
+    this.hasExpired = true;
+    this.#request.splitContext();
+  }
+
+  /** Ends the work of the handler, if it heeds the signal. */
+  abort(): void {
+    this.#controller?.abort(passed());
+  }
+
+  /** Whether an error is the handler's heeding of the signal. */
+  isOwn(thrown: unknown): boolean {
+    return thrown !== undefined && thrown === this.#controller?.signal.reason;
+  }
+}
+
+function passed(): DOMException {
+  return new DOMException("The deadline of the request has passed.", "TimeoutError");
+}

@@ -1,0 +1,72 @@
+import type { Answer } from "../answers/answer.ts";
+import { refusal as refusalAnswer } from "../answers/build.ts";
+import { within } from "../logging/context.ts";
+import { isA } from "../logging/raised.ts";
+import { RefusingError, isTellable, outcomeUnknown, refuse, timedOut, timedOutRefusal } from "../refusals.ts";
+import { logLate } from "./access-log.ts";
+import { Acquired } from "./acquired.ts";
+import type { RequestDeadline } from "./deadline.ts";
+import { cancelBody, endHandler, finish } from "./finish.ts";
+import { failureAnswer } from "./refused.ts";
+import { giveUp } from "./release.ts";
+import type { RequestState } from "./request.ts";
+
+/*
+ * What happens where a request's deadline passes: it is answered, its work is ended where that heeds the signal, and what its
+ * handler answers later is dropped.
+ */
+
+const unknownRefusal = /* @__PURE__ */ refuse(outcomeUnknown);
+
+/** Answers a request whose deadline has passed. Its middleware gets that answer, and a second for it. */
+export function timeOut(request: RequestState, deadline: RequestDeadline<RequestState>): void {
+  within(request, () => {
+    if (!deadline.hasExpired) leave(request, deadline);
+    const answer = (): Answer => endHandler(request, answerOf(deadline));
+    if (!deadline.answerInside(() => insideAnswer(request, answer()))) {
+      deadline.answered();
+      deadline.respond(finish(request, answer()));
+    }
+    deadline.abort();
+  });
+}
+
+/** Middleware sees the answer as that of its route. */
+function insideAnswer(request: RequestState, answer: Answer): Answer {
+  if (request.inside !== undefined) request.inside.made = answer;
+  return answer;
+}
+
+/** From now on the handler is late. What its inputs acquired is given up, and what they acquire later is released at once. */
+function leave(request: RequestState, deadline: RequestDeadline<RequestState>): void {
+  deadline.pass();
+  request.acquired ??= new Acquired();
+  giveUp(request, request.acquired, answerOf(deadline));
+}
+
+/**
+ * A commit cannot be taken back: whether it is done is not known. A refusal of the handler's stays the answer: its work was
+ * rolled back by it.
+ */
+function answerOf({ keeping, hasCommitted }: RequestDeadline<RequestState>): Answer {
+  if (keeping?.refused !== undefined) return keeping;
+  return refusalAnswer(keeping !== undefined || hasCommitted ? unknownRefusal : timedOutRefusal);
+}
+
+/** Drops what the handler answered after its deadline. */
+export function dropLate(request: RequestState, { body, status, refused }: Answer): Promise<never> {
+  cancelBody(body);
+  if (refused?.code.name !== timedOut.name) logLate(request, status);
+  return new Promise(() => {});
+}
+
+/** Drops what was thrown after the deadline. An error that is not of the deadline's own making is logged. */
+export function dropThrown(
+  request: RequestState,
+  deadline: RequestDeadline<RequestState>,
+  thrown: unknown,
+): Promise<never> {
+  const isExpected = deadline.isOwn(thrown) || isTellable(thrown) || isA(RefusingError, thrown);
+  if (!isExpected) failureAnswer(request, thrown);
+  return new Promise(() => {});
+}

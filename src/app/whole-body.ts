@@ -1,0 +1,41 @@
+import { Deferred } from "../deferred.ts";
+import { bodyRefusal, isFailure } from "../inputs/body-source.ts";
+import type { BodyFailure, BodyReceiver } from "../inputs/body-source.ts";
+import { within } from "../logging/context.ts";
+import type { Carrying } from "../logging/context.ts";
+import type { Refusal } from "../refusals.ts";
+import type { CompiledRoute } from "./compile.ts";
+import { internalRefusal } from "./failures.ts";
+
+/** A request whose body is read whole. */
+interface BodyRequest extends Carrying {
+  bytes: Uint8Array;
+  take(bytes: number): boolean;
+}
+
+/** Receives a request's body, and resolves with why it could not be read. */
+export class WholeBody extends Deferred<Refusal | undefined> implements BodyReceiver {
+  readonly #request: BodyRequest;
+
+  constructor(request: BodyRequest) {
+    super();
+    this.#request = request;
+  }
+
+  take(bytes: number): boolean {
+    return this.#request.take(bytes);
+  }
+
+  done(read: Uint8Array | BodyFailure): void {
+    let refusal: Refusal | undefined;
+    if (isFailure(read)) refusal = bodyRefusal(read);
+    else this.#request.bytes = read;
+    // A listener calls this where the bytes arrived, outside of this request's context.
+    within(this.#request, () => this.resolve(refusal));
+  }
+}
+
+// Only inputs that `Dep.bind` found can cause it: `App.make` checks the route's own.
+export function bodyReadTwice(route: CompiledRoute | undefined): Refusal {
+  return internalRefusal(`${route?.route.pattern} read its body in two ways, where a body is read one way`);
+}

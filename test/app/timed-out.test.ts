@@ -1,0 +1,256 @@
+/** What becomes of the work of a request whose deadline passes: what it acquired, what it commits, its middleware, its stream. */
+import { describe, expect, it, vi } from "vitest";
+import { App, Dep, Event, Refusal, Returns, Test, after, deadline, get, post, refuse } from "usher-http";
+import type { Answer, Meta, Middleware, Route } from "usher-http";
+import { asked, at, holdClock, never, own, settle, statusOf, text } from "../support/clock.ts";
+import { gate } from "../support/gate.ts";
+import { lines, messages } from "../support/logs.ts";
+
+holdClock();
+
+describe("what runs after a request that timed out", () => {
+  it("is told so: releases, also of what was acquired too late, and tasks that always run", async () => {
+    const told: unknown[] = [];
+    const ready = gate();
+    const first = Dep.scoped(
+      {},
+      () => "first",
+      (value, { how, status, code }) => told.push([value, how, status, code]),
+    );
+    const late = Dep.scoped(
+      { first },
+      async () => {
+        await ready.passed;
+        return "late";
+      },
+      (value, { how }) => told.push([value, how]),
+    );
+    const later = Dep.scoped(
+      { late },
+      () => told.push("acquired"),
+      () => {},
+    );
+    const task = Dep.map(after, (after) => {
+      after(() => told.push("dropped"));
+      after((end) => told.push(["task", end.how]), { always: true });
+    });
+    const route = get(at, { inputs: { task, first, late, later }, returns: Returns.text }, () => "x");
+    expect(statusOf(await asked(route, { deadlineMs: 50 }, 70))).toBe(503);
+    await settle();
+    expect(told).toEqual([
+      ["first", "timed out", 503, "timed_out"],
+      ["task", "timed out"],
+    ]);
+    ready.open();
+    await settle();
+    await settle();
+    expect(told.slice(2)).toEqual([["late", "timed out"]]);
+  });
+
+  it("is dropped where the late handler adds it", async () => {
+    const told: string[] = [];
+    const ready = gate();
+    const route = get(at, { inputs: { after }, returns: Returns.text }, async ({ after }) => {
+      await ready.passed;
+      after(() => told.push("mail"));
+      after(() => told.push("always"), { always: true });
+      return "x";
+    });
+    await asked(route, { deadlineMs: 50 }, 70);
+    ready.open();
+    await settle();
+    expect(told).toEqual(["always"]);
+  });
+
+  it.each([
+    ["a value", (): string => "x", "answered"],
+    ["a refusal", () => refuse(Refusal.busy) as never, "refused"],
+    [
+      "an error",
+      () => {
+        throw new Error("s3cret");
+      },
+      "failed",
+    ],
+  ] as const)("of a task, by %s: as it ended", async (_what, end, how) => {
+    const told: unknown[] = [];
+    const route = get(at, { inputs: { after }, returns: Returns.text }, ({ after }) => {
+      after(({ how }) => told.push(how), { always: true });
+      return end();
+    });
+    await Test.call(Test.app([route]), "GET", "/x");
+    expect(told).toEqual([how]);
+  });
+});
+
+describe("what is kept before the answer", () => {
+  /** A transaction whose end waits, like that of a database. */
+  function bank(): { readonly told: string[]; readonly end: () => void; readonly tx: Dep<string> } {
+    const told: string[] = [];
+    const ended = gate();
+    const tx = Dep.scoped(
+      {},
+      () => "tx",
+      (_tx, { how }) => told.push(`released: ${how}`),
+      {
+        beforeAnswer: async (_tx, refused, hasFailed) => {
+          const what = refused === undefined && !hasFailed ? "committed" : "rolled back";
+          told.push(`${what}?`);
+          await ended.passed;
+          told.push(what);
+        },
+      },
+    );
+    return { told, end: ended.open, tx };
+  }
+
+  it("is rolled back where the deadline passes in the handler, and the answer does not wait for it", async () => {
+    const { told, end, tx } = bank();
+    const route = post(at, { inputs: { tx }, returns: Returns.text }, never);
+    const answer = (await asked(route, { deadlineMs: 50 }, 70, { method: "POST" })) as Response;
+    expect([answer.status, told]).toEqual([503, ["rolled back?"]]);
+    expect(((await answer.json()) as { error: string }).error).toBe("timed_out");
+    end();
+    await settle();
+    expect(told).toEqual(["rolled back?", "rolled back", "released: timed out"]);
+  });
+
+  it("is answered as unknown where the deadline passes while it commits", async () => {
+    const { told, end, tx } = bank();
+    const route = post(at, { inputs: { tx }, returns: Returns.text }, () => "paid");
+    const answer = (await asked(route, { deadlineMs: 50 }, 70, { method: "POST" })) as Response;
+    expect([answer.status, await answer.json()]).toEqual([
+      503,
+      {
+        error: "outcome_unknown",
+        message: "That took too long, and may be done or not. Please look before you try again.",
+      },
+    ]);
+    end();
+    await settle();
+    expect(told).toEqual(["committed?", "committed", "released: timed out"]);
+    expect(messages("warn")).toEqual(["POST /x: its handler answered 200 after its deadline, which is not sent"]);
+  });
+
+  it("stays the handler's refusal while that is rolled back", async () => {
+    const { told, end, tx } = bank();
+    const route = post(at, { inputs: { tx }, returns: Returns.text }, () => refuse(Refusal.invalid) as never);
+    expect(statusOf(await asked(route, { deadlineMs: 50 }, 70, { method: "POST" }))).toBe(400);
+    end();
+    await settle();
+    expect(told).toEqual(["rolled back?", "rolled back", "released: timed out"]);
+  });
+});
+
+describe("middleware of a request whose deadline passes", () => {
+  const marked: Middleware = async (_request, next) => {
+    const answer = await next();
+    return { ...answer, headers: [...answer.headers, ["x-seen", String(answer.status)]] };
+  };
+
+  it("gets the 503 as the answer of its route", async () => {
+    const answer = await asked(get(at, text, never), { deadlineMs: 50, middleware: [marked, marked] }, 70);
+    expect([statusOf(answer), (answer as Response).headers.get("x-seen")]).toEqual([503, "503, 503"]);
+  });
+
+  it.each([
+    ["before the route", async () => never(), 70],
+    ["after the route", async (_: unknown, next: () => Promise<Answer>) => next().then(never), 70],
+    [
+      "after the 503",
+      async (_: unknown, next: () => Promise<Answer>) => {
+        await next();
+        return never();
+      },
+      70,
+    ],
+  ] as const)("is not waited for: %s", async (what, middleware, passes) => {
+    const handler = what === "after the 503" ? never : () => "x";
+    const app = App.make([get(at, text, handler)], { deadlineMs: 50, middleware: [middleware] });
+    const answer = app.fetch(new Request("http://h/x"));
+    await settle();
+    vi.advanceTimersByTime(passes);
+    await settle();
+    if (what === "after the 503") vi.advanceTimersByTime(1000);
+    const { status } = await answer;
+    expect(status).toBe(503);
+    await settle();
+    expect(lines().filter(({ message }) => message === "GET /x 503")).toHaveLength(1);
+  });
+
+  it("does not run a handler after it", async () => {
+    const ready = gate();
+    let ran = false;
+    const route = get(at, text, () => {
+      ran = true;
+      return "x";
+    });
+    const waits: Middleware = async (_request, next) => {
+      await ready.passed;
+      return next();
+    };
+    expect(statusOf(await asked(route, { deadlineMs: 50, middleware: [waits] }, 70))).toBe(503);
+    ready.open();
+    await settle();
+    expect(ran).toBe(false);
+  });
+});
+
+describe("an event stream", () => {
+  const tick = Event.text("tick");
+  const stream = (meta?: Meta): Route =>
+    get(at, { returns: Returns.events([tick]), ...(meta && { meta }) }, () => async (send) => {
+      await send(Event.make(tick, "one"));
+      await never();
+    });
+
+  it("has no deadline of the app's", async () => {
+    const answer = (await asked(stream(), { deadlineMs: 50 }, 10_000)) as Response;
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+    expect(new TextDecoder().decode((await reader.read()).value)).toContain("one");
+    const next = reader.read();
+    vi.advanceTimersByTime(10_000);
+    expect(await Promise.race([next, settle()])).toBe(undefined);
+  });
+
+  it("ends at that of its route, and its releases are told", async () => {
+    const told: unknown[] = [];
+    const held = Dep.scoped(
+      {},
+      () => 1,
+      (_, { how }) => told.push(how),
+    );
+    const route = get(
+      at,
+      { inputs: { held, deadline }, returns: Returns.events([tick]), meta: own(500) },
+      ({ deadline }) =>
+        async (send) => {
+          await send(Event.make(tick, "one"));
+          await new Promise((resolve) => deadline.addEventListener("abort", resolve));
+          told.push(await send(Event.make(tick, "two")));
+        },
+    );
+    const answer = await App.make([route]).fetch(new Request("http://h/x"));
+    const whole = answer.text();
+    await settle();
+    vi.advanceTimersByTime(480);
+    await settle();
+    expect(told).toEqual([]);
+    vi.advanceTimersByTime(40);
+    expect(await whole).toBe("event: tick\ndata: one\n\n");
+    await settle();
+    expect(told).toContainEqual({ ok: false, error: "gone" });
+    expect(told).toContain("timed out");
+    vi.advanceTimersByTime(20);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("that ends before leaves no timer", async () => {
+    const route = get(at, { returns: Returns.events([tick]), meta: own(500) }, () => async (send) => {
+      await send(Event.make(tick, "one"));
+    });
+    await (await App.make([route]).fetch(new Request("http://h/x"))).text();
+    vi.advanceTimersByTime(20);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

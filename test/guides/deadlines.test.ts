@@ -1,0 +1,37 @@
+/** The page on deadlines: its program. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type * as Usher from "usher-http";
+import type { App, HttpClient as Clients } from "usher-http";
+import { openGuide } from "./project.ts";
+
+const guide = openGuide("deadlines");
+guide.write("package.ts", 'export * from "usher-http";');
+const other = createServer((request) => void request.resume());
+
+let made: App;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  const baseUrl = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const { make } = await guide.load<{ make: (client: Clients, deadlineMs: number) => App }>("main.ts");
+  const { HttpClient: Loaded } = await guide.load<typeof Usher>("package.ts");
+  made = make(Loaded.make({ baseUrl }), 50);
+});
+afterAll(() => {
+  other.closeAllConnections();
+  other.close();
+});
+
+describe("a service whose other server does not answer", () => {
+  it("answers 503", async () => {
+    const answer = await made.fetch(new Request("http://h/item"));
+    expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([503, "timed_out"]);
+  });
+
+  it("answers another route, whose caller may have less time", async () => {
+    expect((await made.fetch(new Request("http://h/report"))).status).toBe(200);
+    const headers = { "x-request-timeout-ms": "0" };
+    expect((await made.fetch(new Request("http://h/report", { headers }))).status).toBe(503);
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import type { RawAnswer, RawClient } from "../raw-client.ts";
+import type { SpawnedServer, Start } from "./server.ts";
+
+const opening = [
+  "connection: upgrade",
+  "upgrade: websocket",
+  "sec-websocket-version: 13",
+  "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+];
+
+/**
+ * A request is answered at its deadline, whatever it waits for, on every listener.
+ *
+ * @param pipelines Whether the runtime takes a request before the one in front of it is answered. Bun closes the connection.
+ */
+export function describeDeadlines(start: Start, pipelines = true): void {
+  const on = async (): Promise<readonly [SpawnedServer, RawClient]> => {
+    const server = await start();
+    return [server, await server.client()];
+  };
+  const isTimedOut = ({ status, body }: RawAnswer): void => {
+    expect([status, JSON.parse(body)]).toEqual([503, expect.objectContaining({ error: "timed_out" })]);
+  };
+
+  describe("a deadline that passes", () => {
+    it("while its handler runs for ever is a 503, also of two requests behind each other", async () => {
+      const [server, client] = await on();
+      client.ask("GET /deadline/never");
+      if (pipelines) client.ask("GET /deadline/signal");
+      isTimedOut(await client.answer());
+      await server.tells("never: timed out");
+      if (!pipelines) client.ask("GET /deadline/signal");
+      isTimedOut(await client.answer());
+      await server.tells("signal: aborted");
+      await server.logs("GET /deadline/signal: its handler answered 200 after its deadline");
+      expect((await client.ask("GET /hello").answer()).body).toBe("hi");
+    });
+
+    it("has a 503 without a body for a HEAD", async () => {
+      const [server, client] = await on();
+      expect((await client.ask("HEAD /deadline/never").answer({ toHead: true })).status).toBe(503);
+      await server.tells("never: timed out");
+      expect((await client.ask("GET /hello").answer()).body).toBe("hi");
+    });
+
+    it("while an input is acquired releases those before it", async () => {
+      const [server, client] = await on();
+      isTimedOut(await client.ask("GET /deadline/acquires").answer());
+      await server.tells("before: timed out");
+      expect(server.errors).toEqual([]);
+    });
+
+    it.each(["body", "parts"])("while its body arrives is a 503, and the next client is served: %s", async (name) => {
+      const [server, client] = await on();
+      client.socket.write(`POST /deadline/${name} HTTP/1.1\r\nhost: h\r\ncontent-length: 10\r\n\r\n[1,`);
+      isTimedOut(await client.answer());
+      await server.tells(`${name}: timed out`);
+      expect(await server.asks("GET /hello")).toBe("hi");
+      expect(server.errors).toEqual([]);
+    });
+  });
+
+  describe("what follows a head, at the deadline of its route,", () => {
+    it("ends, where it is an event stream", async () => {
+      const [server, client] = await on();
+      const { status, body } = await client.ask("GET /deadline/events").answer();
+      expect([status, body]).toEqual([200, "event: tick\ndata: one\n\n"]);
+      await server.tells("events: gone");
+      await server.tells("events: timed out");
+    });
+
+    it("closes with 1001, where it is a socket", async () => {
+      const [server, client] = await on();
+      expect((await client.ask("GET /deadline/socket", opening).answer()).status).toBe(101);
+      expect((await client.frame()).payload).toBe("open");
+      // A Close frame (RFC 6455 §5.5.1) of the code 1001.
+      expect(await client.frame()).toEqual({ first: 0x88, payload: "\u0003\u00e9The time of this socket is over." });
+      client.leave();
+      await server.tells("socket: over");
+      await server.tells("socket: timed out");
+    });
+  });
+}
