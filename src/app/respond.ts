@@ -61,13 +61,21 @@ function answerAround(request: RequestState): MaybePromise<WireResponse> {
   } catch (thrown) {
     return finish(request, failureAnswer(request, thrown));
   }
-  const ms = deadlineOf(request);
-  return ms === undefined ? answerRouted(request) : answerInTime(request, ms);
+  const deadline = startDeadline(request);
+  if (deadline?.hasExpired === true) return deadline;
+  const { middleware } = request.app;
+  const response = middleware === undefined ? answerSafely(request, send) : answerInside(request, middleware);
+  return deadline !== undefined && isPending(response) ? deadline.wait() : response;
 }
 
-function answerRouted(request: RequestState): MaybePromise<WireResponse> {
-  const { middleware } = request.app;
-  return middleware === undefined ? answerSafely(request, send) : answerInside(request, middleware);
+/** The deadline of a request that has one. A budget of 0 is a caller that waits no more: nothing runs for it. */
+function startDeadline(request: RequestState): RequestDeadline<RequestState> | undefined {
+  const ms = deadlineOf(request);
+  if (ms === undefined) return undefined;
+  const deadline = new RequestDeadline(request, ms, timeOut);
+  request.startDeadline(deadline);
+  if (ms === 0) timeOut(request, deadline);
+  return deadline;
 }
 
 /** How long a request may take: of its route, or less where its caller has less time; undefined for as long as it takes. */
@@ -81,15 +89,6 @@ function deadlineOf({ match, app, exchange }: RequestState): number | undefined 
 function budgetOf(lines: readonly string[]): number {
   const [text = ""] = lines;
   return lines.length === 1 && /^\d{1,10}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
-}
-
-/** Answers by a deadline. A budget of 0 is a caller that waits no more: nothing runs for it. */
-function answerInTime(request: RequestState, ms: number): MaybePromise<WireResponse> {
-  const deadline = new RequestDeadline(request, ms, timeOut);
-  request.startDeadline(deadline);
-  if (ms === 0) timeOut(request, deadline);
-  const response = ms === 0 ? deadline : answerRouted(request);
-  return isPending(response) ? deadline.wait() : response;
 }
 
 async function answerInside(request: RequestState, middleware: readonly Middleware[]): Promise<WireResponse> {

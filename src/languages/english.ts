@@ -10,6 +10,8 @@ export const english = {
   invalid: "Some of that request is not what it should be.",
   tooLarge: "That request is too large.",
   busy: "The server is busy. Please try again in a moment.",
+  timedOut: "That took too long, and was ended.",
+  outcomeUnknown: "That took too long, and may be done or not. Please look before you try again.",
   crossOrigin: "That request came from another site, so it was not carried out.",
   notImplemented: "That is not something this server does.",
   upgradeRequired: "This address opens a WebSocket, and nothing else.",
@@ -30,6 +32,10 @@ export const english = {
   docInvalid: "Inputs are not what the route reads; each problem says where.",
   docTooLarge: "The body is longer than the server takes.",
   docBusy: "Something the request needed did not come free in time; try again.",
+  docTimedOut:
+    "The answer was not made in the time that the request has; what the route does was ended where it can be.",
+  docOutcomeUnknown:
+    "The time of the request ended while its work was committed: it may be done or not. Look before you send it again.",
   docCrossOrigin: "A browser sent a request that changes something from another site.",
   docNotImplemented: "The method is not one this server implements.",
   docUpgradeRequired: "The address is a WebSocket, answered only to a request that opens one; Upgrade says which.",

@@ -31,6 +31,8 @@ export const french: Language = /* @__PURE__ */ language("fr", {
   invalid: "Certaines données de la requête ne sont pas valides.",
   tooLarge: "La requête est trop volumineuse.",
   busy: "Le serveur est occupé. Veuillez réessayer dans un instant.",
+  timedOut: "Cela a pris trop de temps et a été interrompu.",
+  outcomeUnknown: "Cela a pris trop de temps et a peut-être été fait, ou non. Veuillez vérifier avant de réessayer.",
   crossOrigin: "La requête provenait d’un autre site et n’a donc pas été exécutée.",
   notImplemented: "Ce serveur ne prend pas en charge cette opération.",
   upgradeRequired: "Cette adresse ouvre un WebSocket et rien d’autre.",
@@ -50,6 +52,10 @@ export const french: Language = /* @__PURE__ */ language("fr", {
   docInvalid: "Les données ne sont pas celles que la route lit ; chaque problème indique où.",
   docTooLarge: "Le corps est plus long que ce que le serveur accepte.",
   docBusy: "Une ressource nécessaire à la requête ne s’est pas libérée à temps ; réessayez.",
+  docTimedOut:
+    "La réponse n’a pas été prête dans le temps accordé à la requête ; ce que fait la route a été interrompu là où c’était possible.",
+  docOutcomeUnknown:
+    "Le temps de la requête s’est écoulé pendant la validation de son travail : il a peut-être été fait, ou non. Vérifiez avant de l’envoyer de nouveau.",
   docCrossOrigin: "Un navigateur a envoyé, depuis un autre site, une requête qui modifie quelque chose.",
   docNotImplemented: "Ce serveur ne connaît pas cette méthode.",
   docUpgradeRequired:

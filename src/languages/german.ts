@@ -27,6 +27,9 @@ export const german: Language = /* @__PURE__ */ language("de", {
   invalid: "Einige Angaben in der Anfrage sind ungültig.",
   tooLarge: "Die Anfrage ist zu groß.",
   busy: "Der Server ist ausgelastet. Bitte versuchen Sie es gleich noch einmal.",
+  timedOut: "Das hat zu lange gedauert und wurde beendet.",
+  outcomeUnknown:
+    "Das hat zu lange gedauert und ist vielleicht geschehen, vielleicht auch nicht. Bitte sehen Sie nach, bevor Sie es noch einmal versuchen.",
   crossOrigin: "Die Anfrage kam von einer anderen Website und wurde deshalb nicht ausgeführt.",
   notImplemented: "Das unterstützt dieser Server nicht.",
   upgradeRequired: "Unter dieser Adresse wird nur ein WebSocket geöffnet.",
@@ -47,6 +50,10 @@ export const german: Language = /* @__PURE__ */ language("de", {
   docInvalid: "Die Eingaben sind nicht, was die Route liest; zu jedem Problem ist die Stelle genannt.",
   docTooLarge: "Der Inhalt ist länger, als der Server annimmt.",
   docBusy: "Etwas, das die Anfrage brauchte, wurde nicht rechtzeitig frei; versuchen Sie es noch einmal.",
+  docTimedOut:
+    "Die Antwort lag nicht in der Zeit vor, die die Anfrage hat; was die Route tut, wurde beendet, soweit es sich beenden lässt.",
+  docOutcomeUnknown:
+    "Die Zeit der Anfrage endete, während ihre Arbeit festgeschrieben wurde: Sie ist vielleicht geschehen, vielleicht auch nicht. Sehen Sie nach, bevor Sie sie noch einmal senden.",
   docCrossOrigin: "Ein Browser hat von einer anderen Website aus eine Anfrage gesendet, die etwas ändert.",
   docNotImplemented: "Diese Methode kennt der Server nicht.",
   docUpgradeRequired:

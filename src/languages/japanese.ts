@@ -27,6 +27,9 @@ export const japanese: Language = /* @__PURE__ */ language("ja", {
   invalid: "リクエストの内容に誤りがあります。",
   tooLarge: "リクエストが大きすぎます。",
   busy: "サーバーが混み合っています。しばらくしてからもう一度お試しください。",
+  timedOut: "時間がかかりすぎたため、処理を中止しました。",
+  outcomeUnknown:
+    "時間がかかりすぎました。処理は完了しているかもしれず、していないかもしれません。もう一度試す前にご確認ください。",
   crossOrigin: "別のサイトからのリクエストのため、実行されませんでした。",
   notImplemented: "このサーバーではその操作に対応していません。",
   upgradeRequired: "このアドレスは WebSocket 専用です。",
@@ -46,6 +49,9 @@ export const japanese: Language = /* @__PURE__ */ language("ja", {
   docInvalid: "入力がルートの求めるものと異なります。場所は各問題に示されています。",
   docTooLarge: "本文がサーバーの受け付ける長さを超えています。",
   docBusy: "リクエストに必要なものが時間内に空きませんでした。もう一度お試しください。",
+  docTimedOut: "リクエストに許された時間内に応答を作成できませんでした。ルートの処理は可能なところで中止されました。",
+  docOutcomeUnknown:
+    "処理のコミット中にリクエストの時間が終わりました。完了しているかもしれず、していないかもしれません。再送する前に確認してください。",
   docCrossOrigin: "ブラウザーが別のサイトから、何かを変更するリクエストを送信しました。",
   docNotImplemented: "このサーバーはこのメソッドを実装していません。",
   docUpgradeRequired: "このアドレスは WebSocket で、それを開くリクエストにのみ応答します。種類は Upgrade にあります。",

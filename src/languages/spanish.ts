@@ -31,6 +31,8 @@ export const spanish: Language = /* @__PURE__ */ language("es", {
   invalid: "Algunos datos de la solicitud no son válidos.",
   tooLarge: "La solicitud es demasiado grande.",
   busy: "El servidor está ocupado. Vuelva a intentarlo dentro de un momento.",
+  timedOut: "Eso tardó demasiado y se interrumpió.",
+  outcomeUnknown: "Eso tardó demasiado y puede que se haya hecho o no. Compruébelo antes de volver a intentarlo.",
   crossOrigin: "La solicitud procedía de otro sitio, por lo que no se llevó a cabo.",
   notImplemented: "Este servidor no admite esa operación.",
   upgradeRequired: "Esta dirección abre un WebSocket y nada más.",
@@ -50,6 +52,10 @@ export const spanish: Language = /* @__PURE__ */ language("es", {
   docInvalid: "Los datos no son los que lee la ruta; cada problema indica dónde.",
   docTooLarge: "El cuerpo es más largo de lo que acepta el servidor.",
   docBusy: "Algo que la solicitud necesitaba no quedó libre a tiempo; inténtelo de nuevo.",
+  docTimedOut:
+    "La respuesta no estuvo lista en el tiempo que tiene la solicitud; lo que hace la ruta se interrumpió donde fue posible.",
+  docOutcomeUnknown:
+    "El tiempo de la solicitud terminó mientras se confirmaba su trabajo: puede que se haya hecho o no. Compruébelo antes de enviarla de nuevo.",
   docCrossOrigin: "Un navegador envió desde otro sitio una solicitud que cambia algo.",
   docNotImplemented: "Este servidor no conoce ese método.",
   docUpgradeRequired: "La dirección es un WebSocket y solo responde a una solicitud que lo abra; Upgrade indica cuál.",

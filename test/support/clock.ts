@@ -1,13 +1,15 @@
 /** A clock that a test holds, for the deadlines of requests. */
-import { afterAll, afterEach, beforeAll, vi } from "vitest";
+import { afterEach, beforeEach, vi } from "vitest";
 import { App, Meta, Path, Returns } from "usher-http";
 import type { AppOptions, Route } from "usher-http";
 
-/** One clock for a file: the requests of a test that are not answered end with it. */
+/** Holds the clock in each test of a file. The requests that are not answered end with their test: the timer of all deadlines does. */
 export function holdClock(): void {
-  beforeAll(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] }));
-  afterEach(() => void vi.advanceTimersByTime(70_000));
-  afterAll(() => void vi.useRealTimers());
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] }));
+  afterEach(() => {
+    vi.advanceTimersByTime(70_000);
+    vi.useRealTimers();
+  });
 }
 
 export const at = Path.of("x");
