@@ -286,6 +286,8 @@ const files: readonly (readonly [file: string, names?: readonly string[]])[] = [
   ["events/event-reader"],
   ["client/received"],
   ["events/text-kinds", ["askingForTextKinds"]],
+  // Where no server runs, no request lends it anything.
+  ["ambient", ["Ambient", "ambient"]],
   [
     "client/of",
     [
@@ -300,6 +302,7 @@ const files: readonly (readonly [file: string, names?: readonly string[]])[] = [
       "LinesToSend",
       "ownRefusal",
       "outcomeOf",
+      "signalOf",
       "callsOf",
     ],
   ],

@@ -1,7 +1,7 @@
-import { Dep, Form, Path, Refusal, Returns, now, refuse } from "usher-http";
+import { Dep, Form, Meta, Path, Refusal, Returns, now, refuse } from "usher-http";
 import * as v from "valibot";
 import { soldOut } from "./order.ts";
-import { orders } from "./orders.ts";
+import { changes } from "./orders.ts";
 import { readOrders } from "./read-orders.ts";
 
 const maxBytes = 10 * 1024 * 1024;
@@ -19,10 +19,12 @@ const newOrders = Dep.join({ file: Form.File.required("orders") }, ({ file }) =>
 });
 
 /** If one order is sold out, nothing is placed and the answer is a 409, which names no line. */
-export const importOrders = orders.post(
+export const importOrders = changes.post(
   Path.of("import"),
   {
     summary: "Import a CSV file",
+    // A file of ten megabytes takes longer than the ten seconds of other requests.
+    meta: Meta.empty.add(Meta.deadline, 60_000),
     description: "Places all orders of the file, or none: every wrong line is a problem with its line and column.",
     inputs: { read: newOrders, now },
     returns: Returns.json(v.object({ placed: v.pipe(v.number(), v.integer()) }), {
@@ -31,8 +33,8 @@ export const importOrders = orders.post(
     }),
     refuses: [soldOut],
   },
-  async ({ read, store, now }) => {
-    const refused = await store.placeAll(read, now);
+  async ({ read, tx, now }) => {
+    const refused = await tx.placeAll(read, now);
     return refused ?? { placed: read.length };
   },
 );

@@ -27,6 +27,7 @@ await Pool.run(database.url, {}, async (pool) => {
   const server = await serve([...routes, ...docs, ...health, ...pageFiles(), ...sourceFiles()], {
     port: Number(PORT),
     maxBody,
+    deadlineMs: 10_000,
     resources: [Dep.resource(store, postgresStore(pool, news)), Dep.resource(sessionStore, sessions)],
     secureHeaders: SecureHeaders.make(),
   });

@@ -5,7 +5,7 @@ import type { Database, Pool } from "usher-http/postgres";
 import { alreadyPlaced, soldOutOf } from "./order.ts";
 import type { NewOrder } from "./order.ts";
 import * as statements from "./statements.ts";
-import type { Change, Order, Store } from "./store.ts";
+import type { Change, Order, Orders, Store, VersionedOrder } from "./store.ts";
 
 /**
  * A store in PostgreSQL. It publishes news after the transaction has committed.
@@ -13,55 +13,21 @@ import type { Change, Order, Store } from "./store.ts";
  * @param news Give it a relay if several processes serve the same orders.
  */
 export function postgresStore(pool: Pool, news: Hub<never, void> = Broadcast.create()): Store {
-  const place = async (orders: readonly NewOrder[], placedAt: Date, key?: string) => {
-    const placed = await pool.transaction((db) => placeAll(db, orders, placedAt, key));
-    if (!(placed instanceof Refusal)) tell();
-    return placed;
+  const transaction: Store["transaction"] = async (work) => {
+    let hasChanged = false;
+    const result = await pool.transaction((db) => work(ordersIn(db, () => (hasChanged = true))));
+    if (hasChanged && !(result instanceof Refusal)) news.publish("orders", Event.comment("more"));
+    return result;
   };
-  const tell = (): void => news.publish("orders", Event.comment("more"));
   return {
     news,
-    async place(order, placedAt, key) {
-      try {
-        const placed = await place([order], placedAt, key);
-        return placed instanceof Refusal ? placed : (placed[0] as Order);
-      } catch (error) {
-        if (!DatabaseError.conflict(error, "orders_key_key")) throw error;
-        return refuse(alreadyPlaced, "An order with that key is placed already.");
-      }
-    },
-    async placeAll(orders, placedAt) {
-      const placed = await place(orders, placedAt);
-      return placed instanceof Refusal ? placed : undefined;
-    },
-    async find(id) {
-      const found = await pool.exec(statements.findOrder, BigInt(id));
-      return found && { ...orderOf(found), version: Number(found.version) };
-    },
-    async list({ offset, limit }) {
-      return (await pool.exec(statements.listOrders, BigInt(offset), BigInt(limit))).map(orderOf);
-    },
-    async change(id, quantity, version) {
-      const changed = await pool.transaction(async (db) => {
-        const found = await db.exec(
-          statements.changeOrder,
-          BigInt(id),
-          BigInt(quantity),
-          version === undefined ? undefined : BigInt(version),
-        );
-        return found && keep(db, "changed", [found]);
-      });
-      if (changed !== undefined) tell();
-      return changed?.[0];
-    },
-    async remove(id) {
-      const removed = await pool.transaction(async (db) => {
-        const found = await db.exec(statements.removeOrder, BigInt(id));
-        return found && keep(db, "removed", [found]);
-      });
-      if (removed !== undefined) tell();
-      return removed !== undefined;
-    },
+    transaction,
+    place: (order, placedAt, key) => transaction((orders) => orders.place(order, placedAt, key)),
+    placeAll: (given, placedAt) => transaction((orders) => orders.placeAll(given, placedAt)),
+    find: (id) => find(pool, id),
+    list: (page) => list(pool, page),
+    change: (id, quantity, version) => transaction((orders) => orders.change(id, quantity, version)),
+    remove: (id) => transaction((orders) => orders.remove(id)),
     async changesAfter(number) {
       const rows = await pool.exec(statements.changesAfter, number === undefined ? undefined : BigInt(number));
       const changes = rows.filter(isThere).map(changeOf);
@@ -74,8 +40,56 @@ export function postgresStore(pool: Pool, news: Hub<never, void> = Broadcast.cre
   };
 }
 
+/** The orders in one transaction. */
+function ordersIn(db: Database, changed: () => void): Orders {
+  const keepChanged = (what: Change["what"], row: OrderRow): Promise<readonly Order[]> => {
+    changed();
+    return keep(db, what, [row]);
+  };
+  const placeAll = (orders: readonly NewOrder[], placedAt: Date, key?: string) => {
+    changed();
+    return place(db, orders, placedAt, key);
+  };
+  return {
+    async place(order, placedAt, key) {
+      try {
+        const placed = await placeAll([order], placedAt, key);
+        return placed instanceof Refusal ? placed : (placed[0] as Order);
+      } catch (error) {
+        if (!DatabaseError.conflict(error, "orders_key_key")) throw error;
+        return refuse(alreadyPlaced, "An order with that key is placed already.");
+      }
+    },
+    async placeAll(orders, placedAt) {
+      const placed = await placeAll(orders, placedAt);
+      return placed instanceof Refusal ? placed : undefined;
+    },
+    find: (id) => find(db, id),
+    list: (page) => list(db, page),
+    async change(id, quantity, version) {
+      const given = version === undefined ? undefined : BigInt(version);
+      const found = await db.exec(statements.changeOrder, BigInt(id), BigInt(quantity), given);
+      return found && (await keepChanged("changed", found))[0];
+    },
+    async remove(id) {
+      const found = await db.exec(statements.removeOrder, BigInt(id));
+      if (found !== undefined) await keepChanged("removed", found);
+      return found !== undefined;
+    },
+  };
+}
+
+async function find(db: Database, id: number): Promise<VersionedOrder | undefined> {
+  const found = await db.exec(statements.findOrder, BigInt(id));
+  return found && { ...orderOf(found), version: Number(found.version) };
+}
+
+async function list(db: Database, { offset, limit }: Parameters<Orders["list"]>[0]): Promise<readonly Order[]> {
+  return (await db.exec(statements.listOrders, BigInt(offset), BigInt(limit))).map(orderOf);
+}
+
 /** Places all or none: a refusal rolls the transaction back. */
-async function placeAll(db: Database, orders: readonly NewOrder[], placedAt: Date, key: string | undefined) {
+async function place(db: Database, orders: readonly NewOrder[], placedAt: Date, key: string | undefined) {
   const items = orders.map(({ item }) => item);
   const quantities = orders.map(({ quantity }) => BigInt(quantity));
   const stock = await db.exec(statements.stockOf, items, quantities);

@@ -1,4 +1,4 @@
-import { Codec, Dep, Header, Log, Path, Query, Refusal, Returns, json, now, param, refuse } from "usher-http";
+import { Codec, Dep, Header, Log, Path, Query, Refusal, Returns, after, json, now, param, refuse } from "usher-http";
 import { Conditional } from "usher-http/conditional";
 import * as v from "valibot";
 import { clerk } from "./clerks.ts";
@@ -6,7 +6,7 @@ import { desk } from "./desk.ts";
 import { followOrders } from "./feed.ts";
 import { importOrders } from "./import.ts";
 import { Change, NewOrder, Order, alreadyPlaced, soldOut } from "./order.ts";
-import { orders } from "./orders.ts";
+import { changes, orders } from "./orders.ts";
 import { pageRoutes } from "./page.ts";
 import { signInRoutes } from "./sign-in.ts";
 
@@ -29,7 +29,7 @@ const page = Dep.map(
   ({ number, size }) => ({ offset: (number - 1) * size, limit: size }),
 );
 
-const placeOrder = orders.post(
+const placeOrder = changes.post(
   Path.root,
   {
     summary: "Place an order",
@@ -38,13 +38,15 @@ const placeOrder = orders.post(
       order: json(NewOrder, { examples: [{ item: "pen", quantity: 2 }] }),
       key: Header.optional("idempotency-key", Codec.uuid, { doc: "Any UUID that you did not use before." }),
       now,
+      after,
     },
     returns: Returns.json(Order, { status: 201, doc: "The order is placed.", examples: [example] }),
     refuses: [soldOut, alreadyPlaced],
   },
-  async ({ order, key, store, now }) => {
-    const placed = await store.place(order, now, key);
-    if (!(placed instanceof Refusal)) log.info("placed an order", { "orders.id": placed.id });
+  async ({ order, key, tx, now, after }) => {
+    const placed = await tx.place(order, now, key);
+    // Not here: the transaction may yet fail to commit.
+    if (!(placed instanceof Refusal)) after(() => log.info("placed an order", { "orders.id": placed.id }));
     return placed;
   },
 );
@@ -77,7 +79,7 @@ const getOrder = orders.get(
   },
 );
 
-const changeOrder = orders.patch(
+const changeOrder = changes.patch(
   order,
   {
     summary: "Change an order",
@@ -92,13 +94,13 @@ const changeOrder = orders.patch(
     returns: Returns.json(Order, { doc: "The order as it is now.", examples: [{ ...example, quantity: 3 }] }),
     refuses: [Refusal.notFound, Conditional.preconditionFailed],
   },
-  async ({ id, precondition, change, store }) => {
+  async ({ id, precondition, change, tx }) => {
     for (;;) {
-      const order = await store.find(id);
+      const order = await tx.find(id);
       if (order === undefined) return refuse(Refusal.notFound);
       const failed = precondition({ etag: String(order.version) });
       if (failed !== undefined) return failed;
-      const changed = await store.change(id, change.quantity, order.version);
+      const changed = await tx.change(id, change.quantity, order.version);
       if (changed !== undefined) return changed;
       // Another request changed the order in between: its new version is compared.
     }

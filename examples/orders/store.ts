@@ -24,8 +24,8 @@ export interface Change {
   readonly order: Order;
 }
 
-/** Stores orders. */
-export interface Store {
+/** The orders, as one transaction sees them. */
+export interface Orders {
   /** @param key An idempotency key: a second call with the same key places nothing. */
   place(order: NewOrder, placedAt: Date, key?: string): Promise<Order | Refusal<"sold_out" | "already_placed">>;
   /** Places all of them or none. */
@@ -36,6 +36,12 @@ export interface Store {
   change(id: number, quantity: number, version?: number): Promise<Order | undefined>;
   /** Resolves with false if there is no such order. */
   remove(id: number): Promise<boolean>;
+}
+
+/** Stores orders. Each of its own methods is one transaction. */
+export interface Store extends Orders {
+  /** Runs work in one transaction, which a refusal or an exception rolls back. */
+  transaction<A>(work: (orders: Orders) => Promise<A>): Promise<A>;
   /** The changes after a number, or all; undefined if the store no longer has all of them. */
   changesAfter(number: number | undefined): Promise<readonly Change[] | undefined>;
   /** The newest orders, newest first, and the number of the last change. */
@@ -48,7 +54,10 @@ export const store = Dep.ofResource<Store>("store");
 
 const maxChanges = 1000;
 
-/** A store in memory, for tests and runtimes without a database. It keeps the last thousand changes. */
+/**
+ * A store in memory, for tests and runtimes without a database. It keeps the last thousand changes. Each change is a
+ * transaction, whichever transaction it is made in.
+ */
 export function memoryStore(): Store {
   const news = Broadcast.create<never>();
   const orders = new Map<number, Order>();
@@ -69,8 +78,9 @@ export function memoryStore(): Store {
     changes.splice(0, Math.max(0, changes.length - maxChanges));
     news.publish("orders", Event.comment("more"));
   };
-  return {
+  const store: Store = {
     news,
+    transaction: (work) => work(store),
     async place(order, placedAt, key) {
       if (order.item === "unicorn") return soldOutOf(order.item);
       if (keys.has(key)) return refuse(alreadyPlaced, "An order with that key is placed already.");
@@ -116,4 +126,5 @@ export function memoryStore(): Store {
     },
     newest: async (count) => ({ orders: [...orders.values()].slice(-count).toReversed(), number: lastNumber }),
   };
+  return store;
 }
