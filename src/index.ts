@@ -146,6 +146,7 @@ export {
   setCookie,
 } from "./inputs/connection.ts";
 export type { AfterOptions } from "./inputs/connection.ts";
+export type { RequestEnd } from "./inputs/request.ts";
 export { request } from "./inputs/dep.ts";
 
 export type Returns<A, Sent = A, Status = number> = returns.Returns<A, Sent, Status>;

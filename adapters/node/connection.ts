@@ -219,6 +219,11 @@ export function isWatched(socket: WatchedSocket): boolean {
   return socket[key] !== undefined;
 }
 
+/** Whether it is a TLS socket, in a server of other code too. Bun's plain sockets have `encrypted` as well, which is false. */
+export function isEncrypted(socket: { readonly encrypted?: unknown } | Socket): boolean {
+  return "encrypted" in socket && socket.encrypted === true;
+}
+
 /** A watched socket's connection. */
 export function connectionOf(socket: WatchedSocket): NodeConnection {
   return socket[key] as NodeConnection;

@@ -4,7 +4,7 @@ import type { Exchange } from "../../src/app/exchange.ts";
 import { lists } from "../../src/http/fields.ts";
 import type { BodySource } from "../../src/inputs/body-source.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
-import { connectionOf, whenGone } from "./connection.ts";
+import { connectionOf, isEncrypted, whenGone } from "./connection.ts";
 import { readHead } from "./bad-request.ts";
 import type { Framing } from "./bad-request.ts";
 import { nodeMajor } from "./listen.ts";
@@ -69,9 +69,8 @@ export class NodeExchange implements Exchange {
     return this.isOurs && copiesContexts;
   }
 
-  /** A TLS socket has `encrypted`, in a server of other code too. */
   get scheme(): "https" | undefined {
-    return "encrypted" in this.request.socket ? "https" : undefined;
+    return isEncrypted(this.request.socket) ? "https" : undefined;
   }
 
   get peer(): string {

@@ -8,7 +8,7 @@ import { caught, guarded } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
 import { OpenSockets } from "../../src/server/lifecycle.ts";
 import { readHead, refuseRequest } from "./bad-request.ts";
-import { linger } from "./connection.ts";
+import { isEncrypted, linger } from "./connection.ts";
 import type { NodeConnection } from "./connection.ts";
 import { NodeExchange } from "./exchange.ts";
 import type { RequestHandler } from "./handler.ts";
@@ -312,7 +312,7 @@ function ignoreUpgrade(
     if (name.toLowerCase() !== "upgrade") text += `${name}: ${rawHeaders[i + 1]}\r\n`;
   }
   socket.unshift(Buffer.concat([Buffer.from(`${text}\r\n`, "latin1"), head]));
-  socket.server.emit("encrypted" in socket ? "secureConnection" : "connection", socket);
+  socket.server.emit(isEncrypted(socket) ? "secureConnection" : "connection", socket);
   socket.resume();
 }
 

@@ -5,6 +5,7 @@ import type { Inputs, Values } from "usher-http";
 import { Pool, Statement, Type } from "usher-http/postgres";
 import type { Database } from "usher-http/postgres";
 import { PostgresServer } from "../../../examples/orders/postgres-server.ts";
+import { holdClock } from "../../support/clock.ts";
 import { gate } from "../../support/gate.ts";
 import { messages } from "../../support/logs.ts";
 
@@ -36,10 +37,9 @@ beforeAll(async () => {
       "create constraint trigger waits after insert on slow_seat deferrable initially deferred for each row execute function wait()",
     ),
   );
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
 });
+holdClock();
 afterAll(async () => {
-  vi.useRealTimers();
   await watching.close();
   await pool.close();
   await server.stop();
