@@ -18,7 +18,6 @@ import { attempt, caught, guarded } from "../../../src/logging/raised.ts";
 import type { RefusedHead } from "../../../src/server/bad-request.ts";
 import type { CountedLog } from "../../../src/server/counted-log.ts";
 import type { Deadline, Deadlines } from "../../../src/server/deadlines.ts";
-import { isEncrypted } from "../connection.ts";
 import type { NodeConnection } from "../connection.ts";
 import type { RequestHandler } from "../handler.ts";
 import { Allowance, limits } from "./allowance.ts";
@@ -140,7 +139,7 @@ class Http2Connection implements ExchangeConnection {
     this.#socket = socket;
     this.#http2 = http2;
     this.peer = peer;
-    this.scheme = isEncrypted(socket) ? "https" : undefined;
+    this.scheme = "encrypted" in socket ? "https" : undefined;
     session.on("error", ignore);
     session.on(
       "stream",
