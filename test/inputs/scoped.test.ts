@@ -142,6 +142,21 @@ describe("an acquired value and the other inputs", () => {
   });
 });
 
+it("cancels the stream of an answer that what was kept replaced", async () => {
+  let cancelled = 0;
+  const kept = Dep.scoped(
+    {},
+    () => "kept",
+    () => {},
+    { beforeAnswer: throwing },
+  );
+  const route = get(Path.of("x"), { inputs: { kept }, returns: Returns.response }, () =>
+    Answer.stream(new ReadableStream({ cancel: () => void cancelled++ })),
+  );
+  expect((await Test.call(Test.app([route]), "GET", "/x")).status).toBe(500);
+  expect(cancelled).toBe(1);
+});
+
 describe("a value for a route with a body", () => {
   it("acquires nothing where the head is wrong, or the body is too long", async () => {
     const log: string[] = [];
