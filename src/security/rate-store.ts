@@ -22,6 +22,12 @@ export interface RateStore {
   take(key: string, rule: RateRule, now: Date): number | Promise<number>;
 }
 
+/** What `take` of a store returned: from JavaScript that may be anything, and a request that was not counted must not pass. */
+export function waitOf(caller: string, taken: unknown): number {
+  if (typeof taken === "number" && Number.isFinite(taken)) return taken;
+  throw new TypeError(`${caller}: take of the store must return milliseconds`);
+}
+
 /** A store in memory; synchronous. */
 export interface RateMemory {
   /** As {@link RateStore.take}, without a promise. */

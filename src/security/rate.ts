@@ -3,7 +3,7 @@ import { isObject, needs, needsObject } from "../given.ts";
 import { networkOf } from "../http/addresses.ts";
 import type { Dep } from "../inputs/dep.ts";
 import { Refusal, rateLimited, sentences } from "../refusals.ts";
-import { memory } from "./rate-store.ts";
+import { memory, waitOf } from "./rate-store.ts";
 import type { RateRule, RateStore } from "./rate-store.ts";
 
 /** A rate limit, made by {@link make}. */
@@ -97,11 +97,8 @@ export function limit<R extends string, W>(
   };
 }
 
-function outcome(waitMs: unknown): Refusal | undefined {
-  // From JavaScript a store may return anything, and a request that was not counted must not pass.
-  if (typeof waitMs !== "number" || !Number.isFinite(waitMs)) {
-    throw new TypeError("Rate.limit: take of the store must return milliseconds");
-  }
+function outcome(taken: unknown): Refusal | undefined {
+  const waitMs = waitOf("Rate.limit", taken);
   if (waitMs <= 0) return undefined;
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   return new Refusal(rateLimited, sentences.get("rate_limited") as string, {

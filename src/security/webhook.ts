@@ -6,7 +6,7 @@ import type { InputRequest } from "../inputs/request.ts";
 import { Refusal } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import type { AnyShape, JsonOf, ValueOf } from "../schema/valibot.ts";
-import { memory } from "./rate-store.ts";
+import { memory, waitOf } from "./rate-store.ts";
 import type { RateRule, RateStore } from "./rate-store.ts";
 import { isSameSecret } from "./sealing.ts";
 import { schemes } from "./webhook-schemes.ts";
@@ -161,9 +161,9 @@ class Verifier {
     const isSigned = claim.signatures.some((given) => expected.some((signature) => isSameSecret(given, signature)));
     if (!isSigned) return refused("none of the secrets signed it");
     // By the newest secret, whichever of them signed it: what is signed has one such text.
-    return this.#seen === undefined
-      ? undefined
-      : firstTime(await this.#seen.take(`webhook ${expected[0]}`, this.#once, request.now));
+    const taken =
+      this.#seen === undefined ? 0 : await this.#seen.take(`webhook ${expected[0]}`, this.#once, request.now);
+    return waitOf("Webhook.verify", taken) > 0 ? refused("it was received before") : undefined;
   }
 
   #claimOf(request: InputRequest): Claim | undefined {
@@ -181,14 +181,6 @@ class Verifier {
     }
     return this.#keys;
   }
-}
-
-function firstTime(waitMs: unknown): Refusal | undefined {
-  // From JavaScript a store may return anything, and what was not remembered must not pass.
-  if (typeof waitMs !== "number" || !Number.isFinite(waitMs)) {
-    throw new TypeError("Webhook.verify: take of the store must return milliseconds");
-  }
-  return waitMs <= 0 ? undefined : refused("it was received before");
 }
 
 function signingOf(
