@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { App, Client, HttpClient, Meta, Path, Returns, get } from "usher-http";
+import { holdClock } from "../support/clock.ts";
 import { gate } from "../support/gate.ts";
 import type { Gate } from "../support/gate.ts";
 import { messages } from "../support/logs.ts";
@@ -24,13 +25,13 @@ const server = createServer((request, response) => {
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
 });
 afterAll(() => {
-  vi.useRealTimers();
   server.closeAllConnections();
   server.close();
 });
+
+holdClock();
 
 describe("a call under a deadline", () => {
   it.each([
