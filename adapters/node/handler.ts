@@ -17,7 +17,7 @@ import { NodeExchange, awaitsContinue } from "./exchange.ts";
 import { stderrSink } from "./listen.ts";
 import { leavesContinue, skipEmptyBody } from "./private.ts";
 import { whenAnswered, write } from "./response.ts";
-import type { OpenStream, ServerState } from "./stream.ts";
+import type { OpenStream, ServerState } from "./stream-writer.ts";
 
 /** Answers the requests of a server, its own or another's. */
 export class RequestHandler implements ServerState {

@@ -24,7 +24,6 @@ import { awaitsContinue } from "./exchange.ts";
 import { refuseHead, refuseRequest } from "./bad-request.ts";
 import { Upgrades, inTurn, lastResponse } from "./upgrade.ts";
 import { isBun, listen, nodeMajor, stderrSink } from "./listen.ts";
-import { belowTls } from "./private.ts";
 import type { Http2 } from "./http2/http2.ts";
 import type { Secure } from "./secure.ts";
 import { timedOut } from "./stream.ts";
@@ -193,7 +192,7 @@ class NodeListener extends Listener {
   // The events of the connection are those of its TLS socket.
   #connectSecure(socket: TLSSocket, http1: (socket: Socket) => void): void {
     if (isWatched(socket)) return http1(socket);
-    this.#secure?.begun(belowTls(socket));
+    this.#secure?.begun(socket);
     const connection = this.#connections.watch(socket);
     if (socket.alpnProtocol === "h2") this.#http2?.take(socket, connection);
     else http1(socket);

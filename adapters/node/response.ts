@@ -15,7 +15,7 @@ import { isKnownNode, setHeadText } from "./private.ts";
 import { DrainedBody } from "./request-body.ts";
 import type { IncomingBody } from "./request-body.ts";
 import { sendWithin, stream } from "./stream.ts";
-import type { ServerState } from "./stream.ts";
+import type { ServerState } from "./stream-writer.ts";
 
 /** Whether a head has exactly the headers that nearly every response has, in the app's order. */
 function isFastHead({ head }: WireResponse): boolean {

@@ -3,11 +3,12 @@ import type { Server as HttpServer, ServerOptions } from "node:http";
 import { createServer } from "node:https";
 import type { Socket } from "node:net";
 import { createSecureContext } from "node:tls";
-import type { SecureContext, SecureContextOptions } from "node:tls";
+import type { SecureContext, SecureContextOptions, TLSSocket } from "node:tls";
 import { guarded } from "../../src/logging/raised.ts";
 import { CountedLog } from "../../src/server/counted-log.ts";
 import { checkCertificates, withCertificate } from "../../src/server/tls.ts";
 import type { Certificate, Certificates, TlsOptions } from "../../src/server/tls.ts";
+import { belowTls } from "./private.ts";
 
 interface SecureLimits {
   readonly headTimeoutMs: number;
@@ -21,9 +22,9 @@ export class Secure {
   readonly #limits: SecureLimits;
   readonly #servers: { setSecureContext(options: SecureContextOptions): void }[] = [];
   readonly #failed = new CountedLog("info", "TLS handshakes that failed");
-  /** Every connection, below TLS. */
-  readonly #open = new Set<Socket>();
   readonly #handshaking = new Set<Socket>();
+  /** The number of connections. */
+  size = 0;
   #first: SecureContextOptions;
   #names: ReadonlyMap<string, SecureContext>;
 
@@ -48,8 +49,8 @@ export class Secure {
       SNICallback: (name, found) => found(null, this.#find(name)),
       ALPNProtocols: [...this.#limits.protocols],
       handshakeTimeout: this.#limits.headTimeoutMs,
-      // As the connections of `node:http` are.
-      allowHalfOpen: true,
+      // Otherwise a client that leaves during its handshake is noticed by `handshakeTimeout` alone.
+      allowHalfOpen: false,
       noDelay: true,
     } as Parameters<typeof createServer>[0]);
     server.on(
@@ -70,24 +71,22 @@ export class Secure {
     for (const server of this.#servers) server.setSecureContext(this.#first);
   }
 
-  /** The number of connections. */
-  get size(): number {
-    return this.#open.size;
-  }
-
   /** A connection was accepted, and its handshake begins. */
   begins(socket: Socket): void {
-    this.#open.add(socket);
+    this.size++;
     this.#handshaking.add(socket);
     socket.on("close", () => {
-      this.#open.delete(socket);
+      this.size--;
       this.#handshaking.delete(socket);
     });
   }
 
   /** The handshake of a connection is over. */
-  begun(socket: Socket | undefined): void {
-    if (socket !== undefined) this.#handshaking.delete(socket);
+  begun(socket: TLSSocket): void {
+    // As the connections of `node:http` are.
+    socket.allowHalfOpen = true;
+    const below = belowTls(socket);
+    if (below !== undefined) this.#handshaking.delete(below);
   }
 
   /** Ends the connections whose handshake is not over. */
@@ -97,7 +96,6 @@ export class Secure {
 
   stop(): void {
     this.#failed.stop();
-    for (const socket of this.#open) socket.destroy();
   }
 
   #options({ cert, key, passphrase }: Certificate): SecureContextOptions {

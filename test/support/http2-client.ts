@@ -1,10 +1,12 @@
 /** Clients of HTTP/2: Node's own, which ends with its test, and one that writes frames. */
 import { once } from "node:events";
 import { connect } from "node:http2";
+import { connect as connectTcp } from "node:net";
+import type { Socket } from "node:net";
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2";
 import { endsWithTest } from "./ends.ts";
 
-const open: ClientHttp2Session[] = [];
+const open: { destroy(): unknown }[] = [];
 endsWithTest(() => {
   for (const session of open.splice(0)) session.destroy();
 });
@@ -121,4 +123,42 @@ function literal(text: string): Buffer {
   for (; left >= 128; left = Math.floor(left / 128)) digits.push((left % 128) + 128);
   digits.push(left);
   return Buffer.concat([Buffer.from(digits), bytes]);
+}
+
+/** A client that writes frames, and takes nothing that its window does not allow. */
+export class FrameClient {
+  /** What arrived in DATA frames. */
+  bytes = 0;
+  endsStream = false;
+  readonly #socket: Socket;
+  #left: Buffer = Buffer.alloc(0);
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on("data", (part: Buffer) => this.#read(Buffer.concat([this.#left, part])));
+  }
+
+  static async to(port: number, settings?: Uint8Array): Promise<FrameClient> {
+    const socket = connectTcp(port, "127.0.0.1").on("error", () => {});
+    open.push(socket);
+    await once(socket, "connect");
+    const client = new FrameClient(socket);
+    socket.write(beginning(settings));
+    return client;
+  }
+
+  write(...given: Parameters<typeof frame>): void {
+    this.#socket.write(frame(...given));
+  }
+
+  #read(bytes: Buffer): void {
+    let at = 0;
+    while (bytes.length >= at + 9 && bytes.length >= at + 9 + bytes.readUIntBE(at, 3)) {
+      const length = bytes.readUIntBE(at, 3);
+      if (bytes[at + 3] === frameTypes.data) this.bytes += length;
+      if (bytes[at + 3] === frameTypes.data && ((bytes[at + 4] as number) & 1) === 1) this.endsStream = true;
+      at += 9 + length;
+    }
+    this.#left = bytes.subarray(at);
+  }
 }

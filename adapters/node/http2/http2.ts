@@ -259,11 +259,8 @@ class Http2Connection implements ExchangeConnection {
       this.sending++;
     }
     if (sending.mayHaveBody) dropRest(stream);
-    if (isStream(body)) {
-      new Http2Stream(stream, body, isEvents, handler, () => {
-        exchange.isWritten = true;
-      }).run();
-    } else {
+    if (isStream(body)) new Http2Stream(exchange, body, isEvents, handler, timeout).run();
+    else {
       exchange.isWritten = true;
       if (body === undefined) timeout.start();
       else sendBody(stream, body, timeout);

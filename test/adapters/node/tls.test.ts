@@ -1,12 +1,13 @@
 /** HTTPS on Node: what a request says of it, the certificates, and every wait on a client before there is a request. */
 import { once } from "node:events";
 import { connect } from "node:net";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { Codec, Cookie, Path, Returns, get, request, setCookie } from "usher-http";
 import type { TlsOptions } from "usher-http/node";
 import { makeCertificate } from "../../support/certificates.ts";
 import type { TestCertificate } from "../../support/certificates.ts";
 import { eventually } from "../../support/eventually.ts";
+import { gate } from "../../support/gate.ts";
 import { messages } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
 import { secureAsk, secureSocket, untilEnd } from "../../support/secure-client.ts";
@@ -49,6 +50,23 @@ describe("tls: HTTPS", () => {
     const ended = untilEnd(socket);
     expect(await server.stop()).toBe(0);
     expect(await ended).toBe("");
+  });
+
+  it("sends the response to a client that has ended its side", async () => {
+    const [reached, held] = [gate(), gate()];
+    const late = get(Path.of("late"), { returns: Returns.text }, async () => {
+      reached.open();
+      await held.passed;
+      return "late";
+    });
+    const { port } = await start([late], { tls });
+    const socket = await secureSocket(port, { ca, allowHalfOpen: true } as object);
+    const text = untilEnd(socket);
+    socket.end("GET /late HTTP/1.1\r\nhost: h\r\n\r\n");
+    await reached.passed;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    held.open();
+    expect(await text).toMatch(/^HTTP\/1\.1 200 OK[^]*late$/);
   });
 
   it("refuses a head that is none, as it does without TLS", async () => {
@@ -198,10 +216,11 @@ describe("tls: before there is a request", () => {
   });
 
   it("counts connections whose handshake is not over", async () => {
-    const { port } = await start([hello], { tls, maxConnections: 1 });
+    const { port } = await start([hello], { tls, maxConnections: 1, headTimeoutMs: 600_000 });
     const silent = connect(port, "127.0.0.1").on("error", () => {});
     await once(silent, "connect");
     await expect(secureAsk(port, "/hello", { ca })).rejects.toThrow(/ECONNRESET|socket|disconnected/);
+    // Noticed at once, and not by the time limit of a handshake.
     silent.destroy();
     await eventually(async () => expect((await secureAsk(port, "/hello", { ca })).status).toBe(200));
   });
@@ -213,6 +232,21 @@ describe("tls: before there is a request", () => {
     const ended = once(silent.resume(), "close");
     expect(await server.stop()).toBe(0);
     await ended;
+  });
+
+  it("says nothing of failed handshakes once it has stopped", async () => {
+    const server = await start([hello], { tls });
+    const set = vi.spyOn(globalThis, "setTimeout");
+    const cleared = vi.spyOn(globalThis, "clearTimeout");
+    const plain = connect(server.port, "127.0.0.1").on("error", () => {});
+    plain.end("GET /hello HTTP/1.1\r\n\r\n");
+    await once(plain.resume(), "close");
+    await eventually(() => expect(messages("info")).toContain("TLS handshakes that failed: 1"));
+    const timers = set.mock.calls.flatMap(([, ms], i) => (ms === 60_000 ? [set.mock.results[i]?.value] : []));
+    await server.stop();
+    expect(cleared.mock.calls.flat()).toEqual(expect.arrayContaining(timers));
+    expect(timers.length).toBeGreaterThan(0);
+    vi.restoreAllMocks();
   });
 
   it("closes a connection without a request after idleTimeoutMs", async () => {

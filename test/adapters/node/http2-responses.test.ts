@@ -1,0 +1,86 @@
+/** Responses of HTTP/2 whose client is slow, or whose server stops meanwhile. */
+import { once } from "node:events";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { Event, Path, Returns, get } from "usher-http";
+import type { Server } from "usher-http/node";
+import { eventually } from "../../support/eventually.ts";
+import { gate } from "../../support/gate.ts";
+import { FrameClient, http2Ask, http2Client, requestBlock } from "../../support/http2-client.ts";
+import { messages } from "../../support/logs.ts";
+import { holdClock, start } from "../../support/node-server.ts";
+import { RawClient } from "../../support/raw-client.ts";
+
+const inText = { returns: Returns.text };
+/** END_STREAM and END_HEADERS. */
+const wholeRequest = 5;
+
+afterEach(() => void vi.restoreAllMocks());
+
+describe("http2: a response to a slow client", () => {
+  it("is sent whole where each part is taken in time, however long all of them take", async () => {
+    const parts = 8;
+    const window = 16_384;
+    holdClock();
+    const route = get(Path.of("large"), inText, () => "x".repeat(parts * window));
+    const { port } = await start([route], { http2: true, sendTimeoutMs: 1000 });
+    const client = await FrameClient.to(port, Buffer.from([0, 4, 0, 0, 0x40, 0]));
+    client.write("headers", wholeRequest, 1, requestBlock("/large"));
+    for (let i = 1; i <= parts; i++) {
+      await eventually(() => expect(client.bytes).toBe(i * window));
+      // The client takes nothing, and more than half of what is allowed passes.
+      vi.advanceTimersByTime(600);
+      client.write("window", 0, 1, Buffer.from([0, 0, 0x40, 0]));
+      client.write("window", 0, 0, Buffer.from([0, 0, 0x40, 0]));
+    }
+    await eventually(() => expect(client.endsStream).toBe(true));
+    expect(messages("info").join()).not.toContain("stopped reading");
+  });
+});
+
+describe("http2: a server that stops", () => {
+  it("sends every response of a connection, and not the first alone", async () => {
+    const [first, second, reached] = [gate(), gate(), gate()];
+    const held = (name: string, until: { readonly passed: Promise<unknown> }) =>
+      get(Path.of(name), inText, async () => {
+        if (name === "second") reached.open();
+        await until.passed;
+        return name;
+      });
+    const server = await start([held("first", first), held("second", second)], { http2: true, drainMs: 60_000 });
+    const session = await http2Client(server.url);
+    const answers = ["first", "second"].map((name) => http2Ask(session, { ":path": `/${name}` }));
+    await reached.passed;
+    const goaway = once(session, "goaway");
+    const stopped = server.stop();
+    await goaway;
+    first.open();
+    expect((await answers[0])?.body).toBe("first");
+    // A connection that was ended would have closed by now.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    second.open();
+    expect((await answers[1])?.body).toBe("second");
+    expect(await stopped).toBe(0);
+  });
+
+  it.each(["HTTP/1.1", "HTTP/2"])("leaves no timer of an event stream that began in the stop: %s", async (version) => {
+    const keepAliveMs = 54_321;
+    const set = vi.spyOn(globalThis, "setTimeout");
+    const cleared = vi.spyOn(globalThis, "clearTimeout");
+    const feed = get(Path.of("feed"), { returns: Returns.events([], { keepAliveMs }) }, () => async (send) => {
+      void server.stop();
+      while ((await send(Event.comment("x"))).ok);
+      await new Promise(() => {});
+    });
+    const server: Server = await start([feed], { http2: true });
+    if (version === "HTTP/2") {
+      const stream = (await http2Client(server.url)).request({ ":path": "/feed" }).on("error", () => {});
+      await new Promise((resolve) => stream.resume().once("close", resolve));
+    } else {
+      const client = await RawClient.to(server.port);
+      await client.ask("GET /feed").closed();
+    }
+    const timers = set.mock.calls.flatMap(([, ms], i) => (ms === keepAliveMs ? [set.mock.results[i]?.value] : []));
+    expect(timers).toHaveLength(1);
+    await eventually(() => expect(cleared.mock.calls.flat()).toContain(timers[0]));
+  });
+});
