@@ -75,3 +75,9 @@ export function kindOf(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   return value instanceof Promise ? "a promise" : "another object";
 }
+
+/** A number or a text as it is, and the kind of any other value: for the sentence about an option. */
+export function shown(value: unknown): string {
+  if (typeof value === "number") return String(value);
+  return typeof value === "string" ? JSON.stringify(value) : kindOf(value);
+}

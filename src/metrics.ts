@@ -130,7 +130,8 @@ export interface MetricsOptions<At extends string = string, Refuses extends stri
 /**
  * `GET /metrics`: the metrics in Prometheus's text format. `http.server.request.duration` by method, route and status,
  * `http.server.active_requests`, open connections, bytes of bodies held, `http.client.request.duration`, and each pool's
- * connections. Its access line has level debug. Every client can read it, unless a `guard` refuses.
+ * connections. Its access line has level debug. It answers although the app is overloaded. Every
+ * client can read it, unless a `guard` refuses.
  *
  * It needs the packages `@opentelemetry/sdk-metrics` and `@opentelemetry/exporter-prometheus`, and imports them when it is
  * called, unless `packages` has their classes. A provider registered with `@opentelemetry/api` gets the framework's
@@ -151,7 +152,7 @@ export function routes<At extends string = "/metrics", Refuses extends string = 
   const source = reader === undefined ? ownSource(packages) : sourceOf(reader, packages);
   // A request reports the failure; until one comes, nothing awaits the promise.
   source.catch(() => {});
-  const meta = Meta.empty.add(Meta.access, "debug");
+  const meta = Meta.empty.add(Meta.access, "debug").add(Meta.overload, "exempt");
   const summary = "What the server does, in figures";
   const inputs = guard === undefined ? {} : { guard };
   const route = get(at, { summary, inputs, returns: Returns.response, meta }, async () => {

@@ -7,7 +7,7 @@ import { inTime } from "../../src/async.ts";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
 import { sayReported } from "../../src/app/failures.ts";
-import { CountedLog } from "../../src/server/counted-log.ts";
+import { CountedLog } from "../../src/app/counted-log.ts";
 import { Listener } from "../../src/server/listener.ts";
 import type { ListenAddress, StopSignals } from "../../src/server/listener.ts";
 import { limitsOf } from "../../src/server/options.ts";

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { createSecureContext } from "node:tls";
 import type { SecureContext, SecureContextOptions, TLSSocket } from "node:tls";
 import { guarded } from "../../src/logging/raised.ts";
-import { CountedLog } from "../../src/server/counted-log.ts";
+import { CountedLog } from "../../src/app/counted-log.ts";
 import { checkCertificates, withCertificate } from "../../src/server/tls.ts";
 import type { Certificate, Certificates, TlsOptions } from "../../src/server/tls.ts";
 import { belowTls } from "./private.ts";

@@ -49,6 +49,7 @@ const groups = {
     "metrics",
     "app-options",
     "deadlines",
+    "overload",
     "deployment",
     "https",
     "performance",

@@ -11,7 +11,7 @@ import { isAnyOn, isAskedFor, isOn, log, write } from "../logging/writer.ts";
 import { isTellable } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
 import type { SocketRequest } from "../sockets/open-socket.ts";
-import { figures, measure } from "../telemetry/measure.ts";
+import { measure } from "../telemetry/measure.ts";
 import { registeredTracer } from "../telemetry/span.ts";
 import type { AccessTexts, FailedRequest } from "./compile.ts";
 import { failureOf, levelOf, raisedOf } from "./failures.ts";
@@ -274,10 +274,8 @@ export function endSpan(request: RequestState, span: OpenSpan, { status, refused
   span.end();
 }
 
-/** Counts the answer and its duration, where metrics are recorded. */
+/** Records the answer's duration, where metrics are recorded. */
 export function measureRequest(request: RequestState, { status }: Answer): void {
-  if (request.isCounted) figures.requests--;
-  request.isCounted = false;
   if (!request.isMeasured) return;
   const route = request.route?.route.pattern;
   measure("served", (performance.now() - request.startedAt) / 1000, {

@@ -27,6 +27,7 @@ import { inTime } from "../async.ts";
 import { fetchFrom } from "./web.ts";
 import { addressBytes } from "../http/addresses.ts";
 import { pathOf } from "../http/target.ts";
+import { checkOverload, overloadOf } from "./overload.ts";
 import { TrustedProxies } from "./proxies.ts";
 import { RunningWork } from "./running-work.ts";
 import type { ProxyHeader } from "./proxies.ts";
@@ -78,6 +79,17 @@ export interface AppOptions {
    * less than the route's deadline, it is the deadline. Any other value changes nothing. Every client may send it.
    */
   readonly deadlineHeader?: string;
+  /**
+   * The most requests in flight: as many as come unless set. One more is refused with 503 `busy` before anything of it is read. A
+   * request is in flight until its answer is made: neither an open event stream nor a WebSocket is, nor a request whose body still
+   * arrives. Routes with `Meta.overload` are exempt, as those of `Health` and `Metrics`. Not on Workers.
+   */
+  readonly maxInFlight?: number;
+  /**
+   * How late the event loop may be, in milliseconds, 10 or more: as late as it is unless set. While it is later, requests are refused
+   * as by `maxInFlight`. Not on Workers.
+   */
+  readonly maxEventLoopDelayMs?: number;
   /** The most bytes of bodies held by all requests: 64 MiB unless set. A body that does not fit is refused with 503 `busy`. */
   readonly bodyBudget?: number;
   /**
@@ -199,9 +211,9 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     else table.add(one.route.method, one.route.path, compiled);
   }
   problems.push(...checkTogether(all, resources, codes, refusalFormat));
-  checkCount("maxProblems", maxProblems, problems);
-  checkCount("maxAfter", maxAfter, problems);
+  checkCounts({ maxProblems, maxAfter }, problems);
   const deadlineHeader = checkDeadlines(options, routes, problems);
+  checkOverload(options, routes, problems);
   const { maxBody, budget } = bodyLimits(options, problems);
   const { trustedProxies = [], proxyHeader = "x-forwarded-for" } = options;
   const proxies = TrustedProxies.read(trustedProxies, proxyHeader, (problem) => problems.push(problem));
@@ -225,6 +237,7 @@ export function make(routes: readonly Route[], options: AppOptions = {}): App {
     decompress,
     maxProblems,
     budget,
+    overload: overloadOf(options),
     work: new RunningWork(maxAfter, "tasks"),
     proxies,
     deadlineMs,
@@ -305,9 +318,11 @@ function checked(routes: unknown, options: AppOptions): AppOptions {
   return options;
 }
 
-function checkCount(name: string, count: number, problems: string[]): void {
-  if (Number.isSafeInteger(count) && count >= 1) return;
-  problems.push(`${name} is a whole number, 1 or more, and not ${count}`);
+function checkCounts(counts: { readonly [option: string]: number }, problems: string[]): void {
+  for (const [name, count] of Object.entries(counts)) {
+    if (Number.isSafeInteger(count) && count >= 1) continue;
+    problems.push(`${name} is a whole number, 1 or more, and not ${count}`);
+  }
 }
 
 function compileCors(

@@ -1,4 +1,4 @@
-import { kindOf } from "../given.ts";
+import { shown } from "../given.ts";
 import { isToken } from "../http/fields.ts";
 import { expectDeadlines } from "../logging/context.ts";
 import { deadline } from "../routing/meta.ts";
@@ -44,10 +44,4 @@ const time = `a whole number of milliseconds from 1 to ${maxMs}`;
 
 function isTime(value: unknown): boolean {
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= maxMs;
-}
-
-/** A number or a text as it is, and the kind of any other value. */
-function shown(value: unknown): string {
-  if (typeof value === "number") return String(value);
-  return typeof value === "string" ? JSON.stringify(value) : kindOf(value);
 }

@@ -12,7 +12,7 @@ import { FieldNames } from "../inputs/text.ts";
 import type { Languages } from "../languages/language.ts";
 import type { Level, Tracer } from "../logging/entry.ts";
 import { Refusal, listing } from "../refusals.ts";
-import { access, deadline } from "../routing/meta.ts";
+import { access, deadline, overload } from "../routing/meta.ts";
 import { checksOf } from "../routing/param.ts";
 import type { Route } from "../routing/route.ts";
 import type { Router } from "../routing/router.ts";
@@ -20,6 +20,7 @@ import type { CorsPolicy } from "../security/cors.ts";
 import type { SecureHeaders } from "../security/secure-headers.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { Declared } from "./checks.ts";
+import type { Overload } from "./overload.ts";
 import type { TrustedProxies } from "./proxies.ts";
 import type { RunningWork } from "./running-work.ts";
 
@@ -94,6 +95,8 @@ export interface CompiledRoute {
   readonly deadlineMs: number | undefined;
   /** Whether the event stream or the socket that it answers with ends then, too. */
   readonly endsAtDeadline: boolean;
+  /** Whether the app's bounds of requests in flight and of the event loop's delay are not for it. */
+  readonly isExempt: boolean;
   /** Cached by the access log. */
   accessTexts: AccessTexts | undefined;
 }
@@ -126,6 +129,8 @@ export interface CompiledApp {
   readonly decompress: BodyDecoding | undefined;
   readonly maxProblems: number;
   readonly budget: BodyBudget;
+  /** Its bounds of requests in flight and of the event loop's delay, if it has any. */
+  readonly overload: Overload | undefined;
   /** What continues after its answers. */
   readonly work: RunningWork;
   /** Undefined where no proxy is trusted. */
@@ -179,6 +184,7 @@ class ReadyRoute implements CompiledRoute {
   readonly accessLevel: Level;
   readonly deadlineMs: number | undefined;
   readonly endsAtDeadline: boolean;
+  readonly isExempt: boolean;
   accessTexts: CompiledRoute["accessTexts"] = undefined;
   readonly #declared: Declared;
   readonly #surroundings: Surroundings;
@@ -204,6 +210,7 @@ class ReadyRoute implements CompiledRoute {
     const own = route.meta.find(deadline);
     this.endsAtDeadline = typeof own === "number" && isOpenEnded(route);
     this.deadlineMs = typeof own === "number" ? own : own === "none" || isOpenEnded(route) ? undefined : deadlineMs;
+    this.isExempt = route.meta.find(overload) === "exempt";
     this.#declared = declared;
     this.#surroundings = surroundings;
     const hasBody = nodes.some(({ body }) => body !== undefined);

@@ -90,7 +90,7 @@ function responseOf(request: RequestState, made: Answer): WireResponse {
   if (request.inside !== undefined) logReplaced(request, request.inside, answer);
   if (answer.refused?.detail !== undefined) logRefusal(request, answer.refused);
   const bytesSent = request.method === "HEAD" ? 0 : (size ?? 0);
-  logAccess(request, answer, bytesSent);
+  if (!request.isTurnedAway) logAccess(request, answer, bytesSent);
   observe(request, answer, bytesSent);
   request.settle();
   const closes = answer.closes || request.isOverBudget;

@@ -26,6 +26,8 @@ import type { BodyHolding } from "./body-budget.ts";
 import type { CompiledApp, CompiledRoute } from "./compile.ts";
 import type { RequestDeadline } from "./deadline.ts";
 import type { Exchange } from "./exchange.ts";
+import { givePlace } from "./overload.ts";
+import type { PlacedRequest } from "./overload.ts";
 import { Tasks } from "./tasks.ts";
 import { WholeBody, bodyReadTwice } from "./whole-body.ts";
 import type { ProxyWord, TrustedProxies } from "./proxies.ts";
@@ -110,7 +112,7 @@ export interface Inside {
 }
 
 /** The state of one request: what is read from its exchange, and what its handler has set. */
-export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHolding {
+export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHolding, PlacedRequest {
   readonly id: string;
   readonly method: string;
   readonly target: string;
@@ -137,6 +139,10 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   bytes: Uint8Array = noBytes;
   /** Whether the metric of active requests counts it. */
   isCounted = true;
+  /** Whether it holds one of the places of `maxInFlight`. */
+  holdsPlace = false;
+  /** Whether it was refused because the app is overloaded. Such requests are counted and have no line each. */
+  isTurnedAway = false;
   /** The provider that the application registered with `@opentelemetry/api`. */
   readonly otel: Registered | undefined = registered();
   readonly isMeasured: boolean = isMeasured(this.otel);
@@ -395,6 +401,9 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
 
   /** Called once it is logged and measured: its context reads now what it could not read later. */
   settle(): void {
+    if (this.isCounted) figures.requests--;
+    this.isCounted = false;
+    givePlace(this);
     if (this.exchange.forgets === true) this.#context?.settle();
   }
 

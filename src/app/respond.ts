@@ -18,6 +18,7 @@ import type { Exchange, WireResponse } from "./exchange.ts";
 import { RequestDeadline } from "./deadline.ts";
 import { cancelBody, endHandler, finish } from "./finish.ts";
 import { answerThrough } from "./middleware.ts";
+import { givePlace, overloaded, takePlace, takePlaceAgain } from "./overload.ts";
 import { failureAnswer } from "./refused.ts";
 import { keep } from "./release.ts";
 import { RequestState } from "./request.ts";
@@ -27,7 +28,8 @@ import { dropLate, dropThrown, timeOut } from "./time-out.ts";
  * The life of a request, from arrival to the response that a listener writes. The numbers are sections of the contract.
  *
  *   respond         its id, path and clock; its span; its context for log lines     2.12
- *   answerAround    its route, a CORS preflight, its deadline, the app's middleware 4.2
+ *   answerAround    its route, a CORS preflight, the app's bounds, its deadline,
+ *                   the app's middleware                                            4.2
  *   answerSafely    what throws or rejects inside is an answer too                  4.3
  *   answerFor       cross-origin check, answerNoRoute, handshake, inputs of head    5.7, 4.2, 4.4
  *   handleWithBody  the body, and the inputs that need it                           4.4
@@ -61,6 +63,7 @@ function answerAround(request: RequestState): MaybePromise<WireResponse> {
   } catch (thrown) {
     return finish(request, failureAnswer(request, thrown));
   }
+  if (!takePlace(request)) return finish(request, refusalAnswer(overloaded));
   const deadline = startDeadline(request);
   if (deadline?.hasExpired === true) return deadline;
   const { middleware } = request.app;
@@ -201,8 +204,10 @@ function handleWithBody(request: RequestState, route: CompiledRoute, reading: In
   const encoded = request.openEncoding();
   if (encoded !== undefined) return refusalAnswer(encoded);
   const unread = reading.body === "whole" ? request.readWhole() : undefined;
+  const hadPlace = isPending(unread) && givePlace(request);
   return chain(unread, (refusal) => {
     if (refusal !== undefined) return refusalAnswer(refusal);
+    if (hadPlace && !takePlaceAgain(request)) return refusalAnswer(overloaded);
     const inputs = readBodyInputs(reading);
     return isPending(inputs) ? handleLater(request, route, inputs) : handle(request, route, inputs);
   });

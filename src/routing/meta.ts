@@ -39,6 +39,18 @@ export const access: MetaKey<Level> = key("access");
  */
 export const deadline: MetaKey<number | "none"> = key("deadline");
 
+/**
+ * `"exempt"` for a route that answers although the app is overloaded: its requests are not refused by `maxInFlight` and
+ * `maxEventLoopDelayMs`, and take no place of `maxInFlight`. The routes of `Health` and `Metrics` are exempt. Others may be a page for
+ * operators, and a route whose requests wait for long.
+ *
+ * @example
+ * ```ts
+ * const status = get(path, { returns: Returns.text, meta: Meta.empty.add(Meta.overload, "exempt") }, tellStatus);
+ * ```
+ */
+export const overload: MetaKey<"exempt"> = key("overload");
+
 /** Whether the API document leaves the route out: a page, a style, a probe. */
 export const hidden: MetaKey<boolean> = key("hidden");
 

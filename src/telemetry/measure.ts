@@ -14,6 +14,14 @@ export const figures: {
   works: number;
 } = { requests: 0, bodyBytes: 0, tasks: 0, works: 0 };
 
+/** Requests refused past a bound of their app, by the option that sets it. A collector keeps what it has seen. */
+const refused = /* @__PURE__ */ new Map<string, number>();
+
+/** Counts refused requests. With 0 a bound is reported from now on. */
+export function countRefused(bound: string, requests: number): void {
+  refused.set(bound, (refused.get(bound) ?? 0) + requests);
+}
+
 /** A pool's connections and waiting queries. */
 interface PoolFigures {
   readonly idle: number;
@@ -106,6 +114,14 @@ export class Instruments {
     now("framework.background.active", "{work}", "Number of works of the application's own that run.", (result) =>
       result.observe(figures.works),
     );
+    meter
+      .createObservableCounter("framework.server.overload.refused", {
+        unit: "{request}",
+        description: "Number of requests refused because the server was overloaded.",
+      })
+      .addCallback((result) => {
+        for (const [bound, requests] of refused) result.observe(requests, { "framework.overload.bound": bound });
+      });
     // OpenTelemetry has a name only for a client's connections.
     now("framework.server.open_connections", "{connection}", "Number of open connections of servers.", (result) => {
       const open = openConnections();

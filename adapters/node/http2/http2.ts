@@ -16,7 +16,7 @@ import { logRefusedHead } from "../../../src/app/failures.ts";
 import { isPending, whenResolved } from "../../../src/deferred.ts";
 import { attempt, caught, guarded } from "../../../src/logging/raised.ts";
 import type { RefusedHead } from "../../../src/server/bad-request.ts";
-import type { CountedLog } from "../../../src/server/counted-log.ts";
+import type { CountedLog } from "../../../src/app/counted-log.ts";
 import type { Deadline, Deadlines } from "../../../src/server/deadlines.ts";
 import type { NodeConnection } from "../connection.ts";
 import type { RequestHandler } from "../handler.ts";

@@ -9,7 +9,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { Answer, Path, Returns, Socket, body, get, post } from "usher-http";
 import { OpenSocket } from "../../../src/sockets/open-socket.ts";
 import { NodeConnection } from "../../../adapters/node/connection.ts";
-import { CountedLog } from "../../../src/server/counted-log.ts";
+import { CountedLog } from "../../../src/app/counted-log.ts";
 import { lines } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
 import { RawClient } from "../../support/raw-client.ts";

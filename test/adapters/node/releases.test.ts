@@ -1,10 +1,12 @@
-/** What a request acquired is released once, and a request is answered at its deadline, by `usher-http/node`, on Node and on the `node:http` of Bun and Deno. */
+/** What a request acquired is released once, a request is answered at its deadline, and refused past a bound, by `usher-http/node`, on Node and on the `node:http` of Bun and Deno. */
 import { describe } from "vitest";
 import { describeDeadlines } from "../../support/spawned/deadlines.ts";
+import { describeOverload } from "../../support/spawned/overload.ts";
 import { describeReleases } from "../../support/spawned/releases.ts";
 import { starts } from "./spawned.ts";
 
 describe.each(starts)("on %s", (_runtime, start) => {
   describeReleases(start);
   describeDeadlines(start);
+  describeOverload(start);
 });

@@ -42,6 +42,18 @@ const opened = new Promise<void>((resolve) => {
   });
 });
 
+/** Blocks the event loop turn after turn, until it is let go. */
+async function blocking(): Promise<string> {
+  let isOver = false;
+  void opened.then(() => (isOver = true));
+  while (!isOver) {
+    const end = performance.now() + 100;
+    while (performance.now() < end);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  return "blocked";
+}
+
 const watched = { inputs: { clientGone }, returns: Returns.response };
 function watch(name: string, clientGone: AbortSignal): void {
   clientGone.addEventListener("abort", () => tell(`${name}: gone`));
@@ -207,6 +219,7 @@ const routes: readonly Route[] = [
     },
   ),
   post(Path.of("unread"), inText, () => "not read"),
+  get(Path.of("blocking"), inText, blocking),
   // What a client waits for.
   get(Path.of("held"), watched, async ({ clientGone }) => {
     watch("held", clientGone);

@@ -1,4 +1,4 @@
-import { logListener } from "../app/failures.ts";
+import { logListener } from "./failures.ts";
 import { holdsNothing } from "../async.ts";
 import { guarded } from "../logging/raised.ts";
 

@@ -1,0 +1,191 @@
+import { holdsNothing } from "../async.ts";
+import { shown } from "../given.ts";
+import { outside } from "../logging/context.ts";
+import { busy, refuse } from "../refusals.ts";
+import type { Refusal } from "../refusals.ts";
+import { overload } from "../routing/meta.ts";
+import type { Route } from "../routing/route.ts";
+import { countRefused } from "../telemetry/measure.ts";
+import { CountedLog } from "./counted-log.ts";
+
+/** The refusal of a request that comes past a bound. */
+export const overloaded: Refusal<"busy"> = /* @__PURE__ */ refuse(busy);
+
+/** The bounds of an app, as its options name them. */
+interface OverloadOptions {
+  readonly maxInFlight?: number;
+  readonly maxEventLoopDelayMs?: number;
+}
+
+type BoundName = keyof OverloadOptions;
+
+/** A request as the bounds of its app know it. */
+export interface PlacedRequest {
+  readonly app: { readonly overload: Overload | undefined };
+  readonly match: { readonly route: { readonly isExempt: boolean } } | undefined;
+  readonly isSent: boolean;
+  holdsPlace: boolean;
+  isTurnedAway: boolean;
+}
+
+/** Takes a place for a request, where its app has bounds. False where it must be refused. */
+export function takePlace(request: PlacedRequest): boolean {
+  const { overload } = request.app;
+  return overload === undefined || request.match?.route.isExempt === true || placed(request, overload.admits());
+}
+
+/** Its answer is made; or its body arrives, as slowly as its client sends. Whether it held a place. */
+export function givePlace(request: PlacedRequest): boolean {
+  const { holdsPlace } = request;
+  if (holdsPlace) request.app.overload?.leaves();
+  request.holdsPlace = false;
+  return holdsPlace;
+}
+
+/** Its body is there. False where the places are taken meanwhile. */
+export function takePlaceAgain(request: PlacedRequest): boolean {
+  // After its deadline nothing would give the place back.
+  return request.isSent || placed(request, request.app.overload?.enters() === true);
+}
+
+function placed(request: PlacedRequest, isPlaced: boolean): boolean {
+  request.holdsPlace = isPlaced;
+  request.isTurnedAway = !isPlaced;
+  return isPlaced;
+}
+
+const leastDelayMs = 10;
+const maxMs = 2 ** 31 - 1;
+
+/** Checks the bounds of an app, and what its routes say of them. */
+export function checkOverload(options: OverloadOptions, routes: readonly Route[], problems: string[]): void {
+  const { maxInFlight, maxEventLoopDelayMs } = options;
+  if (maxInFlight !== undefined && !isBetween(1, maxInFlight, Number.MAX_SAFE_INTEGER))
+    problems.push(`maxInFlight is a whole number, 1 or more, and not ${shown(maxInFlight)}`);
+  if (maxEventLoopDelayMs !== undefined && !isBetween(leastDelayMs, maxEventLoopDelayMs, maxMs)) {
+    const what = `a whole number of milliseconds from ${leastDelayMs} to ${maxMs}`;
+    problems.push(`maxEventLoopDelayMs is ${what}, and not ${shown(maxEventLoopDelayMs)}`);
+  }
+  for (const { method, pattern, meta } of routes) {
+    const own: unknown = meta.find(overload);
+    if (own === undefined || own === "exempt") continue;
+    problems.push(`${method} ${pattern}: its Meta.overload is "exempt", and not ${shown(own)}`);
+  }
+  if (!isWorkerd()) return;
+  for (const name of ["maxInFlight", "maxEventLoopDelayMs"] as const) {
+    if (options[name] === undefined) continue;
+    problems.push(
+      `${name} is not for Workers, whose platform runs more isolates under load, and whose clock stands still while code runs`,
+    );
+  }
+}
+
+/** The bounds of an app; undefined where it has none, and its requests are not counted. */
+export function overloadOf(options: OverloadOptions): Overload | undefined {
+  const { maxInFlight, maxEventLoopDelayMs } = options;
+  return maxInFlight === undefined && maxEventLoopDelayMs === undefined ? undefined : new Overload(options);
+}
+
+function isBetween(min: number, value: unknown, max: number): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max;
+}
+
+const isWorkerd = (): boolean => "WebSocketPair" in globalThis;
+
+/** The bounds past which an app refuses requests before it reads anything of them. */
+export class Overload {
+  readonly #maxInFlight: number;
+  readonly #delay: LoopDelay | undefined;
+  readonly #logs = new Map<BoundName, CountedLog>();
+  #inFlight = 0;
+
+  constructor({ maxInFlight, maxEventLoopDelayMs }: OverloadOptions) {
+    this.#maxInFlight = maxInFlight ?? Number.POSITIVE_INFINITY;
+    if (maxInFlight !== undefined) this.#expect("maxInFlight", maxInFlight);
+    if (maxEventLoopDelayMs === undefined) return;
+    this.#delay = new LoopDelay(maxEventLoopDelayMs, () => this.#inFlight > 0);
+    this.#expect("maxEventLoopDelayMs", maxEventLoopDelayMs);
+  }
+
+  /** Takes a place for a request that has arrived. False where it must be refused, which is counted and logged. */
+  admits(): boolean {
+    if (this.#delay?.isOver() === true) return this.#refuses("maxEventLoopDelayMs");
+    return this.enters();
+  }
+
+  /** Takes a place, also for a request that gave its place back while its body arrived. */
+  enters(): boolean {
+    if (this.#inFlight >= this.#maxInFlight) return this.#refuses("maxInFlight");
+    this.#inFlight++;
+    return true;
+  }
+
+  leaves(): void {
+    this.#inFlight--;
+  }
+
+  #refuses(bound: BoundName): false {
+    countRefused(bound, 1);
+    this.#logs.get(bound)?.count();
+    return false;
+  }
+
+  #expect(bound: BoundName, limit: number): void {
+    countRefused(bound, 0);
+    this.#logs.set(bound, new CountedLog("warn", `requests refused with 503 busy past ${bound} (${limit})`));
+  }
+}
+
+/** How many times in a row the timer must be too late before the first request of a turn is refused. */
+const lateTimes = 2;
+
+/**
+ * How late the event loop is, by a timer that runs while requests come. It is read when a request arrives, and not only when
+ * the timer runs: of a thousand requests that arrived in one turn, those are refused that the turn has no time for.
+ */
+class LoopDelay {
+  readonly #maxMs: number;
+  readonly #everyMs: number;
+  readonly #isNeeded: () => boolean;
+  #timer: ReturnType<typeof setInterval> | undefined = undefined;
+  #dueAt = 0;
+  /** How many times in a row the timer was too late. Once may be a garbage collection. */
+  #late = 0;
+  #isRead = false;
+
+  /** @param isNeeded Whether a request is in flight, whose handler may block the event loop before the next one arrives. */
+  constructor(maxMs: number, isNeeded: () => boolean) {
+    this.#maxMs = maxMs;
+    this.#everyMs = Math.min(100, Math.floor(maxMs / 10));
+    this.#isNeeded = isNeeded;
+  }
+
+  isOver(): boolean {
+    this.#isRead = true;
+    if (this.#timer === undefined) {
+      this.#start();
+      return false;
+    }
+    return this.#late >= lateTimes || performance.now() - this.#dueAt > this.#maxMs;
+  }
+
+  #start(): void {
+    this.#late = 0;
+    this.#dueAt = performance.now() + this.#everyMs;
+    this.#timer = outside(() => setInterval(() => this.#check(), this.#everyMs));
+    holdsNothing(this.#timer);
+  }
+
+  #check(): void {
+    const now = performance.now();
+    this.#late = now - this.#dueAt > this.#maxMs ? this.#late + 1 : 0;
+    this.#dueAt = now + this.#everyMs;
+    if (!this.#isRead && !this.#isNeeded()) this.#stop();
+    this.#isRead = false;
+  }
+
+  #stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
