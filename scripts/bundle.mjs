@@ -10,7 +10,19 @@ import { readerScript } from "./reader.mjs";
 /** @typedef {{ readonly name: string, readonly holds: RegExp }} Chunk */
 /** @typedef {{ readonly name: string, readonly file: string, readonly exporter: string }} Namespace What a module exports by `export * as`. */
 
-const adapters = ["node", "bun", "deno", "workers", "whatwg", "postgres", "redis", "scalar", "files", "compress"];
+const adapters = [
+  "node",
+  "bun",
+  "deno",
+  "workers",
+  "whatwg",
+  "postgres",
+  "redis",
+  "scalar",
+  "files",
+  "compress",
+  "jwt",
+];
 /** @type {Files} */
 const entries = {
   index: "src/index.ts",
@@ -59,6 +71,7 @@ const shared = [
   { name: "testing", holds: /^src\/testing\// },
   { name: "representations", holds: /^src\/representations\/(?!index\.|public\.)/ },
   { name: "compression", holds: /^adapters\/compress\/(?!index\.)/ },
+  { name: "tokens", holds: /^adapters\/jwt\/(?!index\.)/ },
   { name: "site", holds: /^adapters\/files\/(assets|bundle|headers|routes|version)\./ },
   { name: "disk", holds: /^adapters\/files\/(read|store)\./ },
   { name: "server", holds: /^src\/server\// },

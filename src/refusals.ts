@@ -203,7 +203,9 @@ export class Refusal<out Name extends string = string> {
   readonly message: string;
   /** Only logged, never sent. */
   readonly detail?: string;
-  /** Sent in addition to the code's challenge. */
+  /** Sent as `WWW-Authenticate` in place of the code's challenge. */
+  readonly challenge?: string;
+  /** Sent in addition to the challenge. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Listed in the body; only `invalid` has problems. */
   readonly problems: readonly Problem[];
@@ -214,6 +216,7 @@ export class Refusal<out Name extends string = string> {
     this.code = code;
     this.message = message;
     if (options.detail !== undefined) this.detail = options.detail;
+    if (options.challenge !== undefined) this.challenge = options.challenge;
     this.headers = options.headers ?? none;
     this.problems = options.problems ?? none;
     this.more = options.more ?? 0;
@@ -243,6 +246,7 @@ function isTextOrNone(detail: unknown): boolean {
 /** Options that only the framework sets, but for `detail`. */
 interface RefusalOptions {
   readonly detail?: string;
+  readonly challenge?: string | undefined;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly problems?: readonly Problem[];
   readonly more?: number;

@@ -125,14 +125,14 @@ export function takeover(
 /** The answer of a refusal: the status of its code, and `{ error, message, problems?, more? }`. */
 export function refusal(refusal: Refusal): Answer {
   needs(isTellable(refusal), "Answer.refusal: it", refusal, "made by refuse");
-  const { code, message, problems, more } = refusal;
+  const { code, message, problems, more, challenge: own = code.challenge } = refusal;
   const body = {
     error: code.name,
     message,
     ...(problems.length === 0 ? {} : { problems }),
     ...(more === 0 ? {} : { more }),
   };
-  const challenge = code.challenge === undefined ? none : [["www-authenticate", code.challenge] as const];
+  const challenge = own === undefined ? none : [["www-authenticate", own] as const];
   const headers = refusal.headers.length === 0 ? challenge : [...challenge, ...refusal.headers];
   return {
     status: code.status,

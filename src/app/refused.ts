@@ -73,6 +73,6 @@ function writtenSafely(request: RequestState, refusal: Refusal, format: RefusalF
   }
 }
 
-function withoutDetail({ code, message, headers, problems, more }: Refusal): Refusal {
-  return new Refusal(code, message, { headers, problems, more });
+function withoutDetail({ code, message, challenge, headers, problems, more }: Refusal): Refusal {
+  return new Refusal(code, message, { challenge, headers, problems, more });
 }

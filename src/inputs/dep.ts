@@ -148,6 +148,12 @@ export type FileOptions = Pick<TextOptions, "doc" | "deprecated">;
 /** The options of a list of files. */
 export type FileListOptions = FileOptions & ListBounds;
 
+/** A `WWW-Authenticate` of an input's own, and the name of the code that it is sent with. */
+export interface Challenge {
+  readonly code: string;
+  readonly value: string;
+}
+
 /** The inside of an input. */
 export interface DepNode {
   /** The inputs that it is made from, in the order they are read. */
@@ -156,6 +162,8 @@ export interface DepNode {
   /** What an application's own reader declares that it reads. */
   readonly needs?: readonly Need[];
   readonly codes?: readonly Code[];
+  /** The challenges that its refusals send in place of their code's, for the API document. */
+  readonly challenges?: readonly Challenge[];
   readonly body?: BodyNeed;
   /** For a credential: the scheme's name in the API document, and what the document says of it. */
   readonly credential?: { readonly scheme: string } & CredentialOptions;

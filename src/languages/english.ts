@@ -19,6 +19,8 @@ export const english = {
   rateLimited: "That was asked too often. Please try again in a moment.",
   unsupportedMediaType: "That request's body is not in a form this can read.",
   notVerified: "That request's signature is not valid.",
+  signedOut: "Please sign in.",
+  notAllowed: "You may not do that.",
   rangeNotSatisfiable: "That part of it does not exist.",
   preconditionFailed: "This has changed since it was read. Read it again, and then repeat the request.",
   preconditionRequired: "This needs If-Match with the ETag of the version that was read.",
@@ -44,6 +46,8 @@ export const english = {
   docRateLimited: "The caller asked more often than the route allows; Retry-After says when to ask again.",
   docUnsupportedMediaType: "The body is sent as something the route does not read.",
   docNotVerified: "Its signature is not one of the sender's, is too old, or was received before.",
+  docSignedOut: "The credential is missing, wrong or too old.",
+  docNotAllowed: "The credential does not allow this.",
   docRangeNotSatisfiable: "No byte is in the ranges that Range names; Content-Range says how many there are.",
   docPreconditionFailed:
     "The resource has changed since the caller read it; If-Match and its kin said which version was meant.",

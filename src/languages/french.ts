@@ -40,6 +40,8 @@ export const french: Language = /* @__PURE__ */ language("fr", {
   rateLimited: "Trop de requêtes ont été envoyées. Veuillez réessayer dans un instant.",
   unsupportedMediaType: "Le corps de la requête est dans un format qui ne peut pas être lu ici.",
   notVerified: "La signature de la requête n’est pas valide.",
+  signedOut: "Veuillez vous connecter.",
+  notAllowed: "Vous n’avez pas le droit de faire cela.",
   rangeNotSatisfiable: "Cette partie n’existe pas.",
   preconditionFailed: "Ce contenu a changé depuis sa lecture. Relisez-le, puis renvoyez la requête.",
   preconditionRequired: "Cette requête nécessite If-Match avec l’ETag de la version lue.",
@@ -65,6 +67,8 @@ export const french: Language = /* @__PURE__ */ language("fr", {
   docRateLimited: "Les requêtes dépassent la limite de la route ; Retry-After indique quand réessayer.",
   docUnsupportedMediaType: "Le corps est envoyé dans un format que la route ne lit pas.",
   docNotVerified: "La signature n’est pas celle de l’expéditeur, est trop ancienne ou a déjà été reçue.",
+  docSignedOut: "L’identifiant manque, est incorrect ou trop ancien.",
+  docNotAllowed: "L’identifiant ne permet pas cela.",
   docRangeNotSatisfiable:
     "Aucun octet ne se trouve dans les plages indiquées par Range ; Content-Range indique combien il y en a.",
   docPreconditionFailed:

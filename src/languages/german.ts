@@ -37,6 +37,8 @@ export const german: Language = /* @__PURE__ */ language("de", {
   rateLimited: "Das waren zu viele Anfragen. Bitte versuchen Sie es gleich noch einmal.",
   unsupportedMediaType: "Der Inhalt der Anfrage hat ein Format, das hier nicht gelesen werden kann.",
   notVerified: "Die Signatur der Anfrage ist ungültig.",
+  signedOut: "Bitte melden Sie sich an.",
+  notAllowed: "Das dürfen Sie nicht tun.",
   rangeNotSatisfiable: "Diesen Teil gibt es nicht.",
   preconditionFailed:
     "Das hat sich geändert, seit es gelesen wurde. Lesen Sie es neu, und wiederholen Sie dann die Anfrage.",
@@ -63,6 +65,8 @@ export const german: Language = /* @__PURE__ */ language("de", {
   docRateLimited: "Es wurde öfter angefragt, als die Route erlaubt; Retry-After nennt, wann es wieder geht.",
   docUnsupportedMediaType: "Der Inhalt wurde in einem Format gesendet, das die Route nicht liest.",
   docNotVerified: "Die Signatur ist nicht die des Absenders, ist zu alt oder wurde schon einmal empfangen.",
+  docSignedOut: "Der Berechtigungsnachweis fehlt, ist falsch oder zu alt.",
+  docNotAllowed: "Der Berechtigungsnachweis erlaubt dies nicht.",
   docRangeNotSatisfiable: "In den Bereichen von Range liegt kein Byte; Content-Range nennt, wie viele es gibt.",
   docPreconditionFailed:
     "Die Ressource hat sich geändert, seit sie gelesen wurde; If-Match und verwandte Header nannten die gemeinte Version.",

@@ -145,12 +145,12 @@ class Speaker {
       return known.get(sentence);
     };
     const say = (sentence: string): string => translate(sentence) ?? sentence;
-    const { code, message, headers, problems, more } = refusal;
+    const { code, message, challenge, headers, problems, more } = refusal;
     const written = problems.map(({ at, code, message }) => new Problem(at, code, say(message)));
     const inLanguage = translate(message);
     const vary = ["vary", "accept-language"] as const;
     return {
-      refusal: new Refusal(code, inLanguage ?? message, { headers, problems: written, more }),
+      refusal: new Refusal(code, inLanguage ?? message, { challenge, headers, problems: written, more }),
       // An application's own sentence may be in any language.
       headers: inLanguage === undefined ? [vary] : [["content-language", this.#tag], vary],
       say,

@@ -40,6 +40,8 @@ export const spanish: Language = /* @__PURE__ */ language("es", {
   rateLimited: "Se han enviado demasiadas solicitudes. Vuelva a intentarlo dentro de un momento.",
   unsupportedMediaType: "El cuerpo de la solicitud está en un formato que aquí no se puede leer.",
   notVerified: "La firma de la solicitud no es válida.",
+  signedOut: "Inicie sesión.",
+  notAllowed: "No tiene permiso para hacer eso.",
   rangeNotSatisfiable: "Esa parte no existe.",
   preconditionFailed: "Esto ha cambiado desde que se leyó. Vuelva a leerlo y después repita la solicitud.",
   preconditionRequired: "Esto necesita If-Match con el ETag de la versión que se leyó.",
@@ -64,6 +66,8 @@ export const spanish: Language = /* @__PURE__ */ language("es", {
   docRateLimited: "Hubo más solicitudes de las que permite la ruta; Retry-After indica cuándo repetirla.",
   docUnsupportedMediaType: "El cuerpo se envió en un formato que la ruta no lee.",
   docNotVerified: "La firma no es del remitente, es demasiado antigua o ya se había recibido.",
+  docSignedOut: "La credencial falta, es incorrecta o demasiado antigua.",
+  docNotAllowed: "La credencial no permite esto.",
   docRangeNotSatisfiable: "No hay ningún byte en los rangos de Range; Content-Range indica cuántos hay.",
   docPreconditionFailed:
     "El recurso ha cambiado desde que se leyó; If-Match y las cabeceras similares indicaban la versión deseada.",

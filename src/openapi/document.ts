@@ -3,6 +3,7 @@ import { wrongMembers } from "../routing/wrong-members.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isFormat, noFormat } from "../answers/is-format.ts";
 import { encodeSegment } from "../http/target.ts";
+import type { Challenge } from "../inputs/dep.ts";
 import type { BodyDecoding } from "../inputs/encoded-body.ts";
 import type { Code } from "../refusals.ts";
 import { deprecated, externalDocs, hidden, operationId } from "../routing/meta.ts";
@@ -49,6 +50,7 @@ function mergeOperations(one: DescribedRoute, other: DescribedRoute): DescribedR
     ...one,
     parameters: eitherParameters(one.parameters, other.parameters),
     codes: codes.filter(({ name }, index) => codes.findIndex((code) => code.name === name) === index),
+    challenges: [...one.challenges, ...other.challenges],
     credentials: [...one.credentials, ...other.credentials],
     security: eitherSecurity(one.security, other.security),
     alsoReads: [...new Set([...one.alsoReads, ...other.alsoReads])],
@@ -108,6 +110,7 @@ interface DescribedRoute {
   readonly requestBody: object | undefined;
   readonly answers: Responses;
   readonly codes: readonly Code[];
+  readonly challenges: readonly Challenge[];
   readonly credentials: readonly Credential[];
   readonly security: readonly SecurityRequirement[] | undefined;
   /** Other inputs, described by the author. */
@@ -131,6 +134,7 @@ function describeRoute(route: Route, context: DocumentContext): DescribedRoute {
     answers,
     requestBody: requestBodyOf(reads, context),
     codes,
+    challenges: reads.challenges,
     credentials: reads.credentials,
     security: securityOf(reads.credentials, codes),
     alsoReads: reads.alsoReads,
@@ -146,7 +150,7 @@ function idOf({ method, pattern }: Route): string {
 }
 
 function operationOf(described: DescribedRoute, refusals: RefusalDocs): object {
-  const { route, id, parameters, requestBody, answers, codes, security, alsoReads, cors } = described;
+  const { route, id, parameters, requestBody, answers, codes, challenges, security, alsoReads, cors } = described;
   const { summary, description, tags, meta } = route;
   const more = meta.find(externalDocs);
   return {
@@ -158,7 +162,7 @@ function operationOf(described: DescribedRoute, refusals: RefusalDocs): object {
     ...(more === undefined ? {} : { externalDocs: more }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(requestBody === undefined ? {} : { requestBody }),
-    responses: eitherOf(answers, refusalsOf(codes, refusals)),
+    responses: eitherOf(answers, refusalsOf(codes, refusals, challenges)),
     ...(security === undefined ? {} : { security }),
     ...(alsoReads.length === 0 ? {} : { "x-reads": alsoReads }),
     ...(cors === undefined ? {} : { "x-cors": cors }),

@@ -1,6 +1,7 @@
 import type {
   AnyDep,
   BodyNeed,
+  Challenge,
   CredentialOptions,
   DepNode,
   FileNeed,
@@ -101,6 +102,7 @@ export interface Reads {
   readonly body: BodyNeed | undefined;
   readonly credentials: readonly Credential[];
   readonly codes: readonly Code[];
+  readonly challenges: readonly Challenge[];
   /** Whether an input may make a 304 of the answer. */
   readonly validates: boolean;
   /** Other inputs, described by the author. */
@@ -125,6 +127,7 @@ export function readsOf(inputs: Inputs): Reads {
     body,
     credentials: all.flatMap(credentialOf),
     codes: all.flatMap(({ codes = [] }) => codes),
+    challenges: all.flatMap(({ challenges = [] }) => challenges),
     validates: all.some(({ validates }) => validates === true),
     alsoReads: needs.flatMap((need) => ("custom" in need ? [need.custom] : [])),
     isOpaque,

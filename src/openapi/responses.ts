@@ -15,6 +15,7 @@ import {
   unsupportedMediaType,
   upgradeRequired,
 } from "../refusals.ts";
+import type { Challenge } from "../inputs/dep.ts";
 import type { Code } from "../refusals.ts";
 import { deadline } from "../routing/meta.ts";
 import type { Route } from "../routing/route.ts";
@@ -183,22 +184,28 @@ export function describeRefusals(format: RefusalFormat | undefined, shape: Docum
 }
 
 /** One response for each status, with the meaning of each code on a line. */
-export function refusalsOf(all: readonly Code[], { content, statusOf }: RefusalDocs): Responses {
+export function refusalsOf(
+  all: readonly Code[],
+  { content, statusOf }: RefusalDocs,
+  challenges: readonly Challenge[] = [],
+): Responses {
   const responses: Responses = {};
   for (const status of [...new Set(all.map(statusOf))].toSorted((a, b) => a - b)) {
     const ofStatus = all.filter((code) => statusOf(code) === status);
     const description = ofStatus.map(({ name, doc }) => `${name}: ${doc}`).join(lineBreak);
-    responses[status] = withHeaders({ description, content }, headersOf(ofStatus));
+    responses[status] = withHeaders({ description, content }, headersOf(ofStatus, challenges));
   }
   return responses;
 }
 
 /** The headers of refusals with one status. */
-function headersOf(ofStatus: readonly Code[]): HeaderDocs {
-  const challenges = ofStatus.flatMap(({ challenge }) => challenge ?? []);
+function headersOf(ofStatus: readonly Code[], own: readonly Challenge[]): HeaderDocs {
   const names = new Set(ofStatus.map(({ name }) => name));
+  const ownOfStatus = own.filter(({ code }) => names.has(code)).map(({ value }) => value);
+  const challenges = [...ofStatus.flatMap(({ challenge }) => challenge ?? []), ...ownOfStatus];
+  const always = ofStatus.every(({ challenge }) => challenge !== undefined);
   return {
-    ...(challenges.length === 0 ? {} : howToProve(challenges, challenges.length === ofStatus.length)),
+    ...(challenges.length === 0 ? {} : howToProve(challenges, always)),
     ...(names.has(busy.name) || names.has(rateLimited.name) ? comeAgain : {}),
     ...(names.has(unsupportedMediaType.name) ? codingsRead : {}),
     ...(names.has(upgradeRequired.name) ? whatToSpeak(ofStatus.length === 1) : {}),

@@ -10,6 +10,7 @@ import * as conditional from "usher-http/conditional";
 import * as languages from "usher-http/languages";
 import * as deno from "usher-http/deno";
 import * as files from "usher-http/files";
+import * as jwt from "usher-http/jwt";
 import * as node from "usher-http/node";
 import * as postgres from "usher-http/postgres";
 import * as redis from "usher-http/redis";
@@ -26,6 +27,7 @@ const entries = [
   { name: "usher-http/conditional", source: "src/representations/index.ts", module: conditional },
   { name: "usher-http/languages", source: "src/languages/index.ts", module: languages },
   { name: "usher-http/files", source: "adapters/files/index.ts", module: files },
+  { name: "usher-http/jwt", source: "adapters/jwt/index.ts", module: jwt },
   { name: "usher-http/node", source: "adapters/node/index.ts", module: node },
   { name: "usher-http/bun", source: "adapters/bun/index.ts", module: bun },
   { name: "usher-http/deno", source: "adapters/deno/index.ts", module: deno },

@@ -11,6 +11,7 @@ import * as conditional from "usher-http/conditional";
 import * as languages from "usher-http/languages";
 import * as deno from "usher-http/deno";
 import * as files from "usher-http/files";
+import * as jwt from "usher-http/jwt";
 import * as node from "usher-http/node";
 import * as postgres from "usher-http/postgres";
 import * as redis from "usher-http/redis";
@@ -20,6 +21,7 @@ import * as workers from "usher-http/workers";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { answerTables } from "./wrong-arguments/answers.ts";
+import { credentialTables } from "./wrong-arguments/credentials.ts";
 import { databaseTables, pool } from "./wrong-arguments/database.ts";
 import { inputTables } from "./wrong-arguments/inputs.ts";
 import { representationTables } from "./wrong-arguments/representations.ts";
@@ -36,6 +38,7 @@ const tables = Object.entries({
   ...serviceTables,
   ...serverTables,
   ...databaseTables,
+  ...credentialTables,
   ...representationTables,
 });
 
@@ -55,6 +58,7 @@ const entries = {
   "usher-http/conditional": conditional,
   "usher-http/languages": languages,
   "usher-http/files": files,
+  "usher-http/jwt": jwt,
   "usher-http/deno": deno,
   "usher-http/workers": workers,
   "usher-http/whatwg": whatwg,

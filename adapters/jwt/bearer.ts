@@ -1,0 +1,321 @@
+import type { Credentials } from "../../src/codecs/credentials.ts";
+import { bearerToken, credentials } from "../../src/codecs/credentials.ts";
+import { isObject, isTexts, needs, needsCount, needsObject, needsSchema, needsText } from "../../src/given.ts";
+import { credential, map } from "../../src/inputs/dep.ts";
+import type { AnyDep, Challenge, CredentialOptions, Dep, DepNode } from "../../src/inputs/dep.ts";
+import { optional as optionalHeader } from "../../src/inputs/header.ts";
+import type { InputRequest } from "../../src/inputs/request.ts";
+import { Refusal, busy, refuse } from "../../src/refusals.ts";
+import { compileReader } from "../../src/schema/read.ts";
+import type { AnyStandard, OutputOf, StandardSchema } from "../../src/schema/standard.ts";
+import type { AnyShape, ValueOf } from "../../src/schema/valibot.ts";
+import {
+  challengeOf,
+  isQuotable,
+  isScope,
+  mayNot,
+  notAllowed,
+  pleaseSignIn,
+  signedOut,
+} from "../../src/security/credential-codes.ts";
+import { sourceOf } from "./keys.ts";
+import type { JwtAlgorithm, JwtKeys } from "./keys.ts";
+import { NoKeysError, TokenVerifier } from "./verifier.ts";
+import type { JwtClaims, Rules, Verified } from "./verifier.ts";
+
+/** Which tokens are accepted. */
+export interface JwtOptions {
+  /** The `iss` of its tokens, as they have it; one of a list. */
+  readonly issuer: string | readonly string[];
+  /** This service, as `aud` has it; one of a list. A token for another service is refused. */
+  readonly audience: string | readonly string[];
+  /** The keys that verify them; or a resource, where a test has keys of its own. */
+  readonly keys: JwtKeys | Dep<JwtKeys>;
+  /** The algorithms that a token may be signed by; a token's own word for it does not count. */
+  readonly algorithms: readonly JwtAlgorithm[];
+  /** How far the issuer's clock may be from the server's, in milliseconds: 5 seconds by default, 5 minutes at most. */
+  readonly clockSkewMs?: number;
+  /** How long after its `iat` a token is refused whatever its `exp`, in milliseconds. */
+  readonly maxAgeMs?: number;
+  /** The `typ` that its head must have: `at+jwt` for the access tokens of RFC 9068. */
+  readonly typ?: string;
+  /** The longest token, in characters: 8,192 by default. */
+  readonly maxLength?: number;
+  /** The claim that has the scopes, as a text with spaces between or as a list: `scope` by default; `scp` at Entra ID and Okta. */
+  readonly scopeClaim?: string;
+  /** What is protected, for the challenge of a 401 and a 403. */
+  readonly realm?: string;
+  /** The URL of the metadata that says where a client gets a token (RFC 9728), for the challenge. */
+  readonly resourceMetadata?: string;
+  /** The URL of the issuer's discovery document: the API document then describes it as OpenID Connect, with the scopes. */
+  readonly openIdConnect?: string;
+  /** The name of that scheme in the API document: `openIdConnect` by default. */
+  readonly name?: string;
+  /** What the API document says of it. */
+  readonly doc?: string;
+}
+
+/** What a client sends for a token. */
+interface BearerWire {
+  headers?: { authorization?: string };
+}
+
+/** The input that gives the claims of the request's token; and further inputs of the same token, which is verified once. */
+export interface Bearer<out A> extends Dep<A, "signed_out", BearerWire> {
+  /** The claims of a request that has a token; undefined without one. A wrong token is still a 401. */
+  readonly optional: Dep<A | undefined, "signed_out", BearerWire>;
+  /**
+   * The claims of a token that has all of these scopes; otherwise the answer is 403 `not_allowed`, and its challenge names them.
+   *
+   * @throws TypeError for a text that is no scope.
+   */
+  scope(...scopes: readonly [string, ...(readonly string[])]): Dep<A, "signed_out" | "not_allowed", BearerWire>;
+}
+
+/**
+ * Who sends a request, by the JWT of its `Authorization: Bearer`: an input that gives the claims. A request without a token, or with
+ * one that is not valid, is answered 401 `signed_out`, before the body is read; the log alone has the reason. Where the issuer's
+ * keys cannot be had, it is 503 `busy`.
+ *
+ * @param options `claims` is the shape of the claims; without one they are {@link JwtClaims}.
+ * @throws TypeError for options under which a token would not be safe: no algorithm, `none`, a secret as a public key's.
+ * @example
+ * ```ts
+ * const user = Jwt.bearer({
+ *   issuer: "https://login.example/",
+ *   audience: "shop",
+ *   keys: Jwt.jwks("https://login.example/.well-known/jwks.json"),
+ *   algorithms: ["ES256"],
+ *   claims: v.object({ sub: v.string() }),
+ * });
+ * const me = get(Path.of("me"), { inputs: { user }, returns: Returns.text }, ({ user }) => user.sub);
+ * const close = del(Path.of("me"), { inputs: { user: user.scope("account:delete") }, returns: Returns.empty() }, () => {});
+ * ```
+ */
+export function bearer<S extends AnyShape>(options: JwtOptions & { readonly claims: S }): Bearer<ValueOf<S>>;
+export function bearer<S extends StandardSchema>(options: JwtOptions & { readonly claims: S }): Bearer<OutputOf<S>>;
+export function bearer(options: JwtOptions): Bearer<JwtClaims>;
+export function bearer(options: JwtOptions & { readonly claims?: AnyStandard }): Bearer<unknown> {
+  const settings = checked(options);
+  const verified = verifiedInput(settings);
+  const described = describing(settings.options);
+  const anyone = map(asDep<Verified | undefined>(verified), (verified) => verified?.claims);
+  return {
+    ...described(scoped(settings, verified, [])),
+    optional: described(anyone, { optional: true }),
+    scope(...scopes) {
+      const areScopes = scopes.length > 0 && scopes.every(isScope);
+      needs(areScopes, "Jwt.bearer: scope", scopes[0], "a scope of RFC 6749, one at least");
+      return described(scoped(settings, verified, scopes), { scopes });
+    },
+  };
+}
+
+/** The checked options, and what is made of them once. */
+interface BearerSettings {
+  readonly options: JwtOptions;
+  readonly rules: Rules;
+  readonly missing: Refusal;
+  readonly challengeOf: (parameters: { readonly error: string; readonly scope?: string }) => string;
+  readonly challenges: readonly Challenge[];
+}
+
+function checked(options: JwtOptions & { readonly claims?: AnyStandard }): BearerSettings {
+  const at = "Jwt.bearer";
+  needsObject(`${at}: options`, options);
+  const { algorithms, keys, claims, scopeClaim, realm, resourceMetadata } = options;
+  for (const name of ["issuer", "audience"] as const) needsNames(`${at}: ${name}`, options[name]);
+  checkAlgorithms(algorithms);
+  if (!isInput(keys)) sourceOf(keys, `${at}: keys`).check(algorithms, at);
+  for (const name of ["typ", "scopeClaim", "openIdConnect", "name", "doc"] as const) {
+    if (options[name] !== undefined) needsText(`${at}: ${name}`, options[name]);
+  }
+  for (const [name, value] of Object.entries({ realm, resourceMetadata })) {
+    needs(
+      value === undefined || isQuotable(value),
+      `${at}: ${name}`,
+      value,
+      'a text of printable ASCII without " and \\',
+    );
+  }
+  if (scopeClaim === "") throw new TypeError(`${at}: scopeClaim is empty`);
+  if (claims !== undefined) needsSchema(`${at}: claims`, claims);
+  const own = { realm, resource_metadata: resourceMetadata };
+  const missing = challengeOf("Bearer", own);
+  const invalid = challengeOf("Bearer", { ...own, error: "invalid_token" });
+  return {
+    options,
+    rules: rulesOf(options),
+    missing: new Refusal(signedOut, pleaseSignIn, { challenge: missing }),
+    challengeOf: (parameters) => challengeOf("Bearer", { ...own, ...parameters }),
+    challenges: [missing, invalid].map((value) => ({ code: signedOut.name, value })),
+  };
+}
+
+function needsNames(at: string, given: unknown): void {
+  const names = typeof given === "string" ? [given] : given;
+  const isGiven = isTexts(names) && names.length > 0 && !names.includes("");
+  needs(isGiven, at, given, "a text or a list of texts, none of them empty");
+}
+
+const knownAlgorithms: ReadonlySet<unknown> = new Set<JwtAlgorithm>([
+  ...(["ES256", "ES384", "ES512", "EdDSA", "Ed25519", "HS256", "HS384", "HS512"] as const),
+  ...(["PS256", "PS384", "PS512", "RS256", "RS384", "RS512"] as const),
+]);
+
+function checkAlgorithms(algorithms: unknown): asserts algorithms is readonly JwtAlgorithm[] {
+  const at = "Jwt.bearer: algorithms";
+  needs(
+    isTexts(algorithms) && algorithms.length > 0,
+    at,
+    algorithms,
+    'a list of algorithms, one at least, as ["ES256"]',
+  );
+  for (const algorithm of algorithms as readonly string[]) {
+    // RFC 8725 §3.2.
+    if (algorithm.toLowerCase() === "none") throw new TypeError(`${at} has none: an unsigned token proves nothing`);
+    if (!knownAlgorithms.has(algorithm)) {
+      throw new TypeError(`${at} has ${JSON.stringify(algorithm)}: it is none of ${[...knownAlgorithms].join(", ")}`);
+    }
+  }
+}
+
+function rulesOf(options: JwtOptions & { readonly claims?: AnyStandard }): Rules {
+  const { issuer, audience, algorithms, typ, claims, maxAgeMs, clockSkewMs = 5_000, maxLength = 8_192 } = options;
+  const isSkew = Number.isFinite(clockSkewMs) && clockSkewMs >= 0 && clockSkewMs <= 300_000;
+  needs(isSkew, "Jwt.bearer: clockSkewMs", clockSkewMs, "milliseconds, 300,000 at most");
+  const isAge = maxAgeMs === undefined || (Number.isFinite(maxAgeMs) && maxAgeMs > 0);
+  needs(isAge, "Jwt.bearer: maxAgeMs", maxAgeMs, "milliseconds, more than 0");
+  needsCount("Jwt.bearer: maxLength", maxLength);
+  return {
+    algorithms: [...algorithms],
+    maxLength,
+    reader: claims === undefined ? undefined : compileReader(claims),
+    options: {
+      algorithms: [...algorithms],
+      issuer: typeof issuer === "string" ? issuer : [...issuer],
+      audience: typeof audience === "string" ? audience : [...audience],
+      requiredClaims: ["exp"],
+      clockTolerance: clockSkewMs / 1000,
+      ...(typ === undefined ? {} : { typ }),
+      ...(maxAgeMs === undefined ? {} : { maxTokenAge: maxAgeMs / 1000 }),
+    },
+  };
+}
+
+function isInput(keys: unknown): keys is Dep<JwtKeys> {
+  return isObject(keys) && isObject(keys["node"]);
+}
+
+const authorization: AnyDep = /* @__PURE__ */ optionalHeader("authorization", credentials);
+
+/** Verifies the token of a request, once however many inputs use it; its value is undefined without a token. */
+function verifiedInput(settings: BearerSettings): AnyDep {
+  const { keys } = settings.options;
+  const verifierOf = verifiersOf(settings);
+  return asInput({
+    from: isInput(keys) ? [authorization, keys] : [authorization],
+    codes: [signedOut],
+    challenges: settings.challenges,
+    compile:
+      (_place, [sent = 0, supplied = 0]) =>
+      (request, values) => {
+        const given = values[sent] as Credentials | undefined;
+        const token = bearerToken(given);
+        if (token === undefined) return given?.scheme === "bearer" ? invalid(settings, "it is empty") : undefined;
+        return verify(settings, verifierOf(values[supplied]), token, request);
+      },
+  });
+}
+
+/** The verifier of the keys: one where they are given, else one for each value of the resource, since tests have their own. */
+function verifiersOf({ options, rules }: BearerSettings): (supplied: unknown) => TokenVerifier {
+  const { keys, algorithms } = options;
+  if (!isInput(keys)) {
+    const verifier = new TokenVerifier(sourceOf(keys, "Jwt.bearer: keys"), rules);
+    return () => verifier;
+  }
+  const made = new WeakMap<object, TokenVerifier>();
+  return (supplied) => {
+    const source = sourceOf(supplied, "Jwt.bearer: keys");
+    let verifier = made.get(source);
+    if (verifier === undefined) {
+      source.check(algorithms, "Jwt.bearer");
+      made.set(source, (verifier = new TokenVerifier(source, rules)));
+    }
+    return verifier;
+  };
+}
+
+function invalid({ challengeOf }: BearerSettings, detail: string): Refusal {
+  return new Refusal(signedOut, pleaseSignIn, { challenge: challengeOf({ error: "invalid_token" }), detail });
+}
+
+async function verify(
+  settings: BearerSettings,
+  verifier: TokenVerifier,
+  token: string,
+  request: InputRequest,
+): Promise<Verified | Refusal> {
+  try {
+    const verified = await verifier.verify(token, request);
+    return typeof verified === "string" ? invalid(settings, verified) : verified;
+  } catch (error) {
+    if (error instanceof NoKeysError)
+      return refuse(busy, undefined, { detail: `no keys for tokens: ${error.message}` });
+    throw error;
+  }
+}
+
+/** The claims of a token that has all the scopes. */
+function scoped(
+  settings: BearerSettings,
+  verified: AnyDep,
+  scopes: readonly string[],
+): Dep<unknown, never, BearerWire> {
+  const { scopeClaim = "scope" } = settings.options;
+  const challenge = settings.challengeOf({ error: "insufficient_scope", scope: scopes.join(" ") });
+  const scoping = { codes: [notAllowed], challenges: [{ code: notAllowed.name, value: challenge }] };
+  return asDep({
+    node: {
+      from: [verified],
+      ...(scopes.length === 0 ? {} : scoping),
+      compile:
+        (_place, [slot = 0]) =>
+        (_request, values) => {
+          const token = values[slot] as Verified | undefined;
+          // RFC 6750 §3.1: without a token the challenge has no error.
+          if (token === undefined) return settings.missing;
+          if (scopes.length === 0) return token.claims;
+          const given = scopesIn(token.payload[scopeClaim]);
+          const lacking = scopes.find((scope) => !given.includes(scope));
+          if (lacking === undefined) return token.claims;
+          return new Refusal(notAllowed, mayNot, { challenge, detail: `the token has no scope ${lacking}` });
+        },
+    },
+  });
+}
+
+function scopesIn(claim: unknown): readonly unknown[] {
+  return typeof claim === "string" ? claim.split(" ") : Array.isArray(claim) ? claim : [];
+}
+
+/** How the API document describes the inputs of these options. */
+function describing({ openIdConnect, name = "openIdConnect", doc }: JwtOptions) {
+  const about = doc === undefined ? {} : { doc };
+  return <A, R extends string>(
+    dep: Dep<A, R, BearerWire>,
+    { scopes, ...more }: Pick<CredentialOptions, "optional" | "scopes"> = {},
+  ): Dep<A, R, BearerWire> =>
+    openIdConnect === undefined
+      ? credential("bearer", dep, { bearerFormat: "JWT", ...about, ...more })
+      : credential(name, dep, { openIdConnect, ...about, ...more, ...(scopes === undefined ? {} : { scopes }) });
+}
+
+function asInput(node: DepNode): AnyDep {
+  return { node };
+}
+
+function asDep<A>(dep: AnyDep): Dep<A, never, BearerWire> {
+  return dep as Dep<A, never, BearerWire>;
+}

@@ -1,0 +1,223 @@
+import type { CryptoKey } from "jose";
+import { isObject, needs, needsObject } from "../../src/given.ts";
+import type { InputRequest } from "../../src/inputs/request.ts";
+import { current } from "../../src/logging/context.ts";
+import { log } from "../../src/logging/writer.ts";
+import { KeySet, KeySource, needsPublic } from "./keys.ts";
+import type { JwtAlgorithm, JwtKeys, KeyHeader } from "./keys.ts";
+
+/** How the keys of an issuer are fetched and kept. */
+export interface JwksOptions {
+  /** After how long the keys are fetched again, in milliseconds: ten minutes by default. */
+  readonly maxAgeMs?: number;
+  /** How long older keys are used while the issuer cannot be reached, in milliseconds: a day by default. */
+  readonly staleMs?: number;
+  /** The least time between two fetches for keys that are not known, in milliseconds: 30 seconds by default. */
+  readonly refreshMs?: number;
+  /** How long one fetch may take, in milliseconds: 5 seconds by default. */
+  readonly timeoutMs?: number;
+  /** The largest answer, in bytes: 256 KiB by default. */
+  readonly maxBytes?: number;
+  /** Allows `http:` for another host than the machine itself: anything between the two can choose the keys. */
+  readonly allowHttp?: boolean;
+}
+
+/**
+ * The keys of an issuer, at the `jwks_uri` of its metadata. They are fetched for the first token, kept, and fetched again after
+ * `maxAgeMs`, and for a key that is not known at most once in `refreshMs`. While the issuer cannot be reached, the older keys are
+ * used. Without any keys the answer is 503 `busy`. One object is for all the inputs of an issuer: make it once.
+ *
+ * A redirect is not followed, and an answer that is too long or too slow is no answer.
+ *
+ * @throws TypeError for a URL that is not `https:`.
+ * @example
+ * ```ts
+ * const keys = Jwt.jwks("https://login.example/.well-known/jwks.json");
+ * ```
+ */
+export function jwks(url: string | URL, options: JwksOptions = {}): JwtKeys {
+  needs(typeof url === "string" || url instanceof URL, "Jwt.jwks: url", url, "a URL");
+  needsObject("Jwt.jwks: options", options);
+  const {
+    maxAgeMs = 600_000,
+    staleMs = 86_400_000,
+    refreshMs = 30_000,
+    timeoutMs = 5_000,
+    maxBytes = 262_144,
+  } = options;
+  const numbers = { maxAgeMs, staleMs, refreshMs, timeoutMs, maxBytes };
+  for (const [name, value] of Object.entries(numbers)) {
+    needs(Number.isFinite(value) && value > 0, `Jwt.jwks: ${name}`, value, "a number, more than 0");
+  }
+  return new RemoteKeys(urlOf(url, options.allowHttp === true), numbers);
+}
+
+function urlOf(given: string | URL, allowHttp: boolean): URL {
+  if (!URL.canParse(given)) throw new TypeError("Jwt.jwks: url is no URL");
+  const url = new URL(given);
+  const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+  if (url.protocol === "https:" || (url.protocol === "http:" && (allowHttp || isLocal))) return url;
+  throw new TypeError("Jwt.jwks: url must be https:, or http: with allowHttp");
+}
+
+/** The keys of the issuer cannot be had: a 503, since the token may be right. */
+export class NoKeysError extends Error {
+  override readonly name = "NoKeysError";
+}
+
+type JwksBounds = Required<Omit<JwksOptions, "allowHttp">>;
+
+// A request on Workers may not await another request's promise.
+const sharesPromises = typeof navigator === "undefined" || navigator.userAgent !== "Cloudflare-Workers";
+
+class RemoteKeys extends KeySource {
+  readonly kind = "jwks";
+  readonly #url: URL;
+  readonly #bounds: JwksBounds;
+  #set: KeySet | undefined = undefined;
+  /** When the keys arrived, and when they were last requested, in milliseconds of the requests' clock. */
+  #fetchedAt = 0;
+  #triedAt: number | undefined = undefined;
+  /** How many fetches failed since the last that did not, and why the last one did. */
+  #failures = 0;
+  #failure = "";
+  #fetching: Promise<void> | undefined = undefined;
+
+  constructor(url: URL, bounds: JwksBounds) {
+    super();
+    this.#url = url;
+    this.#bounds = bounds;
+  }
+
+  check(algorithms: readonly JwtAlgorithm[], at: string): void {
+    needsPublic(algorithms, at);
+  }
+
+  async find(header: KeyHeader, now: Date): Promise<readonly CryptoKey[]> {
+    const nowMs = now.getTime();
+    this.#dropOld(nowMs);
+    if (this.#set === undefined) await this.#first(nowMs);
+    const keys = await this.#set?.find(header);
+    if (keys === undefined) throw new NoKeysError(this.#failure);
+    if (keys.length > 0 || !(await this.#refreshed(nowMs))) return keys;
+    return (await this.#set?.find(header)) ?? [];
+  }
+
+  override keepFresh(request: InputRequest): void {
+    const nowMs = request.now.getTime();
+    this.#dropOld(nowMs);
+    if (this.#set === undefined || !hasPassed(this.#fetchedAt, this.#bounds.maxAgeMs, nowMs) || !this.#mayTry(nowMs)) {
+      return;
+    }
+    try {
+      // After the answer: no request waits for keys that are about to be old.
+      request.later().add(() => this.#fetch(nowMs), true);
+      this.#triedAt = nowMs;
+    } catch {
+      // Too much waits already, and a later request does it.
+    }
+  }
+
+  /** Keys that are too old to be used although the issuer is away. */
+  #dropOld(nowMs: number): void {
+    const { maxAgeMs, staleMs } = this.#bounds;
+    if (this.#set === undefined || !hasPassed(this.#fetchedAt, maxAgeMs + staleMs, nowMs)) return;
+    this.#set = undefined;
+    this.version++;
+  }
+
+  async #first(nowMs: number): Promise<void> {
+    if (this.#fetching !== undefined && sharesPromises) return this.#fetching;
+    // On Workers each of the first requests fetches for itself while another one's fetch is under way.
+    if (this.#fetching !== undefined || this.#mayTry(nowMs)) await this.#fetch(nowMs);
+  }
+
+  /** Whether the keys were fetched for one that is not known. */
+  async #refreshed(nowMs: number): Promise<boolean> {
+    const before = this.version;
+    if (this.#fetching !== undefined && sharesPromises) await this.#fetching;
+    else if (this.#mayTry(nowMs)) await this.#fetch(nowMs);
+    return this.version !== before;
+  }
+
+  /** After a failure it is soon tried again, and then less and less often. */
+  #mayTry(nowMs: number): boolean {
+    if (this.#triedAt === undefined) return true;
+    const { refreshMs } = this.#bounds;
+    const waitMs = this.#failures === 0 ? refreshMs : Math.min(refreshMs, 500 * 2 ** this.#failures);
+    return hasPassed(this.#triedAt, waitMs, nowMs);
+  }
+
+  #fetch(nowMs: number): Promise<void> {
+    this.#triedAt = nowMs;
+    const fetching = this.#load(nowMs).finally(() => {
+      if (this.#fetching === fetching) this.#fetching = undefined;
+    });
+    this.#fetching = fetching;
+    return fetching;
+  }
+
+  /** Never rejects. */
+  async #load(nowMs: number): Promise<void> {
+    try {
+      this.#set = new KeySet(await fetchKeys(this.#url, this.#bounds));
+      this.#fetchedAt = nowMs;
+      this.#failures = 0;
+      this.version++;
+    } catch (error) {
+      this.#failures++;
+      this.#failure = error instanceof NoKeysError ? error.message : "the issuer could not be reached";
+      const message = `the keys of ${this.#url.host} could not be fetched: ${this.#failure}`;
+      log({ level: "warn", source: "framework.jwt", message, fields: {}, context: current() });
+    }
+  }
+}
+
+/** Also where the clock was set back: it would be a long time until then. */
+function hasPassed(sinceMs: number, timeMs: number, nowMs: number): boolean {
+  return nowMs < sinceMs || nowMs - sinceMs >= timeMs;
+}
+
+async function fetchKeys(url: URL, { timeoutMs, maxBytes }: JwksBounds): Promise<readonly unknown[]> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    // An issuer that redirects could be made to name any other's keys.
+    const accept = "application/jwk-set+json, application/json";
+    const response = await fetch(url, { redirect: "manual", signal, headers: { accept } });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      throw new NoKeysError(`the answer has the status ${response.status}`);
+    }
+    return keysOf(await textOf(response, maxBytes));
+  } catch (error) {
+    if (signal.aborted) throw new NoKeysError(`there was no whole answer in ${timeoutMs} ms`, { cause: error });
+    throw error;
+  }
+}
+
+async function textOf(response: Response, maxBytes: number): Promise<string> {
+  const reader = (response.body as ReadableStream<Uint8Array> | null)?.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  let size = 0;
+  for (;;) {
+    const chunk = await reader?.read();
+    if (chunk?.value === undefined) return text + decoder.decode();
+    size += chunk.value.byteLength;
+    if (size > maxBytes) {
+      await reader?.cancel();
+      throw new NoKeysError(`the answer is longer than ${maxBytes} bytes`);
+    }
+    text += decoder.decode(chunk.value, { stream: true });
+  }
+}
+
+function keysOf(text: string): readonly unknown[] {
+  try {
+    const set: unknown = JSON.parse(text);
+    if (isObject(set) && Array.isArray(set["keys"])) return set["keys"];
+  } catch {
+    // Not JSON: its error would quote it.
+  }
+  throw new NoKeysError("the answer is no JSON Web Key Set");
+}

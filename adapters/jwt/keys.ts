@@ -1,0 +1,276 @@
+import { createLocalJWKSet, errors, exportJWK, importSPKI, importX509 } from "jose";
+import type { CryptoKey, JSONWebKeySet, LocalJWKSet } from "jose";
+import { isObject, needs } from "../../src/given.ts";
+import type { InputRequest } from "../../src/inputs/request.ts";
+
+/** The algorithms of RFC 7518 and RFC 8037 that a token may be signed by; there is no `none`. */
+export type JwtAlgorithm =
+  | "ES256"
+  | "ES384"
+  | "ES512"
+  | "EdDSA"
+  | "Ed25519"
+  | "HS256"
+  | "HS384"
+  | "HS512"
+  | "PS256"
+  | "PS384"
+  | "PS512"
+  | "RS256"
+  | "RS384"
+  | "RS512";
+
+/** The keys that verify tokens, made by `Jwt.jwks`, `Jwt.publicKeys` or `Jwt.secrets`. */
+export interface JwtKeys {
+  /** Whose: an issuer's at its URL, given ones, or secrets that both sides have. */
+  readonly kind: "jwks" | "public" | "secret";
+}
+
+/** What the head of a token says of its key. */
+export interface KeyHeader {
+  readonly alg: JwtAlgorithm;
+  readonly kid: string | undefined;
+}
+
+/** The inside of {@link JwtKeys}. */
+export abstract class KeySource implements JwtKeys {
+  abstract readonly kind: JwtKeys["kind"];
+  /** Changes whenever the keys do. */
+  version = 0;
+  /** The keys that may have signed a token with this head; the likeliest first. */
+  abstract find(header: KeyHeader, now: Date): Promise<readonly CryptoKey[]>;
+  /** Throws where the keys cannot be for these algorithms. `at` names the caller. */
+  abstract check(algorithms: readonly JwtAlgorithm[], at: string): void;
+  /** Called before keys that were found earlier are used again. */
+  keepFresh(_request: InputRequest): void {}
+}
+
+/** The inside of the keys; throws for anything else. */
+export function sourceOf(keys: unknown, at: string): KeySource {
+  needs(keys instanceof KeySource, at, keys, "made by Jwt.jwks, Jwt.publicKeys or Jwt.secrets");
+  return keys as KeySource;
+}
+
+/** Whether an algorithm's key is a secret of both sides. */
+function isShared(algorithm: string): boolean {
+  return algorithm.startsWith("HS");
+}
+
+/** RFC 7518 §3.2: the key has the size of the hash, or more. */
+const secretBytesOf: { readonly [algorithm: string]: number } = { HS256: 32, HS384: 48, HS512: 64 };
+const utf8 = /* @__PURE__ */ new TextEncoder();
+
+/**
+ * Secrets that the issuer of the tokens has too, the newest first, for `HS256`, `HS384` and `HS512`: a token that any of them
+ * signed is right. `openssl rand -base64 32` prints one. To change the secret, put the new one first, and keep the old one after it
+ * until the last token that it signed has expired.
+ *
+ * @param secrets Texts, of which the bytes in UTF-8 are the key, or bytes: 32 of them for `HS256`, 48 for `HS384`, 64 for `HS512`.
+ * @throws TypeError for a secret that is too short; the error does not quote it.
+ */
+export function secrets(secrets: readonly (string | Uint8Array)[]): JwtKeys {
+  const isList = Array.isArray(secrets) && secrets.length > 0;
+  needs(isList, "Jwt.secrets: secrets", secrets, "a list of texts or bytes, one at least");
+  return new Secrets(
+    secrets.map((secret, i) => {
+      const isGiven = typeof secret === "string" || secret instanceof Uint8Array;
+      needs(isGiven, `Jwt.secrets: secrets[${i}]`, secret, "a text or bytes");
+      const bytes = typeof secret === "string" ? utf8.encode(secret) : new Uint8Array(secret);
+      if (bytes.byteLength < 32) throw new TypeError(`Jwt.secrets: secrets[${i}] is shorter than 32 bytes`);
+      return bytes;
+    }),
+  );
+}
+
+class Secrets extends KeySource {
+  readonly kind = "secret";
+  readonly #secrets: readonly Uint8Array<ArrayBuffer>[];
+  // Keys and not promises: on Workers a request may not await another request's promise.
+  readonly #imported = new Map<string, readonly CryptoKey[]>();
+
+  constructor(secrets: readonly Uint8Array<ArrayBuffer>[]) {
+    super();
+    this.#secrets = secrets;
+  }
+
+  check(algorithms: readonly JwtAlgorithm[], at: string): void {
+    const other = algorithms.find((algorithm) => !isShared(algorithm));
+    if (other !== undefined) throw new TypeError(`${at}: algorithms has ${other}, whose key is no secret`);
+    for (const algorithm of algorithms) {
+      const least = secretBytesOf[algorithm] ?? 0;
+      const short = this.#secrets.findIndex(({ byteLength }) => byteLength < least);
+      if (short !== -1) {
+        throw new TypeError(
+          `${at}: keys: secrets[${short}] is shorter than the ${least} bytes that ${algorithm} needs`,
+        );
+      }
+    }
+  }
+
+  async find({ alg }: KeyHeader): Promise<readonly CryptoKey[]> {
+    const known = this.#imported.get(alg);
+    if (known !== undefined) return known;
+    const algorithm = { name: "HMAC", hash: `SHA-${alg.slice(2)}` };
+    const keys: CryptoKey[] = [];
+    for (const secret of this.#secrets) {
+      keys.push(await crypto.subtle.importKey("raw", secret, algorithm, false, ["verify"]));
+    }
+    this.#imported.set(alg, keys);
+    return keys;
+  }
+}
+
+/** The keys of a set that are looked at, and those that one token is verified with. */
+const maxKeys = 100;
+const maxTried = 4;
+
+/** The keys of a JSON Web Key Set. */
+export class KeySet {
+  readonly #local: LocalJWKSet;
+
+  /** RFC 7517 §5: what cannot be a key is ignored, and so is all the others of the set could be confused with. */
+  constructor(keys: readonly unknown[]) {
+    const usable = keys.slice(0, maxKeys).filter((key) => isObject(key) && key["kty"] !== "oct");
+    this.#local = createLocalJWKSet({ keys: usable as JSONWebKeySet["keys"] });
+  }
+
+  async find({ alg, kid }: KeyHeader): Promise<readonly CryptoKey[]> {
+    const found: CryptoKey[] = [];
+    try {
+      const key = await this.#local(kid === undefined ? { alg } : { alg, kid });
+      found.push(key);
+    } catch (error) {
+      // Two keys have one `kid`, or the token names none: each of them may be the right one.
+      if (error instanceof errors.JWKSMultipleMatchingKeys) {
+        for await (const key of error) if (found.push(key) === maxTried) break;
+      }
+      // Any other: there is none, or it is not on its curve, has a private part, or is otherwise no key.
+    }
+    return found.filter((key) => !isWeak(key));
+  }
+}
+
+/** RFC 7518 §3.3 requires 2048 bits of an RSA key. */
+function isWeak({ algorithm }: CryptoKey): boolean {
+  const { modulusLength } = algorithm as { readonly modulusLength?: number };
+  return modulusLength !== undefined && modulusLength < 2048;
+}
+
+/**
+ * Public keys that are given: the text of a PEM file (`PUBLIC KEY` or `CERTIFICATE`), or of a JSON Web Key or Key Set. Read the file
+ * yourself, since not every runtime has one.
+ *
+ * @param texts One text for each file; a token that any of their keys signed is right.
+ * @throws TypeError for a text that is no public key; the error does not quote it.
+ * @example
+ * ```ts
+ * const keys = await Jwt.publicKeys([await readFile("issuer.pem", "utf8")]);
+ * ```
+ */
+export async function publicKeys(texts: readonly string[]): Promise<JwtKeys> {
+  const isList = Array.isArray(texts) && texts.length > 0;
+  needs(isList, "Jwt.publicKeys: texts", texts, "a list of texts, one at least");
+  const keys: unknown[] = [];
+  for (const [i, text] of texts.entries()) {
+    const at = `Jwt.publicKeys: texts[${i}]`;
+    needs(typeof text === "string", at, text, "a text");
+    keys.push(...(await keysIn(text, at)));
+  }
+  return new PublicKeys(keys as { readonly [member: string]: unknown }[]);
+}
+
+/** The algorithms to import a key of PEM with, one for each kind of key. */
+const kindsOfPem = ["RS256", "ES256", "ES384", "ES512", "EdDSA"] as const;
+
+async function keysIn(text: string, at: string): Promise<readonly unknown[]> {
+  // The engine's own error would quote the text.
+  const wrong = new TypeError(`${at} is neither a PEM public key or certificate, nor a JSON Web Key or Key Set`);
+  if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text))
+    throw new TypeError(`${at} is a private key: give its public key`);
+  if (text.includes("-----BEGIN ")) {
+    const jwk = await keyOfPem(text);
+    if (jwk === undefined) throw wrong;
+    return checked([jwk], at);
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw wrong;
+  }
+  if (!isObject(json)) throw wrong;
+  const { keys } = json;
+  if (Array.isArray(keys) && keys.length > 0 && keys.every(isObject)) return checked(keys, at);
+  if (typeof json["kty"] !== "string") throw wrong;
+  return checked([json], at);
+}
+
+async function keyOfPem(text: string): Promise<unknown> {
+  const read = text.includes("-----BEGIN CERTIFICATE-----") ? importX509 : importSPKI;
+  for (const algorithm of kindsOfPem) {
+    const key = await read(text, algorithm, { extractable: true }).catch(() => undefined);
+    if (key !== undefined) return exportJWK(key);
+  }
+  return undefined;
+}
+
+function checked(
+  keys: readonly { readonly [member: string]: unknown }[] | readonly unknown[],
+  at: string,
+): readonly unknown[] {
+  for (const key of keys) {
+    const { kty, d, n } = key as { readonly [member: string]: unknown };
+    if (kty === "oct") throw new TypeError(`${at} has a secret: give it to Jwt.secrets`);
+    if (d !== undefined) throw new TypeError(`${at} has a private key: give its public key`);
+    // In base64url, 2048 bits are 342 characters.
+    const isShort = kty === "RSA" && (typeof n !== "string" || n.length < 342);
+    if (isShort) throw new TypeError(`${at} has an RSA key of fewer than 2048 bits`);
+  }
+  return keys;
+}
+
+class PublicKeys extends KeySource {
+  readonly kind = "public";
+  readonly #keys: readonly { readonly [member: string]: unknown }[];
+  readonly #set: KeySet;
+
+  constructor(keys: readonly { readonly [member: string]: unknown }[]) {
+    super();
+    this.#keys = keys;
+    this.#set = new KeySet(keys);
+  }
+
+  check(algorithms: readonly JwtAlgorithm[], at: string): void {
+    needsPublic(algorithms, at);
+    for (const algorithm of algorithms) {
+      if (!this.#keys.some((key) => isFor(key, algorithm))) {
+        throw new TypeError(`${at}: algorithms has ${algorithm}, and none of the keys is for it`);
+      }
+    }
+  }
+
+  find(header: KeyHeader): Promise<readonly CryptoKey[]> {
+    return this.#set.find(header);
+  }
+}
+
+/** Refuses the algorithms whose key is a secret, where the keys are public: anyone could sign with them (RFC 8725 §3.1). */
+export function needsPublic(algorithms: readonly JwtAlgorithm[], at: string): void {
+  const shared = algorithms.find(isShared);
+  if (shared !== undefined)
+    throw new TypeError(`${at}: algorithms has ${shared}, whose key is a secret: public keys cannot be its`);
+}
+
+const curveOf: { readonly [algorithm: string]: string } = {
+  ES256: "P-256",
+  ES384: "P-384",
+  ES512: "P-521",
+  EdDSA: "Ed25519",
+  Ed25519: "Ed25519",
+};
+
+function isFor({ kty, crv, alg }: { readonly [member: string]: unknown }, algorithm: JwtAlgorithm): boolean {
+  if (alg !== undefined && alg !== algorithm) return false;
+  const curve = curveOf[algorithm];
+  return curve === undefined ? kty === "RSA" : crv === curve;
+}

@@ -1,0 +1,160 @@
+import { decodeProtectedHeader, errors, jwtVerify } from "jose";
+import type { CryptoKey, JWTPayload, JWTVerifyOptions } from "jose";
+import type { InputRequest } from "../../src/inputs/request.ts";
+import type { JsonReader } from "../../src/schema/read.ts";
+import { NoKeysError } from "./jwks.ts";
+import type { JwtAlgorithm, KeyHeader, KeySource } from "./keys.ts";
+
+/** The claims of RFC 7519 and all others of a token, without a shape of the application's. */
+export interface JwtClaims {
+  /** Who issued it. */
+  readonly iss: string;
+  /** Whom it is for. */
+  readonly aud: string | readonly string[];
+  /** When it expires, in seconds since 1970. */
+  readonly exp: number;
+  /** Whom it is about. */
+  readonly sub?: string;
+  /** The time before which it is not valid, in seconds since 1970. */
+  readonly nbf?: number;
+  /** When it was issued, in seconds since 1970. */
+  readonly iat?: number;
+  /** Its id. */
+  readonly jti?: string;
+  /** What it allows, with spaces between. */
+  readonly scope?: string;
+  readonly [claim: string]: unknown;
+}
+
+/** What a verifier requires of a token. */
+export interface Rules {
+  readonly algorithms: readonly JwtAlgorithm[];
+  readonly maxLength: number;
+  readonly options: JWTVerifyOptions;
+  readonly reader: JsonReader<unknown> | undefined;
+}
+
+/** A token whose signature and claims are right. */
+export interface Verified {
+  readonly claims: unknown;
+  readonly payload: JWTPayload;
+}
+
+/** Why a token is refused, for the log: no word of it is the token's. */
+export type Reason = string;
+
+/** The heads of tokens that are remembered with their keys. One issuer's tokens have a few. */
+const maxKnown = 64;
+
+/** Verifies tokens with the keys of one source. */
+export class TokenVerifier {
+  readonly #source: KeySource;
+  readonly #rules: Rules;
+  /**
+   * The keys of each first part of a token, once one with it was verified. Such a token needs no search and no import, and no
+   * promise but that of its signature.
+   */
+  readonly #known = new Map<string, readonly CryptoKey[]>();
+  #version = 0;
+
+  constructor(source: KeySource, rules: Rules) {
+    this.#source = source;
+    this.#rules = rules;
+  }
+
+  /** What the token says, or why it is refused. @throws NoKeysError where there are no keys to verify it with. */
+  async verify(token: string, request: InputRequest): Promise<Verified | Reason> {
+    if (token.length > this.#rules.maxLength) return "the token is longer than maxLength";
+    this.#source.keepFresh(request);
+    if (this.#version !== this.#source.version) {
+      this.#version = this.#source.version;
+      this.#known.clear();
+    }
+    const head = token.slice(0, token.indexOf(".") + 1);
+    const known = this.#known.get(head);
+    if (known !== undefined) return this.#verifiedBy(known, token, request.now);
+    const header = this.#headerOf(token);
+    if (typeof header === "string") return header;
+    const keys = await this.#source.find(header, request.now);
+    if (keys.length === 0) return "no key is for its kid and alg";
+    const verified = await this.#verifiedBy(keys, token, request.now);
+    if (typeof verified !== "string") this.#remember(head, keys);
+    return verified;
+  }
+
+  /** Only `alg` and `kid` of the head are ever used: `jku`, `jwk`, `x5u` and `x5c` are the token's own say (RFC 8725 §3.10). */
+  #headerOf(token: string): KeyHeader | Reason {
+    let header;
+    try {
+      header = decodeProtectedHeader(token);
+    } catch {
+      return "it is no JWT";
+    }
+    const { alg, kid } = header;
+    const named = this.#rules.algorithms.find((algorithm) => algorithm === alg);
+    if (named === undefined) return "its alg is none of the algorithms";
+    if (kid !== undefined && typeof kid !== "string") return "its kid is no text";
+    return { alg: named, kid };
+  }
+
+  #remember(head: string, keys: readonly CryptoKey[]): void {
+    if (this.#known.size >= maxKnown) this.#known.clear();
+    if (this.#version === this.#source.version) this.#known.set(head, keys);
+  }
+
+  async #verifiedBy(keys: readonly CryptoKey[], token: string, now: Date): Promise<Verified | Reason> {
+    const options: JWTVerifyOptions = { ...this.#rules.options, currentDate: now };
+    for (const key of keys) {
+      try {
+        const { payload } = await jwtVerify(token, key, options);
+        return this.#read(payload);
+      } catch (error) {
+        if (error instanceof errors.JWSSignatureVerificationFailed) continue;
+        if (error instanceof errors.JOSEError) return reasonOf(error);
+        throw error;
+      }
+    }
+    return "none of the keys signed it";
+  }
+
+  #read(payload: JWTPayload): Verified | Reason {
+    const wrong = wrongClaim(payload);
+    if (wrong !== undefined) return `its claim ${wrong} is of another type`;
+    const { reader } = this.#rules;
+    if (reader === undefined) return { claims: payload, payload };
+    // The reader makes parts of what it reads its own, and the scope is read of the payload later: it changes neither.
+    const read = reader.readValue(payload, "claims");
+    if (read.ok) return { claims: read.value, payload };
+    const [first] = read.error;
+    return `its claims are not of the shape: ${first?.code}`;
+  }
+}
+
+/** A claim of RFC 7519 §4.1 that `jose` lets pass although its type is wrong: `1e999` is a number without an end. */
+function wrongClaim({ exp, nbf, iat, sub, jti, aud }: JWTPayload): string | undefined {
+  if (!Number.isFinite(exp)) return "exp";
+  if (nbf !== undefined && !Number.isFinite(nbf)) return "nbf";
+  if (iat !== undefined && !Number.isFinite(iat)) return "iat";
+  if (sub !== undefined && typeof sub !== "string") return "sub";
+  if (jti !== undefined && typeof jti !== "string") return "jti";
+  return Array.isArray(aud) && !aud.every((one) => typeof one === "string") ? "aud" : undefined;
+}
+
+/** What `jose` found, in words that quote nothing: its own messages may. */
+function reasonOf(error: InstanceType<typeof errors.JOSEError>): Reason {
+  if (error instanceof errors.JWTExpired) return error.claim === "iat" ? "it is older than maxAgeMs" : "it has expired";
+  if (!(error instanceof errors.JWTClaimValidationFailed)) return reasons.get(error.code) ?? "it is no JWT";
+  const { claim, reason } = error;
+  if (!checkedClaims.has(claim)) return "one of its claims is wrong";
+  if (reason === "missing") return `it has no ${claim}`;
+  if (reason === "invalid") return `its claim ${claim} is of another type`;
+  return claim === "nbf" ? "it is not valid yet" : `its ${claim} is another`;
+}
+
+const checkedClaims = new Set(["aud", "exp", "iat", "iss", "nbf", "sub", "typ"]);
+const reasons = new Map([
+  ["ERR_JOSE_ALG_NOT_ALLOWED", "its alg is none of the algorithms"],
+  ["ERR_JOSE_NOT_SUPPORTED", "its head requires what is not supported"],
+]);
+
+export { NoKeysError };
