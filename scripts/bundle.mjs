@@ -22,6 +22,7 @@ const adapters = [
   "files",
   "compress",
   "jwt",
+  "mcp",
 ];
 /** @type {Files} */
 const entries = {

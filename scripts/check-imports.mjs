@@ -54,7 +54,7 @@ const loadedModule = { file: "cli/load-routes.ts", specifier: "url.href" };
 
 /** The files of src that an adapter may import values from. From the others, except `index.ts`, it may import types. */
 const portsOfSrc =
-  /^src\/(app|database|http|logging|server)\/|^src\/(async|deferred|given|refusals)\.ts$|^src\/(answers\/(answer|returns)|codecs\/(credentials|negotiation)|events\/(readable|relay|stream)|inputs\/(body-inputs|body-source|dep|header)|representations\/ranges|routing\/(meta|param|path|route)|schema\/read|security\/(credential-codes|rate-store)|telemetry\/measure)\.ts$/;
+  /^src\/(app|database|http|logging|server)\/|^src\/(async|deferred|given|refusals)\.ts$|^src\/(answers\/(answer|build|returns)|codecs\/(credentials|negotiation)|events\/(event-reader|index|readable|relay|stream)|inputs\/(body-inputs|body-source|dep|header)|openapi\/tool-schemas|representations\/ranges|routing\/(meta|param|path|route|tool)|schema\/read|security\/(credential-codes|rate-store)|telemetry\/measure)\.ts$/;
 
 const wrong = [];
 for (const folder of ["src", "adapters", "cli", "reader", "examples"]) {

@@ -40,7 +40,7 @@ const groups = {
   ],
   "Event streams and WebSockets": ["event-streams", "broadcast", "websockets"],
   Data: ["postgres", "migrations", "orms", "background-work", "http-client"],
-  "API document and clients": ["openapi", "typed-client", "command-line"],
+  "API document and clients": ["openapi", "typed-client", "mcp", "command-line"],
   "Tests and operation": [
     "testing",
     "logging",

@@ -58,7 +58,29 @@ export function checkTogether(
   codes: readonly Code[],
   format: RefusalFormat | undefined,
 ): readonly string[] {
-  return [...checkClashes(routes), ...checkSupplied(resources), ...checkCodes(routes, codes, format)];
+  return [
+    ...checkClashes(routes),
+    ...checkCalls(routes),
+    ...checkSupplied(resources),
+    ...checkCodes(routes, codes, format),
+  ];
+}
+
+/** An input calls routes of its own app: a copy of one, as a group makes it, is another route. */
+function checkCalls(routes: readonly Declared[]): readonly string[] {
+  const problems = new Set<string>();
+  let all: ReadonlySet<unknown> | undefined;
+  for (const { name, nodes } of routes) {
+    for (const { calls } of nodes) {
+      if (calls === undefined) continue;
+      all ??= new Set(routes.map(({ route }) => route));
+      for (const called of calls) {
+        if (all.has(called)) continue;
+        problems.add(`${name} calls ${called.method} ${called.pattern}, which is no route of the app`);
+      }
+    }
+  }
+  return [...problems];
 }
 
 /** Every node of a route's inputs, once each, dependencies first. */

@@ -178,6 +178,8 @@ export interface DepNode {
   /** Read at every use. */
   readonly uncached?: boolean;
   readonly resource?: string;
+  /** The routes that it calls, which must be in the app too. Their type is of routes, which are above inputs. */
+  readonly calls?: readonly { readonly method: string; readonly pattern: string }[];
   /** Problems of its declaration; each message follows the route's name. */
   readonly check?: (refusalFormat: object | undefined) => readonly string[];
   /** The value is known when the app is made; nothing is read. */

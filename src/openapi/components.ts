@@ -164,8 +164,14 @@ export class Components {
   /** The names of the parts of schemas that their own libraries describe, by JSON Pointer. */
   readonly #foreign = new Map<object, ForeignParts>();
 
-  /** @param own The framework's own schemas, whose forms are the same. */
-  constructor(own: { readonly [name: string]: Schema }) {
+  readonly #base: string;
+
+  /**
+   * @param own The framework's own schemas, whose forms are the same.
+   * @param base Where a reference finds them.
+   */
+  constructor(own: { readonly [name: string]: Schema }, base = "#/components/schemas/") {
+    this.#base = base;
     for (const [name, schema] of Object.entries(own)) {
       const form: Form = { schema, imprecise: [] };
       this.#components.set(name, { name, input: form, output: form });
@@ -300,7 +306,7 @@ export class Components {
   #resolve(tree: unknown, differing: ReadonlySet<string>): unknown {
     if (typeof tree === "string") {
       const [found] = marksIn(tree);
-      return found === undefined ? tree : `#/components/schemas/${nameIn(found[0], found[1], differing)}`;
+      return found === undefined ? tree : `${this.#base}${nameIn(found[0], found[1], differing)}`;
     }
     if (typeof tree !== "object" || tree === null) return tree;
     if (Array.isArray(tree)) return tree.map((item) => this.#resolve(item, differing));

@@ -1,5 +1,7 @@
 import { isRoutes, needs, needsObject, needsText } from "../given.ts";
 import type { Level } from "../logging/entry.ts";
+import { checkedTool, toolKey } from "./tool.ts";
+import type { Tool } from "./tool.ts";
 
 /** The key of one kind of metadata, made once with {@link key}. */
 export interface MetaKey<in out A> {
@@ -72,6 +74,19 @@ export interface ExternalDocs {
 export const externalDocs: MetaKey<ExternalDocs> = key("externalDocs");
 
 /**
+ * Metadata that makes a route a tool of an agent, where `Mcp.routes` of `usher-http/mcp` serves it. A route without it is not one.
+ *
+ * @throws TypeError for an option that a tool does not have.
+ * @example
+ * ```ts
+ * const place = post(path, { meta: Meta.tool({ name: "place_order" }), inputs: { order: json(NewOrder) }, returns: Returns.json(Order) }, handler);
+ * ```
+ */
+export function tool(options: Tool = {}): Meta {
+  return empty.add(toolKey, checkedTool(options));
+}
+
+/**
  * Makes the same routes, each with the value added to its metadata.
  *
  * @example
@@ -99,6 +114,8 @@ function metaOf(values: ReadonlyMap<object, unknown>): Meta {
     find: <A>(name: MetaKey<A>) => values.get(name) as A | undefined,
   };
 }
+
+export type { Tool } from "./tool.ts";
 
 /** No metadata. */
 export const empty: Meta = /* @__PURE__ */ metaOf(new Map());

@@ -14,6 +14,7 @@ import * as jwt from "usher-http/jwt";
 import * as node from "usher-http/node";
 import * as postgres from "usher-http/postgres";
 import * as redis from "usher-http/redis";
+import * as mcp from "usher-http/mcp";
 import * as scalar from "usher-http/scalar";
 import * as whatwg from "usher-http/whatwg";
 import * as workers from "usher-http/workers";
@@ -36,6 +37,7 @@ const entries = [
   { name: "usher-http/postgres", source: "adapters/postgres/index.ts", module: postgres },
   { name: "usher-http/redis", source: "adapters/redis/index.ts", module: redis },
   { name: "usher-http/scalar", source: "adapters/scalar/index.ts", module: scalar },
+  { name: "usher-http/mcp", source: "adapters/mcp/index.ts", module: mcp },
 ];
 
 it("exports the names in exports.txt and no others", async () => {

@@ -12,6 +12,7 @@ import * as languages from "usher-http/languages";
 import * as deno from "usher-http/deno";
 import * as files from "usher-http/files";
 import * as jwt from "usher-http/jwt";
+import * as mcp from "usher-http/mcp";
 import * as node from "usher-http/node";
 import * as postgres from "usher-http/postgres";
 import * as redis from "usher-http/redis";
@@ -65,6 +66,7 @@ const entries = {
   "usher-http/postgres": postgres,
   "usher-http/redis": redis,
   "usher-http/scalar": scalar,
+  "usher-http/mcp": mcp,
 };
 
 const { App, Client, Dep, Path, get } = usher;

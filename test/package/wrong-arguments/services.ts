@@ -34,6 +34,7 @@ import {
   route,
 } from "usher-http";
 import { german, language, languages } from "usher-http/languages";
+import { Mcp } from "usher-http/mcp";
 import * as v from "valibot";
 import { appOf, optional } from "./rule.ts";
 import type { Row, Tables } from "./rule.ts";
@@ -45,6 +46,7 @@ const hello = get(a, text, done);
 const app = Test.app([hello]);
 const signing = { scheme: "github", secrets: ["a secret of the table's own"] } as const;
 
+const shop = { name: "shop", version: "1" };
 const routes: readonly Row[] = [
   ["GET /a", (p, o, f) => appOf(get(p, o, f)), [a, text, done]],
   ["get", (p) => get(p, text, done), [a]],
@@ -54,6 +56,8 @@ const routes: readonly Row[] = [
   ["del", (p) => del(p, text, done), [a]],
   ["route", (m, p, o, f) => appOf(route(m, p, o, f)), ["GET", a, text, done]],
   ["Meta.key", (x) => Meta.key(x), ["owner"]],
+  ["Meta.tool", (o) => Meta.tool(o), [{}]],
+  ["Meta.tool", (x) => Meta.tool({ name: x }), ["list"]],
   ["Meta.add", (k) => Meta.empty.add(k, "x"), [Meta.operationId]],
   ["Dep.ofResource", (x) => Dep.ofResource(x), ["pool"]],
   [
@@ -171,5 +175,13 @@ export const serviceTables: Tables = {
     ["App.make", (o) => App.make([hello], { languages: o }), [languages([german])]],
   ],
   "an exporter": exporters,
+  "usher-http/mcp": [
+    ["Mcp.routes", (r, o) => Mcp.routes(r, o), [[hello], shop]],
+    ["Mcp.routes", (x, y) => Mcp.routes([hello], { name: x, version: y }), ["shop", "1"]],
+    ["Mcp.routes", (x) => Mcp.routes([hello], { ...shop, path: x }), ["/mcp"]],
+    ["Mcp.routes", (o) => Mcp.routes([hello], { ...shop, inputs: o }), [{}]],
+    ["Mcp.routes", (x) => Mcp.routes([hello], { ...shop, hosts: x }), [["api.example.com"]]],
+    ["Mcp.routes", (x) => Mcp.routes([hello], { ...shop, pageSize: x }), [10]],
+  ],
   "a test": tests,
 };

@@ -1,0 +1,189 @@
+/** JSON-RPC messages of the Model Context Protocol: one message of a client, read with care, and what is answered to it. */
+import { decodeBase64url } from "../../src/http/bytes.ts";
+
+/** The version that a request names by itself: it needs no session and no handshake. */
+const modernVersion = "2026-07-28";
+/** The versions that begin with `initialize`, newest first. */
+export const legacyVersions: readonly string[] = ["2025-11-25", "2025-06-18"];
+/** Every version, newest first. */
+export const versions: readonly string[] = [modernVersion, ...legacyVersions];
+
+export const errorCodes = {
+  parse: -32_700,
+  invalidRequest: -32_600,
+  methodNotFound: -32_601,
+  invalidParams: -32_602,
+  internal: -32_603,
+  /** Of the whole exchange and no message: a host, an origin, a session. */
+  refused: -32_000,
+  notFound: -32_002,
+  headerMismatch: -32_020,
+  unsupportedVersion: -32_022,
+} as const;
+
+/** An error of the protocol. Its message is ours: it has no word of the client's. */
+export class ProtocolError {
+  readonly status: number;
+  readonly code: number;
+  readonly message: string;
+  readonly data: object | undefined;
+  /** The id of the message that it is of, where that could be read. */
+  readonly id: Id | undefined;
+
+  constructor(
+    code: number,
+    message: string,
+    options: { readonly status?: number; readonly data?: object; readonly id?: Id | undefined } = {},
+  ) {
+    this.code = code;
+    this.message = message;
+    this.status = options.status ?? 200;
+    this.data = options.data;
+    this.id = options.id;
+  }
+}
+
+type Id = string | number;
+
+export interface MessageParams {
+  readonly [member: string]: unknown;
+}
+
+/** A message of a client: a request has an id, and a notification has none. */
+export interface McpMessage {
+  readonly id: Id | undefined;
+  readonly method: string;
+  readonly params: MessageParams;
+  /** Whether it names the version by itself. */
+  readonly isModern: boolean;
+}
+
+/** The values of a header of the exchange. */
+export type LinesOf = (name: string) => readonly string[];
+
+const metaPrefix = "io.modelcontextprotocol/";
+const versionMember: string = `${metaPrefix}protocolVersion`;
+export const serverMember: string = `${metaPrefix}serverInfo`;
+
+/** Reads a body; an error where it is no message, `"nothing"` for what needs no answer. */
+export function readMessage(text: string | undefined, lines: LinesOf): McpMessage | ProtocolError | "nothing" {
+  let json: unknown;
+  try {
+    json = text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    json = undefined;
+  }
+  if (json === undefined) return new ProtocolError(errorCodes.parse, "The body is not JSON.", { status: 400 });
+  if (Array.isArray(json)) return invalid("The body is a list: send each message in a request of its own.");
+  if (!isRecord(json) || json["jsonrpc"] !== "2.0") return invalid("The body is no message of JSON-RPC 2.0.");
+  const { id, method, params = {} } = json;
+  if (method === undefined && ("result" in json || "error" in json)) return "nothing";
+  if (typeof method !== "string") return invalid("The message has no method.");
+  if (id !== undefined && !isId(id)) return invalid("The message has an id that is neither a text nor a whole number.");
+  if (!isRecord(params)) return invalid("The message has params that are not an object.", id);
+  const meta = isRecord(params["_meta"]) ? params["_meta"] : undefined;
+  const isModern = meta !== undefined && versionMember in meta;
+  const message: McpMessage = { id, method, params, isModern };
+  const wrong = isModern ? wrongModern(message, meta, lines) : wrongVersion(lines);
+  return wrong === undefined ? message : ofMessage(wrong, id);
+}
+
+function invalid(message: string, id?: Id): ProtocolError {
+  return new ProtocolError(errorCodes.invalidRequest, message, { status: 400, id });
+}
+
+function ofMessage({ code, message, status, data }: ProtocolError, id: Id | undefined): ProtocolError {
+  return new ProtocolError(code, message, { status, id, ...(data === undefined ? {} : { data }) });
+}
+
+export function isRecord(value: unknown): value is MessageParams {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isId(id: unknown): id is Id {
+  return typeof id === "string" || Number.isSafeInteger(id);
+}
+
+function only(lines: readonly string[]): string | undefined {
+  return lines.length === 1 ? lines[0] : undefined;
+}
+
+/** A client of before 2026 names the version of its session in a header, or none. */
+function wrongVersion(lines: LinesOf): ProtocolError | undefined {
+  const given = lines("mcp-protocol-version");
+  if (given.length === 0) return undefined;
+  const version = only(given) ?? "";
+  if (version === modernVersion) return missingMeta;
+  return legacyVersions.includes(version) || version === "2025-03-26" ? undefined : unsupported(version);
+}
+
+const missingMeta = new ProtocolError(
+  errorCodes.invalidParams,
+  `The header MCP-Protocol-Version is ${modernVersion}, whose requests name it in params._meta too.`,
+  { status: 400 },
+);
+
+/** A date, as versions are, is repeated: the protocol requires it. Any other text of a client is not. */
+function unsupported(version: string): ProtocolError {
+  const requested = /^\d{4}-\d\d-\d\d$/.test(version) ? version : "invalid";
+  const data = { supported: versions, requested };
+  return new ProtocolError(errorCodes.unsupportedVersion, "Unsupported protocol version", { status: 400, data });
+}
+
+/** The headers of a modern request say again what its body says, for proxies. */
+function wrongModern(
+  { id, method, params }: McpMessage,
+  meta: MessageParams,
+  lines: LinesOf,
+): ProtocolError | undefined {
+  const version = meta[versionMember];
+  if (typeof version !== "string") return badMeta(`${versionMember} is not a text`);
+  if (version !== modernVersion) return unsupported(version);
+  if (!isRecord(meta[`${metaPrefix}clientCapabilities`])) {
+    return badMeta(`${metaPrefix}clientCapabilities is missing, or not an object`);
+  }
+  // Only a request has headers of its own.
+  if (id === undefined) return undefined;
+  if (only(lines("mcp-protocol-version")) !== version)
+    return mismatch("MCP-Protocol-Version", "the version of its body");
+  if (only(lines("mcp-method")) !== method) return mismatch("Mcp-MessageHandler", "the method of its body");
+  const named = method === "resources/read" ? params["uri"] : namedMethods.has(method) ? params["name"] : undefined;
+  if (typeof named !== "string") return undefined;
+  return plainOf(only(lines("mcp-name"))) === named ? undefined : mismatch("Mcp-Name", "what its body names");
+}
+
+const namedMethods: ReadonlySet<string> = new Set(["tools/call", "prompts/get"]);
+
+function badMeta(what: string): ProtocolError {
+  return new ProtocolError(errorCodes.invalidParams, `In params._meta, ${what}.`, { status: 400 });
+}
+
+function mismatch(header: string, what: string): ProtocolError {
+  const message = `The header ${header} is missing, or is not ${what}.`;
+  return new ProtocolError(errorCodes.headerMismatch, message, { status: 400 });
+}
+
+/** A header's value, which is base64 where it is not ASCII. */
+function plainOf(value: string | undefined): string | undefined {
+  const encoded = value === undefined ? undefined : /^=\?base64\?([^?]*)\?=$/.exec(value)?.[1];
+  if (encoded === undefined) return value;
+  const bytes = decodeBase64url(encoded.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, ""));
+  return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+}
+
+/** A result, whose members are JSON already. */
+export function resultText(id: Id, members: string): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{${members}}}`;
+}
+
+export function errorText(id: Id | undefined, { code, message, data }: ProtocolError): string {
+  return JSON.stringify({
+    jsonrpc: "2.0",
+    id: id ?? null,
+    error: { code, message, ...(data === undefined ? {} : { data }) },
+  });
+}
+
+export function notificationText(method: string, params: object): string {
+  return JSON.stringify({ jsonrpc: "2.0", method, params });
+}

@@ -1,0 +1,186 @@
+/** The answer of a route as the result of its tool. Results are members of a JSON object, as text. */
+import { isStream } from "../../src/answers/answer.ts";
+import type { WireResponse } from "../../src/app/exchange.ts";
+import { EventReader } from "../../src/events/event-reader.ts";
+import type { ReadEvent } from "../../src/events/event-reader.ts";
+import { readParts } from "../../src/events/stream.ts";
+import type { StreamBody } from "../../src/events/stream.ts";
+import { encodeBase64 } from "../../src/http/bytes.ts";
+import { stripped } from "../../src/http/fields.ts";
+import { resultMember } from "../../src/openapi/tool-schemas.ts";
+import type { CompiledTool } from "./tool.ts";
+import { isRecord } from "./protocol.ts";
+
+/** What a result is made for. */
+export interface ResultOptions {
+  /** The most bytes of an answer. */
+  readonly maxAnswer: number;
+  /** Receives each event of a stream, which the result then does not have. */
+  readonly onEvent?: ((event: ReadEvent, count: number) => Promise<void>) | undefined;
+}
+
+/** The members of a result of a tool. */
+export async function toolResult(
+  tool: CompiledTool,
+  target: string,
+  sent: WireResponse,
+  options: ResultOptions,
+): Promise<string> {
+  const type = headerOf(sent, "content-type") ?? "";
+  if (isStream(sent.body) && /^text\/event-stream\b/i.test(type)) return eventsResult(sent.body, options);
+  const read = await readBody(sent.body, options.maxAnswer);
+  if (read === undefined) return failure("too_large", "The answer is longer than a tool may give.");
+  if (sent.status >= 400) return refusalResult(tool, read, type);
+  if (read.length === 0) return textResult(emptyText(sent));
+  if (tool.schemas.output !== undefined) return structuredResult(tool, textOf(read));
+  return `"content":[${contentOf(read, type, target)}]`;
+}
+
+function headerOf({ head }: WireResponse, name: string): string | undefined {
+  for (let i = 0; i < head.length; i += 2) if (head[i] === name) return head[i + 1];
+  return undefined;
+}
+
+/** A result with one text. */
+function textResult(text: string, isError = false): string {
+  return `"content":[{"type":"text","text":${JSON.stringify(text)}}]${isError ? ',"isError":true' : ""}`;
+}
+
+/** A refusal of our own, as those of a route are. */
+export function failure(error: string, message: string, problems: readonly object[] = []): string {
+  return textResult(JSON.stringify({ error, message, ...(problems.length === 0 ? {} : { problems }) }), true);
+}
+
+/** The text of JSON is taken as it is: parsed and written again, a whole number past 2^53 would lose digits. */
+function structuredResult({ schemas, isLines }: CompiledTool, text: string): string {
+  const json = isLines
+    ? `[${text
+        .split("\n")
+        .filter((line) => line !== "")
+        .join(",")}]`
+    : text;
+  const structured = schemas.isWrapped ? `{"${resultMember}":${json}}` : json;
+  return `${textResult(json)},"structuredContent":${structured}`;
+}
+
+/** A refusal, whose problems name the tool's members. In a format of the app's own it stays as it is. */
+function refusalResult({ maker }: CompiledTool, read: string | Uint8Array, type: string): string {
+  const text = textOf(read);
+  if (!type.startsWith("application/json")) return textResult(text, true);
+  let refusal: unknown;
+  try {
+    refusal = JSON.parse(text);
+  } catch {
+    return textResult(text, true);
+  }
+  if (!isRecord(refusal) || !Array.isArray(refusal["problems"])) return textResult(text, true);
+  const problems = refusal["problems"].map((problem: unknown) =>
+    isRecord(problem) && typeof problem["at"] === "string" ? { ...problem, at: maker.placeOf(problem["at"]) } : problem,
+  );
+  return textResult(JSON.stringify({ ...refusal, problems }), true);
+}
+
+function emptyText(sent: WireResponse): string {
+  const location = headerOf(sent, "location");
+  return location === undefined ? `Done: status ${sent.status}, no content.` : `Status ${sent.status}, see ${location}`;
+}
+
+const textTypes = /^text\/|^application\/(?:[\w.+-]+\+)?(?:json|xml|javascript|x-ndjson)\b/i;
+
+/** A body as a block of content. */
+function contentOf(read: string | Uint8Array, type: string, target: string): string {
+  const mimeType = stripped(type.split(";")[0] as string);
+  if (typeof read === "string" || textTypes.test(type)) {
+    return `{"type":"text","text":${JSON.stringify(textOf(read))}}`;
+  }
+  const kind = /^(image|audio)\//.exec(mimeType)?.[1];
+  if (kind !== undefined) return JSON.stringify({ type: kind, data: encodeBase64(read), mimeType });
+  return JSON.stringify({ type: "resource", resource: { uri: uriOf(target), ...blobOf(read, mimeType) } });
+}
+
+function blobOf(read: Uint8Array, mimeType: string): object {
+  return { ...(mimeType === "" ? {} : { mimeType }), blob: encodeBase64(read) };
+}
+
+/** A path of the app as a URI. */
+function uriOf(target: string): string {
+  return `app://${target}`;
+}
+
+const decoder = new TextDecoder();
+
+function textOf(read: string | Uint8Array): string {
+  return typeof read === "string" ? read : decoder.decode(read);
+}
+
+/** Reads a body to its end; undefined where it is longer. */
+async function readBody(body: WireResponse["body"], max: number): Promise<string | Uint8Array | undefined> {
+  if (!isStream(body)) return body !== undefined && body.length > max ? undefined : (body ?? "");
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  const isWhole = await readStream(body, async (part) => {
+    parts.push(part);
+    length += part.byteLength;
+    return length <= max;
+  });
+  return isWhole ? joined(parts, length) : undefined;
+}
+
+function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.byteLength;
+  }
+  return bytes;
+}
+
+/** Reads a streamed body while `take` says so. Answers whether its end was reached. */
+async function readStream(body: StreamBody, take: (part: Uint8Array) => Promise<boolean>): Promise<boolean> {
+  const parts = readParts(body);
+  try {
+    for (let part = await parts.next(); part !== undefined; part = await parts.next()) {
+      if (await take(part)) continue;
+      await parts.cancel();
+      body.request?.ended("client gone");
+      return false;
+    }
+    body.request?.ended("finished");
+    return true;
+  } catch (thrown) {
+    body.request?.ended("failed", thrown);
+    throw thrown;
+  }
+}
+
+/** The events of a stream: a list of them once it ends, or each as it comes. What is past the limit ends the stream. */
+async function eventsResult(body: StreamBody, { maxAnswer, onEvent }: ResultOptions): Promise<string> {
+  const reader = new EventReader(maxAnswer);
+  const events: object[] = [];
+  let [count, length] = [0, 0];
+  const isWhole = await readStream(body, async (part) => {
+    length += part.byteLength;
+    for (const event of reader.feed(part)) {
+      count++;
+      if (onEvent === undefined) events.push(eventOf(event));
+      else await onEvent(event, count);
+    }
+    return onEvent !== undefined || length <= maxAnswer;
+  });
+  if (onEvent !== undefined) return textResult(JSON.stringify({ events: count }));
+  return textResult(JSON.stringify({ events, ...(isWhole ? {} : { isCut: true }) }));
+}
+
+/** An event whose data is JSON has it as such. */
+export function eventOf({ name, id, data }: ReadEvent): object {
+  return { event: name, ...(id === undefined ? {} : { id }), data: jsonOr(data) };
+}
+
+function jsonOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

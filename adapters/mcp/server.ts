@@ -1,0 +1,156 @@
+/** What the server answers to each message: `initialize`, lists, calls of tools, resources and prompts. */
+import type { RequestState } from "../../src/app/request.ts";
+import type { ReadEvent } from "../../src/events/event-reader.ts";
+import { argumentsOf } from "./arguments.ts";
+import { callRoute } from "./inner.ts";
+import { List } from "./list.ts";
+import {
+  ProtocolError,
+  errorCodes,
+  isRecord,
+  legacyVersions,
+  notificationText,
+  serverMember,
+  versions,
+} from "./protocol.ts";
+import type { McpMessage, MessageParams } from "./protocol.ts";
+import { eventOf, failure, toolResult } from "./result.ts";
+import type { CompiledTool } from "./tool.ts";
+
+/** What the server says of itself. */
+export interface ServerInfo {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+}
+
+/** What the server is made of. */
+export interface ServerParts {
+  readonly info: ServerInfo;
+  readonly instructions: string | undefined;
+  readonly tools: readonly CompiledTool[];
+  readonly pageSize: number;
+  readonly maxAnswer: number;
+}
+
+/** Writes a notification of a request, before its result; undefined where the client gets the result alone. */
+export type Notify = (text: string) => Promise<void>;
+
+/** One message to answer. */
+export interface MessageRequest {
+  readonly request: RequestState;
+  readonly message: McpMessage;
+  /** Aborts where the client cancels, or has gone. */
+  readonly gone: AbortSignal;
+  readonly notify: Notify | undefined;
+}
+
+/** The members of a result, as JSON text; or an error. */
+export type MessageOutcome = string | ProtocolError;
+
+type MessageHandler = (received: MessageRequest) => MessageOutcome | Promise<MessageOutcome>;
+
+/** A server of the Model Context Protocol without state of its own: each message is answered by itself. */
+export class McpServer {
+  readonly #parts: ServerParts;
+  readonly #tools: ReadonlyMap<string, CompiledTool>;
+  readonly #legacy: ReadonlyMap<string, MessageHandler>;
+  readonly #modern: ReadonlyMap<string, MessageHandler>;
+
+  constructor(parts: ServerParts) {
+    this.#parts = parts;
+    this.#tools = new Map(parts.tools.map((tool) => [tool.name, tool]));
+    const tools = new List(
+      "tools",
+      parts.tools.map(({ listed }) => listed),
+      parts.pageSize,
+    );
+    const both: readonly (readonly [string, MessageHandler])[] = [
+      ["tools/list", (received) => tools.page(received.message)],
+      ["tools/call", (received) => this.#call(received)],
+    ];
+    this.#legacy = new Map<string, MessageHandler>([
+      ["initialize", ({ message }) => this.#initialize(message.params)],
+      ["ping", () => ""],
+      ...both,
+    ]);
+    this.#modern = new Map<string, MessageHandler>([["server/discover", () => this.#discover()], ...both]);
+  }
+
+  /** Whether the answer to a message has notifications before its result. */
+  notifies({ method, params }: McpMessage): boolean {
+    if (method !== "tools/call" || progressTokenOf(params) === undefined) return false;
+    return this.#tools.get(String(params["name"]))?.isProgress === true;
+  }
+
+  /** Answers a message that has an id. */
+  async answer(received: MessageRequest): Promise<MessageOutcome> {
+    const { isModern, method } = received.message;
+    const known = (isModern ? this.#modern : this.#legacy).get(method);
+    // Of a modern request HTTP says it too.
+    const options = { status: isModern ? 404 : 200 };
+    if (known === undefined) return new ProtocolError(errorCodes.methodNotFound, "The method is unknown.", options);
+    const outcome = await known(received);
+    return isModern && typeof outcome === "string" ? this.#modernResult(outcome) : outcome;
+  }
+
+  #modernResult(members: string): string {
+    const own = `"resultType":"complete","_meta":${JSON.stringify({ [serverMember]: this.#parts.info })}`;
+    return members === "" ? own : `${own},${members}`;
+  }
+
+  #initialize({ protocolVersion }: MessageParams): string {
+    const version = legacyVersions.find((known) => known === protocolVersion) ?? legacyVersions[0];
+    const { info } = this.#parts;
+    return membersOf({ protocolVersion: version, ...this.#about(), serverInfo: info });
+  }
+
+  #discover(): string {
+    return membersOf({ supportedVersions: versions, ...this.#about(), ttlMs: 0, cacheScope: "private" });
+  }
+
+  #about(): object {
+    const { instructions } = this.#parts;
+    return { capabilities: { tools: {} }, ...(instructions === undefined ? {} : { instructions }) };
+  }
+
+  async #call({ request, message, gone, notify }: MessageRequest): Promise<MessageOutcome> {
+    const { name } = message.params;
+    const tool = typeof name === "string" ? this.#tools.get(name) : undefined;
+    if (tool === undefined) return invalidParams("There is no tool of this name.");
+    const given = argumentsOf(message.params);
+    if (given === undefined) return invalidParams("The arguments are not an object.");
+    const made = tool.maker.make(given);
+    if ("length" in made) return failure("invalid", "The arguments are not what the tool takes.", made);
+    const sent = await callRoute(request, tool.route, made, gone);
+    if (sent === undefined) return failure("not_found", "There is nothing at the path that these arguments make.");
+    const onEvent = tool.isProgress ? progressOf(message.params, notify) : undefined;
+    return toolResult(tool, made.target, sent, { maxAnswer: this.#parts.maxAnswer, onEvent });
+  }
+}
+
+function membersOf(result: object): string {
+  return JSON.stringify(result).slice(1, -1);
+}
+
+function invalidParams(message: string): ProtocolError {
+  return new ProtocolError(errorCodes.invalidParams, message);
+}
+
+function progressTokenOf({ _meta: meta }: MessageParams): string | number | undefined {
+  const token = isRecord(meta) ? meta["progressToken"] : undefined;
+  return typeof token === "string" || Number.isSafeInteger(token) ? (token as string | number) : undefined;
+}
+
+/** Tells each event of a stream as progress; where the client gets none, the events are only counted. */
+function progressOf(
+  params: MessageParams,
+  notify: Notify | undefined,
+): (event: ReadEvent, count: number) => Promise<void> {
+  const progressToken = progressTokenOf(params);
+  return async (event, progress) => {
+    if (notify === undefined || progressToken === undefined) return;
+    const message = JSON.stringify(eventOf(event));
+    await notify(notificationText("notifications/progress", { progressToken, progress, message }));
+  };
+}

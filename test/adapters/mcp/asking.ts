@@ -1,0 +1,59 @@
+/** Messages to a server of the Model Context Protocol, by `Test.call`. */
+import { Test } from "usher-http";
+import type { TestAnswer, TestApp } from "usher-http";
+
+type Headers = { readonly [name: string]: string };
+
+/** Sends a message as a client of before 2026 does. */
+export function ask(
+  app: TestApp,
+  method: string,
+  params: object = {},
+  options: {
+    readonly headers?: Headers;
+    readonly id?: unknown;
+    readonly gone?: AbortSignal;
+    readonly path?: string;
+  } = {},
+): Promise<TestAnswer> {
+  const { headers = {}, id = 1, gone, path = "/mcp" } = options;
+  const accept = { accept: "application/json, text/event-stream", ...headers };
+  return Test.call(app, "POST", path, {
+    headers: accept,
+    body: { jsonrpc: "2.0", id, method, params },
+    ...(gone === undefined ? {} : { gone }),
+  });
+}
+
+/** A result of the protocol. */
+export async function resultOf(app: TestApp, method: string, params: object = {}, headers: Headers = {}) {
+  const answered = (await ask(app, method, params, { headers })).json() as { readonly result: Record<string, unknown> };
+  return answered.result;
+}
+
+interface ToolResult {
+  readonly content: readonly { readonly type: string; readonly text: string }[];
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean;
+}
+
+/** The result of a tool. */
+export async function callTool(
+  app: TestApp,
+  name: string,
+  given: object = {},
+  headers: Headers = {},
+): Promise<ToolResult> {
+  return (await resultOf(app, "tools/call", { name, arguments: given }, headers)) as unknown as ToolResult;
+}
+
+/** The refusal that an error of a tool is. */
+export async function refusalOf(
+  app: TestApp,
+  name: string,
+  given: object = {},
+  headers: Headers = {},
+): Promise<unknown> {
+  const { isError, content } = await callTool(app, name, given, headers);
+  return isError === true ? JSON.parse(content[0]?.text ?? "") : `no error: ${content[0]?.text}`;
+}

@@ -1,0 +1,308 @@
+import { Codec, Event, Header, Meta, Path, Returns, Test, clientGone, get, json, post } from "usher-http";
+import { Mcp } from "usher-http/mcp";
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { ask, callTool, refusalOf, resultOf } from "./asking.ts";
+
+const tool = Meta.tool({ name: "echo" });
+const echo = post(
+  Path.of("echo"),
+  { meta: tool, inputs: { said: json(v.any()) }, returns: Returns.json(v.any()) },
+  ({ said }) => said,
+);
+const about = { name: "echoes", version: "2", title: "Echoes", instructions: "Say something." };
+const app = Test.app([echo, ...Mcp.routes([echo], about)]);
+const modern = "2026-07-28";
+
+function meta(version: unknown = modern) {
+  const prefix = "io.modelcontextprotocol";
+  return { _meta: { [`${prefix}/protocolVersion`]: version, [`${prefix}/clientCapabilities`]: {} } };
+}
+
+function headersOf(method: string, name?: string) {
+  return { "mcp-protocol-version": modern, "mcp-method": method, ...(name === undefined ? {} : { "mcp-name": name }) };
+}
+
+function send(body: string | object, headers: { readonly [name: string]: string } = {}) {
+  return Test.call(app, "POST", "/mcp", { body, headers: { "content-type": "application/json", ...headers } });
+}
+
+describe("a client of before 2026", () => {
+  it.each([
+    ["2025-11-25", "2025-11-25"],
+    ["2025-06-18", "2025-06-18"],
+    ["2024-11-05", "2025-11-25"],
+    [undefined, "2025-11-25"],
+    [7, "2025-11-25"],
+  ])("that asks for the version %s gets %s", async (protocolVersion, version) => {
+    expect(await resultOf(app, "initialize", { protocolVersion, capabilities: {} })).toEqual({
+      protocolVersion: version,
+      capabilities: { tools: {} },
+      instructions: "Say something.",
+      serverInfo: { name: "echoes", title: "Echoes", version: "2" },
+    });
+  });
+
+  it("is answered its pings, and nothing to what it only tells", async () => {
+    expect(await resultOf(app, "ping")).toEqual({});
+    for (const body of [
+      { jsonrpc: "2.0", method: "notifications/initialized" },
+      { jsonrpc: "2.0", id: 1, result: {} },
+    ]) {
+      expect(await send(body)).toMatchObject({ status: 202, body: "" });
+    }
+  });
+
+  it.each(["GET", "DELETE"])("has no stream and no session to %s", async (method) => {
+    expect(await Test.call(app, method, "/mcp")).toMatchObject({ status: 405 });
+  });
+});
+
+describe("a client of 2026-07-28", () => {
+  it("names the version in each request, and gets the type of each result", async () => {
+    const discovered = await resultOf(app, "server/discover", meta(), headersOf("server/discover"));
+    expect(discovered).toMatchObject({
+      resultType: "complete",
+      supportedVersions: [modern, "2025-11-25", "2025-06-18"],
+    });
+    const listed = await resultOf(app, "tools/list", meta(), headersOf("tools/list"));
+    expect(listed).toMatchObject({
+      resultType: "complete",
+      ttlMs: 60_000,
+      cacheScope: "public",
+      tools: [{ name: "echo" }],
+    });
+    const params = { name: "echo", arguments: { body: "hi" }, ...meta() };
+    expect(await resultOf(app, "tools/call", params, headersOf("tools/call", "echo"))).toEqual({
+      resultType: "complete",
+      _meta: { "io.modelcontextprotocol/serverInfo": { name: "echoes", title: "Echoes", version: "2" } },
+      content: [{ type: "text", text: '"hi"' }],
+      structuredContent: { result: "hi" },
+    });
+  });
+
+  const call = { name: "echo", arguments: { body: 1 } };
+  it.each([
+    ["without headers", "tools/list", {}, {}, 400, -32_020],
+    [
+      "with another version in its header",
+      "tools/list",
+      {},
+      { ...headersOf("tools/list"), "mcp-protocol-version": "2025-11-25" },
+      400,
+      -32_020,
+    ],
+    ["with another method in its header", "tools/list", {}, headersOf("tools/call"), 400, -32_020],
+    ["without the name of its tool", "tools/call", call, headersOf("tools/call"), 400, -32_020],
+    ["with the name of another tool", "tools/call", call, headersOf("tools/call", "other"), 400, -32_020],
+    [
+      "with a name in base64",
+      "tools/call",
+      call,
+      headersOf("tools/call", `=?base64?${btoa("echo")}?=`),
+      200,
+      undefined,
+    ],
+    ["for a method of before", "ping", {}, headersOf("ping"), 404, -32_601],
+    ["of a version to come", "tools/list", meta("2030-01-01"), headersOf("tools/list"), 400, -32_022],
+    ["of a version that is no text", "tools/list", meta(7), headersOf("tools/list"), 400, -32_602],
+  ])("%s", async (_what, method, params, headers, status, code) => {
+    const answered = await ask(app, method, { ...meta(), ...params }, { headers });
+    expect({ status: answered.status, code: (answered.json() as { error?: { code: number } }).error?.code }).toEqual({
+      status,
+      code,
+    });
+  });
+});
+
+const deep = (depth: number) => `${"[".repeat(depth)}1${"]".repeat(depth)}`;
+const callOf = (given: string) =>
+  `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":${given}}}`;
+
+describe("what is no message is an error, without a word of it", () => {
+  it.each([
+    ["no JSON", "{", 400, -32_700],
+    ["no UTF-8", "\u0000", 400, -32_700],
+    ["nothing", "", 400, -32_700],
+    ["half a million brackets", "[".repeat(500_000), 400, -32_700],
+    ["a list of messages", `[${callOf("{}")}]`, 400, -32_600],
+    ["null", "null", 400, -32_600],
+    ["another version of JSON-RPC", '{"jsonrpc":"1.0","id":1,"method":"ping"}', 400, -32_600],
+    ["no method", '{"jsonrpc":"2.0","id":1}', 400, -32_600],
+    ["an id that is null", '{"jsonrpc":"2.0","id":null,"method":"ping"}', 400, -32_600],
+    ["an id that is an object", '{"jsonrpc":"2.0","id":{},"method":"ping"}', 400, -32_600],
+    ["params that are a list", '{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', 400, -32_600],
+    ["an unknown method", '{"jsonrpc":"2.0","id":1,"method":"secret-word"}', 200, -32_601],
+    ["a method of objects", '{"jsonrpc":"2.0","id":1,"method":"constructor"}', 200, -32_601],
+    [
+      "a tool that is none",
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"secret-word"}}',
+      200,
+      -32_602,
+    ],
+    [
+      "a tool's name that is no text",
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":["echo"]}}',
+      200,
+      -32_602,
+    ],
+    ["arguments that are a list", callOf('["secret-word"]'), 200, -32_602],
+  ])("%s", async (_what, body, status, code) => {
+    const answered = await send(body);
+    expect(answered.status).toBe(status);
+    expect(answered.json()).toMatchObject({ jsonrpc: "2.0", error: { code } });
+    expect(answered.body).not.toContain("secret-word");
+  });
+
+  it.each([
+    ["too deep", deep(100_000), { error: "invalid", problems: [{ at: "body", code: "malformed" }] }],
+    ["a member of every object", '1,"__proto__":{"x":1}', { error: "invalid", problems: [{ code: "unknown" }] }],
+  ])("arguments %s are an error of the tool", async (_what, given, refusal) => {
+    const { result } = (await send(callOf(`{"body":${given}}`))).json() as {
+      result: { content: readonly [{ text: string }] };
+    };
+    expect(JSON.parse(result.content[0].text)).toMatchObject(refusal);
+  });
+
+  it("another type of content is 415, a longer body 413, and an unknown version 400", async () => {
+    expect((await send("{}", { "content-type": "text/plain" })).status).toBe(415);
+    expect((await send(callOf(`{"body":"${"x".repeat(1_100_000)}"}`))).status).toBe(413);
+    const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+    for (const version of ["1900-01-01", "secret-word", modern]) {
+      const answered = await send(ping, { "mcp-protocol-version": version });
+      expect(answered.status).toBe(400);
+      expect(answered.body).not.toContain("secret-word");
+    }
+    expect((await send(ping, { "mcp-protocol-version": "2025-03-26" })).status).toBe(200);
+  });
+
+  it("and two at once with one id get each its own", async () => {
+    const said = ["a", "b", "c"];
+    const results = await Promise.all(said.map((body) => callTool(app, "echo", { body })));
+    expect(results.map(({ structuredContent }) => structuredContent)).toEqual(said.map((result) => ({ result })));
+  });
+});
+
+describe("DNS rebinding", () => {
+  const listed = Test.app([echo, ...Mcp.routes([echo], { ...about, hosts: ["API.example.com"] })]);
+  const trusting = Test.app([echo, ...Mcp.routes([echo], about)], { trustedOrigins: ["https://page.example"] });
+  it.each([
+    ["its own machine", app, {}, "127.0.0.1", 200],
+    ["its own machine with a port", app, { host: "127.0.0.1:8080", origin: "http://127.0.0.1:8080" }, "127.0.0.1", 200],
+    ["another name of its own machine", app, { host: "evil.example" }, "127.0.0.1", 403],
+    ["another name, over IPv6", app, { host: "evil.example" }, "::1", 403],
+    ["a page of another name", app, { host: "evil.example", origin: "http://evil.example" }, "192.168.0.7", 403],
+    ["a name that begins alike", app, { host: "localhost.evil.example" }, "127.0.0.1", 403],
+    ["a client elsewhere, which is no page", app, { host: "api.example.com" }, "203.0.113.9", 200],
+    ["a trusted page", trusting, { host: "api.example.com", origin: "https://page.example" }, "203.0.113.9", 200],
+    ["a host of the list", listed, { host: "api.example.com:443" }, "127.0.0.1", 200],
+    [
+      "a page of a host of the list",
+      listed,
+      { host: "api.example.com", origin: "https://api.example.com" },
+      "203.0.113.9",
+      200,
+    ],
+    ["a host that is not of the list", listed, { host: "www.example.com" }, "203.0.113.9", 403],
+  ])("%s", async (_what, app, headers, peer, status) => {
+    const body = { jsonrpc: "2.0", id: 1, method: "ping" };
+    expect((await Test.call(app, "POST", "/mcp", { headers, peer, body })).status).toBe(status);
+  });
+});
+
+describe("a stream of events", () => {
+  const Tick = Event.json("tick", v.object({ n: v.number() }));
+  const ticks = (name: string, events: "content" | "progress") =>
+    get(
+      Path.of(name),
+      {
+        meta: Meta.tool({ name, events }),
+        inputs: { last: Header.optional("x-last", Codec.int) },
+        returns: Returns.events([Tick]),
+      },
+      () => async (send) => {
+        for (const n of [1, 2]) await send(Event.make(Tick, { n }, { id: `${n}` }));
+      },
+    );
+  const all = [ticks("content", "content"), ticks("progress", "progress")];
+  const app = Test.app([...all, ...Mcp.routes(all, about)]);
+
+  it("is a list of events", async () => {
+    const { content } = await callTool(app, "content");
+    expect(JSON.parse(content[0]?.text ?? "")).toEqual({
+      events: [
+        { event: "tick", id: "1", data: { n: 1 } },
+        { event: "tick", id: "2", data: { n: 2 } },
+      ],
+    });
+  });
+
+  it("or progress, where the client has a token for it", async () => {
+    const params = { name: "progress", arguments: {}, _meta: { progressToken: "t" } };
+    const answered = await ask(app, "tools/call", params);
+    expect(answered.headers.get("content-type")).toBe("text/event-stream");
+    const messages = answered.body
+      .split("\n")
+      .flatMap((line) => (line.startsWith("data: ") ? [JSON.parse(line.slice(6))] : []));
+    const progress = [1, 2].map((n) => {
+      const message = JSON.stringify({ event: "tick", id: `${n}`, data: { n } });
+      return { jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: "t", progress: n, message } };
+    });
+    const result = { content: [{ type: "text", text: '{"events":2}' }] };
+    expect(messages).toEqual([...progress, { jsonrpc: "2.0", id: 1, result }]);
+    expect(await callTool(app, "progress")).toEqual(result);
+  });
+});
+
+describe("bytes", () => {
+  const types = ["image/png", "audio/wav", "application/pdf", "text/csv"];
+  const all = types.map((type, i) =>
+    get(
+      Path.of(`b${i}`),
+      { meta: Meta.tool({ name: type.replace("/", ".") }), returns: Returns.response },
+      () => new Response("abc", { headers: { "content-type": type } }) as never,
+    ),
+  );
+  const app = Test.app([...all, ...Mcp.routes(all, { ...about, maxAnswer: 100 })]);
+  it.each([
+    ["image.png", { type: "image", data: "YWJj", mimeType: "image/png" }],
+    ["audio.wav", { type: "audio", data: "YWJj", mimeType: "audio/wav" }],
+    [
+      "application.pdf",
+      { type: "resource", resource: { uri: "app:///b2", mimeType: "application/pdf", blob: "YWJj" } },
+    ],
+    ["text.csv", { type: "text", text: "abc" }],
+  ])("%s", async (name, block) => {
+    expect((await callTool(app, name)).content).toEqual([block]);
+  });
+});
+
+describe("bounds", () => {
+  it("an answer that is too long is an error of the tool", async () => {
+    const long = get(Path.of("long"), { meta: Meta.tool({ name: "long" }), returns: Returns.text }, () =>
+      "x".repeat(101),
+    );
+    const app = Test.app([long, ...Mcp.routes([long], { ...about, maxAnswer: 100 })]);
+    expect(await refusalOf(app, "long")).toMatchObject({ error: "too_large" });
+  });
+
+  it("a client that leaves aborts the route's clientGone", async () => {
+    let started = (): void => {};
+    const isStarted = new Promise<void>((resolve) => (started = resolve));
+    const waits = get(
+      Path.of("waits"),
+      { meta: Meta.tool({ name: "waits" }), inputs: { clientGone }, returns: Returns.text },
+      async ({ clientGone }) => {
+        started();
+        await new Promise((resolve) => clientGone.addEventListener("abort", resolve));
+        return "left";
+      },
+    );
+    const app = Test.app([waits, ...Mcp.routes([waits], about)]);
+    const leaving = new AbortController();
+    const answered = ask(app, "tools/call", { name: "waits" }, { gone: leaving.signal });
+    await isStarted;
+    leaving.abort();
+    expect((await answered).body).toContain("left");
+  });
+});
