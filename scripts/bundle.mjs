@@ -23,6 +23,7 @@ const adapters = [
   "compress",
   "jwt",
   "mcp",
+  "oidc",
 ];
 /** @type {Files} */
 const entries = {
@@ -75,6 +76,7 @@ const shared = [
   { name: "tokens", holds: /^adapters\/jwt\/(?!index\.)/ },
   { name: "site", holds: /^adapters\/files\/(assets|bundle|headers|routes|version)\./ },
   { name: "disk", holds: /^adapters\/files\/(read|store)\./ },
+  { name: "sign-in", holds: /^adapters\/oidc\/(?!index\.|oidc\.)/ },
   { name: "server", holds: /^src\/server\// },
   { name: "database", holds: /^(src\/database\/|adapters\/postgres\/(?!index\.))/ },
 ];

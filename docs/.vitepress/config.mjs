@@ -31,6 +31,7 @@ const groups = {
     "authentication",
     "jwt",
     "sessions",
+    "openid-connect",
     "cookies",
     "cors",
     "vite",

@@ -42,6 +42,9 @@ export const french: Language = /* @__PURE__ */ language("fr", {
   notVerified: "La signature de la requête n’est pas valide.",
   signedOut: "Veuillez vous connecter.",
   notAllowed: "Vous n’avez pas le droit de faire cela.",
+  signInFailed: "La connexion n’a pas abouti. Veuillez la recommencer.",
+  signInRefused: "La connexion a été annulée ou n’est pas autorisée.",
+  signInUnavailable: "La connexion n’est pas possible actuellement. Veuillez réessayer dans un instant.",
   rangeNotSatisfiable: "Cette partie n’existe pas.",
   preconditionFailed: "Ce contenu a changé depuis sa lecture. Relisez-le, puis renvoyez la requête.",
   preconditionRequired: "Cette requête nécessite If-Match avec l’ETag de la version lue.",
@@ -69,6 +72,10 @@ export const french: Language = /* @__PURE__ */ language("fr", {
   docNotVerified: "La signature n’est pas celle de l’expéditeur, est trop ancienne ou a déjà été reçue.",
   docSignedOut: "L’identifiant manque, est incorrect ou trop ancien.",
   docNotAllowed: "L’identifiant ne permet pas cela.",
+  docSignInFailed:
+    "La réponse de l’émetteur ne correspond à aucune connexion de ce navigateur, ou elle n’est pas valide.",
+  docSignInRefused: "L’utilisateur a annulé la connexion, ou l’émetteur ne l’autorise pas.",
+  docSignInUnavailable: "L’émetteur de la connexion ne répond pas, ou pas comme il le devrait.",
   docRangeNotSatisfiable:
     "Aucun octet ne se trouve dans les plages indiquées par Range ; Content-Range indique combien il y en a.",
   docPreconditionFailed:
@@ -115,6 +122,7 @@ export const french: Language = /* @__PURE__ */ language("fr", {
   unreadable: "Cette valeur n’a pas pu être lue.",
   notText: "Cette valeur n’est pas du texte.",
   givenTwice: "Cette valeur est donnée plusieurs fois.",
+  ownPath: "Cette valeur doit être un chemin de ce site, comme /orders.",
   notMultipart: "Ce n’est pas un formulaire multipart.",
   noBoundary: "Il manque le paramètre boundary.",
   webSocketConnection: "Un WebSocket s’ouvre avec Connection: upgrade.",

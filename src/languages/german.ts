@@ -39,6 +39,9 @@ export const german: Language = /* @__PURE__ */ language("de", {
   notVerified: "Die Signatur der Anfrage ist ungültig.",
   signedOut: "Bitte melden Sie sich an.",
   notAllowed: "Das dürfen Sie nicht tun.",
+  signInFailed: "Diese Anmeldung hat nicht funktioniert. Bitte beginnen Sie sie noch einmal.",
+  signInRefused: "Diese Anmeldung wurde abgebrochen oder ist nicht erlaubt.",
+  signInUnavailable: "Die Anmeldung ist gerade nicht möglich. Bitte versuchen Sie es gleich noch einmal.",
   rangeNotSatisfiable: "Diesen Teil gibt es nicht.",
   preconditionFailed:
     "Das hat sich geändert, seit es gelesen wurde. Lesen Sie es neu, und wiederholen Sie dann die Anfrage.",
@@ -67,6 +70,9 @@ export const german: Language = /* @__PURE__ */ language("de", {
   docNotVerified: "Die Signatur ist nicht die des Absenders, ist zu alt oder wurde schon einmal empfangen.",
   docSignedOut: "Der Berechtigungsnachweis fehlt, ist falsch oder zu alt.",
   docNotAllowed: "Der Berechtigungsnachweis erlaubt dies nicht.",
+  docSignInFailed: "Die Antwort des Ausstellers gehört zu keiner Anmeldung dieses Browsers, oder sie ist ungültig.",
+  docSignInRefused: "Der Benutzer hat die Anmeldung abgebrochen, oder der Aussteller erlaubt sie nicht.",
+  docSignInUnavailable: "Der Aussteller der Anmeldung antwortet nicht, oder nicht so, wie er muss.",
   docRangeNotSatisfiable: "In den Bereichen von Range liegt kein Byte; Content-Range nennt, wie viele es gibt.",
   docPreconditionFailed:
     "Die Ressource hat sich geändert, seit sie gelesen wurde; If-Match und verwandte Header nannten die gemeinte Version.",
@@ -112,6 +118,7 @@ export const german: Language = /* @__PURE__ */ language("de", {
   unreadable: "Das konnte nicht gelesen werden.",
   notText: "Das ist kein Text.",
   givenTwice: "Das ist mehrfach angegeben.",
+  ownPath: "Das muss ein Pfad dieser Website sein, zum Beispiel /orders.",
   notMultipart: "Das ist kein Multipart-Formular.",
   noBoundary: "Hier fehlt die Angabe boundary.",
   webSocketConnection: "Ein WebSocket wird mit Connection: upgrade geöffnet.",

@@ -42,6 +42,9 @@ export const spanish: Language = /* @__PURE__ */ language("es", {
   notVerified: "La firma de la solicitud no es válida.",
   signedOut: "Inicie sesión.",
   notAllowed: "No tiene permiso para hacer eso.",
+  signInFailed: "El inicio de sesión no ha funcionado. Vuelva a empezarlo.",
+  signInRefused: "El inicio de sesión se ha cancelado o no está permitido.",
+  signInUnavailable: "Ahora no es posible iniciar sesión. Vuelva a intentarlo dentro de un momento.",
   rangeNotSatisfiable: "Esa parte no existe.",
   preconditionFailed: "Esto ha cambiado desde que se leyó. Vuelva a leerlo y después repita la solicitud.",
   preconditionRequired: "Esto necesita If-Match con el ETag de la versión que se leyó.",
@@ -68,6 +71,10 @@ export const spanish: Language = /* @__PURE__ */ language("es", {
   docNotVerified: "La firma no es del remitente, es demasiado antigua o ya se había recibido.",
   docSignedOut: "La credencial falta, es incorrecta o demasiado antigua.",
   docNotAllowed: "La credencial no permite esto.",
+  docSignInFailed:
+    "La respuesta del emisor no corresponde a ningún inicio de sesión de este navegador, o no es válida.",
+  docSignInRefused: "El usuario ha cancelado el inicio de sesión, o el emisor no lo permite.",
+  docSignInUnavailable: "El emisor del inicio de sesión no responde, o no como debería.",
   docRangeNotSatisfiable: "No hay ningún byte en los rangos de Range; Content-Range indica cuántos hay.",
   docPreconditionFailed:
     "El recurso ha cambiado desde que se leyó; If-Match y las cabeceras similares indicaban la versión deseada.",
@@ -113,6 +120,7 @@ export const spanish: Language = /* @__PURE__ */ language("es", {
   unreadable: "No se pudo leer este valor.",
   notText: "Esto no es texto.",
   givenTwice: "Este valor se ha dado más de una vez.",
+  ownPath: "Debe ser una ruta de este sitio, como /orders.",
   notMultipart: "Esto no es un formulario multipart.",
   noBoundary: "Falta el parámetro boundary.",
   webSocketConnection: "Un WebSocket se abre con Connection: upgrade.",

@@ -70,7 +70,18 @@ it("are one for each entry, one for each namespace, and a few that they share", 
   const nameOf = (path: string | undefined) => path?.slice("./dist/".length, -3) ?? [];
   const entries = Object.values(exports).flatMap((entry) => nameOf(entry.default));
   const forRuntimes = Object.values(exports).flatMap((entry) => [nameOf(entry.node), nameOf(entry.workerd)].flat());
-  const shared = ["compression", "core", "database", "disk", "representations", "server", "site", "testing", "tokens"];
+  const shared = [
+    "compression",
+    "core",
+    "database",
+    "disk",
+    "representations",
+    "server",
+    "sign-in",
+    "site",
+    "testing",
+    "tokens",
+  ];
   const ofPage = ["reader-script"];
   // Loaded by a server with the options `tls` and `http2` alone.
   const ofNode = ["http2", "secure"];
@@ -91,6 +102,7 @@ it("are one for each entry, one for each namespace, and a few that they share", 
     "Files",
     "Jwt",
     "Mcp",
+    "Oidc",
     "Pool",
     "SessionTable",
     "Statement",

@@ -12,6 +12,7 @@ import * as deno from "usher-http/deno";
 import * as files from "usher-http/files";
 import * as jwt from "usher-http/jwt";
 import * as node from "usher-http/node";
+import * as oidc from "usher-http/oidc";
 import * as postgres from "usher-http/postgres";
 import * as redis from "usher-http/redis";
 import * as mcp from "usher-http/mcp";
@@ -34,6 +35,7 @@ const entries = [
   { name: "usher-http/deno", source: "adapters/deno/index.ts", module: deno },
   { name: "usher-http/workers", source: "adapters/workers/index.ts", module: workers },
   { name: "usher-http/whatwg", source: "adapters/whatwg/index.ts", module: whatwg },
+  { name: "usher-http/oidc", source: "adapters/oidc/index.ts", module: oidc },
   { name: "usher-http/postgres", source: "adapters/postgres/index.ts", module: postgres },
   { name: "usher-http/redis", source: "adapters/redis/index.ts", module: redis },
   { name: "usher-http/scalar", source: "adapters/scalar/index.ts", module: scalar },

@@ -14,6 +14,7 @@ import * as files from "usher-http/files";
 import * as jwt from "usher-http/jwt";
 import * as mcp from "usher-http/mcp";
 import * as node from "usher-http/node";
+import * as oidc from "usher-http/oidc";
 import * as postgres from "usher-http/postgres";
 import * as redis from "usher-http/redis";
 import * as scalar from "usher-http/scalar";
@@ -63,6 +64,7 @@ const entries = {
   "usher-http/deno": deno,
   "usher-http/workers": workers,
   "usher-http/whatwg": whatwg,
+  "usher-http/oidc": oidc,
   "usher-http/postgres": postgres,
   "usher-http/redis": redis,
   "usher-http/scalar": scalar,

@@ -1,11 +1,13 @@
 /** What JavaScript can get wrong in the adapters of runtimes, in the functions that begin to serve. */
-import { App, Path, Returns, get } from "usher-http";
+import { App, HttpClient, Keys, Path, Rate, Returns, Sessions, get } from "usher-http";
 import * as bun from "usher-http/bun";
 import * as deno from "usher-http/deno";
 import * as node from "usher-http/node";
+import { Oidc } from "usher-http/oidc";
 import { rateStore, relay } from "usher-http/redis";
 import { whatwg } from "usher-http/whatwg";
 import { worker } from "usher-http/workers";
+import * as v from "valibot";
 import type { Row, Tables } from "./rule.ts";
 
 const hello = get(Path.of("a"), { returns: Returns.text }, () => "hi");
@@ -38,7 +40,47 @@ const redis: readonly Row[] = [
   ["rateStore", (x) => rateStore(none, { waitMs: x }), [7], /URI malformed|Invalid URL/],
 ];
 
+const issuer = Oidc.issuer("https://issuer.example", { clientId: "shop" });
+const sessions = Sessions.make({
+  store: Sessions.memory(),
+  shape: v.object({ user: v.string(), tokens: v.optional(Oidc.tokens) }),
+  idleMs: 1,
+  absoluteMs: 1,
+});
+const signIn = {
+  origin: "https://shop.example",
+  keys: Keys.ring("a secret of the tests, which is 32 bytes and more"),
+  sessions,
+  onSignIn: () => ({ user: "ada" }),
+};
+const path = Path.of("a");
+const issuerOf = (change: object): unknown => Oidc.issuer("https://issuer.example", { clientId: "shop", ...change });
+const routesOf = (change: object): unknown => Oidc.routes(issuer, { ...signIn, ...change });
+const oidc: readonly Row[] = [
+  ["Oidc.issuer", (x, o) => Oidc.issuer(x, o), ["https://issuer.example", { clientId: "shop" }]],
+  ["Oidc.issuer", (x) => issuerOf({ clientId: x }), ["shop"]],
+  ["Oidc.issuer", (x) => issuerOf({ clientSecret: x }), ["secret"]],
+  ["Oidc.issuer", (x) => issuerOf({ sendSecret: x }), ["post"]],
+  ["Oidc.issuer", (x) => issuerOf({ scopes: x }), [["openid"]]],
+  ["Oidc.issuer", (x, y) => issuerOf({ clockToleranceMs: x, freshMs: y }), [1, 1]],
+  ["Oidc.issuer", (x) => issuerOf({ http: x }), [HttpClient.make()]],
+  ["Oidc.issuer", (x) => issuerOf({ clientKey: { key: x } }), [{ type: "private" }], /must be a CryptoKey/],
+  ["Oidc.routes", (x, o) => Oidc.routes(x, o), [issuer, signIn]],
+  ["Oidc.routes", (x) => Oidc.routes({ one: x }, signIn), [issuer]],
+  ["Oidc.routes", (x) => routesOf({ origin: x }), ["https://shop.example"]],
+  ["Oidc.routes", (x, y) => routesOf({ keys: x, sessions: y }), [signIn.keys, sessions]],
+  ["Oidc.routes", (f) => routesOf({ onSignIn: f }), [signIn.onSignIn]],
+  ["Oidc.routes", (x, y) => routesOf({ at: x, signOutAt: y }), [path, Path.of("b")]],
+  ["Oidc.routes", (x, y) => routesOf({ home: x, signedOut: y }), ["/", "/"]],
+  ["Oidc.routes", (x, y) => routesOf({ maxAgeMs: x, attemptMs: y }), [1, 1]],
+  ["Oidc.routes", (x, y) => routesOf({ prompt: x, acr: y }), ["login", ["gold"]]],
+  ["Oidc.routes", (x) => routesOf({ parameters: { ui_locales: x } }), ["fr"]],
+  ["Oidc.routes", (x, y) => routesOf({ refuses: x, seen: y }), [[], Rate.memory()]],
+  ["Oidc.accessToken", (x, y) => Oidc.accessToken(x, y), [[issuer], sessions]],
+];
+
 export const serverTables: Tables = {
+  "usher-http/oidc": oidc,
   "usher-http/node": [
     ...rowsOf(node.serve, /ENOTFOUND|EAI_AGAIN/),
     ["listener", (x, o) => node.listener(x, o), [app, {}]],

@@ -1,0 +1,141 @@
+import {
+  authorizationCodeGrantRequest,
+  getValidatedIdTokenClaims,
+  jwksCache,
+  processAuthorizationCodeResponse,
+  processRefreshTokenResponse,
+  processUserInfoResponse,
+  refreshTokenGrantRequest,
+  userInfoRequest,
+  validateApplicationLevelSignature,
+  validateAuthResponse,
+} from "oauth4webapi";
+import type { AuthorizationServer, IDToken, TokenEndpointResponse, UserInfoResponse } from "oauth4webapi";
+import type { Attempt } from "./attempts.ts";
+import type { IssuerClient } from "./issuer.ts";
+import type { OidcTokens } from "./tokens.ts";
+
+/** The claims of an ID token that was verified (OpenID Connect Core §2), and whatever else the issuer says. */
+export interface OidcClaims {
+  /** The issuer's identifier. */
+  readonly iss: string;
+  /** Who signed in: unique at the issuer, and never given to another user. */
+  readonly sub: string;
+  /** For whom the token is: this application's `clientId`, and maybe others. */
+  readonly aud: string | readonly string[];
+  /** When the token expires, in seconds since 1970. */
+  readonly exp: number;
+  /** When the token was made, in seconds since 1970. */
+  readonly iat: number;
+  /** When the user proved who they are, in seconds since 1970. */
+  readonly auth_time?: number;
+  /** How strongly they did. */
+  readonly acr?: string;
+  /** Anything else: read it by a schema, since the issuer decides what it is. */
+  readonly [claim: string]: unknown;
+}
+
+/** What an issuer gave for a code. */
+export interface Granted {
+  readonly claims: OidcClaims;
+  readonly tokens: OidcTokens;
+  readonly userInfo: { readonly [claim: string]: unknown } | undefined;
+}
+
+/** What a sign-in needs in addition to the code. */
+export interface GrantOptions {
+  readonly redirectUri: string;
+  readonly maxAgeMs: number | undefined;
+  readonly userInfo: boolean;
+}
+
+/**
+ * The tokens for the parameters of an authorization response. Throws what `refusalOf` reads: for a wrong `iss` or `state`, an error
+ * of the issuer, and an ID token that does not hold.
+ */
+export async function grantOfCode(
+  issuer: IssuerClient,
+  parameters: URLSearchParams,
+  attempt: Attempt,
+  { redirectUri, maxAgeMs, userInfo }: GrantOptions,
+): Promise<Granted> {
+  const server = await issuer.metadata();
+  const { client, authentication, calls } = issuer;
+  // RFC 9207: `iss` must be this issuer's, and be there where the issuer says that it sends it.
+  const checked = validateAuthResponse(server, client, parameters, attempt.state);
+  const { verifier, nonce } = attempt;
+  const response = await authorizationCodeGrantRequest(
+    server,
+    client,
+    authentication,
+    checked,
+    redirectUri,
+    verifier,
+    calls,
+  );
+  const body = await processAuthorizationCodeResponse(server, client, response, {
+    expectedNonce: nonce,
+    requireIdToken: true,
+    ...(maxAgeMs === undefined ? {} : { maxAge: Math.floor(maxAgeMs / 1000) }),
+  });
+  await checkSignature(issuer, server, response);
+  const claims = getValidatedIdTokenClaims(body) as IDToken;
+  const info = userInfo ? await userInfoOf(issuer, server, body.access_token, claims.sub) : undefined;
+  return { claims, tokens: tokensOf(server, claims.sub, body), userInfo: info };
+}
+
+/** Newer tokens for a refresh token. Throws what `refusalOf` reads. */
+export async function grantOfRefresh(
+  issuer: IssuerClient,
+  tokens: OidcTokens & { readonly refreshToken: string },
+): Promise<OidcTokens | undefined> {
+  const server = await issuer.metadata();
+  const { client, authentication, calls } = issuer;
+  const response = await refreshTokenGrantRequest(server, client, authentication, tokens.refreshToken, calls);
+  const body = await processRefreshTokenResponse(server, client, response);
+  const claims = getValidatedIdTokenClaims(body);
+  if (claims !== undefined) {
+    await checkSignature(issuer, server, response);
+    // OpenID Connect Core §12.2: a refresh is for the same user.
+    if (claims.sub !== tokens.subject) return undefined;
+  }
+  const { idToken, refreshToken, scope } = tokens;
+  return { ...tokensOf(server, tokens.subject, { id_token: idToken, refresh_token: refreshToken, scope, ...body }) };
+}
+
+/** By the issuer's keys, although the token was received over TLS: so an algorithm `none` or one of a shared secret never passes. */
+async function checkSignature(issuer: IssuerClient, server: AuthorizationServer, response: Response): Promise<void> {
+  const keys = issuer.keys;
+  // The package remembers keys by the description's identity; a copy keeps them apart from other requests.
+  await validateApplicationLevelSignature({ ...server }, response, { ...issuer.calls, [jwksCache]: keys });
+  issuer.keepKeys(keys);
+}
+
+async function userInfoOf(
+  issuer: IssuerClient,
+  server: AuthorizationServer,
+  accessToken: string,
+  subject: string,
+): Promise<UserInfoResponse> {
+  const response = await userInfoRequest(server, issuer.client, accessToken, issuer.calls);
+  return processUserInfoResponse(server, issuer.client, subject, response);
+}
+
+type TokenBody = Pick<TokenEndpointResponse, "access_token" | "expires_in" | "id_token" | "refresh_token"> & {
+  readonly scope?: string | undefined;
+};
+
+function tokensOf(server: AuthorizationServer, subject: string, body: TokenBody): OidcTokens {
+  const { access_token: accessToken, expires_in: seconds, id_token: idToken = "", refresh_token: refreshToken } = body;
+  // An issuer may say any number; a date ends in the year 9999.
+  const expiresAt = seconds === undefined ? undefined : new Date(Date.now() + Math.min(seconds, 1e9) * 1000);
+  return {
+    issuer: server.issuer,
+    subject,
+    idToken,
+    accessToken,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(refreshToken === undefined ? {} : { refreshToken }),
+    ...(body.scope === undefined ? {} : { scope: body.scope }),
+  };
+}

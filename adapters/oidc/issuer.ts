@@ -1,0 +1,239 @@
+import {
+  ClientSecretBasic,
+  ClientSecretPost,
+  None,
+  PrivateKeyJwt,
+  allowInsecureRequests,
+  clockTolerance,
+  customFetch,
+  discoveryRequest,
+  processDiscoveryResponse,
+} from "oauth4webapi";
+import type { AuthorizationServer, Client, ClientAuth, CryptoKey, JWKSCacheInput } from "oauth4webapi";
+import { make as httpClient } from "../../src/client/http-client.ts";
+import type { HttpClient } from "../../src/client/http-client.ts";
+import { isObject, needs, needsObject, needsText, needsTexts } from "../../src/given.ts";
+import { IssuerAway, refusalOf } from "./failures.ts";
+
+/** An issuer, with this application's registration there; made by `Oidc.issuer`. */
+export interface OidcIssuer {
+  /** The issuer's identifier, as it was given. */
+  readonly url: string;
+  /** The URL of its description, for `openIdConnect` of `Dep.credential`. */
+  readonly discoveryUrl: string;
+}
+
+/** The options of an issuer. */
+export interface OidcIssuerOptions {
+  /** The application's id at the issuer. */
+  readonly clientId: string;
+  /** The application's secret there; without it, and without `clientKey`, the client is a public one. */
+  readonly clientSecret?: string;
+  /** How the secret is sent: in `Authorization` (`"basic"`, by default) or in the body (`"post"`). */
+  readonly sendSecret?: "basic" | "post";
+  /** In place of a secret: a private key that signs each request for tokens (`private_key_jwt`), with its id at the issuer. */
+  readonly clientKey?: { readonly key: CryptoKey; readonly kid?: string };
+  /** What the application wants to know: `["openid"]` by default. A refresh token often needs `"offline_access"`. */
+  readonly scopes?: readonly string[];
+  /** How far the issuer's clock may be from this one, in milliseconds: 30,000 by default. */
+  readonly clockToleranceMs?: number;
+  /** How long the issuer's description is used before it is read again, in milliseconds: ten minutes by default. */
+  readonly freshMs?: number;
+  /** Calls the issuer. By default a client of its own, with five seconds for each call and 256 KiB for each answer. */
+  readonly http?: HttpClient;
+}
+
+/** How long a description may be used while the issuer is away. */
+const staleMs = 24 * 3_600_000;
+/** How long the issuer is not called after it could not be reached: with an older description, and without one. */
+const restMs = { stale: 30_000, none: 1000 };
+
+/**
+ * An issuer of sign-ins: an OpenID Provider at which this application is registered. Its description is read at the first
+ * sign-in and not before, so a server starts while the issuer is away. It is kept for `freshMs`, and up to a day while the
+ * issuer cannot be reached.
+ *
+ * @param url The issuer's identifier, exactly as it names itself. It is https, but for `localhost`.
+ * @throws TypeError for a wrong option. No error quotes a secret.
+ * @example
+ * ```ts
+ * const accounts = Oidc.issuer("https://accounts.example", { clientId: "shop", clientSecret: env.OIDC_SECRET });
+ * ```
+ */
+export function issuer(url: string, options: OidcIssuerOptions): OidcIssuer {
+  return new IssuerClient(url, options);
+}
+
+/** The inside of an `OidcIssuer`. */
+export function clientOf(issuer: unknown, at: string): IssuerClient {
+  if (issuer instanceof IssuerClient) return issuer;
+  throw new TypeError(`${at} must be made by Oidc.issuer`);
+}
+
+/** Whether a URL is one of this machine, where http is safe. */
+export function isLoopback({ hostname }: URL): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.[0-9]{1,3}){3}$/.test(hostname);
+}
+
+/** What the package asks of `fetch`. */
+interface Call {
+  readonly method: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly redirect: "manual";
+  readonly body?: URLSearchParams | undefined;
+}
+
+/** What every call of `oauth4webapi` gets. */
+export interface IssuerCalls {
+  readonly [customFetch]: (url: string, call: Call) => Promise<Response>;
+  readonly [allowInsecureRequests]: boolean;
+}
+
+export class IssuerClient implements OidcIssuer {
+  readonly url: string;
+  readonly discoveryUrl: string;
+  readonly scopes: readonly string[];
+  /** The registration as `oauth4webapi` takes it. */
+  readonly client: Client;
+  readonly #address: URL;
+  // Private, so that no log line, inspection or JSON of this object has a secret.
+  readonly #authentication: ClientAuth;
+  readonly #http: HttpClient;
+  readonly #freshMs: number;
+  #description: { readonly metadata: AuthorizationServer; readonly readAt: number } | undefined = undefined;
+  #askAgainAt = 0;
+  #jwks: JWKSCacheInput = {};
+
+  constructor(url: string, options: OidcIssuerOptions) {
+    this.#address = issuerUrl(url);
+    needsObject("Oidc.issuer: options", options);
+    const { clientId, scopes = ["openid"], clockToleranceMs = 30_000, freshMs = 600_000, http } = options;
+    needsText("Oidc.issuer: clientId", clientId);
+    needs(clientId !== "", "Oidc.issuer: clientId", clientId, "empty");
+    needsTexts("Oidc.issuer: scopes", scopes);
+    // RFC 6749 §3.3: a scope is printable ASCII without spaces, quotes and backslashes.
+    const wrong = scopes.findIndex((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope));
+    if (wrong !== -1) throw new TypeError(`Oidc.issuer: scopes[${wrong}] is not a scope`);
+    if (!scopes.includes("openid")) throw new TypeError('Oidc.issuer: scopes must have "openid"');
+    const isTolerance = typeof clockToleranceMs === "number" && clockToleranceMs >= 0 && clockToleranceMs <= 600_000;
+    needs(isTolerance, "Oidc.issuer: clockToleranceMs", clockToleranceMs, "milliseconds, from 0 to 600,000");
+    const isFresh = typeof freshMs === "number" && freshMs > 0 && freshMs <= staleMs;
+    needs(isFresh, "Oidc.issuer: freshMs", freshMs, "milliseconds, more than 0 and at most a day");
+    const isClient = http === undefined || (isObject(http) && typeof http.fetch === "function");
+    needs(isClient, "Oidc.issuer: http", http, "made by HttpClient.make");
+    this.url = url;
+    this.discoveryUrl = `${this.#address.href.replace(/\/$/, "")}/.well-known/openid-configuration`;
+    this.scopes = [...new Set(scopes)];
+    this.client = { client_id: clientId, [clockTolerance]: Math.ceil(clockToleranceMs / 1000) };
+    this.#authentication = authenticationOf(options);
+    this.#freshMs = freshMs;
+    this.#http = http ?? httpClient({ timeoutMs: 5000, maxBody: 262_144 });
+  }
+
+  get authentication(): ClientAuth {
+    return this.#authentication;
+  }
+
+  get calls(): IssuerCalls {
+    const isInsecure = this.#address.protocol === "http:";
+    return {
+      [allowInsecureRequests]: isInsecure,
+      [customFetch]: async (text, { method, headers, redirect, body = null }) => {
+        const url = new URL(text);
+        if (url.protocol !== "https:" && !(isInsecure && isLoopback(url))) {
+          throw new IssuerAway("an endpoint of the issuer is not https");
+        }
+        try {
+          return await this.#http.fetch(url, { method, headers, redirect, body });
+        } catch {
+          throw new IssuerAway("the issuer cannot be reached, or does not answer in time");
+        }
+      },
+    };
+  }
+
+  /** The keys of the issuer: a copy, since Workers may not share what a request made. Give it back by `keepKeys`. */
+  get keys(): JWKSCacheInput {
+    return structuredClone(this.#jwks);
+  }
+
+  keepKeys(keys: JWKSCacheInput): void {
+    this.#jwks = keys;
+  }
+
+  /** The issuer's description. Throws `IssuerAway` where it cannot be had. */
+  // Values are kept and not promises: on Workers a request may not await another request's promise.
+  async metadata(): Promise<AuthorizationServer> {
+    const now = Date.now();
+    const known = this.#description;
+    const age = known === undefined ? Number.POSITIVE_INFINITY : now - known.readAt;
+    if (known !== undefined && (age < this.#freshMs || (now < this.#askAgainAt && age < staleMs)))
+      return known.metadata;
+    if (now < this.#askAgainAt) throw new IssuerAway("the issuer could not be reached a moment ago");
+    // While one request asks, others use what is there.
+    if (age < staleMs) this.#askAgainAt = now + restMs.stale;
+    try {
+      const metadata = await this.#discover();
+      this.#description = { metadata, readAt: now };
+      this.#askAgainAt = 0;
+      return metadata;
+    } catch (thrown) {
+      if (known !== undefined && age < staleMs) return known.metadata;
+      this.#askAgainAt = now + restMs.none;
+      throw new IssuerAway(`its description: ${refusalOf(thrown).detail}`);
+    }
+  }
+
+  async #discover(): Promise<AuthorizationServer> {
+    const response = await discoveryRequest(this.#address, this.calls);
+    return processDiscoveryResponse(this.#address, response);
+  }
+
+  /** An endpoint of the description to which a browser is sent; undefined where there is none. */
+  endpoint(metadata: AuthorizationServer, name: "authorization_endpoint" | "end_session_endpoint"): URL | undefined {
+    const text = metadata[name];
+    const url = typeof text === "string" && URL.canParse(text) ? new URL(text) : undefined;
+    const isAllowed = url?.protocol === "https:" || (url !== undefined && this.#mayBeHttp(url));
+    return isAllowed ? url : undefined;
+  }
+
+  #mayBeHttp(url: URL): boolean {
+    return url.protocol === "http:" && this.#address.protocol === "http:" && isLoopback(url);
+  }
+}
+
+/** Whether two texts are the identifier of one issuer: discovery compares them as URLs. */
+export function isSameIssuer(one: string, other: string): boolean {
+  return one === other || (URL.canParse(one) && URL.canParse(other) && new URL(one).href === new URL(other).href);
+}
+
+function issuerUrl(text: string): URL {
+  needsText("Oidc.issuer: its URL", text);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isSecure = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url));
+  if (url === undefined || !isSecure) throw new TypeError("Oidc.issuer: its URL must be https, or http of localhost");
+  // OpenID Connect Discovery §3: an issuer has no query and no fragment.
+  const isPlain = url.search === "" && url.hash === "" && url.username === "" && url.password === "";
+  if (!isPlain) throw new TypeError("Oidc.issuer: its URL must have no query, fragment, user or password");
+  return url;
+}
+
+function authenticationOf({ clientSecret, sendSecret = "basic", clientKey }: OidcIssuerOptions): ClientAuth {
+  if (sendSecret !== "basic" && sendSecret !== "post") {
+    throw new TypeError('Oidc.issuer: sendSecret must be "basic" or "post"');
+  }
+  if (clientKey !== undefined) {
+    needsObject("Oidc.issuer: clientKey", clientKey);
+    if (clientSecret !== undefined) throw new TypeError("Oidc.issuer: it has a clientSecret and a clientKey: give one");
+    const { key, kid } = clientKey;
+    if (kid !== undefined) needsText("Oidc.issuer: clientKey.kid", kid);
+    const isPrivate = isObject(key) && key["type"] === "private";
+    if (!isPrivate) throw new TypeError("Oidc.issuer: clientKey.key must be a private CryptoKey");
+    return PrivateKeyJwt(kid === undefined ? key : { key, kid });
+  }
+  if (clientSecret === undefined) return None();
+  // An unset variable of the environment is often an empty text.
+  const isSecret = typeof clientSecret === "string" && clientSecret !== "";
+  if (!isSecret) throw new TypeError("Oidc.issuer: clientSecret must be a text that is not empty");
+  return sendSecret === "basic" ? ClientSecretBasic(clientSecret) : ClientSecretPost(clientSecret);
+}

@@ -1,0 +1,190 @@
+import { calculatePKCECodeChallenge } from "oauth4webapi";
+import type { Answer } from "../../src/answers/answer.ts";
+import { responses } from "../../src/answers/returns.ts";
+import type { SetCookie } from "../../src/codecs/cookie.ts";
+import { setCookie } from "../../src/inputs/connection.ts";
+import { ofRequest } from "../../src/inputs/dep.ts";
+import { optional as optionalQuery } from "../../src/inputs/query.ts";
+import type { RequestRecord } from "../../src/inputs/request.ts";
+import { isA } from "../../src/logging/raised.ts";
+import { Refusal } from "../../src/refusals.ts";
+import type { Code } from "../../src/refusals.ts";
+import { of } from "../../src/routing/path.ts";
+import type { Path } from "../../src/routing/path.ts";
+import { get } from "../../src/routing/route.ts";
+import type { Route } from "../../src/routing/route.ts";
+import { waitOf } from "../../src/security/rate-store.ts";
+import type { RateRule, RateStore } from "../../src/security/rate-store.ts";
+import { Attempts } from "./attempts.ts";
+import type { Attempt } from "./attempts.ts";
+import {
+  IssuerAway,
+  failed,
+  refusalOf,
+  refused,
+  signInFailed,
+  signInRefused,
+  signInUnavailable,
+  unavailable,
+} from "./failures.ts";
+import { grantOfCode } from "./grants.ts";
+import type { Granted } from "./grants.ts";
+import type { IssuerClient } from "./issuer.ts";
+import { goTo, returnAddress } from "./return-address.ts";
+import type { OidcRoutesOptions } from "./options.ts";
+
+type Failure = Refusal<"sign_in_failed" | "sign_in_refused" | "sign_in_unavailable">;
+
+/** A longer answer of an issuer is refused unread. */
+const maxAnswer = 8192;
+/** One issuer of the routes. */
+interface SignInOptions<A, C extends string> {
+  /** Empty where there is one issuer. */
+  readonly name: string;
+  readonly issuer: IssuerClient;
+  readonly start: Path<never>;
+  readonly options: OidcRoutesOptions<A, C>;
+  readonly seen: RateStore;
+}
+
+/** `GET /sign-in` and `GET /sign-in/callback`. */
+export function signInRoutes<A, C extends string>(given: SignInOptions<A, C>): readonly Route[] {
+  const signIn = new SignIn(given);
+  const refuses: readonly Code[] = [signInFailed, signInRefused, signInUnavailable, ...(given.options.refuses ?? [])];
+  const start = get(
+    given.start,
+    {
+      summary: "Sends the browser to the issuer, to sign in",
+      inputs: {
+        returnTo: optionalQuery("return_to", returnAddress, {
+          doc: "Where the browser goes in the end: a path of this site.",
+        }),
+        request: ofRequest((request) => request, { needs: [] }),
+      },
+      returns: responses({ 303: "To the issuer." }),
+      refuses: [signInUnavailable],
+    },
+    ({ returnTo, request }) => signIn.toIssuer(request, returnTo),
+  );
+  const callback = get(
+    signIn.callback,
+    {
+      summary: "Where the issuer sends the browser back to",
+      inputs: { request: ofRequest((request) => request, { needs: answerParameters }), setCookie },
+      returns: responses({ 303: "Signed in." }),
+      refuses,
+    },
+    ({ request, setCookie }) => signIn.fromIssuer(request, setCookie),
+  );
+  return [start, callback];
+}
+
+const answerParameters = ["state", "code", "iss", "error"].map((name) => ({ in: "query", name }) as const);
+
+/** The sign-in at one issuer. */
+class SignIn<A, C extends string> {
+  readonly callback: Path<never>;
+  readonly #name: string;
+  readonly #issuer: IssuerClient;
+  readonly #options: OidcRoutesOptions<A, C>;
+  readonly #redirectUri: string;
+  readonly #attempts: Attempts;
+  readonly #seen: RateStore;
+  readonly #once: RateRule;
+
+  constructor({ name, issuer, start, options, seen }: SignInOptions<A, C>) {
+    const { origin, keys, attemptMs = 600_000 } = options;
+    const segments = [...(start.segments as readonly string[]), "callback"];
+    this.callback = of(...segments) as Path as Path<never>;
+    this.#name = name;
+    this.#issuer = issuer;
+    this.#options = options;
+    this.#redirectUri = `${new URL(origin).origin}/${segments.map(encodeURIComponent).join("/")}`;
+    this.#attempts = new Attempts(keys, this.#redirectUri, attemptMs);
+    this.#seen = seen;
+    this.#once = { intervalMs: attemptMs, burst: 1 };
+  }
+
+  /** Sends the browser to the issuer. */
+  async toIssuer(
+    request: RequestRecord,
+    returnTo = this.#options.home ?? "/",
+  ): Promise<Answer | Refusal<"sign_in_unavailable">> {
+    const metadata = await this.#issuer.metadata().catch(awayOf);
+    if (isA(IssuerAway, metadata)) return unavailable(metadata.message);
+    const url = this.#issuer.endpoint(metadata, "authorization_endpoint");
+    if (url === undefined) return unavailable("the issuer's description has no authorization_endpoint that is https");
+    const { attempt, cookies } = this.#attempts.start(returnTo, request);
+    for (const [name, value] of Object.entries(await this.#parameters(attempt))) url.searchParams.set(name, value);
+    return goTo(url.href, cookies);
+  }
+
+  async #parameters({ state, nonce, verifier }: Attempt): Promise<{ readonly [name: string]: string }> {
+    const { parameters, prompt, maxAgeMs, acr } = this.#options;
+    return {
+      ...parameters,
+      response_type: "code",
+      client_id: this.#issuer.client.client_id,
+      redirect_uri: this.#redirectUri,
+      scope: this.#issuer.scopes.join(" "),
+      state,
+      nonce,
+      code_challenge: await calculatePKCECodeChallenge(verifier),
+      code_challenge_method: "S256",
+      ...(prompt === undefined ? {} : { prompt }),
+      ...(maxAgeMs === undefined ? {} : { max_age: String(Math.floor(maxAgeMs / 1000)) }),
+      ...(acr === undefined ? {} : { acr_values: acr.join(" ") }),
+    };
+  }
+
+  /** Starts a session for the answer of the issuer. */
+  async fromIssuer(request: RequestRecord, setCookie: (cookie: SetCookie) => void): Promise<Answer | Refusal> {
+    const parameters = parametersOf(request.target);
+    const attempt = await this.#attemptOf(parameters, request);
+    if (isA(Refusal, attempt)) return attempt;
+    const granted = await orRefusal(() => this.#granted(parameters, attempt));
+    if (isA(Refusal, granted)) return granted;
+    const { onSignIn, sessions } = this.#options;
+    const made = await onSignIn({ issuer: this.#name, ...granted });
+    if (isA(Refusal, made)) return made;
+    await sessions.start(setCookie, made);
+    return goTo(attempt.returnTo, [this.#attempts.end(attempt, request)]);
+  }
+
+  /** The attempt of this browser that the issuer's answer is for. It is used up. */
+  async #attemptOf(parameters: URLSearchParams, request: RequestRecord): Promise<Attempt | Failure> {
+    const [state, ...more] = parameters.getAll("state");
+    if (state === undefined || more.length > 0) return failed("the answer has no state, several, or is too long");
+    const attempt = await this.#attempts.find(state, request);
+    if (attempt === undefined) return failed("this browser has no sign-in of that state, or began it too long ago");
+    const taken = await this.#seen.take(`oidc ${state}`, this.#once, request.now);
+    return waitOf("Oidc.routes", taken) > 0 ? failed("that answer was received before") : attempt;
+  }
+
+  /** What the issuer gives, where the user was signed in as strongly as the route needs. */
+  async #granted(parameters: URLSearchParams, attempt: Attempt): Promise<Granted | Failure> {
+    const { maxAgeMs, userInfo = false, acr } = this.#options;
+    const options = { redirectUri: this.#redirectUri, maxAgeMs, userInfo };
+    const granted = await grantOfCode(this.#issuer, parameters, attempt, options);
+    const isStrong = acr === undefined || acr.some((one) => one === granted.claims.acr);
+    return isStrong ? granted : refused("the user was not signed in as strongly as the route needs");
+  }
+}
+
+function awayOf(thrown: unknown): IssuerAway {
+  if (isA(IssuerAway, thrown)) return thrown;
+  throw thrown;
+}
+
+function parametersOf(target: string): URLSearchParams {
+  const query = target.indexOf("?");
+  return new URLSearchParams(query === -1 || target.length > maxAnswer ? "" : target.slice(query + 1));
+}
+
+async function orRefusal<T>(run: () => Promise<T>): Promise<T | Failure> {
+  try {
+    return await run();
+  } catch (thrown) {
+    return refusalOf(thrown);
+  }
+}
