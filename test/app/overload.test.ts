@@ -197,11 +197,11 @@ describe("a place", () => {
 
   it("is not held while a body arrives, however slowly; without a place then, the answer is 503", async () => {
     const slow = gate<string>();
-    const app = App.make([post(at, { inputs: { sent: json(v.string()) }, ...text }, () => slow.passed)], {
-      maxInFlight: 1,
-    });
+    const slowly = post(at, { inputs: { sent: json(v.string()) }, ...text }, () => slow.passed);
+    const app = App.make([slowly, get(Path.of("y"), text, later)], { maxInFlight: 1 });
     const uploads = [upload(app), upload(app), upload(app)];
     await settle();
+    expect((await ask(app, "/y")).status).toBe(200);
     for (const { end } of uploads) end('"a"');
     await settle();
     slow.open("x");
@@ -209,14 +209,14 @@ describe("a place", () => {
     expect(answers.filter(({ status }) => status === 503)).toHaveLength(2);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect((await ask(app, "/x", posted('"a"'))).status).toBe(200);
-    expect(messages("info")).toEqual(["POST /x 200", "POST /x 200"]);
+    expect(messages("info")).toEqual(["GET /y 200", "POST /x 200", "POST /x 200"]);
   });
 
-  it("is not taken by a body that ends after the deadline of its request", async () => {
+  it.each(['"a"', ""])("is not taken by a body that ends after the deadline of its request: %j", async (body) => {
     const app = App.make([sent], { maxInFlight: 1, deadlineMs: 1 });
     const { answer, end } = upload(app);
     expect((await answer).status).toBe(503);
-    end('"a"');
+    end(body);
     await settle();
     expect(await (await ask(app, "/nowhere")).json()).toMatchObject({ error: "not_found" });
   });
@@ -228,7 +228,7 @@ function upload(app: App) {
   const body = new ReadableStream<Uint8Array>({ start: (controller) => void (sending = controller) });
   const answer = ask(app, "/x", { method: "POST", body, headers, duplex: "half" });
   const end = (text: string): void => {
-    sending.enqueue(new TextEncoder().encode(text));
+    if (text !== "") sending.enqueue(new TextEncoder().encode(text));
     sending.close();
   };
   return { answer, end };
