@@ -127,6 +127,16 @@ export type { Rate as RateType } from "./security/rate.ts";
 export * as Rate from "./security/rate.ts";
 export type { RateOptions } from "./security/rate.ts";
 export type { RateMemory, RateRule, RateStore } from "./security/rate-store.ts";
+export * as Idempotency from "./security/idempotency.ts";
+export type {
+  IdempotencyAnswer,
+  IdempotencyClaim,
+  IdempotencyCode,
+  IdempotencyEntry,
+  IdempotencyMemoryOptions,
+  IdempotencyOptions,
+  IdempotencyStore,
+} from "./security/idempotency.ts";
 export * as Webhook from "./security/webhook.ts";
 export type { WebhookOptions, WebhookScheme, WebhookSigning } from "./security/webhook.ts";
 export type Sessions<A> = sessions.Sessions<A>;

@@ -14,6 +14,11 @@ export class OldestFirst<V> {
     return this.#entries.size;
   }
 
+  /** The value of the oldest entry; undefined where there are no entries. */
+  get oldest(): V | undefined {
+    return this.#oldest?.value;
+  }
+
   get(key: string): V | undefined {
     return this.#entries.get(key)?.value;
   }

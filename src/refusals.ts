@@ -295,6 +295,11 @@ export function listing(max: number, refusal: Refusal): Refusal {
 /** An error with the refusal that answers it when it is not caught; its message is logged as the detail. */
 export abstract class RefusingError extends Error {
   abstract readonly refusal: Refusal;
+
+  /** Whether what failed may have been done. */
+  get isOutcomeUnknown(): boolean {
+    return false;
+  }
 }
 
 /** An invalid answer, a bug of the application: a 500 whose logged detail quotes no value. */

@@ -33,3 +33,5 @@ export { migrate } from "./migrate.ts";
 export type { MigrateOptions, Migrated } from "./migrate.ts";
 export { MigrationError } from "./migrate.ts";
 export * as SessionTable from "./session-table.ts";
+export * as IdempotencyTable from "./idempotency-table.ts";
+export type { IdempotencyTableOptions, IdempotencyTableStore } from "./idempotency-table.ts";

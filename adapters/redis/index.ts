@@ -1,10 +1,12 @@
-/** `usher-http/redis`: broadcasts and rate limits shared through Redis or Valkey. It needs the package `redis`. */
+/** `usher-http/redis`: broadcasts, rate limits and idempotency keys shared through Redis or Valkey. It needs the package `redis`. */
 import { needsObject, needsText } from "../../src/given.ts";
 import { relayOver } from "../../src/events/relay.ts";
 import type { OpenRelay } from "../../src/events/relay.ts";
 import { redisEngine } from "./relay.ts";
 import { needsUrl } from "./closing.ts";
 
+export { idempotencyStore } from "./idempotency-store.ts";
+export type { IdempotencyStoreOptions, OpenIdempotencyStore } from "./idempotency-store.ts";
 export { rateStore } from "./rate-store.ts";
 export type { OpenRateStore, RateStoreOptions } from "./rate-store.ts";
 export type { OpenRelay } from "../../src/events/relay.ts";

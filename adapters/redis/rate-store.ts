@@ -1,13 +1,12 @@
-import { createHash } from "node:crypto";
 import { clearTimeout, setTimeout } from "node:timers";
-import { createClient } from "redis";
 import { needs, needsObject, needsText } from "../../src/given.ts";
 import { memory } from "../../src/security/rate-store.ts";
 import type { RateRule, RateStore } from "../../src/security/rate-store.ts";
 import { raisedOf } from "../../src/app/failures.ts";
 import { current } from "../../src/logging/context.ts";
 import { log } from "../../src/logging/writer.ts";
-import { closed, needsUrl } from "./closing.ts";
+import { RedisConnection, script } from "./client.ts";
+import { needsUrl } from "./closing.ts";
 
 /** The options of a rate store. */
 export interface RateStoreOptions {
@@ -23,15 +22,11 @@ export interface OpenRateStore extends RateStore {
   close(): Promise<void>;
 }
 
-// How long the server may take to answer; also the interval of pings.
-const connectMs = 5000;
-const maxBackoffMs = 2000;
-
 /**
  * The algorithm of `Rate.memory`, with the server's clock: the clocks of the processes may differ. Times are in
  * milliseconds. A key expires when its client need not wait any more.
  */
-const script = `
+const take = script(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local interval, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -42,8 +37,7 @@ if ahead > 0.001 then return string.format('%.3f', ahead) end
 used = used + interval
 redis.call('SET', KEYS[1], string.format('%.3f', used), 'PX', math.max(1, math.ceil(used - now)))
 return '0'
-`;
-const sha = createHash("sha1").update(script).digest("hex");
+`);
 
 /**
  * A rate store in Redis 6 or newer, or Valkey, shared by all processes. While the server is unreachable or slow, each
@@ -68,7 +62,7 @@ export async function rateStore(url: string, options: RateStoreOptions = {}): Pr
 }
 
 class RedisRateStore implements OpenRateStore {
-  readonly #client: ReturnType<typeof clientOf>;
+  readonly #client: RedisConnection;
   readonly #prefix: string;
   readonly #waitMs: number;
   readonly #alone: RateStore = memory();
@@ -77,27 +71,13 @@ class RedisRateStore implements OpenRateStore {
   #unanswered = false;
 
   constructor(url: string, { prefix = "usher-rate:", waitMs = 200 }: RateStoreOptions) {
-    this.#client = clientOf(url);
+    this.#client = new RedisConnection(url);
     this.#prefix = prefix;
     this.#waitMs = waitMs;
-    // Without a listener an error ends the process.
-    this.#client.on("error", () => {});
   }
 
-  async connect(): Promise<void> {
-    const timer = setTimeout(() => this.#client.destroy(), connectMs);
-    try {
-      await this.#client.connect();
-    } finally {
-      clearTimeout(timer);
-    }
-    // A client destroyed while its socket connects still connects.
-    if (!this.#client.isOpen) {
-      this.#client.destroy();
-      throw new Error(`the server did not answer within ${connectMs} ms`);
-    }
-    // The store alone must not keep the process running.
-    this.#client.unref();
+  connect(): Promise<void> {
+    return this.#client.connect();
   }
 
   async take(key: string, rule: RateRule, now: Date): Promise<number> {
@@ -112,18 +92,13 @@ class RedisRateStore implements OpenRateStore {
   }
 
   async close(): Promise<void> {
-    if (!this.#client.isReady || this.#unanswered) {
-      this.#client.destroy();
-      return;
-    }
-    const timer = setTimeout(() => this.#client.destroy(), this.#waitMs);
-    await closed(this.#client);
-    clearTimeout(timer);
+    if (this.#unanswered) this.#client.destroy();
+    else await this.#client.close(this.#waitMs);
   }
 
   async #takeFromServer(key: string, { intervalMs, burst }: RateRule): Promise<number> {
     if (!this.#client.isReady || this.#unanswered) throw new Error("the server is away");
-    const call = this.#run({ keys: [key], arguments: [String(intervalMs), String(burst)] });
+    const call = this.#client.run(take, key, [String(intervalMs), String(burst)]);
     return Number(await this.#inTime(call));
   }
 
@@ -142,15 +117,6 @@ class RedisRateStore implements OpenRateStore {
     });
   }
 
-  async #run(options: { readonly keys: string[]; readonly arguments: string[] }): Promise<unknown> {
-    try {
-      return await this.#client.evalSha(sha, options);
-    } catch (thrown) {
-      if (!(thrown instanceof Error && thrown.message.startsWith("NOSCRIPT"))) throw thrown;
-      return this.#client.eval(script, options);
-    }
-  }
-
   #warnAlone(thrown: unknown): void {
     if (this.#isAlone) return;
     this.#isAlone = true;
@@ -158,19 +124,4 @@ class RedisRateStore implements OpenRateStore {
     const fields = { "error.kind": raisedOf(thrown)?.kind };
     log({ level: "warn", source: "framework.redis", message, fields, context: current() });
   }
-}
-
-function clientOf(url: string) {
-  return createClient({
-    url,
-    RESP: 3,
-    disableOfflineQueue: true,
-    // Detects a server that stopped answering without closing the connection.
-    pingInterval: connectMs,
-    socket: {
-      connectTimeout: connectMs,
-      socketTimeout: 3 * connectMs,
-      reconnectStrategy: (tries) => Math.min(maxBackoffMs, 50 * 2 ** Math.min(tries, 6)),
-    },
-  });
 }

@@ -36,6 +36,7 @@ const groups = {
     "cors",
     "vite",
     "rate-limits",
+    "idempotency",
     "webhooks",
     "security-headers",
   ],

@@ -2,6 +2,7 @@ import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isFormat, noFormat } from "../answers/is-format.ts";
 import { isFieldValue, isToken } from "../http/fields.ts";
 import type { AnyDep, BodyNeed, DepNode, FileNeed, Supplied, TextNeed } from "../inputs/dep.ts";
+import type { CheckedRoute } from "../inputs/request.ts";
 import { frameworkCodes } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import type { Segment } from "../routing/path.ts";
@@ -139,8 +140,9 @@ function checkInputs(
   format: RefusalFormat | undefined,
   problems: string[],
 ): void {
-  const bodies: BodyNeed["as"][] = [];
-  for (const { need, resource, body, check } of nodes) {
+  const bodies = nodes.flatMap(({ body }) => body?.as ?? []);
+  const checked: CheckedRoute = { method: route.method, returns: route.returns.node.kind, bodies, nodes };
+  for (const { need, resource, check } of nodes) {
     if (need?.in === "path") checkParameter(name, route.path.segments, need, problems);
     else if (need !== undefined) checkText(name, need, problems);
     if (need?.in === "header" && !isToken(need.name)) {
@@ -149,8 +151,7 @@ function checkInputs(
     if (resource !== undefined && !resources.has(resource)) {
       problems.push(`${name} reads the resource ${resource}, which is not supplied`);
     }
-    if (body !== undefined) bodies.push(body.as);
-    if (check !== undefined) for (const problem of check(format)) problems.push(`${name} ${problem}`);
+    if (check !== undefined) for (const problem of check(format, checked)) problems.push(`${name} ${problem}`);
   }
   if (bodies.length > 1) problems.push(`${name} ${severalBodies(bodies)}`);
 }

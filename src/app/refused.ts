@@ -1,7 +1,8 @@
 import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
 import type { RefusalFormat } from "../answers/refusal-format.ts";
-import { Refusal, Unwritable, isTellable, listing } from "../refusals.ts";
+import { isA } from "../logging/raised.ts";
+import { Refusal, RefusingError, Unwritable, isTellable, listing } from "../refusals.ts";
 import { logRaise, logRefusal } from "./access-log.ts";
 import { internalRefusal, refusalOf } from "./failures.ts";
 import type { RequestState } from "./request.ts";
@@ -39,6 +40,7 @@ const raisedRefusal = "a refusal whose format raised another";
 export function failureAnswer(request: RequestState, thrown: unknown): Answer {
   const refusal = refusalOf(thrown);
   if (!isTellable(thrown)) request.hasFailed = true;
+  if (isA(RefusingError, thrown) && thrown.isOutcomeUnknown) request.isOutcomeUnknown = true;
   if (request.acquired !== undefined && !isTellable(thrown)) request.acquired.hasFailed = true;
   logRaise(request, refusal, thrown);
   try {

@@ -1,7 +1,7 @@
 import type { Answer } from "../answers/answer.ts";
 import { holdsNothing, inTime, isThenable, soon } from "../async.ts";
 import type { MaybePromise } from "../deferred.ts";
-import type { Held, RequestEnd } from "../inputs/request.ts";
+import type { GuardedEnd, HandlerGuard, Held, RequestEnd } from "../inputs/request.ts";
 import { within } from "../logging/context.ts";
 import { logAfter, logFault, logHanging } from "./access-log.ts";
 import type { Acquired } from "./acquired.ts";
@@ -17,7 +17,7 @@ import type { Task, Tasks } from "./tasks.ts";
 /** The answer to send: another one where something cannot be kept, as a transaction that does not commit. */
 export function keep(request: RequestState, acquired: Acquired, answer: Answer): MaybePromise<Answer> {
   acquired.release = (end) => releaseSoon(request, acquired.held, end);
-  if (!acquired.held.some(keeps)) return answer;
+  if (request.guard === undefined && !acquired.held.some(keeps)) return answer;
   const keeping = keepAll(request, acquired, answer);
   acquired.keeping = keeping;
   return keeping;
@@ -45,17 +45,42 @@ export function giveUp(request: RequestState, acquired: Acquired, answer: Answer
 }
 
 async function keepAll(request: RequestState, acquired: Acquired, made: Answer): Promise<Answer> {
-  let answer = made;
+  const guard = acquired.hasTimedOut ? undefined : request.guard;
+  let answer = guard?.isTransaction === true ? await leaveFirst(request, guard, made) : made;
   for (const { beforeAnswer } of acquired.held.toReversed()) {
     try {
       await beforeAnswer?.(answer.refused, acquired.hasFailed || acquired.hasTimedOut);
     } catch (thrown) {
-      // A request that was refused keeps its answer: there was nothing to be kept.
-      if (answer.refused === undefined) answer = failureAnswer(request, thrown);
+      // A request that was refused keeps its answer, unless that is kept: there was nothing else to be kept.
+      if (answer.refused === undefined || guard?.mustKeep === true) answer = failureAnswer(request, thrown);
       else logFault(request, "an input's beforeAnswer", thrown);
     }
   }
-  return answer;
+  return guard?.isTransaction === false ? leaveLast(request, guard, answer) : answer;
+}
+
+/** In the transaction of the handler: where the answer cannot be kept, nothing of it is. */
+async function leaveFirst(request: RequestState, guard: HandlerGuard, answer: Answer): Promise<Answer> {
+  try {
+    return (await guard.leave(answer, endOf(request))) as Answer;
+  } catch (thrown) {
+    return failureAnswer(request, thrown);
+  }
+}
+
+/** After all else is done: the client gets the answer, also where it cannot be kept. */
+async function leaveLast(request: RequestState, guard: HandlerGuard, answer: Answer): Promise<Answer> {
+  try {
+    return (await guard.leave(answer, endOf(request))) as Answer;
+  } catch (thrown) {
+    logFault(request, "the store of an idempotency key", thrown);
+    return answer;
+  }
+}
+
+function endOf({ isOutcomeUnknown, hasFailed }: RequestState): GuardedEnd {
+  if (isOutcomeUnknown) return "outcome unknown";
+  return hasFailed ? "failed" : "answered";
 }
 
 /** Releases what is held, once the answer was written. */

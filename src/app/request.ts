@@ -8,7 +8,7 @@ import { bodyRefusal, bodyTooLarge, noRoom } from "../inputs/body-source.ts";
 import type { BodyHolder, BodySource } from "../inputs/body-source.ts";
 import { encodingRefusal, encodingsOf } from "../inputs/encoded-body.ts";
 import type { DecodedSource } from "../inputs/encoded-body.ts";
-import type { Held, InputRequest } from "../inputs/request.ts";
+import type { HandlerGuard, Held, InputRequest } from "../inputs/request.ts";
 import { FieldValues } from "../inputs/text.ts";
 import type { FieldNames } from "../inputs/text.ts";
 import type { Carrying } from "../logging/context.ts";
@@ -134,6 +134,10 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   tasks: Tasks | undefined = undefined;
   /** What its inputs acquired, if one did. */
   acquired: Acquired | undefined = undefined;
+  /** What guards its handler, if an input has such a guard. */
+  guard: HandlerGuard | undefined = undefined;
+  /** Whether what raised may have done its work, such as a commit whose connection was lost. */
+  isOutcomeUnknown = false;
   /** The refusal whose answer is in the app's own format. */
   formatted: Refusal | undefined = undefined;
   bytes: Uint8Array = noBytes;
@@ -377,12 +381,18 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
     (this.acquired ??= new Acquired()).add(held);
   }
 
+  guardHandler(guard: HandlerGuard): void {
+    if (this.guard !== undefined) throw new Error(`${this.route?.route.pattern} has two idempotency keys`);
+    this.guard = guard;
+    this.acquired ??= new Acquired();
+  }
+
   /** Adds the headers and cookies that the handler set to its answer, unless that is a refusal (contract 4.3). */
   endHandler(answer: Answer): Answer {
     const headers = this.#headers ?? nothing;
     const cookies = this.#cookies ?? nothing;
     this.close();
-    if (answer.refused !== undefined) return answer;
+    if (answer.refused !== undefined || this.guard?.isReplay === true) return answer;
     const isAsMade = headers.length === 0 && cookies.length === 0;
     const ended = isAsMade
       ? answer

@@ -8,6 +8,7 @@ import { knownMethods } from "../http/target.ts";
 import { InputReading, readBodyInputs, readHeadInputs } from "../inputs/plan.ts";
 import type { InputValues } from "../inputs/plan.ts";
 import { recordOf } from "../inputs/request.ts";
+import type { HandlerGuard } from "../inputs/request.ts";
 import { within } from "../logging/context.ts";
 import { Refusal, crossOrigin, methodNotAllowed, notFound, notImplemented, sentences } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
@@ -191,7 +192,25 @@ function handle(
   if (inputs instanceof Refusal) return refusalAnswer(inputs);
   if (request.timedOut !== undefined) return refusalAnswer(request.timedOut);
   if (inputs instanceof InputReading) return handleWithBody(request, route, inputs);
+  if (request.guard !== undefined) return handleGuarded(request, request.guard, route, inputs);
   return answerOf(route.route.handler(inputs as never), route.answerOf);
+}
+
+/** Calls the handler, unless its guard answers. */
+async function handleGuarded(
+  request: RequestState,
+  guard: HandlerGuard,
+  route: CompiledRoute,
+  inputs: InputValues,
+): Promise<Answer> {
+  const instead = (await guard.enter()) as Answer | undefined;
+  if (instead === undefined) {
+    if (request.timedOut !== undefined) return refusalAnswer(request.timedOut);
+    return answerOf(route.route.handler(inputs as never), route.answerOf);
+  }
+  // What was answered before is in the format of then.
+  if (guard.isReplay) request.formatted = instead.refused;
+  return instead;
 }
 
 /** The answer of what an application's function returned, now or by a promise. */

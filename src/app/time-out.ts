@@ -54,7 +54,9 @@ function answerOf({ keeping, hasCommitted }: RequestDeadline<RequestState>): Ans
 }
 
 /** Drops what the handler answered after its deadline. */
-export function dropLate(request: RequestState, { body, status, refused }: Answer): Promise<never> {
+export function dropLate(request: RequestState, answer: Answer): Promise<never> {
+  const { body, status, refused } = answer;
+  request.guard?.late(endHandler(request, answer));
   cancelBody(body);
   if (refused?.code.name !== timedOut.name) logLate(request, status);
   return new Promise(() => {});
@@ -66,6 +68,7 @@ export function dropThrown(
   deadline: RequestDeadline<RequestState>,
   thrown: unknown,
 ): Promise<never> {
+  request.guard?.late(undefined);
   const isExpected = deadline.isOwn(thrown) || isTellable(thrown) || isA(RefusingError, thrown);
   if (!isExpected) failureAnswer(request, thrown);
   return new Promise(() => {});

@@ -208,6 +208,10 @@ export class DatabaseError extends RefusingError {
     this.refusal = refuse(isBusy ? Refusal.busy : Refusal.internal, undefined, { detail: message });
   }
 
+  override get isOutcomeUnknown(): boolean {
+    return this.failure.kind === "lost";
+  }
+
   /** The name of the constraint that an error violated; undefined for any other error. */
   static conflict(error: unknown): string | undefined;
   /** Whether an error violated that constraint. */

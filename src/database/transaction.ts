@@ -63,18 +63,39 @@ export class Lease implements Database {
   #whenIdle: (() => void) | undefined = undefined;
   #cancelling: Promise<void> | undefined = undefined;
   #hasEnded = false;
+  readonly #keep: TransactionOptions["keep"];
+  /** A refusal, and the answer of `keep` for it. */
+  #kept: readonly [refused: Refusal, commits: boolean] | undefined = undefined;
   /** Whether one of its statements conflicted with a concurrent transaction. */
   hasConflicted = false;
+  /** Whether a refusal's work is rolled back already, and what is left is committed. */
+  isUndone = false;
 
-  constructor(pooled: PooledConnection, signal: AbortSignal | undefined, isTransaction: boolean) {
+  constructor(
+    pooled: PooledConnection,
+    signal: AbortSignal | undefined,
+    isTransaction: boolean,
+    keep?: TransactionOptions["keep"],
+  ) {
     this.#pooled = pooled;
     this.#signal = signal;
     this.#isTransaction = isTransaction;
+    this.#keep = keep;
     signal?.addEventListener("abort", this.#abort);
   }
 
   get isAborted(): boolean {
     return this.#signal?.aborted === true;
+  }
+
+  get isTransaction(): boolean {
+    return this.#isTransaction;
+  }
+
+  /** Whether the work of a refusal is committed. */
+  commits(refused: Refusal): boolean {
+    if (this.#kept?.[0] !== refused) this.#kept = [refused, this.#keep?.(refused) === true];
+    return this.#kept[1];
   }
 
   exec<P extends readonly unknown[], A>(statement: Statement<P, A>, ...params: P): Promise<A> {
@@ -145,6 +166,14 @@ export class Lease implements Database {
   readonly #abort = (): void => {
     if (this.#pooled.connection.isRunning) this.#cancelling = this.#pooled.connection.cancel();
   };
+}
+
+/** What keeps the refusal of a transaction in it, whose work is rolled back. */
+export type RefusalKeeper = Pick<Lease, "commits" | "isUndone">;
+
+/** The open transaction of a `db`; undefined for a pool, and for a connection outside of one. */
+export function openTransaction(db: unknown): RefusalKeeper | undefined {
+  return isA(Lease, db) && db.isTransaction ? db : undefined;
 }
 
 // A statement that sets statement_timeout is about to run longer than the pool's limit.
@@ -258,14 +287,14 @@ async function attempt<A>(
   work: (db: Database) => Promise<A>,
   { signal, keep }: TransactionOptions,
 ): Promise<AttemptOutcome<A>> {
-  const lease = new Lease(pooled, signal, true);
+  const lease = new Lease(pooled, signal, true, keep);
   let value: A;
   let refused: Refusal | undefined;
   let commits: boolean;
   try {
     value = await work(lease);
     refused = isA(Refusal, value) ? value : undefined;
-    commits = refused === undefined || keep?.(refused) === true;
+    commits = refused === undefined || lease.isUndone || lease.commits(refused);
   } catch (thrown) {
     await lease.end();
     await rollBack(pooled);
@@ -278,7 +307,7 @@ async function attempt<A>(
   }
   const failure = lease.isAborted ? await abandon(pooled) : await commit(pooled, lease.hasConflicted);
   if (failure === undefined) return { kind: "done", value };
-  if (refused === undefined) return { kind: "failed", thrown: new DatabaseError(failure) };
+  if (refused === undefined || lease.isUndone) return { kind: "failed", thrown: new DatabaseError(failure) };
   const error = new DatabaseError(failure);
   warn(`what a refused work wrote is not kept: ${error.message}`);
   return { kind: "done", value };

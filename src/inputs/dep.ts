@@ -4,7 +4,7 @@ import { Problem, invalidRefusal, isCode } from "../refusals.ts";
 import type { Code, FrameworkCode, Refusal } from "../refusals.ts";
 import type { AnyStandard } from "../schema/standard.ts";
 import { recordOf } from "./request.ts";
-import type { InputRequest, Need, RequestRecord } from "./request.ts";
+import type { CheckedRoute, InputRequest, Need, RequestRecord } from "./request.ts";
 import type { FieldNames } from "./text.ts";
 
 declare const types: unique symbol;
@@ -173,6 +173,7 @@ export interface DepNode {
   readonly binds?: boolean;
   /** It may give the answer an `ETag` or a `Last-Modified`, and make a 304 of it. */
   readonly validates?: boolean;
+  readonly guards?: true;
   /** Its value is held until the request has ended, so it is acquired once the body has arrived. */
   readonly acquires?: true;
   /** Read at every use. */
@@ -181,7 +182,7 @@ export interface DepNode {
   /** The routes that it calls, which must be in the app too. Their type is of routes, which are above inputs. */
   readonly calls?: readonly { readonly method: string; readonly pattern: string }[];
   /** Problems of its declaration; each message follows the route's name. */
-  readonly check?: (refusalFormat: object | undefined) => readonly string[];
+  readonly check?: (refusalFormat: object | undefined, route: CheckedRoute) => readonly string[];
   /** The value is known when the app is made; nothing is read. */
   readonly constant?: (place: Place) => unknown;
   /** Called once for each route. `from` has the slots of the node's own inputs. */
@@ -215,7 +216,7 @@ export interface Reading {
   late(asker: object, next: () => AnyDep): Promise<unknown>;
 }
 
-/** Returns a value, a `Refusal`, a `Problem`, or a promise of one. `values` holds what was read before. */
+/** Returns a value, a `Refusal`, a `Problem`, or a promise of one. `values` has what was read before. */
 export type ReadInput = (request: InputRequest, values: readonly unknown[], reading: Reading) => unknown;
 export type InputCheck = (request: InputRequest) => unknown;
 

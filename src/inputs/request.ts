@@ -50,6 +50,8 @@ export interface InputRequest {
   later(): TaskList;
   /** Keeps what an input acquired, to be released once the request has ended. */
   hold(held: Held): void;
+  /** Puts a guard before the handler. */
+  guardHandler(guard: HandlerGuard): void;
   readonly gone: AbortSignal;
   /** Aborts once the request's deadline has passed. */
   readonly deadlineSignal: AbortSignal;
@@ -88,6 +90,36 @@ export interface Held {
   readonly beforeAnswer?: ((refused: Refusal | undefined, hasFailed: boolean) => unknown) | undefined;
   /** Called once, after the answer was written or its stream ended. */
   readonly release: (end: RequestEnd) => unknown;
+}
+
+/** Guards the handler of one request: it may answer instead, and gets what the handler answered. `object` is an answer, whose type is above inputs. */
+export interface HandlerGuard {
+  /** Whether it keeps the answer in the transaction of the handler, or after that has committed. */
+  readonly isTransaction: boolean;
+  /** Whether what it lets through was answered before. */
+  readonly isReplay: boolean;
+  /** Whether the answer is not to be sent unless it is kept. */
+  readonly mustKeep: boolean;
+  /** Called once every input is valid. Resolves with the answer in place of the handler's; undefined where the handler runs. */
+  enter(): Promise<object | undefined>;
+  /** The handler has answered. Resolves with the answer to send. */
+  leave(answer: object, end: GuardedEnd): Promise<object>;
+  /** The handler answered, or raised (undefined), after the request's deadline. Never rejects. */
+  late(answer: object | undefined): void;
+}
+
+/** How a guarded handler ended: what raised may have done what it does, where the outcome is unknown. */
+export type GuardedEnd = "answered" | "failed" | "outcome unknown";
+
+/** What the check of an input reads of its route. */
+export interface CheckedRoute {
+  readonly method: string;
+  /** The kind of its answer. */
+  readonly returns: string;
+  /** How its body is read. */
+  readonly bodies: readonly string[];
+  /** Every node of its inputs: one that guards may answer in place of the handler. */
+  readonly nodes: readonly { readonly guards?: true }[];
 }
 
 /** The request as an application sees it: `request`, a not-found handler, and `Dep.ofRequest`. */

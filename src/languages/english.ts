@@ -24,6 +24,10 @@ export const english = {
   signInFailed: "That sign-in did not work. Please start it again.",
   signInRefused: "That sign-in was cancelled, or is not allowed.",
   signInUnavailable: "Signing in is not possible now. Please try again in a moment.",
+  idempotencyKeyInUse: "The first request with this key is being answered. Please try again in a moment.",
+  idempotencyKeyReused: "This key was sent with another request. Please use a new one.",
+  idempotencyAnswerLost:
+    "A request with this key was received before, and its answer is not known. Please look whether it was done.",
   rangeNotSatisfiable: "That part of it does not exist.",
   preconditionFailed: "This has changed since it was read. Read it again, and then repeat the request.",
   preconditionRequired: "This needs If-Match with the ETag of the version that was read.",
@@ -54,6 +58,10 @@ export const english = {
   docSignInFailed: "The answer of the issuer does not belong to a sign-in of this browser, or it does not hold.",
   docSignInRefused: "The user cancelled the sign-in, or the issuer does not allow it.",
   docSignInUnavailable: "The issuer of the sign-in does not answer, or not as it should.",
+  docIdempotencyKeyInUse: "The first request with this idempotency key is being answered; send it again in a moment.",
+  docIdempotencyKeyReused: "This idempotency key was sent with another method, path, query or body before.",
+  docIdempotencyAnswerLost:
+    "A request with this idempotency key was received before, and its answer is not known: look whether it was done.",
   docRangeNotSatisfiable: "No byte is in the ranges that Range names; Content-Range says how many there are.",
   docPreconditionFailed:
     "The resource has changed since the caller read it; If-Match and its kin said which version was meant.",
@@ -176,6 +184,7 @@ export const english = {
   notCredentials: "This is not credentials.",
   notEntityTag: "This is not an entity tag.",
   notEntityTags: "This is not a list of entity tags.",
+  notIdempotencyKey: "This is not an idempotency key, which is a text in quotes.",
   notByteRanges: "This is not ranges, as bytes=0-499.",
   notMediaType: "This is not a media type.",
   notWeighted: "This is not a list of weighted tokens.",

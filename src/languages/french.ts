@@ -45,6 +45,11 @@ export const french: Language = /* @__PURE__ */ language("fr", {
   signInFailed: "La connexion n’a pas abouti. Veuillez la recommencer.",
   signInRefused: "La connexion a été annulée ou n’est pas autorisée.",
   signInUnavailable: "La connexion n’est pas possible actuellement. Veuillez réessayer dans un instant.",
+  idempotencyKeyInUse:
+    "La première requête avec cette clé est en cours de traitement. Veuillez réessayer dans un instant.",
+  idempotencyKeyReused: "Cette clé a été envoyée avec une autre requête. Veuillez en utiliser une nouvelle.",
+  idempotencyAnswerLost:
+    "Une requête avec cette clé a déjà été reçue, et sa réponse n’est pas connue. Veuillez vérifier si elle a été exécutée.",
   rangeNotSatisfiable: "Cette partie n’existe pas.",
   preconditionFailed: "Ce contenu a changé depuis sa lecture. Relisez-le, puis renvoyez la requête.",
   preconditionRequired: "Cette requête nécessite If-Match avec l’ETag de la version lue.",
@@ -76,6 +81,12 @@ export const french: Language = /* @__PURE__ */ language("fr", {
     "La réponse de l’émetteur ne correspond à aucune connexion de ce navigateur, ou elle n’est pas valide.",
   docSignInRefused: "L’utilisateur a annulé la connexion, ou l’émetteur ne l’autorise pas.",
   docSignInUnavailable: "L’émetteur de la connexion ne répond pas, ou pas comme il le devrait.",
+  docIdempotencyKeyInUse:
+    "La première requête avec cette clé d’idempotence est en cours de traitement ; envoyez-la de nouveau dans un instant.",
+  docIdempotencyKeyReused:
+    "Cette clé d’idempotence a déjà été envoyée avec une autre méthode, un autre chemin, d’autres paramètres ou un autre contenu.",
+  docIdempotencyAnswerLost:
+    "Une requête avec cette clé d’idempotence a déjà été reçue, et sa réponse n’est pas connue : vérifiez si elle a été exécutée.",
   docRangeNotSatisfiable:
     "Aucun octet ne se trouve dans les plages indiquées par Range ; Content-Range indique combien il y en a.",
   docPreconditionFailed:
@@ -197,6 +208,7 @@ export const french: Language = /* @__PURE__ */ language("fr", {
   notCredentials: "Ce ne sont pas des identifiants.",
   notEntityTag: "Ce n’est pas une étiquette d’entité.",
   notEntityTags: "Ce n’est pas une liste d’étiquettes d’entité.",
+  notIdempotencyKey: "Ce n’est pas une clé d’idempotence, qui est un texte entre guillemets.",
   notByteRanges: "Ce ne sont pas des plages, par exemple bytes=0-499.",
   notMediaType: "Ce n’est pas un type de média.",
   notWeighted: "Ce n’est pas une liste de mots pondérés.",

@@ -42,6 +42,11 @@ export const german: Language = /* @__PURE__ */ language("de", {
   signInFailed: "Diese Anmeldung hat nicht funktioniert. Bitte beginnen Sie sie noch einmal.",
   signInRefused: "Diese Anmeldung wurde abgebrochen oder ist nicht erlaubt.",
   signInUnavailable: "Die Anmeldung ist gerade nicht möglich. Bitte versuchen Sie es gleich noch einmal.",
+  idempotencyKeyInUse:
+    "Die erste Anfrage mit diesem Schlüssel wird noch beantwortet. Bitte versuchen Sie es gleich noch einmal.",
+  idempotencyKeyReused: "Dieser Schlüssel wurde mit einer anderen Anfrage gesendet. Bitte verwenden Sie einen neuen.",
+  idempotencyAnswerLost:
+    "Eine Anfrage mit diesem Schlüssel ist schon eingegangen, und ihre Antwort ist nicht bekannt. Bitte sehen Sie nach, ob sie ausgeführt wurde.",
   rangeNotSatisfiable: "Diesen Teil gibt es nicht.",
   preconditionFailed:
     "Das hat sich geändert, seit es gelesen wurde. Lesen Sie es neu, und wiederholen Sie dann die Anfrage.",
@@ -73,6 +78,12 @@ export const german: Language = /* @__PURE__ */ language("de", {
   docSignInFailed: "Die Antwort des Ausstellers gehört zu keiner Anmeldung dieses Browsers, oder sie ist ungültig.",
   docSignInRefused: "Der Benutzer hat die Anmeldung abgebrochen, oder der Aussteller erlaubt sie nicht.",
   docSignInUnavailable: "Der Aussteller der Anmeldung antwortet nicht, oder nicht so, wie er muss.",
+  docIdempotencyKeyInUse:
+    "Die erste Anfrage mit diesem Idempotency-Key wird noch beantwortet; senden Sie sie gleich noch einmal.",
+  docIdempotencyKeyReused:
+    "Dieser Idempotency-Key wurde schon mit anderer Methode, anderem Pfad, anderen Parametern oder anderem Inhalt gesendet.",
+  docIdempotencyAnswerLost:
+    "Eine Anfrage mit diesem Idempotency-Key ist schon eingegangen, und ihre Antwort ist nicht bekannt: Sehen Sie nach, ob sie ausgeführt wurde.",
   docRangeNotSatisfiable: "In den Bereichen von Range liegt kein Byte; Content-Range nennt, wie viele es gibt.",
   docPreconditionFailed:
     "Die Ressource hat sich geändert, seit sie gelesen wurde; If-Match und verwandte Header nannten die gemeinte Version.",
@@ -191,6 +202,7 @@ export const german: Language = /* @__PURE__ */ language("de", {
   notCredentials: "Das sind keine Anmeldedaten.",
   notEntityTag: "Das ist kein Entity-Tag.",
   notEntityTags: "Das ist keine Liste von Entity-Tags.",
+  notIdempotencyKey: "Das ist kein Idempotency-Key, der ein Text in Anführungszeichen ist.",
   notByteRanges: "Das sind keine Bereiche, zum Beispiel bytes=0-499.",
   notMediaType: "Das ist kein Medientyp.",
   notWeighted: "Das ist keine Liste gewichteter Wörter.",

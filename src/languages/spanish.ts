@@ -45,6 +45,10 @@ export const spanish: Language = /* @__PURE__ */ language("es", {
   signInFailed: "El inicio de sesión no ha funcionado. Vuelva a empezarlo.",
   signInRefused: "El inicio de sesión se ha cancelado o no está permitido.",
   signInUnavailable: "Ahora no es posible iniciar sesión. Vuelva a intentarlo dentro de un momento.",
+  idempotencyKeyInUse: "La primera solicitud con esta clave se está respondiendo. Inténtelo de nuevo en un momento.",
+  idempotencyKeyReused: "Esta clave se envió con otra solicitud. Utilice una nueva.",
+  idempotencyAnswerLost:
+    "Ya se recibió una solicitud con esta clave y no se conoce su respuesta. Compruebe si se llevó a cabo.",
   rangeNotSatisfiable: "Esa parte no existe.",
   preconditionFailed: "Esto ha cambiado desde que se leyó. Vuelva a leerlo y después repita la solicitud.",
   preconditionRequired: "Esto necesita If-Match con el ETag de la versión que se leyó.",
@@ -75,6 +79,12 @@ export const spanish: Language = /* @__PURE__ */ language("es", {
     "La respuesta del emisor no corresponde a ningún inicio de sesión de este navegador, o no es válida.",
   docSignInRefused: "El usuario ha cancelado el inicio de sesión, o el emisor no lo permite.",
   docSignInUnavailable: "El emisor del inicio de sesión no responde, o no como debería.",
+  docIdempotencyKeyInUse:
+    "La primera solicitud con esta clave de idempotencia se está respondiendo; envíela de nuevo en un momento.",
+  docIdempotencyKeyReused:
+    "Esta clave de idempotencia ya se envió con otro método, otra ruta, otros parámetros u otro contenido.",
+  docIdempotencyAnswerLost:
+    "Ya se recibió una solicitud con esta clave de idempotencia y no se conoce su respuesta: compruebe si se llevó a cabo.",
   docRangeNotSatisfiable: "No hay ningún byte en los rangos de Range; Content-Range indica cuántos hay.",
   docPreconditionFailed:
     "El recurso ha cambiado desde que se leyó; If-Match y las cabeceras similares indicaban la versión deseada.",
@@ -193,6 +203,7 @@ export const spanish: Language = /* @__PURE__ */ language("es", {
   notCredentials: "Esto no son credenciales.",
   notEntityTag: "Esto no es una etiqueta de entidad.",
   notEntityTags: "Esto no es una lista de etiquetas de entidad.",
+  notIdempotencyKey: "Esto no es una clave de idempotencia, que es un texto entre comillas.",
   notByteRanges: "Esto no son rangos, por ejemplo bytes=0-499.",
   notMediaType: "Esto no es un tipo de medio.",
   notWeighted: "Esto no es una lista de palabras ponderadas.",

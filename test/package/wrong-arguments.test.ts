@@ -99,7 +99,7 @@ it.each(programs)("the guide has what %s throws", async (program, run) => {
 });
 
 /** They take no argument, or any value. */
-const takeAll = new Set(["Dep.return", "Log.requestId", "Result.error", "Result.ok", "script"]);
+const takeAll = new Set(["Dep.return", "Idempotency.key", "Log.requestId", "Result.error", "Result.ok", "script"]);
 
 describe("a table has every function", () => {
   const tested = new Set(

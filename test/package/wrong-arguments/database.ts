@@ -1,5 +1,5 @@
 /** What JavaScript can get wrong in `usher-http/postgres`. No server is needed: it is found out before one is asked. */
-import { Conninfo, Pool, SessionTable, Statement, Type, migrate, relay } from "usher-http/postgres";
+import { Conninfo, IdempotencyTable, Pool, SessionTable, Statement, Type, migrate, relay } from "usher-http/postgres";
 import { Pool as ConnectedPool } from "../../../src/database/pool.ts";
 import type { DatabaseConnection, StatementResult } from "../../../src/database/connection.ts";
 import * as v from "valibot";
@@ -84,6 +84,10 @@ const others: readonly Row[] = [
   ["SessionTable.schema", (o) => SessionTable.schema(o), [table]],
   ["SessionTable.statements", (o) => SessionTable.statements(o), [table]],
   ["SessionTable.store", (x, o) => SessionTable.store(x, o), [pool, table]],
+  ["IdempotencyTable.schema", (o) => IdempotencyTable.schema(o), [table]],
+  ["IdempotencyTable.statements", (o) => IdempotencyTable.statements(o), [table]],
+  ["IdempotencyTable.store", (x, o) => IdempotencyTable.store(x, o), [pool, table]],
+  ["IdempotencyTable.inTransaction", (o) => IdempotencyTable.inTransaction(o), [table]],
 ];
 
 export const databaseTables: Tables = {

@@ -4,7 +4,7 @@ import * as bun from "usher-http/bun";
 import * as deno from "usher-http/deno";
 import * as node from "usher-http/node";
 import { Oidc } from "usher-http/oidc";
-import { rateStore, relay } from "usher-http/redis";
+import { idempotencyStore, rateStore, relay } from "usher-http/redis";
 import { whatwg } from "usher-http/whatwg";
 import { worker } from "usher-http/workers";
 import * as v from "valibot";
@@ -38,6 +38,9 @@ const redis: readonly Row[] = [
   ["rateStore", (x, o) => rateStore(x, o), [none, {}], /URI malformed|Invalid URL/],
   ["rateStore", (x) => rateStore(none, { prefix: x }), ["b"], /URI malformed|Invalid URL/],
   ["rateStore", (x) => rateStore(none, { waitMs: x }), [7], /URI malformed|Invalid URL/],
+  ["idempotencyStore", (x, o) => idempotencyStore(x, o), [none, {}], /URI malformed|Invalid URL/],
+  ["idempotencyStore", (x) => idempotencyStore(none, { prefix: x }), ["b"], /URI malformed|Invalid URL/],
+  ["idempotencyStore", (x) => idempotencyStore(none, { waitMs: x }), [7], /URI malformed|Invalid URL/],
 ];
 
 const issuer = Oidc.issuer("https://issuer.example", { clientId: "shop" });

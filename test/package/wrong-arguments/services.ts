@@ -11,6 +11,7 @@ import {
   Form,
   Health,
   HttpClient,
+  Idempotency,
   Meta,
   Metrics,
   Openapi,
@@ -44,6 +45,7 @@ const a = Path.of("a");
 const text = { returns: Returns.text };
 const hello = get(a, text, done);
 const app = Test.app([hello]);
+const everybody = { caller: Dep.return("everybody") };
 const signing = { scheme: "github", secrets: ["a secret of the table's own"] } as const;
 
 const shop = { name: "shop", version: "1" };
@@ -95,6 +97,13 @@ const stores: readonly Row[] = [
   ["Webhook.verify", (x) => Webhook.verify(v.string(), { ...signing, seen: x }), [Rate.memory()]],
   ["Webhook.sign", (b, o) => Webhook.sign(b, o), ["{}", signing]],
   ["Rate.make", (x) => Rate.make({ limit: 1, perMs: 1, store: x }), [Rate.memory()]],
+  ["Idempotency.by", (s, o) => Idempotency.by(s, o), [Idempotency.memory(), everybody]],
+  ["Idempotency.by", (x) => Idempotency.by(Idempotency.memory(), { caller: x }), [Dep.return("x")]],
+  ["Idempotency.by", (x) => Idempotency.by(Idempotency.memory(), { ...everybody, required: x }), [true]],
+  ["Idempotency.by", (x) => Idempotency.by(Idempotency.memory(), { ...everybody, bare: x }), [true]],
+  ["Idempotency.by", (x) => Idempotency.by(Idempotency.memory(), { ...everybody, whenLost: x }), ["run"]],
+  ["Idempotency.by", (x) => Idempotency.by(Idempotency.memory(), { ...everybody, keepMs: x }), [1]],
+  ["Idempotency.memory", (o) => Idempotency.memory(o), [{}]],
   ["Sessions.memory", (o) => Sessions.memory(o), [{}]],
   ["Hub.subscribe", (x) => hub.subscribe(x, undefined), ["x"]],
   ["Hub.publish", (x, e) => hub.publish(x, e), ["x", event]],

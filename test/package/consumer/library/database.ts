@@ -1,6 +1,16 @@
 // What a library exports of its database: each type is inferred.
 import { Dep } from "usher-http";
-import { Conninfo, DatabaseError, Pool, SessionTable, Statement, Type, migrate, relay } from "usher-http/postgres";
+import {
+  Conninfo,
+  DatabaseError,
+  IdempotencyTable,
+  Pool,
+  SessionTable,
+  Statement,
+  Type,
+  migrate,
+  relay,
+} from "usher-http/postgres";
 import * as v from "valibot";
 
 export const types = {
@@ -47,6 +57,8 @@ export const moved = (pool: Pool) =>
   }));
 export const isConflict = (error: unknown) => DatabaseError.conflict(error, "orders_key");
 export const table = (pool: Pool) => SessionTable.store(pool, { table: "sessions" });
+export const answers = (pool: Pool) => IdempotencyTable.store(pool, { table: "answers" });
+export const answersWithin = IdempotencyTable.inTransaction({ table: "answers" });
 export const tableStatements = SessionTable.statements({ table: "sessions" });
 export const migrated = () => migrate(target, { directory: "migrations" });
 export const openRelay = () => relay(target, { channel: "orders" });

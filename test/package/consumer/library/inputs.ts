@@ -6,6 +6,7 @@ import {
   Dep,
   Form,
   Header,
+  Idempotency,
   Keys,
   Path,
   Query,
@@ -190,4 +191,7 @@ export const webhook = Webhook.verify(v.object({ id: v.string() }), {
   scheme: "github",
   secrets: ["a secret of the library's own"],
 });
+export const answers = Idempotency.memory();
+export const once = Idempotency.by(answers, { caller: client });
+export const onceAlways = Idempotency.by(answers, { caller: client, required: true });
 export const slowly = Rate.limit(rate, { key: client });

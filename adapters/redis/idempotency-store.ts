@@ -1,0 +1,144 @@
+import { clearTimeout, setTimeout } from "node:timers";
+import { needs, needsObject, needsText } from "../../src/given.ts";
+import { RefusingError, busy, refuse } from "../../src/refusals.ts";
+import type { Refusal } from "../../src/refusals.ts";
+import type {
+  IdempotencyAnswer,
+  IdempotencyClaim,
+  IdempotencyEntry,
+  IdempotencyStore,
+} from "../../src/security/idempotency-store.ts";
+import { RedisConnection, script } from "./client.ts";
+import type { Script } from "./client.ts";
+import { needsUrl } from "./closing.ts";
+
+/** The options of a store of idempotency keys. */
+export interface IdempotencyStoreOptions {
+  /** The prefix of its keys: `usher-idempotency:` unless set. */
+  readonly prefix?: string;
+  /** How long a request waits for the server: 1,000 ms unless set. Then it is refused with 503 `busy`. */
+  readonly waitMs?: number;
+}
+
+/** A store of idempotency keys on a connection of its own. */
+export interface OpenIdempotencyStore extends IdempotencyStore {
+  /** Ends its connection to Redis. */
+  close(): Promise<void>;
+}
+
+// The server's clock, in milliseconds: the clocks of the processes may differ.
+const clock = "local time = redis.call('TIME')\nlocal now = time[1] * 1000 + math.floor(time[2] / 1000)\n";
+const isOwn = "redis.call('HGET', KEYS[1], 'token') == ARGV[1] and redis.call('HEXISTS', KEYS[1], 'answer') == 0";
+
+const claim = script(`${clock}
+local fingerprint, token, lease, keep, takes_over = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local known = redis.call('HMGET', KEYS[1], 'fingerprint', 'token', 'until', 'answer')
+if known[1] then
+  local left = tonumber(known[3]) - now
+  local is_free = not known[4] and (known[2] == token or (takes_over == '1' and left <= 0))
+  if not is_free then
+    if known[4] then return {known[1], tostring(left), known[4]} end
+    return {known[1], tostring(left)}
+  end
+end
+redis.call('HSET', KEYS[1], 'fingerprint', fingerprint, 'token', token, 'until', string.format('%.0f', now + lease))
+redis.call('PEXPIRE', KEYS[1], keep)
+return {}
+`);
+const keep = script(`if ${isOwn} then
+  redis.call('HSET', KEYS[1], 'answer', ARGV[2])
+  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+  return {'1'}
+end
+return {}
+`);
+const extend = script(`${clock}
+if ${isOwn} then redis.call('HSET', KEYS[1], 'until', string.format('%.0f', now + ARGV[2])) end
+return {}
+`);
+const free = script(`if ${isOwn} then redis.call('DEL', KEYS[1]) end
+return {}
+`);
+
+/** The server is away, or slow: what needs its key does not run. */
+class StoreAway extends RefusingError {
+  override readonly name: string = "StoreAway";
+  readonly refusal: Refusal = refuse(busy, undefined, { detail: "the store of idempotency keys does not answer" });
+}
+
+/**
+ * A store for `Idempotency.by` in Redis 6 or newer, or Valkey, shared by all processes. While the server is unreachable or slow, a
+ * request with a key is refused with 503 `busy`, and does not run.
+ *
+ * A key that the server forgets is done again. Let it write to its disk (`appendonly yes`, with `appendfsync always` where not even a
+ * second may be lost), and evict nothing (`maxmemory-policy noeviction`).
+ *
+ * ```ts
+ * const store = await idempotencyStore("redis://localhost:6379");
+ * const once = Idempotency.by(store, { caller: accountId });
+ * ```
+ *
+ * @throws Error if the server cannot be reached.
+ */
+export async function idempotencyStore(
+  url: string,
+  options: IdempotencyStoreOptions = {},
+): Promise<OpenIdempotencyStore> {
+  needsUrl("idempotencyStore", url);
+  needsObject("idempotencyStore: options", options);
+  const { prefix = "usher-idempotency:", waitMs = 1000 } = options;
+  needsText("idempotencyStore: prefix", prefix);
+  needs(typeof waitMs === "number" && waitMs > 0, "idempotencyStore: waitMs", waitMs, "milliseconds");
+  const client = new RedisConnection(url);
+  await client.connect();
+  return new RedisIdempotencyStore(client, prefix, waitMs);
+}
+
+class RedisIdempotencyStore implements OpenIdempotencyStore {
+  readonly #client: RedisConnection;
+  readonly #prefix: string;
+  readonly #waitMs: number;
+
+  constructor(client: RedisConnection, prefix: string, waitMs: number) {
+    this.#client = client;
+    this.#prefix = prefix;
+    this.#waitMs = waitMs;
+  }
+
+  async claim(
+    digest: string,
+    { fingerprint, token, leaseMs, keepMs, takesOver }: IdempotencyClaim,
+  ): Promise<IdempotencyEntry | undefined> {
+    const given = [fingerprint, token, String(leaseMs), String(keepMs), takesOver ? "1" : "0"];
+    const [known, left, answer] = await this.#run(claim, digest, given);
+    return known === undefined ? undefined : { fingerprint: known, answer, leaseMs: Number(left) };
+  }
+
+  async keep(digest: string, { token, answer, keepMs }: IdempotencyAnswer): Promise<boolean> {
+    return (await this.#run(keep, digest, [token, answer, String(keepMs)])).length > 0;
+  }
+
+  async extend(digest: string, token: string, leaseMs: number): Promise<void> {
+    await this.#run(extend, digest, [token, String(leaseMs)]);
+  }
+
+  async free(digest: string, token: string): Promise<void> {
+    await this.#run(free, digest, [token]);
+  }
+
+  close(): Promise<void> {
+    return this.#client.close(this.#waitMs);
+  }
+
+  #run(script: Script, digest: string, given: string[]): Promise<readonly string[]> {
+    return new Promise((resolve, reject) => {
+      const away = (): void => reject(new StoreAway("the server is away, or slow"));
+      if (!this.#client.isReady) return away();
+      const timer = setTimeout(away, this.#waitMs);
+      this.#client
+        .run(script, this.#prefix + digest, given)
+        .then((answer) => resolve(answer as readonly string[]), away)
+        .finally(() => clearTimeout(timer));
+    });
+  }
+}

@@ -1,0 +1,184 @@
+import type { Answer } from "../answers/answer.ts";
+import { refusal as refusalAnswer } from "../answers/build.ts";
+import { holdsNothing } from "../async.ts";
+import { isObject } from "../given.ts";
+import type { GuardedEnd, HandlerGuard, InputRequest } from "../inputs/request.ts";
+import { inBackground } from "../logging/raised.ts";
+import { Refusal } from "../refusals.ts";
+import type { Code } from "../refusals.ts";
+import { answerOf, keepable } from "./kept-answer.ts";
+import type { IdempotencyClaim, IdempotencyEntry, IdempotencyStore } from "./idempotency-store.ts";
+
+/** Its first request is being answered: 409, with `Retry-After`. */
+export const inUse: Code<"idempotency_key_in_use"> = /* @__PURE__ */ Refusal.code("idempotency_key_in_use", {
+  status: 409,
+  doc: "The first request with this idempotency key is being answered; send it again in a moment.",
+});
+/** The key was sent with another request: 422. */
+export const reused: Code<"idempotency_key_reused"> = /* @__PURE__ */ Refusal.code("idempotency_key_reused", {
+  status: 422,
+  doc: "This idempotency key was sent with another method, path, query or body before.",
+});
+/** What the first request did is not known: 409. */
+export const answerLost: Code<"idempotency_answer_lost"> = /* @__PURE__ */ Refusal.code("idempotency_answer_lost", {
+  status: 409,
+  doc: "A request with this idempotency key was received before, and its answer is not known: look whether it was done.",
+});
+
+const sentences = {
+  inUse: "The first request with this key is being answered. Please try again in a moment.",
+  reused: "This key was sent with another request. Please use a new one.",
+  lost: "A request with this key was received before, and its answer is not known. Please look whether it was done.",
+};
+const soon = [["retry-after", "1"]] as const;
+
+/** The settings of a route's idempotency keys. */
+export interface KeySettings {
+  readonly keepMs: number;
+  readonly leaseMs: number;
+  readonly maxAnswer: number;
+  readonly whenLost: "refuse" | "run";
+}
+
+/** A request with an idempotency key: the guard before its handler. */
+export class IdempotentRequest implements HandlerGuard {
+  readonly isTransaction: boolean;
+  isReplay = false;
+  mustKeep = false;
+  readonly #store: IdempotencyStore;
+  readonly #request: InputRequest;
+  readonly #settings: KeySettings;
+  readonly #owner: string;
+  readonly #token: string = crypto.randomUUID();
+  #digest = "";
+  #fingerprint = "";
+  #isClaimed = false;
+  #extending: ReturnType<typeof setInterval> | undefined = undefined;
+
+  /** @param owner The key, and whose it is. */
+  constructor(store: IdempotencyStore, request: InputRequest, settings: KeySettings, owner: string) {
+    this.#store = store;
+    this.isTransaction = store.isTransaction === true;
+    this.#request = request;
+    this.#settings = settings;
+    this.#owner = owner;
+  }
+
+  async enter(): Promise<Answer | undefined> {
+    const { method, path, search, bytes, now } = this.#request;
+    this.#digest = await digestOf(this.#owner, none);
+    this.#fingerprint = await digestOf(`${method} ${path}?${search}\n`, bytes);
+    const { keepMs, leaseMs, whenLost } = this.#settings;
+    const claim = {
+      fingerprint: this.#fingerprint,
+      token: this.#token,
+      keepMs,
+      leaseMs,
+      takesOver: whenLost === "run",
+    };
+    const entry = checked(await this.#claim(claim, now));
+    if (entry !== undefined) return this.#instead(entry);
+    this.#isClaimed = true;
+    if (!this.isTransaction) this.#extend();
+    return undefined;
+  }
+
+  async #claim(claim: IdempotencyClaim, now: Date): Promise<unknown> {
+    try {
+      return await this.#store.claim(this.#digest, claim, now);
+    } catch (thrown) {
+      // The store may have claimed it, and only its reply be lost.
+      if (!this.isTransaction) this.#store.free(this.#digest, this.#token).catch(() => {});
+      throw thrown;
+    }
+  }
+
+  async leave(answer: Answer, end: GuardedEnd): Promise<Answer> {
+    if (!this.#isClaimed) return answer;
+    this.#end();
+    // It may be done: the next request with the key learns that it is not known.
+    if (end === "outcome unknown") return answer;
+    if (end === "failed" || isPassing(answer.status)) {
+      await this.#store.free(this.#digest, this.#token);
+      return answer;
+    }
+    return this.#keep(answer);
+  }
+
+  late(answer: Answer | undefined): void {
+    if (!this.#isClaimed) return;
+    this.#end();
+    // A transaction is rolled back by now. What raised may have done a part of its work, so its key is not freed.
+    if (this.isTransaction || answer === undefined) return;
+    const kept = isPassing(answer.status) ? this.#store.free(this.#digest, this.#token) : this.#keep(answer);
+    inBackground(kept.then(() => {}));
+  }
+
+  async #keep(answer: Answer): Promise<Answer> {
+    this.mustKeep = this.isTransaction;
+    const { answer: whole, text } = await keepable(answer, this.#settings.maxAnswer);
+    const kept = {
+      fingerprint: this.#fingerprint,
+      token: this.#token,
+      answer: text,
+      keepMs: this.#settings.keepMs,
+      refused: answer.refused,
+    };
+    const isKept = await this.#store.keep(this.#digest, kept, this.#request.now);
+    if (!isKept) throw new Error("another request has claimed the idempotency key meanwhile");
+    return whole;
+  }
+
+  #instead({ fingerprint, answer, leaseMs }: IdempotencyEntry): Answer {
+    if (fingerprint !== undefined && fingerprint !== this.#fingerprint) {
+      return refusalAnswer(new Refusal(reused, sentences.reused, {}));
+    }
+    const kept = answer === undefined ? undefined : answerOf(answer);
+    if (kept !== undefined) {
+      this.isReplay = true;
+      return kept;
+    }
+    if (answer === undefined && leaseMs > 0) {
+      return refusalAnswer(new Refusal(inUse, sentences.inUse, { headers: soon }));
+    }
+    return refusalAnswer(new Refusal(answerLost, sentences.lost, {}));
+  }
+
+  /** Lets the claim hold for as long as the handler runs. */
+  #extend(): void {
+    const { leaseMs } = this.#settings;
+    const extend = (): void => inBackground(this.#store.extend(this.#digest, this.#token, leaseMs));
+    this.#extending = setInterval(extend, Math.ceil(leaseMs / 3));
+    holdsNothing(this.#extending);
+  }
+
+  #end(): void {
+    this.#isClaimed = false;
+    clearInterval(this.#extending);
+  }
+}
+
+const none = new Uint8Array();
+const utf8 = /* @__PURE__ */ new TextEncoder();
+
+/** A failure of the server, and 429: a later request may be answered otherwise. */
+function isPassing(status: number): boolean {
+  return status >= 500 || status === 429;
+}
+
+/** From JavaScript a store may give anything, and a request whose key is not claimed must not run. */
+function checked(entry: unknown): IdempotencyEntry | undefined {
+  if (entry === undefined) return undefined;
+  if (isObject(entry) && "leaseMs" in entry) return entry as unknown as IdempotencyEntry;
+  throw new TypeError("Idempotency.by: claim of the store must return undefined or an entry");
+}
+
+/** The SHA-256 of a text and bytes, in hexadecimal digits. */
+async function digestOf(text: string, bytes: Uint8Array): Promise<string> {
+  const start = utf8.encode(text);
+  const all = new Uint8Array(start.byteLength + bytes.byteLength);
+  all.set(start);
+  all.set(bytes, start.byteLength);
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", all));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,186 @@
+/** Answers to idempotency keys in a table: with statements of their own, and in the transaction of the handler. */
+import { beforeEach, describe, expect, it } from "vitest";
+import { Dep, Idempotency, Path, Refusal, Returns, Test, post, refuse } from "usher-http";
+import type { IdempotencyStore } from "usher-http";
+import { DatabaseError, IdempotencyTable, Statement, Type } from "usher-http/postgres";
+import type { Database, Pool } from "usher-http/postgres";
+import { itKeepsAnswers } from "../../support/idempotency-stores.ts";
+import "../../support/logs.ts";
+import { observer, startPostgres } from "../../support/postgres/database.ts";
+import { eventually, pools } from "./pools.ts";
+
+const server = await startPostgres();
+const outside = observer(server);
+const opened = pools(server);
+const options = { table: "answers" };
+await outside.unsafe(IdempotencyTable.schema(options));
+await outside.unsafe("create table seat (id int primary key, late int unique deferrable initially deferred)");
+beforeEach(() => outside.unsafe("truncate seat, answers"));
+
+describe("a table", () => {
+  itKeepsAnswers(async () => IdempotencyTable.store(await opened(), options));
+
+  it("is swept, and has statements that fit it", async () => {
+    const pool = await opened();
+    const store = IdempotencyTable.store(pool, options);
+    const claim = { fingerprint: "f", token: "t", leaseMs: 1, keepMs: 1, takesOver: false };
+    await store.claim("a", claim, new Date());
+    await store.claim("b", { ...claim, keepMs: 60_000 }, new Date());
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([await store.sweep(), await store.sweep()]).toEqual([1, 0]);
+    await Statement.verify(pool, IdempotencyTable.statements(options));
+  });
+
+  it.each(["", "Answers", "a b", 'a"', "1a", "a".repeat(64)])("refuses the name %j", (table) => {
+    expect(() => IdempotencyTable.schema({ table })).toThrow("is not a table's name");
+  });
+
+  it("is for an open transaction", async () => {
+    const pool = await opened();
+    const within = IdempotencyTable.inTransaction(options);
+    expect(() => within(pool)).toThrow("is not that of an open transaction");
+    await pool.use(async (db) => expect(() => within(db)).toThrow("is not that of an open transaction"));
+  });
+});
+
+const taken = Refusal.code("taken", { status: 409, doc: "Somebody has it." });
+const addSeat = Statement.exec("insert into seat values ($1, $1)", { params: [Type.int] });
+const addLate = Statement.exec("insert into seat values ($1, 1)", { params: [Type.int] });
+const within = IdempotencyTable.inTransaction(options);
+
+type Handle = (db: Database, ran: number) => Promise<string | Refusal>;
+
+/** A route whose answer is kept in its transaction; asks it, and looks at what is in the table after it. */
+async function hall(handle: Handle, given: Parameters<typeof Dep.transaction<Database, object, never, {}>>[1] = {}) {
+  const pool = await opened();
+  const store = Dep.ofResource<Pool>("pool");
+  const tx = Dep.transaction(store, given) as Dep<Database>;
+  let ran = 0;
+  const once = Idempotency.by(Dep.map(tx, within), { caller: Dep.return("everybody"), required: true });
+  const route = post(
+    Path.root,
+    { inputs: { tx, once }, returns: Returns.text, refuses: [taken] },
+    ({ tx }) => handle(tx, ++ran) as Promise<string>,
+  );
+  const app = Test.app([route], { resources: [Dep.resource(store, pool)] });
+  const ask = async (key = '"key"') => {
+    const { status, body, headers } = await Test.call(app, "POST", "/", { headers: { "idempotency-key": key } });
+    return `${status} ${status === 200 ? body : JSON.parse(body).error}${headers.has("idempotent-replayed") ? " again" : ""}`;
+  };
+  const seats = async () => (await outside`select id from seat order by id`).map(({ id }) => id as number);
+  return { ask, seats, ran: () => ran };
+}
+
+describe("the transaction of the handler", () => {
+  it("commits its answer with its work", async () => {
+    const { ask, seats, ran } = await hall(async (db, ran) => {
+      await db.exec(addSeat, ran);
+      return `seat ${ran}`;
+    });
+    expect([await ask(), await ask(), await ask('"b"')]).toEqual(["200 seat 1", "200 seat 1 again", "200 seat 2"]);
+    expect([await seats(), ran()]).toEqual([[1, 2], 2]);
+  });
+
+  it("rolls a refusal's work back, and keeps the refusal", async () => {
+    const { ask, seats, ran } = await hall(async (db) => {
+      await db.exec(addSeat, 1);
+      return refuse(taken, "It is taken.");
+    });
+    expect([await ask(), await ask(), await seats(), ran()]).toEqual(["409 taken", "409 taken again", [], 1]);
+  });
+
+  it("keeps a refusal after a statement that failed", async () => {
+    await outside`insert into seat values (1, 1)`;
+    const { ask, ran } = await hall(async (db) => {
+      try {
+        await db.exec(addSeat, 1);
+        return "added";
+      } catch (error) {
+        if (DatabaseError.conflict(error) === undefined) throw error;
+        return refuse(taken, "It is taken.");
+      }
+    });
+    expect([await ask(), await ask(), ran()]).toEqual(["409 taken", "409 taken again", 1]);
+  });
+
+  it("commits a refusal's work where its option keep says so", async () => {
+    const { ask, seats } = await hall(
+      async (db) => {
+        await db.exec(addSeat, 1);
+        return refuse(taken, "It is taken.");
+      },
+      { keep: () => true },
+    );
+    expect([await ask(), await ask(), await seats()]).toEqual(["409 taken", "409 taken again", [1]]);
+  });
+
+  it.each<[string, Handle, string]>([
+    ["an exception", async () => Promise.reject(new Error("bug")), "500 internal"],
+    ["a refusal with 503", async () => refuse(Refusal.busy), "503 busy"],
+  ])("keeps nothing of %s", async (_what, handle, first) => {
+    const { ask, seats } = await hall(async (db, ran) => {
+      await db.exec(addSeat, ran);
+      return ran === 1 ? handle(db, ran) : `seat ${ran}`;
+    });
+    expect([await ask(), await ask(), await ask(), await seats()]).toEqual([
+      first,
+      "200 seat 2",
+      "200 seat 2 again",
+      [2],
+    ]);
+  });
+});
+
+describe("a transaction that does not commit, or not yet", () => {
+  it("keeps nothing", async () => {
+    await outside`insert into seat values (100, 1)`;
+    const { ask, seats } = await hall(async (db, ran) => {
+      await db.exec(ran === 1 ? addLate : addSeat, ran);
+      return `seat ${ran}`;
+    });
+    expect([await ask(), await ask(), await ask(), await seats()]).toEqual([
+      "500 internal",
+      "200 seat 2",
+      "200 seat 2 again",
+      [2, 100],
+    ]);
+  });
+
+  it("answers a second request at once, while the first is under way", async () => {
+    let finish = (): void => {};
+    const { ask, ran } = await hall(async () => {
+      await new Promise<void>((resolve) => (finish = resolve));
+      return "done";
+    });
+    const first = ask();
+    await eventually(ran).toBe(1);
+    expect(await ask()).toBe("409 idempotency_key_in_use");
+    finish();
+    expect([await first, await ask(), ran()]).toEqual(["200 done", "200 done again", 1]);
+  });
+
+  it("frees the key where its connection is cut, and its answer is not sent", async () => {
+    const { ask, seats, ran } = await hall(async (db, ran) => {
+      await db.exec(addSeat, ran);
+      if (ran === 1)
+        await outside`select pg_terminate_backend(pid) from pg_stat_activity where application_name <> 'observer' and state = 'idle in transaction'`;
+      return ran === 1 ? refuse(taken, "It is taken.") : `seat ${ran}`;
+    });
+    expect((await ask()).slice(0, 1)).toBe("5");
+    expect([await ask(), await ask(), await seats(), ran()]).toEqual(["200 seat 2", "200 seat 2 again", [2], 2]);
+  });
+});
+
+describe("an exception whose outcome is not known", () => {
+  it("does not free its key in a store of statements", async () => {
+    const pool = await opened();
+    const store: IdempotencyStore = IdempotencyTable.store(pool, options);
+    const once = Idempotency.by(store, { caller: Dep.return("everybody") });
+    const route = post(Path.root, { inputs: { once }, returns: Returns.text }, async () => {
+      throw new DatabaseError({ kind: "lost", detail: "the connection was lost" });
+    });
+    const app = Test.app([route]);
+    const ask = async () => (await Test.call(app, "POST", "/", { headers: { "idempotency-key": '"a"' } })).status;
+    expect([await ask(), await ask()]).toEqual([500, 409]);
+  });
+});

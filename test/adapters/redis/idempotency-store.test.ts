@@ -1,0 +1,54 @@
+/** Idempotency keys that processes share, over a real Redis or Valkey. */
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { Dep, Idempotency, Path, Returns, Test, post } from "usher-http";
+import { idempotencyStore } from "usher-http/redis";
+import type { OpenIdempotencyStore } from "usher-http/redis";
+import { eventually } from "../../support/eventually.ts";
+import { itKeepsAnswers } from "../../support/idempotency-stores.ts";
+import "../../support/logs.ts";
+import { RedisServer, ownRedis, redis, redisUrl } from "../../support/redis.ts";
+
+let prefixes = 0;
+
+describe.skipIf(redis.isSkipped)(`idempotency keys in Redis${redis.why}`, () => {
+  let url: string;
+  beforeAll(async () => {
+    url = ownRedis.isSkipped && redisUrl !== undefined ? redisUrl : (await RedisServer.start()).url;
+  });
+  const open = async (): Promise<OpenIdempotencyStore> => {
+    const store = await idempotencyStore(url, { prefix: `usher-test-${process.pid}-${prefixes++}:` });
+    onTestFinished(() => store.close());
+    return store;
+  };
+
+  itKeepsAnswers(open);
+
+  it("refuses to connect where there is no server", async () => {
+    await expect(idempotencyStore("redis://127.0.0.1:1")).rejects.toThrow("ECONNREFUSED");
+  });
+});
+
+describe.skipIf(ownRedis.isSkipped)(`a Redis that is away${ownRedis.why}`, () => {
+  it("refuses a request with a key, which does not run, until it is back", async () => {
+    const server = await RedisServer.start();
+    const store = await idempotencyStore(server.url);
+    onTestFinished(() => store.close());
+    let ran = 0;
+    const once = Idempotency.by(store, { caller: Dep.return("everybody") });
+    const route = post(Path.root, { inputs: { once }, returns: Returns.text }, () => `${++ran}`);
+    const app = Test.app([route]);
+    const ask = async (key?: string) => {
+      const { status, headers } = await Test.call(app, "POST", "/", key ? { headers: { "idempotency-key": key } } : {});
+      return [status, headers.get("retry-after")];
+    };
+    expect(await ask('"a"')).toEqual([200, null]);
+    await server.stop();
+    expect([await ask('"b"'), await ask()]).toEqual([
+      [503, "1"],
+      [200, null],
+    ]);
+    await server.start();
+    await eventually(async () => expect(await ask('"b"')).toEqual([200, null]));
+    expect(ran).toBe(3);
+  });
+});

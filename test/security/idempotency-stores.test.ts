@@ -1,0 +1,142 @@
+/** The stores of idempotency keys, routes that may have none, and the API document. */
+import { describe, expect, it } from "vitest";
+import { App, Dep, Idempotency, Openapi, Path, Returns, Test, body, bodyStream, get, post } from "usher-http";
+import type { IdempotencyOptions, IdempotencyStore, Route } from "usher-http";
+import { itKeepsAnswers } from "../support/idempotency-stores.ts";
+import { messages } from "../support/logs.ts";
+
+const everybody = { caller: Dep.return("everybody") };
+
+function codeOf(text: string): string | undefined {
+  return text.startsWith('{"error"') ? (JSON.parse(text) as { error: string }).error : undefined;
+}
+
+/** A store whose calls a test answers. */
+function faulty(faults: Partial<IdempotencyStore>): IdempotencyStore {
+  const memory = Idempotency.memory();
+  return {
+    claim: (...given) => memory.claim(...given),
+    keep: (...given) => memory.keep(...given),
+    extend: (...given) => memory.extend(...given),
+    free: (...given) => memory.free(...given),
+    ...faults,
+  };
+}
+
+describe("a store that fails", () => {
+  const asked = async (store: IdempotencyStore, handler: () => string, options: Partial<IdempotencyOptions> = {}) => {
+    const once = Idempotency.by(store, { ...everybody, ...options });
+    const app = Test.app([post(Path.root, { inputs: { once }, returns: Returns.text }, handler)]);
+    const answers = [];
+    for (let i = 0; i < 2; i++) {
+      answers.push((await Test.call(app, "POST", "/", { headers: { "idempotency-key": '"key"' } })).status);
+    }
+    return answers;
+  };
+
+  it.each<[string, Partial<IdempotencyStore>]>([
+    ["rejects", { claim: () => Promise.reject(new Error("away")) }],
+    ["gives null", { claim: async () => null as never }],
+    ["gives true", { claim: async () => true as never }],
+  ])("runs nothing where its claim %s", async (_how, faults) => {
+    let ran = 0;
+    expect(await asked(faulty(faults), () => `${ran++}`)).toEqual([500, 500]);
+    expect(ran).toBe(0);
+  });
+
+  it("sends the answer that it cannot keep, and runs nothing again", async () => {
+    let ran = 0;
+    const store = faulty({ keep: () => Promise.reject(new Error("away")) });
+    expect(await asked(store, () => `${ran++}`)).toEqual([200, 409]);
+    expect(ran).toBe(1);
+    expect(messages("error")).toContainEqual(expect.stringContaining("the store of an idempotency key"));
+  });
+
+  it("answers 409 for what was lost, or runs it again where it may", async () => {
+    const lost = () => faulty({ keep: () => Promise.reject(new Error("away")), extend: async () => {} });
+    let ran = 0;
+    const late = async (whenLost: "refuse" | "run") => {
+      const memory = lost();
+      const once = Idempotency.by(memory, { ...everybody, leaseMs: 1, whenLost });
+      const app = Test.app([post(Path.root, { inputs: { once }, returns: Returns.text }, () => `${ran++}`)]);
+      const ask = () => Test.call(app, "POST", "/", { headers: { "idempotency-key": '"key"' } });
+      await ask();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      const { status, body } = await ask();
+      return [status, codeOf(body)];
+    };
+    expect(await late("refuse")).toEqual([409, "idempotency_answer_lost"]);
+    expect(await late("run")).toEqual([200, undefined]);
+    expect(ran).toBe(3);
+  });
+});
+
+describe("the memory", () => {
+  itKeepsAnswers(async () => Idempotency.memory());
+
+  const claim = { fingerprint: "f", leaseMs: 1000, keepMs: 1000, takesOver: false };
+  it("drops the oldest answer past its bounds, and never a claim", async () => {
+    const store = Idempotency.memory({ most: 2 });
+    const now = new Date();
+    const claimed = async (key: string) => (await store.claim(key, { ...claim, token: key }, now)) === undefined;
+    const kept = (key: string) =>
+      store.keep(key, { fingerprint: "f", token: key, answer: key, keepMs: 1000, refused: undefined }, now);
+    expect([await claimed("a"), await kept("a"), await claimed("b"), await claimed("c")]).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
+    await expect(claimed("d")).rejects.toThrow("every key is claimed");
+    expect([await kept("b"), await claimed("a")]).toEqual([true, true]);
+    expect(await kept("nobody's")).toBe(false);
+  });
+
+  it("holds no more text than it may", async () => {
+    const store = Idempotency.memory({ maxText: 10 });
+    const now = new Date();
+    for (const key of ["a", "b", "c"]) {
+      await store.claim(key, { ...claim, token: key }, now);
+      await store.keep(key, { fingerprint: "f", token: key, answer: "12345", keepMs: 1000, refused: undefined }, now);
+    }
+    const known = [];
+    for (const key of ["a", "b", "c"]) known.push(await store.claim(key, { ...claim, token: "x" }, now));
+    expect(known.map((entry) => entry?.answer)).toEqual([undefined, "12345", "12345"]);
+  });
+});
+
+describe("a wrong declaration", () => {
+  const once = Idempotency.by(Idempotency.memory(), everybody);
+  const upload = bodyStream({ max: 10 });
+  it.each<[string, Route]>([
+    ["GET changes nothing", get(Path.root, { inputs: { once }, returns: Returns.text }, () => "x")],
+    ["while it is sent", post(Path.root, { inputs: { once }, returns: Returns.events([]) }, () => () => {})],
+    ["as it arrives", post(Path.root, { inputs: { once, upload }, returns: Returns.text }, () => "x")],
+    [
+      "two idempotency keys",
+      post(
+        Path.root,
+        { inputs: { once, other: Idempotency.by(Idempotency.memory(), everybody) }, returns: Returns.text },
+        () => "x",
+      ),
+    ],
+  ])("is refused at start: %s", (sentence, route) => {
+    expect(() => App.make([route])).toThrow(sentence);
+  });
+});
+
+describe("the API document", () => {
+  it("has the header and the codes", () => {
+    const once = Idempotency.by(Idempotency.memory(), { ...everybody, required: true });
+    const route = post(Path.root, { inputs: { once, body }, returns: Returns.text }, () => "x");
+    const document = Openapi.document([route], {});
+    const operation = document.paths["/"]?.["post"];
+    const { parameters, responses } = operation as {
+      readonly parameters: readonly object[];
+      readonly responses: { readonly [status: string]: { readonly description: string } };
+    };
+    expect(parameters).toMatchObject([{ in: "header", name: "idempotency-key", required: true }]);
+    expect(responses["409"]?.description).toMatch(/idempotency_key_in_use.*idempotency_answer_lost/s);
+    expect(responses["422"]?.description).toMatch(/idempotency_key_reused/);
+  });
+});
