@@ -116,7 +116,7 @@ export class RequestDeadline<R extends TimedRequest> extends Deferred<WireRespon
   /** A stream or a socket follows the head. `end` ends it at the deadline, where its route says so. */
   continues(end: () => void): void {
     const request = this.#request;
-    if (this.hasExpired || request.route?.endsAtDeadline !== true) return;
+    if (request.route?.endsAtDeadline !== true) return;
     this.#end = end;
     request.enterDeadline();
     expireAt(this, this.#startedAt + this.ms);

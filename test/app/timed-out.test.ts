@@ -178,6 +178,26 @@ describe("middleware of a request whose deadline passes", () => {
     expect(lines().filter(({ message }) => message === "GET /x 503")).toHaveLength(1);
   });
 
+  it("is not sent nor logged where it answers after that", async () => {
+    const ready = gate();
+    const late: Middleware = async (_request, next) => {
+      const answer = await next();
+      await ready.passed;
+      return { ...answer, status: 200 };
+    };
+    const answer = App.make([get(at, text, never)], { deadlineMs: 50, middleware: [late] }).fetch(
+      new Request("http://h/x"),
+    );
+    await settle();
+    vi.advanceTimersByTime(70);
+    await settle();
+    vi.advanceTimersByTime(1000);
+    expect((await answer).status).toBe(503);
+    ready.open();
+    await settle();
+    expect(lines().filter(({ message }) => String(message).startsWith("GET /x "))).toHaveLength(1);
+  });
+
   it("does not run a handler after it", async () => {
     const ready = gate();
     let ran = false;

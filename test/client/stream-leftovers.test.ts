@@ -2,7 +2,7 @@
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as v from "valibot";
-import { Client, Event, Path, Returns, get } from "usher-http";
+import { Client, Event, Path, Returns, get, jsonLines, post } from "usher-http";
 import { gate } from "../support/gate.ts";
 
 const Count = Event.json("count", v.number());
@@ -108,4 +108,31 @@ describe("what an event stream is done with", () => {
     const most = answers.length + 1;
     for (const signal of signals) expect(getEventListeners(signal, "abort").length).toBeLessThanOrEqual(most);
   });
+});
+
+it("values that are sent are asked for no more once the server reads no more", async () => {
+  const lines = [
+    post(
+      Path.of("lines"),
+      { inputs: { lines: jsonLines(v.number(), { max: 1000 }) }, returns: Returns.empty() },
+      () => {},
+    ),
+  ] as const;
+  const ended = vi.fn();
+  async function* values(): AsyncGenerator<number> {
+    try {
+      for (let i = 0; ; i++) yield i;
+    } finally {
+      ended();
+    }
+  }
+  const fetch = async (request: Request) => {
+    const reader = (request.body as ReadableStream<Uint8Array>).getReader();
+    expect(new TextDecoder().decode((await reader.read()).value)).toBe("0\n");
+    await reader.cancel();
+    return new Response(null, { status: 204 });
+  };
+  const api = Client.of<typeof lines>({ baseUrl: "http://localhost", fetch });
+  expect(await api["POST /lines"]({ lines: values() })).toMatchObject({ ok: true });
+  expect(ended).toHaveBeenCalledOnce();
 });

@@ -1,10 +1,14 @@
 /** An event stream that writes itself to a listener's sink (contract 6.7; facts 6.2). */
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { StreamSink } from "../../src/events/stream.ts";
 import { EventStream } from "../../src/events/event-stream.ts";
+import { PulledStream } from "../../src/events/readable.ts";
+import { gate } from "../support/gate.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
+
+const noop = (): void => {};
 
 /** A connection that takes so many parts and no more, until it is made to. */
 class Sink implements StreamSink {
@@ -25,7 +29,10 @@ class Sink implements StreamSink {
     return new Promise((resolve) => void this.waiting.push(resolve));
   }
 
-  end(): void {}
+  hasEnded = false;
+  end(): void {
+    this.hasEnded = true;
+  }
 
   fail(): void {}
 }
@@ -46,4 +53,55 @@ it("waits for room for a keep-alive as for an event, once, so that a client that
   await stream.return();
   await vi.advanceTimersByTimeAsync(10_000);
   expect([sink.written.length, vi.getTimerCount()]).toEqual([4, 0]);
+});
+
+it("that was stopped before it began ends its answer without its producer", () => {
+  const sink = new Sink(3);
+  const producer = vi.fn(() => Promise.resolve());
+  const stream = new EventStream(producer, undefined, 1000);
+  stream.stop();
+  stream.writeTo(sink);
+  expect([sink.hasEnded, sink.written, producer.mock.calls.length, vi.getTimerCount()]).toEqual([true, [], 0, 0]);
+});
+
+describe("the opening of a stream that the runtime pulls", () => {
+  const pulled = (parts: AsyncIterable<Uint8Array>): ReadableStreamDefaultReader<Uint8Array> => {
+    const quiet = {
+      stopsAtLength: false,
+      making: noop,
+      made: noop,
+      cancelled: () => "client gone" as const,
+      ended: noop,
+    } as const;
+    const opening = new TextEncoder().encode(":\n\n");
+    return new PulledStream({ kind: "stream", parts }, quiet, opening).readable.getReader();
+  };
+  const textOf = async (reading: Promise<{ readonly value?: Uint8Array | undefined }>): Promise<string> => {
+    await vi.advanceTimersByTimeAsync(1);
+    return new TextDecoder().decode((await reading).value);
+  };
+
+  it("is sent once, before a first part that takes time, and not before each", async () => {
+    const ready = gate();
+    const reader = pulled(
+      (async function* () {
+        await ready.passed;
+        yield new TextEncoder().encode("one");
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        yield new TextEncoder().encode("two");
+      })(),
+    );
+    expect(await textOf(reader.read())).toBe(":\n\n");
+    const first = reader.read();
+    await vi.advanceTimersByTimeAsync(10);
+    ready.open();
+    expect([await textOf(first), await textOf(reader.read())]).toEqual(["one", "two"]);
+  });
+
+  it("is not sent where the first part is there at once", async () => {
+    async function* parts(): AsyncGenerator<Uint8Array> {
+      yield new TextEncoder().encode("one");
+    }
+    expect(await textOf(pulled(parts()).read())).toBe("one");
+  });
 });

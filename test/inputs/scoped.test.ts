@@ -1,6 +1,6 @@
 /** `Dep.scoped`: what a request acquires is released once, after its answer, however that ended. */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import * as v from "valibot";
 import { Answer, App, Codec, Dep, Path, Query, Refusal, Returns, Test, get, json, post, refuse } from "usher-http";
 import type { Middleware } from "usher-http";
@@ -294,4 +294,30 @@ describe("a stream's values are released once it ended", () => {
     await Test.call(Test.app([route]), "GET", "/x");
     expect(log).toEqual(["acquire a", "first", "last", "release a answered 200 -"]);
   });
+});
+
+it("a transaction that begins once its request has timed out is rolled back at once", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const [begun, ended] = [gate(), gate<string>()];
+  const bank = {
+    async transaction(work: (db: string) => Promise<unknown>) {
+      await begun.passed;
+      await work("db").then(
+        () => ended.open("committed"),
+        (thrown: unknown) => {
+          ended.open("rolled back");
+          throw thrown;
+        },
+      );
+    },
+  };
+  const tx = Dep.transaction(Dep.ofRequest(() => bank));
+  const route = post(Path.of("x"), { inputs: { tx }, returns: text }, () => "x");
+  const answer = App.make([route], { deadlineMs: 50 }).fetch(new Request("http://h/x", { method: "POST" }));
+  await new Promise(setImmediate);
+  vi.advanceTimersByTime(70);
+  expect((await answer).status).toBe(503);
+  begun.open();
+  expect(await ended.passed).toBe("rolled back");
 });

@@ -20,6 +20,7 @@ import {
   post,
   requestId,
 } from "usher-http";
+import type { AppOptions } from "usher-http";
 import * as v from "valibot";
 import { FetchExchange } from "../../src/app/web.ts";
 import { eventually } from "../support/eventually.ts";
@@ -120,13 +121,16 @@ describe("LG-12 a request's id: its lines", () => {
 });
 
 describe("LG-12 a request's id: past its end", () => {
-  it("is on a line of work that outlives its answer, and all that is left of its request", async () => {
+  it.each<[what: string, options: AppOptions]>([
+    ["", {}],
+    [" that had a deadline", { deadlineMs: 10_000 }],
+  ])("is on a line of work that outlives its answer, and all that is left of its request%s", async (_what, options) => {
     const { passed, open } = gate();
     const begins = get(Path.root, text, () => {
       void passed.then(() => shop.info("late"));
       return "";
     });
-    const app = App.make([begins]);
+    const app = App.make([begins], options);
     expect(await leftOf(new Headers(), (request) => app.fetch(request))).toBeUndefined();
     open();
     await setImmediate();

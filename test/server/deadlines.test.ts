@@ -31,6 +31,14 @@ describe("a wait: its end", () => {
     sweep.stop();
   });
 
+  it("leaves no timer where the sweep is stopped", () => {
+    const sweep = swept();
+    sweep.time(500, { expire: vi.fn() });
+    expect(vi.getTimerCount()).toBe(1);
+    sweep.stop();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it("is over in its time, and not before", () => {
     const sweep = swept();
     const expired = vi.fn();

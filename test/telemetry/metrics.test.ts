@@ -9,6 +9,8 @@ import {
 } from "@opentelemetry/sdk-metrics";
 import { afterEach, describe, expect, it } from "vitest";
 import {
+  App,
+  Background,
   Codec,
   Dep,
   Header,
@@ -18,6 +20,7 @@ import {
   Refusal,
   Returns,
   Test,
+  after,
   body,
   get,
   post,
@@ -112,6 +115,28 @@ describe("GET /metrics: requests", () => {
     expect(told.get(buckets.at(-1) as string)).toBe(count);
     expect(told.get(`${prefix}_sum{${labels}}`)).toBeGreaterThan(0);
     expect(told.get(`${prefix}_sum{${labels}}`)).toBeLessThan(10 * count);
+  });
+});
+
+describe("GET /metrics: work", () => {
+  it("tasks after answers, and works of the application's own, until they end", async () => {
+    const ready = gate();
+    const background = Background.create();
+    const route = get(Path.of("x"), { inputs: { after }, returns: Returns.text }, ({ after }) => {
+      after(() => ready.passed);
+      background.start("a report", () => ready.passed);
+      return "x";
+    });
+    const { fetch } = App.make([route]);
+    const names = ["framework_server_after_active", "framework_background_active"];
+    const figures = async () => {
+      const told = samples(await page(app));
+      return names.map((name) => told.get(name)).join();
+    };
+    for (let turn = 0; turn < 2; turn++) await fetch(new Request("http://h/x"));
+    expect(await figures()).toBe("2,2");
+    ready.open();
+    await expect.poll(figures).toBe("0,0");
   });
 });
 
