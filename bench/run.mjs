@@ -1,5 +1,5 @@
 /**
- * The benchmarks: `node bench/run.mjs [part…] [--quick] [--out FILE]`. Builds the package, measures it, and prints markdown. The parts are `database`, `orders`, `dispatch`, `server`, `runtimes`, `uploads`, `fanout`, `logging`, `sockets`, `start`, `shapes`, `forms`, `compress`, `html`, `files` and `overload`; all unless named.
+ * The benchmarks: `node bench/run.mjs [part…] [--quick] [--out FILE]`. Builds the package, measures it, and prints markdown. The parts are `database`, `orders`, `dispatch`, `server`, `runtimes`, `uploads`, `fanout`, `logging`, `sockets`, `start`, `shapes`, `forms`, `compress`, `html`, `files`, `overload` and `tokens`; all unless named.
  * `--quick` takes about a minute and is less exact: it shows that everything runs, and large regressions. `picture` runs only if
  * named: it records what README's picture shows.
  */
@@ -25,6 +25,7 @@ const parts = [
   "html",
   "files",
   "overload",
+  "tokens",
 ];
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -130,7 +130,7 @@ export class KeySet {
 
   /** RFC 7517 §5: what cannot be a key is ignored, and so is all the others of the set could be confused with. */
   constructor(keys: readonly unknown[]) {
-    const usable = keys.slice(0, maxKeys).filter((key) => isObject(key) && key["kty"] !== "oct");
+    const usable = keys.slice(0, maxKeys).filter((key) => isObject(key) && !Array.isArray(key) && key["kty"] !== "oct");
     this.#local = createLocalJWKSet({ keys: usable as JSONWebKeySet["keys"] });
   }
 
@@ -233,10 +233,12 @@ class PublicKeys extends KeySource {
   readonly kind = "public";
   readonly #keys: readonly { readonly [member: string]: unknown }[];
   readonly #set: KeySet;
+  readonly #nameless: KeySet;
 
   constructor(keys: readonly { readonly [member: string]: unknown }[]) {
     super();
     this.#keys = keys;
+    this.#nameless = new KeySet(keys.filter(({ kid }) => kid === undefined));
     this.#set = new KeySet(keys);
   }
 
@@ -249,8 +251,10 @@ class PublicKeys extends KeySource {
     }
   }
 
-  find(header: KeyHeader): Promise<readonly CryptoKey[]> {
-    return this.#set.find(header);
+  /** A key of a PEM file has no name: it may be the one that the token names. */
+  async find(header: KeyHeader): Promise<readonly CryptoKey[]> {
+    const named = await this.#set.find(header);
+    return named.length > 0 ? named : this.#nameless.find({ alg: header.alg, kid: undefined });
   }
 }
 

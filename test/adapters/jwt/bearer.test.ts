@@ -67,17 +67,31 @@ describe("a token that is right", () => {
       expect((await asking(Jwt.bearer({ ...options, keys, algorithms: [alg] }))(token))[0]).toBe(200);
     }
   });
+});
 
+describe("the keys that are given", () => {
   it.each([
     ["HS384", 48],
     ["HS512", 64],
-  ] as const)("is signed by %s", async (alg, size) => {
+  ] as const)("are secrets of %s", async (alg, size) => {
     const key = bytesOf("k".repeat(size));
     const user = Jwt.bearer({ ...options, keys: Jwt.secrets([key]), algorithms: [alg] });
     expect((await asking(user)(await signed(key, { alg })))[0]).toBe(200);
   });
 
-  it("is signed by any of the secrets", async () => {
+  it("have names or none, and so has the token", async () => {
+    const [named, other, nameless] = await Promise.all([pairOf("ES256", "a"), pairOf("ES256", "b"), pairOf("ES256")]);
+    const keys = await Jwt.publicKeys([JSON.stringify(named.jwk), JSON.stringify(other.jwk), nameless.pem]);
+    const user = asking(Jwt.bearer({ ...options, keys, algorithms: ["ES256"] }));
+    const statusOf = async ({ privateKey }: typeof named, kid?: string) =>
+      (await user(await signed(privateKey, kid === undefined ? { alg: "ES256" } : { alg: "ES256", kid })))[0];
+    for (const kid of ["a", undefined]) expect(await statusOf(named, kid)).toBe(200);
+    for (const kid of ["c", undefined]) expect(await statusOf(nameless, kid)).toBe(200);
+    expect(await statusOf(named, "b")).toBe(401);
+    expect(await statusOf(nameless, "b")).toBe(401);
+  });
+
+  it("are several secrets, any of which may have signed it", async () => {
     const newer = "a newer secret of thirty-two bytes";
     const user = asking(Jwt.bearer({ ...options, keys: Jwt.secrets([newer, secret]) }));
     for (const key of [newer, secret, newer]) expect((await user(forged({ alg: "HS256" }, claims, key)))[0]).toBe(200);

@@ -1,0 +1,261 @@
+/** The keys of an issuer: how often they are fetched, and what is no answer. */
+import { createServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { App, Path, Returns, get } from "usher-http";
+import { Jwt } from "usher-http/jwt";
+import type { JwksOptions } from "usher-http/jwt";
+import { messages } from "../../support/logs.ts";
+import { asking, forged, claims, now, options, pairOf, seconds, signed } from "./tokens.ts";
+import type { Pair } from "./tokens.ts";
+
+type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+
+const json =
+  (body: unknown): Answer =>
+  (response) =>
+    response.setHeader("content-type", "application/json").end(JSON.stringify(body));
+
+let server: Server;
+let url: string;
+/** What the issuer answers, and how often it was asked. */
+let answer: Answer;
+let asked = 0;
+let first: Pair;
+let second: Pair;
+
+beforeAll(async () => {
+  [first, second] = await Promise.all([pairOf("ES256", "first"), pairOf("ES256", "second")]);
+  server = createServer((request, response) => {
+    asked++;
+    answer(response, request);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks.json`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  asked = 0;
+  answer = json({ keys: [first.jwk] });
+});
+
+const minute = 60_000;
+const at = (ms: number): Date => new Date(now.getTime() + ms);
+
+/** Asks as a client would, with a bearer of its own; its answer is the status. */
+function client(more: JwksOptions = {}) {
+  const user = Jwt.bearer({ ...options, keys: Jwt.jwks(url, more), algorithms: ["ES256", "RS256"] });
+  const ask = asking(user);
+  const tokenOf = (pair: Pair, kid?: string) =>
+    signed(pair.privateKey, { alg: "ES256", ...(kid === undefined ? {} : { kid }) }, { exp: seconds + 1_000_000 });
+  return async (pair: Pair, kid = pair.jwk.kid, ms = 0): Promise<number> =>
+    (await ask(await tokenOf(pair, kid), at(ms)))[0];
+}
+
+describe("the keys of an issuer", () => {
+  it("are fetched once for many requests, at once or after each other", async () => {
+    const ask = client();
+    expect(await Promise.all(Array.from({ length: 20 }, () => ask(first)))).toEqual(Array(20).fill(200));
+    expect(await ask(first)).toBe(200);
+    expect(asked).toBe(1);
+  });
+
+  it("are fetched again for one that is not known, at most once in refreshMs", async () => {
+    const ask = client();
+    expect(await ask(first)).toBe(200);
+    expect(await ask(second)).toBe(401);
+    expect(asked).toBe(1);
+    answer = json({ keys: [first.jwk, second.jwk] });
+    expect(await Promise.all(Array.from({ length: 20 }, () => ask(second, "second", 30_000)))).toEqual(
+      Array(20).fill(200),
+    );
+    expect(asked).toBe(2);
+  });
+
+  it("are not fetched for each of a flood of kids", async () => {
+    const ask = client();
+    const flood = (ms: number) => Promise.all(Array.from({ length: 200 }, (_, i) => ask(first, `kid ${ms} ${i}`, ms)));
+    for (const ms of [0, 1000, 29_999]) expect(new Set(await flood(ms))).toEqual(new Set([401]));
+    expect(asked).toBe(1);
+    await flood(30_000);
+    expect(asked).toBe(2);
+  });
+
+  it("are fetched again when they are old, while no request waits", async () => {
+    // `Test.call` waits for what runs after the answer.
+    vi.useFakeTimers({ toFake: ["Date"], now });
+    const user = Jwt.bearer({ ...options, keys: Jwt.jwks(url, { maxAgeMs: minute }), algorithms: ["ES256"] });
+    const app = App.make([get(Path.root, { inputs: { user }, returns: Returns.text }, () => "in")]);
+    const ask = async ({ privateKey, jwk }: Pair) => {
+      const token = await signed(privateKey, { alg: "ES256", kid: jwk.kid ?? "" }, { exp: seconds + 1000 });
+      const headers = { authorization: `Bearer ${token}` };
+      return (await app.fetch(new Request("http://localhost/", { headers }))).status;
+    };
+    try {
+      expect(await ask(first)).toBe(200);
+      let release = (): void => {};
+      const fetching = new Promise<void>((resolve) => {
+        answer = (response, request) => {
+          release = () => json({ keys: [second.jwk] })(response, request);
+          resolve();
+        };
+      });
+      vi.setSystemTime(at(minute));
+      // The answer arrives while the issuer has given none.
+      expect(await ask(first)).toBe(200);
+      await fetching;
+      expect(await ask(first)).toBe(200);
+      release();
+      // The key is no longer among them: its tokens are not right any more, though they were remembered.
+      await expect.poll(() => ask(first)).toBe(401);
+      expect(await ask(second)).toBe(200);
+      expect(asked).toBe(2);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe("the keys of an issuer that is away", () => {
+  it("are used, for so long", async () => {
+    const ask = client({ maxAgeMs: minute, staleMs: 10 * minute });
+    expect(await ask(first)).toBe(200);
+    answer = (response) => void response.writeHead(500).end();
+    for (const ms of [2 * minute, 4 * minute, 11 * minute - 1]) expect(await ask(first, "first", ms)).toBe(200);
+    await expect.poll(() => asked).toBe(4);
+    expect(await ask(first, "first", 11 * minute + 30_000)).toBe(503);
+    answer = json({ keys: [first.jwk] });
+    expect(await ask(first, "first", 13 * minute)).toBe(200);
+    expect(
+      messages("warn").filter((line) => String(line).includes("could not be fetched: the answer has the status 500")),
+    ).toHaveLength(4);
+  });
+
+  it("are tried again soon after a failure, and then less often", async () => {
+    const ask = client({ refreshMs: 5000 });
+    answer = (response) => void response.writeHead(500).end();
+    const times: number[] = [];
+    for (let ms = 0; ms <= 20_000; ms += 500) {
+      const before = asked;
+      expect(await ask(first, "first", ms)).toBe(503);
+      if (asked > before) times.push(ms);
+    }
+    expect(times).toEqual([0, 1000, 3000, 7000, 12_000, 17_000]);
+    answer = json({ keys: [first.jwk] });
+    expect(await ask(first, "first", 22_000)).toBe(200);
+  });
+
+  it("are fetched though the clock was set back", async () => {
+    const ask = client();
+    expect(await ask(first, "first", 60 * minute)).toBe(200);
+    answer = json({ keys: [second.jwk] });
+    expect(await ask(second)).toBe(200);
+  });
+
+  it("may be two with one kid, or none", async () => {
+    answer = json({ keys: [{ ...second.jwk, kid: "first" }, first.jwk] });
+    const ask = client();
+    for (const pair of [first, second]) expect(await ask(pair, "first")).toBe(200);
+    // A token that names none is tried with each.
+    const user = asking(Jwt.bearer({ ...options, keys: Jwt.jwks(url), algorithms: ["ES256"] }));
+    for (const { privateKey } of [first, second]) {
+      expect((await user(await signed(privateKey, { alg: "ES256" })))[0]).toBe(200);
+    }
+  });
+});
+
+describe("an issuer's answer", () => {
+  const long = "x".repeat(64 * 1024);
+  /** Writes 100 MB, as long as it is read; `ended` says how much was. */
+  const endless = (length: (bytes: number) => void): Answer => {
+    return (response) => {
+      let bytes = 0;
+      const write = (): void => {
+        while (!response.destroyed && bytes < 100_000_000) {
+          bytes += long.length;
+          if (!response.write(long)) return void response.once("drain", write);
+        }
+        response.end();
+      };
+      response.once("close", () => length(bytes));
+      write();
+    };
+  };
+
+  it.each<readonly [what: string, answer: Answer, reason: string]>([
+    [
+      "a redirect",
+      (response) => void response.writeHead(302, { location: "/jwks.json" }).end(),
+      "the answer has the status 302",
+    ],
+    ["a 404", (response) => void response.writeHead(404).end("{}"), "the answer has the status 404"],
+    ["a 204", (response) => void response.writeHead(204).end(), "the answer has the status 204"],
+    ["no JSON", (response) => void response.end("<html>s3cr3t"), "the answer is no JSON Web Key Set"],
+    ["nothing", (response) => void response.end(), "the answer is no JSON Web Key Set"],
+    ["null", json(null), "the answer is no JSON Web Key Set"],
+    ["no set", json({ keys: { kid: 1 } }), "the answer is no JSON Web Key Set"],
+    ["a connection that breaks", (response) => void response.destroy(), "the issuer could not be reached"],
+    [
+      "a body that breaks",
+      (response) => response.write("{", () => response.destroy()),
+      "the issuer could not be reached",
+    ],
+    ["no answer", () => {}, "there was no whole answer in 80 ms"],
+    ["a body without an end", (response) => void response.write("{"), "there was no whole answer in 80 ms"],
+  ])("is none where it is %s", async (_what, given, reason) => {
+    answer = given;
+    const timeoutMs = reason.includes("80 ms") ? 80 : 5000;
+    expect(await client({ timeoutMs })(first)).toBe(503);
+    const line = `the keys of ${new URL(url).host} could not be fetched: ${reason}`;
+    expect(messages("warn")).toEqual([line, `GET /: busy: no keys for tokens: ${reason}`]);
+  });
+
+  it("is none where it is longer than maxBytes, of which no more is read", async () => {
+    const written = new Promise<number>((resolve) => {
+      answer = endless(resolve);
+    });
+    expect(await client()(first)).toBe(503);
+    expect(messages("warn")[0]).toContain("the answer is longer than 262144 bytes");
+    expect(await written).toBeLessThan(50_000_000);
+  });
+});
+
+describe("a key set", () => {
+  it("may have what is no key for this", async () => {
+    const weak = { kty: "RSA", e: "AQAB", n: "a".repeat(171), kid: "weak", alg: "RS256" };
+    const others = [
+      null,
+      7,
+      [],
+      {},
+      { kty: "oct", k: "AAAA", kid: "first" },
+      { kty: "EC", crv: "P-256", x: "AA", y: "AA", kid: "off its curve" },
+      { kty: "new", kid: "first" },
+      { ...first.jwk, use: "enc" },
+      { ...first.jwk, key_ops: ["sign"] },
+      { ...first.jwk, d: "AA", kid: "private" },
+      weak,
+    ];
+    answer = json({ keys: [...others, first.jwk] });
+    const ask = client();
+    expect(await ask(first)).toBe(200);
+    for (const kid of ["off its curve", "private"]) expect(await ask(first, kid)).toBe(401);
+    const { privateKey } = await pairOf("RS256");
+    const user = asking(Jwt.bearer({ ...options, keys: Jwt.jwks(url), algorithms: ["RS256"] }));
+    expect((await user(await signed(privateKey, { alg: "RS256", kid: "weak" })))[0]).toBe(401);
+  });
+
+  it("makes no secret of a public key", async () => {
+    const user = asking(Jwt.bearer({ ...options, keys: Jwt.jwks(url), algorithms: ["ES256"] }));
+    for (const key of [first.pem, JSON.stringify(first.jwk)]) {
+      expect((await user(forged({ alg: "HS256", kid: "first" }, claims, key)))[0]).toBe(401);
+    }
+    expect(asked).toBe(0);
+  });
+});
