@@ -4,7 +4,7 @@ import { WriteStream, isatty } from "node:tty";
 import { inBackground } from "../../src/logging/raised.ts";
 import { batch } from "../../src/logging/writer.ts";
 import type { Sink } from "../../src/logging/writer.ts";
-import { isTaken, listenAt } from "../../src/server/options.ts";
+import { checkReusePort, isTaken, listenAt } from "../../src/server/options.ts";
 import type { Limits, ServeOptions } from "../../src/server/options.ts";
 import type { Certificate, Certificates } from "../../src/server/tls.ts";
 
@@ -63,6 +63,8 @@ export interface BunSocketHandlers<Data> {
 export interface BunServeOptions {
   readonly hostname?: string;
   readonly port?: number;
+  /** On Linux alone; ignored elsewhere. */
+  readonly reusePort?: boolean;
   readonly unix?: string;
   readonly idleTimeout: number;
   readonly maxRequestBodySize: number;
@@ -91,15 +93,19 @@ interface BunServers {
   readonly bound: string;
 }
 
-type BunServe = (where: { readonly hostname: string; readonly port: number } | { readonly unix: string }) => BunServer;
+type BunServe = (
+  where: Pick<BunServeOptions, "hostname" | "port" | "reusePort"> | { readonly unix: string },
+) => BunServer;
 
-export async function listen({ host, port, socket, tls }: Limits, serve: BunServe): Promise<BunServers> {
+export async function listen(limits: Limits, serve: BunServe): Promise<BunServers> {
+  const { host, port, socket, tls, reusePort } = limits;
+  checkReusePort(limits, process.platform, ["linux"]);
   if (socket !== undefined) {
     const server = await listenOn(socket, () => serve({ unix: socket }));
     return { servers: [server], port: 0, url: `unix:${socket}`, bound: socket };
   }
   const listenerAt = (hostname: string, port: number) => {
-    const server = serve({ hostname, port });
+    const server = serve(reusePort === true ? { hostname, port, reusePort } : { hostname, port });
     return { server, port: server.port as number, close: () => inBackground(server.stop(true)) };
   };
   const { listeners, port: taken, bound } = listenAt(host, port, listenerAt);

@@ -1,6 +1,6 @@
 import { batch } from "../../src/logging/writer.ts";
 import type { Sink } from "../../src/logging/writer.ts";
-import { isTaken, listenAt } from "../../src/server/options.ts";
+import { checkReusePort, isTaken, listenAt } from "../../src/server/options.ts";
 import type { StopSignals } from "../../src/server/listener.ts";
 import type { Limits, ServeOptions } from "../../src/server/options.ts";
 import type { Serving } from "./respond.ts";
@@ -16,16 +16,18 @@ interface DenoServers {
   readonly bound: string;
 }
 
-type Where = Pick<DenoServeOptions, "hostname" | "port" | "path">;
+type Where = Pick<DenoServeOptions, "hostname" | "port" | "path" | "reusePort">;
 type DenoServe = (where: Where) => Serving;
 
-export async function listen({ host, port, socket, tls }: Limits, serve: DenoServe): Promise<DenoServers> {
+export async function listen(limits: Limits, serve: DenoServe): Promise<DenoServers> {
+  const { host, port, socket, tls, reusePort } = limits;
+  checkReusePort(limits, Deno.build.os, ["linux"]);
   if (socket !== undefined) {
     const server = await listenOn(socket, () => serve({ path: socket }));
     return { servers: [server], port: 0, url: `unix:${socket}`, bound: socket };
   }
   const listenerAt = (hostname: string, port: number) => {
-    const server = serve({ hostname, port });
+    const server = serve(reusePort === true ? { hostname, port, reusePort } : { hostname, port });
     return { server, port: server.addr.port as number, close: () => server.shutdown() };
   };
   const { listeners, port: taken, bound } = listenAt(host, port, listenerAt);

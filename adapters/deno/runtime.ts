@@ -42,6 +42,8 @@ export interface DenoSocket {
 export interface DenoServeOptions {
   readonly hostname?: string;
   readonly port?: number;
+  /** On Linux alone; ignored elsewhere. */
+  readonly reusePort?: boolean;
   readonly path?: string;
   readonly cert?: string;
   readonly key?: string;

@@ -5,6 +5,7 @@ import type { AddressInfo, ListenOptions } from "node:net";
 import { WriteStream, isatty } from "node:tty";
 import { batch } from "../../src/logging/writer.ts";
 import type { Sink } from "../../src/logging/writer.ts";
+import { checkReusePort } from "../../src/server/options.ts";
 import type { Limits } from "../../src/server/options.ts";
 
 /** A server for each address, and the addresses as text. */
@@ -18,11 +19,13 @@ interface Listening {
 type BoundAddress = Omit<Listening, "url">;
 
 /** Listens on the address of the options. If one fails, nothing stays open. */
-export async function listen({ host, port, socket, tls }: Limits, make: () => Server): Promise<Listening> {
+export async function listen(limits: Limits, make: () => Server): Promise<Listening> {
+  const { host, port, socket, tls, reusePort } = limits;
+  if (reusePort === true) checkNode(limits);
   if (socket !== undefined) {
     return { servers: [await listenAtPath(socket, make)], port: 0, url: `unix:${socket}`, bound: socket };
   }
-  const listening = await listenAtHost(host, port, make);
+  const listening = await listenAtHost(host, reusePort === true ? { port, reusePort } : { port }, make);
   return { ...listening, url: `${tls === undefined ? "http" : "https"}://${bracketed(host)}:${listening.port}` };
 }
 
@@ -57,19 +60,19 @@ function isDead(path: string): Promise<boolean> {
 }
 
 /** `localhost` is both loopback addresses, on one port; a machine without IPv6 has one. */
-async function listenAtHost(host: string, port: number, make: () => Server): Promise<BoundAddress> {
-  if (host === "0.0.0.0" || host === "::") return everywhere(port, make);
+async function listenAtHost(host: string, where: ListenOptions, make: () => Server): Promise<BoundAddress> {
+  if (host === "0.0.0.0" || host === "::") return everywhere(where, make);
   if (host !== "localhost") {
     const server = make();
-    await listenOn(server, { host, port });
+    await listenOn(server, { ...where, host });
     return { servers: [server], port: portOf(server), bound: bracketed(host) };
   }
   const four = make();
-  await listenOn(four, { host: "127.0.0.1", port });
+  await listenOn(four, { ...where, host: "127.0.0.1" });
   const taken = portOf(four);
   const six = make();
   try {
-    await listenOn(six, { host: "::1", port: taken });
+    await listenOn(six, { ...where, host: "::1", port: taken });
   } catch (error) {
     if (isWithoutFamily(error)) return { servers: [four], port: taken, bound: "127.0.0.1" };
     four.close();
@@ -79,17 +82,31 @@ async function listenAtHost(host: string, port: number, make: () => Server): Pro
 }
 
 // One IPv6 socket accepts IPv4 too, unless the machine has no IPv6.
-async function everywhere(port: number, make: () => Server): Promise<BoundAddress> {
+async function everywhere(where: ListenOptions, make: () => Server): Promise<BoundAddress> {
   const six = make();
   try {
-    await listenOn(six, { host: "::", port });
+    await listenOn(six, { ...where, host: "::" });
     return { servers: [six], port: portOf(six), bound: "every interface: [::], which takes IPv4 too" };
   } catch (error) {
     if (!isWithoutFamily(error)) throw error;
   }
   const four = make();
-  await listenOn(four, { host: "0.0.0.0", port });
+  await listenOn(four, { ...where, host: "0.0.0.0" });
   return { servers: [four], port: portOf(four), bound: "every interface: 0.0.0.0, with no IPv6 here" };
+}
+
+/** The systems on which Node shares a port. */
+const systems = ["linux", "freebsd", "sunos", "aix"];
+
+/** An older Node ignores the option, and the second process would find the port taken. */
+function checkNode(limits: Limits): void {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const isKept = nodeMajor > 22 ? major > 23 || minor >= 1 : nodeMajor === 22 && minor >= 12;
+  if (!isKept)
+    throw new TypeError(
+      "serve: reusePort is kept by usher-http/node on Node 22.12, 23.1 or newer alone: use node:cluster",
+    );
+  checkReusePort(limits, process.platform, systems);
 }
 
 function listenOn(server: Server, where: ListenOptions): Promise<void> {

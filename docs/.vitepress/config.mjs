@@ -55,6 +55,7 @@ const groups = {
     "deployment",
     "https",
     "performance",
+    "more-cores",
   ],
   Runtimes: ["runtimes", "node", "workers"],
   "From another framework": ["from-express", "from-fastify", "from-hono", "from-fastapi"],

@@ -83,6 +83,12 @@ export interface ListenOptions {
   readonly host?: string;
   /** The path of a Unix socket to listen on, instead of `host` and `port`. A socket left by a dead server is removed. */
   readonly socket?: string;
+  /**
+   * Whether several processes may listen on the same port, all with this option: the kernel gives each connection to one of
+   * them. False. On Linux with Bun, Deno (`--unstable-net`) and Node 22.12 or newer; with Node on FreeBSD, AIX and Solaris too. An
+   * error elsewhere.
+   */
+  readonly reusePort?: boolean;
   /** Serves HTTPS with these certificates. */
   readonly tls?: TlsOptions;
   /**
@@ -156,7 +162,7 @@ export interface Server {
 
 /** The limits in force. */
 export type Limits = Required<Omit<ListenOptions, OptionalLimit>> & Pick<ListenOptions, OptionalLimit>;
-type OptionalLimit = "socket" | "tls" | "http2";
+type OptionalLimit = "socket" | "tls" | "http2" | "reusePort";
 
 const defaults: Limits = {
   port: 8080,
@@ -206,9 +212,20 @@ export function limitsOf(options: ListenOptions, taker = "serve"): Limits {
   needs(typeof limits.signals === "boolean", `${taker}: signals`, limits.signals, "true or false");
   if (limits.socket !== undefined) checkSocket(limits.socket, taker);
   if (limits.tls !== undefined) checkTls(`${taker}: tls`, limits.tls);
-  const { http2 } = limits;
+  const { http2, reusePort } = limits;
   needs(http2 === undefined || typeof http2 === "boolean", `${taker}: http2`, http2, "true or false");
+  needs(reusePort === undefined || typeof reusePort === "boolean", `${taker}: reusePort`, reusePort, "true or false");
+  if (reusePort === true && limits.socket !== undefined)
+    throw new TypeError(`${taker}: reusePort is for a port, and socket is set`);
   return limits;
+}
+
+/** Throws on a system without `reusePort`, where Bun and Deno would ignore it. */
+export function checkReusePort({ reusePort }: Limits, system: string, systems: readonly string[]): void {
+  if (reusePort !== true || systems.includes(system)) return;
+  throw new TypeError(
+    `serve: reusePort is not kept on ${system}, which shares no port between processes: use node:cluster, or a port for each process`,
+  );
 }
 
 function definedOnly(options: ListenOptions): ListenOptions {

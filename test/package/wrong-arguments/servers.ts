@@ -28,6 +28,7 @@ function rowsOf(serve: (routes: never, options: never) => Promise<node.Server>, 
     row((host) => served([hello], { ...quiet, host }), "127.0.0.1"),
     row((port) => served([hello], { ...quiet, port }), 0),
     row((signals) => served([hello], { ...quiet, signals }), false),
+    row((reusePort) => served([hello], { ...quiet, reusePort }), false),
   ];
 }
 

@@ -1,10 +1,10 @@
-/** The page on performance: processes that share a port. */
+/** The page on more than one core: processes that share a port. */
 import { expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { openGuide } from "./project.ts";
 
 it("cluster.ts answers by several processes, and ends with SIGTERM", async () => {
-  const guide = openGuide("performance");
+  const guide = openGuide("more-cores");
   const program = await guide.start("cluster.ts", { PORT: "0" });
   const answered = new Set<string>();
   await eventually(async () => {
