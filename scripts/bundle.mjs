@@ -78,6 +78,7 @@ const shared = [
   { name: "disk", holds: /^adapters\/files\/(read|store)\./ },
   { name: "sign-in", holds: /^adapters\/oidc\/(?!index\.|oidc\.)/ },
   { name: "server", holds: /^src\/server\// },
+  { name: "connections", holds: /^adapters\/node\/(connection|listen|peer-certificate|private|stream-writer)\./ },
   { name: "database", holds: /^(src\/database\/|adapters\/postgres\/(?!index\.))/ },
 ];
 /**

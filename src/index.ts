@@ -152,9 +152,11 @@ export {
   deadline,
   now,
   peer,
+  peerCertificate,
   requestId,
   setCookie,
 } from "./inputs/connection.ts";
+export type { PeerCertificate } from "./inputs/peer-certificate.ts";
 export type { AfterOptions } from "./inputs/connection.ts";
 export type { RequestEnd } from "./inputs/request.ts";
 export { request } from "./inputs/dep.ts";

@@ -3,6 +3,7 @@ import { needs } from "../../src/given.ts";
 import { inBackground } from "../../src/logging/raised.ts";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
+import { refuseCertificateReaders } from "../../src/app/checks.ts";
 import { EventStreams, OpenSockets, until } from "../../src/server/lifecycle.ts";
 import { Listener } from "../../src/server/listener.ts";
 import type { ListenAddress, StopSignals } from "../../src/server/listener.ts";
@@ -44,7 +45,9 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
     clientCertificates: "is not kept on Bun: serve with usher-http/node, on Node",
   });
   needs(limits.http2 !== true, "serve: http2", true, "false: Bun.serve has HTTP/1.1 only");
-  const listener = new BunListener(make(routes, options), limits, options.maxHeaderBytes);
+  const app = make(routes, options);
+  refuseCertificateReaders(routes, "is not given by Bun.serve: serve with usher-http/node, on Node");
+  const listener = new BunListener(app, limits, options.maxHeaderBytes);
   useSink(stderrSink());
   await makeRoom(options);
   await listener.start(warningsFor(options));

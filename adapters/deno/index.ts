@@ -2,6 +2,7 @@
 import { isA } from "../../src/logging/raised.ts";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
+import { refuseCertificateReaders } from "../../src/app/checks.ts";
 import { OpenSockets, until } from "../../src/server/lifecycle.ts";
 import { Listener } from "../../src/server/listener.ts";
 import type { ListenAddress } from "../../src/server/listener.ts";
@@ -49,7 +50,9 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
     names: "is not kept by Deno.serve, which has one certificate",
     passphrase: "is not kept by Deno.serve: give the key without one",
   });
-  const listener = new DenoListener(make(routes, options), limits, options.maxHeaderBytes);
+  const app = make(routes, options);
+  refuseCertificateReaders(routes, "is not given by Deno.serve: serve with usher-http/node, on Node");
+  const listener = new DenoListener(app, limits, options.maxHeaderBytes);
   useSink(stderrSink());
   await listener.start(warningsFor(options));
   return listener;

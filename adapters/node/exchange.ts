@@ -3,11 +3,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Exchange } from "../../src/app/exchange.ts";
 import { lists } from "../../src/http/fields.ts";
 import type { BodySource } from "../../src/inputs/body-source.ts";
+import type { PeerCertificate } from "../../src/inputs/peer-certificate.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
 import { connectionOf, isEncrypted, whenGone } from "./connection.ts";
 import { readHead } from "./bad-request.ts";
 import type { Framing } from "./bad-request.ts";
 import { nodeMajor } from "./listen.ts";
+import { peerCertificateOf } from "./peer-certificate.ts";
 import { forgetContinue, hasSentContinue } from "./private.ts";
 import { IncomingBody } from "./request-body.ts";
 
@@ -75,6 +77,10 @@ export class NodeExchange implements Exchange {
 
   get peer(): string {
     return connectionOf(this.request.socket).peer;
+  }
+
+  get peerCertificate(): PeerCertificate | undefined {
+    return peerCertificateOf(this.request.socket);
   }
 
   get date(): string {

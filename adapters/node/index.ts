@@ -6,6 +6,7 @@ import type { TLSSocket } from "node:tls";
 import { inTime } from "../../src/async.ts";
 import { make } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app.ts";
+import { refuseCertificateReaders } from "../../src/app/checks.ts";
 import { sayReported } from "../../src/app/failures.ts";
 import { CountedLog } from "../../src/app/counted-log.ts";
 import { Listener } from "../../src/server/listener.ts";
@@ -47,6 +48,7 @@ export type { ListenerOptions } from "./handler.ts";
 export async function serve(routes: readonly Route[], options: ServeOptions = {}): Promise<Server> {
   const limits = limitsOf(options);
   const app = make(routes, options);
+  if (nodeMajor === 0) refuseCertificateReaders(routes, "is given on Node alone");
   useSink(stderrSink());
   const listener = new NodeListener(app, limits);
   await listener.start();

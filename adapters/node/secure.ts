@@ -6,8 +6,9 @@ import { createSecureContext } from "node:tls";
 import type { SecureContext, SecureContextOptions, TLSSocket } from "node:tls";
 import { guarded } from "../../src/logging/raised.ts";
 import { CountedLog } from "../../src/app/counted-log.ts";
-import { checkCertificates, withCertificate } from "../../src/server/tls.ts";
+import { checkReplacement, withCertificate } from "../../src/server/tls.ts";
 import type { Certificate, Certificates, TlsOptions } from "../../src/server/tls.ts";
+import { nodeMajor } from "./listen.ts";
 import { belowTls } from "./private.ts";
 
 interface SecureLimits {
@@ -64,7 +65,7 @@ export class Secure {
   /** Throws for certificates that cannot be used. */
   replace(certificates: Certificates): void {
     const at = "replaceCertificates";
-    checkCertificates(at, certificates);
+    checkReplacement(at, certificates);
     const names = this.#contexts(at, certificates);
     this.#first = this.#options(certificates);
     this.#names = names;
@@ -85,6 +86,8 @@ export class Secure {
   begun(socket: TLSSocket): void {
     // As the connections of `node:http` are.
     socket.allowHalfOpen = true;
+    // Node checks a client's certificate once, and with TLS 1.2 a client could show another one later. Deno has no such method.
+    if (nodeMajor > 0) socket.disableRenegotiation();
     const below = belowTls(socket);
     if (below !== undefined) this.#handshaking.delete(below);
   }

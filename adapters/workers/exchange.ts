@@ -1,11 +1,17 @@
 import type { Exchange } from "../../src/app/exchange.ts";
 import { caught } from "../../src/logging/raised.ts";
 import { FetchExchange, announcesBody } from "../../src/app/web.ts";
+import type { CertificateHolder } from "../../src/inputs/peer-certificate.ts";
 
 /** The used part of the context of a Worker's `fetch`. */
 export interface WorkerContext {
   /** Keeps the Worker running until the promise is settled. */
   waitUntil(work: Promise<unknown>): void;
+}
+
+/** The used part of what Cloudflare adds to a request. */
+interface CloudflareRequest extends Request {
+  readonly cf?: Pick<CertificateHolder, "tlsClientAuth"> | undefined;
 }
 
 const keepAliveMs = 60_000;
@@ -21,10 +27,17 @@ export class WorkerExchange extends FetchExchange implements Exchange {
   readonly #request: Request;
   readonly #context: WorkerContext;
 
-  constructor(request: Request, peer: string, context: WorkerContext) {
+  readonly #behindCloudflare: boolean;
+
+  constructor(request: Request, peer: string, context: WorkerContext, behindCloudflare: boolean = false) {
     super(request, peer);
     this.#request = request;
     this.#context = context;
+    this.#behindCloudflare = behindCloudflare;
+  }
+
+  get tlsClientAuth(): CertificateHolder["tlsClientAuth"] {
+    return this.#behindCloudflare ? (this.#request as CloudflareRequest).cf?.tlsClientAuth : undefined;
   }
 
   /**

@@ -69,7 +69,7 @@ function answer({ app, behindCloudflare }: Made, request: Request, ctx: WorkerCo
   const host = request.headers.get("host");
   if (host !== null && !hosts.isHost(host)) return refuse(badHost);
   const peer = behindCloudflare ? (request.headers.get("cf-connecting-ip") ?? "") : "";
-  const exchange = new WorkerExchange(request, peer, ctx);
+  const exchange = new WorkerExchange(request, peer, ctx, behindCloudflare);
   const sent = app.answer(exchange);
   if (!isPending(sent)) return respond(exchange, sent, app);
   const response = sent.then((sent) => respond(exchange, sent, app)).catch(unmade);

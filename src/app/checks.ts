@@ -1,6 +1,7 @@
 import type { RefusalFormat } from "../answers/refusal-format.ts";
 import { isFormat, noFormat } from "../answers/is-format.ts";
 import { isFieldValue, isToken } from "../http/fields.ts";
+import { peerCertificate } from "../inputs/connection.ts";
 import type { AnyDep, BodyNeed, DepNode, FileNeed, Supplied, TextNeed } from "../inputs/dep.ts";
 import type { CheckedRoute } from "../inputs/request.ts";
 import { frameworkCodes } from "../refusals.ts";
@@ -89,6 +90,13 @@ function nodesOf({ inputs }: Route): readonly DepNode[] {
   const nodes: DepNode[] = [];
   for (const name in inputs) addNodes(inputs[name] as AnyDep, nodes);
   return nodes;
+}
+
+/** Throws for routes that read the client's certificate, on a listener that cannot give it. */
+export function refuseCertificateReaders(routes: readonly Route[], why: string): void {
+  for (const { nodes, name } of routes.map(declared)) {
+    if (nodes.includes(peerCertificate.node)) throw new DeclarationError([`${name}: the input peerCertificate ${why}`]);
+  }
 }
 
 // A route has so few nodes that searching a list is faster than making a Set.

@@ -3,6 +3,7 @@ import type { StreamBody } from "../events/stream.ts";
 import type { SocketTransport } from "../sockets/socket.ts";
 import type { SocketRequest } from "../sockets/open-socket.ts";
 import type { BodySource } from "../inputs/body-source.ts";
+import type { CertificateHolder } from "../inputs/peer-certificate.ts";
 import type { Match } from "../routing/router.ts";
 import type { CompiledRoute } from "./compile.ts";
 
@@ -10,7 +11,7 @@ import type { CompiledRoute } from "./compile.ts";
  * The port between the core and a runtime: one request, as a listener hands it over. The core knows nothing else about the
  * runtime. A method is called only where the route or the framework needs its value.
  */
-export interface Exchange extends TakeoverRequest {
+export interface Exchange extends TakeoverRequest, CertificateHolder {
   /** The token as it was sent. */
   readonly method: string;
   /** The request target as it was sent (RFC 9112 §3.2): `/a%2Fb?x`, `http://host/a`, `*`. */

@@ -1,6 +1,8 @@
 import type { SetCookie } from "../codecs/cookie.ts";
 import { needsFunction, needsObject } from "../given.ts";
 import { carried } from "../logging/context.ts";
+import { certificateOf } from "./peer-certificate.ts";
+import type { PeerCertificate } from "./peer-certificate.ts";
 import type { InputRequest, RequestEnd } from "./request.ts";
 import type { Dep } from "./dep.ts";
 
@@ -15,6 +17,23 @@ export const peer: Dep<string> = fact((request) => request.peer);
 
 /** The peer, or the address a trusted proxy forwarded for. */
 export const client: Dep<string> = fact((request) => request.client);
+
+/**
+ * The certificate that the client showed in its TLS handshake (mutual TLS); undefined where it showed none. The option
+ * `tls.clientCertificates` of `serve` asks for it, with `usher-http/node` on Node. On Workers it is Cloudflare's mTLS, with
+ * `behindCloudflare`. Behind a proxy it is the proxy's: no header is read for it. On Bun and Deno a server does not start
+ * with a route that reads it.
+ *
+ * @example
+ * ```ts
+ * const report = get(path, { inputs: { peerCertificate }, returns: Returns.text }, ({ peerCertificate }) => {
+ *   return `for ${peerCertificate?.authorized === true ? peerCertificate.commonName : "no service"}`;
+ * });
+ * ```
+ */
+export const peerCertificate: Dep<PeerCertificate | undefined> = {
+  node: { from: [], compile: () => (request) => certificateOf(request.exchange) },
+};
 
 /** A function that sets a cookie on the response; a refusal does not have it. */
 export const setCookie: Dep<(cookie: SetCookie) => void> = fact((request) => {

@@ -2,6 +2,7 @@ import type { SetCookie } from "../codecs/cookie.ts";
 import { fieldValue } from "../http/fields.ts";
 import type { Code, Refusal } from "../refusals.ts";
 import type { BodyHolder, BodySource } from "./body-source.ts";
+import type { CertificateHolder } from "./peer-certificate.ts";
 import { everyValue, firstValue } from "./text.ts";
 import type { FieldNames, FieldValues } from "./text.ts";
 
@@ -21,6 +22,8 @@ export interface InputRequest {
   readonly captured: readonly string[];
   readonly host: string | undefined;
   readonly peer: string;
+  /** Where the input `peerCertificate` finds the certificate. */
+  readonly exchange: CertificateHolder;
   readonly client: string;
   readonly secure: boolean;
   readonly now: Date;

@@ -37,7 +37,7 @@ export function checkTls(at: string, tls: unknown): asserts tls is TlsOptions {
   needsObject(at, tls);
   const { clientCertificates } = tls as Given;
   needsMembers(at, tls as Given, ["cert", "key", "passphrase", "names", "clientCertificates"]);
-  checkCertificates(at, tls);
+  checkCertificates(at, tls as Given);
   if (clientCertificates === undefined) return;
   const asks = `${at}.clientCertificates`;
   needsObject(asks, clientCertificates);
@@ -47,11 +47,16 @@ export function checkTls(at: string, tls: unknown): asserts tls is TlsOptions {
   needs(required === undefined || typeof required === "boolean", `${asks}.required`, required, "true or false");
 }
 
-/** Checks certificates, of the option or of a replacement. */
-export function checkCertificates(at: string, certificates: unknown): asserts certificates is Certificates {
+/** Checks the certificates of a replacement. The authorities of clients stay: to name others is an error, and not ignored. */
+export function checkReplacement(at: string, certificates: unknown): asserts certificates is Certificates {
   needsObject(at, certificates);
-  const { names } = certificates as Given;
-  checkCertificate(at, certificates as Given);
+  needsMembers(at, certificates as Given, ["cert", "key", "passphrase", "names"]);
+  checkCertificates(at, certificates as Given);
+}
+
+function checkCertificates(at: string, certificates: Given): void {
+  const { names } = certificates;
+  checkCertificate(at, certificates);
   if (names === undefined) return;
   needsObject(`${at}.names`, names);
   for (const [name, certificate] of Object.entries(names as Given)) {

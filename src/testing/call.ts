@@ -11,6 +11,7 @@ import { bodyTooLarge, noRoom } from "../inputs/body-source.ts";
 import type { BodyReceiver, BodySource } from "../inputs/body-source.ts";
 import { isObject, needs, needsApp, needsFunction, needsObject, needsText } from "../given.ts";
 import type { Awaitable } from "../inputs/dep.ts";
+import type { PeerCertificate } from "../inputs/peer-certificate.ts";
 import { inBackground } from "../logging/raised.ts";
 import { error, ok } from "../result.ts";
 import type { Result } from "../result.ts";
@@ -97,6 +98,8 @@ export interface TestCallOptions {
   readonly body?: CallBody;
   /** The client's address: `127.0.0.1` unless set. */
   readonly peer?: string;
+  /** The certificate that the client shows: none unless set. */
+  readonly peerCertificate?: PeerCertificate;
   /** The time of the request, instead of the app's clock. */
   readonly now?: Date;
   /** Abort it to disconnect the client. */
@@ -108,6 +111,7 @@ export class CallExchange implements Exchange {
   readonly method: string;
   readonly target: string;
   readonly peer: string;
+  readonly peerCertificate: PeerCertificate | undefined;
   readonly gone: AbortSignal;
   readonly now?: Date;
   readonly body: BodySource | undefined;
@@ -122,6 +126,7 @@ export class CallExchange implements Exchange {
     this.method = method;
     this.target = target;
     this.peer = options.peer ?? "127.0.0.1";
+    this.peerCertificate = options.peerCertificate;
     if (options.now !== undefined) this.now = options.now;
     this.gone = options.gone ?? new AbortController().signal;
     this.body = body === undefined ? undefined : new GivenBody(body.bytes);

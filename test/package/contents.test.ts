@@ -72,6 +72,7 @@ it("are one for each entry, one for each namespace, and a few that they share", 
   const forRuntimes = Object.values(exports).flatMap((entry) => [nameOf(entry.node), nameOf(entry.workerd)].flat());
   const shared = [
     "compression",
+    "connections",
     "core",
     "database",
     "disk",

@@ -3,6 +3,7 @@ import { constants } from "node:http2";
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Exchange } from "../../../src/app/exchange.ts";
 import { lists } from "../../../src/http/fields.ts";
+import type { PeerCertificate } from "../../../src/inputs/peer-certificate.ts";
 import { HostCheck, refusedConnect } from "../../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../../src/server/bad-request.ts";
 import type { Deadlines } from "../../../src/server/deadlines.ts";
@@ -11,6 +12,7 @@ import { Http2Body } from "./body.ts";
 /** What an exchange needs of its connection. */
 export interface ExchangeConnection {
   readonly peer: string;
+  readonly peerCertificate: PeerCertificate | undefined;
   readonly scheme: "https" | undefined;
   readonly deadlines: Deadlines;
 }
@@ -72,6 +74,10 @@ export class Http2Exchange implements Exchange {
 
   get peer(): string {
     return this.#connection.peer;
+  }
+
+  get peerCertificate(): PeerCertificate | undefined {
+    return this.#connection.peerCertificate;
   }
 
   get scheme(): "https" | undefined {

@@ -14,12 +14,14 @@ import { isEventStream } from "../../../src/app/exchange.ts";
 import type { WireResponse } from "../../../src/app/exchange.ts";
 import { logRefusedHead } from "../../../src/app/failures.ts";
 import { isPending, whenResolved } from "../../../src/deferred.ts";
+import type { PeerCertificate } from "../../../src/inputs/peer-certificate.ts";
 import { attempt, caught, guarded } from "../../../src/logging/raised.ts";
 import type { RefusedHead } from "../../../src/server/bad-request.ts";
 import type { CountedLog } from "../../../src/app/counted-log.ts";
 import type { Deadline, Deadlines } from "../../../src/server/deadlines.ts";
 import type { NodeConnection } from "../connection.ts";
 import type { RequestHandler } from "../handler.ts";
+import { peerCertificateOf } from "../peer-certificate.ts";
 import { Allowance, limits } from "./allowance.ts";
 import { Http2Exchange, refusedHead } from "./exchange.ts";
 import type { ExchangeConnection } from "./exchange.ts";
@@ -158,6 +160,10 @@ class Http2Connection implements ExchangeConnection {
 
   get deadlines(): Deadlines {
     return this.#http2.handler.deadlines;
+  }
+
+  get peerCertificate(): PeerCertificate | undefined {
+    return peerCertificateOf(this.#socket);
   }
 
   /** Ends the connection once its streams have ended. */

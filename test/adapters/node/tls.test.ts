@@ -191,6 +191,22 @@ describe("tls: options that cannot be", () => {
     await expect(start([hello], { tls: wrong as never })).rejects.toThrow(sentence);
   });
 
+  it.each([
+    [undefined, "replaceCertificates is undefined, and not an object"],
+    [{}, "replaceCertificates.cert is undefined, and not the text or the bytes of a PEM file"],
+    [{ cert: home.cert, key: 7 }, "replaceCertificates.key is a number, and not the text"],
+    [{ cert: home.cert, key: home.cert }, 'replaceCertificates.key has no PEM block "PRIVATE KEY"'],
+    [{ ...tls, passphrase: 7 }, "replaceCertificates.passphrase is a number, and not a text"],
+    [{ ...tls, names: "shop.example" }, "replaceCertificates.names is a string, and not an object"],
+    [{ ...tls, names: { "shop.example": 7 } }, 'replaceCertificates.names["shop.example"] is a number'],
+    [{ ...tls, certs: [] }, 'replaceCertificates has no member "certs": its members are cert, key, passphrase, names'],
+    [{ ...tls, clientCertificates: { ca } }, 'replaceCertificates has no member "clientCertificates"'],
+  ])("of a replacement, %#: %s", async (wrong, sentence) => {
+    const server = await start([hello], { tls });
+    expect(() => server.replaceCertificates(wrong as never)).toThrow(sentence);
+    expect((await secureAsk(server.port, "/hello", { ca })).status).toBe(200);
+  });
+
   it("say nothing of the key", async () => {
     const broken = { cert: home.cert, key: home.key.replace(/[A-Z]{2}/, "!!") };
     const error = await start([hello], { tls: broken }).catch((thrown: unknown) => String(thrown));

@@ -27,6 +27,7 @@ import {
   now,
   param,
   peer,
+  peerCertificate,
   refuse,
   request,
   requestId,
@@ -152,7 +153,18 @@ export const parts = multipart({ max: 1 << 20 });
 export const csv = Dep.ofBody({ contentTypes: ["text/csv"] }, (body) => new TextDecoder().decode(body).split(","));
 export const bodyRefused = () => Body.refusal({ kind: "unreadable", detail: "cut short" });
 
-export const facts = { addHeader, after, client, clientGone, now, peer, request, requestId, setCookie };
+export const facts = {
+  addHeader,
+  after,
+  client,
+  clientGone,
+  now,
+  peer,
+  peerCertificate,
+  request,
+  requestId,
+  setCookie,
+};
 export const store = Dep.ofResource<Map<number, string>>("store");
 export const scoped = Dep.scoped(
   { store },
