@@ -130,6 +130,8 @@ export class FrameClient {
   /** What arrived in DATA frames. */
   bytes = 0;
   endsStream = false;
+  /** The streams that the server has reset, and with which code. */
+  readonly resets: (readonly [stream: number, code: number])[] = [];
   readonly #socket: Socket;
   #left: Buffer = Buffer.alloc(0);
 
@@ -157,6 +159,8 @@ export class FrameClient {
       const length = bytes.readUIntBE(at, 3);
       if (bytes[at + 3] === frameTypes.data) this.bytes += length;
       if (bytes[at + 3] === frameTypes.data && ((bytes[at + 4] as number) & 1) === 1) this.endsStream = true;
+      if (bytes[at + 3] === frameTypes.reset)
+        this.resets.push([bytes.readUInt32BE(at + 5), bytes.readUInt32BE(at + 9)]);
       at += 9 + length;
     }
     this.#left = bytes.subarray(at);
