@@ -2,6 +2,7 @@
  * The front door of `usher-http`. A declaration file names a type by an export of an entry itself, and never by a member of a
  * namespace. A type that an inferred type may have therefore has a name here: `DepType` where the namespace is named `Dep`.
  */
+import type * as apiKeys from "./security/api-keys.ts";
 import type * as answers from "./answers/answer.ts";
 import type * as alarms from "./app/alarm.ts";
 import type * as backgrounds from "./app/background.ts";
@@ -137,6 +138,19 @@ export type {
   IdempotencyOptions,
   IdempotencyStore,
 } from "./security/idempotency.ts";
+export type ApiKeys = apiKeys.ApiKeys;
+export type { ApiKeys as ApiKeysType } from "./security/api-keys.ts";
+export * as ApiKeys from "./security/api-keys.ts";
+export type {
+  ApiKey,
+  ApiKeyEntry,
+  ApiKeyInput,
+  ApiKeyStore,
+  ApiKeyWire,
+  ApiKeysOptions,
+  CreatedApiKey,
+  NewApiKey,
+} from "./security/api-keys.ts";
 export * as Webhook from "./security/webhook.ts";
 export type { WebhookOptions, WebhookScheme, WebhookSigning } from "./security/webhook.ts";
 export type Sessions<A> = sessions.Sessions<A>;

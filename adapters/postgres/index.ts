@@ -35,3 +35,4 @@ export { MigrationError } from "./migrate.ts";
 export * as SessionTable from "./session-table.ts";
 export * as IdempotencyTable from "./idempotency-table.ts";
 export type { IdempotencyTableOptions, IdempotencyTableStore } from "./idempotency-table.ts";
+export * as ApiKeyTable from "./api-key-table.ts";

@@ -30,6 +30,7 @@ const groups = {
     "security",
     "authentication",
     "jwt",
+    "api-keys",
     "sessions",
     "openid-connect",
     "cookies",

@@ -95,6 +95,7 @@ it("are one for each entry, one for each namespace, and a few that they share", 
     return /^[A-Z]/.test(name) && typeof value === "object" ? [name] : [];
   });
   const ofOthers = [
+    "ApiKeyTable",
     "Compress",
     "Conditional",
     "Conninfo",

@@ -1,4 +1,5 @@
-/** What JavaScript can get wrong in tokens. */
+/** What JavaScript can get wrong in tokens and API keys. */
+import { ApiKeys } from "usher-http";
 import { Jwt } from "usher-http/jwt";
 import * as v from "valibot";
 import type { Tables } from "./rule.ts";
@@ -9,7 +10,32 @@ const options = { ...token, algorithms: ["HS256"] } as const;
 const url = "https://login.example/jwks.json";
 const key = '{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}';
 
+const apiKeys = ApiKeys.make({ prefix: "shop_live", store: ApiKeys.memory() });
+const store = ApiKeys.memory();
+const owner = "ada";
+
 export const credentialTables: Tables = {
+  "API keys": [
+    ["ApiKeys.make", (o) => ApiKeys.make(o), [{ prefix: "shop_live", store }]],
+    ["ApiKeys.make", (prefix) => ApiKeys.make({ prefix, store }), ["shop_live"]],
+    ["ApiKeys.make", (store) => ApiKeys.make({ prefix: "shop_live", store }), [store]],
+    ["ApiKeys.make", (ms) => ApiKeys.make({ prefix: "shop_live", store, usedEveryMs: ms }), [1000]],
+    ["ApiKeys.memory", (o) => ApiKeys.memory(o), [{}]],
+    ["ApiKeys.memory", (most) => ApiKeys.memory({ most }), [10]],
+    ["ApiKeys.create", (keys, o) => ApiKeys.create(keys, o), [apiKeys, { owner }]],
+    ["ApiKeys.create", (owner) => ApiKeys.create(apiKeys, { owner }), ["ada"]],
+    ["ApiKeys.create", (name) => ApiKeys.create(apiKeys, { owner, name }), ["CI"]],
+    ["ApiKeys.create", (scopes) => ApiKeys.create(apiKeys, { owner, scopes }), [["read"]]],
+    ["ApiKeys.create", (at) => ApiKeys.create(apiKeys, { owner, expiresAt: at }), [new Date()]],
+    ["ApiKeys.list", (keys, owner) => ApiKeys.list(keys, owner), [apiKeys, "ada"]],
+    ["ApiKeys.revoke", (keys, id) => ApiKeys.revoke(keys, id), [apiKeys, "id"]],
+    ["ApiKeys.rotate", (keys, id, o) => ApiKeys.rotate(keys, id, o), [apiKeys, "id", { overlapMs: 1 }]],
+    ["ApiKeys.rotate", (ms) => ApiKeys.rotate(apiKeys, "id", { overlapMs: ms }), [1]],
+    ["ApiKeys.input", (keys, o) => ApiKeys.input(keys, o), [apiKeys, {}]],
+    ["ApiKeys.input", (header) => ApiKeys.input(apiKeys, { header }), ["x-api-key"]],
+    ["ApiKeys.input", (doc) => ApiKeys.input(apiKeys, { doc }), ["A key."]],
+    ["ApiKeys.input", (scope) => ApiKeys.input(apiKeys).scope(scope), ["read"]],
+  ],
   "usher-http/jwt": [
     ["Jwt.bearer", (o) => Jwt.bearer(o), [options]],
     ["Jwt.bearer", (issuer) => Jwt.bearer({ ...options, issuer }), ["https://login.example/"]],

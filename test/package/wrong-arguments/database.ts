@@ -1,5 +1,15 @@
 /** What JavaScript can get wrong in `usher-http/postgres`. No server is needed: it is found out before one is asked. */
-import { Conninfo, IdempotencyTable, Pool, SessionTable, Statement, Type, migrate, relay } from "usher-http/postgres";
+import {
+  ApiKeyTable,
+  Conninfo,
+  IdempotencyTable,
+  Pool,
+  SessionTable,
+  Statement,
+  Type,
+  migrate,
+  relay,
+} from "usher-http/postgres";
 import { Pool as ConnectedPool } from "../../../src/database/pool.ts";
 import type { DatabaseConnection, StatementResult } from "../../../src/database/connection.ts";
 import * as v from "valibot";
@@ -81,6 +91,9 @@ const others: readonly Row[] = [
   ["migrate", (x) => migrate(none, { directory: import.meta.dirname, waitMs: x }), [7], unreached],
   ["relay", (x, o) => relay(x, o), [none, { channel: "b" }], unreached],
   ["relay", (x) => relay(none, { channel: x }), ["b"], unreached],
+  ["ApiKeyTable.schema", (o) => ApiKeyTable.schema(o), [table]],
+  ["ApiKeyTable.statements", (o) => ApiKeyTable.statements(o), [table]],
+  ["ApiKeyTable.store", (x, o) => ApiKeyTable.store(x, o), [pool, table]],
   ["SessionTable.schema", (o) => SessionTable.schema(o), [table]],
   ["SessionTable.statements", (o) => SessionTable.statements(o), [table]],
   ["SessionTable.store", (x, o) => SessionTable.store(x, o), [pool, table]],

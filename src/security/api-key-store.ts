@@ -1,0 +1,102 @@
+import { needsCount, needsObject } from "../given.ts";
+
+/** A key as it is stored: all but the key itself. */
+export interface ApiKeyEntry {
+  /** Its id, for a page that lists and revokes keys. It is no secret. */
+  readonly id: string;
+  /** SHA-256 of the key, in lower-case hexadecimal digits. */
+  readonly digest: string;
+  /** The account that it acts for. */
+  readonly owner: string;
+  /** What its owner calls it. */
+  readonly name: string;
+  /** What it allows. */
+  readonly scopes: readonly string[];
+  /** When it was made. */
+  readonly createdAt: Date;
+  /** It is invalid from this instant on; undefined for one that does not expire. */
+  readonly expiresAt: Date | undefined;
+  /** When it was last used, to `usedEveryMs`; undefined before that. */
+  readonly usedAt: Date | undefined;
+}
+
+/** Stores keys by their digest, so that a leaked store has no key. An error that a method throws is answered like any of the application. */
+export interface ApiKeyStore {
+  /** Stores a new key. */
+  add(entry: ApiKeyEntry): Promise<void>;
+  /** The key of a digest; undefined if there is none. One that has expired is given too. */
+  find(digest: string): Promise<ApiKeyEntry | undefined>;
+  /** The key of an id; undefined if there is none. */
+  get(id: string): Promise<ApiKeyEntry | undefined>;
+  /** The keys of an owner, the newest first. */
+  list(owner: string): Promise<readonly ApiKeyEntry[]>;
+  /** Makes a key expire at that instant, or earlier where it does already. It must not be later than before. Returns whether there is one. */
+  expire(id: string, at: Date): Promise<boolean>;
+  /** Stores when a key was used, unless a later use is stored. */
+  used(id: string, at: Date): Promise<void>;
+  /** Deletes the keys that have expired by then. Returns their number. */
+  sweep(before: Date): Promise<number>;
+}
+
+/** Keeps keys in memory, for tests and servers of one process: they end with it. @param options `most` is 10,000 keys by default; another one is an error. */
+export function memory(options: { readonly most?: number } = {}): ApiKeyStore {
+  needsObject("ApiKeys.memory: options", options);
+  const { most = 10_000 } = options;
+  needsCount("ApiKeys.memory: most", most);
+  return new MemoryApiKeyStore(most);
+}
+
+class MemoryApiKeyStore implements ApiKeyStore {
+  readonly #most: number;
+  readonly #byId = new Map<string, ApiKeyEntry>();
+  readonly #idOf = new Map<string, string>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  async add(entry: ApiKeyEntry): Promise<void> {
+    if (this.#byId.size >= this.#most) throw new Error(`ApiKeys.memory: there are ${this.#most} keys, and no more fit`);
+    this.#byId.set(entry.id, entry);
+    this.#idOf.set(entry.digest, entry.id);
+  }
+
+  async find(digest: string): Promise<ApiKeyEntry | undefined> {
+    const id = this.#idOf.get(digest);
+    return id === undefined ? undefined : this.#byId.get(id);
+  }
+
+  async get(id: string): Promise<ApiKeyEntry | undefined> {
+    return this.#byId.get(id);
+  }
+
+  async list(owner: string): Promise<readonly ApiKeyEntry[]> {
+    const found = [...this.#byId.values()].filter((entry) => entry.owner === owner);
+    return found.toReversed().toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime());
+  }
+
+  async expire(id: string, at: Date): Promise<boolean> {
+    const entry = this.#byId.get(id);
+    if (entry === undefined) return false;
+    const { expiresAt } = entry;
+    if (expiresAt === undefined || expiresAt > at) this.#byId.set(id, { ...entry, expiresAt: at });
+    return true;
+  }
+
+  async used(id: string, at: Date): Promise<void> {
+    const entry = this.#byId.get(id);
+    if (entry === undefined || (entry.usedAt !== undefined && entry.usedAt > at)) return;
+    this.#byId.set(id, { ...entry, usedAt: at });
+  }
+
+  async sweep(before: Date): Promise<number> {
+    let deleted = 0;
+    for (const { id, digest, expiresAt } of this.#byId.values()) {
+      if (expiresAt === undefined || expiresAt > before) continue;
+      this.#byId.delete(id);
+      this.#idOf.delete(digest);
+      deleted++;
+    }
+    return deleted;
+  }
+}

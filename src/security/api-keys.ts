@@ -1,0 +1,301 @@
+/** The `ApiKeys` namespace: keys that programs send, made, checked, changed and revoked here. */
+import { bearerToken, credentials } from "../codecs/credentials.ts";
+import type { Credentials } from "../codecs/credentials.ts";
+import { string } from "../codecs/codec.ts";
+import { isObject, isTexts, needs, needsObject, needsText } from "../given.ts";
+import { isToken } from "../http/fields.ts";
+import { credential } from "../inputs/dep.ts";
+import type { AnyDep, Dep, DepNode } from "../inputs/dep.ts";
+import { optional as optionalHeader } from "../inputs/header.ts";
+import type { InputRequest } from "../inputs/request.ts";
+import { current } from "../logging/context.ts";
+import { log } from "../logging/writer.ts";
+import { Refusal } from "../refusals.ts";
+import type { ApiKeyEntry, ApiKeyStore } from "./api-key-store.ts";
+import { freshKey, isKey, isPrefix } from "./api-key-text.ts";
+import { challengeOf, isScope, mayNot, notAllowed, pleaseSignIn, signedOut } from "./credential-codes.ts";
+import { digestOf } from "./session-store.ts";
+
+export { memory } from "./api-key-store.ts";
+export type { ApiKeyEntry, ApiKeyStore } from "./api-key-store.ts";
+export { notAllowed, signedOut } from "./credential-codes.ts";
+
+/** The keys of an application, made by {@link make}. */
+export interface ApiKeys {
+  /** What each key begins with. */
+  readonly prefix: string;
+  /** Where the digests of the keys are. */
+  readonly store: ApiKeyStore;
+  /** How often the last use of a key is stored, in milliseconds. */
+  readonly usedEveryMs: number;
+}
+
+/** The options of {@link make}. */
+export interface ApiKeysOptions {
+  /** What each key begins with, by which scanners of leaked secrets know it: `shop_live`, of lower-case letters, digits and `_`. */
+  readonly prefix: string;
+  /** Where the digests of the keys are: `ApiKeys.memory()`, or `ApiKeyTable.store(pool, …)` of `usher-http/postgres`. */
+  readonly store: ApiKeyStore;
+  /** How often the last use of a key is stored at most, in milliseconds: a minute by default. */
+  readonly usedEveryMs?: number;
+}
+
+/** A key without its digest: what a handler gets, and a page shows. */
+export type ApiKey = Omit<ApiKeyEntry, "digest">;
+
+/** A key that was just made: the only time that its text is known. */
+export interface CreatedApiKey {
+  /** The key, to be shown to its owner once. */
+  readonly key: string;
+  /** What is stored of it. */
+  readonly entry: ApiKey;
+}
+
+/** The keys of an application, made once. @throws TypeError for a prefix that cannot be one. */
+export function make(options: ApiKeysOptions): ApiKeys {
+  needsObject("ApiKeys.make: options", options);
+  const { prefix, store, usedEveryMs = 60_000 } = options;
+  needs(isPrefix(prefix), "ApiKeys.make: prefix", prefix, "a text such as shop_live, of 32 characters at most");
+  const isStore = isObject(store) && typeof store.find === "function" && typeof store.add === "function";
+  needs(isStore, "ApiKeys.make: store", store, "a store of API keys");
+  needs(Number.isFinite(usedEveryMs) && usedEveryMs >= 0, "ApiKeys.make: usedEveryMs", usedEveryMs, "milliseconds");
+  return { prefix, store, usedEveryMs };
+}
+
+/** What a new key is for. */
+export interface NewApiKey {
+  /** The account that it acts for. */
+  readonly owner: string;
+  /** What its owner calls it: empty by default. */
+  readonly name?: string;
+  /** What it allows: nothing by default. */
+  readonly scopes?: readonly string[];
+  /** When it expires: never by default. */
+  readonly expiresAt?: Date | undefined;
+}
+
+/**
+ * Makes a key, and stores its digest. Show the key to its owner now: it cannot be read again.
+ *
+ * @example
+ * ```ts
+ * const { key } = await ApiKeys.create(keys, { owner: "ada", scopes: ["orders:read"] });
+ * ```
+ */
+export async function create(keys: ApiKeys, what: NewApiKey): Promise<CreatedApiKey> {
+  needsKeys("ApiKeys.create", keys);
+  needsObject("ApiKeys.create: what it is for", what);
+  const { owner, name = "", scopes = [], expiresAt } = what;
+  needsText("ApiKeys.create: owner", owner);
+  needsText("ApiKeys.create: name", name);
+  needs(isTexts(scopes) && scopes.every(isScope), "ApiKeys.create: scopes", scopes, "a list of scopes without spaces");
+  const isTime = expiresAt === undefined || (expiresAt instanceof Date && !Number.isNaN(expiresAt.getTime()));
+  needs(isTime, "ApiKeys.create: expiresAt", expiresAt, "a date");
+  const key = freshKey(keys.prefix);
+  const id = crypto.randomUUID();
+  const entry: ApiKey = { id, owner, name, scopes: [...scopes], createdAt: new Date(), expiresAt, usedAt: undefined };
+  await keys.store.add({ ...entry, digest: await digestOf(key) });
+  return { key, entry };
+}
+
+/**
+ * Makes a key in the place of another one, with its owner, name, scopes and expiry. The older one expires after `overlapMs`: until
+ * then both are valid, so that a program can change from one to the other.
+ *
+ * @returns Undefined where there is no such key, or it has expired.
+ */
+export async function rotate(
+  keys: ApiKeys,
+  id: string,
+  options: { readonly overlapMs: number },
+): Promise<CreatedApiKey | undefined> {
+  needsKeys("ApiKeys.rotate", keys);
+  needsText("ApiKeys.rotate: id", id);
+  needsObject("ApiKeys.rotate: options", options);
+  const { overlapMs } = options;
+  needs(Number.isFinite(overlapMs) && overlapMs >= 0, "ApiKeys.rotate: overlapMs", overlapMs, "milliseconds");
+  const older = await keys.store.get(id);
+  const now = Date.now();
+  if (older === undefined || hasExpired(older, new Date(now))) return undefined;
+  const { owner, name, scopes, expiresAt } = older;
+  const created = await create(keys, { owner, name, scopes, expiresAt });
+  await keys.store.expire(id, new Date(now + overlapMs));
+  return created;
+}
+
+/** Ends a key at once. Returns whether there is one. */
+export async function revoke(keys: ApiKeys, id: string): Promise<boolean> {
+  needsKeys("ApiKeys.revoke", keys);
+  needsText("ApiKeys.revoke: id", id);
+  return keys.store.expire(id, new Date());
+}
+
+/** The keys of an owner, the newest first; those that have expired too, until `store.sweep` deletes them. */
+export async function list(keys: ApiKeys, owner: string): Promise<readonly ApiKey[]> {
+  needsKeys("ApiKeys.list", keys);
+  needsText("ApiKeys.list: owner", owner);
+  return (await keys.store.list(owner)).map(shown);
+}
+
+/** What a client sends for a key. */
+export interface ApiKeyWire<Name extends string> {
+  /** The header with the key. */
+  headers?: { [K in Name]?: string };
+}
+
+/** The input that gives the key of a request; and further inputs of the same key, which is looked up once. */
+export interface ApiKeyInput<Name extends string> extends Dep<ApiKey, "signed_out", ApiKeyWire<Name>> {
+  /** The key of a request that has one; undefined without one. A wrong key is still a 401. */
+  readonly optional: Dep<ApiKey | undefined, "signed_out", ApiKeyWire<Name>>;
+  /** The key, where it has all of these scopes; otherwise the answer is 403 `not_allowed`. */
+  scope(
+    ...scopes: readonly [string, ...(readonly string[])]
+  ): Dep<ApiKey, "signed_out" | "not_allowed", ApiKeyWire<Name>>;
+}
+
+/**
+ * Who sends a request, by its API key: an input that gives what is stored of it. Without a valid key the answer is 401 `signed_out`,
+ * before the body is read; the log alone has the reason.
+ *
+ * @param options `header` has the key, as `x-api-key`; by default it is sent as `Authorization: Bearer`.
+ * @example
+ * ```ts
+ * const caller = ApiKeys.input(keys);
+ * const place = post(orders, { inputs: { caller: caller.scope("orders:write") }, returns: Returns.empty() }, () => {});
+ * ```
+ */
+export function input<const Name extends string = "authorization">(
+  keys: ApiKeys,
+  options: { readonly header?: Name; readonly doc?: string } = {},
+): ApiKeyInput<Name> {
+  needsKeys("ApiKeys.input", keys);
+  needsObject("ApiKeys.input: options", options);
+  const { header, doc } = options;
+  const isName = header === undefined || (typeof header === "string" && isToken(header));
+  needs(isName, "ApiKeys.input: header", header, "a header's name");
+  if (doc !== undefined) needsText("ApiKeys.input: doc", doc);
+  const reader = new KeyReader(keys, header?.toLowerCase());
+  const about = doc === undefined ? {} : { doc };
+  const described = <A>(node: DepNode, more: { readonly optional?: true } = {}): Dep<A, never, ApiKeyWire<Name>> =>
+    credential(reader.scheme, { node }, { ...about, ...more });
+  return {
+    ...described<ApiKey>(reader.allowing([])),
+    optional: described<ApiKey | undefined>(reader.found.node, { optional: true }),
+    scope(...scopes) {
+      const areScopes = scopes.length > 0 && scopes.every(isScope);
+      needs(areScopes, "ApiKeys.input: scope", scopes[0], "a scope without spaces, one at least");
+      return described<ApiKey>(reader.allowing(scopes));
+    },
+  };
+}
+
+/** Reads the key of a request, and looks it up. */
+class KeyReader {
+  readonly scheme: string;
+  /** The stored key; undefined without one. */
+  readonly found: AnyDep;
+  readonly #keys: ApiKeys;
+  readonly #challenge: (parameters: { readonly [name: string]: string }) => string;
+  /** The keys whose use is being stored. */
+  readonly #storing = new Set<string>();
+
+  constructor(keys: ApiKeys, header: string | undefined) {
+    const isBearer = header === undefined || header === "authorization";
+    this.#keys = keys;
+    this.scheme = isBearer ? "bearer" : "apiKey";
+    this.#challenge = isBearer
+      ? (parameters) => challengeOf("Bearer", parameters)
+      : () => challengeOf("ApiKey", { header });
+    const sent: AnyDep = isBearer ? optionalHeader("authorization", credentials) : optionalHeader(header, string);
+    const values = [this.#challenge({}), this.#challenge({ error: "invalid_token" })];
+    this.found = {
+      node: {
+        from: [sent],
+        codes: [signedOut],
+        challenges: values.map((value) => ({ code: signedOut.name, value })),
+        compile:
+          (_place, [slot = 0]) =>
+          (request, values) => {
+            const given = values[slot];
+            if (given === undefined) return undefined;
+            if (!isBearer) return this.#find(given as string, request);
+            const token = bearerToken(given as Credentials);
+            if (token !== undefined) return this.#find(token, request);
+            return (given as Credentials).scheme === "bearer" ? this.#refused("it is empty") : undefined;
+          },
+      },
+    };
+  }
+
+  /** The key where it has all the scopes. */
+  allowing(scopes: readonly string[]): DepNode {
+    const missing = new Refusal(signedOut, pleaseSignIn, { challenge: this.#challenge({}) });
+    const challenge = this.#challenge({ error: "insufficient_scope", scope: scopes.join(" ") });
+    const scoping = { codes: [notAllowed], challenges: [{ code: notAllowed.name, value: challenge }] };
+    return {
+      from: [this.found],
+      ...(scopes.length === 0 ? {} : scoping),
+      compile:
+        (_place, [slot = 0]) =>
+        (_request, values) => {
+          const key = values[slot] as ApiKey | undefined;
+          if (key === undefined) return missing;
+          const lacking = scopes.find((scope) => !key.scopes.includes(scope));
+          if (lacking === undefined) return key;
+          return new Refusal(notAllowed, mayNot, { challenge, detail: `the key has no scope ${lacking}` });
+        },
+    };
+  }
+
+  async #find(text: string, request: InputRequest): Promise<ApiKey | Refusal> {
+    if (!isKey(this.#keys.prefix, text)) return this.#refused("it is no key of this prefix, or its checksum is wrong");
+    // By its digest: how long the search takes does not depend on the key.
+    const entry = await this.#keys.store.find(await digestOf(text));
+    if (entry === undefined) return this.#refused("there is no such key");
+    if (hasExpired(entry, request.now)) return this.#refused("it has expired, or was revoked");
+    this.#noteUse(entry, request);
+    return shown(entry);
+  }
+
+  #refused(detail: string): Refusal {
+    return new Refusal(signedOut, pleaseSignIn, { challenge: this.#challenge({ error: "invalid_token" }), detail });
+  }
+
+  /** Stores the use after the answer, so that no request waits for it. */
+  #noteUse({ id, usedAt }: ApiKeyEntry, request: InputRequest): void {
+    const { store, usedEveryMs } = this.#keys;
+    const at = request.now;
+    const isRecent = usedAt !== undefined && at.getTime() - usedAt.getTime() < usedEveryMs;
+    if (isRecent || this.#storing.has(id)) return;
+    const write = async (): Promise<void> => {
+      try {
+        await store.used(id, at);
+      } catch {
+        const message = "the last use of an API key could not be stored";
+        log({ level: "warn", source: "framework.http", message, fields: {}, context: current() });
+      } finally {
+        this.#storing.delete(id);
+      }
+    };
+    try {
+      request.later().add(write, true);
+      this.#storing.add(id);
+    } catch {
+      // Too much waits already, and a later request does it.
+    }
+  }
+}
+
+function hasExpired({ expiresAt }: ApiKeyEntry, now: Date): boolean {
+  return expiresAt !== undefined && expiresAt <= now;
+}
+
+/** Without the digest, and without members of the store's own. */
+function shown({ id, owner, name, scopes, createdAt, expiresAt, usedAt }: ApiKeyEntry): ApiKey {
+  return { id, owner, name, scopes, createdAt, expiresAt, usedAt };
+}
+
+function needsKeys(at: string, keys: unknown): void {
+  const isMade = isObject(keys) && isObject(keys["store"]) && typeof keys["prefix"] === "string";
+  needs(isMade, `${at}: its keys`, keys, "made by ApiKeys.make");
+}

@@ -1,0 +1,223 @@
+/** API keys: what is accepted, what is stored of them, and who may what. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ApiKeys, Openapi, Path, Returns, Test, get } from "usher-http";
+import type { ApiKeyStore, Dep } from "usher-http";
+import { logWith, logged, messages } from "../support/logs.ts";
+import { digestOf } from "../../src/security/session-store.ts";
+
+const keysOf = (store = ApiKeys.memory()) => ApiKeys.make({ prefix: "shop_live", store });
+const signedOut = '{"error":"signed_out","message":"Please sign in."}';
+const wrong = [401, 'Bearer error="invalid_token"', signedOut];
+
+function asking(caller: Dep<unknown, string, unknown>, header = "authorization") {
+  const app = Test.app([
+    get(Path.root, { inputs: { caller }, returns: Returns.text }, ({ caller }) => JSON.stringify(caller ?? null)),
+  ]);
+  return async (value: string | undefined, now = new Date()) => {
+    const headers = value === undefined ? {} : { [header]: value };
+    const answer = await Test.call(app, "GET", "/", { headers, now });
+    return [answer.status, answer.headers.get("www-authenticate"), answer.body] as const;
+  };
+}
+
+describe("a key", () => {
+  it("has its prefix, 190 random bits, and a checksum that GitHub's secret scanning could verify", async () => {
+    const keys = keysOf();
+    const made = await Promise.all(Array.from({ length: 50 }, () => ApiKeys.create(keys, { owner: "ada" })));
+    for (const { key } of made) expect(key).toMatch(/^shop_live_[0-9A-Za-z]{38}$/);
+    expect(new Set(made.map(({ key }) => key)).size).toBe(50);
+  });
+
+  it("is stored as its digest alone", async () => {
+    const store = ApiKeys.memory();
+    const { key, entry } = await ApiKeys.create(keysOf(store), { owner: "ada", name: "CI", scopes: ["read"] });
+    const found = await store.find(await digestOf(key));
+    expect(found).toEqual({ ...entry, digest: await digestOf(key) });
+    expect(JSON.stringify([found, entry])).not.toContain(key.slice(10));
+    expect(JSON.stringify(entry)).not.toContain(await digestOf(key));
+  });
+
+  it("gives its owner and scopes to the handler", async () => {
+    const keys = keysOf();
+    const { key, entry } = await ApiKeys.create(keys, { owner: "ada", scopes: ["read", "write"] });
+    const [status, , body] = await asking(ApiKeys.input(keys))(`Bearer ${key}`);
+    expect([status, JSON.parse(body)]).toEqual([200, JSON.parse(JSON.stringify(entry))]);
+  });
+
+  it("comes in a header of its own", async () => {
+    const keys = keysOf();
+    const { key } = await ApiKeys.create(keys, { owner: "ada" });
+    const ask = asking(ApiKeys.input(keys, { header: "X-API-Key" }), "x-api-key");
+    expect((await ask(key))[0]).toBe(200);
+    expect(await ask(undefined)).toEqual([401, 'ApiKey header="x-api-key"', signedOut]);
+    expect(await ask("x")).toEqual([401, 'ApiKey header="x-api-key"', signedOut]);
+    expect((await asking(ApiKeys.input(keys, { header: "X-API-Key" }))(`Bearer ${key}`))[0]).toBe(401);
+  });
+
+  it("needs the scopes of the route", async () => {
+    const keys = keysOf();
+    const caller = ApiKeys.input(keys).scope("write", "read");
+    const [all, one, more] = await Promise.all(
+      [["read", "write"], ["read"], ["reads", "write"]].map((scopes) => ApiKeys.create(keys, { owner: "ada", scopes })),
+    );
+    expect((await asking(caller)(`Bearer ${all?.key}`))[0]).toBe(200);
+    const challenge = 'Bearer error="insufficient_scope", scope="write read"';
+    for (const made of [one, more]) {
+      expect((await asking(caller)(`Bearer ${made?.key}`)).slice(0, 2)).toEqual([403, challenge]);
+    }
+    expect(messages("warn").at(0)).toBe("GET /: not_allowed: the key has no scope write");
+  });
+});
+
+describe("a request without a valid key", () => {
+  const keys = keysOf();
+  const { input } = ApiKeys;
+
+  it.each([
+    ["no header", undefined, [401, "Bearer", signedOut], 200],
+    ["another scheme", "Basic YTpi", [401, "Bearer", signedOut], 200],
+    ["the scheme alone", "Bearer", wrong, 401],
+    ["another text", "Bearer x", wrong, 401],
+    ["another prefix", "Bearer shop_test_0123456789ABCDEFGHIJKLMNOPQRSTUVabcdef", wrong, 401],
+  ])("is refused: %s", async (_what, value, answer, optional) => {
+    expect(await asking(input(keys))(value)).toEqual(answer);
+    expect((await asking(input(keys).optional)(value))[0]).toBe(optional);
+  });
+
+  it("asks the store for nothing whose checksum is wrong", async () => {
+    let finds = 0;
+    const memory = ApiKeys.memory();
+    const keys = keysOf({ ...bound(memory), find: (digest) => (finds++, memory.find(digest)) });
+    const { key } = await ApiKeys.create(keys, { owner: "ada" });
+    const ask = asking(input(keys));
+    await fc.assert(
+      fc.asyncProperty(fc.nat(key.length - 1), fc.constantFrom(..."0aZ_-"), async (at, letter) => {
+        const other = key.slice(0, at) + letter + key.slice(at + 1);
+        if (other !== key) expect((await ask(`Bearer ${other}`))[0]).toBe(401);
+      }),
+    );
+    for (const other of [key.slice(1), key.slice(0, -1), `${key}0`, key.toLowerCase(), `${key}${"x".repeat(4000)}`]) {
+      expect((await ask(`Bearer ${other}`))[0]).toBe(401);
+    }
+    expect(finds).toBe(0);
+    expect((await ask(`Bearer ${key}`))[0]).toBe(200);
+    expect(finds).toBe(1);
+  });
+
+  it("has no word of the key in the log or the answer", async () => {
+    logWith({ levels: { default: "debug" } });
+    const { key, entry } = await ApiKeys.create(keys, { owner: "ada" });
+    await ApiKeys.revoke(keys, entry.id);
+    const answer = await asking(input(keys))(`Bearer ${key}`);
+    expect(answer).toEqual(wrong);
+    expect(logged().join("\n")).toContain("it has expired, or was revoked");
+    expect(logged().join("\n")).not.toContain(key.slice(10));
+  });
+});
+
+/** The methods of a store as members, to replace some. */
+function bound(store: ApiKeyStore): ApiKeyStore {
+  return {
+    add: (entry) => store.add(entry),
+    find: (digest) => store.find(digest),
+    get: (id) => store.get(id),
+    list: (owner) => store.list(owner),
+    expire: (id, at) => store.expire(id, at),
+    used: (id, at) => store.used(id, at),
+    sweep: (before) => store.sweep(before),
+  };
+}
+
+describe("the life of a key", () => {
+  const later = (ms: number): Date => new Date(Date.now() + ms);
+  const minute = 60_000;
+
+  it("ends when it expires", async () => {
+    const keys = keysOf();
+    const expiresAt = later(minute);
+    const { key } = await ApiKeys.create(keys, { owner: "ada", expiresAt });
+    const ask = asking(ApiKeys.input(keys));
+    expect((await ask(`Bearer ${key}`, new Date(expiresAt.getTime() - 1)))[0]).toBe(200);
+    expect(await ask(`Bearer ${key}`, expiresAt)).toEqual(wrong);
+  });
+
+  it("goes over to another key, while both are valid", async () => {
+    const keys = keysOf();
+    const { key, entry } = await ApiKeys.create(keys, { owner: "ada", name: "CI", scopes: ["read"] });
+    const newer = await ApiKeys.rotate(keys, entry.id, { overlapMs: minute });
+    expect(newer?.entry).toMatchObject({ owner: "ada", name: "CI", scopes: ["read"], expiresAt: undefined });
+    const ask = asking(ApiKeys.input(keys).scope("read"));
+    const statuses = async (ms: number) =>
+      [await ask(`Bearer ${key}`, later(ms)), await ask(`Bearer ${newer?.key}`, later(ms))].map(([status]) => status);
+    expect(await statuses(0)).toEqual([200, 200]);
+    expect(await statuses(minute + 1)).toEqual([401, 200]);
+    const listed = (await ApiKeys.list(keys, "ada")).map(({ id }) => id);
+    expect(new Set(listed)).toEqual(new Set([entry.id, newer?.entry.id]));
+  });
+
+  it("does not come back once it is revoked", async () => {
+    const keys = keysOf();
+    const { key, entry } = await ApiKeys.create(keys, { owner: "ada" });
+    expect(await ApiKeys.revoke(keys, entry.id)).toBe(true);
+    expect(await ApiKeys.revoke(keys, "another")).toBe(false);
+    expect(await ApiKeys.rotate(keys, entry.id, { overlapMs: minute })).toBeUndefined();
+    await keys.store.expire(entry.id, later(minute));
+    expect((await asking(ApiKeys.input(keys))(`Bearer ${key}`))[0]).toBe(401);
+    expect(await keys.store.sweep(later(0))).toBe(1);
+    expect(await ApiKeys.list(keys, "ada")).toEqual([]);
+  });
+
+  it("has its last use stored once in usedEveryMs, and a failure of that is a line alone", async () => {
+    const memory = ApiKeys.memory();
+    const stored: Date[] = [];
+    let fails = true;
+    const used: ApiKeyStore["used"] = async (id, at) => {
+      if (fails) throw new Error("the table is locked");
+      stored.push(at);
+      await memory.used(id, at);
+    };
+    const keys = keysOf({ ...bound(memory), used });
+    const { key, entry } = await ApiKeys.create(keys, { owner: "ada" });
+    const ask = asking(ApiKeys.input(keys));
+    const start = later(0);
+    const at = (ms: number): Date => new Date(start.getTime() + ms);
+    expect((await ask(`Bearer ${key}`, at(0)))[0]).toBe(200);
+    expect(messages("warn")).toEqual(["the last use of an API key could not be stored"]);
+    fails = false;
+    for (const ms of [1, 2, minute, minute + 1, 2 * minute + 1])
+      expect((await ask(`Bearer ${key}`, at(ms)))[0]).toBe(200);
+    expect(stored).toEqual([at(1), at(minute + 1), at(2 * minute + 1)]);
+    expect((await memory.get(entry.id))?.usedAt).toEqual(at(2 * minute + 1));
+  });
+
+  it("fits in memory, or is an error", async () => {
+    const keys = keysOf(ApiKeys.memory({ most: 1 }));
+    await ApiKeys.create(keys, { owner: "ada" });
+    await expect(ApiKeys.create(keys, { owner: "ada" })).rejects.toThrow("ApiKeys.memory: there are 1 keys");
+  });
+});
+
+it("is described as http bearer, or as a header", () => {
+  const keys = keysOf();
+  const routes = [
+    get(Path.of("a"), { inputs: { caller: ApiKeys.input(keys).scope("read") }, returns: Returns.text }, () => ""),
+    get(
+      Path.of("b"),
+      { inputs: { caller: ApiKeys.input(keys, { header: "x-api-key" }) }, returns: Returns.text },
+      () => "",
+    ),
+  ];
+  expect(Openapi.document(routes, { title: "Shop", version: "1" })).toMatchObject({
+    components: {
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer" },
+        apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
+      },
+    },
+    paths: {
+      "/a": { get: { security: [{ bearer: [] }], responses: { 401: {}, 403: {} } } },
+      "/b": { get: { security: [{ apiKey: [] }] } },
+    },
+  });
+});

@@ -1,0 +1,75 @@
+/** No secret is in what a runtime prints of the framework's objects, in its errors, or in its lines. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { inspect, promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { runtimes } from "../support/runtimes.ts";
+
+const program = join(import.meta.dirname, "secrets-program.mjs");
+const deno = ["run", "--no-config", "--node-modules-dir=manual", "--allow-all"];
+const secrets = ["s3cr3t-never-printed-0123456789abcdef", "0ld3r-never-printed-0123456789abcdef0", "sh0rt-s3cret"];
+
+/** The forms in which bytes are printed. */
+function formsOf(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret);
+  const some = bytes.subarray(0, 12);
+  return [
+    secret,
+    bytes.toString("base64").slice(0, 40),
+    bytes.toString("base64url").slice(0, 40),
+    bytes.toString("hex"),
+    [...some].join(","),
+    [...some].join(", "),
+    [...some].map((byte) => byte.toString(16)).join(" "),
+    [...some].map((byte, i) => `"${i}":${byte}`).join(","),
+  ];
+}
+
+const formsIn = (text: string, secret: string) => formsOf(secret).filter((form) => text.includes(form));
+
+describe("a secret", () => {
+  it.each([
+    (bytes: Buffer) => String(bytes),
+    (bytes: Buffer) => inspect(bytes),
+    (bytes: Buffer) => inspect(new Uint8Array(bytes)),
+    (bytes: Buffer) => inspect({ deep: [bytes.buffer] }, { depth: null }),
+    (bytes: Buffer) => JSON.stringify(bytes),
+    (bytes: Buffer) => JSON.stringify(new Uint8Array(bytes)),
+    (bytes: Buffer) => bytes.toString("base64"),
+  ])("would be found %#", (print) => {
+    const [secret = ""] = secrets;
+    const whole = Buffer.from(new Uint8Array(Buffer.from(secret)).buffer);
+    expect(formsIn(print(whole).replaceAll(/\s+/g, " "), secret)).not.toEqual([]);
+  });
+
+  it.each([
+    ["Node", process.execPath, []],
+    ["the oldest Node", runtimes["node-oldest"](), []],
+    ["Bun", runtimes.bun(), []],
+    ["Deno", runtimes.deno(), deno],
+  ] as const)("is in nothing that %s prints", async (_name, binary, flags) => {
+    const { stdout, stderr } = await promisify(execFile)(binary, [...flags, program], {
+      cwd: import.meta.dirname,
+      maxBuffer: 200_000_000,
+    });
+    const printed = (stdout + stderr).replaceAll(/\u001b\[\d+m/g, "");
+    // A list of bytes is printed in columns.
+    const inOneLine = printed.replaceAll(/\s+/g, " ");
+    expect(printed).toContain("signed_out");
+    const key = /^key: (\S+)$/m.exec(printed)?.[1] ?? "";
+    expect(key).toMatch(/^shop_live_/);
+    // The last line is the program's own.
+    expect(printed.split(key)).toHaveLength(2);
+    const found = secrets.flatMap((secret) => formsIn(inOneLine, secret));
+    expect(found).toEqual([]);
+    expect(printed.match(/^refused: .*$/gm)).toEqual([
+      "refused: Keys.ring: a key's secret is at least 32 bytes, and this one is shorter",
+      "refused: Keys.ring: a key's secret is at least 32 bytes, and this one is shorter",
+      expect.stringMatching(/^refused: Webhook.verify: secrets\[1\] must be /),
+      expect.stringMatching(/^refused: Webhook.verify: secrets\[0\] must be /),
+      "refused: Jwt.secrets: secrets[1] is shorter than 32 bytes",
+      "refused: Jwt.bearer: keys: secrets[0] is shorter than the 64 bytes that HS512 needs",
+      "refused: Jwt.bearer: keys is a string, and not made by Jwt.jwks, Jwt.publicKeys or Jwt.secrets",
+    ]);
+  });
+});
