@@ -102,6 +102,7 @@ describe("the answer that the browser brings", () => {
     const target = shop.callback(await shop.begin(browser));
     const headers = [["cookie", [...browser.cookies()].map((pair) => pair.join("=")).join("; ")]] as const;
     expect(told(await Test.call(other.app, "GET", target, { headers }))).toEqual(failed);
+    expect(other.issuer.count("/token")).toBe(0);
   });
 });
 
@@ -225,6 +226,15 @@ describe("the issuer's endpoints", () => {
     expect(told(answer)).toEqual(away);
     expect(shop.issuer.calls).not.toContain("/plain");
   });
+});
+
+it("an issuer of this machine has no endpoint over http elsewhere", async () => {
+  const shop = new Shop({}, {}, "http://localhost:9000");
+  expect((await shop.signIn(shop.browser())).status).toBe(303);
+  const other = new Shop({}, {}, "http://localhost:9000");
+  other.issuer.answers = { description: { token_endpoint: "http://issuer.example/plain" } };
+  expect(told(await other.signIn(other.browser()))).toEqual(away);
+  expect(other.issuer.calls).not.toContain("/plain");
 });
 
 it("no line and no answer has a code, a token, a state or a secret", async () => {

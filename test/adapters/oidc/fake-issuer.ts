@@ -1,6 +1,6 @@
 /** An issuer that answers what a test wants, without sockets: it is the client that calls it. */
 import { Keys, Path, Returns, Sessions, Test, get } from "usher-http";
-import type { AppOptions, HttpClient, Route, TestAnswer, TestBrowser } from "usher-http";
+import type { HttpClient, Route, TestAnswer, TestBrowser } from "usher-http";
 import { Oidc } from "usher-http/oidc";
 import type { OidcIssuerOptions, OidcRoutesOptions } from "usher-http/oidc";
 import * as v from "valibot";
@@ -108,7 +108,7 @@ export const session = (): Sessions<Data> =>
 
 /** A shop whose users sign in at a fake issuer. */
 export class Shop {
-  readonly issuer = new FakeIssuer();
+  readonly issuer: FakeIssuer;
   readonly sessions = session();
   readonly routes: readonly Route[];
   readonly app: Test.TestApp;
@@ -116,8 +116,9 @@ export class Shop {
   constructor(
     given: Partial<OidcRoutesOptions<Data, string>> = {},
     issuerOptions: Partial<OidcIssuerOptions> = {},
-    options: AppOptions = {},
+    url?: string,
   ) {
+    this.issuer = new FakeIssuer(url);
     const issuer = Oidc.issuer(this.issuer.url, { clientId: "shop", http: this.issuer, ...issuerOptions });
     const { sessions } = this;
     const token = Oidc.accessToken([issuer], sessions);
@@ -134,7 +135,7 @@ export class Shop {
       }),
       get(Path.of("token"), { inputs: { token }, returns: Returns.text }, ({ token }) => token ?? "none"),
     ];
-    this.app = Test.app(this.routes, options);
+    this.app = Test.app(this.routes);
   }
 
   browser(): TestBrowser {
