@@ -2,6 +2,9 @@
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { accepts, freePort } from "../../examples/orders/postgres-server.ts";
 import { endsWithFile } from "./ends.ts";
 import { need } from "./needs.ts";
@@ -31,21 +34,25 @@ const supervisor = '"$@" </dev/null >/dev/null & server=$!; cat >/dev/null; kill
 const started: RedisServer[] = [];
 // Here and not where one is started: within a test or a hook it would be registered too late to run.
 endsWithFile(async () => {
-  await Promise.all(started.splice(0).map((server) => server.stop()));
+  await Promise.all(started.splice(0).map((server) => server.close()));
 });
 
 export class RedisServer {
   readonly port: number;
   #running: ChildProcess | undefined = undefined;
 
-  private constructor(port: number) {
+  readonly #directory: string | undefined;
+
+  private constructor(port: number, directory: string | undefined) {
     this.port = port;
+    this.#directory = directory;
   }
 
-  /** A server on a free port, gone with the test file. */
-  static async start(): Promise<RedisServer> {
+  /** A server on a free port, gone with the test file. What a durable one has answered it still has after a crash. */
+  static async start({ isDurable = false } = {}): Promise<RedisServer> {
     if (redisBinary === undefined) throw new Error("no redis-server or valkey-server on this machine");
-    const server = new RedisServer(await freePort());
+    const directory = isDurable ? mkdtempSync(join(tmpdir(), "usher-redis-")) : undefined;
+    const server = new RedisServer(await freePort(), directory);
     started.push(server);
     await server.start();
     return server;
@@ -56,8 +63,9 @@ export class RedisServer {
   }
 
   async start(): Promise<void> {
-    // Nothing is kept: neither a snapshot nor a log.
-    const options = ["--port", String(this.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
+    // Nothing is kept: neither a snapshot nor a log, unless it is durable.
+    const keeps = this.#directory === undefined ? ["no"] : ["yes", "--appendfsync", "always", "--dir", this.#directory];
+    const options = ["--port", String(this.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", ...keeps];
     const command = ["-c", supervisor, "sh", redisBinary ?? "", ...options];
     this.#running = spawn("sh", command, { stdio: ["pipe", "ignore", "ignore"] });
     const end = Date.now() + startBoundMs;
@@ -65,6 +73,11 @@ export class RedisServer {
       if (Date.now() > end) throw new Error(`${redisBinary} did not start`);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
+    if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
   }
 
   /** Ends it at once, as a crash does. */
