@@ -151,6 +151,8 @@ export type {
   CreatedApiKey,
   NewApiKey,
 } from "./security/api-keys.ts";
+export * as Password from "./security/password.ts";
+export type { PasswordCheck, PasswordCost, PasswordOptions, Passwords } from "./security/password.ts";
 export * as Webhook from "./security/webhook.ts";
 export type { WebhookOptions, WebhookScheme, WebhookSigning } from "./security/webhook.ts";
 export type Sessions<A> = sessions.Sessions<A>;

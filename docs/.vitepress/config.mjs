@@ -38,6 +38,7 @@ const groups = {
     "vite",
     "rate-limits",
     "idempotency",
+    "passwords",
     "webhooks",
     "security-headers",
   ],

@@ -1,4 +1,4 @@
-import { Codec, Dep, Header, Log, Refusal, Sessions, isSameSecret, refuse } from "usher-http";
+import { Codec, Dep, Header, Log, Password, Refusal, Sessions, isSameSecret, refuse } from "usher-http";
 import type { SessionStore } from "usher-http";
 import * as v from "valibot";
 
@@ -50,35 +50,15 @@ export const clerk = Dep.join(
   { refuses: [signedOut] },
 );
 
-/** A password hash: PBKDF2 with SHA-256, with the iterations that OWASP recommends. */
-interface Kept {
-  readonly salt: string;
-  readonly hash: string;
-}
-
-const rounds = 600_000;
-
 /** The only clerk of this example: name `clerk`, password `demo`. */
-const clerks: ReadonlyMap<string, Kept> = new Map([
-  [
-    "clerk",
-    {
-      salt: "c0ffee00c0ffee00c0ffee00c0ffee00",
-      hash: "bcad13c84091729f2d047a832d804c35c2d3ceedca2996fb7d0dc6b0b158e8b6",
-    },
-  ],
+const clerks: ReadonlyMap<string, string> = new Map([
+  ["clerk", "$scrypt$ln=15,r=8,p=3$q2ZM/gGSLr8QCHWD+raVXw$wTv3tOtYGN3fKzq7V3vxMxgqO/7FTJZIcv+QfdO7oqQ"],
 ]);
-const nobody: Kept = { salt: "00000000000000000000000000000000", hash: "" };
+
+// Node has four threads, which file access needs too.
+const passwords = Password.make({ atOnce: 3, waitMs: 30_000 });
 
 /** Checks a password. An unknown name takes as long, so that the time does not tell which names exist. */
 export async function isRight(name: string, password: string): Promise<boolean> {
-  const { salt, hash } = clerks.get(name) ?? nobody;
-  return isSameSecret(await hashOf(password, salt), hash);
-}
-
-async function hashOf(password: string, salt: string): Promise<string> {
-  const key = await crypto.subtle.importKey("raw", new TextEncoder().encode(password), "PBKDF2", false, ["deriveBits"]);
-  const pbkdf2 = { name: "PBKDF2", hash: "SHA-256", salt: new TextEncoder().encode(salt), iterations: rounds };
-  const bits = new Uint8Array(await crypto.subtle.deriveBits(pbkdf2, key, 256));
-  return Array.from(bits, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return (await passwords.verify(clerks.get(name), password)).isRight;
 }

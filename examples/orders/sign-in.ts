@@ -1,4 +1,19 @@
-import { Answer, Codec, Cookie, Form, Meta, Path, Rate, Returns, client, get, html, post, setCookie } from "usher-http";
+import {
+  Answer,
+  Codec,
+  Cookie,
+  Dep,
+  Form,
+  Meta,
+  Path,
+  Rate,
+  Returns,
+  client,
+  get,
+  html,
+  post,
+  setCookie,
+} from "usher-http";
 import type { Html } from "usher-http";
 import { isRight, sessions } from "./clerks.ts";
 import { keys } from "./keys.ts";
@@ -8,8 +23,13 @@ const signInPath = Path.of("sign-in");
 /** The last name that signed in here, to fill in the form. */
 const lastClerk = Cookie.signed(keys, "last_clerk", Codec.string, { maxAgeMs: 30 * 86_400_000 });
 
-/** Limits password guesses; a person rarely mistypes ten times a minute. */
+const clerkName = Form.required("name", Codec.string, { example: "clerk" });
+
+/** Limits password guesses, of one address and of one clerk; a person rarely mistypes ten times a minute. */
 const slowly = Rate.limit(Rate.make({ limit: 10, perMs: 60_000 }), { key: client });
+const slowlyByName = Rate.limit(Rate.make({ limit: 50, perMs: 600_000 }), {
+  key: Dep.map(clerkName, (name) => name.toLowerCase()),
+});
 
 const signInPage = (name: string, wrong = ""): Html =>
   html`<!doctype html>
@@ -54,11 +74,13 @@ const signIn = post(
   signInPath,
   {
     summary: "Sign in",
-    description: "Sets the session's cookie. At most ten tries a minute from one address.",
+    description:
+      "Sets the session's cookie. At most ten tries a minute from one address, and fifty in ten minutes for one name.",
     tags: ["Session"],
     inputs: {
       slowly,
-      name: Form.required("name", Codec.string, { example: "clerk" }),
+      slowlyByName,
+      name: clerkName,
       password: Form.required("password", Codec.string, { example: "demo" }),
       setCookie,
     },

@@ -73,7 +73,7 @@ describe("a clerk", { timeout: 300_000 }, () => {
   });
 
   it("guesses ten times a minute and no more", async () => {
-    const now = new Date("2026-11-21T12:00:00.000Z");
+    const now = new Date();
     const guess = (peer: string) => Test.call(app, "POST", "/sign-in", { ...login("x", "nobody"), now, peer });
     const guesses = await Promise.all(Array.from({ length: 11 }, () => guess("192.0.2.77")));
     expect(guesses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
@@ -84,7 +84,7 @@ describe("a clerk", { timeout: 300_000 }, () => {
   });
 
   it("is signed out when left alone for half an hour", async () => {
-    const begin = Date.parse("2026-11-21T12:00:00.000Z");
+    const begin = Date.now();
     const at = (minutes: number) => ({ now: new Date(begin + minutes * 60_000), peer: "192.0.2.79" });
     await browser.call("POST", "/sign-in", { ...login(), ...at(0) });
     expect((await browser.call("GET", "/", at(29))).body).toContain("Signed in");

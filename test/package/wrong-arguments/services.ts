@@ -15,6 +15,7 @@ import {
   Meta,
   Metrics,
   Openapi,
+  Password,
   Path,
   Rate,
 } from "usher-http";
@@ -46,6 +47,8 @@ const text = { returns: Returns.text };
 const hello = get(a, text, done);
 const app = Test.app([hello]);
 const everybody = { caller: Dep.return("everybody") };
+const cheap = { log2N: 1, r: 1, p: 1 };
+const cheapHash = await Password.make({ cost: cheap }).hash("x");
 const signing = { scheme: "github", secrets: ["a secret of the table's own"] } as const;
 
 const shop = { name: "shop", version: "1" };
@@ -104,6 +107,16 @@ const stores: readonly Row[] = [
   ["Idempotency.by", (x) => Idempotency.by(Idempotency.memory(), { ...everybody, whenLost: x }), ["run"]],
   ["Idempotency.by", (x) => Idempotency.by(Idempotency.memory(), { ...everybody, keepMs: x }), [1]],
   ["Idempotency.memory", (o) => Idempotency.memory(o), [{}]],
+  ["Password.make", (o) => Password.make(o), [{}]],
+  ["Password.make", (x) => Password.make({ cost: x }), [cheap]],
+  ["Password.make", (x) => Password.make({ atOnce: x }), [1]],
+  ["Password.make", (x) => Password.make({ maxWaiting: x }), [1]],
+  ["Password.make", (x) => Password.make({ waitMs: x }), [1]],
+  ["Password.make", (x) => Password.make({ maxBytes: x }), [1]],
+  ["Password.hash", (x) => Password.make({ cost: cheap }).hash(x), ["x"]],
+  ["Password.hash", (x) => Password.hash(x), ["x"]],
+  ["Password.verify", (x) => Password.verify(undefined, x), ["x"]],
+  ["Password.verify", (s, x) => Password.make({ cost: cheap }).verify(s, x), [cheapHash, "x"]],
   ["Sessions.memory", (o) => Sessions.memory(o), [{}]],
   ["Hub.subscribe", (x) => hub.subscribe(x, undefined), ["x"]],
   ["Hub.publish", (x, e) => hub.publish(x, e), ["x", event]],

@@ -8,6 +8,7 @@ import {
   Header,
   Idempotency,
   Keys,
+  Password,
   Path,
   Query,
   Rate,
@@ -206,4 +207,6 @@ export const webhook = Webhook.verify(v.object({ id: v.string() }), {
 export const answers = Idempotency.memory();
 export const once = Idempotency.by(answers, { caller: client });
 export const onceAlways = Idempotency.by(answers, { caller: client, required: true });
+export const passwords = Password.make({ cost: { log2N: 15, r: 8, p: 3 } });
+export const checked = (stored: string | undefined) => Password.verify(stored, "secret");
 export const slowly = Rate.limit(rate, { key: client });

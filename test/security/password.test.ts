@@ -1,0 +1,169 @@
+/** Hashes of passwords by scrypt. */
+import { scryptSync } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { Password, Path, Returns, Test, post } from "usher-http";
+import "../support/logs.ts";
+
+/** As little as there is: the tests are of what is around scrypt. */
+const cost = { log2N: 4, r: 1, p: 1 };
+const cheap = Password.make({ cost });
+const phc = (ln: number, r: number, p: number, salt: string, hash: Buffer): string => {
+  const text = (bytes: Buffer) => bytes.toString("base64").replaceAll("=", "");
+  return `$scrypt$ln=${ln},r=${r},p=${p}$${text(Buffer.from(salt))}$${text(hash)}`;
+};
+const hex = (text: string) => Buffer.from(text.replaceAll(/\s/g, ""), "hex");
+
+describe("a stored hash of another program", () => {
+  it.each<[string, string, string]>([
+    [
+      "RFC 7914 §12, the first",
+      "",
+      phc(
+        4,
+        1,
+        1,
+        "",
+        hex(`77d6576238657b203b19ca42c18a0497f16b4844e3074ae8dfdffa3fede21442
+             fcd0069ded0948f8326a753a0fc81f17e8d3e0fb2e0d3628cf35e20c38d18906`),
+      ),
+    ],
+    [
+      "RFC 7914 §12, the second",
+      "password",
+      phc(
+        10,
+        8,
+        16,
+        "NaCl",
+        hex(`fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b373162
+             2eaf30d92e22a3886ff109279d9830dac727afb94a83ee6d8360cbdfa2cc0640`),
+      ),
+    ],
+    [
+      "RFC 7914 §12, the third",
+      "pleaseletmein",
+      phc(
+        14,
+        8,
+        1,
+        "SodiumChloride",
+        hex(`7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2
+             d5432955613f0fcf62d49705242a9af9e61e85dc0d651e40dfcf017b45575887`),
+      ),
+    ],
+    [
+      "passlib's, of ln 8",
+      "password",
+      "$scrypt$ln=8,r=8,p=1$WKs1xljLudd6z9kbY0wpJQ$yCR4iDZYDKv+iEJj6yHY0lv/epnfB6f/w1EbXrsJOuQ",
+    ],
+    [
+      "passlib's, of ln 16",
+      "password",
+      "$scrypt$ln=16,r=8,p=1$aM15713r3Xsvxbi31lqr1Q$nFNh2CVHVjNldFVKDHDlm4CbdRSCdEBsjjJxD+iCs5E",
+    ],
+  ])("is verified: %s", async (_what, password, stored) => {
+    const own = stored.startsWith("$scrypt$ln=4,r=1,p=1$");
+    expect(await cheap.verify(stored, password)).toEqual({ isRight: true, needsRehash: !own });
+    expect(await cheap.verify(stored, `${password} `)).toEqual({ isRight: false, needsRehash: false });
+  });
+});
+
+describe("a hash", () => {
+  it("is that of scrypt, with a salt of its own", async () => {
+    const [one, other] = [await cheap.hash("secret"), await cheap.hash("secret")];
+    expect(one).toMatch(/^\$scrypt\$ln=4,r=1,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+    expect(one).not.toBe(other);
+    const [, , , salt = "", hash] = one.split("$");
+    const expected = scryptSync("secret", Buffer.from(salt, "base64"), 32, { N: 16, r: 1, p: 1 });
+    expect(hash).toBe(expected.toString("base64").replaceAll("=", ""));
+  });
+
+  it("has OWASP's cost, and is verified by its own function", async () => {
+    const stored = await Password.hash("secret");
+    expect(stored).toMatch(/^\$scrypt\$ln=15,r=8,p=3\$/);
+    expect(await Password.verify(stored, "secret")).toEqual({ isRight: true, needsRehash: false });
+    expect(await cheap.verify(stored, "secret")).toEqual({ isRight: true, needsRehash: true });
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["NUL", "a\0b"],
+    ["any character", "pässword \u{1f600}"],
+    ["1,024 bytes", "k".repeat(1024)],
+  ])("is of %s", async (_what, password) => {
+    const stored = await cheap.hash(password);
+    expect((await cheap.verify(stored, password)).isRight).toBe(true);
+    expect((await cheap.verify(stored, password.slice(0, -1) + (password === "" ? "x" : ""))).isRight).toBe(false);
+  });
+
+  it("is the same from every keyboard: NFC", async () => {
+    expect((await cheap.verify(await cheap.hash("Bj\u00f6rn"), "Bjo\u0308rn")).isRight).toBe(true);
+  });
+
+  it.each([1025, 1_048_576])("is of no password of %i bytes", async (bytes) => {
+    const long = "k".repeat(bytes);
+    await expect(cheap.hash(long)).rejects.toThrow("at most 1024 bytes");
+    expect(await cheap.verify(undefined, long)).toEqual({ isRight: false, needsRehash: false });
+  });
+});
+
+describe("a stored text", () => {
+  const [salt, hash] = ["A".repeat(22), "A".repeat(43)];
+  it.each([
+    ["", "nothing"],
+    ["secret", "a password"],
+    [`$argon2id$v=19$m=19456,t=2,p=1$${salt}$${hash}`, "another algorithm"],
+    [`$scrypt$ln=24,r=8,p=1$${salt}$${hash}`, "2 GiB of memory"],
+    [`$scrypt$ln=99,r=8,p=1$${salt}$${hash}`, "no memory of this world"],
+    [`$scrypt$ln=15,r=8,p=9999999$${salt}$${hash}`, "days of work"],
+    [`$scrypt$ln=4,r=9999999,p=1$${salt}$${hash}`, "blocks too large"],
+    [`$scrypt$ln=4,r=1,p=0$${salt}$${hash}`, "no work"],
+    [`$scrypt$ln=4,r=1,p=1$${salt}$AAAA`, "a hash of three bytes"],
+    [`$scrypt$ln=4,r=1,p=1$${salt}$`, "no hash"],
+    [`$scrypt$ln=4,r=1,p=1$${salt}$${"A".repeat(42)}B`, "bits that are not used"],
+    [`$scrypt$ln=4,r=1,p=1$${"A".repeat(100_000)}$${hash}`, "a long salt"],
+    [`$scrypt$ln=4,r=1,p=1$${salt}$${hash}\n`, "a line break"],
+  ])("is refused, and not quoted: %#", async (stored) => {
+    await expect(cheap.verify(stored, "secret")).rejects.toThrow(
+      "Password.verify: the stored text is no hash of scrypt, or costs more than one may",
+    );
+  });
+
+  it("is none of an account that does not exist, which takes a hash all the same", async () => {
+    const one = Password.make({ cost, atOnce: 1, maxWaiting: 1 });
+    const all = await Promise.allSettled([1, 2, 3].map(() => one.verify(undefined, "")));
+    expect(all.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
+    expect(all[0]).toMatchObject({ value: { isRight: false, needsRehash: false } });
+  });
+});
+
+describe("many at once", () => {
+  it("wait for their turn, and one more is 503", async () => {
+    const passwords = Password.make({ cost, atOnce: 2, maxWaiting: 3 });
+    const route = post(Path.root, { returns: Returns.text }, async () => passwords.hash("secret"));
+    const app = Test.app([route]);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => Test.call(app, "POST", "/")));
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      200, 200, 200, 200, 200, 503, 503, 503,
+    ]);
+    expect((await Test.call(app, "POST", "/")).status).toBe(200);
+  });
+
+  it("wait no longer than they may", async () => {
+    const passwords = Password.make({ atOnce: 1, waitMs: 1 });
+    const all = await Promise.allSettled([1, 2].map(() => passwords.verify(undefined, "")));
+    expect(all.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+    expect(await passwords.verify(undefined, "")).toMatchObject({ isRight: false });
+  });
+});
+
+describe("a wrong cost", () => {
+  it.each([
+    { log2N: 22, r: 8, p: 1 },
+    { log2N: 15, r: 8, p: 100 },
+    { log2N: 0, r: 8, p: 1 },
+    { log2N: 15, r: 8.5, p: 1 },
+  ])("is refused: %j", (given) => {
+    expect(() => Password.make({ cost: given })).toThrow("Password.make: cost");
+  });
+});
