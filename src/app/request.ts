@@ -413,7 +413,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   settle(): void {
     if (this.isCounted) figures.requests--;
     this.isCounted = false;
-    givePlace(this);
+    if (this.holdsPlace) givePlace(this);
     if (this.exchange.forgets === true) this.#context?.settle();
   }
 

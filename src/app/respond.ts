@@ -64,7 +64,7 @@ function answerAround(request: RequestState): MaybePromise<WireResponse> {
   } catch (thrown) {
     return finish(request, failureAnswer(request, thrown));
   }
-  if (!takePlace(request)) return finish(request, refusalAnswer(overloaded));
+  if (request.app.overload !== undefined && !takePlace(request)) return finish(request, refusalAnswer(overloaded));
   const deadline = startDeadline(request);
   if (deadline?.hasExpired === true) return deadline;
   const { middleware } = request.app;
