@@ -146,14 +146,21 @@ function isSame(one: Uint8Array, other: Uint8Array): boolean {
   return differs === 0;
 }
 
+/** Node's module. A Worker that hashes nothing must not import it: it has none without `nodejs_compat`. */
+function nodeCrypto(): typeof import("node:crypto") {
+  const { process } = globalThis as { readonly process?: { getBuiltinModule?(name: string): unknown } };
+  const crypto = process?.getBuiltinModule?.("node:crypto") as typeof import("node:crypto") | undefined;
+  if (crypto === undefined) throw new Error("Password needs node:crypto: on Workers set the flag nodejs_compat");
+  return crypto;
+}
+
 async function scrypt(
   password: Uint8Array,
   salt: Uint8Array,
   length: number,
   { log2N, r, p }: PasswordCost,
 ): Promise<Uint8Array> {
-  // On demand: Workers have it by a flag.
-  const { scrypt } = await import("node:crypto");
+  const { scrypt } = nodeCrypto();
   const N = 2 ** log2N;
   // What OpenSSL counts, and room for its own.
   const maxmem = 128 * r * (N + p + 2) + 65_536;

@@ -19,6 +19,8 @@ const own: readonly string[] = [
   "adapters/deno/hush",
   "app/broken-surroundings",
   "growth/*",
+  // The instruments of a process are made once, by whichever file measures first.
+  "{guides/overload,telemetry/metrics}",
   "logging/pretty",
   "package/wrong-arguments",
   // It reads the default destination of lines, which a listener replaces.
