@@ -4,17 +4,32 @@ import { events, make } from "../../src/answers/build.ts";
 import type { Answer } from "../../src/answers/build.ts";
 import { abortingWith } from "../../src/app/request.ts";
 import type { RequestState } from "../../src/app/request.ts";
+import type { AnyDep } from "../../src/inputs/dep.ts";
 import * as Event from "../../src/events/index.ts";
 import { ProtocolError, errorCodes, errorText, readMessage, resultText } from "./protocol.ts";
 import type { McpMessage } from "./protocol.ts";
 import type { McpServer, Notify } from "./server.ts";
 
+/** A request, as the inputs of the route read it. */
+export interface ReceivedRequest {
+  readonly request: RequestState;
+  readonly mayCall: (guards: readonly AnyDep[]) => Promise<boolean>;
+}
+
+/** What the answers of one server have in common. */
+export interface ServedBy {
+  readonly server: McpServer;
+  /** Where it is reached; undefined where it may be reached by any host. */
+  readonly hosts: ReadonlySet<string> | undefined;
+  /** `WWW-Authenticate` of a 401. */
+  readonly challenge: string | undefined;
+}
+
 /** Answers the body of a request. */
 export async function answerTo(
-  server: McpServer,
-  request: RequestState,
+  { server, hosts, challenge }: ServedBy,
+  { request, mayCall }: ReceivedRequest,
   text: string | undefined,
-  hosts: ReadonlySet<string> | undefined,
 ): Promise<Answer> {
   const foreign = rebinding(request, hosts);
   if (foreign !== undefined) return errorAnswer(undefined, foreign === "host" ? wrongHost : wrongOrigin);
@@ -25,11 +40,11 @@ export async function answerTo(
   const { gone } = request;
   if (server.notifies(message) && acceptsEvents(request)) {
     return streamed(gone, async (notify, gone) =>
-      textOf(message, await server.answer({ request, message, gone, notify })),
+      textOf(message, await server.answer({ request, message, gone, notify, mayCall })),
     );
   }
-  const outcome = await server.answer({ request, message, gone, notify: undefined });
-  if (outcome instanceof ProtocolError) return errorAnswer(message.id, outcome);
+  const outcome = await server.answer({ request, message, gone, notify: undefined, mayCall });
+  if (outcome instanceof ProtocolError) return errorAnswer(message.id, outcome, challenge);
   return make(resultText(message.id, outcome), { contentType: "application/json" });
 }
 
@@ -41,8 +56,10 @@ const wrongOrigin = new ProtocolError(errorCodes.refused, "The origin is not all
 /** The answer to what needs none. */
 const accepted: Answer = { status: 202, headers: none, cookies: none, body: undefined, closes: false };
 
-function errorAnswer(id: McpMessage["id"], error: ProtocolError): Answer {
-  return make(errorText(id, error), { status: error.status, contentType: "application/json" });
+function errorAnswer(id: McpMessage["id"], error: ProtocolError, challenge?: string): Answer {
+  const { status } = error;
+  const headers = status === 401 && challenge !== undefined ? [["www-authenticate", challenge] as const] : [];
+  return make(errorText(id, error), { status, contentType: "application/json", headers });
 }
 
 function textOf({ id }: McpMessage, outcome: string | ProtocolError): string {

@@ -4,41 +4,45 @@ import type { McpMessage } from "./protocol.ts";
 /** How long a client may keep a list: it changes with a new version of the program alone. */
 const keptMs = 60_000;
 
-/** A list that is read in pages. Its items are JSON already. */
-export class List {
+/** An item of a list, as JSON. */
+interface ListItem {
+  readonly listed: string;
+}
+
+/** A list that is read in pages. */
+export class List<A extends ListItem> {
   readonly #member: string;
-  readonly #items: readonly string[];
+  readonly #items: readonly A[];
   readonly #pageSize: number;
 
-  constructor(member: string, items: readonly string[], pageSize: number) {
+  constructor(member: string, items: readonly A[], pageSize: number) {
     this.#member = member;
     this.#items = items;
     this.#pageSize = pageSize;
   }
 
-  /** The page that a message asks for; an error where no page of the list has this cursor. */
-  page(
-    { params, isModern }: McpMessage,
-    shows: (index: number) => boolean = always,
-    isPrivate = false,
-  ): string | ProtocolError {
+  /**
+   * The page that a message asks for; an error where no page of the list has this cursor.
+   *
+   * @param shown The items that this caller may see: all unless given.
+   */
+  page({ params, isModern }: McpMessage, shown?: ReadonlySet<A>): string | ProtocolError {
     const { cursor } = params;
     const from = cursor === undefined ? 0 : positionOf(cursor, this.#items.length);
-    if (from === undefined)
+    if (from === undefined) {
       return new ProtocolError(errorCodes.invalidParams, "The cursor does not belong to this list.");
+    }
     const page: string[] = [];
     let at = from;
     for (; at < this.#items.length && page.length < this.#pageSize; at++) {
-      if (shows(at)) page.push(this.#items[at] as string);
+      const item = this.#items[at] as A;
+      if (shown?.has(item) !== false) page.push(item.listed);
     }
     const next = at < this.#items.length ? `,"nextCursor":"${at}"` : "";
-    const caching = isModern ? `,"ttlMs":${keptMs},"cacheScope":"${isPrivate ? "private" : "public"}"` : "";
+    const scope = shown === undefined ? "public" : "private";
+    const caching = isModern ? `,"ttlMs":${keptMs},"cacheScope":"${scope}"` : "";
     return `"${this.#member}":[${page.join(",")}]${next}${caching}`;
   }
-}
-
-function always(): boolean {
-  return true;
 }
 
 function positionOf(cursor: unknown, length: number): number | undefined {

@@ -1,14 +1,21 @@
 /** The `Mcp` namespace: routes of an app as tools of an agent, by the Model Context Protocol. */
 import * as Returns from "../../src/answers/returns.ts";
 import type { RequestState } from "../../src/app/request.ts";
-import { needs, needsCount, needsObject, needsText, needsTexts } from "../../src/given.ts";
-import type { Dep, Inputs } from "../../src/inputs/dep.ts";
+import { isObject, needs, needsCount, needsObject, needsText, needsTexts } from "../../src/given.ts";
+import type { AnyDep, Dep, Inputs } from "../../src/inputs/dep.ts";
 import { ofBody } from "../../src/inputs/body-inputs.ts";
 import { deadline, empty, hidden } from "../../src/routing/meta.ts";
 import { of } from "../../src/routing/path.ts";
 import { post } from "../../src/routing/route.ts";
 import type { Route } from "../../src/routing/route.ts";
+import { challengeOf, challenging, checkAuthorization, mayCall, metadataRoute } from "./authorization.ts";
+import type { McpAuthorization } from "./authorization.ts";
 import { answerTo } from "./http.ts";
+import type { ReceivedRequest } from "./http.ts";
+import { compilePrompt } from "./prompts.ts";
+import type { McpPrompt } from "./prompts.ts";
+import { compileResource, madeResource } from "./resources.ts";
+import type { McpResource, ResourceOptions } from "./resources.ts";
 import { McpServer } from "./server.ts";
 import { areRoutes, compileTools } from "./tool.ts";
 
@@ -29,6 +36,15 @@ export interface McpOptions {
    * inputs of a tool's route are read in any case.
    */
   readonly inputs?: Inputs;
+  /** What a client may read by a URI, each made by `Mcp.resource`. */
+  readonly resources?: readonly McpResource[];
+  /** The prompts, each made by `Mcp.prompt`. */
+  readonly prompts?: readonly McpPrompt[];
+  /**
+   * Where a client signs in (OAuth 2.1). It adds the route of the protected resource's metadata (RFC 9728), and a 401, of `inputs` or
+   * of a tool, is an HTTP response whose `WWW-Authenticate` names it.
+   */
+  readonly authorization?: McpAuthorization;
   /**
    * The hosts that the server is reached by, without a port: `["api.example.com"]`. Where they are given, a request must name one of
    * them or this machine, in `Host` and in `Origin`. Unless given, a request from this machine must name this machine, and a page's
@@ -41,7 +57,8 @@ export interface McpOptions {
   readonly maxAnswer?: number;
 }
 
-const members: readonly string[] = "name version title instructions path inputs hosts pageSize maxAnswer".split(" ");
+const members: readonly string[] =
+  "name version title instructions path inputs resources prompts authorization hosts pageSize maxAnswer".split(" ");
 
 /**
  * The route that serves those routes as tools that have `Meta.tool`, by the Model Context Protocol (Streamable HTTP, without
@@ -57,37 +74,67 @@ const members: readonly string[] = "name version title instructions path inputs 
  */
 export function routes(routes: readonly Route[], options: McpOptions): readonly Route[] {
   needs(areRoutes(routes), "Mcp.routes: routes", routes, "a list of routes");
-  const { path = "/mcp", inputs = {}, hosts, pageSize = 250, maxAnswer = 1_048_576 } = checked(options);
+  const { path = "/mcp", inputs = {}, hosts, authorization, ...more } = checked(options);
+  const { pageSize = 250, maxAnswer = 1_048_576, name, version, title, instructions } = more;
   const problems: string[] = [];
   const tools = compileTools(routes, problems);
-  const { name, version, title, instructions } = options;
+  const resources = (more.resources ?? []).map((resource) => compileResource(resource, problems));
+  const prompts = (more.prompts ?? []).map((prompt) => compilePrompt(prompt, problems));
   const info = { name, ...(title === undefined ? {} : { title }), version };
-  const server = new McpServer({ info, instructions, tools, pageSize, maxAnswer });
+  const isProtected = authorization !== undefined;
+  const server = new McpServer({ info, instructions, tools, resources, prompts, pageSize, maxAnswer, isProtected });
   const allowed = hosts === undefined ? undefined : new Set(hosts.map((host) => host.toLowerCase()));
-  const asking: Dep<RequestState> = {
+  const challenge = authorization === undefined ? undefined : challengeOf(authorization);
+  const received: Dep<ReceivedRequest> = {
     node: {
       from: [],
-      calls: tools.map(({ route }) => route),
+      calls: [...tools, ...resources].map(({ route }) => route),
       check: () => problems,
       // The state of the request is what an app makes of an exchange, and it alone.
-      compile: () => (request) => request,
+      compile: () => (request, _values, reading) => ({
+        request: request as RequestState,
+        mayCall: (guards: readonly AnyDep[]) => mayCall(guards, reading),
+      }),
     },
   };
+  const guards = challenge === undefined ? inputs : challenging(inputs, challenge);
   const route = post(
-    of(...path.split("/").filter((segment) => segment !== "")),
+    of(...segmentsOf(path)),
     {
       summary: "Messages of the Model Context Protocol",
       // A tool has the deadline of its own route.
       meta: empty.add(hidden, true).add(deadline, "none"),
-      inputs: { ...inputs, asking, message: messageText },
+      inputs: { ...guards, received, message: messageText },
       returns: Returns.response,
     },
     (given) => {
-      const { asking, message } = given as unknown as { asking: RequestState; message: { text: string | undefined } };
-      return answerTo(server, asking, message.text, allowed);
+      const { received, message } = given as unknown as { received: ReceivedRequest; message: MessageText };
+      return answerTo({ server, hosts: allowed, challenge }, received, message.text);
     },
   );
-  return [route];
+  return authorization === undefined ? [route] : [route, metadataRoute(authorization)];
+}
+
+/**
+ * Makes a resource of a `GET` route: what a client may read by a URI and put into the context of a model. It is one of the option
+ * `resources` of `Mcp.routes`. To read it is a request of the route, as the call of a tool is.
+ *
+ * @throws TypeError for a wrong option.
+ * @example
+ * ```ts
+ * const tools = Mcp.routes(routes, { name: "orders", version: "1", resources: [Mcp.resource(oneOrder)] });
+ * ```
+ */
+export function resource(route: Route, options: ResourceOptions = {}): McpResource {
+  return madeResource(route, options);
+}
+
+function segmentsOf(path: string): readonly string[] {
+  return path.split("/").filter((segment) => segment !== "");
+}
+
+interface MessageText {
+  readonly text: string | undefined;
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -106,20 +153,39 @@ function checked(options: McpOptions): McpOptions {
     if (!members.includes(member))
       throw new TypeError(`Mcp.routes: ${member} is not one of its options: ${members.join(", ")}`);
   }
-  const { name, version, title, instructions, path, inputs, hosts, pageSize, maxAnswer } = options;
+  const { name, version, title, instructions, path, inputs, resources, prompts } = options;
+  const { authorization, hosts, pageSize, maxAnswer } = options;
   for (const [member, text] of Object.entries({ name, version })) needsText(`Mcp.routes: ${member}`, text);
   for (const [member, text] of Object.entries({ title, instructions, path })) {
     if (text !== undefined) needsText(`Mcp.routes: ${member}`, text);
   }
   if (path !== undefined && !path.startsWith("/")) throw new TypeError("Mcp.routes: path must begin with a slash");
   if (inputs !== undefined) needsObject("Mcp.routes: inputs", inputs);
-  for (const taken of ["asking", "message"]) {
+  for (const taken of ["received", "message"]) {
     if (inputs !== undefined && taken in inputs)
       throw new TypeError(`Mcp.routes: inputs has ${taken}, which is its own`);
   }
   if (hosts !== undefined) needsTexts("Mcp.routes: hosts", hosts);
+  for (const [member, list] of Object.entries({ resources, prompts })) {
+    needs(
+      list === undefined || isListOf(list),
+      `Mcp.routes: ${member}`,
+      list,
+      `a list made by Mcp.${member.slice(0, -1)}`,
+    );
+  }
+  if (authorization !== undefined) checkAuthorization(authorization);
   for (const [member, count] of Object.entries({ pageSize, maxAnswer })) {
     if (count !== undefined) needsCount(`Mcp.routes: ${member}`, count);
   }
   return options;
 }
+
+function isListOf(list: unknown): boolean {
+  return Array.isArray(list) && list.every((item) => isObject(item) && ("node" in item || "route" in item));
+}
+
+export { prompt } from "./prompts.ts";
+export type { McpPrompt, PromptMessage, PromptOptions } from "./prompts.ts";
+export type { McpResource, ResourceOptions } from "./resources.ts";
+export type { McpAuthorization } from "./authorization.ts";

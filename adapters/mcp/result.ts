@@ -36,7 +36,7 @@ export async function toolResult(
   return `"content":[${contentOf(read, type, target)}]`;
 }
 
-function headerOf({ head }: WireResponse, name: string): string | undefined {
+export function headerOf({ head }: WireResponse, name: string): string | undefined {
   for (let i = 0; i < head.length; i += 2) if (head[i] === name) return head[i + 1];
   return undefined;
 }
@@ -89,7 +89,7 @@ const textTypes = /^text\/|^application\/(?:[\w.+-]+\+)?(?:json|xml|javascript|x
 
 /** A body as a block of content. */
 function contentOf(read: string | Uint8Array, type: string, target: string): string {
-  const mimeType = stripped(type.split(";")[0] as string);
+  const mimeType = mediaTypeOf(type);
   if (typeof read === "string" || textTypes.test(type)) {
     return `{"type":"text","text":${JSON.stringify(textOf(read))}}`;
   }
@@ -98,7 +98,7 @@ function contentOf(read: string | Uint8Array, type: string, target: string): str
   return JSON.stringify({ type: "resource", resource: { uri: uriOf(target), ...blobOf(read, mimeType) } });
 }
 
-function blobOf(read: Uint8Array, mimeType: string): object {
+export function blobOf(read: Uint8Array, mimeType: string): object {
   return { ...(mimeType === "" ? {} : { mimeType }), blob: encodeBase64(read) };
 }
 
@@ -107,14 +107,23 @@ function uriOf(target: string): string {
   return `app://${target}`;
 }
 
+/** A content type without its parameters. */
+export function mediaTypeOf(type: string): string {
+  return stripped(type.split(";")[0] as string);
+}
+
+export function isTextType(type: string): boolean {
+  return textTypes.test(type);
+}
+
 const decoder = new TextDecoder();
 
-function textOf(read: string | Uint8Array): string {
+export function textOf(read: string | Uint8Array): string {
   return typeof read === "string" ? read : decoder.decode(read);
 }
 
 /** Reads a body to its end; undefined where it is longer. */
-async function readBody(body: WireResponse["body"], max: number): Promise<string | Uint8Array | undefined> {
+export async function readBody(body: WireResponse["body"], max: number): Promise<string | Uint8Array | undefined> {
   if (!isStream(body)) return body !== undefined && body.length > max ? undefined : (body ?? "");
   const parts: Uint8Array[] = [];
   let length = 0;

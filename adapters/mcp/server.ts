@@ -1,9 +1,13 @@
 /** What the server answers to each message: `initialize`, lists, calls of tools, resources and prompts. */
 import type { RequestState } from "../../src/app/request.ts";
 import type { ReadEvent } from "../../src/events/event-reader.ts";
+import type { AnyDep } from "../../src/inputs/dep.ts";
 import { argumentsOf } from "./arguments.ts";
 import { callRoute } from "./inner.ts";
 import { List } from "./list.ts";
+import type { CompiledPrompt } from "./prompts.ts";
+import { resourceContents } from "./resources.ts";
+import type { CompiledResource } from "./resources.ts";
 import {
   ProtocolError,
   errorCodes,
@@ -29,8 +33,12 @@ export interface ServerParts {
   readonly info: ServerInfo;
   readonly instructions: string | undefined;
   readonly tools: readonly CompiledTool[];
+  readonly resources: readonly CompiledResource[];
+  readonly prompts: readonly CompiledPrompt[];
   readonly pageSize: number;
   readonly maxAnswer: number;
+  /** Whether a 401 is one of HTTP, so that a client signs in. */
+  readonly isProtected: boolean;
 }
 
 /** Writes a notification of a request, before its result; undefined where the client gets the result alone. */
@@ -43,6 +51,8 @@ export interface MessageRequest {
   /** Aborts where the client cancels, or has gone. */
   readonly gone: AbortSignal;
   readonly notify: Notify | undefined;
+  /** Whether the caller may call a route, as far as its credentials say. */
+  readonly mayCall: (guards: readonly AnyDep[]) => Promise<boolean>;
 }
 
 /** The members of a result, as JSON text; or an error. */
@@ -60,14 +70,23 @@ export class McpServer {
   constructor(parts: ServerParts) {
     this.#parts = parts;
     this.#tools = new Map(parts.tools.map((tool) => [tool.name, tool]));
-    const tools = new List(
-      "tools",
-      parts.tools.map(({ listed }) => listed),
-      parts.pageSize,
+    const { pageSize, resources, prompts } = parts;
+    const tools = new List("tools", parts.tools, pageSize);
+    const fixed = new List(
+      "resources",
+      resources.filter(({ isTemplate }) => !isTemplate),
+      pageSize,
+    );
+    const templates = new List(
+      "resourceTemplates",
+      resources.filter(({ isTemplate }) => isTemplate),
+      pageSize,
     );
     const both: readonly (readonly [string, MessageHandler])[] = [
-      ["tools/list", (received) => tools.page(received.message)],
+      ["tools/list", (received) => this.#listTools(tools, received)],
       ["tools/call", (received) => this.#call(received)],
+      ...(resources.length === 0 ? [] : this.#ofResources(fixed, templates)),
+      ...(prompts.length === 0 ? [] : this.#ofPrompts(new List("prompts", prompts, pageSize))),
     ];
     this.#legacy = new Map<string, MessageHandler>([
       ["initialize", ({ message }) => this.#initialize(message.params)],
@@ -111,7 +130,67 @@ export class McpServer {
 
   #about(): object {
     const { instructions } = this.#parts;
-    return { capabilities: { tools: {} }, ...(instructions === undefined ? {} : { instructions }) };
+    const { resources, prompts } = this.#parts;
+    const capabilities = {
+      tools: {},
+      ...(resources.length === 0 ? {} : { resources: {} }),
+      ...(prompts.length === 0 ? {} : { prompts: {} }),
+    };
+    return { capabilities, ...(instructions === undefined ? {} : { instructions }) };
+  }
+
+  /** The tools that the caller may call, where their routes' credentials can say so without the rest of a request. */
+  async #listTools(list: List<CompiledTool>, { message, mayCall }: MessageRequest): Promise<MessageOutcome> {
+    const { tools } = this.#parts;
+    if (tools.every(({ guards }) => guards.length === 0)) return list.page(message);
+    const shown = new Set<CompiledTool>();
+    for (const tool of tools) if (tool.guards.length === 0 || (await mayCall(tool.guards))) shown.add(tool);
+    return list.page(message, shown);
+  }
+
+  #ofResources(
+    fixed: List<CompiledResource>,
+    templates: List<CompiledResource>,
+  ): readonly (readonly [string, MessageHandler])[] {
+    return [
+      ["resources/list", ({ message }) => fixed.page(message)],
+      ["resources/templates/list", ({ message }) => templates.page(message)],
+      ["resources/read", (received) => this.#read(received)],
+    ];
+  }
+
+  #ofPrompts(prompts: List<CompiledPrompt>): readonly (readonly [string, MessageHandler])[] {
+    const byName = new Map(this.#parts.prompts.map((prompt) => [prompt.name, prompt]));
+    return [
+      ["prompts/list", ({ message }) => prompts.page(message)],
+      [
+        "prompts/get",
+        ({ message: { params } }) =>
+          byName.get(String(params["name"]))?.get(params) ?? invalidParams("There is no prompt of this name."),
+      ],
+    ];
+  }
+
+  async #read({ request, message, gone }: MessageRequest): Promise<MessageOutcome> {
+    const { uri } = message.params;
+    if (typeof uri !== "string") return invalidParams("The URI is not a text.");
+    const missing = new ProtocolError(
+      message.isModern ? errorCodes.invalidParams : errorCodes.notFound,
+      "There is no resource of this URI.",
+    );
+    for (const resource of this.#parts.resources) {
+      const given = resource.read(uri);
+      const made = given === undefined ? undefined : resource.maker.make(given);
+      if (made === undefined || "length" in made) continue;
+      const sent = await callRoute(request, resource.route, made, gone);
+      if (sent === undefined || sent.status === 404) return missing;
+      const contents = await resourceContents(uri, sent, this.#parts.maxAnswer);
+      if (contents === undefined) return new ProtocolError(errorCodes.internal, "The resource is too long.");
+      if (sent.status >= 400) return unreadable(sent.status);
+      const caching = message.isModern ? ',"ttlMs":0,"cacheScope":"private"' : "";
+      return `"contents":${contents}${caching}`;
+    }
+    return missing;
   }
 
   async #call({ request, message, gone, notify }: MessageRequest): Promise<MessageOutcome> {
@@ -123,6 +202,8 @@ export class McpServer {
     const made = tool.maker.make(given);
     if ("length" in made) return failure("invalid", "The arguments are not what the tool takes.", made);
     const sent = await callRoute(request, tool.route, made, gone);
+    if (sent?.status === 401 && this.#parts.isProtected)
+      return new ProtocolError(errorCodes.refused, "Sign in.", { status: 401 });
     if (sent === undefined) return failure("not_found", "There is nothing at the path that these arguments make.");
     const onEvent = tool.isProgress ? progressOf(message.params, notify) : undefined;
     return toolResult(tool, made.target, sent, { maxAnswer: this.#parts.maxAnswer, onEvent });
@@ -131,6 +212,11 @@ export class McpServer {
 
 function membersOf(result: object): string {
   return JSON.stringify(result).slice(1, -1);
+}
+
+/** Of a refusal the status alone: its sentence is for the caller of a route, and a resource has none. */
+function unreadable(status: number): ProtocolError {
+  return new ProtocolError(errorCodes.internal, `The resource cannot be read: status ${status}.`, { data: { status } });
 }
 
 function invalidParams(message: string): ProtocolError {

@@ -1,5 +1,6 @@
 /** The routes that are tools, compiled once: what a list says of each, and what makes the request of a call. */
 import { isObject } from "../../src/given.ts";
+import type { AnyDep, DepNode } from "../../src/inputs/dep.ts";
 import { describeTool } from "../../src/openapi/tool-schemas.ts";
 import type { ToolSchemas } from "../../src/openapi/tool-schemas.ts";
 import { operationId } from "../../src/routing/meta.ts";
@@ -20,6 +21,8 @@ export interface CompiledTool {
   readonly isLines: boolean;
   /** Whether its answer is a stream of events that are progress. */
   readonly isProgress: boolean;
+  /** The inputs that tell by the credentials alone whether a caller may call it. */
+  readonly guards: readonly AnyDep[];
 }
 
 /** Compiles the tools among some routes. Each problem follows `POST /mcp`. */
@@ -58,7 +61,23 @@ function compileTool(route: Route, tool: Tool, problems: string[]): CompiledTool
     listed: JSON.stringify(listedOf(route, name, tool, schemas)),
     isLines: kind === "lines",
     isProgress: kind === "events" && tool.events === "progress",
+    guards: Object.values(route.inputs).filter((input) => isGuard(input)),
   };
+}
+
+/** Whether an input reads a credential, and nothing else that only the request of the route itself has. */
+function isGuard(input: AnyDep): boolean {
+  const nodes = nodesOf(input);
+  return nodes.some(({ credential }) => credential !== undefined) && nodes.every((node) => isOfHead(node));
+}
+
+function nodesOf({ node }: AnyDep): readonly DepNode[] {
+  return [node, ...node.from.flatMap(nodesOf)];
+}
+
+function isOfHead({ need, body, acquires, binds, opaque }: DepNode): boolean {
+  const isElsewhere = need !== undefined && need.in !== "header" && need.in !== "cookie";
+  return !isElsewhere && body === undefined && acquires !== true && binds !== true && opaque !== true;
 }
 
 /** `POST /orders/{order_id}` becomes `post_orders_order_id`. */

@@ -74,6 +74,15 @@ export function describeTool(route: Route): ToolSchemas {
   };
 }
 
+/** The JSON Schema of what a shape reads, with references within it. */
+export function describeShape(shape: AnyStandard, problem: (what: string) => void): Schema {
+  const components = new Components({}, "#/$defs/");
+  const schema = components.describe(shape, "input", "arguments", { imprecise: () => {}, problem });
+  const { schemas, problems } = components.finish(schema);
+  problems.forEach(problem);
+  return withDefinitions(rootOf(components.resolve(schema) as Schema, schemas), schemas);
+}
+
 /** The texts of path, query and header, and the rest of a path. */
 function textsOf(route: Route, { values, body }: Reads, context: DocumentContext): readonly ToolMember[] {
   const open = values.filter((value) => value.in !== "cookie");

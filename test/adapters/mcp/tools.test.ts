@@ -211,7 +211,9 @@ describe("a call runs through the whole app", () => {
   });
 
   it("and has no credential among its members", async () => {
-    const { tools } = (await resultOf(app, "tools/list")) as { tools: readonly { inputSchema: object }[] };
+    const { tools } = (await resultOf(app, "tools/list", {}, { authorization: "Bearer demo" })) as {
+      tools: readonly { inputSchema: object }[];
+    };
     expect(tools[0]?.inputSchema).toEqual({ type: "object", properties: {}, additionalProperties: false });
   });
 });

@@ -51,6 +51,7 @@ const cheap = { log2N: 1, r: 1, p: 1 };
 const cheapHash = await Password.make({ cost: cheap }).hash("x");
 const signing = { scheme: "github", secrets: ["a secret of the table's own"] } as const;
 
+const signIn = { resource: "https://api.example.com/mcp", issuers: ["https://login.example.com"] };
 const shop = { name: "shop", version: "1" };
 const routes: readonly Row[] = [
   ["GET /a", (p, o, f) => appOf(get(p, o, f)), [a, text, done]],
@@ -204,6 +205,13 @@ export const serviceTables: Tables = {
     ["Mcp.routes", (o) => Mcp.routes([hello], { ...shop, inputs: o }), [{}]],
     ["Mcp.routes", (x) => Mcp.routes([hello], { ...shop, hosts: x }), [["api.example.com"]]],
     ["Mcp.routes", (x) => Mcp.routes([hello], { ...shop, pageSize: x }), [10]],
+    ["Mcp.routes", (x) => Mcp.routes([hello], { ...shop, resources: x }), [[Mcp.resource(hello)]]],
+    ["Mcp.routes", (x) => Mcp.routes([hello], { ...shop, prompts: x }), [[]]],
+    ["Mcp.routes", (o) => Mcp.routes([hello], { ...shop, authorization: o }), [signIn]],
+    ["Mcp.resource", (r, o) => Mcp.resource(r, o), [hello, {}]],
+    ["Mcp.resource", (x) => Mcp.resource(hello, { uri: x }), ["shop://a"]],
+    ["Mcp.prompt", (x, s, f, o) => Mcp.prompt(x, s, f, o), ["review", v.object({}), done, {}]],
+    ["Mcp.prompt", (x) => Mcp.prompt("review", v.object({}), done, { title: x }), ["Review"]],
   ],
   "a test": tests,
 };

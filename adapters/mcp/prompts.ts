@@ -1,0 +1,127 @@
+/** Prompts: texts that a person chooses, for a model to work with. */
+import { isObject, needs, needsFunction, needsObject, needsSchema, needsText } from "../../src/given.ts";
+import type { Awaitable } from "../../src/inputs/dep.ts";
+import { describeShape } from "../../src/openapi/tool-schemas.ts";
+import { compileReader } from "../../src/schema/read.ts";
+import type { OutputOf, StandardSchema, AnyStandard } from "../../src/schema/standard.ts";
+import type { AnyShape, ValueOf } from "../../src/schema/valibot.ts";
+import { ProtocolError, errorCodes, isRecord } from "./protocol.ts";
+import type { MessageParams } from "./protocol.ts";
+
+/** A message of a prompt: a text, or a block of content as the protocol has it (an image, a resource). */
+export interface PromptMessage {
+  /** Who says it. */
+  readonly role: "user" | "assistant";
+  /** What the role says. */
+  readonly content: string | { readonly type: string; readonly [member: string]: unknown };
+}
+
+/** How a prompt is described. */
+export interface PromptOptions {
+  /** A name for people. */
+  readonly title?: string;
+  /** What it is for. */
+  readonly description?: string;
+}
+
+/** A prompt, made by `Mcp.prompt`. */
+export interface McpPrompt {
+  /** Its name, which is one prompt's alone. */
+  readonly name: string;
+  /** Internal. */
+  readonly node: {
+    readonly shape: AnyStandard;
+    readonly write: (given: never) => Awaitable<string | readonly PromptMessage[]>;
+    readonly options: PromptOptions;
+  };
+}
+
+/** What a prompt writes of its arguments. */
+type Write<A> = (given: A) => Awaitable<string | readonly PromptMessage[]>;
+
+/**
+ * A prompt: a text for a model, which a person chooses by its name. Its arguments are texts.
+ *
+ * @param shape An object of texts, whose members are the arguments. What it refuses is an error of the protocol.
+ * @param write Makes the text, or the messages.
+ * @example
+ * ```ts
+ * const review = Mcp.prompt("review", v.object({ item: v.string() }), ({ item }) => `Look at the orders of ${item}.`);
+ * ```
+ */
+export function prompt<S extends AnyShape>(
+  name: string,
+  shape: S,
+  write: Write<ValueOf<S>>,
+  options?: PromptOptions,
+): McpPrompt;
+export function prompt<S extends StandardSchema>(
+  name: string,
+  schema: S,
+  write: Write<OutputOf<S>>,
+  options?: PromptOptions,
+): McpPrompt;
+export function prompt(
+  name: string,
+  shape: AnyStandard,
+  write: (given: never) => Awaitable<string | readonly PromptMessage[]>,
+  options: PromptOptions = {},
+): McpPrompt {
+  needsText("Mcp.prompt: its name", name);
+  needsSchema("Mcp.prompt: its shape", shape);
+  needsFunction("Mcp.prompt: its block", write);
+  needsObject("Mcp.prompt: options", options);
+  const { title = "", description = "" } = options;
+  needsText("Mcp.prompt: title", title);
+  needsText("Mcp.prompt: description", description);
+  return { name, node: { shape, write, options } };
+}
+
+/** A prompt, compiled once. */
+export interface CompiledPrompt {
+  readonly name: string;
+  /** What a list says of it, as JSON. */
+  readonly listed: string;
+  /** The members of its result, or an error for wrong arguments. */
+  readonly get: (params: MessageParams) => Promise<string | ProtocolError>;
+}
+
+/** Compiles a prompt. Each problem follows the name of the route that serves the messages. */
+export function compilePrompt({ name, node }: McpPrompt, problems: string[]): CompiledPrompt {
+  const { shape, write, options } = node;
+  const schema = describeShape(shape, (what) => problems.push(`has the prompt ${name}, which ${what}`));
+  if (schema["type"] !== "object") problems.push(`has the prompt ${name}, whose shape is not an object of texts`);
+  const required = (schema["required"] as readonly string[] | undefined) ?? [];
+  const properties = Object.entries((schema["properties"] as object | undefined) ?? {});
+  const given = properties.map(([member, about]) => {
+    const description: unknown = isObject(about) ? about["description"] : undefined;
+    return {
+      name: member,
+      ...(typeof description === "string" ? { description } : {}),
+      required: required.includes(member),
+    };
+  });
+  const { readBody } = compileReader(shape);
+  const listed = JSON.stringify({ name, ...options, ...(given.length === 0 ? {} : { arguments: given }) });
+  const get = async ({ arguments: values = {} }: MessageParams): Promise<string | ProtocolError> => {
+    const isTexts = isRecord(values) && Object.values(values).every((value) => typeof value === "string");
+    const read = isTexts ? await readBody(JSON.stringify(values)) : undefined;
+    if (read?.ok !== true) {
+      const data = { problems: (read?.error ?? []).map(({ at, code, message }) => ({ at, code, message })) };
+      return new ProtocolError(errorCodes.invalidParams, "The arguments are not what the prompt takes.", { data });
+    }
+    const messages = messagesOf(name, await write(read.value as never));
+    const { description } = options;
+    return JSON.stringify({ ...(description === undefined ? {} : { description }), messages }).slice(1, -1);
+  };
+  return { name, listed, get };
+}
+
+function messagesOf(name: string, written: string | readonly PromptMessage[]): readonly object[] {
+  const messages = typeof written === "string" ? [{ role: "user", content: written }] : written;
+  needs(Array.isArray(messages), `Mcp.prompt: what ${name} wrote`, messages, "a text or a list of messages");
+  return messages.map(({ role, content }) => ({
+    role,
+    content: typeof content === "string" ? { type: "text", text: content } : content,
+  }));
+}

@@ -1,0 +1,134 @@
+/** Routes that are resources: what a client may read by a URI, and put into the context of a model. */
+import type { WireResponse } from "../../src/app/exchange.ts";
+import { isObject, needs, needsObject, needsText } from "../../src/given.ts";
+import { decodeSegment } from "../../src/http/target.ts";
+import { describeTool } from "../../src/openapi/tool-schemas.ts";
+import type { ToolMember } from "../../src/openapi/tool-schemas.ts";
+import type { Route } from "../../src/routing/route.ts";
+import { RequestMaker } from "./arguments.ts";
+import type { MessageParams } from "./protocol.ts";
+import { blobOf, headerOf, isTextType, mediaTypeOf, readBody, textOf } from "./result.ts";
+
+/** How a resource is described. */
+export interface ResourceOptions {
+  /** A name for programs: the route's `operationId` or path unless given. */
+  readonly name?: string;
+  /** A name for people: the route's summary unless given. */
+  readonly title?: string;
+  /** What it holds, for the model: the route's description unless given. */
+  readonly description?: string;
+  /** The media type of its answer, where that is always the same. */
+  readonly mimeType?: string;
+  /**
+   * The URI, with each parameter of the path in braces, as `shop://orders/{order_id}`, and those of the query as `{?page,size}`:
+   * `app://` and the path of the route unless given.
+   */
+  readonly uri?: string;
+}
+
+/** A route that is a resource, made by `Mcp.resource`. */
+export interface McpResource {
+  /** The route that answers with it. */
+  readonly route: Route;
+  /** How it is described. */
+  readonly options: ResourceOptions;
+}
+
+const members: ReadonlySet<string> = new Set(["name", "title", "description", "mimeType", "uri"]);
+
+/** Looks at what only JavaScript gets wrong. */
+export function madeResource(route: Route, options: ResourceOptions): McpResource {
+  needs(isObject(route) && isObject(route.path) && isObject(route.meta), "Mcp.resource: its route", route, "a route");
+  needsObject("Mcp.resource: options", options);
+  for (const [member, value] of Object.entries(options) as [string, unknown][]) {
+    if (!members.has(member)) throw new TypeError(`Mcp.resource: ${member} is not one of its options`);
+    if (value !== undefined) needsText(`Mcp.resource: ${member}`, value);
+  }
+  return { route, options };
+}
+
+/** A resource, compiled once. */
+export interface CompiledResource {
+  readonly route: Route;
+  readonly maker: RequestMaker;
+  /** What a list says of it, as JSON. */
+  readonly listed: string;
+  /** Whether its URI has parameters, so that it is a template of many. */
+  readonly isTemplate: boolean;
+  /** The arguments that a URI has; undefined for a URI of another resource. */
+  readonly read: (uri: string) => MessageParams | undefined;
+}
+
+/** Compiles a resource. Each problem follows the name of the route that serves the messages. */
+export function compileResource({ route, options }: McpResource, problems: string[]): CompiledResource {
+  const at = `${route.method} ${route.pattern}`;
+  const schemas = describeTool(route);
+  const places = schemas.members.filter((member) => member.in === "path" || member.in === "query");
+  if (route.method !== "GET") problems.push(`has the resource of ${at}, which is not a GET`);
+  for (const problem of schemas.problems) problems.push(`has the resource of ${at}, which ${problem}`);
+  const uri = options.uri ?? templateOf(route, places);
+  const [named, read] = readerOf(uri);
+  for (const { name, required } of places) {
+    if (required && !named.has(name)) problems.push(`has the resource of ${at}, whose URI lacks its parameter ${name}`);
+  }
+  for (const name of named) {
+    if (places.every((place) => place.name !== name)) {
+      problems.push(
+        `has the resource of ${at}, whose URI names ${name}, which it does not read from its path or query`,
+      );
+    }
+  }
+  if (!/^[a-z][a-z\d+.-]*:/i.test(uri)) problems.push(`has the resource of ${at}, whose URI has no scheme`);
+  const isTemplate = named.size > 0;
+  const listed = JSON.stringify({ ...(isTemplate ? { uriTemplate: uri } : { uri }), ...textsOf(route, options) });
+  return { route, maker: new RequestMaker(route, schemas), listed, isTemplate, read };
+}
+
+function textsOf(route: Route, { name = route.pattern, title = route.summary, ...more }: ResourceOptions): object {
+  const { description = route.description, mimeType } = more;
+  return {
+    name,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(mimeType === undefined ? {} : { mimeType }),
+  };
+}
+
+function templateOf({ pattern }: Route, places: readonly ToolMember[]): string {
+  const query = places.filter((member) => member.in === "query").map(({ name }) => name);
+  return `app://${pattern.replaceAll("*}", "}")}${query.length === 0 ? "" : `{?${query.join(",")}}`}`;
+}
+
+/** The names in a template (RFC 6570, `{name}` and `{?a,b}`), and what reads their values from a URI. */
+function readerOf(template: string): readonly [ReadonlySet<string>, CompiledResource["read"]] {
+  const [path = "", query] = template.split("{?");
+  const parts = path.split(/\{([^}]*)\}/);
+  const names = parts.filter((_part, index) => index % 2 === 1);
+  const queried = query === undefined ? [] : query.replace("}", "").split(",");
+  const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+  const pattern = new RegExp(
+    `^${parts.map((part, index) => (index % 2 === 1 ? "([^?#]+)" : literal(part))).join("")}$`,
+  );
+  const read = (uri: string): MessageParams | undefined => {
+    const question = queried.length === 0 ? -1 : uri.indexOf("?");
+    const found = pattern.exec(question === -1 ? uri : uri.slice(0, question));
+    if (found === null) return undefined;
+    const values = names.map((name, index) => [name, decodeSegment(found[index + 1] as string)] as const);
+    if (values.some(([, value]) => value === undefined)) return undefined;
+    const given = new URLSearchParams(question === -1 ? "" : uri.slice(question + 1));
+    const ofQuery = queried.filter((name) => given.has(name)).map((name) => [name, given.getAll(name)] as const);
+    return Object.fromEntries<unknown>([...values, ...ofQuery]);
+  };
+  return [new Set([...names, ...queried]), read];
+}
+
+/** The contents of a resource, as JSON; undefined where its answer is too long. */
+export async function resourceContents(uri: string, sent: WireResponse, max: number): Promise<string | undefined> {
+  const type = headerOf(sent, "content-type") ?? "";
+  const read = await readBody(sent.body, max);
+  if (read === undefined) return undefined;
+  const mimeType = mediaTypeOf(type);
+  const isText = typeof read === "string" || isTextType(type);
+  const own = isText ? { ...(mimeType === "" ? {} : { mimeType }), text: textOf(read) } : blobOf(read, mimeType);
+  return JSON.stringify([{ uri, ...own }]);
+}

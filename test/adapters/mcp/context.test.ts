@@ -1,0 +1,208 @@
+import { Codec, Dep, Header, Meta, Path, Query, Refusal, Returns, Test, get, param, refuse } from "usher-http";
+import { Mcp } from "usher-http/mcp";
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { ask, callTool, resultOf } from "./asking.ts";
+
+const about = { name: "shop", version: "1" };
+const orderId = Path.int("order_id");
+const gone = Refusal.code("gone", { status: 404, doc: "Gone." });
+const Order = v.object({ id: v.number(), page: v.number() });
+
+const readme = get(Path.of("readme"), { summary: "Read me", returns: Returns.text }, () => "Hello.");
+const one = get(
+  Path.of("orders", orderId),
+  {
+    inputs: { id: param(orderId), page: Query.default("page", Codec.int, 1) },
+    returns: Returns.json(Order),
+    refuses: [gone],
+  },
+  ({ id, page }) => (id === 9 ? refuse(gone, "Gone.") : { id, page }),
+);
+const file = get(
+  Path.of("file", Path.rest("path")),
+  { returns: Returns.response },
+  () => new Response("abc", { headers: { "content-type": "image/png" } }) as never,
+);
+const routes = [readme, one, file];
+const app = Test.app([
+  ...routes,
+  ...Mcp.routes(routes, {
+    ...about,
+    resources: [
+      Mcp.resource(readme, { name: "readme", mimeType: "text/plain" }),
+      Mcp.resource(one, { uri: "shop://orders/{order_id}{?page}" }),
+      Mcp.resource(file),
+    ],
+  }),
+]);
+
+describe("resources", () => {
+  it("are listed, and templates apart", async () => {
+    expect(await resultOf(app, "resources/list")).toEqual({
+      resources: [{ uri: "app:///readme", name: "readme", title: "Read me", mimeType: "text/plain" }],
+    });
+    expect(await resultOf(app, "resources/templates/list")).toEqual({
+      resourceTemplates: [
+        { uriTemplate: "shop://orders/{order_id}{?page}", name: "/orders/{order_id}" },
+        { uriTemplate: "app:///file/{path}", name: "/file/{path*}" },
+      ],
+    });
+    const { capabilities } = await resultOf(app, "initialize");
+    expect(capabilities).toEqual({ tools: {}, resources: {} });
+  });
+
+  it.each([
+    ["app:///readme", { mimeType: "text/plain", text: "Hello." }],
+    ["shop://orders/7?page=3", { mimeType: "application/json", text: '{"id":7,"page":3}' }],
+    ["shop://orders/7", { mimeType: "application/json", text: '{"id":7,"page":1}' }],
+    ["app:///file/a/b%20c.png", { mimeType: "image/png", blob: "YWJj" }],
+  ])("%s is read", async (uri, contents) => {
+    expect(await resultOf(app, "resources/read", { uri })).toEqual({ contents: [{ uri, ...contents }] });
+  });
+
+  it.each([
+    ["app:///other", -32_002],
+    ["shop://orders/9", -32_002],
+    ["shop://orders/x", -32_603],
+    ["shop://orders/7/more", -32_603],
+    ["shop://orders/%ff", -32_002],
+    [7, -32_602],
+  ])("%j is an error", async (uri, code) => {
+    expect((await ask(app, "resources/read", { uri })).json()).toMatchObject({ error: { code } });
+  });
+});
+
+describe("prompts", () => {
+  const Given = v.object({
+    item: v.pipe(v.string(), v.minLength(1), v.description("What is sold.")),
+    note: v.optional(v.string()),
+  });
+  const prompts = [
+    Mcp.prompt("review", Given, ({ item }) => `Look at ${item}.`, { title: "Review", description: "Reviews an item." }),
+    Mcp.prompt("talk", v.object({}), async () => [
+      { role: "user", content: "Hi." },
+      { role: "assistant", content: { type: "image", data: "YQ==", mimeType: "image/png" } },
+    ]),
+  ];
+  const app = Test.app(Mcp.routes([], { ...about, prompts }));
+
+  it("are listed with their arguments", async () => {
+    const required = { name: "item", description: "What is sold.", required: true };
+    expect(await resultOf(app, "prompts/list")).toEqual({
+      prompts: [
+        {
+          name: "review",
+          title: "Review",
+          description: "Reviews an item.",
+          arguments: [required, { name: "note", required: false }],
+        },
+        { name: "talk" },
+      ],
+    });
+  });
+
+  it("are texts or messages", async () => {
+    expect(await resultOf(app, "prompts/get", { name: "review", arguments: { item: "pens" } })).toEqual({
+      description: "Reviews an item.",
+      messages: [{ role: "user", content: { type: "text", text: "Look at pens." } }],
+    });
+    const { messages } = await resultOf(app, "prompts/get", { name: "talk" });
+    expect(messages).toEqual([
+      { role: "user", content: { type: "text", text: "Hi." } },
+      { role: "assistant", content: { type: "image", data: "YQ==", mimeType: "image/png" } },
+    ]);
+  });
+
+  it.each([
+    [{ name: "other" }],
+    [{ name: "review" }],
+    [{ name: "review", arguments: { item: "" } }],
+    [{ name: "review", arguments: { item: 7 } }],
+    [{ name: "review", arguments: ["item"] }],
+  ])("%j is an error", async (params) => {
+    expect((await ask(app, "prompts/get", params)).json()).toMatchObject({ error: { code: -32_602 } });
+  });
+
+  it("must be of an object", () => {
+    const wrong = Mcp.prompt("wrong", v.array(v.string()) as never, () => "");
+    expect(() => Test.app(Mcp.routes([], { ...about, prompts: [wrong] }))).toThrow(
+      "POST /mcp has the prompt wrong, whose shape is not an object of texts",
+    );
+  });
+});
+
+const denied = Refusal.code("denied", { status: 401, doc: "Denied.", challenge: "Bearer" });
+const forbidden = Refusal.code("forbidden", { status: 403, doc: "Forbidden." });
+const user = Dep.join(
+  { given: Dep.credential("bearer", Header.optional("authorization", Codec.credentials)) },
+  ({ given }) => Codec.bearerToken(given) ?? refuse(denied, "Who are you?"),
+  { refuses: [denied] },
+);
+const admin = Dep.join({ user }, ({ user }) => (user === "admin" ? user : refuse(forbidden, "No.")), {
+  refuses: [forbidden],
+});
+const toolOf = (name: string, inputs: { readonly [name: string]: typeof user | typeof admin }) =>
+  get(Path.of(name), { meta: Meta.tool({ name }), inputs, returns: Returns.text }, () => name);
+const guarded = [toolOf("all", {}), toolOf("users", { user }), toolOf("admins", { admin })];
+
+describe("who asks", () => {
+  const app = Test.app([...guarded, ...Mcp.routes(guarded, about)]);
+  it.each([
+    ["nobody", {}, ["all"]],
+    ["a user", { authorization: "Bearer user" }, ["all", "users"]],
+    ["an admin", { authorization: "Bearer admin" }, ["all", "users", "admins"]],
+  ])("%s sees what it may call", async (_who, headers, names) => {
+    const { tools } = (await resultOf(app, "tools/list", {}, headers)) as {
+      tools: readonly { name: string }[];
+    };
+    expect(tools.map(({ name }) => name)).toEqual(names);
+    expect((await callTool(app, "admins", {}, headers as { [name: string]: string })).isError).toBe(
+      names.includes("admins") ? undefined : true,
+    );
+  });
+});
+
+describe("a client that has to sign in", () => {
+  const authorization = {
+    resource: "https://api.example.com/mcp",
+    issuers: ["https://login.example.com"],
+    scopes: ["orders"],
+  };
+  const open = Test.app([...guarded, ...Mcp.routes(guarded, { ...about, authorization })]);
+  const closed = Test.app([...guarded, ...Mcp.routes(guarded, { ...about, authorization, inputs: { user } })]);
+  const challenge =
+    'Bearer resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/mcp", scope="orders"';
+
+  it("finds where", async () => {
+    const answered = await Test.call(open, "GET", "/.well-known/oauth-protected-resource/mcp");
+    expect(answered.json()).toEqual({
+      resource: "https://api.example.com/mcp",
+      authorization_servers: ["https://login.example.com"],
+      scopes_supported: ["orders"],
+      bearer_methods_supported: ["header"],
+    });
+  });
+
+  it("by a 401 of a tool", async () => {
+    const answered = await ask(open, "tools/call", { name: "users" });
+    expect([answered.status, answered.headers.get("www-authenticate")]).toEqual([401, challenge]);
+    expect((await ask(open, "tools/call", { name: "users" }, { headers: { authorization: "Bearer x" } })).status).toBe(
+      200,
+    );
+  });
+
+  it("or of every message", async () => {
+    const answered = await ask(closed, "initialize");
+    expect([answered.status, answered.headers.get("www-authenticate")]).toEqual([401, `Bearer, ${challenge}`]);
+    expect((await ask(closed, "initialize", {}, { headers: { authorization: "Bearer x" } })).status).toBe(200);
+  });
+
+  it.each([
+    [{ resource: "mcp", issuers: [] }, "authorization.resource"],
+    [{ resource: "https://a.example", issuers: "x" }, "authorization.issuers"],
+    [{ resource: "https://a.example", issuers: [], scopes: ['a"b'] }, "authorization.scopes"],
+  ])("%j is refused", (authorization, member) => {
+    expect(() => Mcp.routes([], { ...about, authorization: authorization as never })).toThrow(`Mcp.routes: ${member}`);
+  });
+});
