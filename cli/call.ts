@@ -70,7 +70,7 @@ function parsed(args: readonly string[]): CallLine {
   return { module, method: method.toUpperCase(), target, headers, body, include: values.include === true };
 }
 
-function headersOf(lines: readonly string[]): Headers {
+export function headersOf(lines: readonly string[]): Headers {
   const headers = new Headers();
   for (const line of lines) {
     const [, name = "", value = ""] = /^([^:]+):(.*)$/s.exec(line) ?? [];

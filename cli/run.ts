@@ -7,12 +7,13 @@ import type { Command, Terminal } from "./command.ts";
 import { devServer } from "./dev-server.ts";
 import { dev } from "./dev.ts";
 import { packageFile } from "./load-routes.ts";
+import { mcp } from "./mcp.ts";
 import { migrate } from "./migrate.ts";
 import { openapi } from "./openapi.ts";
 import { routes } from "./routes.ts";
 
 /** The commands, in the order of the usage text. */
-const commands: readonly Command[] = [dev, call, routes, openapi, client, bundle, migrate];
+const commands: readonly Command[] = [dev, call, routes, openapi, client, mcp, bundle, migrate];
 /** Started by another command, and in no list. */
 const hidden: readonly Command[] = [devServer];
 

@@ -31,13 +31,20 @@ export interface McpPrompt {
   /** Internal. */
   readonly node: {
     readonly shape: AnyStandard;
-    readonly write: (given: never) => Awaitable<string | readonly PromptMessage[]>;
+    readonly write: Write<never>;
     readonly options: PromptOptions;
   };
 }
 
 /** What a prompt writes of its arguments. */
 type Write<A> = (given: A) => Awaitable<string | readonly PromptMessage[]>;
+
+/** The arguments of a prompt: the value of a shape, or the output of another library's schema. */
+type PromptValue<S extends AnyStandard> = S extends AnyShape
+  ? ValueOf<S>
+  : S extends StandardSchema
+    ? OutputOf<S>
+    : never;
 
 /**
  * A prompt: a text for a model, which a person chooses by its name. Its arguments are texts.
@@ -49,22 +56,10 @@ type Write<A> = (given: A) => Awaitable<string | readonly PromptMessage[]>;
  * const review = Mcp.prompt("review", v.object({ item: v.string() }), ({ item }) => `Look at the orders of ${item}.`);
  * ```
  */
-export function prompt<S extends AnyShape>(
+export function prompt<S extends AnyStandard>(
   name: string,
   shape: S,
-  write: Write<ValueOf<S>>,
-  options?: PromptOptions,
-): McpPrompt;
-export function prompt<S extends StandardSchema>(
-  name: string,
-  schema: S,
-  write: Write<OutputOf<S>>,
-  options?: PromptOptions,
-): McpPrompt;
-export function prompt(
-  name: string,
-  shape: AnyStandard,
-  write: (given: never) => Awaitable<string | readonly PromptMessage[]>,
+  write: Write<PromptValue<S>>,
   options: PromptOptions = {},
 ): McpPrompt {
   needsText("Mcp.prompt: its name", name);

@@ -151,6 +151,8 @@ const exporters: readonly Row[] = [
 
 const protocol = Socket.protocol({ client: Socket.text, server: Socket.text });
 const tests: readonly Row[] = [
+  ["Test.mcp", (a, o) => Test.mcp(a, o), [app, {}]],
+  ["Test.mcp", (x) => Test.mcp(app, { path: x }), ["/mcp"]],
   ["Test.app", (r, o) => Test.app(r, o), [[hello], {}]],
   ["Test.call", (t, m, x, o) => Test.call(t, m, x, o), [app, "GET", "/a", {}]],
   ["Test.call", (x) => Test.call(app, "GET", "/a", { headers: x }), [{}]],

@@ -1,0 +1,184 @@
+import { readFileSync } from "node:fs";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { parseArgs } from "node:util";
+import { routes as mcpRoutes } from "../adapters/mcp/mcp.ts";
+import { make } from "../src/app/app.ts";
+import type { App } from "../src/app/app.ts";
+import { EventReader } from "../src/events/event-reader.ts";
+import { setup } from "../src/logging/log.ts";
+import type { Route } from "../src/routing/route.ts";
+import { headersOf } from "./call.ts";
+import { UsageError } from "./command.ts";
+import type { Command, Terminal } from "./command.ts";
+import { appOptions, loadModule } from "./load-routes.ts";
+
+const help = `usher mcp <module> [options]
+
+Serves the routes that the module exports as "routes" and that have Meta.tool as tools of a local agent, by the Model Context
+Protocol on standard input and output. Each call is a request in this process: no port is opened. If the routes have those of
+Mcp.routes, its name, instructions, resources and prompts are used.
+
+  claude mcp add orders -- npx usher mcp routes.ts -H 'authorization: Bearer secret'
+
+It ends with its input. Log lines are written to standard error.
+
+  -H, --header 'NAME: VALUE'  a header of every request, such as a credential; may be repeated
+      --path PATH             the path of Mcp.routes: /mcp unless given`;
+
+/** `usher mcp`: the tools of a module, for an agent on the same machine. */
+export const mcp: Command = {
+  name: "mcp",
+  summary: "serve the routes with Meta.tool to a local agent, on standard input and output",
+  help,
+  async run(args, terminal) {
+    const { module, headers, path } = parsed(args);
+    // Standard output has messages alone.
+    setup({
+      out: (line) => terminal.error(line.endsWith("\n") ? line : `${line}\n`),
+      levels: { "framework.http": "warn" },
+    });
+    const loaded = await loadModule(module);
+    const routes = hasMcp(loaded.routes, path)
+      ? loaded.routes
+      : [...loaded.routes, ...mcpRoutes(loaded.routes, { ...nameOf(), path })];
+    const bridge = new Bridge(make(routes, await appOptions(module, loaded, terminal)), headers, path, terminal);
+    for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }))
+      bridge.take(line);
+    await bridge.end();
+    return 0;
+  },
+};
+
+function parsed(args: readonly string[]): {
+  readonly module: string;
+  readonly headers: Headers;
+  readonly path: string;
+} {
+  const { positionals, values } = parseArgs({
+    args: [...args],
+    options: { header: { type: "string", short: "H", multiple: true }, path: { type: "string" } },
+    allowPositionals: true,
+  });
+  const [module, ...more] = positionals;
+  if (module === undefined) throw new UsageError("the module is missing");
+  if (more.length > 0) throw new UsageError(`give one module, not ${more.length + 1}`);
+  const { path = "/mcp" } = values;
+  if (!/^\/[^\s?#]*$/.test(path)) throw new UsageError(`--path must be a path as /mcp, not ${JSON.stringify(path)}`);
+  return { module, headers: headersOf(values.header ?? []), path };
+}
+
+function hasMcp(routes: readonly Route[], path: string): boolean {
+  return routes.some(({ method, pattern }) => method === "POST" && pattern === path);
+}
+
+/** The name of the project, of whose folder the command is run. */
+function nameOf(): { readonly name: string; readonly version: string } {
+  try {
+    const { name, version } = JSON.parse(readFileSync("package.json", "utf8")) as { name?: unknown; version?: unknown };
+    return { name: typeof name === "string" ? name : "usher", version: typeof version === "string" ? version : "0" };
+  } catch {
+    return { name: "usher", version: "0" };
+  }
+}
+
+/** Takes messages as lines, and writes what the app answers to each as it comes. */
+class Bridge {
+  readonly #app: App;
+  readonly #headers: Headers;
+  readonly #url: string;
+  readonly #terminal: Terminal;
+  /** What cancels a request that is not answered yet, by its id as JSON. */
+  readonly #pending = new Map<string, AbortController>();
+  readonly #work = new Set<Promise<void>>();
+
+  constructor(app: App, headers: Headers, path: string, terminal: Terminal) {
+    this.#app = app;
+    this.#headers = headers;
+    this.#url = `http://localhost${path}`;
+    this.#terminal = terminal;
+  }
+
+  take(line: string): void {
+    if (/^[\t ]*$/.test(line)) return;
+    const { id, method, params } = messageOf(line);
+    if (method === "notifications/cancelled") {
+      this.#pending.get(JSON.stringify(params?.requestId))?.abort();
+      return;
+    }
+    const work = this.#answer(line, JSON.stringify(id), this.#headersOf(method, params)).finally(() =>
+      this.#work.delete(work),
+    );
+    this.#work.add(work);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#work);
+  }
+
+  /** On standard input a message has no headers; the app reads them. */
+  #headersOf(method: string | undefined, params: MessageOfLine["params"]): Headers {
+    const headers = new Headers(this.#headers);
+    headers.set("content-type", "application/json");
+    headers.set("accept", "application/json, text/event-stream");
+    const { _meta: meta } = params ?? {};
+    const version = meta?.["io.modelcontextprotocol/protocolVersion"];
+    if (method === undefined || typeof version !== "string") return headers;
+    const name = method === "resources/read" ? params?.uri : params?.name;
+    const encoded = (text: string): string => `=?base64?${Buffer.from(text).toString("base64")}?=`;
+    headers.set("mcp-protocol-version", /^[\w.-]+$/.test(version) ? version : "invalid");
+    headers.set("mcp-method", /^[\w./-]+$/.test(method) ? method : "invalid");
+    if (typeof name === "string") headers.set("mcp-name", encoded(name));
+    return headers;
+  }
+
+  async #answer(line: string, id: string | undefined, headers: Headers): Promise<void> {
+    const cancel = new AbortController();
+    if (id !== undefined) this.#pending.set(id, cancel);
+    const request = new Request(this.#url, { method: "POST", headers, body: line, signal: cancel.signal });
+    const response = await this.#app.fetch(request, { peer: "127.0.0.1" });
+    for await (const message of messagesOf(response)) if (!cancel.signal.aborted) this.#terminal.out(`${message}\n`);
+    if (id !== undefined && this.#pending.get(id) === cancel) this.#pending.delete(id);
+  }
+}
+
+interface MessageOfLine {
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly params?: {
+    readonly requestId?: unknown;
+    readonly name?: unknown;
+    readonly uri?: unknown;
+    readonly _meta?: { readonly [member: string]: unknown };
+  };
+}
+
+/** What a line says; of one that is no message nothing, which the app answers. */
+function messageOf(line: string): MessageOfLine {
+  try {
+    return (JSON.parse(line) as MessageOfLine | null) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** The messages of an answer: one, those of a stream, or none. A refusal of the app itself is an error of the protocol. */
+async function* messagesOf(response: Response): AsyncGenerator<string> {
+  const type = response.headers.get("content-type") ?? "";
+  if (type.startsWith("text/event-stream")) {
+    const reader = new EventReader(Number.POSITIVE_INFINITY);
+    for await (const part of response.body ?? []) for (const { data } of reader.feed(part)) yield data;
+    return;
+  }
+  const text = await response.text();
+  if (text.startsWith('{"jsonrpc"')) yield text;
+  else if (text !== "") yield refusedText(response.status, text);
+}
+
+function refusedText(status: number, text: string): string {
+  return JSON.stringify({
+    jsonrpc: "2.0",
+    id: null,
+    error: { code: -32_000, message: `Status ${status}`, data: text },
+  });
+}

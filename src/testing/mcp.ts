@@ -1,0 +1,82 @@
+import { needsApp, needsObject, needsText } from "../given.ts";
+import { call } from "./call.ts";
+import type { TestApp, TestCallOptions } from "./call.ts";
+
+/** What a tool answered. */
+export interface TestToolResult {
+  /** The blocks of its content: texts, images, resources. */
+  readonly content: readonly { readonly type: string; readonly text?: string; readonly [member: string]: unknown }[];
+  /** The answer as JSON, where it has a shape; of an answer that is not an object its member `result`. */
+  readonly structured: unknown;
+  /** The refusal, where it is one: `{ error, message, problems }`. */
+  readonly refusal: { readonly error: string; readonly message: string; readonly problems?: unknown } | undefined;
+}
+
+/** An agent under test, as it uses the tools of an app. */
+export interface TestAgent {
+  /** The names and descriptions of the tools that it sees. */
+  tools(): Promise<readonly { readonly name: string; readonly [member: string]: unknown }[]>;
+  /** Calls a tool. */
+  call(name: string, given?: object): Promise<TestToolResult>;
+  /** Sends any message of the protocol, and resolves with its result. */
+  request(method: string, params?: object): Promise<{ readonly [member: string]: unknown }>;
+}
+
+/** The options of an agent. */
+export interface TestAgentOptions extends Pick<TestCallOptions, "headers" | "peer" | "now"> {
+  /** The path of `Mcp.routes`: `/mcp` unless given. */
+  readonly path?: string;
+}
+
+/**
+ * An agent that calls the tools of `Mcp.routes` (`usher-http/mcp`), without a socket. Its headers are those of every message, such as
+ * a credential.
+ *
+ * @throws Error where the server answers with an error of the protocol, as for a tool that does not exist.
+ * @example
+ * ```ts
+ * const agent = Test.mcp(app, { headers: { authorization: "Bearer demo" } });
+ * const { structured } = await agent.call("place_order", { item: "pen", quantity: 2 });
+ * ```
+ */
+export function mcp(app: TestApp, options: TestAgentOptions = {}): TestAgent {
+  needsObject("Test.mcp: its app", app);
+  needsApp("Test.mcp: its app", app.app);
+  needsObject("Test.mcp: options", options);
+  const { path = "/mcp", ...others } = options;
+  needsText("Test.mcp: path", path);
+  let lastId = 0;
+  const request = async (method: string, params: object = {}) => {
+    const id = ++lastId;
+    const answered = await call(app, "POST", path, { ...others, body: { jsonrpc: "2.0", id, method, params } });
+    const isJson = answered.headers.get("content-type") === "application/json";
+    const { result, error } = (isJson ? answered.json() : {}) as AgentAnswer;
+    if (result !== undefined) return result;
+    throw new Error(`Test.mcp: ${method} is answered with ${answered.status}: ${error?.message ?? answered.body}`);
+  };
+  return { request, tools: () => allTools(request), call: (name, given = {}) => toolResult(request, name, given) };
+}
+
+interface AgentAnswer {
+  readonly result?: { readonly [member: string]: unknown };
+  readonly error?: { readonly message: string };
+}
+
+async function allTools(request: TestAgent["request"]): ReturnType<TestAgent["tools"]> {
+  const tools: Awaited<ReturnType<TestAgent["tools"]>>[number][] = [];
+  let cursor: unknown;
+  do {
+    const page = await request("tools/list", cursor === undefined ? {} : { cursor });
+    tools.push(...(page["tools"] as typeof tools));
+    cursor = page["nextCursor"];
+  } while (cursor !== undefined);
+  return tools;
+}
+
+async function toolResult(request: TestAgent["request"], name: string, given: object): Promise<TestToolResult> {
+  needsText("Test.mcp: the name of its tool", name);
+  const { content, structuredContent, isError } = await request("tools/call", { name, arguments: given });
+  const blocks = content as TestToolResult["content"];
+  const refusal = isError === true ? (JSON.parse(blocks[0]?.text ?? "null") as TestToolResult["refusal"]) : undefined;
+  return { content: blocks, structured: structuredContent, refusal };
+}

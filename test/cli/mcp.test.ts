@@ -1,0 +1,122 @@
+/** `usher mcp`: the tools of a module on standard input and output, and `Test.mcp`: an agent in a test. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { pathToFileURL } from "node:url";
+import { Codec, Header, Meta, Path, Query, Refusal, Returns, Test, get, refuse } from "usher-http";
+import { Mcp } from "usher-http/mcp";
+import * as v from "valibot";
+import { afterAll, describe, expect, it } from "vitest";
+import { run } from "../../cli/run.ts";
+
+const root = join(import.meta.dirname, "../..");
+const folder = mkdtempSync(join(tmpdir(), "usher-mcp-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const file = join(folder, "routes.mjs");
+writeFileSync(
+  file,
+  `import { Codec, Event, Header, Meta, Path, Returns, clientGone, get } from ${JSON.stringify(pathToFileURL(join(root, "dist/index.js")).href)};
+const tick = Event.text("tick");
+const token = Header.optional("authorization", Codec.string);
+export const routes = [
+  get(Path.of("who"), { meta: Meta.tool({ name: "who" }), inputs: { token }, returns: Returns.text }, ({ token }) => \`\${token}\`),
+  get(Path.of("ticks"), { meta: Meta.tool({ name: "ticks", events: "progress" }), returns: Returns.events([tick]) }, () => async (send) => {
+    for (const word of ["one", "two"]) await send(Event.make(tick, word));
+  }),
+  get(Path.of("waits"), { meta: Meta.tool({ name: "waits" }), inputs: { clientGone }, returns: Returns.text }, ({ clientGone }) =>
+    new Promise((resolve) => {
+      const left = () => { console.error("aborted"); resolve("late"); };
+      if (clientGone.aborted) left();
+      else clientGone.addEventListener("abort", left);
+    })),
+];
+`,
+);
+
+describe("usher mcp", () => {
+  it("answers each line by the routes, and ends with its input", async () => {
+    const child = spawn(process.execPath, [join(root, "dist/cli.js"), "mcp", file, "-H", "authorization: Bearer demo"]);
+    const [out, errors] = [text(child.stdout), text(child.stderr)];
+    const said: readonly (object | string)[] = [
+      { id: 1, method: "initialize", params: { protocolVersion: "2025-11-25" } },
+      { method: "notifications/initialized" },
+      { id: "w", method: "tools/call", params: { name: "waits" } },
+      { id: 2, method: "tools/call", params: { name: "who" } },
+      { id: 3, method: "tools/call", params: { name: "ticks", _meta: { progressToken: 7 } } },
+      "no message",
+      { method: "notifications/cancelled", params: { requestId: "w" } },
+    ];
+    for (const one of said)
+      child.stdin.write(typeof one === "string" ? `${one}\n` : `${JSON.stringify({ jsonrpc: "2.0", ...one })}\n`);
+    child.stdin.end();
+    const messages = (await out)
+      .split("\n")
+      .flatMap((line) => (line === "" ? [] : [JSON.parse(line) as { id?: unknown }]));
+    expect(messages.find(({ id }) => id === 1)).toMatchObject({
+      result: { protocolVersion: "2025-11-25", capabilities: { tools: {} } },
+    });
+    expect(messages.find(({ id }) => id === 2)).toEqual({
+      jsonrpc: "2.0",
+      id: 2,
+      result: { content: [{ type: "text", text: "Bearer demo" }] },
+    });
+    expect(messages.filter((message) => "method" in message)).toMatchObject([
+      { params: { progressToken: 7, progress: 1, message: '{"event":"tick","data":"one"}' } },
+      { params: { progressToken: 7, progress: 2, message: '{"event":"tick","data":"two"}' } },
+    ]);
+    expect(messages.find(({ id }) => id === null)).toMatchObject({ error: { code: -32_700 } });
+    expect(messages.map(({ id }) => id)).not.toContain("w");
+    expect(await errors).toContain("aborted");
+  });
+
+  it.each([
+    [[], "the module is missing"],
+    [["a.ts", "b.ts"], "give one module, not 2"],
+    [["a.ts", "--path", "mcp"], '--path must be a path as /mcp, not "mcp"'],
+    [["a.ts", "-H", "x"], "--header must be 'name: value'"],
+  ])("refuses the arguments %j", async (args, problem) => {
+    let errors = "";
+    const terminal = { out: () => {}, error: (text: string) => void (errors += text) };
+    expect(await run(["mcp", ...args], terminal)).toBe(2);
+    expect(errors).toContain(problem);
+  });
+});
+
+describe("Test.mcp", () => {
+  const denied = Refusal.code("denied", { status: 403, doc: "Denied." });
+  const token = Header.optional("authorization", Codec.string);
+  const double = get(
+    Path.of("double"),
+    {
+      meta: Meta.tool({ name: "double" }),
+      inputs: { n: Query.required("n", Codec.int), token },
+      returns: Returns.json(v.object({ n: v.number() })),
+      refuses: [denied],
+    },
+    ({ n, token }) => (token === undefined ? refuse(denied, "No.") : { n: 2 * n }),
+  );
+  const more = Array.from({ length: 3 }, (_, i) =>
+    get(Path.of(`r${i}`), { meta: Meta.tool(), returns: Returns.text }, () => ""),
+  );
+  const routes = [double, ...more];
+  const app = Test.app([...routes, ...Mcp.routes(routes, { name: "x", version: "1", path: "/agents", pageSize: 2 })]);
+  const agent = Test.mcp(app, { path: "/agents", headers: { authorization: "Bearer demo" } });
+
+  it("calls tools as an agent does", async () => {
+    expect((await agent.tools()).map(({ name }) => name)).toEqual(["double", "get_r0", "get_r1", "get_r2"]);
+    expect((await agent.call("double", { n: 3 })).structured).toEqual({ n: 6 });
+    expect((await agent.call("double")).refusal).toMatchObject({
+      error: "invalid",
+      problems: [{ at: "n", code: "required" }],
+    });
+    expect((await Test.mcp(app, { path: "/agents" }).call("double", { n: 1 })).refusal).toMatchObject({
+      error: "denied",
+    });
+    await expect(agent.call("other")).rejects.toThrow(
+      "Test.mcp: tools/call is answered with 200: There is no tool of this name.",
+    );
+    await expect(Test.mcp(app).tools()).rejects.toThrow("Test.mcp: tools/list is answered with 404");
+  });
+});
