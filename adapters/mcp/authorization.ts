@@ -90,7 +90,7 @@ function codesOf({ node }: AnyDep): NonNullable<AnyDep["node"]["codes"]> {
 }
 
 function checkOf({ node }: AnyDep): NonNullable<AnyDep["node"]["check"]> {
-  return (format) => [...node.from.flatMap((from) => checkOf(from)(format)), ...(node.check?.(format) ?? [])];
+  return (...given) => [...node.from.flatMap((from) => checkOf(from)(...given)), ...(node.check?.(...given) ?? [])];
 }
 
 /** Whether a caller's credentials are refused by none of some inputs: a 401 or a 403 hides what they guard. */
