@@ -74,6 +74,7 @@ const shared = [
   { name: "representations", holds: /^src\/representations\/(?!index\.|public\.)/ },
   { name: "compression", holds: /^adapters\/compress\/(?!index\.)/ },
   { name: "tokens", holds: /^adapters\/jwt\/(?!index\.)/ },
+  { name: "tools", holds: /^adapters\/mcp\/(?!index\.)/ },
   { name: "site", holds: /^adapters\/files\/(assets|bundle|headers|routes|version)\./ },
   { name: "disk", holds: /^adapters\/files\/(read|store)\./ },
   { name: "sign-in", holds: /^adapters\/oidc\/(?!index\.|oidc\.)/ },

@@ -13,8 +13,11 @@ export interface ArgumentProblem {
   readonly message: string;
 }
 
-/** Arguments nested deeper are refused: to write them as JSON again could exhaust the stack. */
-const maxDepth = 200;
+/** What a body of JSON may have too. Arguments nested deeper are refused: to write them as JSON again could exhaust the stack. */
+const maxDepth = 512;
+// The sentences are those that a route itself has for the same.
+const tooDeep = "This is nested more than 512 deep.";
+const notBase64 = "This must be bytes in base64, padded to a multiple of four.";
 
 /** Makes the requests of one tool. */
 export class RequestMaker {
@@ -34,7 +37,7 @@ export class RequestMaker {
     for (const [name, value] of Object.entries(given)) {
       const member = this.#byName.get(name);
       if (member === undefined) problems.push(unknown);
-      else if (!isShallow(value, maxDepth)) problems.push(problem(member, "malformed", "This is nested too deeply."));
+      else if (!isShallow(value, maxDepth)) problems.push(problem(member, "malformed", tooDeep));
     }
     if (problems.length > 0) return problems;
     const target = this.#target(given, problems);
@@ -93,7 +96,7 @@ export class RequestMaker {
   }
 }
 
-const unknown: ArgumentProblem = { at: "arguments", code: "unknown", message: "The tool has no member of this name." };
+const unknown: ArgumentProblem = { at: "arguments", code: "unknown", message: "This is not a member this object has." };
 
 function problem({ name }: ToolMember, code: string, message: string): ArgumentProblem {
   return { at: name, code, message };
@@ -104,7 +107,7 @@ function textOf(member: ToolMember, value: unknown, problems: ArgumentProblem[])
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "boolean") return String(value);
-  problems.push(problem(member, "malformed", "This must be a text, a number, true or false."));
+  problems.push(problem(member, "malformed", "This is not text or a number or true or false."));
   return undefined;
 }
 
@@ -128,7 +131,7 @@ function bodyOf(
       return jsonBody(whole === undefined ? membersOf(members, given) : given[whole.name]);
     case "lines": {
       const lines = given["body"];
-      if (!Array.isArray(lines)) problems.push({ at: "body", code: "malformed", message: "This must be a list." });
+      if (!Array.isArray(lines)) problems.push({ at: "body", code: "malformed", message: "This is not a list." });
       const text = (lines as readonly unknown[] | undefined)?.map((line) => `${JSON.stringify(line)}\n`).join("");
       return { bytes: encoder.encode(text), contentType: "application/x-ndjson" };
     }
@@ -200,14 +203,14 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
 
 function rawBytes(member: ToolMember, value: unknown, isBase64: boolean, problems: ArgumentProblem[]): Uint8Array {
   if (typeof value !== "string") {
-    problems.push(problem(member, "malformed", isBase64 ? "This must be a text in base64." : "This must be a text."));
+    problems.push(problem(member, "malformed", isBase64 ? notBase64 : "This is not text."));
     return new Uint8Array();
   }
   if (!isBase64) return encoder.encode(value);
   try {
     return Uint8Array.from(atob(value), (character) => character.charCodeAt(0));
   } catch {
-    problems.push(problem(member, "malformed", "This must be a text in base64."));
+    problems.push(problem(member, "malformed", notBase64));
     return new Uint8Array();
   }
 }

@@ -200,11 +200,11 @@ export class McpServer {
     const given = argumentsOf(message.params);
     if (given === undefined) return invalidParams("The arguments are not an object.");
     const made = tool.maker.make(given);
-    if ("length" in made) return failure("invalid", "The arguments are not what the tool takes.", made);
+    if ("length" in made) return failure("invalid", "Some of that request is not what it should be.", made);
     const sent = await callRoute(request, tool.route, made, gone);
     if (sent?.status === 401 && this.#parts.isProtected)
       return new ProtocolError(errorCodes.refused, "Sign in.", { status: 401 });
-    if (sent === undefined) return failure("not_found", "There is nothing at the path that these arguments make.");
+    if (sent === undefined) return failure("not_found", "There is nothing here.");
     const onEvent = tool.isProgress ? progressOf(message.params, notify) : undefined;
     return toolResult(tool, made.target, sent, { maxAnswer: this.#parts.maxAnswer, onEvent });
   }

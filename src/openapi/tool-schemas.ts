@@ -169,9 +169,17 @@ function rawOf(
 }
 
 /** What a JSON object has besides its members; more than that would be lost in a flat object. */
-const ofObject: ReadonlySet<string> = new Set(
-  "type properties required additionalProperties title description examples default deprecated".split(" "),
-);
+const ofObject: ReadonlySet<string> = new Set([
+  "type",
+  "properties",
+  "required",
+  "additionalProperties",
+  "title",
+  "description",
+  "examples",
+  "default",
+  "deprecated",
+]);
 
 /** The members of a JSON object in place of the body. Any other body stays the member `body`. */
 function flattened(

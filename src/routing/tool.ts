@@ -43,7 +43,7 @@ export function checkedTool(tool: Tool): Tool {
     if (value === undefined) continue;
     if (flags.has(name)) needs(typeof value === "boolean", `Meta.tool: ${name}`, value, "true or false");
     else if (texts.has(name)) needs(typeof value === "string", `Meta.tool: ${name}`, value, "a text");
-    else if (name !== "events") throw new TypeError(`Meta.tool: ${name} is not one of its options: ${options}`);
+    else if (name !== "events") throw notOption(name);
     else if (value !== "content" && value !== "progress") {
       throw new TypeError(
         `Meta.tool: events is ${isObject(value) ? kindOf(value) : "another value"}, and not "content" or "progress"`,
@@ -53,4 +53,7 @@ export function checkedTool(tool: Tool): Tool {
   return tool;
 }
 
-const options = [...texts, ...flags, "events"].join(", ");
+function notOption(name: string): TypeError {
+  const options = [...texts, ...flags, "events"].join(", ");
+  return new TypeError(`Meta.tool: ${name} is not one of its options: ${options}`);
+}

@@ -82,6 +82,7 @@ it("are one for each entry, one for each namespace, and a few that they share", 
     "site",
     "testing",
     "tokens",
+    "tools",
   ];
   const ofPage = ["reader-script"];
   // Loaded by a server with the options `tls` and `http2` alone.
