@@ -1,4 +1,5 @@
 /** The `Password` namespace: hashes of passwords. */
+import type * as crypto from "node:crypto";
 import { needs, needsCount, needsObject, needsText } from "../given.ts";
 import { printHash, readHash, wrongCost } from "./password-hash.ts";
 import type { PasswordCost, StoredHash } from "./password-hash.ts";
@@ -147,11 +148,11 @@ function isSame(one: Uint8Array, other: Uint8Array): boolean {
 }
 
 /** Node's module. A Worker that hashes nothing must not import it: it has none without `nodejs_compat`. */
-function nodeCrypto(): typeof import("node:crypto") {
+function nodeCrypto(): typeof crypto {
   const { process } = globalThis as { readonly process?: { getBuiltinModule?(name: string): unknown } };
-  const crypto = process?.getBuiltinModule?.("node:crypto") as typeof import("node:crypto") | undefined;
-  if (crypto === undefined) throw new Error("Password needs node:crypto: on Workers set the flag nodejs_compat");
-  return crypto;
+  const found = process?.getBuiltinModule?.("node:crypto");
+  if (found === undefined) throw new Error("Password needs node:crypto: on Workers set the flag nodejs_compat");
+  return found as typeof crypto;
 }
 
 async function scrypt(
