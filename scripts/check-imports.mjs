@@ -35,8 +35,6 @@ const typesOfSrc = {
 const loadedBySrc = {
   telemetry: ["@opentelemetry/sdk-trace-base", "@opentelemetry/exporter-trace-otlp-http"],
   "metrics.ts": ["@opentelemetry/sdk-metrics", "@opentelemetry/exporter-prometheus"],
-  // Scrypt, which all runtimes have in it.
-  security: ["node:crypto"],
 };
 
 /** The packages of an adapter; each is an optional peer dependency. */

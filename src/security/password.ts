@@ -1,5 +1,4 @@
 /** The `Password` namespace: hashes of passwords. */
-import type * as crypto from "node:crypto";
 import { needs, needsCount, needsObject, needsText } from "../given.ts";
 import { printHash, readHash, wrongCost } from "./password-hash.ts";
 import type { PasswordCost, StoredHash } from "./password-hash.ts";
@@ -147,12 +146,23 @@ function isSame(one: Uint8Array, other: Uint8Array): boolean {
   return differs === 0;
 }
 
+/** What is used of `node:crypto`. */
+interface NodeCrypto {
+  scrypt(
+    password: Uint8Array,
+    salt: Uint8Array,
+    length: number,
+    cost: { readonly N: number; readonly r: number; readonly p: number; readonly maxmem: number },
+    done: (error: Error | null | undefined, hash: Uint8Array) => void,
+  ): void;
+}
+
 /** Node's module. A Worker that hashes nothing must not import it: it has none without `nodejs_compat`. */
-function nodeCrypto(): typeof crypto {
+function nodeCrypto(): NodeCrypto {
   const { process } = globalThis as { readonly process?: { getBuiltinModule?(name: string): unknown } };
   const found = process?.getBuiltinModule?.("node:crypto");
   if (found === undefined) throw new Error("Password needs node:crypto: on Workers set the flag nodejs_compat");
-  return found as typeof crypto;
+  return found as NodeCrypto;
 }
 
 async function scrypt(
@@ -161,12 +171,12 @@ async function scrypt(
   length: number,
   { log2N, r, p }: PasswordCost,
 ): Promise<Uint8Array> {
-  const { scrypt } = nodeCrypto();
+  const crypto = nodeCrypto();
   const N = 2 ** log2N;
   // What OpenSSL counts, and room for its own.
   const maxmem = 128 * r * (N + p + 2) + 65_536;
   return new Promise((resolve, reject) => {
-    scrypt(password, salt, length, { N, r, p, maxmem }, (error, hash) => {
+    crypto.scrypt(password, salt, length, { N, r, p, maxmem }, (error, hash) => {
       // Without an error it is null on Node, and undefined on Bun.
       if (error) reject(error);
       else resolve(new Uint8Array(hash));
