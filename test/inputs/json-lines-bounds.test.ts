@@ -206,7 +206,10 @@ it("JL-56 a shape that makes undefined of a line is a bug, and not the end of th
 it("JL-60 cut at any bytes, the lines are the same", async () => {
   const route = listed(Any);
   const app = App.make([route]);
-  const values = fc.array(fc.jsonValue({ maxDepth: 2 }), { maxLength: 6 });
+  // Members of these names are dropped, as Valibot drops them.
+  const isKept = (values: readonly unknown[]): boolean =>
+    !/"(?:__proto__|constructor|prototype)"/.test(JSON.stringify(values));
+  const values = fc.array(fc.jsonValue({ maxDepth: 2 }), { maxLength: 6 }).filter(isKept);
   const ends = fc.constantFrom("\n", "\r\n", "\n\n", "\n \n");
   await fc.assert(
     fc.asyncProperty(
