@@ -144,7 +144,7 @@ export class KeySet {
       if (error instanceof errors.JWKSMultipleMatchingKeys) {
         for await (const key of error) if (found.push(key) === maxTried) break;
       }
-      // Any other: there is none, or it is not on its curve, has a private part, or is otherwise no key.
+      // Any other: it is missing, is not on its curve, has a private part, or is not a key.
     }
     return found.filter((key) => !isWeak(key));
   }

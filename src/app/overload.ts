@@ -28,10 +28,9 @@ export interface PlacedRequest {
   isTurnedAway: boolean;
 }
 
-/** Takes a place for a request, where its app has bounds. False where it must be refused. */
-export function takePlace(request: PlacedRequest): boolean {
-  const { overload } = request.app;
-  return overload === undefined || request.match?.route.isExempt === true || placed(request, overload.admits());
+/** Takes a place for a request. False where it must be refused. */
+export function takePlace(request: PlacedRequest, overload: Overload): boolean {
+  return request.match?.route.isExempt === true || placed(request, overload.admits());
 }
 
 /** Its answer is made; or its body arrives, as slowly as its client sends. Whether it held a place. */

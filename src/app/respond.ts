@@ -64,10 +64,10 @@ function answerAround(request: RequestState): MaybePromise<WireResponse> {
   } catch (thrown) {
     return finish(request, failureAnswer(request, thrown));
   }
-  if (request.app.overload !== undefined && !takePlace(request)) return finish(request, refusalAnswer(overloaded));
+  const { middleware, overload } = request.app;
+  if (overload !== undefined && !takePlace(request, overload)) return finish(request, refusalAnswer(overloaded));
   const deadline = startDeadline(request);
   if (deadline?.hasExpired === true) return deadline;
-  const { middleware } = request.app;
   const response = middleware === undefined ? answerSafely(request, send) : answerInside(request, middleware);
   return deadline !== undefined && isPending(response) ? deadline.wait() : response;
 }
