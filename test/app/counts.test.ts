@@ -1,0 +1,75 @@
+/**
+ * What a warm request does, in counts that are the same on every machine: a change that makes requests dearer fails here, where
+ * times would only say so on a quiet machine.
+ */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { runtimes } from "../support/runtimes.ts";
+
+interface Counts {
+  /** Functions of ours and of Valibot that are called. */
+  readonly functions: number;
+  /** Promises that are made, by Node too. */
+  readonly promises: number;
+  /** Bytes that are allocated on the heap, by Node and by the client of the test too. */
+  readonly bytes: number;
+}
+
+type ByMethod = Readonly<Record<"get" | "post", Counts>>;
+
+// These may only fall. Whoever makes a request do less writes the new counts here; the test prints them.
+const ceilings: readonly (readonly [over: string, lines: string, max: ByMethod])[] = [
+  [
+    "fetch",
+    "off",
+    {
+      get: { functions: 144, promises: 5, bytes: 12_250 },
+      post: { functions: 221, promises: 19, bytes: 22_300 },
+    },
+  ],
+  [
+    "node",
+    "off",
+    {
+      get: { functions: 158, promises: 0, bytes: 7300 },
+      post: { functions: 253, promises: 0, bytes: 9800 },
+    },
+  ],
+  [
+    "node",
+    "line",
+    {
+      get: { functions: 192, promises: 0, bytes: 9010 },
+      post: { functions: 290, promises: 0, bytes: 12_000 },
+    },
+  ],
+];
+// V8 compiles beside the program, a little earlier or later: 3 % were seen beside five busy processes.
+const maxByteRatio = 1.05;
+
+const program = join(import.meta.dirname, "counts", "program.ts");
+// Nothing is collected while bytes are counted.
+const flags = ["--no-warnings", "--expose-gc", "--min-semi-space-size=128", "--max-semi-space-size=128"];
+
+async function count(...args: readonly string[]): Promise<ByMethod> {
+  const { stdout } = await promisify(execFile)(runtimes["node-24"](), [...flags, program, ...args]);
+  return JSON.parse(stdout) as ByMethod;
+}
+
+describe("a warm request does no more than it did", () => {
+  it.each(ceilings)("over %s, with lines %s", async (over, lines, max) => {
+    const counted = await count(over, lines);
+    for (const method of ["get", "post"] as const) {
+      const { functions, promises, bytes } = counted[method];
+      const name = `${over} ${method}, lines ${lines}`;
+      console.log(`${name}: ${functions} functions, ${promises} promises, ${Math.round(bytes)} bytes`);
+      // A timer of the listener may run among a thousand requests.
+      expect.soft(Math.round(functions), `${name}: functions called`).toBeLessThanOrEqual(max[method].functions);
+      expect.soft(Math.round(promises), `${name}: promises made`).toBeLessThanOrEqual(max[method].promises);
+      const ratio = bytes / max[method].bytes;
+      expect.soft(ratio, `${name}: ${Math.round(bytes)} bytes allocated`).toBeLessThanOrEqual(maxByteRatio);
+    }
+  });
+});
