@@ -18,7 +18,6 @@ const longFiles = ["test/conformance/app/wrong.ts", "test/conformance/cases/sock
 const longBlocks = [
   "test/adapters/redis/rate-store.test.ts",
   "test/examples/page.test.ts",
-  "test/examples/stores.test.ts",
   "test/package/command-line.test.ts",
   "test/package/packed.test.ts",
   "test/security/browsers.test.ts",

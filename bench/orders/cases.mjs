@@ -45,7 +45,9 @@ export async function check(who, port) {
   const got = await ask(measured.get);
   expect("the order got", got.status === 200 && isDeepStrictEqual(got.value, placed.value), got);
   const again = await ask(measured.post, key);
-  expect("the same key", again.status === 409 && again.value.error === "already_placed", again);
+  expect("the same key", again.status === 201 && isDeepStrictEqual(again.value, placed.value), again);
+  const other = await ask({ ...measured.post, ...body({ item, quantity: quantity + 1 }) }, key);
+  expect("the key with another order", other.status === 422 && other.value.error === "idempotency_key_reused", other);
   const unicorn = await ask({ ...measured.post, ...body({ item: "unicorn", quantity }) }, randomUUID());
   expect("too little stock", unicorn.status === 409 && unicorn.value.error === "sold_out", unicorn);
   const missing = await ask({ ...measured.get, target: "/orders/1" });
@@ -54,7 +56,7 @@ export async function check(who, port) {
     const refused = await ask({ ...measured.post, ...body(wrong) });
     expect(JSON.stringify(wrong), refused.status >= 400 && refused.status < 500, refused);
   }
-  const badKey = await ask(measured.post, "no-uuid");
+  const badKey = await ask(measured.post, "no key");
   expect("a key that is none", badKey.status >= 400 && badKey.status < 500, badKey);
 }
 

@@ -1,4 +1,5 @@
 /** The example's two routes on Fastify with `postgres`: the same validation and statements. */
+import { createHash } from "node:crypto";
 import fastify from "fastify";
 import postgres from "postgres";
 
@@ -17,7 +18,10 @@ const read = {
 };
 const write = {
   schema: {
-    headers: { type: "object", properties: { "idempotency-key": { type: "string", format: "uuid" } } },
+    headers: {
+      type: "object",
+      properties: { "idempotency-key": { type: "string", pattern: "^[!#-+\\--:<-~]{1,255}$" } },
+    },
     body: {
       type: "object",
       properties: { item, quantity },
@@ -39,24 +43,50 @@ export function app(url, size) {
   });
   app.post("/orders", write, async (request, reply) => {
     const { item, quantity } = /** @type {{ item: string, quantity: number }} */ (request.body);
-    try {
-      const placed = await sql.begin((sql) => place(sql, item, quantity, request.headers["idempotency-key"] ?? null));
-      reply.code(201);
-      return placed;
-    } catch (error) {
-      if (error instanceof SoldOut) return reply.code(409).send({ error: "sold_out" });
-      if (error instanceof postgres.PostgresError && error.constraint_name === "orders_key_key")
-        return reply.code(409).send({ error: "already_placed" });
-      throw error;
-    }
+    const { status, body } = await sql.begin((sql) =>
+      once(sql, request.headers["idempotency-key"], `POST /orders\n${JSON.stringify(request.body)}`, () =>
+        sql
+          .savepoint((sql) => place(sql, item, quantity))
+          .then(
+            (placed) => ({ status: 201, body: placed }),
+            (error) => {
+              if (error instanceof SoldOut) return { status: 409, body: { error: "sold_out" } };
+              throw error;
+            },
+          ),
+      ),
+    );
+    return reply.code(status).send(body);
   });
   return app;
 }
 
 class SoldOut extends Error {}
 
+const sha256 = (text) => createHash("sha256").update(text).digest("hex");
+
+/** The kept answer of a key, or that of the work, kept in the same transaction. */
+async function once(sql, key, asked, work) {
+  if (key === undefined) return work();
+  const digest = sha256(key);
+  const fingerprint = sha256(asked);
+  const lock = BigInt.asIntN(64, BigInt(`0x${digest.slice(0, 16)}`)).toString();
+  const [{ locked }] = await sql`select pg_try_advisory_xact_lock(${lock}::bigint) as locked`;
+  if (!locked) return { status: 409, body: { error: "idempotency_key_in_use" } };
+  const [known] = await sql`
+    select fingerprint, answer from answers where digest = ${digest} and kept_until > clock_timestamp()`;
+  if (known !== undefined && known.fingerprint !== fingerprint)
+    return { status: 422, body: { error: "idempotency_key_reused" } };
+  if (known !== undefined) return JSON.parse(known.answer);
+  const answer = await work();
+  await sql`
+    insert into answers (digest, fingerprint, token, answer, locked_until, kept_until)
+    values (${digest}, ${fingerprint}, '', ${JSON.stringify(answer)}, clock_timestamp(), clock_timestamp() + interval '1 day')`;
+  return answer;
+}
+
 // For an array of times the driver infers the type of one element.
-async function place(sql, item, quantity, key) {
+async function place(sql, item, quantity) {
   const stock = await sql`
     select stock.item, stock.left_over < wanted.quantity as is_short
     from stock join (
@@ -74,8 +104,8 @@ async function place(sql, item, quantity, key) {
       ) as wanted
       where stock.item = wanted.item`;
   const [placed] = await sql`
-    insert into orders (item, quantity, placed_at, key)
-    select item, quantity, ${new Date()}::timestamptz, ${key}::uuid
+    insert into orders (item, quantity, placed_at)
+    select item, quantity, ${new Date()}::timestamptz
     from unnest(${[item]}::text[], ${[quantity]}::bigint[]) with ordinality as given (item, quantity, place) order by place
     returning id, item, quantity, placed_at`;
   await sql`

@@ -21,7 +21,7 @@ export async function run({ quick }) {
     "## The orders example end to end",
     `${kinds.join(" and ")} a round over 64 kept connections, the load in another process, eight connections to the same ` +
       `PostgreSQL server, each candidate in a database of its own. An order is placed in a transaction that takes it from the ` +
-      `stock and notes the change, under an idempotency key. CPU is that of the server's process alone. Rounds: ${rounds.length}; ` +
+      `stock and notes the change, and keeps the answer to its idempotency key. CPU is that of the server's process alone. Rounds: ${rounds.length}; ` +
       "medians, with the least and the most. A ratio is taken within a round, in which the servers are loaded in turns.",
     ...Object.entries(measured).map(([which, { name }]) => costs(which, name, rounds)),
   ].join("\n\n");

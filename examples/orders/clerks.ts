@@ -1,4 +1,4 @@
-import { Codec, Dep, Header, Log, Password, Refusal, Sessions, isSameSecret, refuse } from "usher-http";
+import { Codec, Dep, Header, Password, Refusal, Sessions, isSameSecret, refuse } from "usher-http";
 import type { SessionStore } from "usher-http";
 import * as v from "valibot";
 
@@ -12,20 +12,6 @@ export const sessions = Sessions.make({
   idleMs: 30 * 60_000,
   absoluteMs: 8 * 3_600_000,
 });
-
-/** Deletes expired sessions once an hour, until the returned function is called. */
-export function sweepHourly(kept: SessionStore): () => void {
-  const sweep = async (): Promise<void> => {
-    try {
-      await kept.sweep(new Date());
-    } catch {
-      // Expired sessions are invalid anyway; the next run deletes them.
-      Log.source("orders").warn("the sessions that expired could not be deleted");
-    }
-  };
-  const sweeping = setInterval(() => void sweep(), 3_600_000);
-  return () => clearInterval(sweeping);
-}
 
 const signedOut = Refusal.code("signed_out", {
   status: 401,

@@ -1,15 +1,16 @@
 import { Broadcast, Dep, Health, Openapi, SecureHeaders } from "usher-http";
 import { serve } from "usher-http/node";
-import { Pool, SessionTable, Statement, migrate, relay } from "usher-http/postgres";
+import { IdempotencyTable, Pool, SessionTable, Statement, migrate, relay } from "usher-http/postgres";
 import { about } from "./about.ts";
-import { sessionStore, sweepHourly } from "./clerks.ts";
+import { sessionStore } from "./clerks.ts";
 import { migrations, openDatabase } from "./database.ts";
 import { maxBody } from "./import.ts";
 import { pageFiles, sourceFiles } from "./page-files.ts";
-import { postgresStore } from "./postgres-store.ts";
+import { answersTable, postgresStore } from "./postgres-store.ts";
 import { routes } from "./routes.ts";
 import * as statements from "./statements.ts";
 import { store } from "./store.ts";
+import { sweepHourly } from "./sweeping.ts";
 
 const { DATABASE_URL, DATA_DIR, PORT = "8080" } = process.env;
 const sessionTable = { table: "sessions" };
@@ -17,11 +18,16 @@ const sessionTable = { table: "sessions" };
 const database = await openDatabase(DATABASE_URL, DATA_DIR);
 await Pool.run(database.url, {}, async (pool) => {
   await migrate(database.url, { directory: migrations });
-  await Statement.verify(pool, [...Object.values(statements), ...SessionTable.statements(sessionTable)]);
+  const kept = [...SessionTable.statements(sessionTable), ...IdempotencyTable.statements(answersTable)];
+  await Statement.verify(pool, [...Object.values(statements), ...kept]);
   const others = await relay(database.url, { channel: "orders" });
   const news = Broadcast.create<never>({ relay: others });
   const sessions = SessionTable.store(pool, sessionTable);
-  const stopSweeping = sweepHourly(sessions);
+  const answers = IdempotencyTable.store(pool, answersTable);
+  const stops = [
+    sweepHourly("sessions", () => sessions.sweep(new Date())),
+    sweepHourly("answers", () => answers.sweep()),
+  ];
   const health = Health.routes([pool.check("database")]);
   const docs = Openapi.docs(routes, about);
   const server = await serve([...routes, ...docs, ...health, ...pageFiles(), ...sourceFiles()], {
@@ -32,7 +38,7 @@ await Pool.run(database.url, {}, async (pool) => {
     secureHeaders: SecureHeaders.make(),
   });
   await server.stopped;
-  stopSweeping();
+  for (const stop of stops) stop();
   news.close();
   await others.close();
 });

@@ -13,10 +13,6 @@ export const Order = Shape.named("Order", v.object({ id: wholeNumber, item, quan
 export type NewOrder = Readonly<v.InferOutput<typeof NewOrder>>;
 
 export const soldOut = Refusal.code("sold_out", { status: 409, doc: "There is none of that item left." });
-export const alreadyPlaced = Refusal.code("already_placed", {
-  status: 409,
-  doc: "An order with that idempotency key is placed.",
-});
 
 /** The refusal for an item with too little stock. */
 export function soldOutOf(item: string): Refusal<"sold_out"> {

@@ -1,11 +1,15 @@
-import { Broadcast, Event, Refusal, refuse } from "usher-http";
+import { Broadcast, Event, Refusal } from "usher-http";
 import type { Hub } from "usher-http";
-import { DatabaseError } from "usher-http/postgres";
+import { IdempotencyTable } from "usher-http/postgres";
 import type { Database, Pool } from "usher-http/postgres";
-import { alreadyPlaced, soldOutOf } from "./order.ts";
+import { soldOutOf } from "./order.ts";
 import type { NewOrder } from "./order.ts";
 import * as statements from "./statements.ts";
-import type { Change, Order, Orders, Store, VersionedOrder } from "./store.ts";
+import type { Change, Order, Orders, OrdersInTransaction, Store, VersionedOrder } from "./store.ts";
+
+/** The table of the answers to idempotency keys. */
+export const answersTable = { table: "answers" };
+const answersIn = IdempotencyTable.inTransaction(answersTable);
 
 /**
  * A store in PostgreSQL. It publishes news after the transaction has committed.
@@ -22,7 +26,7 @@ export function postgresStore(pool: Pool, news: Hub<never, void> = Broadcast.cre
   return {
     news,
     transaction,
-    place: (order, placedAt, key) => transaction((orders) => orders.place(order, placedAt, key)),
+    place: (order, placedAt) => transaction((orders) => orders.place(order, placedAt)),
     placeAll: (given, placedAt) => transaction((orders) => orders.placeAll(given, placedAt)),
     find: (id) => find(pool, id),
     list: (page) => list(pool, page),
@@ -41,24 +45,20 @@ export function postgresStore(pool: Pool, news: Hub<never, void> = Broadcast.cre
 }
 
 /** The orders in one transaction. */
-function ordersIn(db: Database, changed: () => void): Orders {
+function ordersIn(db: Database, changed: () => void): OrdersInTransaction {
   const keepChanged = (what: Change["what"], row: OrderRow): Promise<readonly Order[]> => {
     changed();
     return keep(db, what, [row]);
   };
-  const placeAll = (orders: readonly NewOrder[], placedAt: Date, key?: string) => {
+  const placeAll = (orders: readonly NewOrder[], placedAt: Date) => {
     changed();
-    return place(db, orders, placedAt, key);
+    return place(db, orders, placedAt);
   };
   return {
-    async place(order, placedAt, key) {
-      try {
-        const placed = await placeAll([order], placedAt, key);
-        return placed instanceof Refusal ? placed : (placed[0] as Order);
-      } catch (error) {
-        if (!DatabaseError.conflict(error, "orders_key_key")) throw error;
-        return refuse(alreadyPlaced, "An order with that key is placed already.");
-      }
+    answers: answersIn(db),
+    async place(order, placedAt) {
+      const placed = await placeAll([order], placedAt);
+      return placed instanceof Refusal ? placed : (placed[0] as Order);
     },
     async placeAll(orders, placedAt) {
       const placed = await placeAll(orders, placedAt);
@@ -89,14 +89,14 @@ async function list(db: Database, { offset, limit }: Parameters<Orders["list"]>[
 }
 
 /** Places all or none: a refusal rolls the transaction back. */
-async function place(db: Database, orders: readonly NewOrder[], placedAt: Date, key: string | undefined) {
+async function place(db: Database, orders: readonly NewOrder[], placedAt: Date) {
   const items = orders.map(({ item }) => item);
   const quantities = orders.map(({ quantity }) => BigInt(quantity));
   const stock = await db.exec(statements.stockOf, items, quantities);
   const short = stock.find(({ is_short }) => is_short);
   if (short !== undefined) return soldOutOf(short.item);
   if (stock.length > 0) await db.exec(statements.takeStock, items, quantities);
-  return keep(db, "placed", await db.exec(statements.addOrders, items, quantities, placedAt, key));
+  return keep(db, "placed", await db.exec(statements.addOrders, items, quantities, placedAt));
 }
 
 /** Records changes of orders, in the same transaction. */

@@ -1,11 +1,11 @@
-import { Codec, Dep, Header, Log, Path, Query, Refusal, Returns, after, json, now, param, refuse } from "usher-http";
+import { Dep, Log, Path, Query, Refusal, Returns, after, json, now, param, refuse } from "usher-http";
 import { Conditional } from "usher-http/conditional";
 import * as v from "valibot";
 import { clerk } from "./clerks.ts";
 import { desk } from "./desk.ts";
 import { followOrders } from "./feed.ts";
 import { importOrders } from "./import.ts";
-import { Change, NewOrder, Order, alreadyPlaced, soldOut } from "./order.ts";
+import { Change, NewOrder, Order, soldOut } from "./order.ts";
 import { changes, orders } from "./orders.ts";
 import { pageRoutes } from "./page.ts";
 import { signInRoutes } from "./sign-in.ts";
@@ -33,18 +33,17 @@ const placeOrder = changes.post(
   Path.root,
   {
     summary: "Place an order",
-    description: "With an `idempotency-key` a request that is sent twice places one order.",
+    description: "With an `idempotency-key` a request that is sent twice places one order, and is answered the same.",
     inputs: {
       order: json(NewOrder, { examples: [{ item: "pen", quantity: 2 }] }),
-      key: Header.optional("idempotency-key", Codec.uuid, { doc: "Any UUID that you did not use before." }),
       now,
       after,
     },
     returns: Returns.json(Order, { status: 201, doc: "The order is placed.", examples: [example] }),
-    refuses: [soldOut, alreadyPlaced],
+    refuses: [soldOut],
   },
-  async ({ order, key, tx, now, after }) => {
-    const placed = await tx.place(order, now, key);
+  async ({ order, tx, now, after }) => {
+    const placed = await tx.place(order, now);
     // Not here: the transaction may yet fail to commit.
     if (!(placed instanceof Refusal)) after(() => log.info("placed an order", { "orders.id": placed.id }));
     return placed;

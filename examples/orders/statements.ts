@@ -1,6 +1,6 @@
 import { Statement, Type } from "usher-http/postgres";
 
-const { array, instant, int64, optional, text, uuid } = Type;
+const { array, instant, int64, optional, text } = Type;
 const what = Type.enum(["placed", "changed", "removed"]);
 
 /** The columns of an order. */
@@ -26,11 +26,11 @@ export const takeStock = Statement.exec(
 );
 
 export const addOrders = Statement.list(
-  `insert into orders (item, quantity, placed_at, key)
-   select item, quantity, $3::timestamptz, $4::uuid
+  `insert into orders (item, quantity, placed_at)
+   select item, quantity, $3::timestamptz
    from unnest($1::text[], $2::bigint[]) with ordinality as given (item, quantity, place) order by place
    returning id, item, quantity, placed_at`,
-  { params: [array(text), array(int64), instant, optional(uuid)], row: order },
+  { params: [array(text), array(int64), instant], row: order },
 );
 export const findOrder = Statement.findOptional(
   "select id, item, quantity, placed_at, version from orders where id = $1",

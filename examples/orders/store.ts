@@ -1,6 +1,6 @@
-import { Broadcast, Dep, Event, refuse } from "usher-http";
-import type { Hub, Refusal } from "usher-http";
-import { alreadyPlaced, soldOutOf } from "./order.ts";
+import { Broadcast, Dep, Event, Idempotency } from "usher-http";
+import type { Hub, IdempotencyStore, Refusal } from "usher-http";
+import { soldOutOf } from "./order.ts";
 import type { NewOrder } from "./order.ts";
 
 /** A stored order. */
@@ -24,10 +24,9 @@ export interface Change {
   readonly order: Order;
 }
 
-/** The orders, as one transaction sees them. */
+/** What is done with orders. */
 export interface Orders {
-  /** @param key An idempotency key: a second call with the same key places nothing. */
-  place(order: NewOrder, placedAt: Date, key?: string): Promise<Order | Refusal<"sold_out" | "already_placed">>;
+  place(order: NewOrder, placedAt: Date): Promise<Order | Refusal<"sold_out">>;
   /** Places all of them or none. */
   placeAll(orders: readonly NewOrder[], placedAt: Date): Promise<Refusal<"sold_out"> | undefined>;
   find(id: number): Promise<VersionedOrder | undefined>;
@@ -38,10 +37,16 @@ export interface Orders {
   remove(id: number): Promise<boolean>;
 }
 
+/** The orders, as one transaction sees them. */
+export interface OrdersInTransaction extends Orders {
+  /** The answers to idempotency keys, which commit with the orders. */
+  readonly answers: IdempotencyStore;
+}
+
 /** Stores orders. Each of its own methods is one transaction. */
 export interface Store extends Orders {
   /** Runs work in one transaction, which a refusal or an exception rolls back. */
-  transaction<A>(work: (orders: Orders) => Promise<A>): Promise<A>;
+  transaction<A>(work: (orders: OrdersInTransaction) => Promise<A>): Promise<A>;
   /** The changes after a number, or all; undefined if the store no longer has all of them. */
   changesAfter(number: number | undefined): Promise<readonly Change[] | undefined>;
   /** The newest orders, newest first, and the number of the last change. */
@@ -60,9 +65,9 @@ const maxChanges = 1000;
  */
 export function memoryStore(): Store {
   const news = Broadcast.create<never>();
+  const answers = Idempotency.memory();
   const orders = new Map<number, Order>();
   const versions = new Map<number, number>();
-  const keys = new Set<string | undefined>();
   const changes: Change[] = [];
   let lastId = 0;
   // Numbers start above those of earlier processes: a client that reconnects with an old one gets everything.
@@ -80,11 +85,9 @@ export function memoryStore(): Store {
   };
   const store: Store = {
     news,
-    transaction: (work) => work(store),
-    async place(order, placedAt, key) {
+    transaction: (work) => work({ ...store, answers }),
+    async place(order, placedAt) {
       if (order.item === "unicorn") return soldOutOf(order.item);
-      if (keys.has(key)) return refuse(alreadyPlaced, "An order with that key is placed already.");
-      if (key !== undefined) keys.add(key);
       const placed = keep(order, placedAt);
       changed("placed", [placed]);
       return placed;

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Dep, Sessions, Test } from "usher-http";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page, Route } from "playwright-core";
 import { maxBody } from "../../examples/orders/import.ts";
 import { sessionStore } from "../../examples/orders/clerks.ts";
 import { pageFiles } from "../../examples/orders/page-files.ts";
@@ -108,6 +108,24 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
       expect(await page.locator("#problems").isVisible()).toBe(false);
       expect(await orders()).toMatchObject([{ item: "pen" }, { item: "ruler, 30 cm" }]);
       expect(page.url()).toBe(`${url}/`);
+    }));
+
+  it("imports a file once that was sent again, as its answer was lost", () =>
+    visit(true, async (page) => {
+      const lose = async (route: Route): Promise<void> => {
+        await route.fetch();
+        await route.abort();
+      };
+      await page.route("**/orders/import", lose, { times: 1 });
+      await send(page, right);
+      await page.getByText("There was no answer. Send it again: its orders are placed once.").waitFor();
+      await page.getByRole("button", { name: "Place the orders" }).click();
+      await page.getByText("2 orders were placed.").waitFor();
+      expect(await orders()).toMatchObject([{ item: "pen" }, { item: "ruler, 30 cm" }]);
+      // The next file is another request.
+      await send(page, right);
+      await page.getByText("2 orders were placed.").waitFor();
+      expect(await orders()).toHaveLength(4);
     }));
 
   it("shows what is refused without a list", () =>

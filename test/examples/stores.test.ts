@@ -1,11 +1,15 @@
 /** Where the orders example keeps its orders: both stores do the same. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { Refusal } from "usher-http";
-import { Pool, Statement, migrate } from "usher-http/postgres";
+import { Dep, Sessions, Test } from "usher-http";
+import { IdempotencyTable, Pool, SessionTable, Statement, migrate } from "usher-http/postgres";
+import { sessionStore } from "../../examples/orders/clerks.ts";
 import { migrations } from "../../examples/orders/database.ts";
-import { postgresStore } from "../../examples/orders/postgres-store.ts";
+import { answersTable, postgresStore } from "../../examples/orders/postgres-store.ts";
+import { routes } from "../../examples/orders/routes.ts";
 import * as statements from "../../examples/orders/statements.ts";
-import { memoryStore } from "../../examples/orders/store.ts";
+import { memoryStore, store as storeOf } from "../../examples/orders/store.ts";
 import type { Store } from "../../examples/orders/store.ts";
 import { observer, startPostgres } from "../support/postgres/database.ts";
 
@@ -16,12 +20,20 @@ afterAll(() => pool.close());
 const outside = observer(server);
 
 it("every statement fits the database that the migrations make", async () => {
-  await expect(Statement.verify(pool, Object.values(statements))).resolves.toBeUndefined();
+  const kept = [...SessionTable.statements({ table: "sessions" }), ...IdempotencyTable.statements(answersTable)];
+  await expect(Statement.verify(pool, [...Object.values(statements), ...kept])).resolves.toBeUndefined();
+});
+
+it.each([
+  ["0002_sessions.sql", SessionTable.schema({ table: "sessions" })],
+  ["0004_answers.sql", IdempotencyTable.schema(answersTable)],
+])("the migration %s has the table as the library makes it", (file, schema) => {
+  expect(readFileSync(join(migrations, file), "utf8")).toContain(schema);
 });
 
 const emptied = async (): Promise<Store> => {
   await outside`truncate orders restart identity`;
-  await outside`truncate changes`;
+  await outside`truncate changes, answers`;
   await outside`update last_change set number = beginning`;
   return postgresStore(pool);
 };
@@ -29,10 +41,12 @@ const emptied = async (): Promise<Store> => {
 const at = new Date(Date.UTC(2026, 0, 2, 3, 4, 5, 678));
 const order = (item: string, quantity = 1) => ({ item, quantity });
 
-describe.each([
+const stores = [
   { name: "in memory", make: async () => memoryStore() },
   { name: "in PostgreSQL", make: emptied },
-])("a store $name", ({ make }) => {
+];
+
+describe.each(stores)("a store $name", ({ make }) => {
   let store: Store;
   beforeEach(async () => {
     store = await make();
@@ -68,23 +82,6 @@ describe.each([
     expect(await store.list({ offset: 0, limit: 9 })).toEqual([]);
     expect(await store.placeAll([order("a"), order("b")], at)).toBeUndefined();
     expect((await store.list({ offset: 0, limit: 9 })).map(({ id, item }) => `${id} ${item}`)).toEqual(["1 a", "2 b"]);
-  });
-
-  it("places what one key asks for once", async () => {
-    const key = "0b9c4f0e-6f0a-4c59-9d4c-2f6d0f6f7a11";
-    expect(await store.place(order("a"), at, key)).toMatchObject({ id: 1 });
-    expect(await store.place(order("a"), at, key)).toMatchObject({ code: { name: "already_placed" } });
-    expect(await store.list({ offset: 0, limit: 9 })).toHaveLength(1);
-  });
-
-  it("places what one key asks for once, however many ask at the same time", async () => {
-    const key = "0b9c4f0e-6f0a-4c59-9d4c-2f6d0f6f7a12";
-    const answers = await Promise.all(Array.from({ length: 24 }, () => store.place(order("a"), at, key)));
-    const [placed, ...others] = answers.filter((answer) => !(answer instanceof Refusal));
-    const refused = answers.flatMap((answer) => (answer instanceof Refusal ? [answer.code.name] : []));
-    expect([others, refused]).toEqual([[], Array.from({ length: 23 }, () => "already_placed")]);
-    expect(await store.list({ offset: 0, limit: 9 })).toEqual([placed]);
-    expect(await store.changesAfter(undefined)).toHaveLength(1);
   });
 
   it("tells what happened behind a change, from the beginning, and not where that is no longer held", async () => {
@@ -126,6 +123,63 @@ describe.each([
     expect(await news.next()).toBeUndefined();
   });
 });
+
+describe.each(stores)("idempotency keys, with a store $name", ({ make }) => {
+  const example = async () => {
+    const store = await make();
+    const resources = [Dep.resource(storeOf, store), Dep.resource(sessionStore, Sessions.memory())];
+    const app = Test.app(routes, { resources });
+    const ask = (key: string, body: { readonly item: string }) =>
+      Test.call(app, "POST", "/orders", { headers: { "idempotency-key": key }, body });
+    return { store, app, ask };
+  };
+  const count = async (store: Store) => (await store.list({ offset: 0, limit: 99 })).length;
+
+  it.each(['"k1"', "0b9c4f0e-6f0a-4c59-9d4c-2f6d0f6f7a11"])(
+    "%s places one order, and its answer is kept",
+    async (key) => {
+      const { store, ask } = await example();
+      const first = await ask(key, order("a"));
+      const again = await ask(key, order("a"));
+      expect([first.status, again.status, again.body]).toEqual([201, 201, first.body]);
+      expect([first, again].map(({ headers }) => headers.get("idempotent-replayed"))).toEqual([null, "true"]);
+      expect((await ask(key, order("b"))).json()).toMatchObject({ error: "idempotency_key_reused" });
+      expect([await count(store), (await store.changesAfter(undefined))?.length]).toEqual([1, 1]);
+    },
+  );
+
+  it("place one order, however many ask at the same time", async () => {
+    const { store, ask } = await example();
+    const answers = await Promise.all(Array.from({ length: 24 }, () => ask('"k2"', order("a"))));
+    const placed = new Set(answers.flatMap(({ status, body }) => (status === 201 ? [body] : [])));
+    const others = new Set(answers.flatMap(({ status, json }) => (status === 201 ? [] : [errorOf(json())])));
+    expect([placed.size, [...others]]).toEqual([1, others.size === 0 ? [] : ["idempotency_key_in_use"]]);
+    expect([await count(store), (await store.changesAfter(undefined))?.length]).toEqual([1, 1]);
+  });
+
+  it("keep a refusal, and nothing of its work", async () => {
+    const { store, ask } = await example();
+    const first = await ask('"k3"', order("unicorn"));
+    const again = await ask('"k3"', order("unicorn"));
+    expect([first.status, again.status, again.body]).toEqual([409, 409, first.body]);
+    expect(errorOf(first.json())).toBe("sold_out");
+    expect(await count(store)).toBe(0);
+  });
+
+  it("import a file once", async () => {
+    const { store, app } = await example();
+    const file =
+      "--b\r\ncontent-disposition: form-data; name=orders; filename=o\r\n\r\nitem,quantity\npen,2\nink,3\n\r\n--b--";
+    const headers = { "idempotency-key": "k4", "content-type": "multipart/form-data; boundary=b" };
+    const ask = () => Test.call(app, "POST", "/orders/import", { headers, body: file });
+    expect([(await ask()).json(), (await ask()).json()]).toEqual([{ placed: 2 }, { placed: 2 }]);
+    expect(await count(store)).toBe(2);
+  });
+});
+
+function errorOf(body: unknown): string {
+  return (body as { error: string }).error;
+}
 
 describe("stock", () => {
   it("is taken once for each order, however many ask at once, and never below nothing", async () => {

@@ -1,5 +1,5 @@
 import { apiOf } from "./api.ts";
-import { find, onSubmit, show } from "./page.ts";
+import { find, newKey, onSubmit, show } from "./page.ts";
 
 const api = apiOf();
 const form = find("#import", HTMLFormElement);
@@ -7,23 +7,30 @@ const input = find("#orders", HTMLInputElement);
 const outcome = find("#outcome", HTMLElement);
 const table = find("#problems", HTMLTableElement);
 
+/** Of the chosen file: sent again after a lost connection, it is placed once. */
+let key = newKey();
+
 type Problems = readonly { readonly at: string; readonly message: string }[];
 
 /** Sends the form's file without leaving the page, and shows what was placed or what is wrong. */
 export function importFiles(): void {
   onSubmit(form, sendFile);
-  // The message is about the previous file.
-  form.addEventListener("change", () => say("", ""));
+  form.addEventListener("change", () => {
+    key = newKey();
+    // The message is about the previous file.
+    say("", "");
+  });
 }
 
 async function sendFile(): Promise<void> {
   const [orders] = input.files ?? [];
   if (orders === undefined) return;
   say("", "");
-  const placed = await api["POST /orders/import"]({ form: { orders } });
+  const placed = await api["POST /orders/import"]({ form: { orders }, headers: { "idempotency-key": key } });
   if (placed.ok) {
     say("placed", counted(placed.value.placed, "order was placed.", "orders were placed."));
     form.reset();
+    key = newKey();
     return;
   }
   switch (placed.error) {
@@ -32,7 +39,11 @@ async function sendFile(): Promise<void> {
       return say("wrong", `Nothing was placed: ${wrong}`, placed.problems);
     }
     case "unreachable":
-      return say("wrong", "The file could not be sent. Choose it again if it has changed; it can have 10 MiB at most.");
+      return say(
+        "wrong",
+        "There was no answer. Send it again: its orders are placed once. " +
+          "Choose the file again if it has changed; it can have 10 MiB at most.",
+      );
     default:
       return say("wrong", `Nothing was placed. ${placed.message}`);
   }

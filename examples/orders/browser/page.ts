@@ -5,6 +5,11 @@ export function find<E extends Element>(selector: string, kind: new () => E): E 
   return found;
 }
 
+/** A new idempotency key. `crypto.randomUUID` is for secure contexts alone: this page may be served over plain HTTP. */
+export function newKey(): string {
+  return `"${Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("")}"`;
+}
+
 /** Calls `send` when the form is submitted, without leaving the page, one call at a time. */
 export function onSubmit(form: HTMLFormElement, send: () => Promise<void>): void {
   form.addEventListener("submit", (event) => {
