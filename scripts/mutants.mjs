@@ -144,6 +144,8 @@ for (const [one, verdict] of verdicts) if (!verdict.isKilled && !accepted.has(on
 if (verdicts.size < chosen.length) console.log(`\n${chosen.length - verdicts.size} were not tried: the time was over`);
 console.log(`\n${verdicts.size} tried: ${killed} killed, ${excused} accepted; ${(share * 100).toFixed(1)} %`);
 if (verdicts.size > 0 && share < leastShare) process.exitCode = 1;
+// The channel to a child process would keep this one.
+for (const { runs } of places) runs.end();
 
 /** @param {Known} mutant @param {Verdict} verdict */
 function row({ file, line, text, change }, { isKilled, how }) {

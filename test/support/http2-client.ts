@@ -132,11 +132,21 @@ export class FrameClient {
   endsStream = false;
   /** The streams that the server has reset, and with which code. */
   readonly resets: (readonly [stream: number, code: number])[] = [];
+  /** The codes of the frames that announce the connection's end. */
+  readonly goaways: number[] = [];
+  isClosed = false;
+  readonly closed: Promise<void>;
   readonly #socket: Socket;
   #left: Buffer = Buffer.alloc(0);
 
   private constructor(socket: Socket) {
     this.#socket = socket;
+    this.closed = new Promise((resolve) => {
+      socket.on("close", () => {
+        this.isClosed = true;
+        resolve();
+      });
+    });
     socket.on("data", (part: Buffer) => this.#read(Buffer.concat([this.#left, part])));
   }
 
@@ -161,6 +171,7 @@ export class FrameClient {
       if (bytes[at + 3] === frameTypes.data && ((bytes[at + 4] as number) & 1) === 1) this.endsStream = true;
       if (bytes[at + 3] === frameTypes.reset)
         this.resets.push([bytes.readUInt32BE(at + 5), bytes.readUInt32BE(at + 9)]);
+      if (bytes[at + 3] === frameTypes.goaway) this.goaways.push(bytes.readUInt32BE(at + 13));
       at += 9 + length;
     }
     this.#left = bytes.subarray(at);

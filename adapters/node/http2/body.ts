@@ -80,7 +80,7 @@ export class Http2Body implements BodySource, DeadlineListener {
     this.#stream.pause();
     this.#deadline?.arrived(part.byteLength);
     this.#deadline?.pause();
-    this.#deliver(part);
+    this.#resolve?.(part);
   }
 
   #end(failure: BodyFailure | undefined): void {
@@ -88,11 +88,6 @@ export class Http2Body implements BodySource, DeadlineListener {
     this.#isOver = true;
     this.#failure = failure;
     this.#deadline?.clear();
-    this.#deliver(failure);
-  }
-
-  #deliver(read: PartRead): void {
-    this.#resolve?.(read);
-    this.#resolve = undefined;
+    this.#resolve?.(failure);
   }
 }

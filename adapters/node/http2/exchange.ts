@@ -1,5 +1,4 @@
 import { isUtf8 } from "node:buffer";
-import { constants } from "node:http2";
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Exchange } from "../../../src/app/exchange.ts";
 import { lists } from "../../../src/http/fields.ts";
@@ -109,8 +108,7 @@ export class Http2Exchange implements Exchange {
     const controller = new AbortController();
     const { stream } = this;
     const check = (): void => {
-      if (!this.isWritten || !stream.writableFinished || stream.rstCode !== constants.NGHTTP2_NO_ERROR)
-        controller.abort();
+      if (!this.isWritten || !stream.writableFinished) controller.abort();
     };
     if (stream.destroyed) check();
     else stream.once("close", check);

@@ -133,6 +133,8 @@ class Http2Connection implements ExchangeConnection {
   #running = 0;
   #streams = 0;
   #idle: Deadline | undefined = undefined;
+  /** Its client has sent too much, and the connection is about to be ended. */
+  #isTooMuch = false;
   readonly #resets = new Allowance(limits.resets);
   readonly #control = new Allowance(limits.control);
 
@@ -183,16 +185,23 @@ class Http2Connection implements ExchangeConnection {
 
   /** Ends the connection of a client that sends too many of something. */
   #count(allowance: Allowance): void {
-    if (allowance.takes(this.deadlines.now) || this.#session.destroyed) return;
+    if (this.#isTooMuch || allowance.takes(this.deadlines.now)) return;
+    this.#isTooMuch = true;
     this.#http2.floods.count();
-    this.#session.destroy(undefined, NGHTTP2_ENHANCE_YOUR_CALM);
-    this.#socket.destroySoon();
+    // Node 20 aborts the process where a session with open streams is destroyed while it reads what has arrived.
+    setImmediate(
+      guarded(this.#socket, () => {
+        // Without an error Node sends NO_ERROR, whatever the code.
+        this.#session.destroy(new Error("too much"), NGHTTP2_ENHANCE_YOUR_CALM);
+        this.#socket.destroySoon();
+      }),
+    );
   }
 
   #begin(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, raw: readonly string[]): void {
     stream.on("error", ignore);
     // Node reports a stream a turn later: its client may have reset it.
-    if (stream.destroyed || stream.closed) return this.#count(this.#resets);
+    if (stream.closed) return this.#count(this.#resets);
     this.#idle?.clear();
     this.#streams++;
     let isAnswered = false;
@@ -209,7 +218,7 @@ class Http2Connection implements ExchangeConnection {
         sending.timeout?.clear();
         if (sending.isCounted) this.sending--;
         if (!isAnswered) this.#count(this.#resets);
-        if (this.#streams > 0 || this.#session.destroyed) return;
+        if (this.#streams > 0) return;
         if (this.#session.closed) this.#socket.destroySoon();
         else this.#waits();
       }),
@@ -253,7 +262,7 @@ class Http2Connection implements ExchangeConnection {
 
   #write(exchange: Http2Exchange, sent: WireResponse, sending: Sending): void {
     const { stream } = exchange;
-    if (stream.destroyed || stream.closed) return sent.unsent?.();
+    if (stream.closed) return sent.unsent?.();
     const { handler } = this.#http2;
     const { body } = sent;
     const isEvents = isStream(body) && isEventStream(sent);
@@ -280,7 +289,7 @@ function dropRest(stream: ServerHttp2Stream): void {
   stream.on(
     "finish",
     guarded(stream, () => {
-      if (stream.readableEnded || stream.destroyed) return;
+      if (stream.readableEnded) return;
       stream.resume();
       stream.close(NGHTTP2_NO_ERROR);
     }),

@@ -42,7 +42,6 @@ export class SendTimeout implements DeadlineListener {
 
   clear(): void {
     this.#deadline?.clear();
-    this.#deadline = undefined;
   }
 
   expire(): void {
@@ -123,8 +122,7 @@ export class Http2Stream extends StreamWriter<ServerHttp2Stream> {
     const stream = this.channel;
     if (this.isGone) return;
     const act = guarded(stream, () => reset(stream));
-    const deadline = this.server.deadlines.time(lingerMs, { expire: act });
-    stream.once("close", () => deadline.clear());
+    this.server.deadlines.time(lingerMs, { expire: act });
     stream.write("", act);
   }
 
