@@ -93,7 +93,8 @@ export class FileStore implements FileSource {
 
   /** What is at a path below the root; at once where it was looked at just before. */
   find(names: readonly string[]): FoundFile | Promise<FoundFile> {
-    const path = join(this.#root, ...names);
+    // No name has a separator, so that this tells all paths apart; to make the absolute one takes 0.5 µs.
+    const path = names.length === 1 ? (names[0] as string) : names.join("/");
     const kept = this.#kept.get(path);
     if (kept !== undefined && performance.now() - kept.checkedAt < freshMs) return kept;
     const loading = this.#loading.get(path);
@@ -110,12 +111,13 @@ export class FileStore implements FileSource {
 
   async #load(path: string, kept: DiskFile | undefined): Promise<FoundFile> {
     const checkedAt = performance.now();
-    const plain = await this.#version(path, kept?.plain);
+    const absolute = join(this.#root, path);
+    const plain = await this.#version(absolute, kept?.plain);
     this.#drop(path);
     if (plain === undefined || plain === "directory") return plain;
     const encoded = new Map<Encoding, DiskVersion>();
     for (const [encoding, extension] of encodings) {
-      const sibling = await this.#version(path + extension, kept?.encoded.get(encoding), encoding);
+      const sibling = await this.#version(absolute + extension, kept?.encoded.get(encoding), encoding);
       if (sibling !== undefined && sibling !== "directory") encoded.set(encoding, sibling);
     }
     const file = isSame(kept, plain, encoded) ? { ...kept, checkedAt } : this.#fileOf(path, plain, encoded, checkedAt);
