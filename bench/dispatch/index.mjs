@@ -9,9 +9,8 @@ const targets = {
   "usher-fetch": "≤ by hand + 150 ns",
 };
 
-/** In process: from a request to its answer, no socket. @param {{ quick: boolean }} options */
-export async function run({ quick }) {
-  const rounds = quick ? 1 : 5;
+/** In process: from a request to its answer, no socket. @param {{ quick: boolean, rounds?: number }} options */
+export async function run({ quick, rounds = quick ? 1 : 5 }) {
   const ms = quick ? 160 : 600;
   const played = Object.keys(candidates).filter((who) => !quick || !who.endsWith("-logged"));
   const figures = new Map();

@@ -10,14 +10,14 @@ import { candidates } from "./candidates.mjs";
 const sizes = [1, 4, 16];
 const largeBytes = 100 * 1024 * 1024;
 
-/** Small files, a 304 and a large file: CPU a request, speed and memory. @param {{ quick: boolean }} options */
-export async function run({ quick }) {
+/** Small files, a 304 and a large file: CPU a request, speed and memory. @param {{ quick: boolean, rounds?: number }} options */
+export async function run({ quick, rounds: roundCount = quick ? 1 : 3 }) {
   const folder = mkdtempSync(join(tmpdir(), "usher-bench-files-"));
   for (const size of sizes) writeFileSync(join(folder, `${size}.txt`), "x".repeat(size * 1024));
   writeFileSync(join(folder, "large.bin"), new Uint8Array(largeBytes));
   const size = quick ? { count: 6000, slices: 3, warmUp: 3000 } : { count: 60_000, slices: 12, warmUp: 15_000 };
   const play = { node: [], bun: [], large: [] };
-  for (let round = 0; round < (quick ? 1 : 3); round++) {
+  for (let round = 0; round < roundCount; round++) {
     play.node.push(await playRound("node", folder, size, round));
     play.bun.push(await playRound("bun", folder, size, round));
     play.large.push(await playLarge(folder, round, quick ? 3 : 10));

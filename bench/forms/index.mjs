@@ -1,9 +1,8 @@
 import { digits, median, table } from "../harness/figures.mjs";
 import { fresh } from "../harness/fresh.mjs";
 
-/** Parsing forms, also hostile ones, compared with the platform's parser. @param {{ quick: boolean }} options */
-export async function run({ quick }) {
-  const rounds = quick ? 1 : 3;
+/** Parsing forms, also hostile ones, compared with the platform's parser. @param {{ quick: boolean, rounds?: number }} options */
+export async function run({ quick, rounds = quick ? 1 : 3 }) {
   const found = [];
   for (let round = 0; round < rounds; round++) {
     found.push(await fresh(new URL("measure.mjs", import.meta.url), [quick ? 3 : 9]));

@@ -5,6 +5,30 @@ export function median(figures) {
   return sorted.length % 2 === 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
+/**
+ * The narrowest interval, by order statistics, that holds the median of what was measured with a confidence of 95 %. With fewer
+ * than six figures it is their whole range, and the confidence is less.
+ *
+ * @param {readonly number[]} figures
+ */
+export function medianInterval(figures) {
+  const sorted = figures.toSorted((a, b) => a - b);
+  const { length } = sorted;
+  // The probability that at most `cut` of them are below the median.
+  const below = (cut) => {
+    let ways = 1;
+    let sum = 0;
+    for (let i = 0; i <= cut; i++) {
+      sum += ways;
+      ways = (ways * (length - i)) / (i + 1);
+    }
+    return sum / 2 ** length;
+  };
+  let cut = 0;
+  while (cut + 1 < length / 2 && 1 - 2 * below(cut + 1) >= 0.95) cut++;
+  return { low: sorted[cut], high: sorted[length - 1 - cut], confidence: 1 - 2 * below(cut) };
+}
+
 /** The list, rotated by one in each round, so that no candidate is always first or last. */
 export function rotated(list, by) {
   const at = by % list.length;

@@ -6,14 +6,13 @@ import { candidates } from "./candidates.mjs";
 
 const targets = { "usher-logged": "≤ 1.30" };
 
-/** The cost of logs and spans per request on Node. @param {{ quick: boolean }} options */
-export async function run({ quick }) {
+/** The cost of logs and spans per request on Node. @param {{ quick: boolean, rounds?: number }} options */
+export async function run({ quick, rounds: roundCount = quick ? 1 : 5 }) {
   const size = quick ? { count: 6000, slices: 2, warmUp: 3000 } : { count: 100_000, slices: 20, warmUp: 20_000 };
   const collector = await startCollector();
   const launch = (who, stderr) => new Process("../logging/serve.mjs", [who], { stderr, execArgv: ["--expose-gc"] });
   const rounds = [];
-  for (let round = 0; round < (quick ? 1 : 5); round++)
-    rounds.push(await playRound({ ...size, round, candidates, launch }));
+  for (let round = 0; round < roundCount; round++) rounds.push(await playRound({ ...size, round, candidates, launch }));
   await collector.stop();
   return [
     "## Logs and traces",

@@ -5,14 +5,14 @@ import { candidates } from "./candidates.mjs";
 import { check, measured, placedByCheck, quantityOfOne } from "./cases.mjs";
 import { ordersDatabase } from "./database.mjs";
 
-/** The orders example with PostgreSQL behind it, end to end. @param {{ quick: boolean }} options */
-export async function run({ quick }) {
+/** The orders example with PostgreSQL behind it, end to end. @param {{ quick: boolean, rounds?: number }} options */
+export async function run({ quick, rounds: roundCount = quick ? 1 : 5 }) {
   const counts = quick ? { get: 4000, post: 1000 } : { get: 30_000, post: 6000 };
   const size = { counts, slices: quick ? 4 : 10, warmUp: quick ? 1000 : 2000 };
   const { url, close } = await postgresServer();
   const rounds = [];
   try {
-    for (let round = 0; round < (quick ? 1 : 5); round++) rounds.push(await playRound({ ...size, round, url }));
+    for (let round = 0; round < roundCount; round++) rounds.push(await playRound({ ...size, round, url }));
   } finally {
     close();
   }

@@ -9,9 +9,8 @@ const capacities = { "/waits": (connections * 1000) / serviceMs, "/computes": 10
 const times = 5;
 const lightly = 0.2;
 
-/** The times of what is admitted under five times the load that a server bears. @param {{ quick: boolean }} options */
-export async function run({ quick }) {
-  const rounds = quick ? 1 : 3;
+/** The times of what is admitted under five times the load that a server bears. @param {{ quick: boolean, rounds?: number }} options */
+export async function run({ quick, rounds = quick ? 1 : 3 }) {
   const seconds = quick ? 3 : 5;
   const figures = {};
   const loads = [];

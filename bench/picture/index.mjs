@@ -34,12 +34,12 @@ const panels = [
   },
 ];
 
-/** @param {{ quick: boolean }} options With `quick`, it prints the figures and records nothing. */
-export async function run({ quick }) {
+/** @param {{ quick: boolean, rounds?: number }} options With `quick`, it prints the figures and records nothing. */
+export async function run({ quick, rounds: roundCount = quick ? 1 : 5 }) {
   const size = quick ? { count: 6000, slices: 2, warmUp: 2000 } : { count: 50_000, slices: 10, warmUp: 10_000 };
   const played = panels.map(() => []);
   const load = loadavg()[0] ?? 0;
-  for (let round = 0; round < (quick ? 1 : 5); round++) {
+  for (let round = 0; round < roundCount; round++) {
     for (const [i, { candidates, launch }] of panels.entries())
       played[i]?.push(await playRound({ ...size, round, candidates, launch }));
   }

@@ -8,8 +8,8 @@ import { binaries } from "./binaries.mjs";
 const require = createRequire(import.meta.url);
 const names = { bun: "Bun", deno: "Deno" };
 
-/** The CPU of a request with Bun's and Deno's own listeners. @param {{ quick: boolean }} options */
-export async function run({ quick }) {
+/** The CPU of a request with Bun's and Deno's own listeners. @param {{ quick: boolean, rounds?: number }} options */
+export async function run({ quick, rounds: roundCount = quick ? 1 : 5 }) {
   const size = quick ? { count: 12_000, slices: 4, warmUp: 6000 } : { count: 100_000, slices: 20, warmUp: 20_000 };
   const sections = [];
   for (const [runtime, candidates] of Object.entries(runtimes)) {
@@ -18,7 +18,7 @@ export async function run({ quick }) {
       return new Process("../runtimes/serve.mjs", [runtime, who], { stderr, execPath: path, execArgv: args });
     };
     const rounds = [];
-    for (let round = 0; round < (quick ? 1 : 5); round++) {
+    for (let round = 0; round < roundCount; round++) {
       rounds.push(await playRound({ ...size, round, candidates, launch }));
     }
     sections.push(
@@ -29,7 +29,7 @@ export async function run({ quick }) {
   }
   return [
     "## Servers on Bun and Deno",
-    `As on Node: ${size.count.toLocaleString("en")} requests a round over 64 kept connections, rounds: ${quick ? 1 : 5}.`,
+    `As on Node: ${size.count.toLocaleString("en")} requests a round over 64 kept connections, rounds: ${roundCount}.`,
     ...sections,
   ].join("\n\n");
 }

@@ -9,12 +9,12 @@ const targets = {
   "usher-logged": "≤ 1.30",
 };
 
-/** The CPU of a request with the Node listener. @param {{ quick: boolean }} options */
-export async function run({ quick }) {
+/** The CPU of a request with the Node listener. @param {{ quick: boolean, rounds?: number }} options */
+export async function run({ quick, rounds: roundCount = quick ? 1 : 5 }) {
   const size = quick ? { count: 12_000, slices: 4, warmUp: 6000 } : { count: 100_000, slices: 20, warmUp: 20_000 };
   const played = [];
   const inMemory = [];
-  for (let round = 0; round < (quick ? 1 : 5); round++) {
+  for (let round = 0; round < roundCount; round++) {
     played.push(await playRound({ ...size, round }));
     inMemory.push(await playInMemory(round, quick ? 250 : 1000));
   }

@@ -7,11 +7,11 @@ const sockets = 64;
 const bytes = 32;
 const bare = { usher: "ws", "usher-bun": "bun" };
 
-/** The CPU of an echoed message. @param {{ quick: boolean }} options */
-export async function run({ quick }) {
+/** The CPU of an echoed message. @param {{ quick: boolean, rounds?: number }} options */
+export async function run({ quick, rounds: roundCount = quick ? 1 : 5 }) {
   const size = quick ? { warmUp: 5000, messages: 20_000 } : { warmUp: 50_000, messages: 400_000 };
   const rounds = [];
-  for (let round = 0; round < (quick ? 1 : 5); round++) {
+  for (let round = 0; round < roundCount; round++) {
     const figures = {};
     for (const who of rotated(Object.keys(candidates), round)) figures[who] = await play(who, size);
     rounds.push(figures);

@@ -6,9 +6,8 @@ import { routers } from "./routers.mjs";
 
 const matchTargets = { static: "≤ 20", "one parameter": "≤ 100", "early miss": "≤ 40", "deep miss": "≤ 40" };
 
-/** A program's first answer; many routes: the time to make the app, and to match. @param {{ quick: boolean }} options */
-export async function run({ quick }) {
-  const rounds = quick ? 1 : 5;
+/** A program's first answer; many routes: the time to make the app, and to match. @param {{ quick: boolean, rounds?: number }} options */
+export async function run({ quick, rounds = quick ? 1 : 5 }) {
   const sections = ["## Start and match", await firstAnswers(quick ? 3 : 21)];
   for (const count of [1000, 5000]) sections.push(await opened(count, rounds));
   sections.push(await matched(rounds, quick ? 60 : 300));

@@ -1,11 +1,10 @@
 import { digits, median, table } from "../harness/figures.mjs";
 import { fresh } from "../harness/fresh.mjs";
 
-/** A verified token: `jose` alone, by hand in an input, and by `Jwt.bearer`. @param {{ quick: boolean }} options */
-export async function run({ quick }) {
+/** A verified token: `jose` alone, by hand in an input, and by `Jwt.bearer`. @param {{ quick: boolean, rounds?: number }} options */
+export async function run({ quick, rounds = quick ? 1 : 5 }) {
   const rows = [];
   for (const algorithm of ["HS256", "ES256", "RS256"]) {
-    const rounds = quick ? 1 : 5;
     const found = { jose: [], open: [], hand: [], closed: [] };
     for (let round = 0; round < rounds; round++) {
       const times = await fresh(new URL("measure.mjs", import.meta.url), [algorithm, quick ? 4_000 : 20_000]);

@@ -3,11 +3,11 @@ import { Process } from "../server/processes.mjs";
 import { send } from "./send.mjs";
 import { candidates } from "./candidates.mjs";
 
-/** A large body, hashed as it arrives: speed and memory. @param {{ quick: boolean }} options */
-export async function run({ quick }) {
+/** A large body, hashed as it arrives: speed and memory. @param {{ quick: boolean, rounds?: number }} options */
+export async function run({ quick, rounds: roundCount = quick ? 1 : 5 }) {
   const bytes = quick ? 1 << 26 : 1 << 30;
   const rounds = [];
-  for (let round = 0; round < (quick ? 1 : 5); round++) rounds.push(await playRound(bytes, round));
+  for (let round = 0; round < roundCount; round++) rounds.push(await playRound(bytes, round));
   const rows = Object.entries(candidates).map(([who, { name, against }]) => {
     const of = (figure) => rounds.map((round) => round[who][figure]);
     const ratios = rounds.map((round) => round[who].speed / round[against ?? who].speed);
