@@ -86,7 +86,10 @@ class NodeListener extends Listener {
       const protocols = http2 ? ["h2", "http/1.1"] : ["http/1.1"];
       this.#secure = new (await import("./secure.ts")).Secure(tls, { headTimeoutMs, protocols });
     }
-    if (http2) this.#http2 = new (await import("./http2/http2.ts")).Http2(this.#handler, this.limits, this.#floodLog);
+    if (http2) {
+      const { Http2 } = await import("./http2/http2.ts");
+      this.#http2 = new Http2(this.#handler, this.#upgrades, this.limits, this.#floodLog);
+    }
     const { servers, ...bound } = await listen(this.limits, () => this.#server());
     this.#servers = servers;
     // The system may refuse a connection because memory or file descriptors run out, and accept the next one.
@@ -222,14 +225,14 @@ class NodeListener extends Listener {
     this.#secure?.endHandshakes();
     this.#http2?.stop();
     handler.endEventStreams();
-    const { open, taken } = this.#upgrades ?? {};
-    open?.stop();
+    const { sockets, taken } = this.#upgrades ?? {};
+    sockets?.stop();
     taken?.stop();
     // A request that is still answered may open another such connection.
-    const protocolsEnded = handler.answered().then(() => Promise.all([open?.ended(), taken?.ended()]));
+    const protocolsEnded = handler.answered().then(() => Promise.all([sockets?.ended(), taken?.ended()]));
     const ended = Promise.all([protocolsEnded, closed]);
     const drained = await inTime(ended, drainMs);
-    const openProtocols = (open?.size ?? 0) + (taken?.size ?? 0);
+    const openProtocols = (sockets?.size ?? 0) + (taken?.size ?? 0);
     const unsent = this.#connections.unsent + (this.#http2?.unsent ?? 0);
     const cut = drained ? 0 : handler.inFlight + unsent + openProtocols;
     handler.endStreams();

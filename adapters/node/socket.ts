@@ -1,4 +1,4 @@
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import { noteIo } from "../../src/async.ts";
 import { guarded } from "../../src/logging/raised.ts";
@@ -12,12 +12,15 @@ const maxShortLength = 4096;
 /** The first byte of an unfragmented frame. */
 const whole = { text: 0x81, binary: 0x82 } as const;
 
+/** What a WebSocket is sent over: a connection, or a stream of HTTP/2. */
+export type ByteChannel = Duplex & { setTimeout(ms: number): ByteChannel };
+
 /**
  * Writes a short message as one frame (RFC 6455 §5.2) in one write: `ws` writes the head separately, which costs an echo a
  * third. The order with `ws`'s own writes is kept, because without compression `ws` buffers nothing. False for a longer
  * message.
  */
-function writeShort(socket: Socket, data: string | Uint8Array): boolean {
+function writeShort(socket: ByteChannel, data: string | Uint8Array): boolean {
   if (data.length > maxShortLength) return false;
   if (typeof data !== "string") {
     const frame = frameFor(whole.binary, data.length);
@@ -65,7 +68,7 @@ type WhenWritten = (error?: Error | null) => void;
 /** A WebSocket of the `ws` package. */
 export class WsTransport implements ListenableTransport {
   readonly #ws: WebSocket;
-  readonly #socket: Socket;
+  readonly #socket: ByteChannel;
   readonly #sendTimeoutMs: number;
   readonly #deadlines: Deadlines;
   /** Receives the socket's events. */
@@ -84,7 +87,7 @@ export class WsTransport implements ListenableTransport {
   /** @param deflate Set where compression was agreed on with the client. */
   constructor(
     ws: WebSocket,
-    socket: Socket,
+    socket: ByteChannel,
     sendTimeoutMs: number,
     deadlines: Deadlines,
     deflate: { readonly minBytes: number } | undefined,

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import type { Server as HttpServer } from "node:http";
 import type { Socket } from "node:net";
 import type * as ws from "ws";
-import type { OpenedTakeover, OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
+import type { Exchange, OpenedTakeover, OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
 import { isPending } from "../../src/deferred.ts";
 import { caught, guarded } from "../../src/logging/raised.ts";
 import type { Deadlines } from "../../src/server/deadlines.ts";
@@ -16,6 +16,7 @@ import { agreedDeflate, deflateOptions } from "./deflate.ts";
 import { isBun, nodeMajor } from "./listen.ts";
 import { whenAnswered, write } from "./response.ts";
 import { WsTransport } from "./socket.ts";
+import type { ByteChannel } from "./socket.ts";
 import { timedOut } from "./stream.ts";
 import { Takeover, Takeovers } from "./takeover.ts";
 
@@ -111,7 +112,7 @@ export class Upgrades {
   readonly #found = new WeakMap<IncomingMessage, NonNullable<NodeExchange["match"]>>();
   /** Headers for the 101 of a handshake, besides the handshake's own. */
   readonly #given = new WeakMap<IncomingMessage, readonly string[]>();
-  readonly open: OpenSockets = new OpenSockets();
+  readonly sockets: OpenSockets = new OpenSockets();
   readonly taken: Takeovers = new Takeovers();
 
   constructor(handler: RequestHandler, ws: Ws | undefined) {
@@ -230,23 +231,28 @@ export class Upgrades {
     const { socket } = request;
     response.detachSocket(socket);
     socket.setTimeout(0);
-    // Bun's replacement of `ws` has no such setting.
-    const isOffered = opened.compression !== undefined && !isBun;
-    const agreed = isOffered ? agreedDeflate(exchange.lines("sec-websocket-extensions")) : undefined;
-    const handshake = handshakeFor(request, opened, agreed);
-    this.#given.set(handshake, sent.head);
+    const extensions = agreedExtensions(exchange, opened);
+    const [key] = exchange.lines("sec-websocket-key");
+    // The socket was paused while it waited for its turn.
+    if (this.open(socket, opened, { key, extensions, headers: sent.head }, head)) socket.resume();
+    else sent.unsent?.();
+  }
+
+  /** Opens a WebSocket on a channel, to which `ws` writes the 101 first. False where its client has gone. */
+  open(channel: ByteChannel, opened: OpenedSocket, accepted: AcceptedHandshake, head: Buffer): boolean {
+    const { extensions, headers } = accepted;
+    const handshake = handshakeFor(channel, opened, accepted);
+    this.#given.set(handshake, headers);
     let isOpen = false;
-    this.#serverFor(opened.maxMessage, agreed !== undefined).handleUpgrade(handshake, socket, head, (ws) => {
+    this.#serverFor(opened.maxMessage, extensions !== undefined).handleUpgrade(handshake, channel, head, (ws) => {
       isOpen = true;
       const { sendTimeoutMs, deadlines } = this.#handler;
-      const deflate = agreed === undefined ? undefined : opened.compression;
-      const ended = this.open.track(opened, new WsTransport(ws, socket, sendTimeoutMs, deadlines, deflate));
-      ended.catch((thrown: unknown) => caught(thrown, socket));
-      // The socket was paused while it waited for its turn.
-      socket.resume();
+      const deflate = extensions === undefined ? undefined : opened.compression;
+      const ended = this.sockets.track(opened, new WsTransport(ws, channel, sendTimeoutMs, deadlines, deflate));
+      ended.catch((thrown: unknown) => caught(thrown, channel));
     });
     // `ws` opens nothing on a connection whose client has gone.
-    if (!isOpen) sent.unsent?.();
+    return isOpen;
   }
 
   #serverFor(maxPayload: number, isCompressed: boolean): ws.WebSocketServer {
@@ -271,22 +277,36 @@ export class Upgrades {
   }
 }
 
+/** A handshake that the app has accepted. */
+interface AcceptedHandshake {
+  readonly key: string | undefined;
+  readonly extensions: string | undefined;
+  /** For the 101, besides the handshake's own: name, value, name, value… */
+  readonly headers: readonly string[];
+}
+
+/** The extensions that a socket uses with its client, as the response names them. */
+export function agreedExtensions(exchange: Exchange, { compression }: OpenedSocket): string | undefined {
+  // Bun's replacement of `ws` has no such setting.
+  if (compression === undefined || isBun) return undefined;
+  return agreedDeflate(exchange.lines("sec-websocket-extensions"));
+}
+
 /**
  * The handshake for `ws`. The app has validated it already, and `ws` has rules of its own. It refuses lists on two lines,
  * another protocol in `Upgrade`, repeated names, and empty elements.
  */
 function handshakeFor(
-  { socket, rawHeaders }: IncomingMessage,
+  channel: ByteChannel,
   { subprotocol }: OpenedSocket,
-  extensions: string | undefined,
+  { key, extensions }: AcceptedHandshake,
 ): IncomingMessage {
-  const handshake = new IncomingMessage(socket);
+  const handshake = new IncomingMessage(channel as Socket);
   handshake.method = "GET";
-  const key = rawHeaders.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === "sec-websocket-key");
   handshake.headers = {
     upgrade: "websocket",
     "sec-websocket-version": "13",
-    "sec-websocket-key": rawHeaders[key + 1],
+    "sec-websocket-key": key,
     ...(subprotocol === undefined ? {} : { "sec-websocket-protocol": subprotocol }),
     // As it was agreed on: `ws` would end the handshake for an offer that it cannot read.
     ...(extensions === undefined ? {} : { "sec-websocket-extensions": extensions }),

@@ -17,7 +17,7 @@ export interface ExchangeConnection {
 }
 
 /** A request's head, as Node hands it over: nghttp2 has refused what RFC 9113 §8.2 and §8.3 call malformed. */
-interface RequestHead {
+export interface RequestHead {
   readonly headers: IncomingHttpHeaders;
   /** Name, value, name, value…; pseudo-headers too. Names are in lower case. */
   readonly raw: readonly string[];
@@ -29,6 +29,8 @@ const hosts = new HostCheck();
 const bad = (why: string): RefusedHead => ({ status: 400, why });
 const tooLong: RefusedHead = { status: 431, why: "a head past its limit" };
 const targetTooLong: RefusedHead = { status: 414, why: "a target past the limit of a head" };
+/** RFC 9220 §3, which says it of HTTP/3. */
+const otherProtocol: RefusedHead = { status: 501, why: "an extended CONNECT for a protocol that is unknown" };
 const badTarget = bad("a target that is none");
 const noHost = bad("HTTP/2 without an authority");
 const otherHost = bad("a Host that is not the authority");
@@ -39,7 +41,9 @@ export function refusedHead({ headers, raw }: RequestHead, maxHeaderBytes: numbe
   const { ":method": method, ":path": path, ":authority": authority } = headers as { readonly [name: string]: string };
   if ((path ?? "").length > maxHeaderBytes) return targetTooLong;
   if (bytesOf(raw) > maxHeaderBytes) return tooLong;
-  if (method === "CONNECT") return refusedConnect(authority ?? "");
+  const protocol = headers[":protocol"];
+  if (method === "CONNECT" && protocol === undefined) return refusedConnect(authority ?? "");
+  if (protocol !== undefined && protocol !== "websocket") return otherProtocol;
   if (path === undefined || (path.charCodeAt(0) !== 0x2f && (path !== "*" || method !== "OPTIONS"))) return badTarget;
   const lines = linesOf(raw, "host");
   const host = authority ?? lines[0];

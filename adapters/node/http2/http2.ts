@@ -3,7 +3,6 @@ import { constants, createServer } from "node:http2";
 import type {
   Http2Server,
   IncomingHttpHeaders,
-  OutgoingHttpHeaders,
   ServerHttp2Session,
   ServerHttp2Stream,
   ServerOptions,
@@ -21,13 +20,16 @@ import type { CountedLog } from "../../../src/app/counted-log.ts";
 import type { Deadline, Deadlines } from "../../../src/server/deadlines.ts";
 import type { NodeConnection } from "../connection.ts";
 import type { RequestHandler } from "../handler.ts";
+import type { Upgrades } from "../upgrade.ts";
 import { peerCertificateOf } from "../peer-certificate.ts";
 import { Allowance, limits } from "./allowance.ts";
 import { Http2Exchange, refusedHead } from "./exchange.ts";
 import type { ExchangeConnection } from "./exchange.ts";
-import { Http2Stream, SendTimeout, sendBody } from "./stream.ts";
+import { ConnectExchange, isExtendedConnect, openSocket } from "./socket.ts";
+import { Http2Stream, SendTimeout, respond, sendBody } from "./stream.ts";
 
-const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
+const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } =
+  constants;
 
 /** How the first bytes of HTTP/2 begin. No method of HTTP/1.1 does. */
 const preface = Buffer.from("PRI");
@@ -42,6 +44,8 @@ interface Http2Limits {
 /** Answers the connections of a server whose clients speak HTTP/2. */
 export class Http2 {
   readonly handler: RequestHandler;
+  /** Undefined for an app without WebSockets and takeovers. */
+  readonly upgrades: Upgrades | undefined;
   readonly idleTimeoutMs: number;
   readonly maxHeaderBytes: number;
   /** Counts connections that are closed because of what their client does. */
@@ -49,13 +53,21 @@ export class Http2 {
   readonly open: Set<Http2Connection> = new Set();
   readonly #server: Http2Server;
 
-  constructor(handler: RequestHandler, { maxHeaderBytes, idleTimeoutMs }: Http2Limits, floods: CountedLog) {
+  constructor(handler: RequestHandler, upgrades: Upgrades | undefined, bounds: Http2Limits, floods: CountedLog) {
+    const { maxHeaderBytes, idleTimeoutMs } = bounds;
     this.handler = handler;
+    this.upgrades = upgrades;
     this.idleTimeoutMs = idleTimeoutMs;
     this.maxHeaderBytes = maxHeaderBytes;
     this.floods = floods;
+    const { opensSockets: enableConnectProtocol } = handler;
     const options: ServerOptions & { readonly strictSingleValueFields: boolean } = {
-      settings: { maxConcurrentStreams: limits.streams, maxHeaderListSize: maxHeaderBytes, enablePush: false },
+      settings: {
+        maxConcurrentStreams: limits.streams,
+        maxHeaderListSize: maxHeaderBytes,
+        enablePush: false,
+        ...(enableConnectProtocol && { enableConnectProtocol }),
+      },
       maxSettings: 32,
       // Past it Node resets the stream: as many as a head of this length can have, so that the answer is a 431.
       maxHeaderListPairs: Math.max(128, Math.ceil(maxHeaderBytes / 5)),
@@ -230,8 +242,10 @@ class Http2Connection implements ExchangeConnection {
       return this.#refuse(refused, stream);
     }
     if (this.#running >= limits.handlers) return stream.close(NGHTTP2_REFUSED_STREAM);
-    const exchange = new Http2Exchange(stream, head, this);
     const { handler } = this.#http2;
+    const exchange = isExtendedConnect(headers)
+      ? new ConnectExchange(stream, head, this, handler.app)
+      : new Http2Exchange(stream, head, this);
     const sent = handler.app.answer(exchange);
     if (!isPending(sent)) {
       isAnswered = true;
@@ -263,7 +277,14 @@ class Http2Connection implements ExchangeConnection {
   #write(exchange: Http2Exchange, sent: WireResponse, sending: Sending): void {
     const { stream } = exchange;
     if (stream.closed) return sent.unsent?.();
-    const { handler } = this.#http2;
+    const { handler, upgrades } = this.#http2;
+    if (sent.socket !== undefined && upgrades !== undefined)
+      return openSocket(exchange, sent, upgrades, handler.deadlines);
+    // Its client would take a 2xx for an open socket.
+    if (exchange instanceof ConnectExchange && sent.status < 300) {
+      sent.unsent?.();
+      return stream.close(NGHTTP2_CANCEL);
+    }
     const { body } = sent;
     const isEvents = isStream(body) && isEventStream(sent);
     respond(stream, sent, body === undefined);
@@ -294,23 +315,6 @@ function dropRest(stream: ServerHttp2Stream): void {
       stream.close(NGHTTP2_NO_ERROR);
     }),
   );
-}
-
-function respond(stream: ServerHttp2Stream, { status, head }: WireResponse, isEmpty: boolean): void {
-  const headers: OutgoingHttpHeaders = { ":status": status };
-  for (let i = 0; i < head.length; i += 2) {
-    const name = head[i] as string;
-    const value = head[i + 1] as string;
-    const before = headers[name];
-    if (before === undefined) headers[name] = value;
-    else if (Array.isArray(before)) before.push(value);
-    else headers[name] = [before as string, value];
-  }
-  // HTTP/2 has neither (RFC 9113 §8.2.2), and a route of WebSockets names them in its refusal.
-  delete headers["connection"];
-  delete headers["upgrade"];
-  // The app has set `Date`. Node's types do not know the option.
-  stream.respond(headers, { endStream: isEmpty, sendDate: false } as object);
 }
 
 function ignore(): void {}

@@ -1,4 +1,5 @@
-import type { ServerHttp2Stream } from "node:http2";
+import type { OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import type { WireResponse } from "../../../src/app/exchange.ts";
 import { logListener } from "../../../src/app/failures.ts";
 import type { StreamBody, StreamEnd } from "../../../src/events/stream.ts";
 import { guarded } from "../../../src/logging/raised.ts";
@@ -16,8 +17,30 @@ function reset(stream: ServerHttp2Stream): void {
   stream.destroy(new Error("reset"));
 }
 
+/** Sends the head of a response. */
+export function respond(
+  stream: ServerHttp2Stream,
+  { status, head }: Pick<WireResponse, "status" | "head">,
+  isEmpty: boolean,
+): void {
+  const headers: OutgoingHttpHeaders = { ":status": status };
+  for (let i = 0; i < head.length; i += 2) {
+    const name = head[i] as string;
+    const value = head[i + 1] as string;
+    const before = headers[name];
+    if (before === undefined) headers[name] = value;
+    else if (Array.isArray(before)) before.push(value);
+    else headers[name] = [before as string, value];
+  }
+  // HTTP/2 has neither (RFC 9113 §8.2.2), and a route of WebSockets names them in its refusal.
+  delete headers["connection"];
+  delete headers["upgrade"];
+  // The app has set `Date`. Node's types do not know the option.
+  stream.respond(headers, { endStream: isEmpty, sendDate: false } as object);
+}
+
 /** The bytes of one write: HTTP/2's smallest frame limit. */
-const partBytes = 16_384;
+export const partBytes = 16_384;
 
 /**
  * Limits how long a client may take nothing of a response, with the window of the stream or the connection closed: a part of 16

@@ -1,11 +1,11 @@
 /** Responses of HTTP/2 whose client is slow, or whose server stops meanwhile. */
 import { once } from "node:events";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { Event, Path, Returns, Socket, get } from "usher-http";
+import { Event, Path, Returns, get } from "usher-http";
 import type { Server } from "usher-http/node";
 import { eventually } from "../../support/eventually.ts";
 import { gate } from "../../support/gate.ts";
-import { FrameClient, headerBlock, http2Ask, http2Client, requestBlock } from "../../support/http2-client.ts";
+import { FrameClient, http2Ask, http2Client, requestBlock } from "../../support/http2-client.ts";
 import { messages } from "../../support/logs.ts";
 import { holdClock, start } from "../../support/node-server.ts";
 import { RawClient } from "../../support/raw-client.ts";
@@ -34,34 +34,6 @@ describe("http2: a response to a slow client", () => {
     }
     await eventually(() => expect(client.endsStream).toBe(true));
     expect(messages("info").join()).not.toContain("stopped reading");
-  });
-});
-
-describe("http2: a WebSocket", () => {
-  const texts = Socket.protocol({ client: Socket.text, server: Socket.text });
-  const chat = get(Path.of("chat"), { returns: Returns.websocket(texts) }, () => async () => {});
-  const ok = get(Path.of("ok"), inText, () => "ok");
-
-  it("is not offered (RFC 8441), so that browsers open it over HTTP/1.1", async () => {
-    const { url } = await start([chat, ok], { http2: true });
-    const session = await http2Client(url);
-    expect((await http2Ask(session, { ":path": "/ok" })).body).toBe("ok");
-    expect(session.remoteSettings.enableConnectProtocol).toBe(false);
-  });
-
-  it("that a client asks for all the same is reset with PROTOCOL_ERROR, and the connection stays", async () => {
-    const { port } = await start([chat, ok], { http2: true });
-    const client = await FrameClient.to(port);
-    const head = [
-      [":method", "CONNECT"],
-      [":protocol", "websocket"],
-      [":scheme", "http"],
-      [":path", "/chat"],
-      [":authority", "h"],
-    ] as const;
-    client.write("headers", 4, 1, headerBlock(head));
-    client.write("headers", wholeRequest, 3, requestBlock("/ok"));
-    await eventually(() => expect([client.resets, client.bytes]).toEqual([[[1, 1]], 2]));
   });
 });
 
