@@ -7,9 +7,8 @@ import { refuseCertificateReaders } from "../../src/app/checks.ts";
 import { EventStreams, OpenSockets, until } from "../../src/server/lifecycle.ts";
 import { Listener } from "../../src/server/listener.ts";
 import type { ListenAddress, StopSignals } from "../../src/server/listener.ts";
-import type { WireResponse } from "../../src/app/exchange.ts";
 import { unmade } from "../../src/app/web.ts";
-import { isPending } from "../../src/deferred.ts";
+import { isPending, pass } from "../../src/deferred.ts";
 import { limitsOf } from "../../src/server/options.ts";
 import type { Limits, ServeOptions, Server } from "../../src/server/options.ts";
 import { refuse, refusedLength, refusedTarget } from "../../src/server/bad-request.ts";
@@ -17,7 +16,7 @@ import type { RefusedHead } from "../../src/server/bad-request.ts";
 import { refuseTls, withCertificate as withTls } from "../../src/server/tls.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routing/route.ts";
-import { BunExchange, respond, targetOf } from "./respond.ts";
+import { BunExchange, LateAnswer, respond, targetOf } from "./respond.ts";
 import { certificatesFor, inSeconds, listen, makeRoom, stderrSink, warningsFor } from "./listen.ts";
 import type { BunRuntime, BunServeOptions, BunServer } from "./listen.ts";
 import { socketHandlers } from "./socket.ts";
@@ -68,7 +67,7 @@ class BunListener extends Listener {
   readonly #maxHeaderBytes: number | undefined;
   #servers: readonly BunServer[] = [];
   /** The number of requests without a response. */
-  #inFlight = 0;
+  inFlightNow = 0;
   cutting = false;
 
   constructor(app: App, limits: Limits, maxHeaderBytes: number | undefined) {
@@ -98,7 +97,7 @@ class BunListener extends Listener {
   }
 
   protected get inFlight(): number {
-    return this.#inFlight;
+    return this.inFlightNow;
   }
 
   #options(where: Partial<BunServeOptions>): BunServeOptions {
@@ -124,13 +123,10 @@ class BunListener extends Listener {
     if (!isPending(sent)) return respond(exchange, sent, this);
     // While the handler runs, the client need not send anything; a body has its own deadline.
     server.timeout(request, 0);
-    this.#inFlight++;
-    return sent.then((sent) => this.#answerLate(exchange, sent), this.#failed);
-  };
-
-  readonly #failed = (thrown: unknown): Response => {
-    this.#inFlight--;
-    return unmade(thrown);
+    this.inFlightNow++;
+    const late = new LateAnswer(exchange, this);
+    pass(sent, late);
+    return late.response;
   };
 
   #refused(request: Request): RefusedHead | undefined {
@@ -138,21 +134,15 @@ class BunListener extends Listener {
     return refusedTarget(request, this.#maxHeaderBytes) ?? refusedLength(request, this.#maxHeaderBytes);
   }
 
-  #answerLate(exchange: BunExchange, sent: WireResponse): Response | undefined | Promise<Response | undefined> {
-    this.#inFlight--;
-    exchange.server.timeout(exchange.request, this.idleSeconds);
-    return respond(exchange, sent, this);
-  }
-
   protected async drain(drainMs: number): Promise<number> {
     // Each resolves once its last connection is closed, which one without requests delays.
     for (const server of this.#servers) inBackground(server.stop());
     this.eventStreams.end();
     this.open.stop();
-    const isQuiet = () => this.#inFlight === 0 && this.open.size === 0;
+    const isQuiet = () => this.inFlightNow === 0 && this.open.size === 0;
     const isOver = () => isQuiet() && this.#servers.every(({ pendingRequests }) => pendingRequests === 0);
     await until(isOver, drainMs);
-    const cut = this.#inFlight + this.streams + this.open.size;
+    const cut = this.inFlightNow + this.streams + this.open.size;
     this.cutting = true;
     await Promise.all(this.#servers.map((server) => server.stop(true)));
     return cut;

@@ -1,7 +1,8 @@
 import { isStream } from "../../src/answers/answer.ts";
 import type { Exchange, OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
 import { abortingWith } from "../../src/app/request.ts";
-import { announcesBody, lengthAt, ownLengthResponseOf, responseOf, tellsTypeAndId } from "../../src/app/web.ts";
+import { announcesBody, lengthAt, ownLengthResponseOf, responseOf, tellsTypeAndId, unmade } from "../../src/app/web.ts";
+import type { Waiting } from "../../src/deferred.ts";
 import type { StreamEnd } from "../../src/events/stream.ts";
 import { HostCheck, refusedConnect } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
@@ -141,6 +142,12 @@ interface BunServerState {
   streams: number;
 }
 
+/** The same, for what is answered later. */
+interface LateState extends BunServerState {
+  /** The number of requests without a response. */
+  inFlightNow: number;
+}
+
 /** Bytes of an unread body that Bun may read and drop: on its own, it would take any number. */
 const discardLimit = 65_536;
 /** How long a client may take to send them. */
@@ -160,6 +167,41 @@ export function respond(
   if (body === undefined || body.length !== undefined) return responseTo(exchange, sent, state);
   return body.drop(discardLimit, lingerMs).then(() => responseTo(exchange, sent, state));
 }
+
+/**
+ * A response that is not made yet. It is one promise: `then` of the answer would make two more, and as many turns of the
+ * microtask queue.
+ */
+export class LateAnswer implements Waiting<WireResponse> {
+  readonly response: Promise<Response | undefined>;
+  readonly #exchange: BunExchange;
+  readonly #state: LateState;
+  #resolve: (response: Response | undefined | Promise<Response>) => void = ignore;
+
+  constructor(exchange: BunExchange, state: LateState) {
+    this.#exchange = exchange;
+    this.#state = state;
+    this.response = new Promise((resolve) => (this.#resolve = resolve));
+  }
+
+  pass(sent: WireResponse): void {
+    const { server, request } = this.#exchange;
+    this.#state.inFlightNow--;
+    try {
+      server.timeout(request, this.#state.idleSeconds);
+      this.#resolve(respond(this.#exchange, sent, this.#state));
+    } catch (thrown) {
+      this.#resolve(unmade(thrown));
+    }
+  }
+
+  fail(thrown: unknown): void {
+    this.#state.inFlightNow--;
+    this.#resolve(unmade(thrown));
+  }
+}
+
+function ignore(): void {}
 
 /** Makes Bun answer the 101. A client that has gone meanwhile gets nothing. */
 function opened(

@@ -70,6 +70,7 @@ export class DenoExchange implements Exchange {
   /** Null once it is known to be absent. */
   #body: TimedBody | undefined | null = undefined;
   #controller: AbortController | undefined = undefined;
+  #isListed = false;
   #state: "awaited" | "answered" | "gone" = "awaited";
 
   constructor(request: Request, target: string, info: ServeInfo, listening: DenoListener) {
@@ -151,11 +152,24 @@ export class DenoExchange implements Exchange {
   }
 
   lines(name: string): readonly string[] {
-    const value = readOr(() => this.#request.headers.get(name), null);
+    const value = readOr(() => this.#header(name), null);
     // HTTP/2 has no `Host`: its authority is in the URL.
     if (value === null) return name === "host" && this.scheme === "https" ? [hostOf(this.#request.url)] : nothing;
     // The URL has the target's authority if it has one (RFC 9112 §3.2.2), and Deno's address without a `Host`.
     return [name === "host" && value !== "" ? hostOf(this.#request.url) : value];
+  }
+
+  /**
+   * Once its headers are touched, Deno lists them all for later, at the latest with the answer. `has` lists them now: five
+   * reads of a `POST` then take 0.2 µs, and 0.7 µs if each calls into the runtime.
+   */
+  #header(name: string): string | null {
+    const { headers } = this.#request;
+    if (!this.#isListed) {
+      this.#isListed = true;
+      headers.has(name);
+    }
+    return headers.get(name);
   }
 
   headers(): Iterable<readonly [name: string, value: string]> {

@@ -8,7 +8,7 @@ import { Listener } from "../../src/server/listener.ts";
 import type { ListenAddress } from "../../src/server/listener.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
 import { logListener, sayReported } from "../../src/app/failures.ts";
-import { isPending, whenResolved } from "../../src/deferred.ts";
+import { isPending, pass } from "../../src/deferred.ts";
 import type { MaybePromise } from "../../src/deferred.ts";
 import { limitsOf } from "../../src/server/options.ts";
 import type { Limits, ServeOptions, Server } from "../../src/server/options.ts";
@@ -24,7 +24,6 @@ import { InFlight, Pending, Serving, respond } from "./respond.ts";
 import type { Cuttable, Untaken } from "./respond.ts";
 import { listen, stderrSink, stopSignals, warningsFor } from "./listen.ts";
 import type { DenoRuntime, DenoServeOptions, ServeInfo } from "./runtime.ts";
-import { afterLooks } from "./socket.ts";
 
 export type { ListenOptions, ServeOptions, Server } from "../../src/server/options.ts";
 export type { Certificate, Certificates, TlsOptions } from "../../src/server/tls.ts";
@@ -69,7 +68,7 @@ class DenoListener extends Listener {
   readonly streams: InFlight<Cuttable> = new InFlight();
   readonly open: OpenSockets = new OpenSockets();
   readonly untaken: InFlight<Untaken> = new InFlight();
-  readonly #pending: InFlight<Pending> = new InFlight();
+  readonly pending: InFlight<Pending> = new InFlight();
   /** Only if the application sets it. */
   readonly #maxHeaderBytes: number | undefined;
   #servers: readonly Serving[] = [];
@@ -98,7 +97,7 @@ class DenoListener extends Listener {
   }
 
   protected get inFlight(): number {
-    return this.#pending.size;
+    return this.pending.size;
   }
 
   readonly #answer = (request: Request, info: ServeInfo): Response | Promise<Response> => {
@@ -113,24 +112,8 @@ class DenoListener extends Listener {
   #answerLate(exchange: DenoExchange, sent: MaybePromise<WireResponse>): Promise<Response> {
     // For `afterLooks`, to see whether the client has gone.
     if (exchange.method === "GET" && exchange.lines("upgrade").length > 0) void exchange.gone;
-    const pending = new Pending(exchange);
-    const entry = this.#pending.add(pending);
-    const answer = (sent: WireResponse): void => {
-      if (sent.socket === undefined) go(sent);
-      else afterLooks(() => go(sent));
-    };
-    const go = (sent: WireResponse): void => {
-      try {
-        this.#pending.remove(entry);
-        pending.answer(sent, this);
-      } catch (thrown) {
-        pending.fail(thrown);
-      }
-    };
-    whenResolved(sent, answer, (thrown) => {
-      this.#pending.remove(entry);
-      pending.fail(thrown);
-    });
+    const pending = new Pending(exchange, this);
+    pass(sent, pending);
     return pending.response;
   }
 
@@ -167,7 +150,7 @@ class DenoListener extends Listener {
   get #isHeld(): boolean {
     return (
       this.open.size > 0 ||
-      this.#pending.some((pending) => pending.isReading) ||
+      this.pending.some((pending) => pending.isReading) ||
       this.untaken.some((answer) => !answer.isQuiet)
     );
   }
@@ -191,8 +174,8 @@ class DenoListener extends Listener {
 
   /** Ends everything in flight and returns the number of requests that were cut. */
   #cut(): number {
-    const size = this.#pending.size + this.streams.size + this.open.size;
-    this.#pending.cutAll();
+    const size = this.pending.size + this.streams.size + this.open.size;
+    this.pending.cutAll();
     this.eventStreams.cutAll();
     this.streams.cutAll();
     return size;

@@ -3,6 +3,7 @@ import type { WireResponse } from "../../src/app/exchange.ts";
 import { lengthAt, responseOf, tellsTypeAndId, unmade } from "../../src/app/web.ts";
 import { readParts } from "../../src/events/stream.ts";
 import type { StreamBody, StreamEnd } from "../../src/events/stream.ts";
+import type { Waiting } from "../../src/deferred.ts";
 import { guarded, inBackground } from "../../src/logging/raised.ts";
 import type { Deadline, Deadlines } from "../../src/server/deadlines.ts";
 import type { OpenSockets } from "../../src/server/lifecycle.ts";
@@ -11,7 +12,12 @@ import { PulledStream } from "../../src/events/readable.ts";
 import type { StreamEvents } from "../../src/events/readable.ts";
 import type { DenoExchange } from "./exchange.ts";
 import type { DenoAddress, DenoRuntime, DenoServeOptions, DenoServer, DenoHandler } from "./runtime.ts";
-import { upgrade } from "./socket.ts";
+import { afterLooks, upgrade } from "./socket.ts";
+
+/** The server's state that a response needs while it is made. */
+interface PendingState extends DenoServerState {
+  readonly pending: InFlight<Pending>;
+}
 
 /** The server's state that responses need. */
 interface DenoServerState {
@@ -190,15 +196,19 @@ class DenoSender implements StreamEvents, Cuttable {
 }
 
 /** A response that is still being made. */
-export class Pending implements Cuttable {
+export class Pending implements Cuttable, Waiting<WireResponse> {
   readonly response: Promise<Response>;
   readonly #exchange: DenoExchange;
-  #resolve: (response: Response) => void = () => {};
+  readonly #state: PendingState;
+  readonly #entry: PendingAnswer<Pending>;
+  #resolve: (response: Response) => void = ignore;
   #isCut = false;
 
-  constructor(exchange: DenoExchange) {
+  constructor(exchange: DenoExchange, state: PendingState) {
     this.#exchange = exchange;
+    this.#state = state;
     this.response = new Promise((resolve) => (this.#resolve = resolve));
+    this.#entry = state.pending.add(this);
   }
 
   /** Whether the client is still sending the body that the response waits for. */
@@ -206,22 +216,25 @@ export class Pending implements Cuttable {
     return this.#exchange.begun?.isReading === true;
   }
 
-  answer(sent: WireResponse, state: DenoServerState): void {
-    if (!this.#isCut) this.#resolve(this.#made(sent, state));
-    // The stream is not read.
-    else if (isStream(sent.body)) inBackground(readParts(sent.body).cancel());
+  pass(sent: WireResponse): void {
+    if (sent.socket === undefined) this.#answer(sent);
+    else afterLooks(() => this.#answer(sent));
   }
 
   /** There is no response, because of a bug of the framework. */
   fail(thrown: unknown): void {
+    this.#state.pending.remove(this.#entry);
     this.#resolve(unmade(thrown));
   }
 
-  #made(sent: WireResponse, state: DenoServerState): Response {
+  #answer(sent: WireResponse): void {
     try {
-      return respond(this.#exchange, sent, state);
+      this.#state.pending.remove(this.#entry);
+      if (!this.#isCut) this.#resolve(respond(this.#exchange, sent, this.#state));
+      // The stream is not read.
+      else if (isStream(sent.body)) inBackground(readParts(sent.body).cancel());
     } catch (thrown) {
-      return unmade(thrown);
+      this.#resolve(unmade(thrown));
     }
   }
 
@@ -233,6 +246,8 @@ export class Pending implements Cuttable {
     this.#resolve(new Response(null, { status: 503, headers: { connection: "close" } }));
   }
 }
+
+function ignore(): void {}
 
 /** Something that a stopping server may cut. */
 export interface Cuttable {

@@ -4,6 +4,8 @@ import { figures } from "../telemetry/measure.ts";
 export interface BodyHolding {
   /** Bytes it holds, counted in the budget. */
   held: number;
+  /** Its place among those that hold bytes, which the budget sets. */
+  heldAt: number;
   /** The network of its client, which has one share; undefined where no address is known. It never changes. */
   readonly network: string | undefined;
 }
@@ -17,7 +19,8 @@ export class BodyBudget {
   readonly #limit: number;
   readonly #share: number;
   #held = 0;
-  readonly #holders = new Set<BodyHolding>();
+  /** In no order. A `Set` that each body enters and leaves costs it 0.5 µs on Deno. */
+  readonly #holders: BodyHolding[] = [];
   /** Bytes held, by network; undefined while they are not counted. */
   #counts: Map<string, number> | undefined = undefined;
   /** How many more bodies are released before counting per client stops, while the total is small. */
@@ -40,15 +43,23 @@ export class BodyBudget {
   /** Takes room for bytes that arrived; false if there is no room. */
   take(holding: BodyHolding, bytes: number): boolean {
     if (!this.hasRoom(holding, bytes)) return false;
-    if (holding.held === 0 && bytes > 0) this.#holders.add(holding);
+    if (holding.held === 0 && bytes > 0) holding.heldAt = this.#holders.push(holding) - 1;
     this.#add(holding, bytes);
     return true;
   }
 
   give(holding: BodyHolding, bytes: number): void {
     this.#add(holding, -bytes);
-    if (holding.held === 0) this.#holders.delete(holding);
+    if (holding.held === 0 && bytes > 0) this.#remove(holding);
     if (this.#counts !== undefined && this.#held <= this.#share && --this.#keptFor < 0) this.#counts = undefined;
+  }
+
+  /** The last one takes its place. */
+  #remove({ heldAt }: BodyHolding): void {
+    const last = this.#holders.pop() as BodyHolding;
+    if (heldAt === this.#holders.length) return;
+    this.#holders[heldAt] = last;
+    last.heldAt = heldAt;
   }
 
   #add(holding: BodyHolding, bytes: number): void {
@@ -64,7 +75,7 @@ export class BodyBudget {
     for (const { network, held } of this.#holders) count(counts, network, held);
     this.#counts = counts;
     // Counting took one step for each holder, so as many are released before counting may start again.
-    this.#keptFor = this.#holders.size;
+    this.#keptFor = this.#holders.length;
     return counts;
   }
 }

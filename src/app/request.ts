@@ -158,6 +158,7 @@ export class RequestState implements InputRequest, Carrying, BodyHolder, BodyHol
   isOverBudget = false;
   #query: FieldValues | undefined = undefined;
   held = 0;
+  heldAt = 0;
   /** Cached: a runtime has no address for a connection that has ended. Null where there is no network. */
   #network: string | null | undefined = undefined;
   #word: ProxyWord | undefined = undefined;

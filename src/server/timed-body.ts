@@ -50,7 +50,9 @@ export class TimedBody implements BodySource {
   readonly #reading: BodyReadingLimits;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined = undefined;
   #deadline: Deadline | undefined = undefined;
-  #deliver: (read: BodyRead) => void = () => {};
+  #deliver: (read: BodyRead) => void = ignore;
+  /** Who gets the body in one piece. */
+  #receiver: BodyReceiver | undefined = undefined;
   #isReadPending = false;
   #received = 0;
   #state: "unread" | "reading" | "over" = "unread";
@@ -100,19 +102,14 @@ export class TimedBody implements BodySource {
       return;
     }
     this.#state = "reading";
-    // A named constant: V8 pretenures a closure that is assigned straight to the field, and with it everything that it
-    // holds.
-    const deliver = (read: BodyRead): void => {
-      if (read instanceof Uint8Array && !receiver.take(read.byteLength)) receiver.done(noRoom);
-      else receiver.done(read as Uint8Array | BodyFailure);
-    };
-    this.#deliver = deliver;
+    this.#receiver = receiver;
     this.#deadline = deadlines.body(this);
     this.#reading.unread++;
-    this.#request.bytes().then((bytes) => {
+    const arrived = (bytes: Uint8Array): void => {
       this.#reading.unread--;
       this.#end(bytes);
-    }, this.#broken);
+    };
+    this.#request.bytes().then(arrived, () => this.#broken());
   }
 
   /** Reads and drops the rest of the body, up to `limit` bytes and within `ms`. */
@@ -145,7 +142,7 @@ export class TimedBody implements BodySource {
     this.#isReadPending = true;
     this.#reading.unread++;
     this.#deadline?.resume();
-    reader.read().then((read) => this.#arrived(reader, partOf(read)), this.#broken);
+    reader.read().then((read) => this.#arrived(reader, partOf(read)), () => this.#broken());
   }
 
   #arrived(reader: ReadableStreamDefaultReader<Uint8Array>, part: BodyRead): void {
@@ -165,14 +162,17 @@ export class TimedBody implements BodySource {
     if (this.#state === "over") return;
     this.#state = "over";
     this.#deadline?.clear();
-    this.#deliver(read);
+    const receiver = this.#receiver;
+    if (receiver === undefined) this.#deliver(read);
+    else if (read instanceof Uint8Array && !receiver.take(read.byteLength)) receiver.done(noRoom);
+    else receiver.done(read as Uint8Array | BodyFailure);
   }
 
   // Each runtime has another error for a broken body, and none helps a client.
-  readonly #broken = (): void => {
+  #broken(): void {
     this.#reading.unread--;
     this.#fail(endedEarly);
-  };
+  }
 
   // In a microtask, because failing the body may clear other deadlines while `Deadlines` iterates.
   expire(): void {
@@ -191,6 +191,8 @@ export class TimedBody implements BodySource {
     if (!this.#isReadPending) this.#reader?.cancel().catch(() => {});
   }
 }
+
+function ignore(): void {}
 
 /** Undefined for a body that the runtime does not show, as Bun's of a TRACE, or that other code reads. */
 function readerOf({ body }: Request): ReadableStreamDefaultReader<Uint8Array> | undefined {

@@ -10,6 +10,7 @@ interface Counted extends BodyHolding {
 function holding(network: string | undefined): Counted {
   return {
     held: 0,
+    heldAt: 0,
     asked: 0,
     get network() {
       this.asked++;
