@@ -2,7 +2,7 @@ import { isStream } from "../../src/answers/answer.ts";
 import type { Exchange, OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
 import { abortingWith } from "../../src/app/request.ts";
 import { announcesBody, lengthAt, ownLengthResponseOf, responseOf, tellsTypeAndId, unmade } from "../../src/app/web.ts";
-import type { Waiting } from "../../src/deferred.ts";
+import type { ValueReceiver } from "../../src/deferred.ts";
 import type { StreamEnd } from "../../src/events/stream.ts";
 import { HostCheck, refusedConnect } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
@@ -172,7 +172,7 @@ export function respond(
  * A response that is not made yet. It is one promise: `then` of the answer would make two more, and as many turns of the
  * microtask queue.
  */
-export class LateAnswer implements Waiting<WireResponse> {
+export class LateAnswer implements ValueReceiver<WireResponse> {
   readonly response: Promise<Response | undefined>;
   readonly #exchange: BunExchange;
   readonly #state: LateState;

@@ -161,7 +161,7 @@ export class DenoExchange implements Exchange {
 
   /**
    * Once its headers are touched, Deno lists them all for later, at the latest with the answer. `has` lists them now: five
-   * reads of a `POST` then take 0.2 µs, and 0.7 µs if each calls into the runtime.
+   * reads of a `POST` then take 0.1 µs, and 0.7 µs if each calls into the runtime.
    */
   #header(name: string): string | null {
     const { headers } = this.#request;

@@ -3,7 +3,7 @@ import type { WireResponse } from "../../src/app/exchange.ts";
 import { lengthAt, responseOf, tellsTypeAndId, unmade } from "../../src/app/web.ts";
 import { readParts } from "../../src/events/stream.ts";
 import type { StreamBody, StreamEnd } from "../../src/events/stream.ts";
-import type { Waiting } from "../../src/deferred.ts";
+import type { ValueReceiver } from "../../src/deferred.ts";
 import { guarded, inBackground } from "../../src/logging/raised.ts";
 import type { Deadline, Deadlines } from "../../src/server/deadlines.ts";
 import type { OpenSockets } from "../../src/server/lifecycle.ts";
@@ -196,7 +196,7 @@ class DenoSender implements StreamEvents, Cuttable {
 }
 
 /** A response that is still being made. */
-export class Pending implements Cuttable, Waiting<WireResponse> {
+export class Pending implements Cuttable, ValueReceiver<WireResponse> {
   readonly response: Promise<Response>;
   readonly #exchange: DenoExchange;
   readonly #state: PendingState;

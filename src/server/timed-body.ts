@@ -142,7 +142,10 @@ export class TimedBody implements BodySource {
     this.#isReadPending = true;
     this.#reading.unread++;
     this.#deadline?.resume();
-    reader.read().then((read) => this.#arrived(reader, partOf(read)), () => this.#broken());
+    reader.read().then(
+      (read) => this.#arrived(reader, partOf(read)),
+      () => this.#broken(),
+    );
   }
 
   #arrived(reader: ReadableStreamDefaultReader<Uint8Array>, part: BodyRead): void {
