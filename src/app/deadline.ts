@@ -106,7 +106,7 @@ export class RequestDeadline<R extends TimedRequest> extends Deferred<WireRespon
   answered(): void {
     this.isAnswered = true;
     cancelExpiry(this);
-    if (!this.hasExpired) this.#request.leaveDeadline();
+    this.#request.leaveDeadline();
   }
 
   respond(response: MaybePromise<WireResponse>): void {

@@ -62,6 +62,18 @@ describe("an event loop", () => {
     expect(await asks()).toBe(200);
   });
 
+  it("that was late, and that nobody asked meanwhile, serves every request of the next turn", async () => {
+    const { asks } = made();
+    await asks();
+    for (let i = 0; i < 2; i++) {
+      block(100);
+      rest(5);
+    }
+    // No request came, so its timer has stopped, whose last reading says nothing of now.
+    expect(vi.getTimerCount()).toBe(0);
+    expect([await asks(), await asks()]).toEqual([200, 200]);
+  });
+
   it("is watched while a request is in flight, and has no timer when none is", async () => {
     const { asks, held } = made();
     expect(vi.getTimerCount()).toBe(0);

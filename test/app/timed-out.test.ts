@@ -1,5 +1,5 @@
 /** What becomes of the work of a request whose deadline passes: what it acquired, what it commits, its middleware, its stream. */
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { App, Dep, Event, Refusal, Returns, Test, after, deadline, get, post, refuse } from "usher-http";
 import type { Answer, Meta, Middleware, Route } from "usher-http";
 import { asked, at, holdClock, never, own, settle, statusOf, text } from "../support/clock.ts";
@@ -213,6 +213,45 @@ describe("middleware of a request whose deadline passes", () => {
     ready.open();
     await settle();
     expect(ran).toBe(false);
+  });
+});
+
+describe("a request on a runtime whose timers belong to requests, as Workers", () => {
+  beforeEach(() => {
+    vi.stubGlobal("WebSocketPair", Object);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  });
+  afterEach(() => void vi.unstubAllGlobals());
+  const passes = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+  it("is answered 503 at its deadline", async () => {
+    const answer = App.make([get(at, text, never)], { deadlineMs: 50 }).fetch(new Request("http://h/x"));
+    await passes(49);
+    expect(vi.getTimerCount()).toBe(1);
+    await passes(1);
+    expect((await answer).status).toBe(503);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("leaves no timer where it is answered before", async () => {
+    const ready = gate<string>();
+    const answer = App.make([get(at, text, () => ready.passed)], { deadlineMs: 50 }).fetch(new Request("http://h/x"));
+    await passes(10);
+    ready.open("x");
+    expect([(await answer).status, vi.getTimerCount()]).toEqual([200, 0]);
+  });
+
+  it("gives its middleware a second more, and has one timer", async () => {
+    const after503: Middleware = async (_request, next) => {
+      await next();
+      return never();
+    };
+    const app = App.make([get(at, text, never)], { deadlineMs: 50, middleware: [after503] });
+    const answer = app.fetch(new Request("http://h/x"));
+    await passes(50);
+    expect(vi.getTimerCount()).toBe(1);
+    await passes(1000);
+    expect([(await answer).status, vi.getTimerCount()]).toEqual([503, 0]);
   });
 });
 

@@ -185,9 +185,12 @@ class Http2Connection implements ExchangeConnection {
     if (this.#session.closed) return;
     this.#session.close();
     if (this.#streams > 0) return;
-    // Its client may take nothing any more, not even the GOAWAY.
-    const deadline = this.deadlines.time(lingerMs, { expire: () => this.#socket.destroy() });
-    this.#socket.once("close", () => deadline.clear());
+    this.#linger();
+  }
+
+  /** Closes the connection in any case: its client may take nothing any more, not even the GOAWAY. */
+  #linger(): void {
+    this.deadlines.time(lingerMs, { expire: () => this.#socket.destroy() });
   }
 
   /** No stream is open: the connection may stay so for a time. */
@@ -205,7 +208,7 @@ class Http2Connection implements ExchangeConnection {
       guarded(this.#socket, () => {
         // Without an error Node sends NO_ERROR, whatever the code.
         this.#session.destroy(new Error("too much"), NGHTTP2_ENHANCE_YOUR_CALM);
-        this.#socket.destroySoon();
+        this.#linger();
       }),
     );
   }
@@ -231,7 +234,7 @@ class Http2Connection implements ExchangeConnection {
         if (sending.isCounted) this.sending--;
         if (!isAnswered) this.#count(this.#resets);
         if (this.#streams > 0) return;
-        if (this.#session.closed) this.#socket.destroySoon();
+        if (this.#session.closed) this.#linger();
         else this.#waits();
       }),
     );

@@ -185,12 +185,21 @@ describe("http2: a body", () => {
     expect(client.resets).toEqual([]);
   });
 
-  it("that is not read is asked for no further, and the connection stays", async () => {
-    const unread = post(Path.of("unread"), inText, () => "unread");
+  it.each([
+    ["not read", post(Path.of("unread"), inText, () => "unread")],
+    [
+      "read in part",
+      post(Path.of("unread"), { inputs: { upload }, ...inText }, async ({ upload }) => {
+        await upload.read();
+        return "unread";
+      }),
+    ],
+  ])("that is %s is asked for no further, and the connection stays", async (_what, unread) => {
     const { port } = await start([unread], { http2: true });
     const client = await FrameClient.to(port);
     for (const stream of [1, 3]) {
       client.write("headers", headOnly, stream, requestBlock("/unread", "POST"));
+      client.write("data", 0, stream, Buffer.alloc(1000));
       await eventually(() => expect(client.resets.at(-1)).toEqual([stream, 0]));
     }
     expect(client.bytes).toBe(12);

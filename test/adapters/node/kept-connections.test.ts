@@ -1,5 +1,7 @@
 /** A connection that is kept is after each answer as it was before: nothing of a request stays on its socket. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
+import { connect } from "node:http2";
 import type { Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { Answer, Codec, Event, Header, Path, Returns, body, bodyStream, clientGone, get, post } from "usher-http";
@@ -99,6 +101,20 @@ it("streams that have ended leave nothing of them", async () => {
   await keepsNothing(async () => {
     for (let i = 0; i < 100; i++) client.ask("GET /exact", [`x-a: ${"x".repeat(4000)}`]);
     for (let i = 0; i < 100; i++) expect((await client.answer()).body.length).toBe(131_072);
+  });
+});
+
+it("connections of HTTP/2 that have closed leave nothing of them", async () => {
+  const { url } = await start(routes, { http2: true });
+  const asks = async (): Promise<void> => {
+    const session = connect(url);
+    const stream = session.request({ ":path": "/later" }).resume();
+    await once(stream, "close");
+    session.close();
+    if (!session.destroyed) await once(session, "close");
+  };
+  await keepsNothing(async () => {
+    for (let i = 0; i < 10; i++) await Promise.all(Array.from({ length: 10 }, asks));
   });
 });
 
