@@ -56,20 +56,21 @@ export interface JwtOptions {
 }
 
 /** What a client sends for a token. */
-interface BearerWire {
+export interface JwtWire {
+  /** `Bearer` and the token. */
   headers?: { authorization?: string };
 }
 
 /** The input that gives the claims of the request's token; and further inputs of the same token, which is verified once. */
-export interface Bearer<out A> extends Dep<A, "signed_out", BearerWire> {
+export interface Bearer<out A> extends Dep<A, "signed_out", JwtWire> {
   /** The claims of a request that has a token; undefined without one. A wrong token is still a 401. */
-  readonly optional: Dep<A | undefined, "signed_out", BearerWire>;
+  readonly optional: Dep<A | undefined, "signed_out", JwtWire>;
   /**
    * The claims of a token that has all of these scopes; otherwise the answer is 403 `not_allowed`, and its challenge names them.
    *
    * @throws TypeError for a text that is no scope.
    */
-  scope(...scopes: readonly [string, ...(readonly string[])]): Dep<A, "signed_out" | "not_allowed", BearerWire>;
+  scope(...scopes: readonly [string, ...(readonly string[])]): Dep<A, "signed_out" | "not_allowed", JwtWire>;
 }
 
 /**
@@ -268,11 +269,7 @@ async function verify(
 }
 
 /** The claims of a token that has all the scopes. */
-function scoped(
-  settings: BearerSettings,
-  verified: AnyDep,
-  scopes: readonly string[],
-): Dep<unknown, never, BearerWire> {
+function scoped(settings: BearerSettings, verified: AnyDep, scopes: readonly string[]): Dep<unknown, never, JwtWire> {
   const { scopeClaim = "scope" } = settings.options;
   const challenge = settings.challengeOf({ error: "insufficient_scope", scope: scopes.join(" ") });
   const scoping = { codes: [notAllowed], challenges: [{ code: notAllowed.name, value: challenge }] };
@@ -304,9 +301,9 @@ function scopesIn(claim: unknown): readonly unknown[] {
 function describing({ openIdConnect, name = "openIdConnect", doc }: JwtOptions) {
   const about = doc === undefined ? {} : { doc };
   return <A, R extends string>(
-    dep: Dep<A, R, BearerWire>,
+    dep: Dep<A, R, JwtWire>,
     { scopes, ...more }: Pick<CredentialOptions, "optional" | "scopes"> = {},
-  ): Dep<A, R, BearerWire> =>
+  ): Dep<A, R, JwtWire> =>
     openIdConnect === undefined
       ? credential("bearer", dep, { bearerFormat: "JWT", ...about, ...more })
       : credential(name, dep, { openIdConnect, ...about, ...more, ...(scopes === undefined ? {} : { scopes }) });
@@ -316,6 +313,6 @@ function asInput(node: DepNode): AnyDep {
   return { node };
 }
 
-function asDep<A>(dep: AnyDep): Dep<A, never, BearerWire> {
-  return dep as Dep<A, never, BearerWire>;
+function asDep<A>(dep: AnyDep): Dep<A, never, JwtWire> {
+  return dep as Dep<A, never, JwtWire>;
 }

@@ -1,6 +1,6 @@
 /** The namespace `Jwt`. */
 export { bearer } from "./bearer.ts";
-export type { Bearer, JwtOptions } from "./bearer.ts";
+export type { Bearer, JwtOptions, JwtWire } from "./bearer.ts";
 export { jwks } from "./jwks.ts";
 export type { JwksOptions } from "./jwks.ts";
 export { publicKeys, secrets } from "./keys.ts";

@@ -111,6 +111,12 @@ export function refusalOf(thrown: unknown): Refusal<"sign_in_failed" | "sign_in_
   return isAway ? unavailable(detail) : failed(detail);
 }
 
+/** Whether the issuer does not know this application by its secret (RFC 6749 §5.2). */
+export function isUnknownClient(thrown: unknown): boolean {
+  if (thrown instanceof ResponseBodyError) return thrown.error === "invalid_client";
+  return thrown instanceof WWWAuthenticateChallengeError && thrown.status === 401;
+}
+
 /** Whether the issuer takes this refresh token, or this code, no more. */
 export function isRefusedGrant(thrown: unknown): boolean {
   return thrown instanceof ResponseBodyError && thrown.error === "invalid_grant";

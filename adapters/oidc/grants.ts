@@ -60,23 +60,18 @@ export async function grantOfCode(
   { redirectUri, maxAgeMs, userInfo }: GrantOptions,
 ): Promise<Granted> {
   const server = await issuer.metadata();
-  const { client, authentication, calls } = issuer;
+  const { client, calls } = issuer;
   // RFC 9207: `iss` must be this issuer's, and be there where the issuer says that it sends it.
   const checked = validateAuthResponse(server, client, parameters, attempt.state);
   const { verifier, nonce } = attempt;
-  const response = await authorizationCodeGrantRequest(
-    server,
-    client,
-    authentication,
-    checked,
-    redirectUri,
-    verifier,
-    calls,
-  );
-  const body = await processAuthorizationCodeResponse(server, client, response, {
+  const expected = {
     expectedNonce: nonce,
     requireIdToken: true,
     ...(maxAgeMs === undefined ? {} : { maxAge: Math.floor(maxAgeMs / 1000) }),
+  };
+  const { response, body } = await issuer.authenticated(async (by) => {
+    const response = await authorizationCodeGrantRequest(server, client, by, checked, redirectUri, verifier, calls);
+    return { response, body: await processAuthorizationCodeResponse(server, client, response, expected) };
   });
   await checkSignature(issuer, server, response);
   const claims = getValidatedIdTokenClaims(body) as IDToken;
@@ -90,9 +85,11 @@ export async function grantOfRefresh(
   tokens: OidcTokens & { readonly refreshToken: string },
 ): Promise<OidcTokens | undefined> {
   const server = await issuer.metadata();
-  const { client, authentication, calls } = issuer;
-  const response = await refreshTokenGrantRequest(server, client, authentication, tokens.refreshToken, calls);
-  const body = await processRefreshTokenResponse(server, client, response);
+  const { client, calls } = issuer;
+  const { response, body } = await issuer.authenticated(async (by) => {
+    const response = await refreshTokenGrantRequest(server, client, by, tokens.refreshToken, calls);
+    return { response, body: await processRefreshTokenResponse(server, client, response) };
+  });
   const claims = getValidatedIdTokenClaims(body);
   if (claims !== undefined) {
     await checkSignature(issuer, server, response);

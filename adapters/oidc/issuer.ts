@@ -12,8 +12,8 @@ import {
 import type { AuthorizationServer, Client, ClientAuth, CryptoKey, JWKSCacheInput } from "oauth4webapi";
 import { make as httpClient } from "../../src/client/http-client.ts";
 import type { HttpClient } from "../../src/client/http-client.ts";
-import { isObject, needs, needsObject, needsText, needsTexts } from "../../src/given.ts";
-import { IssuerAway, refusalOf } from "./failures.ts";
+import { isObject, isTexts, needs, needsObject, needsText, needsTexts } from "../../src/given.ts";
+import { IssuerAway, isUnknownClient, refusalOf } from "./failures.ts";
 
 /** An issuer, with this application's registration there; made by `Oidc.issuer`. */
 export interface OidcIssuer {
@@ -27,8 +27,12 @@ export interface OidcIssuer {
 export interface OidcIssuerOptions {
   /** The application's id at the issuer. */
   readonly clientId: string;
-  /** The application's secret there; without it, and without `clientKey`, the client is a public one. */
-  readonly clientSecret?: string;
+  /**
+   * The application's secret there, of 16 bytes at least where the issuer is not on this machine; without it, and without
+   * `clientKey`, the client is a public one. To change the secret, give a list, the newest first: where the issuer refuses one with
+   * `invalid_client`, the next is sent.
+   */
+  readonly clientSecret?: string | readonly string[];
   /** How the secret is sent: in `Authorization` (`"basic"`, by default) or in the body (`"post"`). */
   readonly sendSecret?: "basic" | "post";
   /** In place of a secret: a private key that signs each request for tokens (`private_key_jwt`), with its id at the issuer. */
@@ -97,7 +101,9 @@ export class IssuerClient implements OidcIssuer {
   readonly client: Client;
   readonly #address: URL;
   // Private, so that no log line, inspection or JSON of this object has a secret.
-  readonly #authentication: ClientAuth;
+  readonly #authentications: readonly ClientAuth[];
+  /** The place of the one that the issuer accepted last. */
+  #accepted = 0;
   readonly #http: HttpClient;
   readonly #freshMs: number;
   #description: { readonly metadata: AuthorizationServer; readonly readAt: number } | undefined = undefined;
@@ -125,13 +131,30 @@ export class IssuerClient implements OidcIssuer {
     this.discoveryUrl = `${this.#address.href.replace(/\/$/, "")}/.well-known/openid-configuration`;
     this.scopes = [...new Set(scopes)];
     this.client = { client_id: clientId, [clockTolerance]: Math.ceil(clockToleranceMs / 1000) };
-    this.#authentication = authenticationOf(options);
+    this.#authentications = authenticationsOf(options, isLoopback(this.#address) ? 1 : minSecretBytes);
     this.#freshMs = freshMs;
     this.#http = http ?? httpClient({ timeoutMs: 5000, maxBody: 262_144 });
   }
 
-  get authentication(): ClientAuth {
-    return this.#authentication;
+  /**
+   * Runs a call of the token endpoint with the secret that was accepted last. Where the issuer does not know the client by it, each
+   * other one is tried, the newest first. That spends no code and no refresh token (RFC 6749 §5.2).
+   */
+  async authenticated<T>(call: (authentication: ClientAuth) => Promise<T>): Promise<T> {
+    const accepted = this.#accepted;
+    const others = [...this.#authentications.keys()].filter((place) => place !== accepted);
+    let refused: unknown;
+    for (const place of [accepted, ...others]) {
+      try {
+        const result = await call(this.#authentications[place] as ClientAuth);
+        this.#accepted = place;
+        return result;
+      } catch (thrown) {
+        if (!isUnknownClient(thrown)) throw thrown;
+        refused ??= thrown;
+      }
+    }
+    throw refused;
   }
 
   get calls(): IssuerCalls {
@@ -218,7 +241,13 @@ function issuerUrl(text: string): URL {
   return url;
 }
 
-function authenticationOf({ clientSecret, sendSecret = "basic", clientKey }: OidcIssuerOptions): ClientAuth {
+/** RFC 6749 §10.10: what an attacker must not guess has 128 bits. */
+const minSecretBytes = 16;
+
+function authenticationsOf(
+  { clientSecret, sendSecret = "basic", clientKey }: OidcIssuerOptions,
+  minBytes: number,
+): readonly ClientAuth[] {
   if (sendSecret !== "basic" && sendSecret !== "post") {
     throw new TypeError('Oidc.issuer: sendSecret must be "basic" or "post"');
   }
@@ -229,11 +258,17 @@ function authenticationOf({ clientSecret, sendSecret = "basic", clientKey }: Oid
     if (kid !== undefined) needsText("Oidc.issuer: clientKey.kid", kid);
     const isPrivate = isObject(key) && key["type"] === "private";
     if (!isPrivate) throw new TypeError("Oidc.issuer: clientKey.key must be a private CryptoKey");
-    return PrivateKeyJwt(kid === undefined ? key : { key, kid });
+    return [PrivateKeyJwt(kid === undefined ? key : { key, kid })];
   }
-  if (clientSecret === undefined) return None();
+  if (clientSecret === undefined) return [None()];
+  const secrets = typeof clientSecret === "string" ? [clientSecret] : clientSecret;
+  const areTexts = isTexts(secrets) && secrets.length > 0;
+  needs(areTexts, "Oidc.issuer: clientSecret", clientSecret, "a text, or a list of texts, one at least");
   // An unset variable of the environment is often an empty text.
-  const isSecret = typeof clientSecret === "string" && clientSecret !== "";
-  if (!isSecret) throw new TypeError("Oidc.issuer: clientSecret must be a text that is not empty");
-  return sendSecret === "basic" ? ClientSecretBasic(clientSecret) : ClientSecretPost(clientSecret);
+  const short = secrets.findIndex((secret) => new TextEncoder().encode(secret).byteLength < minBytes);
+  if (short !== -1) {
+    const which = typeof clientSecret === "string" ? "clientSecret" : `clientSecret[${short}]`;
+    throw new TypeError(`Oidc.issuer: ${which} ${minBytes === 1 ? "is empty" : `is shorter than ${minBytes} bytes`}`);
+  }
+  return secrets.map((secret) => (sendSecret === "basic" ? ClientSecretBasic(secret) : ClientSecretPost(secret)));
 }

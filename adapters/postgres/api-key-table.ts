@@ -1,9 +1,9 @@
 /** `ApiKeyTable`: stores the digests of API keys in a table. */
-import { isObject, needs, needsObject, needsText } from "../../src/given.ts";
 import * as Statement from "../../src/database/statement.ts";
 import * as Type from "../../src/database/types.ts";
 import type { ApiKeyEntry, ApiKeyStore } from "../../src/security/api-key-store.ts";
 import type { Pool } from "./pool.ts";
+import { indexOf, needsPool, tableOf } from "./tables.ts";
 
 /** The options of the table. */
 export interface ApiKeyTableOptions {
@@ -13,9 +13,8 @@ export interface ApiKeyTableOptions {
 
 /** The SQL that creates the table and its indexes, for a migration. */
 export function schema(options: ApiKeyTableOptions): string {
-  const name = nameOf(options);
-  // PostgreSQL cuts a longer name to 63 bytes, and it would equal the table's.
-  const index = (column: string): string => `"${options.table.slice(0, 50)}_${column}"`;
+  const name = tableOf("ApiKeyTable", options);
+  const index = (column: string): string => indexOf(options.table, column);
   return `create table ${name} (
   digest text primary key,
   id text not null unique,
@@ -37,7 +36,7 @@ comment on column ${name}.used_at is 'When it was last used, to a minute.';
 
 /** A store for `ApiKeys.make`, over a table that {@link schema} created. Each call borrows a connection. */
 export function store(pool: Pool, options: ApiKeyTableOptions): ApiKeyStore {
-  needs(isObject(pool) && typeof pool.exec === "function", "ApiKeyTable.store: its pool", pool, "made by Pool.create");
+  needsPool("ApiKeyTable", pool);
   const { add, find, get, list, expire, used, sweep } = made(options);
   return {
     async add({ digest, id, owner, name, scopes, createdAt, expiresAt }) {
@@ -66,7 +65,7 @@ export function statements(options: ApiKeyTableOptions): readonly Statement.Stat
 }
 
 function made(options: ApiKeyTableOptions) {
-  const table = nameOf(options);
+  const table = tableOf("ApiKeyTable", options);
   const { text, instant, optional } = Type;
   const row = {
     digest: text,
@@ -115,12 +114,4 @@ interface ApiKeyRow {
 function entryOf({ digest, id, owner, name, scopes, ...times }: ApiKeyRow): ApiKeyEntry {
   const { created_at: createdAt, expires_at: expiresAt, used_at: usedAt } = times;
   return { digest, id, owner, name, scopes: scopes === "" ? [] : scopes.split(" "), createdAt, expiresAt, usedAt };
-}
-
-function nameOf(options: ApiKeyTableOptions): string {
-  needsObject("ApiKeyTable: options", options);
-  const { table } = options;
-  needsText("ApiKeyTable: table", table);
-  if (/^[a-z_][a-z0-9_]{0,62}$/.test(table)) return `"${table}"`;
-  throw new Error(`ApiKeyTable: ${JSON.stringify(table)} is not a table's name`);
 }

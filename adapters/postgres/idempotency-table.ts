@@ -1,5 +1,4 @@
 /** `IdempotencyTable`: keeps the answers to idempotency keys in a table. */
-import { isObject, needs, needsObject, needsText } from "../../src/given.ts";
 import * as Statement from "../../src/database/statement.ts";
 import { openTransaction } from "../../src/database/transaction.ts";
 import type { Database, RefusalKeeper } from "../../src/database/transaction.ts";
@@ -10,6 +9,7 @@ import type {
   IdempotencyEntry,
   IdempotencyStore,
 } from "../../src/security/idempotency-store.ts";
+import { indexOf, needsPool, tableOf } from "./tables.ts";
 
 /** The options of the table. */
 export interface IdempotencyTableOptions {
@@ -25,10 +25,8 @@ export interface IdempotencyTableStore extends IdempotencyStore {
 
 /** The SQL that creates the table and its index, for a migration. */
 export function schema(options: IdempotencyTableOptions): string {
-  const name = nameOf(options);
-  const { table } = options;
-  // PostgreSQL cuts a longer name to 63 bytes, and it would equal the table's.
-  const index = `"${table.slice(0, 52)}_kept_until"`;
+  const name = tableOf("IdempotencyTable", options);
+  const index = indexOf(options.table, "kept_until");
   return `create table ${name} (
   digest text primary key,
   fingerprint text not null,
@@ -52,12 +50,7 @@ comment on column ${name}.locked_until is 'When a request without an answer coun
  * with `Dep.transaction` use {@link inTransaction}.
  */
 export function store(pool: Database, options: IdempotencyTableOptions): IdempotencyTableStore {
-  needs(
-    isObject(pool) && typeof pool.exec === "function",
-    "IdempotencyTable.store: its pool",
-    pool,
-    "made by Pool.create",
-  );
+  needsPool("IdempotencyTable", pool);
   const { claim, find, keep, extend, free, sweep } = made(options);
   const known = async (digest: string): Promise<IdempotencyEntry | undefined> => {
     const row = await pool.exec(find, digest);
@@ -166,7 +159,7 @@ function entryOf({ fingerprint, answer, lease_ms }: EntryRow): IdempotencyEntry 
 }
 
 function made(options: IdempotencyTableOptions) {
-  const name = nameOf(options);
+  const name = tableOf("IdempotencyTable", options);
   const { text, int64, bool, optional } = Type;
   const inMs = (parameter: string) => `clock_timestamp() + ${parameter}::bigint * interval '1 millisecond'`;
   const isOver = `kept.kept_until <= clock_timestamp()`;
@@ -210,12 +203,4 @@ function made(options: IdempotencyTableOptions) {
     savepoint: Statement.exec("savepoint usher_idempotency"),
     undo: Statement.exec("rollback to savepoint usher_idempotency"),
   };
-}
-
-function nameOf(options: IdempotencyTableOptions): string {
-  needsObject("IdempotencyTable: options", options);
-  const { table } = options;
-  needsText("IdempotencyTable: table", table);
-  if (/^[a-z_][a-z0-9_]{0,62}$/.test(table)) return `"${table}"`;
-  throw new Error(`IdempotencyTable: ${JSON.stringify(table)} is not a table's name`);
 }

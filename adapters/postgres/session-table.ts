@@ -1,9 +1,9 @@
 /** `SessionTable`: stores sign-in sessions in a table. */
-import { isObject, needs, needsObject, needsText } from "../../src/given.ts";
 import * as Statement from "../../src/database/statement.ts";
 import * as Type from "../../src/database/types.ts";
 import type { SessionEntry, SessionStore } from "../../src/security/session-store.ts";
 import type { Pool } from "./pool.ts";
+import { indexOf, needsPool, tableOf } from "./tables.ts";
 
 /** The options of the table. */
 export interface SessionTableOptions {
@@ -13,10 +13,8 @@ export interface SessionTableOptions {
 
 /** The SQL that creates the table and its index, for a migration. */
 export function schema(options: SessionTableOptions): string {
-  const name = nameOf(options);
-  const { table } = options;
-  // PostgreSQL cuts a longer name to 63 bytes, and it would equal the table's.
-  const index = `"${table.slice(0, 52)}_expires_at"`;
+  const name = tableOf("SessionTable", options);
+  const index = indexOf(options.table, "expires_at");
   return `create table ${name} (
   digest text primary key,
   data text not null,
@@ -37,7 +35,7 @@ comment on column ${name}.expires_at is 'When the session expires.';
  * application calls `sweep` from time to time to delete expired sessions.
  */
 export function store(pool: Pool, options: SessionTableOptions): SessionStore {
-  needs(isObject(pool) && typeof pool.exec === "function", "SessionTable.store: its pool", pool, "made by Pool.create");
+  needsPool("SessionTable", pool);
   const { find, start, update, see, replace, remove, sweep } = made(options);
   return {
     async find(digest) {
@@ -64,7 +62,7 @@ export function statements(options: SessionTableOptions): readonly Statement.Sta
 }
 
 function made(options: SessionTableOptions) {
-  const name = nameOf(options);
+  const name = tableOf("SessionTable", options);
   const { text, instant } = Type;
   return {
     find: Statement.findOptional(`select data, created_at, seen_at, expires_at from ${name} where digest = $1`, {
@@ -90,12 +88,4 @@ function made(options: SessionTableOptions) {
     remove: Statement.exec(`delete from ${name} where digest = $1`, { params: [text] }),
     sweep: Statement.count(`delete from ${name} where expires_at <= $1`, { params: [instant] }),
   };
-}
-
-function nameOf(options: SessionTableOptions): string {
-  needsObject("SessionTable: options", options);
-  const { table } = options;
-  needsText("SessionTable: table", table);
-  if (/^[a-z_][a-z0-9_]{0,62}$/.test(table)) return `"${table}"`;
-  throw new Error(`SessionTable: ${JSON.stringify(table)} is not a table's name`);
 }

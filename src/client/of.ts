@@ -139,20 +139,27 @@ function callsOf(options: ClientOptions): object {
 }
 
 /**
- * Sends a request by the platform's `fetch`. Retries a GET or HEAD once if the connection closed before a response arrived: a
+ * Sends a request by the platform's `fetch`. Retries one that may be repeated once if the connection closed before a response arrived: a
  * server may close a kept-alive connection while a request is on its way (RFC 9112 §9.3.1).
  */
 export async function send(url: URL, init: RequestInit): Promise<Response> {
   try {
     return checked(await fetch(url, init));
   } catch (thrown) {
-    if (!isSafe(init) || !wasClosed(thrown) || init.signal?.aborted) throw thrown;
+    if (!mayRepeat(init) || !wasClosed(thrown) || init.signal?.aborted) throw thrown;
     return checked(await fetch(url, init));
   }
 }
 
-function isSafe({ method = "GET", body }: RequestInit): boolean {
-  return /^(get|head)$/i.test(method) && (body === undefined || body === null);
+/** A GET or HEAD; and by an idempotency key any other, whose body can be sent again. */
+function mayRepeat({ method = "GET", body, headers }: RequestInit): boolean {
+  const isWhole = typeof body === "string" || ArrayBuffer.isView(body) || body instanceof URLSearchParams;
+  if (body === undefined || body === null) return /^(get|head)$/i.test(method) || hasKey(headers);
+  return isWhole && hasKey(headers);
+}
+
+function hasKey(headers: RequestInit["headers"]): boolean {
+  return new Headers(headers).has("idempotency-key");
 }
 
 // The codes of Node and Bun; Deno retries by itself.

@@ -307,10 +307,9 @@ export function refuse<const Name extends string>(refusal: Refusal<Name>): Dep<n
 export interface CredentialOptions {
   /** Describes the scheme. */
   readonly doc?: string;
-  /**
-   * Whether a request may come without it. Unless set, it may where the route refuses with no 401, and what the credential
-   * reads may be missing.
-   */
+  /** Its name in the API document: the scheme unless set. Two kinds of token of one scheme have two names. */
+  readonly name?: string;
+  /** Whether a request may come without it. Unless set, it may where the route has no 401, and what it reads may be missing. */
   readonly optional?: boolean;
   /** For a bearer token: how it is made, as `JWT`. */
   readonly bearerFormat?: string;
@@ -364,8 +363,9 @@ export function credential<A, R extends string, W>(
 ): Dep<A, R, W> {
   needsText("Dep.credential: its scheme", scheme);
   needsObject("Dep.credential: options", options);
-  const credential = { scheme, ...options };
-  return { node: { from: [dep], credential, compile: (_place, from) => reading(from, (value) => value) } };
+  if (options.name !== undefined) needsText("Dep.credential: name", options.name);
+  const described = { scheme, ...options };
+  return { node: { from: [dep], credential: described, compile: (_place, from) => reading(from, (value) => value) } };
 }
 
 /** An input that runs at every use and not once per request. The inputs that it uses are still shared. */

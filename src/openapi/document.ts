@@ -13,7 +13,7 @@ import type { CorsExtension } from "../security/cross-origin.ts";
 import { Components } from "./components.ts";
 import { describeApi } from "./info.ts";
 import type { ApiInfo, ApiServer, TagText } from "./info.ts";
-import { credentialProblem, readsOf, requestBodyOf, schemeOf, securityOf } from "./inputs.ts";
+import { credentialProblem, nameOf, readsOf, requestBodyOf, schemeOf, securityOf } from "./inputs.ts";
 import type { Credential, SecurityRequirement, SecurityScheme } from "./inputs.ts";
 import {
   answersOf,
@@ -387,7 +387,7 @@ function schemesOf(described: readonly DescribedRoute[], problems: string[]): { 
   const schemes = new Map<string, SecurityScheme>();
   for (const { name, credentials } of described) {
     for (const credential of credentials) {
-      const { scheme } = credential;
+      const scheme = nameOf(credential);
       const described = schemeOf(credential);
       const before = schemes.get(scheme) ?? described;
       schemes.set(scheme, before);
@@ -396,7 +396,7 @@ function schemesOf(described: readonly DescribedRoute[], problems: string[]): { 
       if (!/^[A-Za-z0-9._-]+$/.test(scheme)) {
         problems.push(`${name} has the credential ${JSON.stringify(scheme)}, which is not a valid name in OpenAPI`);
       } else if (JSON.stringify(before) !== JSON.stringify(described)) {
-        problems.push(`the credential ${scheme} of ${name} differs from an earlier one: give each a scheme of its own`);
+        problems.push(`the credential ${scheme} of ${name} differs from an earlier one: give each a name of its own`);
       }
     }
   }

@@ -29,6 +29,11 @@ export type SecurityScheme = { readonly description?: string } & (
 /** A security requirement object. An empty one means that authentication is optional. */
 export type SecurityRequirement = { readonly [scheme: string]: readonly string[] };
 
+/** The name of its scheme in the document. */
+export function nameOf({ scheme, options }: Credential): string {
+  return options.name ?? scheme;
+}
+
 /** The scheme of a credential: `http` if it reads `Authorization`, otherwise an API key at its first input. */
 export function schemeOf({ scheme, options, reads }: Credential): SecurityScheme {
   const { doc, bearerFormat, openIdConnect, oauth2 } = options;
@@ -51,15 +56,13 @@ export function securityOf(
 ): readonly SecurityRequirement[] | undefined {
   if (credentials.length === 0) return undefined;
   const scopes = new Map<string, readonly string[]>();
-  for (const { scheme, options } of credentials) {
-    scopes.set(scheme, [...new Set([...(scopes.get(scheme) ?? []), ...(options.scopes ?? [])])]);
+  for (const credential of credentials) {
+    const name = nameOf(credential);
+    scopes.set(name, [...new Set([...(scopes.get(name) ?? []), ...(credential.options.scopes ?? [])])]);
   }
   const refusesStrangers = codes.some(({ status }) => status === 401);
   const isNeeded = (one: Credential): boolean => !(one.options.optional ?? !(refusesStrangers || isRequired(one)));
-  return [
-    ...[...scopes].map(([scheme, needed]) => ({ [scheme]: needed })),
-    ...(credentials.some(isNeeded) ? [] : [{}]),
-  ];
+  return [...[...scopes].map(([name, needed]) => ({ [name]: needed })), ...(credentials.some(isNeeded) ? [] : [{}])];
 }
 
 /** What OpenAPI does not allow of a credential. */

@@ -177,7 +177,7 @@ export function input<const Name extends string = "authorization">(
   const reader = new KeyReader(keys, header?.toLowerCase());
   const about = doc === undefined ? {} : { doc };
   const described = <A>(node: DepNode, more: { readonly optional?: true } = {}): Dep<A, never, ApiKeyWire<Name>> =>
-    credential(reader.scheme, { node }, { ...about, ...more });
+    credential(reader.scheme, { node }, { name: reader.name, ...about, ...more });
   return {
     ...described<ApiKey>(reader.allowing([])),
     optional: described<ApiKey | undefined>(reader.found.node, { optional: true }),
@@ -192,6 +192,7 @@ export function input<const Name extends string = "authorization">(
 /** Reads the key of a request, and looks it up. */
 class KeyReader {
   readonly scheme: string;
+  readonly name: string;
   /** The stored key; undefined without one. */
   readonly found: AnyDep;
   readonly #keys: ApiKeys;
@@ -203,6 +204,8 @@ class KeyReader {
     const isBearer = header === undefined || header === "authorization";
     this.#keys = keys;
     this.scheme = isBearer ? "bearer" : "apiKey";
+    // A JWT of the same app is the scheme bearer too.
+    this.name = isBearer ? "bearerKey" : "apiKey";
     this.#challenge = isBearer
       ? (parameters) => challengeOf("Bearer", parameters)
       : () => challengeOf("ApiKey", { header });

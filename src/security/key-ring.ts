@@ -23,8 +23,9 @@ export class KeyRing {
     return this.#secrets.length;
   }
 
-  get shortest(): number {
-    return Math.min(...this.#secrets.map(({ byteLength }) => byteLength));
+  /** The place of the first secret with fewer bytes, or -1. */
+  shorterThan(bytes: number): number {
+    return this.#secrets.findIndex(({ byteLength }) => byteLength < bytes);
   }
 
   /** HMAC-SHA-256 with the newest secret. */

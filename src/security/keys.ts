@@ -19,9 +19,8 @@ const minBytes = 32;
  */
 export function ring(newest: string, ...retired: readonly string[]): Keys {
   const keys = new KeyRing([newest, ...retired]);
-  if (keys.shortest < minBytes) {
-    throw new Error("Keys.ring: a key's secret is at least 32 bytes, and this one is shorter");
-  }
+  const short = keys.shorterThan(minBytes);
+  if (short !== -1) throw new Error(`Keys.ring: secrets[${short}] is shorter than ${minBytes} bytes`);
   return keys;
 }
 

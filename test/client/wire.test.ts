@@ -223,6 +223,31 @@ it("a call that is no read is never sent again, nor one whose time is over", asy
   expect(asked).toHaveLength(7);
 });
 
+it.each<
+  [
+    what: string,
+    method: string,
+    body: string | Uint8Array<ArrayBuffer> | URLSearchParams | ReadableStream | undefined,
+    sent: number,
+  ]
+>([
+  ["without a body", "DELETE", undefined, 2],
+  ["a text", "POST", "a", 2],
+  ["bytes", "POST", new Uint8Array([97]), 2],
+  ["fields", "PATCH", new URLSearchParams("a=b"), 2],
+  ["a stream", "POST", new Blob(["a"]).stream(), 1],
+])("a call with an idempotency key is sent again with it, %s", async (_what, method, body, sent) => {
+  const { port, asked } = await other();
+  const client = HttpClient.make({ baseUrl: `http://127.0.0.1:${port}` });
+  const init = { method, headers: { "Idempotency-Key": '"k1"' }, ...(body === undefined ? {} : { body }) };
+  const status = await client.fetch("/met-by-a-close", init).then(
+    (response) => response.status,
+    () => 0,
+  );
+  const requests = asked.filter((one) => one.method === method).length;
+  expect([status, requests]).toEqual([sent === 2 ? 200 : 0, sent]);
+});
+
 it("CL-19 the body of a response that is not valid is cancelled", async () => {
   const cancelled = vi.fn();
   const body = new ReadableStream({ cancel: cancelled });

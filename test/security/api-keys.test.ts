@@ -1,8 +1,10 @@
 /** API keys: what is accepted, what is stored of them, and who may what. */
 import fc from "fast-check";
+import { SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
-import { ApiKeys, Openapi, Path, Returns, Test, get } from "usher-http";
+import { ApiKeys, Openapi, Path, Returns, Test, get, refuse } from "usher-http";
 import type { ApiKeyStore, Dep } from "usher-http";
+import { Jwt } from "usher-http/jwt";
 import { logWith, logged, messages } from "../support/logs.ts";
 import { digestOf } from "../../src/security/session-store.ts";
 
@@ -211,13 +213,66 @@ it("is described as http bearer, or as a header", () => {
   expect(Openapi.document(routes, { title: "Shop", version: "1" })).toMatchObject({
     components: {
       securitySchemes: {
-        bearer: { type: "http", scheme: "bearer" },
+        bearerKey: { type: "http", scheme: "bearer" },
         apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
       },
     },
     paths: {
-      "/a": { get: { security: [{ bearer: [] }], responses: { 401: {}, 403: {} } } },
+      "/a": { get: { security: [{ bearerKey: [] }], responses: { 401: {}, 403: {} } } },
       "/b": { get: { security: [{ apiKey: [] }] } },
     },
+  });
+});
+
+describe("beside JWTs", () => {
+  const secret = "a secret of thirty-two bytes, 1!";
+  const user = Jwt.bearer({
+    issuer: "https://a.example/",
+    audience: "a",
+    keys: Jwt.secrets([secret]),
+    algorithms: ["HS256"],
+  });
+  const keys = keysOf();
+  const either = (header: "authorization" | "x-api-key") =>
+    get(
+      Path.of(header),
+      {
+        inputs: { user: user.optional, caller: ApiKeys.input(keys, { header }).optional },
+        returns: Returns.text,
+        refuses: [ApiKeys.signedOut],
+      },
+      ({ user, caller }) =>
+        user === undefined && caller === undefined ? refuse(ApiKeys.signedOut, "Please sign in.") : "in",
+    );
+
+  it("are described as another scheme, either of which is enough", () => {
+    const routes = [either("authorization"), either("x-api-key")];
+    expect(Openapi.document(routes, { title: "Shop", version: "1" })).toMatchObject({
+      components: {
+        securitySchemes: {
+          bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
+          bearerKey: { type: "http", scheme: "bearer" },
+          apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
+        },
+      },
+      paths: {
+        "/authorization": { get: { security: [{ bearer: [] }, { bearerKey: [] }, {}] } },
+        "/x-api-key": { get: { security: [{ bearer: [] }, { apiKey: [] }, {}] } },
+      },
+    });
+  });
+
+  it("are either of them enough, each in a header of its own", async () => {
+    const app = Test.app([either("x-api-key")]);
+    const { key } = await ApiKeys.create(keys, { owner: "ada" });
+    const at = Math.floor(Date.now() / 1000);
+    const claims = { iss: "https://a.example/", aud: "a", sub: "ada", iat: at, exp: at + 60 };
+    const jwt = await new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).sign(new TextEncoder().encode(secret));
+    const ask = async (headers: { readonly [name: string]: string }) =>
+      (await Test.call(app, "GET", "/x-api-key", { headers })).status;
+    expect(await ask({})).toBe(401);
+    expect(await ask({ "x-api-key": key })).toBe(200);
+    expect(await ask({ authorization: `Bearer ${jwt}` })).toBe(200);
+    expect(await ask({ authorization: `Bearer ${key}` })).toBe(401);
   });
 });

@@ -249,9 +249,9 @@ describe("the log", () => {
 
 describe("Keys", () => {
   it("are refused where a secret is short, which is not told", () => {
-    const why = new Error("Keys.ring: a key's secret is at least 32 bytes, and this one is shorter");
-    expect(() => Keys.ring("x".repeat(31))).toThrow(why);
-    expect(() => Keys.ring(fresh, "hunter2")).toThrow(why);
+    const why = (place: number) => new Error(`Keys.ring: secrets[${place}] is shorter than 32 bytes`);
+    expect(() => Keys.ring("x".repeat(31))).toThrow(why(0));
+    expect(() => Keys.ring(fresh, "hunter2")).toThrow(why(1));
     expect(Keys.ring("é".repeat(16)).size).toBe(1);
     expect(keys.size).toBe(2);
   });

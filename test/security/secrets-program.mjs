@@ -1,6 +1,7 @@
 /** Prints every object that takes a secret, in each way that a runtime has: the test looks for the secrets. */
 import { ApiKeys, App, Codec, Cookie, Dep, Keys, Log, Path, Returns, Sessions, Webhook, get, post } from "usher-http";
 import { Jwt } from "usher-http/jwt";
+import { Oidc } from "usher-http/oidc";
 import * as v from "valibot";
 
 const secret = "s3cr3t-never-printed-0123456789abcdef";
@@ -15,6 +16,9 @@ const jwtKeys = Jwt.secrets([secret, new TextEncoder().encode(older)]);
 const bearer = Jwt.bearer({ issuer: "https://a.example/", audience: "a", keys: jwtKeys, algorithms: ["HS256"] });
 const apiKeys = ApiKeys.make({ prefix: "shop_live", store: ApiKeys.memory() });
 const created = await ApiKeys.create(apiKeys, { owner: "ada" });
+const issuers = /** @type {const} */ (["basic", "post"]).map((sendSecret) =>
+  Oidc.issuer("https://a.example", { clientId: "shop", clientSecret: [secret, older], sendSecret }),
+);
 const signed = Cookie.signed(ring, "a", Codec.string);
 const sealed = Cookie.encrypted(ring, "b", Codec.string);
 const inputs = { bearer, scoped: bearer.scope("a"), caller: ApiKeys.input(apiKeys).optional };
@@ -38,13 +42,17 @@ const objects = {
   webhooks,
   jwtKeys,
   bearer,
+  issuers,
   apiKeys,
   store: apiKeys.store,
   entry: created.entry,
   signed,
   sealed,
 };
-const all = { ...objects, route, hook, app, sessions };
+const signIn = issuers.map((issuer) =>
+  Oidc.routes(issuer, { origin: "https://b.example", keys: ring, sessions, onSignIn: () => ({}) }),
+);
+const all = { ...objects, signIn, route, hook, app, sessions };
 
 /** @param {() => unknown} print */
 function printed(print) {
@@ -77,6 +85,8 @@ const refused = [
   () => Webhook.verify(v.object({}), { scheme: "github", secrets: [secret, short] }),
   () => Webhook.verify(v.object({}), { scheme: "standard", secrets: [short] }),
   () => Jwt.secrets([secret, short]),
+  () => Oidc.issuer("https://a.example", { clientId: "a", clientSecret: [secret, short] }),
+  () => Oidc.issuer("https://a.example", { clientId: "a", clientSecret: short }),
   () => Jwt.bearer({ issuer: "a", audience: "a", keys: Jwt.secrets([secret]), algorithms: ["HS512"] }),
   () => Jwt.bearer({ issuer: "a", audience: "a", keys: /** @type {never} */ (secret), algorithms: ["HS256"] }),
 ];

@@ -3,6 +3,10 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { inspect, promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { Keys, Webhook } from "usher-http";
+import { Jwt } from "usher-http/jwt";
+import { Oidc } from "usher-http/oidc";
+import * as v from "valibot";
 import { runtimes } from "../support/runtimes.ts";
 
 const program = join(import.meta.dirname, "secrets-program.mjs");
@@ -26,6 +30,38 @@ function formsOf(secret: string): readonly string[] {
 }
 
 const formsIn = (text: string, secret: string) => formsOf(secret).filter((form) => text.includes(form));
+
+const long = "a secret of thirty-two bytes, 1!";
+const url = "https://a.example";
+
+/** Each option that takes a secret, and the place that its sentence names. */
+const options: readonly [name: string, make: (secrets: readonly string[]) => unknown, least: number, at: string][] = [
+  ["Keys.ring", ([newest = "", ...older]) => Keys.ring(newest, ...older), 32, "secrets"],
+  ["Jwt.secrets", (secrets) => Jwt.secrets(secrets), 32, "secrets"],
+  ["Webhook.verify", (secrets) => Webhook.verify(v.object({}), { scheme: "github", secrets }), 16, "secrets"],
+  ["Webhook.verify", (secrets) => Webhook.verify(v.object({}), { scheme: "stripe", secrets }), 16, "secrets"],
+  ["Webhook.sign", (secrets) => Webhook.sign("", { scheme: "github", secrets }), 16, "secrets"],
+  ["Oidc.issuer", (clientSecret) => Oidc.issuer(url, { clientId: "a", clientSecret }), 16, "clientSecret"],
+];
+
+describe.each(options)("the secrets of %s", (name, make, least, at) => {
+  it("are a list, the newest first", async () => {
+    await expect(Promise.all([make([long, `${long}, older`]), make([long])])).resolves.toHaveLength(2);
+  });
+
+  it.each([
+    [0, [""]],
+    [0, ["x".repeat(least - 1), long]],
+    [1, [long, "x".repeat(least - 1)]],
+    [1, [long, ""]],
+  ])("are refused by the place %i", async (place, secrets) => {
+    await expect(async () => make(secrets)).rejects.toThrow(new RegExp(`^${name}: ${at}\\[${place}\\] `));
+  });
+
+  it("are refused without their texts", async () => {
+    await expect(async () => make([long, "hunter2"])).rejects.not.toThrow(/hunter2|thirty/);
+  });
+});
 
 describe("a secret", () => {
   it.each([
@@ -63,11 +99,13 @@ describe("a secret", () => {
     const found = secrets.flatMap((secret) => formsIn(inOneLine, secret));
     expect(found).toEqual([]);
     expect(printed.match(/^refused: .*$/gm)).toEqual([
-      "refused: Keys.ring: a key's secret is at least 32 bytes, and this one is shorter",
-      "refused: Keys.ring: a key's secret is at least 32 bytes, and this one is shorter",
+      "refused: Keys.ring: secrets[0] is shorter than 32 bytes",
+      "refused: Keys.ring: secrets[1] is shorter than 32 bytes",
       expect.stringMatching(/^refused: Webhook.verify: secrets\[1\] must be /),
       expect.stringMatching(/^refused: Webhook.verify: secrets\[0\] must be /),
       "refused: Jwt.secrets: secrets[1] is shorter than 32 bytes",
+      "refused: Oidc.issuer: clientSecret[1] is shorter than 16 bytes",
+      "refused: Oidc.issuer: clientSecret is shorter than 16 bytes",
       "refused: Jwt.bearer: keys: secrets[0] is shorter than the 64 bytes that HS512 needs",
       "refused: Jwt.bearer: keys is a string, and not made by Jwt.jwks, Jwt.publicKeys or Jwt.secrets",
     ]);

@@ -63,10 +63,12 @@ describe("a sign-in", () => {
   });
 });
 
+const basic = (secret: string) => `Basic ${Buffer.from(`shop:${secret}`).toString("base64")}`;
+
 describe("what else a sign-in does", () => {
   it.each([
-    ["basic", { clientSecret: "s3 cret:é" }, undefined, "Basic c2hvcDpzMytjcmV0JTNBJUMzJUE5"],
-    ["post", { clientSecret: "s3cret", sendSecret: "post" as const }, "s3cret", undefined],
+    ["basic", { clientSecret: "s3 cret:é, which is long" }, undefined, basic("s3+cret%3A%C3%A9%2C+which+is+long")],
+    ["post", { clientSecret: "s3cret-of-the-shop", sendSecret: "post" as const }, "s3cret-of-the-shop", undefined],
   ])("sends the secret: %s", async (_how, options, inBody, inHeader) => {
     const shop = new Shop({}, options);
     let authorization: string | undefined;
@@ -77,6 +79,29 @@ describe("what else a sign-in does", () => {
     };
     expect((await shop.signIn(shop.browser())).status).toBe(303);
     expect([shop.issuer.sent.get("client_secret") ?? undefined, authorization]).toEqual([inBody, inHeader]);
+  });
+
+  it.each(["body", "challenge"])("sends the next secret where the issuer refuses one by its %s", async (by) => {
+    const [newest, old] = ["the newest secret 1", "the older secret 2"] as const;
+    const sent: string[] = [];
+    let accepted: string = old;
+    const shop = new Shop({}, { clientSecret: [newest, old], sendSecret: "post" });
+    const fetch = shop.issuer.fetch.bind(shop.issuer);
+    shop.issuer.fetch = async (url, init) => {
+      const secret = new URLSearchParams(init?.body as URLSearchParams).get("client_secret");
+      if (secret !== null) sent.push(secret);
+      if (secret === null || secret === accepted) return fetch(url, init);
+      const headers: [string, string][] = by === "body" ? [] : [["www-authenticate", 'Basic realm="a"']];
+      return Response.json({ error: "invalid_client" }, { status: 401, headers });
+    };
+    expect((await shop.signIn(shop.browser())).status).toBe(303);
+    expect((await shop.signIn(shop.browser())).status).toBe(303);
+    accepted = newest;
+    expect((await shop.signIn(shop.browser())).status).toBe(303);
+    expect(sent).toEqual([newest, old, old, old, newest]);
+    accepted = "another one";
+    expect((await shop.signIn(shop.browser())).status).toBe(503);
+    expect(sent.slice(5)).toEqual([newest, old]);
   });
 
   it("reads the UserInfo endpoint on demand, of the same user only", async () => {

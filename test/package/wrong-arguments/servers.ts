@@ -63,7 +63,7 @@ const routesOf = (change: object): unknown => Oidc.routes(issuer, { ...signIn, .
 const oidc: readonly Row[] = [
   ["Oidc.issuer", (x, o) => Oidc.issuer(x, o), ["https://issuer.example", { clientId: "shop" }]],
   ["Oidc.issuer", (x) => issuerOf({ clientId: x }), ["shop"]],
-  ["Oidc.issuer", (x) => issuerOf({ clientSecret: x }), ["secret"]],
+  ["Oidc.issuer", (x) => issuerOf({ clientSecret: x }), ["a secret of 16 bytes"]],
   ["Oidc.issuer", (x) => issuerOf({ sendSecret: x }), ["post"]],
   ["Oidc.issuer", (x) => issuerOf({ scopes: x }), [["openid"]]],
   ["Oidc.issuer", (x, y) => issuerOf({ clockToleranceMs: x, freshMs: y }), [1, 1]],

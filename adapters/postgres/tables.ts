@@ -1,0 +1,21 @@
+/** What the stores over a table have in common. */
+import { isObject, needs, needsObject, needsText } from "../../src/given.ts";
+
+/** Throws where an argument is no pool. */
+export function needsPool(store: string, pool: unknown): void {
+  needs(isObject(pool) && typeof pool["exec"] === "function", `${store}.store: its pool`, pool, "made by Pool.create");
+}
+
+/** The name of a store's table, in quotes. Throws for any other text. */
+export function tableOf(store: string, options: { readonly table: string }): string {
+  needsObject(`${store}: options`, options);
+  const { table } = options;
+  needsText(`${store}: table`, table);
+  if (/^[a-z_][a-z0-9_]{0,62}$/.test(table)) return `"${table}"`;
+  throw new Error(`${store}: ${JSON.stringify(table)} is not a table's name`);
+}
+
+/** The name of an index of the table, in quotes. PostgreSQL cuts a longer name to 63 bytes, and it would equal the table's. */
+export function indexOf(table: string, column: string): string {
+  return `"${table.slice(0, 62 - column.length)}_${column}"`;
+}

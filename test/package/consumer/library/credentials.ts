@@ -1,0 +1,41 @@
+// What a library exports of who asks: each type is inferred.
+import { ApiKeys, Keys, Sessions } from "usher-http";
+import { Jwt } from "usher-http/jwt";
+import { Oidc } from "usher-http/oidc";
+import * as v from "valibot";
+
+export const jwtKeys = Jwt.secrets(["a secret of thirty-two bytes, 1!"]);
+export const jwks = Jwt.jwks("https://login.example/keys");
+export const publicKeys = async () => Jwt.publicKeys([]);
+export const user = Jwt.bearer({
+  issuer: "https://login.example/",
+  audience: "shop",
+  keys: jwtKeys,
+  algorithms: ["HS256"],
+  claims: v.object({ sub: v.string() }),
+});
+export const writer = user.scope("write");
+export const anyone = user.optional;
+export const accounts = Oidc.issuer("https://accounts.example", {
+  clientId: "shop",
+  clientSecret: ["a secret of the issuer"],
+});
+export const oidcSessions = Sessions.make({
+  store: Sessions.memory(),
+  shape: v.object({ user: v.string(), tokens: v.optional(Oidc.tokens) }),
+  idleMs: 1000,
+  absoluteMs: 1000,
+});
+export const accessToken = Oidc.accessToken([accounts], oidcSessions);
+export const signIn = Oidc.routes(accounts, {
+  origin: "https://shop.example",
+  keys: Keys.ring("a secret of thirty-two bytes, 1!"),
+  sessions: oidcSessions,
+  onSignIn: ({ claims, tokens }) => ({ user: claims.sub, tokens }),
+});
+export const apiKeyStore = ApiKeys.memory();
+export const apiKeys = ApiKeys.make({ prefix: "shop_live", store: apiKeyStore });
+export const caller = ApiKeys.input(apiKeys);
+export const reader = caller.scope("read");
+export const callerByHeader = ApiKeys.input(apiKeys, { header: "x-api-key" });
+export const created = async () => ApiKeys.create(apiKeys, { owner: "ada" });
