@@ -29,18 +29,13 @@ export class Deferred<A> implements PromiseLike<A> {
     else this.#receiver = receiver;
   }
 
-  /** The same for functions. */
-  onResolve(listener: (value: A) => void, failed?: (thrown: unknown) => void): void {
-    this.tell(failed === undefined ? { pass: listener } : { pass: listener, fail: failed });
-  }
-
   /** For what needs a promise, or awaits it. */
   // oxlint-disable-next-line unicorn/no-thenable
   then<B = A, C = never>(
     fulfilled?: ((value: A) => B | PromiseLike<B>) | null,
     rejected?: ((reason: unknown) => C | PromiseLike<C>) | null,
   ): Promise<B | C> {
-    return new Promise<A>((resolve, reject) => this.onResolve(resolve, reject)).then(fulfilled, rejected);
+    return new Promise<A>((resolve, reject) => this.tell({ pass: resolve, fail: reject })).then(fulfilled, rejected);
   }
 
   /** Resolves with a value, or with what becomes one. */
@@ -72,7 +67,8 @@ export function whenResolved<A>(
   listener: (value: A) => void,
   failed?: (thrown: unknown) => void,
 ): void {
-  if (value instanceof Deferred) value.onResolve(listener, failed);
+  if (value instanceof Deferred)
+    value.tell(failed === undefined ? { pass: listener } : { pass: listener, fail: failed });
   else if (value instanceof Promise) inBackground(value.then(listener, failed));
   else listener(value);
 }

@@ -13,7 +13,7 @@ describe("what comes later", () => {
   it("is heard of the moment it comes, or at once where it has come", () => {
     const coming = new Coming();
     const heard = vi.fn();
-    coming.onResolve(heard);
+    coming.tell({ pass: heard });
     expect(heard).not.toHaveBeenCalled();
     coming.resolve("there");
     expect(heard.mock.calls).toEqual([["there"]]);
@@ -30,7 +30,7 @@ describe("what comes later", () => {
   ])("is heard of where it is %s", async (_what, make) => {
     const coming = new Coming();
     const inner = make();
-    const heard = new Promise((resolve) => coming.onResolve(resolve));
+    const heard = new Promise((resolve) => coming.tell({ pass: resolve }));
     coming.resolve(inner);
     if (inner instanceof Coming) inner.resolve("there");
     expect(await heard).toBe("there");

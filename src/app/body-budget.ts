@@ -50,16 +50,13 @@ export class BodyBudget {
 
   give(holding: BodyHolding, bytes: number): void {
     this.#add(holding, -bytes);
-    if (holding.held === 0 && bytes > 0) this.#remove(holding);
+    if (holding.held === 0 && bytes > 0) {
+      // The last one takes its place.
+      const last = this.#holders.pop() as BodyHolding;
+      if (last !== holding) this.#holders[holding.heldAt] = last;
+      last.heldAt = holding.heldAt;
+    }
     if (this.#counts !== undefined && this.#held <= this.#share && --this.#keptFor < 0) this.#counts = undefined;
-  }
-
-  /** The last one takes its place. */
-  #remove({ heldAt }: BodyHolding): void {
-    const last = this.#holders.pop() as BodyHolding;
-    if (heldAt === this.#holders.length) return;
-    this.#holders[heldAt] = last;
-    last.heldAt = heldAt;
   }
 
   #add(holding: BodyHolding, bytes: number): void {

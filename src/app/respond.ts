@@ -223,7 +223,7 @@ function handleWithBody(request: RequestState, route: CompiledRoute, reading: In
   const encoded = request.openEncoding();
   if (encoded !== undefined) return refusalAnswer(encoded);
   const unread = reading.body === "whole" ? request.readWhole() : undefined;
-  const hadPlace = isPending(unread) && givePlace(request);
+  const hadPlace = request.holdsPlace && isPending(unread) && givePlace(request);
   return chain(unread, (refusal) => {
     if (refusal !== undefined) return refusalAnswer(refusal);
     if (hadPlace && !takePlaceAgain(request)) return refusalAnswer(overloaded);
