@@ -8,6 +8,7 @@ import { deadline, empty, hidden } from "../../src/routing/meta.ts";
 import { of } from "../../src/routing/path.ts";
 import { post } from "../../src/routing/route.ts";
 import type { Route } from "../../src/routing/route.ts";
+import { wrongMembers } from "../../src/routing/wrong-members.ts";
 import { challengeOf, challenging, checkAuthorization, mayCall, metadataRoute } from "./authorization.ts";
 import type { McpAuthorization } from "./authorization.ts";
 import { answerTo } from "./http.ts";
@@ -75,6 +76,7 @@ const members: readonly string[] =
 export function routes(routes: readonly Route[], options: McpOptions): readonly Route[] {
   needs(areRoutes(routes), "Mcp.routes: routes", routes, "a list of routes");
   const { path = "/mcp", inputs = {}, hosts, authorization, ...more } = checked(options);
+  checkMembers([...routes, ...(more.resources ?? []).map(({ route }) => route)]);
   const { pageSize = 250, maxAnswer = 1_048_576, name, version, title, instructions } = more;
   const problems: string[] = [];
   const tools = compileTools(routes, problems);
@@ -179,6 +181,12 @@ function checked(options: McpOptions): McpOptions {
     if (count !== undefined) needsCount(`Mcp.routes: ${member}`, count);
   }
   return options;
+}
+
+/** From JavaScript a route may have anything, and nothing else can be described. */
+function checkMembers(routes: readonly Route[]): void {
+  const [wrong] = routes.flatMap(wrongMembers);
+  if (wrong !== undefined) throw new TypeError(`Mcp.routes: ${wrong}`);
 }
 
 function isListOf(list: unknown): boolean {

@@ -123,9 +123,9 @@ const missingMeta = new ProtocolError(
   { status: 400 },
 );
 
-/** A date, as versions are, is repeated: the protocol requires it. Any other text of a client is not. */
+/** The protocol requires to repeat it: what may be a version, as `2024-11-05` or `v9.0`, and no other text of a client. */
 function unsupported(version: string): ProtocolError {
-  const requested = /^\d{4}-\d\d-\d\d$/.test(version) ? version : "invalid";
+  const requested = /^[a-z]?\d[\d.-]{0,15}$/.test(version) ? version : "invalid";
   const data = { supported: versions, requested };
   return new ProtocolError(errorCodes.unsupportedVersion, "Unsupported protocol version", { status: 400, data });
 }
@@ -138,18 +138,20 @@ function wrongModern(
 ): ProtocolError | undefined {
   const version = meta[versionMember];
   if (typeof version !== "string") return badMeta(`${versionMember} is not a text`);
+  const named = lines("mcp-protocol-version");
+  const otherVersion = mismatch("MCP-Protocol-Version", "the version of its body");
+  if (named.length > 0 && only(named) !== version) return otherVersion;
   if (version !== modernVersion) return unsupported(version);
   if (!isRecord(meta[`${metaPrefix}clientCapabilities`])) {
     return badMeta(`${metaPrefix}clientCapabilities is missing, or not an object`);
   }
   // Only a request has headers of its own.
   if (id === undefined) return undefined;
-  if (only(lines("mcp-protocol-version")) !== version)
-    return mismatch("MCP-Protocol-Version", "the version of its body");
-  if (only(lines("mcp-method")) !== method) return mismatch("Mcp-MessageHandler", "the method of its body");
-  const named = method === "resources/read" ? params["uri"] : namedMethods.has(method) ? params["name"] : undefined;
-  if (typeof named !== "string") return undefined;
-  return plainOf(only(lines("mcp-name"))) === named ? undefined : mismatch("Mcp-Name", "what its body names");
+  if (named.length === 0) return otherVersion;
+  if (only(lines("mcp-method")) !== method) return mismatch("Mcp-Method", "the method of its body");
+  const name = method === "resources/read" ? params["uri"] : namedMethods.has(method) ? params["name"] : undefined;
+  if (typeof name !== "string") return undefined;
+  return plainOf(only(lines("mcp-name"))) === name ? undefined : mismatch("Mcp-Name", "what its body names");
 }
 
 const namedMethods: ReadonlySet<string> = new Set(["tools/call", "prompts/get"]);

@@ -1,4 +1,4 @@
-import { Codec, Event, Header, Path, Returns, clientGone, get } from "usher-http";
+import { Codec, Event, Header, Meta, Path, Returns, clientGone, get } from "usher-http";
 import * as v from "valibot";
 import { Order } from "./order.ts";
 import { store } from "./store.ts";
@@ -22,6 +22,7 @@ export const followOrders = get(
   Path.of("orders", "feed"),
   {
     summary: "Follow the orders",
+    meta: Meta.tool({ name: "follow_orders", events: "progress" }),
     description:
       "An event for each order that is placed, changed or removed. A client that reconnects with `last-event-id` gets what it " +
       "missed; a new one, and one that missed more than a thousand changes, first gets the newest orders.",

@@ -1,4 +1,5 @@
 import { Broadcast, Dep, Health, Openapi, SecureHeaders } from "usher-http";
+import { Mcp } from "usher-http/mcp";
 import { serve } from "usher-http/node";
 import { IdempotencyTable, Pool, SessionTable, Statement, migrate, relay } from "usher-http/postgres";
 import { about } from "./about.ts";
@@ -30,7 +31,8 @@ await Pool.run(database.url, {}, async (pool) => {
   ];
   const health = Health.routes([pool.check("database")]);
   const docs = Openapi.docs(routes, about);
-  const server = await serve([...routes, ...docs, ...health, ...pageFiles(), ...sourceFiles()], {
+  const tools = Mcp.routes(routes, { name: "orders", version: about.version, title: about.title });
+  const server = await serve([...routes, ...docs, ...tools, ...health, ...pageFiles(), ...sourceFiles()], {
     port: Number(PORT),
     maxBody,
     deadlineMs: 10_000,

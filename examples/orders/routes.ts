@@ -1,4 +1,4 @@
-import { Dep, Log, Path, Query, Refusal, Returns, after, json, now, param, refuse } from "usher-http";
+import { Dep, Log, Meta, Path, Query, Refusal, Returns, after, json, now, param, refuse } from "usher-http";
 import { Conditional } from "usher-http/conditional";
 import * as v from "valibot";
 import { clerk } from "./clerks.ts";
@@ -33,6 +33,7 @@ const placeOrder = changes.post(
   Path.root,
   {
     summary: "Place an order",
+    meta: Meta.tool({ name: "place_order", destructive: false }),
     description: "With an `idempotency-key` a request that is sent twice places one order, and is answered the same.",
     inputs: {
       order: json(NewOrder, { examples: [{ item: "pen", quantity: 2 }] }),
@@ -54,6 +55,7 @@ const listOrders = orders.get(
   Path.root,
   {
     summary: "List orders",
+    meta: Meta.tool({ name: "list_orders" }),
     description: "The oldest first, a page at a time.",
     inputs: { page },
     returns: Returns.json(v.array(Order), { doc: "The orders of that page.", examples: [[example]] }),
@@ -65,6 +67,7 @@ const getOrder = orders.get(
   order,
   {
     summary: "Get an order",
+    meta: Meta.tool({ name: "get_order" }),
     description: "Its `etag` is the order's version.",
     inputs: { id: param(orderId), validators: Conditional.validators },
     returns: Returns.json(Order, { doc: "The order.", examples: [example] }),
@@ -82,6 +85,7 @@ const changeOrder = changes.patch(
   order,
   {
     summary: "Change an order",
+    meta: Meta.tool({ name: "change_order" }),
     description:
       "Sets the quantity. What is in stock is not checked again. With `if-match` it changes the version that you have read, " +
       "and no other.",
@@ -110,6 +114,7 @@ const removeOrder = orders.del(
   order,
   {
     summary: "Remove an order",
+    meta: Meta.tool({ name: "remove_order" }),
     description: "Only a clerk can: a signed-in session, or the bearer token.",
     inputs: { clerk, id: param(orderId) },
     returns: Returns.empty({ doc: "The order is removed." }),

@@ -13,6 +13,7 @@ const echo = post(
 const about = { name: "echoes", version: "2", title: "Echoes", instructions: "Say something." };
 const app = Test.app([echo, ...Mcp.routes([echo], about)]);
 const modern = "2026-07-28";
+const versions = [modern, "2025-11-25", "2025-06-18"];
 
 function meta(version: unknown = modern) {
   const prefix = "io.modelcontextprotocol";
@@ -23,7 +24,7 @@ function headersOf(method: string, name?: string) {
   return { "mcp-protocol-version": modern, "mcp-method": method, ...(name === undefined ? {} : { "mcp-name": name }) };
 }
 
-function send(body: string | object, headers: { readonly [name: string]: string } = {}) {
+function send(body: string | Uint8Array | object, headers: { readonly [name: string]: string } = {}) {
   return Test.call(app, "POST", "/mcp", { body, headers: { "content-type": "application/json", ...headers } });
 }
 
@@ -104,7 +105,8 @@ describe("a client of 2026-07-28", () => {
       undefined,
     ],
     ["for a method of before", "ping", {}, headersOf("ping"), 404, -32_601],
-    ["of a version to come", "tools/list", meta("2030-01-01"), headersOf("tools/list"), 400, -32_022],
+    ["of another version than its header's", "tools/list", meta("2030-01-01"), headersOf("tools/list"), 400, -32_020],
+    ["of a version to come", "tools/list", meta("2030-01-01"), { "mcp-protocol-version": "2030-01-01" }, 400, -32_022],
     ["of a version that is no text", "tools/list", meta(7), headersOf("tools/list"), 400, -32_602],
   ])("%s", async (_what, method, params, headers, status, code) => {
     const answered = await ask(app, method, { ...meta(), ...params }, { headers });
@@ -122,7 +124,8 @@ const callOf = (given: string) =>
 describe("what is no message is an error, without a word of it", () => {
   it.each([
     ["no JSON", "{", 400, -32_700],
-    ["no UTF-8", "\u0000", 400, -32_700],
+    ["a control character", "\u0000", 400, -32_700],
+    ["no UTF-8", Uint8Array.of(0x22, 0xff, 0x22), 400, -32_700],
     ["nothing", "", 400, -32_700],
     ["half a million brackets", "[".repeat(500_000), 400, -32_700],
     ["a list of messages", `[${callOf("{}")}]`, 400, -32_600],
@@ -174,6 +177,8 @@ describe("what is no message is an error, without a word of it", () => {
       expect(answered.body).not.toContain("secret-word");
     }
     expect((await send(ping, { "mcp-protocol-version": "2025-03-26" })).status).toBe(200);
+    const unsupported = (await send(ping, { "mcp-protocol-version": "v9.0" })).json();
+    expect(unsupported).toMatchObject({ error: { code: -32_022, data: { requested: "v9.0", supported: versions } } });
   });
 
   it("and two at once with one id get each its own", async () => {
@@ -233,6 +238,24 @@ describe("a stream of events", () => {
       events: [
         { event: "tick", id: "1", data: { n: 1 } },
         { event: "tick", id: "2", data: { n: 2 } },
+      ],
+    });
+  });
+
+  it("has the texts of events that are no JSON", async () => {
+    const Note = Event.text("note");
+    const notes = get(
+      Path.of("notes"),
+      { meta: Meta.tool({ name: "notes" }), returns: Returns.events([Note]) },
+      () => async (send) => {
+        for (const text of ["{half", "7"]) await send(Event.make(Note, text));
+      },
+    );
+    const { content } = await callTool(Test.app([notes, ...Mcp.routes([notes], about)]), "notes");
+    expect(JSON.parse(content[0]?.text ?? "")).toEqual({
+      events: [
+        { event: "note", data: "{half" },
+        { event: "note", data: 7 },
       ],
     });
   });

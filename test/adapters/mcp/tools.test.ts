@@ -297,6 +297,23 @@ describe("what a tool's route reads and answers", () => {
   });
 });
 
+describe("what is no base64 is a problem of its member", () => {
+  const tool = Meta.tool({ name: "it" });
+  const at = Path.of("it");
+  const file = post(at, { meta: tool, inputs: { f: Form.File.required("f") }, returns: Returns.text }, () => "");
+  const bytes = post(at, { meta: tool, inputs: { body }, returns: Returns.text }, () => "");
+  it.each([
+    ["a file", file, { f: "é" }, "f"],
+    ["a file that is a number", file, { f: 7 }, "f"],
+    ["a body", bytes, { body: "a secret?" }, "body"],
+  ] as const)("%s", async (_what, route, given, at) => {
+    expect(await refusalOf(appOf(route), "it", given)).toMatchObject({
+      error: "invalid",
+      problems: [{ at, code: "malformed" }],
+    });
+  });
+});
+
 describe("what cannot be a tool is refused by App.make", () => {
   const tool = Meta.tool({ name: "it" });
   const id = Path.param("id", Codec.string);
@@ -331,6 +348,20 @@ describe("what cannot be a tool is refused by App.make", () => {
     expect(() => App.make(Mcp.routes([a as Route], about))).toThrow(
       "POST /mcp calls GET /a, which is no route of the app",
     );
+  });
+});
+
+describe("what only JavaScript gets wrong is an error of Mcp.routes", () => {
+  it.each([
+    [{ log: undefined }, "the input log is undefined"],
+    [{ log: {} }, "the input log is another object"],
+    [null, "inputs is null"],
+  ])("the inputs %j of a route", (inputs, problem) => {
+    const route = get(Path.of("g"), { inputs: inputs as never, returns: Returns.text }, () => "");
+    const resources = [Mcp.resource(route)];
+    for (const make of [() => Mcp.routes([route], about), () => Mcp.routes([], { ...about, resources })]) {
+      expect(make).toThrow(`Mcp.routes: GET /g: ${problem}`);
+    }
   });
 });
 

@@ -1,0 +1,117 @@
+/** The official conformance tests of the Model Context Protocol, on each runtime. */
+import { execFile, spawn } from "node:child_process";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { describe, expect, it } from "vitest";
+import { builtProgram } from "../../support/built-program.ts";
+import { Miniflare } from "../../support/miniflare.ts";
+import { runtimes } from "../../support/runtimes.ts";
+
+const conformance = join(import.meta.dirname, "../../../node_modules/@modelcontextprotocol/conformance/dist/index.js");
+const asksItsClient = "a route answers, and asks its client for nothing";
+const ofItsClient = ["basic-elicitation", "basic-sampling", "basic-list-roots", "request-state"];
+const ofRounds = ["multiple-input-requests", "multi-round", "non-tool-request", "result-type", "tampered-state"];
+
+/** The scenarios that do not pass: how many of their checks, and why. */
+const failing: { readonly [version: string]: { readonly [scenario: string]: readonly [failed: number, why: string] } } =
+  {
+    "2025-11-25": {
+      "completion-complete": [1, "no route says how a text that is half written may end"],
+      "elicitation-sep1034-defaults": [1, asksItsClient],
+      "elicitation-sep1330-enums": [1, asksItsClient],
+      "logging-set-level": [1, "lines of the log are for those who run the server"],
+      "resources-subscribe": [1, "a route does not say when its next answer would be another"],
+      "resources-unsubscribe": [1, "as above"],
+      "tools-call-elicitation": [1, asksItsClient],
+      "tools-call-mixed-content": [1, "an answer has one body, and so one kind of content"],
+      "tools-call-sampling": [1, asksItsClient],
+      "tools-call-with-logging": [1, "lines of the log are for those who run the server"],
+    },
+    "2026-07-28": {
+      "completion-complete": [1, "as above"],
+      "tools-call-mixed-content": [1, "as above"],
+      // Two of a tool that needs a capability of its client, and one of a tool that asks its client in a stream.
+      "server-stateless": [3, asksItsClient],
+      ...Object.fromEntries(
+        [...ofItsClient, ...ofRounds, "capability-check"].map((name) => [
+          `input-required-result-${name}`,
+          [1, asksItsClient],
+        ]),
+      ),
+    },
+  };
+
+/** What fails of the scenarios that a version requires; those of extensions are not among them. */
+async function failedAt(port: string, version: string): Promise<object> {
+  const given = [conformance, "server", "--url", `http://127.0.0.1:${port}/mcp`, "--requirements", version];
+  // The package needs a newer Node than the oldest that tests run on. It ends with 1 where anything fails.
+  const out = await new Promise<string>((resolve) => {
+    execFile(runtimes.bun(), given, (_error, stdout) => resolve(stdout));
+  });
+  const [, summary = "", notRequired = ""] = out.split(/=== SUMMARY ===|Not scored for/);
+  const lines = [...summary.matchAll(/[✓✗] (\S+): (\d+) passed, (\d+) failed/g)];
+  expect(lines.length).toBeGreaterThan(30);
+  const required = lines.filter(([, name]) => !notRequired.includes(` ${name} (`));
+  return Object.fromEntries(required.flatMap(([, name, , failed]) => (failed === "0" ? [] : [[name, Number(failed)]])));
+}
+
+async function conforms(port: string): Promise<void> {
+  const versions = Object.keys(failing);
+  const failed = await Promise.all(versions.map((version) => failedAt(port, version)));
+  const expected = versions.map((version) =>
+    Object.fromEntries(Object.entries(failing[version] ?? {}).map(([name, [count]]) => [name, count])),
+  );
+  expect(failed).toEqual(expected);
+}
+
+describe("it conforms to both kinds of versions", () => {
+  it.each([
+    ["Node", [process.execPath]],
+    ["Bun", [runtimes.bun()]],
+    ["Deno", [runtimes.deno(), "run", "-A"]],
+  ] as const)("on %s", async (_name, [command = "", ...args]) => {
+    const program = await builtProgram(join(import.meta.dirname, "conformance-program.ts"));
+    const server = spawn(command, [...args, program], { stdio: ["ignore", "pipe", "inherit"] });
+    try {
+      const port = await new Promise<string>((resolve, reject) => {
+        server.stdout.on("data", (data: Buffer) => resolve(/listening (\d+)/.exec(String(data))?.[1] ?? ""));
+        server.once("exit", () => reject(new Error("the server ended")));
+      });
+      await conforms(port);
+    } finally {
+      server.kill();
+    }
+  });
+
+  it("on Workers", async () => {
+    const { outputFiles } = await build({
+      stdin: {
+        contents: `import { worker } from "usher-http/workers"; import { all } from "./conformance-routes.ts"; export default worker(all);`,
+        resolveDir: import.meta.dirname,
+      },
+      bundle: true,
+      format: "esm",
+      platform: "neutral",
+      conditions: ["workerd"],
+      external: ["node:*"],
+      write: false,
+      logLevel: "error",
+    });
+    const miniflare = new Miniflare({
+      modules: true,
+      script: outputFiles[0]?.text ?? "",
+      compatibilityDate: "2026-01-01",
+      compatibilityFlags: ["nodejs_compat"],
+      // It prints a stack for each stream that a client leaves.
+      handleRuntimeStdio: (stdout, stderr) => {
+        stdout.resume();
+        stderr.resume();
+      },
+    });
+    try {
+      await conforms((await miniflare.ready).port);
+    } finally {
+      await miniflare.dispose();
+    }
+  });
+});
