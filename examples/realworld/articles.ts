@@ -1,4 +1,4 @@
-import { Path, Query, Refusal, Returns, Shape, del, get, json, param, post, put, refuse } from "usher-http";
+import { Meta, Path, Query, Refusal, Returns, Shape, del, get, json, param, post, put, refuse } from "usher-http";
 import type { Database, Pool } from "usher-http/postgres";
 import * as v from "valibot";
 import { caller, viewer } from "./accounts.ts";
@@ -44,6 +44,7 @@ const listArticles = get(
   articles,
   {
     summary: "Articles, the newest first",
+    meta: Meta.tool({ name: "articles" }),
     inputs: {
       viewer,
       tag: Query.optional("tag", text),
@@ -68,6 +69,7 @@ const feed = get(
   Path.of("api", "articles", "feed"),
   {
     summary: "Articles of the authors whom the caller follows",
+    meta: Meta.tool({ name: "feed" }),
     inputs: { caller, limit, offset, database },
     returns: Returns.json(ArticlesAnswer),
   },
@@ -84,6 +86,7 @@ const addArticle = post(
   articles,
   {
     summary: "Write an article",
+    meta: Meta.tool({ name: "write_article" }),
     inputs: { caller, body: json(NewArticle), database },
     returns: Returns.json(ArticleAnswer, { status: 201 }),
   },
@@ -98,6 +101,7 @@ const findArticle = get(
   article,
   {
     summary: "An article",
+    meta: Meta.tool({ name: "article" }),
     inputs: { viewer, slug: param(slug), database },
     returns: Returns.json(ArticleAnswer),
     refuses: [Refusal.notFound],
@@ -109,6 +113,7 @@ const changeArticle = put(
   article,
   {
     summary: "Change an article",
+    meta: Meta.tool({ name: "change_article" }),
     inputs: { caller, slug: param(slug), body: json(ArticleChange), database },
     returns: Returns.json(ArticleAnswer),
     refuses: [Refusal.notFound, notYours],
@@ -127,6 +132,7 @@ const removeArticle = del(
   article,
   {
     summary: "Remove an article",
+    meta: Meta.tool({ name: "remove_article" }),
     inputs: { caller, slug: param(slug), database },
     returns: Returns.empty({ status: 200 }),
     refuses: [Refusal.notFound, notYours],
@@ -146,19 +152,24 @@ const marking = {
 
 const addFavorite = post(
   favorite,
-  { summary: "Make an article a favorite", ...marking },
+  { summary: "Make an article a favorite", meta: Meta.tool({ name: "add_favorite" }), ...marking },
   ({ caller, slug, database }) => mark(database, statements.addFavorite, caller.id, slug),
 );
 
 const removeFavorite = del(
   favorite,
-  { summary: "Make an article a favorite no longer", ...marking },
+  { summary: "Make an article a favorite no longer", meta: Meta.tool({ name: "remove_favorite" }), ...marking },
   ({ caller, slug, database }) => mark(database, statements.removeFavorite, caller.id, slug),
 );
 
 const listTags = get(
   Path.of("api", "tags"),
-  { summary: "Every tag", inputs: { database }, returns: Returns.json(v.object({ tags: v.array(v.string()) })) },
+  {
+    summary: "Every tag",
+    meta: Meta.tool({ name: "tags" }),
+    inputs: { database },
+    returns: Returns.json(v.object({ tags: v.array(v.string()) })),
+  },
   async ({ database }) => ({ tags: (await database.exec(statements.listTags)).map(({ tag }) => tag) }),
 );
 

@@ -1,4 +1,4 @@
-import { Path, Refusal, Returns, Shape, del, get, json, param, post, refuse } from "usher-http";
+import { Meta, Path, Refusal, Returns, Shape, del, get, json, param, post, refuse } from "usher-http";
 import * as v from "valibot";
 import { caller, viewer } from "./accounts.ts";
 import { notYours, slug, withAuthor } from "./articles.ts";
@@ -19,6 +19,7 @@ const listComments = get(
   comments,
   {
     summary: "The comments on an article",
+    meta: Meta.tool({ name: "comments" }),
     inputs: { viewer, slug: param(slug), database },
     returns: Returns.json(v.object({ comments: v.array(Comment) })),
     refuses: [Refusal.notFound],
@@ -33,6 +34,7 @@ const addComment = post(
   comments,
   {
     summary: "Comment on an article",
+    meta: Meta.tool({ name: "add_comment" }),
     inputs: { caller, slug: param(slug), body: json(NewComment), database },
     returns: Returns.json(v.object({ comment: Comment })),
     refuses: [Refusal.notFound],
@@ -47,6 +49,7 @@ const removeComment = del(
   Path.of("api", "articles", slug, "comments", commentId),
   {
     summary: "Remove a comment",
+    meta: Meta.tool({ name: "remove_comment" }),
     inputs: { caller, slug: param(slug), id: param(commentId), database },
     returns: Returns.empty({ status: 200 }),
     refuses: [Refusal.notFound, notYours],

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { Cors, Dep, Health, Openapi, RefusalFormat, Shape } from "usher-http";
+import { Mcp } from "usher-http/mcp";
 import type { serve as Serve } from "usher-http/node";
 import { Pool, Statement, migrate } from "usher-http/postgres";
 import * as v from "valibot";
@@ -33,7 +34,10 @@ export async function run(serve: typeof Serve): Promise<void> {
     // The pages of any site may call it: they send a token, and no cookie.
     const cors = Cors.make({ origins: "any", headers: ["authorization", "content-type", "x-requested-with"] });
     const docs = Openapi.docs(routes, { title: "Conduit", version: "1", cors });
-    const server = await serve([...routes, ...docs, ...Health.routes([pool.check("database")])], {
+    const health = Health.routes([pool.check("database")]);
+    // Every operation is a tool of an agent, whose token is that of its requests.
+    const tools = Mcp.routes(routes, { name: "conduit", version: "1" });
+    const server = await serve([...routes, ...docs, ...tools, ...health], {
       port: Number(PORT),
       refusalFormat,
       cors,

@@ -1,4 +1,19 @@
-import { Path, Rate, Refusal, Returns, Shape, client, del, get, json, param, post, put, refuse } from "usher-http";
+import {
+  Meta,
+  Path,
+  Rate,
+  Refusal,
+  Returns,
+  Shape,
+  client,
+  del,
+  get,
+  json,
+  param,
+  post,
+  put,
+  refuse,
+} from "usher-http";
 import { DatabaseError } from "usher-http/postgres";
 import type { Database, Pool, Statement } from "usher-http/postgres";
 import * as v from "valibot";
@@ -31,6 +46,7 @@ const register = post(
   Path.of("api", "users"),
   {
     summary: "Register",
+    meta: Meta.tool({ name: "register" }),
     inputs: { slowly, body: json(NewUser), secret, database },
     returns: Returns.json(UserAnswer, { status: 201 }),
     refuses: [taken],
@@ -46,6 +62,7 @@ const login = post(
   Path.of("api", "users", "login"),
   {
     summary: "Sign in",
+    meta: Meta.tool({ name: "sign_in" }),
     inputs: { slowly, body: json(Login), secret, database },
     returns: Returns.json(UserAnswer),
     refuses: [signedOut],
@@ -61,7 +78,12 @@ const login = post(
 
 const me = get(
   Path.of("api", "user"),
-  { summary: "Who asks", inputs: { caller, secret }, returns: Returns.json(UserAnswer) },
+  {
+    summary: "Who asks",
+    meta: Meta.tool({ name: "who_am_i" }),
+    inputs: { caller, secret },
+    returns: Returns.json(UserAnswer),
+  },
   ({ caller, secret }) => userAnswer(caller, secret),
 );
 
@@ -69,6 +91,7 @@ const changeMe = put(
   Path.of("api", "user"),
   {
     summary: "Change who asks",
+    meta: Meta.tool({ name: "change_me" }),
     inputs: { caller, body: json(UserChange), secret, database },
     returns: Returns.json(UserAnswer),
     refuses: [taken],
@@ -89,19 +112,34 @@ const profileRoute = { returns: Returns.json(ProfileAnswer), refuses: [Refusal.n
 
 const findProfile = get(
   Path.of("api", "profiles", username),
-  { summary: "A profile", inputs: { viewer, username: param(username), database }, ...profileRoute },
+  {
+    summary: "A profile",
+    meta: Meta.tool({ name: "profile" }),
+    inputs: { viewer, username: param(username), database },
+    ...profileRoute,
+  },
   ({ viewer, username, database }) => profileAnswer(database, viewer?.id, username),
 );
 
 const follow = post(
   following,
-  { summary: "Follow a user", inputs: { caller, username: param(username), database }, ...profileRoute },
+  {
+    summary: "Follow a user",
+    meta: Meta.tool({ name: "follow" }),
+    inputs: { caller, username: param(username), database },
+    ...profileRoute,
+  },
   ({ caller, username, database }) => changeFollowing(database, statements.follow, caller.id, username),
 );
 
 const unfollow = del(
   following,
-  { summary: "Follow a user no longer", inputs: { caller, username: param(username), database }, ...profileRoute },
+  {
+    summary: "Follow a user no longer",
+    meta: Meta.tool({ name: "unfollow" }),
+    inputs: { caller, username: param(username), database },
+    ...profileRoute,
+  },
   ({ caller, username, database }) => changeFollowing(database, statements.unfollow, caller.id, username),
 );
 

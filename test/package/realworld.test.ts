@@ -8,6 +8,7 @@ import type { routes } from "../../examples/realworld/conduit.ts";
 import { observer, startPostgres } from "../support/postgres/database.ts";
 import { runCollection } from "../support/postman.ts";
 import type { Collection } from "../support/postman.ts";
+import { callEveryOperation } from "./realworld-agent.ts";
 import { installRealWorld, jwtSecret } from "./realworld.ts";
 import type { Runtime } from "./realworld.ts";
 import type { RunningExample } from "./start-example.ts";
@@ -275,6 +276,10 @@ describe.each(runtimes)("what the RealWorld example on %s refuses", (runtime) =>
       expect(seen).toEqual([path, status, "application/json", { errors: { body } }]);
     }
   });
+});
+
+it.each(runtimes)("an agent calls every operation of the RealWorld example on %s", async (runtime) => {
+  await callEveryOperation(opened[runtime].server.url);
 });
 
 describe.each(runtimes)("who asks the RealWorld example on %s", (runtime) => {
