@@ -6,9 +6,10 @@ import { abortingWith } from "../../src/app/request.ts";
 import type { RequestState } from "../../src/app/request.ts";
 import type { AnyDep } from "../../src/inputs/dep.ts";
 import * as Event from "../../src/events/index.ts";
-import { ProtocolError, errorCodes, errorText, readMessage, resultText } from "./protocol.ts";
+import { ProtocolError, errorCodes, errorText, legacyVersionFor, readMessage, resultText } from "./protocol.ts";
 import type { McpMessage } from "./protocol.ts";
 import type { McpServer, Notify } from "./server.ts";
+import type { McpSession, SessionTable } from "./sessions.ts";
 
 /** A request, as the inputs of the route read it. */
 export interface ReceivedRequest {
@@ -23,42 +24,154 @@ export interface ServedBy {
   readonly hosts: ReadonlySet<string> | undefined;
   /** `WWW-Authenticate` of a 401. */
   readonly challenge: string | undefined;
+  /** Undefined where it keeps nothing of a client. */
+  readonly sessions: SessionTable | undefined;
 }
+
+/** A message that is answered. */
+type McpRequest = McpMessage & { readonly id: string | number };
 
 /** Answers the body of a request. */
-export async function answerTo(
-  { server, hosts, challenge }: ServedBy,
-  { request, mayCall }: ReceivedRequest,
-  text: string | undefined,
-): Promise<Answer> {
-  const foreign = rebinding(request, hosts);
-  if (foreign !== undefined) return errorAnswer(undefined, foreign === "host" ? wrongHost : wrongOrigin);
-  const lines = (name: string): readonly string[] => request.lines(name);
-  const message = readMessage(text, lines);
+export async function answerTo(served: ServedBy, received: ReceivedRequest, text: string | undefined): Promise<Answer> {
+  const { request } = received;
+  const foreign = foreignTo(served, request);
+  if (foreign !== undefined) return errorAnswer(undefined, foreign);
+  const message = readMessage(text, (name) => request.lines(name));
   if (message instanceof ProtocolError) return errorAnswer(message.id, message);
-  if (message === "nothing" || message.id === undefined) return accepted;
-  const { gone } = request;
-  if (server.notifies(message) && acceptsEvents(request)) {
-    return streamed(gone, async (notify, gone) =>
-      textOf(message, await server.answer({ request, message, gone, notify, mayCall })),
-    );
+  if (message === "nothing") return accepted;
+  const { id, method, params, isModern } = message;
+  const { sessions } = served;
+  if (sessions === undefined || isModern) {
+    return id === undefined ? accepted : answerRequest(served, received, { ...message, id });
   }
-  const outcome = await server.answer({ request, message, gone, notify: undefined, mayCall });
-  if (outcome instanceof ProtocolError) return errorAnswer(message.id, outcome, challenge);
-  return make(resultText(message.id, outcome), { contentType: "application/json" });
+  if (method === "initialize" && id !== undefined) {
+    const session = await sessions.open(legacyVersionFor(params), request);
+    return answerRequest(served, received, { ...message, id }, [["mcp-session-id", session.id]]);
+  }
+  const session = await sessionOf(sessions, request);
+  if (session instanceof ProtocolError) return errorAnswer(id, session);
+  if (id !== undefined) return answerInSession(served, received, { ...message, id }, session);
+  if (method === "notifications/cancelled") session.cancel(params["requestId"]);
+  return accepted;
 }
 
-const wrongHost = new ProtocolError(errorCodes.refused, "The host is not allowed: see the option hosts.", {
-  status: 403,
-});
-const wrongOrigin = new ProtocolError(errorCodes.refused, "The origin is not allowed.", { status: 403 });
+async function answerRequest(
+  { server, challenge }: ServedBy,
+  { request, mayCall }: ReceivedRequest,
+  message: McpRequest,
+  headers: AnswerHeaders = [],
+): Promise<Answer> {
+  const { gone } = request;
+  if (!server.notifies(message) || !acceptsEvents(request)) {
+    const outcome = await server.answer({ request, message, gone, mayCall });
+    return plainAnswer(message, outcome, challenge, headers);
+  }
+  const call = abortingWith(gone);
+  const begun = await server.begin({ request, message, gone: call.signal, mayCall });
+  if (typeof begun !== "function") return plainAnswer(message, begun, challenge);
+  return streamed(call, async (notify) => textOf(message, await begun(notify)));
+}
+
+/** The same in a session: the client can cancel it by a notification, and resume its stream. */
+async function answerInSession(
+  { server, challenge }: ServedBy,
+  { request, mayCall }: ReceivedRequest,
+  message: McpRequest,
+  session: McpSession,
+): Promise<Answer> {
+  const hasStream = server.notifies(message) && acceptsEvents(request);
+  // A client that leaves a stream may come back to it.
+  const call = hasStream ? new AbortController() : abortingWith(request.gone);
+  if (!session.begin(message.id, call)) return errorAnswer(message.id, usedId);
+  let isRunning = false;
+  try {
+    const given = { request, message, gone: call.signal, mayCall };
+    const begun = hasStream ? await server.begin(given) : await server.answer(given);
+    if (typeof begun !== "function") return plainAnswer(message, begun, challenge);
+    isRunning = true;
+    const work = async (notify: Notify): Promise<string> => {
+      try {
+        return textOf(message, await begun(notify));
+      } finally {
+        session.finish(message.id);
+      }
+    };
+    return resumable(session, call, request, { id: message.id, work });
+  } finally {
+    if (!isRunning) session.finish(message.id);
+  }
+}
+
+/** Answers a `GET`, by which a client of before 2026 resumes a stream of its session. */
+export async function resume(served: ServedBy, request: RequestState): Promise<Answer> {
+  const session = await ownSession(served, request);
+  if (session instanceof ProtocolError) return errorAnswer(undefined, session);
+  const [line = ""] = request.lines("last-event-id");
+  if (line === "") return errorAnswer(undefined, nothingToListenTo, undefined, [["allow", "POST, DELETE"]]);
+  const [, id, after] = /^(\d{1,9})\.(\d{1,9})$/.exec(line) ?? [];
+  const stream = session.stream(Number(id));
+  if (stream === undefined) return errorAnswer(undefined, unknownStream);
+  return events((send) => stream.read(Number(after), send, request.gone), { headers: unbuffered });
+}
+
+/** Answers a `DELETE`, by which a client of before 2026 ends its session, and every call in it. */
+export async function endSession(served: ServedBy, request: RequestState): Promise<Answer> {
+  const session = await ownSession(served, request);
+  if (session instanceof ProtocolError) return errorAnswer(undefined, session);
+  served.sessions?.end(session);
+  return { ...accepted, status: 204 };
+}
+
+async function ownSession(served: ServedBy, request: RequestState): Promise<McpSession | ProtocolError> {
+  const foreign = foreignTo(served, request);
+  return foreign ?? sessionOf(served.sessions as SessionTable, request);
+}
+
+async function sessionOf(sessions: SessionTable, request: RequestState): Promise<McpSession | ProtocolError> {
+  const [id, ...more] = request.lines("mcp-session-id");
+  if (id === undefined || more.length > 0) return missingSession;
+  return (await sessions.find(id, request)) ?? unknownSession;
+}
+
+function refused(status: number, message: string): ProtocolError {
+  return new ProtocolError(errorCodes.refused, message, { status });
+}
+
+const missingSession = refused(400, "The header Mcp-McpSession-Id is missing: begin with initialize.");
+// Of a session that is another's too: a client cannot find out which there are.
+const unknownSession = refused(404, "There is no such session: begin with initialize.");
+const nothingToListenTo = refused(405, "The server has no messages of its own: Last-Event-ID resumes a stream.");
+const unknownStream = refused(400, "There is no stream of this Last-Event-ID.");
+const usedId = refused(400, "A request of this id is running.");
+const failedCall = new ProtocolError(errorCodes.internal, "The call failed.");
+
+type AnswerHeaders = readonly (readonly [name: string, value: string])[];
+
+function plainAnswer(
+  { id }: McpRequest,
+  outcome: string | ProtocolError,
+  challenge: string | undefined,
+  headers: AnswerHeaders = [],
+): Answer {
+  if (outcome instanceof ProtocolError) return errorAnswer(id, outcome, challenge);
+  return make(resultText(id, outcome), { contentType: "application/json", headers });
+}
+
+const wrongHost = refused(403, "The host is not allowed: see the option hosts.");
+const wrongOrigin = refused(403, "The origin is not allowed.");
+
+function foreignTo({ hosts }: ServedBy, request: RequestState): ProtocolError | undefined {
+  const foreign = rebinding(request, hosts);
+  if (foreign === undefined) return undefined;
+  return foreign === "host" ? wrongHost : wrongOrigin;
+}
 
 /** The answer to what needs none. */
 const accepted: Answer = { status: 202, headers: none, cookies: none, body: undefined, closes: false };
 
-function errorAnswer(id: McpMessage["id"], error: ProtocolError, challenge?: string): Answer {
+function errorAnswer(id: McpMessage["id"], error: ProtocolError, challenge?: string, more: AnswerHeaders = []): Answer {
   const { status } = error;
-  const headers = status === 401 && challenge !== undefined ? [["www-authenticate", challenge] as const] : [];
+  const headers = status === 401 && challenge !== undefined ? [["www-authenticate", challenge] as const] : more;
   return make(errorText(id, error), { status, contentType: "application/json", headers });
 }
 
@@ -101,18 +214,56 @@ function nameOf(host: string): string {
 
 const MessageEvent = Event.text("message");
 
+// A proxy that waits for more would hold the progress back.
+const unbuffered: AnswerHeaders = [["x-accel-buffering", "no"]];
+
 /** A stream whose last message is what `work` resolves with. A client that leaves it cancels the work. */
-function streamed(gone: AbortSignal, work: (notify: Notify, gone: AbortSignal) => Promise<string>): Answer {
-  const going = abortingWith(gone);
+function streamed(call: AbortController, work: (notify: Notify) => Promise<string>): Answer {
   return events(
     async (send) => {
       const write = async (text: string): Promise<void> => {
         const sent = await send(Event.make(MessageEvent, text));
-        if (!sent.ok) going.abort();
+        if (!sent.ok) call.abort();
       };
-      await write(await work(write, going.signal));
+      await write(await work(write));
     },
-    // A proxy that waits for more would hold the progress back.
-    { headers: [["x-accel-buffering", "no"]] },
+    { headers: unbuffered },
   );
 }
+
+/** The same, which a client of a session can leave and resume. */
+function resumable(
+  session: McpSession,
+  call: AbortController,
+  request: RequestState,
+  { id, work }: { readonly id: McpRequest["id"]; readonly work: (notify: Notify) => Promise<string> },
+): Answer {
+  const stream = session.open(call, request);
+  if (stream === undefined) {
+    const { gone } = request;
+    gone.addEventListener("abort", () => call.abort());
+    return streamed(call, work);
+  }
+  // It waits for its first reader as for one that comes back.
+  stream.leave();
+  const run = async (): Promise<void> => {
+    // What the route threw is in its own log line.
+    await stream.add(await work((text) => stream.add(text)).catch(() => errorText(id, failedCall)));
+    stream.end();
+  };
+  run().catch(() => call.abort());
+  return events(
+    async (send) => {
+      // Clients of before 2025-11-25 read an empty text as a message.
+      if (session.version !== "2025-06-18") {
+        await send(Event.retry({ ms: reconnectMs }));
+        await send(stream.first());
+      }
+      await stream.read(0, send, request.gone);
+    },
+    { headers: unbuffered },
+  );
+}
+
+/** How long a client waits before it resumes a stream. */
+const reconnectMs = 1000;

@@ -5,6 +5,7 @@ export type {
   McpOptions,
   McpPrompt,
   McpResource,
+  McpSessions,
   PromptMessage,
   PromptOptions,
   ResourceOptions,

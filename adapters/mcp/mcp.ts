@@ -6,18 +6,21 @@ import type { AnyDep, Dep, Inputs } from "../../src/inputs/dep.ts";
 import { ofBody } from "../../src/inputs/body-inputs.ts";
 import { deadline, empty, hidden } from "../../src/routing/meta.ts";
 import { of } from "../../src/routing/path.ts";
-import { post } from "../../src/routing/route.ts";
+import type { Path } from "../../src/routing/path.ts";
+import { del, get, post } from "../../src/routing/route.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { wrongMembers } from "../../src/routing/wrong-members.ts";
 import { challengeOf, challenging, checkAuthorization, mayCall, metadataRoute } from "./authorization.ts";
 import type { McpAuthorization } from "./authorization.ts";
-import { answerTo } from "./http.ts";
-import type { ReceivedRequest } from "./http.ts";
+import { answerTo, endSession, resume } from "./http.ts";
+import type { ReceivedRequest, ServedBy } from "./http.ts";
 import { compilePrompt } from "./prompts.ts";
 import type { McpPrompt } from "./prompts.ts";
 import { compileResource, madeResource } from "./resources.ts";
 import type { McpResource, ResourceOptions } from "./resources.ts";
 import { McpServer } from "./server.ts";
+import { SessionTable, checkSessions } from "./sessions.ts";
+import type { McpSessions } from "./sessions.ts";
 import { areRoutes, compileTools } from "./tool.ts";
 
 /** The options of `Mcp.routes`. */
@@ -52,6 +55,12 @@ export interface McpOptions {
    * `Origin` must be of this machine or in the app's `trustedOrigins`: a page elsewhere could reach the server by DNS rebinding.
    */
   readonly hosts?: readonly string[];
+  /**
+   * Sessions for clients of before 2026-07-28, in the memory of this process: such a client can then cancel a call, and resume the
+   * stream of a call whose events are progress. A session is of the credentials that opened it. Without this nothing is kept of a
+   * client.
+   */
+  readonly sessions?: McpSessions;
   /** The most tools of one page of a list: 250 unless given. */
   readonly pageSize?: number;
   /** The most bytes of the answer of a tool: 1 MiB unless given. A longer one is an error of the tool. */
@@ -59,11 +68,13 @@ export interface McpOptions {
 }
 
 const members: readonly string[] =
-  "name version title instructions path inputs resources prompts authorization hosts pageSize maxAnswer".split(" ");
+  "name version title instructions path inputs resources prompts authorization hosts sessions pageSize maxAnswer".split(
+    " ",
+  );
 
 /**
  * The route that serves those routes as tools that have `Meta.tool`, by the Model Context Protocol (Streamable HTTP, without
- * sessions). A call of a tool is a request of its route, in process and through the whole app: with the caller's credentials, its
+ * sessions unless asked). A call of a tool is a request of its route, in process and through the whole app: with the caller's credentials, its
  * checks, limits, log lines and trace. A refusal is an error of the tool, with `error`, `message` and `problems`.
  *
  * @param routes The routes of the app; those without `Meta.tool` are left out.
@@ -100,8 +111,17 @@ export function routes(routes: readonly Route[], options: McpOptions): readonly 
     },
   };
   const guards = challenge === undefined ? inputs : challenging(inputs, challenge);
+  const sessions =
+    more.sessions === undefined
+      ? undefined
+      : new SessionTable(more.sessions, [
+          ...Object.values(inputs),
+          ...[...tools, ...resources].flatMap(({ route }) => Object.values(route.inputs)),
+        ]);
+  const served = { server, hosts: allowed, challenge, sessions };
+  const at = of(...segmentsOf(path));
   const route = post(
-    of(...segmentsOf(path)),
+    at,
     {
       summary: "Messages of the Model Context Protocol",
       // A tool has the deadline of its own route.
@@ -111,10 +131,25 @@ export function routes(routes: readonly Route[], options: McpOptions): readonly 
     },
     (given) => {
       const { received, message } = given as unknown as { received: ReceivedRequest; message: MessageText };
-      return answerTo({ server, hosts: allowed, challenge }, received, message.text);
+      return answerTo(served, received, message.text);
     },
   );
-  return authorization === undefined ? [route] : [route, metadataRoute(authorization)];
+  const ofSessions = sessions === undefined ? [] : sessionRoutes(at, { ...guards, received }, served);
+  return [route, ...ofSessions, ...(authorization === undefined ? [] : [metadataRoute(authorization)])];
+}
+
+function sessionRoutes(at: Path, inputs: Inputs, served: ServedBy): readonly Route[] {
+  const requestOf = (given: unknown): RequestState => (given as { received: ReceivedRequest }).received.request;
+  const meta = empty.add(hidden, true).add(deadline, "none");
+  const rest = { meta, inputs, returns: Returns.response };
+  return [
+    get(at, { summary: "Resumes a stream of the Model Context Protocol", ...rest }, (given) =>
+      resume(served, requestOf(given)),
+    ),
+    del(at, { summary: "Ends a session of the Model Context Protocol", ...rest }, (given) =>
+      endSession(served, requestOf(given)),
+    ),
+  ];
 }
 
 /**
@@ -156,7 +191,7 @@ function checked(options: McpOptions): McpOptions {
       throw new TypeError(`Mcp.routes: ${member} is not one of its options: ${members.join(", ")}`);
   }
   const { name, version, title, instructions, path, inputs, resources, prompts } = options;
-  const { authorization, hosts, pageSize, maxAnswer } = options;
+  const { authorization, hosts, sessions, pageSize, maxAnswer } = options;
   for (const [member, text] of Object.entries({ name, version })) needsText(`Mcp.routes: ${member}`, text);
   for (const [member, text] of Object.entries({ title, instructions, path })) {
     if (text !== undefined) needsText(`Mcp.routes: ${member}`, text);
@@ -177,6 +212,7 @@ function checked(options: McpOptions): McpOptions {
     );
   }
   if (authorization !== undefined) checkAuthorization(authorization);
+  if (sessions !== undefined) checkSessions(sessions);
   for (const [member, count] of Object.entries({ pageSize, maxAnswer })) {
     if (count !== undefined) needsCount(`Mcp.routes: ${member}`, count);
   }
@@ -197,3 +233,4 @@ export { prompt } from "./prompts.ts";
 export type { McpPrompt, PromptMessage, PromptOptions } from "./prompts.ts";
 export type { McpResource, ResourceOptions } from "./resources.ts";
 export type { McpAuthorization } from "./authorization.ts";
+export type { McpSessions } from "./sessions.ts";

@@ -4,9 +4,14 @@ import { decodeBase64url } from "../../src/http/bytes.ts";
 /** The version that a request names by itself: it needs no session and no handshake. */
 const modernVersion = "2026-07-28";
 /** The versions that begin with `initialize`, newest first. */
-export const legacyVersions: readonly string[] = ["2025-11-25", "2025-06-18"];
+const legacyVersions: readonly string[] = ["2025-11-25", "2025-06-18"];
 /** Every version, newest first. */
 export const versions: readonly string[] = [modernVersion, ...legacyVersions];
+
+/** The version that a client of before 2026 gets, which asks for one. */
+export function legacyVersionFor({ protocolVersion }: MessageParams): string {
+  return legacyVersions.find((known) => known === protocolVersion) ?? "2025-11-25";
+}
 
 export const errorCodes = {
   parse: -32_700,

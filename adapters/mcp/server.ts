@@ -12,7 +12,7 @@ import {
   ProtocolError,
   errorCodes,
   isRecord,
-  legacyVersions,
+  legacyVersionFor,
   notificationText,
   serverMember,
   versions,
@@ -41,8 +41,11 @@ export interface ServerParts {
   readonly isProtected: boolean;
 }
 
-/** Writes a notification of a request, before its result; undefined where the client gets the result alone. */
+/** Writes a notification of a request, before its result. */
 export type Notify = (text: string) => Promise<void>;
+
+/** Reads a stream of events to its end: undefined where the client gets the result alone. */
+type ReadEvents = (notify: Notify | undefined) => Promise<MessageOutcome>;
 
 /** One message to answer. */
 export interface MessageRequest {
@@ -50,7 +53,6 @@ export interface MessageRequest {
   readonly message: McpMessage;
   /** Aborts where the client cancels, or has gone. */
   readonly gone: AbortSignal;
-  readonly notify: Notify | undefined;
   /** Whether the caller may call a route, as far as its credentials say. */
   readonly mayCall: (guards: readonly AnyDep[]) => Promise<boolean>;
 }
@@ -109,8 +111,18 @@ export class McpServer {
     // Of a modern request HTTP says it too.
     const options = { status: isModern ? 404 : 200 };
     if (known === undefined) return new ProtocolError(errorCodes.methodNotFound, "The method is unknown.", options);
-    const outcome = await known(received);
-    return isModern && typeof outcome === "string" ? this.#modernResult(outcome) : outcome;
+    return this.#finished(await known(received), received);
+  }
+
+  /** Begins a call whose events are progress: its outcome where it has no events, or else what reads them. */
+  async begin(received: MessageRequest): Promise<MessageOutcome | ((notify: Notify) => Promise<MessageOutcome>)> {
+    const begun = await this.#begin(received);
+    if (typeof begun !== "function") return this.#finished(begun, received);
+    return async (notify) => this.#finished(await begun(notify), received);
+  }
+
+  #finished(outcome: MessageOutcome, { message }: MessageRequest): MessageOutcome {
+    return message.isModern && typeof outcome === "string" ? this.#modernResult(outcome) : outcome;
   }
 
   #modernResult(members: string): string {
@@ -118,10 +130,9 @@ export class McpServer {
     return members === "" ? own : `${own},${members}`;
   }
 
-  #initialize({ protocolVersion }: MessageParams): string {
-    const version = legacyVersions.find((known) => known === protocolVersion) ?? legacyVersions[0];
+  #initialize(params: MessageParams): string {
     const { info } = this.#parts;
-    return membersOf({ protocolVersion: version, ...this.#about(), serverInfo: info });
+    return membersOf({ protocolVersion: legacyVersionFor(params), ...this.#about(), serverInfo: info });
   }
 
   #discover(): string {
@@ -193,7 +204,12 @@ export class McpServer {
     return missing;
   }
 
-  async #call({ request, message, gone, notify }: MessageRequest): Promise<MessageOutcome> {
+  async #call(received: MessageRequest): Promise<MessageOutcome> {
+    const begun = await this.#begin(received);
+    return typeof begun === "function" ? begun(undefined) : begun;
+  }
+
+  async #begin({ request, message, gone }: MessageRequest): Promise<MessageOutcome | ReadEvents> {
     const { name } = message.params;
     const tool = typeof name === "string" ? this.#tools.get(name) : undefined;
     if (tool === undefined) return invalidParams("There is no tool of this name.");
@@ -205,8 +221,9 @@ export class McpServer {
     if (sent?.status === 401 && this.#parts.isProtected)
       return new ProtocolError(errorCodes.refused, "Sign in.", { status: 401 });
     if (sent === undefined) return failure("not_found", "There is nothing here.");
-    const onEvent = tool.isProgress ? progressOf(message.params, notify) : undefined;
-    return toolResult(tool, made.target, sent, { maxAnswer: this.#parts.maxAnswer, onEvent });
+    const { maxAnswer } = this.#parts;
+    if (!tool.isProgress || sent.status >= 400) return toolResult(tool, made.target, sent, { maxAnswer });
+    return (notify) => toolResult(tool, made.target, sent, { maxAnswer, onEvent: progressOf(message.params, notify) });
   }
 }
 

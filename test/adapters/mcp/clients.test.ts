@@ -10,7 +10,7 @@ import { memoryStore, store } from "../../../examples/orders/store.ts";
 import { eventually } from "../../support/eventually.ts";
 
 Log.setup({ level: undefined });
-const tools = Mcp.routes(routes, { name: "orders", version: "1", instructions: "Look first." });
+const tools = Mcp.routes(routes, { name: "orders", version: "1", instructions: "Look first.", sessions: {} });
 const orders = memoryStore();
 const resources = [Dep.resource(store, orders), Dep.resource(sessionStore, Sessions.memory())];
 const server = await serve([...routes, ...tools], { port: 0, resources });
@@ -79,8 +79,7 @@ describe.each([
       },
     );
     await expect(following).rejects.toThrow("abort");
-    // A client of before 2026 tells by another message, which a server without sessions cannot know to be of this client.
-    if (mode === "auto") await eventually(() => expect(followers()).toBe(before));
+    await eventually(() => expect(followers()).toBe(before));
     expect(JSON.parse(seen[0] ?? "")).toMatchObject({ event: "placed", data: { item: "pen" } });
   });
 });

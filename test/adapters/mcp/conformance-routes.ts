@@ -52,18 +52,18 @@ const routes = [
   template,
 ];
 const image = { type: "image", data: btoa(String.fromCharCode(...bytes)), mimeType: "image/png" };
-const about = { description: "For conformance." };
+const described = { description: "For conformance." };
 const two = v.object({
   arg1: v.pipe(v.string(), v.description("One.")),
   arg2: v.pipe(v.string(), v.description("Two.")),
 });
 const prompts = [
-  Mcp.prompt("test_simple_prompt", v.object({}), () => "This is a simple prompt for testing.", about),
+  Mcp.prompt("test_simple_prompt", v.object({}), () => "This is a simple prompt for testing.", described),
   Mcp.prompt(
     "test_prompt_with_arguments",
     two,
     ({ arg1, arg2 }) => `Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`,
-    about,
+    described,
   ),
   Mcp.prompt(
     "test_prompt_with_embedded_resource",
@@ -72,7 +72,7 @@ const prompts = [
       { role: "user", content: { type: "resource", resource: { uri, mimeType: "text/plain", text: "Embedded." } } },
       { role: "user", content: "Please process the embedded resource above." },
     ],
-    about,
+    described,
   ),
   Mcp.prompt(
     "test_prompt_with_image",
@@ -81,15 +81,17 @@ const prompts = [
       { role: "user", content: image },
       { role: "user", content: "Look." },
     ],
-    about,
+    described,
   ),
 ];
 const resources = [
-  Mcp.resource(staticText, { uri: "test://static-text", mimeType: "text/plain", ...about }),
-  Mcp.resource(staticBytes, { uri: "test://static-binary", mimeType: "image/png", ...about }),
-  Mcp.resource(template, { uri: "test://template/{id}/data", ...about }),
+  Mcp.resource(staticText, { uri: "test://static-text", mimeType: "text/plain", ...described }),
+  Mcp.resource(staticBytes, { uri: "test://static-binary", mimeType: "image/png", ...described }),
+  Mcp.resource(template, { uri: "test://template/{id}/data", ...described }),
 ];
+const about = { name: "conformance", version: "1", resources, prompts };
 export const all: readonly Route[] = [
   ...routes,
-  ...Mcp.routes(routes, { name: "conformance", version: "1", resources, prompts }),
+  ...Mcp.routes(routes, about),
+  ...Mcp.routes(routes, { ...about, path: "/sessions", sessions: {} }),
 ];

@@ -42,8 +42,8 @@ const failing: { readonly [version: string]: { readonly [scenario: string]: read
   };
 
 /** What fails of the scenarios that a version requires; those of extensions are not among them. */
-async function failedAt(port: string, version: string): Promise<object> {
-  const given = [conformance, "server", "--url", `http://127.0.0.1:${port}/mcp`, "--requirements", version];
+async function failedAt(port: string, version: string, path = "/mcp"): Promise<object> {
+  const given = [conformance, "server", "--url", `http://127.0.0.1:${port}${path}`, "--requirements", version];
   // The package needs a newer Node than the oldest that tests run on. It ends with 1 where anything fails.
   const out = await new Promise<string>((resolve) => {
     execFile(runtimes.bun(), given, (_error, stdout) => resolve(stdout));
@@ -78,6 +78,8 @@ describe("it conforms to both kinds of versions", () => {
         server.once("exit", () => reject(new Error("the server ended")));
       });
       await conforms(port);
+      const inSessions = await failedAt(port, "2025-11-25", "/sessions");
+      expect(Object.keys(inSessions).toSorted()).toEqual(Object.keys(failing["2025-11-25"] ?? {}));
     } finally {
       server.kill();
     }

@@ -1,0 +1,139 @@
+/** A stream of messages that a client may leave and resume by `Last-Event-ID`. */
+import * as Event from "../../src/events/index.ts";
+import type { Event as EventOf } from "../../src/events/event.ts";
+import type { Result } from "../../src/result.ts";
+
+/** Sends one event; not ok once the client has gone. */
+export type SendEvent = (event: EventOf<unknown>) => Promise<Result<void, "gone">>;
+
+/** What becomes of a call whose client has left its stream. */
+interface WhenLeft {
+  readonly afterMs: number;
+  readonly isStopping: () => boolean;
+  readonly cancel: () => void;
+}
+
+interface KeptMessage {
+  readonly number: number;
+  readonly text: string;
+}
+
+const MessageEvent = Event.text("message");
+/** How often a call without a client looks whether the server stops. */
+const lookMs = 500;
+
+/** The messages of one call. A client that reads them slows the call down; without one they are kept, as far as there is room. */
+export class KeptStream {
+  readonly id: number;
+  readonly #makeRoom: () => void;
+  readonly #left: WhenLeft;
+  readonly #messages: KeptMessage[] = [];
+  #kept = 0;
+  #last = 0;
+  /** The number of the last message that the present reader has. */
+  #read = 0;
+  #reader: object | undefined = undefined;
+  #isDone = false;
+  #wake: () => void = () => {};
+  #changed: Promise<void> = Promise.resolve();
+  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
+
+  constructor(id: number, makeRoom: () => void, left: WhenLeft) {
+    this.id = id;
+    this.#makeRoom = makeRoom;
+    this.#left = left;
+    this.#change();
+  }
+
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  /** How many units of text it keeps. */
+  get kept(): number {
+    return this.#kept;
+  }
+
+  /** Adds a message; resolves once the reader has it, or there is no reader. */
+  async add(text: string): Promise<void> {
+    const number = ++this.#last;
+    this.#messages.push({ number, text });
+    this.#kept += text.length;
+    this.#change();
+    while (this.#reader !== undefined && this.#read < number) await this.#changed;
+    this.#makeRoom();
+  }
+
+  /** The last message is added. */
+  end(): void {
+    this.#isDone = true;
+    clearTimeout(this.#timer);
+    this.#change();
+  }
+
+  /** Drops the oldest messages until so much is free. Answers how much is. */
+  drop(least: number): number {
+    const before = this.#kept;
+    // What a reader has not yet read stays: the call waits for it.
+    while (before - this.#kept < least) {
+      const [first] = this.#messages;
+      if (first === undefined || (this.#reader !== undefined && first.number > this.#read)) break;
+      this.#messages.shift();
+      this.#kept -= first.text.length;
+    }
+    return before - this.#kept;
+  }
+
+  /** Sends what comes after a message, to its end, or until the client has gone. A later reader takes the place of an earlier one. */
+  async read(after: number, send: SendEvent, gone: AbortSignal): Promise<void> {
+    const reader = {};
+    gone.addEventListener("abort", () => {
+      if (this.#reader === reader) this.leave();
+    });
+    this.#reader = reader;
+    this.#read = Math.min(after, this.#last);
+    clearTimeout(this.#timer);
+    this.#change();
+    while (this.#reader === reader) {
+      const next = this.#messages.find(({ number }) => number > this.#read);
+      if (next === undefined && this.#isDone) break;
+      if (next === undefined) {
+        await this.#changed;
+        continue;
+      }
+      const sent = await send(Event.make(MessageEvent, next.text, { id: `${this.id}.${next.number}` }));
+      if (!sent.ok) break;
+      if (this.#reader === reader) this.#read = next.number;
+      this.#change();
+    }
+    if (this.#reader === reader) this.leave();
+  }
+
+  /** The event that a client can resume from before the first message. */
+  first(): EventOf<unknown> {
+    return Event.make(MessageEvent, "", { id: `${this.id}.0` });
+  }
+
+  /** It has no reader: after a while the call is cancelled. */
+  leave(): void {
+    this.#reader = undefined;
+    this.#change();
+    this.#makeRoom();
+    clearTimeout(this.#timer);
+    if (!this.#isDone) this.#look(this.#left.afterMs);
+  }
+
+  #look(leftMs: number): void {
+    if (leftMs <= 0 || this.#left.isStopping()) {
+      this.#left.cancel();
+      return;
+    }
+    this.#timer = setTimeout(() => this.#look(leftMs - lookMs), Math.min(lookMs, leftMs));
+    (this.#timer as { unref?: () => void }).unref?.();
+  }
+
+  #change(): void {
+    this.#wake();
+    this.#changed = new Promise((resolve) => (this.#wake = resolve));
+  }
+}
