@@ -26,6 +26,7 @@ const parts = [
   "files",
   "overload",
   "tokens",
+  "mcp",
 ];
 const named = ["picture"];
 const { values, positionals } = parseArgs({

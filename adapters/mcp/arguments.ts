@@ -21,12 +21,17 @@ const notBase64 = "This must be bytes in base64, padded to a multiple of four.";
 
 /** Makes the requests of one tool. */
 export class RequestMaker {
-  readonly #route: Route;
   readonly #schemas: ToolSchemas;
   readonly #byName: ReadonlyMap<string, ToolMember>;
+  /** The segments of the path: those that are texts are encoded. */
+  readonly #segments: Route["path"]["segments"];
+  readonly #hasQuery: boolean;
 
   constructor(route: Route, schemas: ToolSchemas) {
-    this.#route = route;
+    this.#segments = route.path.segments.map((segment) =>
+      typeof segment === "string" ? encodeSegment(segment) : segment,
+    );
+    this.#hasQuery = schemas.members.some((member) => member.in === "query");
     this.#schemas = schemas;
     this.#byName = new Map(schemas.members.map((member) => [member.name, member]));
   }
@@ -58,8 +63,8 @@ export class RequestMaker {
 
   #target(given: MessageParams, problems: ArgumentProblem[]): string {
     let path = "";
-    for (const segment of this.#route.path.segments) {
-      if (typeof segment === "string") path += `/${encodeSegment(segment)}`;
+    for (const segment of this.#segments) {
+      if (typeof segment === "string") path += `/${segment}`;
       else {
         const member = this.#byName.get(segment.name) as ToolMember;
         const text = textOf(member, given[segment.name], problems) ?? "";
@@ -68,9 +73,11 @@ export class RequestMaker {
         path += parts.map((part) => `/${encodeSegment(part.toWellFormed())}`).join("");
       }
     }
+    if (path === "") path = "/";
+    if (!this.#hasQuery) return path;
     const query = new URLSearchParams();
     for (const [member, text] of this.#texts("query", given, problems)) query.append(member.name, text);
-    return `${path === "" ? "/" : path}${query.size === 0 ? "" : `?${query.toString()}`}`;
+    return query.size === 0 ? path : `${path}?${query.toString()}`;
   }
 
   #headers(given: MessageParams, problems: ArgumentProblem[]): Map<string, string> {
@@ -146,10 +153,12 @@ function bodyOf(
 }
 
 function membersOf(members: readonly ToolMember[], given: MessageParams): object {
-  const names = members.flatMap((member) =>
-    member.in === "json" && given[member.name] !== undefined ? [member.name] : [],
-  );
-  return Object.fromEntries(names.map((name) => [name, given[name]]));
+  // A member may have any name, `__proto__` too, which has no setter here.
+  const found = Object.create(null) as { [name: string]: unknown };
+  for (const { in: place, name } of members) {
+    if (place === "json" && given[name] !== undefined) found[name] = given[name];
+  }
+  return found;
 }
 
 /** Without a body a route reads `{}`: of no argument at all the body is missing, and is refused as such. */

@@ -42,15 +42,15 @@ export async function answerTo(served: ServedBy, received: ReceivedRequest, text
   const { id, method, params, isModern } = message;
   const { sessions } = served;
   if (sessions === undefined || isModern) {
-    return id === undefined ? accepted : answerRequest(served, received, { ...message, id });
+    return id === undefined ? accepted : answerRequest(served, received, message as McpRequest);
   }
   if (method === "initialize" && id !== undefined) {
     const session = await sessions.open(legacyVersionFor(params), request);
-    return answerRequest(served, received, { ...message, id }, [["mcp-session-id", session.id]]);
+    return answerRequest(served, received, message as McpRequest, [["mcp-session-id", session.id]]);
   }
   const session = await sessionOf(sessions, request);
   if (session instanceof ProtocolError) return errorAnswer(id, session);
-  if (id !== undefined) return answerInSession(served, received, { ...message, id }, session);
+  if (id !== undefined) return answerInSession(served, received, message as McpRequest, session);
   if (method === "notifications/cancelled") session.cancel(params["requestId"]);
   return accepted;
 }
@@ -61,13 +61,13 @@ async function answerRequest(
   message: McpRequest,
   headers: AnswerHeaders = [],
 ): Promise<Answer> {
-  const { gone } = request;
   if (!server.notifies(message) || !acceptsEvents(request)) {
+    const gone = (): AbortSignal => request.gone;
     const outcome = await server.answer({ request, message, gone, mayCall });
     return plainAnswer(message, outcome, challenge, headers);
   }
-  const call = abortingWith(gone);
-  const begun = await server.begin({ request, message, gone: call.signal, mayCall });
+  const call = abortingWith(request.gone);
+  const begun = await server.begin({ request, message, gone: () => call.signal, mayCall });
   if (typeof begun !== "function") return plainAnswer(message, begun, challenge);
   return streamed(call, async (notify) => textOf(message, await begun(notify)));
 }
@@ -85,7 +85,7 @@ async function answerInSession(
   if (!session.begin(message.id, call)) return errorAnswer(message.id, usedId);
   let isRunning = false;
   try {
-    const given = { request, message, gone: call.signal, mayCall };
+    const given = { request, message, gone: () => call.signal, mayCall };
     const begun = hasStream ? await server.begin(given) : await server.answer(given);
     if (typeof begun !== "function") return plainAnswer(message, begun, challenge);
     isRunning = true;

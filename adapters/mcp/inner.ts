@@ -31,7 +31,6 @@ class InnerExchange implements Exchange {
   readonly method: string;
   readonly target: string;
   readonly peer: string;
-  readonly gone: AbortSignal;
   readonly match: Match<CompiledRoute>;
   readonly body: BodySource | undefined;
   readonly isTest: boolean;
@@ -39,23 +38,28 @@ class InnerExchange implements Exchange {
   readonly date = "";
   readonly #outer: RequestState;
   readonly #request: ToolRequest;
+  readonly #gone: () => AbortSignal;
 
   constructor(
     outer: RequestState,
     method: string,
     request: ToolRequest,
     match: Match<CompiledRoute>,
-    gone: AbortSignal,
+    gone: () => AbortSignal,
   ) {
     this.method = method;
     this.target = request.target;
     this.peer = outer.peer;
-    this.gone = gone;
+    this.#gone = gone;
     this.match = match;
     this.body = request.body === undefined ? undefined : new ArgumentBody(request.body.bytes);
     this.isTest = outer.exchange.isTest === true;
     this.#outer = outer;
     this.#request = request;
+  }
+
+  get gone(): AbortSignal {
+    return this.#gone();
   }
 
   get now(): Date {
@@ -147,7 +151,7 @@ export function callRoute(
   outer: RequestState,
   route: Route,
   request: ToolRequest,
-  gone: AbortSignal,
+  gone: () => AbortSignal,
 ): Promise<WireResponse> | undefined {
   const method = route.method === "HEAD" ? "GET" : route.method;
   const match = outer.app.table.find(method, pathOf(request.target));
