@@ -74,6 +74,21 @@ describe("an event loop", () => {
     expect([await asks(), await asks()]).toEqual([200, 200]);
   });
 
+  it("that was late once serves for a tenth of the bound, as its requests have waited already", async () => {
+    const { asks } = made();
+    await asks();
+    block(100);
+    rest(5);
+    const statuses = [];
+    for (let i = 0; i < 4; i++) {
+      statuses.push(await asks());
+      block(3);
+    }
+    expect(statuses).toEqual([200, 200, 503, 503]);
+    rest(5);
+    expect(await asks()).toBe(200);
+  });
+
   it("is watched while a request is in flight, and has no timer when none is", async () => {
     const { asks, held } = made();
     expect(vi.getTimerCount()).toBe(0);
