@@ -139,25 +139,38 @@ export function fetchConforms(): void {
   });
 }
 
-/** Runs every case that has a meaning in HTTP/2 against `usher-http/node`, over one connection for each configuration. */
-export function http2Conforms(): void {
-  describe("http2", () => {
+/**
+ * Runs every case that has a meaning in HTTP/2 against `usher-http/node`, over one connection for each configuration.
+ *
+ * @param target Another Node than the one that runs the tests.
+ */
+export function http2Conforms(target?: Target): void {
+  describe(target?.name ?? "http2", { timeout }, () => {
     const listed = deviationsOf("http2");
     const servers = new Map<Configuration, Server>();
     const sessions = new Map<Configuration, ClientHttp2Session>();
+    let started: Running | undefined;
+    beforeAll(async () => {
+      started = await target?.start();
+    }, timeout);
     afterAll(async () => {
       for (const session of sessions.values()) session.destroy();
       await Promise.all([...servers.values()].map((server) => server.stop()));
-    });
-    const connected = async (on: Configuration): Promise<ClientHttp2Session> => {
-      const open = sessions.get(on);
-      // An answer may have closed it.
-      if (open?.closed === false) return open;
+      await started?.stop();
+    }, timeout);
+    const urlOf = async (on: Configuration): Promise<string> => {
+      if (started !== undefined) return `http://127.0.0.1:${portOf(started, on)}`;
       const { routes, options } = configurations[on];
       const serving = { ...options, port: 0, host: "127.0.0.1", signals: false, drainMs: 0, http2: true };
       const server = servers.get(on) ?? (await serve(routes, serving));
       servers.set(on, server);
-      const session = http2.connect(server.url).on("error", () => {});
+      return server.url;
+    };
+    const connected = async (on: Configuration): Promise<ClientHttp2Session> => {
+      const open = sessions.get(on);
+      // An answer may have closed it.
+      if (open?.closed === false) return open;
+      const session = http2.connect(await urlOf(on)).on("error", () => {});
       sessions.set(on, session);
       return session;
     };
@@ -165,7 +178,7 @@ export function http2Conforms(): void {
       const why = withoutHttp2(one);
       it.skipIf(why !== undefined)(`${one.name}${reason(why)}`, async () => {
         const ask = async () => askHttp2(await connected(one.on ?? "main"), one);
-        judge(listed, one.name, await verdict(ask));
+        judge(listed, one.name, await verdict(ask), started);
       });
     }
   });

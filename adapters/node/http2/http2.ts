@@ -310,14 +310,13 @@ class Http2Connection implements ExchangeConnection {
 
 /** A request whose body is not read whole is over with its response (RFC 9113 §8.1). */
 function dropRest(stream: ServerHttp2Stream): void {
-  stream.on(
-    "finish",
-    guarded(stream, () => {
-      if (stream.readableEnded) return;
-      stream.resume();
-      stream.close(NGHTTP2_NO_ERROR);
-    }),
-  );
+  const drop = guarded(stream, () => {
+    if (stream.readableEnded || stream.closed) return;
+    stream.resume();
+    stream.close(NGHTTP2_NO_ERROR);
+  });
+  // Node 22 and 26 write a head at the end of the turn, and a reset before it takes its place.
+  stream.on("finish", () => setImmediate(drop));
 }
 
 function ignore(): void {}

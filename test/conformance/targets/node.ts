@@ -15,3 +15,9 @@ export const nodeNewest: Target = processTarget("node-newest", {
   program,
   binary: runtimes["node-newest"],
 });
+
+/** The newest Node again, with HTTP/2 beside HTTP/1.1. */
+export const nodeNewestHttp2: Target = processTarget("node-newest over HTTP/2", {
+  program: new URL("../programs/node-http2.ts", import.meta.url),
+  binary: runtimes["node-newest"],
+});
