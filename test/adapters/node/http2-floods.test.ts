@@ -130,14 +130,15 @@ describe("http2: floods end their connection, and others are answered", () => {
     ],
     ["requests past the number of streams", 3000, (i) => frame("headers", whole, stream(i), requestBlock("/slow"))],
   ])("%s", async (_name, times, make) => {
+    // Handlers of the row before may still run.
+    await eventually(() => expect(running).toBe(0));
     most = 0;
     const { port, url } = await start(routes, { http2: true });
     const honest = await http2Client(url);
     const socket = await flooder(port);
     expect(await flood(socket, times, make)).toBe(true);
     expect((await http2Ask(honest, { ":path": "/ok" })).body).toBe("ok");
-    // Well below what was sent: a stream that is reset makes room before its handler has heard of it.
-    expect(most).toBeLessThanOrEqual(1000);
+    expect(most).toBeLessThanOrEqual(200);
   });
 
   it("CVE-2019-9513 priorities in a circle cost the others nothing", async () => {
