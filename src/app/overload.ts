@@ -143,8 +143,7 @@ const lateTimes = 2;
  * the timer runs: of a thousand requests that arrived in one turn, those are refused that the turn has no time for.
  *
  * Requests of the turn after a late one have waited for it already. Some are served, for a tenth of the bound, so that a single
- * pause refuses little. With the whole bound again, the requests that are served take two of them (2.4 of the time without load in
- * place of 1.8, for a bound of 50 ms and handlers that compute for 20 ms).
+ * pause refuses little. With the whole bound again, requests that are served would take two bounds.
  */
 class LoopDelay {
   readonly #maxMs: number;

@@ -88,7 +88,9 @@ describe("an event loop", () => {
     rest(5);
     expect(await asks()).toBe(200);
   });
+});
 
+describe("the timer of an event loop", () => {
   it("is watched while a request is in flight, and has no timer when none is", async () => {
     const { asks, held } = made();
     expect(vi.getTimerCount()).toBe(0);

@@ -145,7 +145,7 @@ export function fetchConforms(): void {
  * @param target Another Node than the one that runs the tests.
  */
 export function http2Conforms(target?: Target): void {
-  describe(target?.name ?? "http2", { timeout }, () => {
+  describe.each([target?.name ?? "http2"])("%s", { timeout }, () => {
     const listed = deviationsOf("http2");
     const servers = new Map<Configuration, Server>();
     const sessions = new Map<Configuration, ClientHttp2Session>();
