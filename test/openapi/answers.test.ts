@@ -217,6 +217,8 @@ describe("each route of the orders example", () => {
     });
     expect(told.filter((one) => !asked.has(one))).toEqual([
       // Asked for below.
+      "422 POST /orders",
+      "422 POST /orders/import",
       "200 GET /orders/feed",
       // What fails once its head is sent ends the stream.
       "500 GET /orders/feed",
@@ -225,6 +227,10 @@ describe("each route of the orders example", () => {
       // The socket is open before the store is asked.
       "500 GET /orders/desk",
       "503 GET /orders/desk",
+      // The answer is kept in the transaction: a second change with the key waits for the first.
+      "409 PATCH /orders/{order_id}",
+      // Asked for below.
+      "422 PATCH /orders/{order_id}",
       // A cookie that is none of ours is one that is not there.
       "400 GET /sign-in",
       "500 GET /sign-in",
@@ -239,8 +245,40 @@ describe("each route of the orders example", () => {
       "503 GET /livez",
     ]);
   });
+});
 
-  it("and who guesses passwords too fast is told so, as its document says", async () => {
+describe("a key of the orders example", () => {
+  it.each([
+    ["POST", "/orders", "/orders", order, { item: "ink", quantity: 9 }],
+    ["POST", "/orders/import", "/orders/import", form("item,quantity\npen,1\n"), form("item,quantity\npen,2\n")],
+    ["PATCH", "/orders/{order_id}", "/orders/1", { quantity: 3 }, { quantity: 4 }],
+  ])(
+    "and one whose key was for another %s %s is a 422, as its document says",
+    async (method, path, target, one, other) => {
+      const app = states.well();
+      await Test.call(app, "POST", "/orders", { body: { item: "ink", quantity: 1 } });
+      const headers = { "idempotency-key": '"one-for-two"' };
+      expect((await Test.call(app, method, target, { body: one, headers })).status).toBeLessThan(300);
+      const answered = await Test.call(app, method, target, { body: other, headers });
+      expect(answered.status).toBe(422);
+      expectAsSaid(method, path, answered);
+    },
+  );
+
+  it("of a change under way waits for it, and gets its answer", async () => {
+    const app = states.well();
+    await Test.call(app, "POST", "/orders", { body: { item: "ink", quantity: 1 } });
+    const headers = { "idempotency-key": '"twice-at-once"' };
+    const change = () => Test.call(app, "PATCH", "/orders/1", { body: { quantity: 3 }, headers });
+    const [one, other] = await Promise.all([change(), change()]);
+    expect([one.status, other.status]).toEqual([200, 200]);
+    expect(other.body).toBe(one.body);
+    expect((await Test.call(app, "GET", "/orders/1")).headers.get("etag")).toBe('"2"');
+  });
+});
+
+describe("a client of the orders example", () => {
+  it("that guesses passwords too fast is told so, as its document says", async () => {
     const app = states.well();
     const now = new Date();
     const guess = () => Test.call(app, "POST", "/sign-in", { ...plain, now, peer: "192.0.2.7" });
