@@ -41,9 +41,11 @@ export class Deferred<A> implements PromiseLike<A> {
   /** Resolves with a value, or with what becomes one. */
   protected resolve(value: MaybePromise<A>): void {
     const receiver = this.#receiver;
-    if (receiver !== undefined) return pass(value, receiver);
-    this.#value = value;
-    this.#isResolved = true;
+    if (receiver === undefined) {
+      this.#value = value;
+      this.#isResolved = true;
+    } else if (isPending(value)) pass(value, receiver);
+    else receiver.pass(value);
   }
 }
 

@@ -38,7 +38,11 @@ const ofDevelopers = new Set([
   "Something went wrong at our end.",
 ]);
 // The errors of JSON-RPC, which a model and its programmer read, in English as the words of the protocol.
-const ofProtocols: ReadonlySet<string> = new Set(["adapters/mcp/protocol.ts", "adapters/mcp/server.ts"]);
+const ofProtocols: ReadonlySet<string> = new Set([
+  "adapters/mcp/http.ts",
+  "adapters/mcp/protocol.ts",
+  "adapters/mcp/server.ts",
+]);
 
 describe("the table", () => {
   it("has every sentence that is written in the source", () => {
