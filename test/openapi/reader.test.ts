@@ -57,10 +57,10 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: reading${chromium.wh
     open("#post/orders", async (page) => {
       const text = async (selector: string) => (await page.locator(selector).first().textContent()) ?? "";
       await page.getByRole("heading", { name: "Place an order" }).waitFor();
-      expect(await text(".columns > div > .members")).toMatch(/idempotency-key string.*in header.*uuid/);
+      expect(await text(".columns > div > .members")).toMatch(/idempotency-key string.*in header.*idempotency key/);
       expect(await text(".columns .content")).toMatch(/NewOrder.*item string.*required.*1 to 100 characters.*quantity/);
       expect(await text(".answers > li:nth-child(1)")).toMatch(/201.*placed_at string.*date-time/);
-      expect(await text(".answers > li:nth-child(4)")).toMatch(/409.*sold_out There is none.*already_placed/);
+      expect(await text(".answers > li:nth-child(4)")).toMatch(/409.*sold_out There is none.*idempotency_key_in_use/);
     }));
 
   it("keeps the colors that were chosen", () =>
@@ -97,14 +97,16 @@ describe.skipIf(chromium.isSkipped)(`the page's own reader: a request${chromium.
         expect(JSON.parse(await body.inputValue())).toEqual({ item: "pen", quantity: 2 });
         await page.getByRole("textbox", { name: "idempotency-key" }).fill("123e4567-e89b-42d3-a456-426614174000");
         expect(await send(page)).toBe("201 Created");
-        expect(await send(page)).toBe("409 Conflict");
-        await page.getByText('"already_placed"').waitFor();
+        expect(await send(page)).toBe("201 Created");
+        await body.fill('{ "item": "ink", "quantity": 2 }');
+        expect(await send(page)).toMatch(/^422 /);
+        await page.getByText('"idempotency_key_reused"').waitFor();
         await page.getByRole("button", { name: "From the schema" }).click();
         expect(JSON.parse(await body.inputValue())).toEqual({ item: "text", quantity: 1 });
         await body.fill('{ "item": ');
         await page.getByText("Not JSON:").waitFor();
       },
-      /409/,
+      /422/,
     ));
 
   it("asks for the parameters of a path, and sends them", () =>
