@@ -1,6 +1,6 @@
 /** A directory in memory. */
 import { isObject, kindOf, needsObject } from "../../src/given.ts";
-import { isBytes } from "../../src/http/bytes.ts";
+import { encodeHex, isBytes } from "../../src/http/bytes.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { contentTypeOf, encodings } from "./headers.ts";
 import type { ContentTypes, Encoding } from "./headers.ts";
@@ -113,7 +113,7 @@ const encoder = /* @__PURE__ */ new TextEncoder();
 async function versionOf(content: BundledFile): Promise<FileVersion> {
   const bytes = bytesOf(content);
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>), 0, 16);
-  const etag = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const etag = encodeHex(digest);
   return { size: bytes.byteLength, etag, modified: undefined, bytes, read: unread };
 }
 

@@ -137,7 +137,7 @@ function refused(status: number, message: string): ProtocolError {
   return new ProtocolError(errorCodes.refused, message, { status });
 }
 
-const missingSession = refused(400, "The header Mcp-McpSession-Id is missing: begin with initialize.");
+const missingSession = refused(400, "The header Mcp-Session-Id is missing: begin with initialize.");
 // Of a session that is another's too: a client cannot find out which there are.
 const unknownSession = refused(404, "There is no such session: begin with initialize.");
 const nothingToListenTo = refused(405, "The server has no messages of its own: Last-Event-ID resumes a stream.");

@@ -74,8 +74,8 @@ const members: readonly string[] =
 
 /**
  * The route that serves those routes as tools that have `Meta.tool`, by the Model Context Protocol (Streamable HTTP, without
- * sessions unless asked). A call of a tool is a request of its route, in process and through the whole app: with the caller's credentials, its
- * checks, limits, log lines and trace. A refusal is an error of the tool, with `error`, `message` and `problems`.
+ * sessions unless asked). A call of a tool is a request of its route, in process and through the whole app: with the caller's
+ * credentials, its checks, limits, log lines and trace. A refusal is an error of the tool, with `error`, `message` and `problems`.
  *
  * @param routes The routes of the app; those without `Meta.tool` are left out.
  * @throws TypeError for a wrong option. What cannot be a tool is refused by `App.make`, with the name of the route.

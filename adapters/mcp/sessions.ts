@@ -1,6 +1,7 @@
 /** Sessions of clients of before 2026-07-28, in the memory of this process. */
 import { needs, needsCount, needsObject } from "../../src/given.ts";
 import type { RequestState } from "../../src/app/request.ts";
+import { encodeHex } from "../../src/http/bytes.ts";
 import type { AnyDep, DepNode } from "../../src/inputs/dep.ts";
 import { KeptStream } from "./kept-stream.ts";
 
@@ -143,7 +144,7 @@ export class SessionTable {
     return session;
   }
 
-  /** The session of a request; undefined where there is none, or it is of other credentials. */
+  /** The session of a request; undefined where the server has none of this id, or other credentials opened it. */
   async find(id: string, request: RequestState): Promise<McpSession | undefined> {
     if (!this.#sessions.has(id)) return undefined;
     const owner = await this.#ownerOf(request);
@@ -168,7 +169,7 @@ export class SessionTable {
       return cookie === undefined ? lines : lines.flatMap((line) => cookiesOf(line, cookie));
     });
     const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify(values)));
-    return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+    return encodeHex(new Uint8Array(digest));
   }
 }
 

@@ -40,8 +40,9 @@ function limitBody(response: Response, maxBody: number): Response {
 export interface HttpClient {
   /**
    * Like the platform's `fetch`, with these differences: it passes on the request id and the trace, has a time-out and a
-   * size limit, and follows no redirect unless `init.redirect` is set. It retries once where the
-   * connection closed before a response arrived: a GET or HEAD, and a request with an `idempotency-key` whose body is no stream. A user name or password in the URL is not sent.
+   * size limit, and follows no redirect unless `init.redirect` is set. Where the connection closed before a response arrived, it
+   * retries once: a GET or HEAD, and a request with an `idempotency-key` whose body is no stream. A user name or password in the
+   * URL is not sent.
    *
    * @param input Relative to `baseUrl`, if there is one: a URL of another origin is refused.
    * @throws TypeError for an invalid URL or another origin, and if the server cannot be reached; a `DOMException` named

@@ -139,8 +139,8 @@ function callsOf(options: ClientOptions): object {
 }
 
 /**
- * Sends a request by the platform's `fetch`. Retries one that may be repeated once if the connection closed before a response arrived: a
- * server may close a kept-alive connection while a request is on its way (RFC 9112 §9.3.1).
+ * Sends a request by the platform's `fetch`. If the connection closed before a response arrived, a request that may be repeated
+ * is sent once more: a server may close a kept-alive connection while a request is on its way (RFC 9112 §9.3.1).
  */
 export async function send(url: URL, init: RequestInit): Promise<Response> {
   try {

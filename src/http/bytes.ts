@@ -34,6 +34,13 @@ export function ownBytes(bytes: Uint8Array): Uint8Array {
   return isPlain ? bytes : new Uint8Array(bytes);
 }
 
+/** Lower-case hexadecimal digits, two for each byte. */
+export function encodeHex(bytes: Uint8Array): string {
+  let hex = "";
+  for (const byte of bytes) hex += byte.toString(16).padStart(2, "0");
+  return hex;
+}
+
 /** Base64 with padding (RFC 4648 §4). */
 export function encodeBase64(bytes: Uint8Array): string {
   let binary = "";

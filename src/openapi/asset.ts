@@ -6,6 +6,7 @@ import type { Succeeded } from "../answers/returned.ts";
 import * as Returns from "../answers/returns.ts";
 import { custom } from "../codecs/codec.ts";
 import { weighted } from "../codecs/negotiation.ts";
+import { encodeHex } from "../http/bytes.ts";
 import { stripped } from "../http/fields.ts";
 import type { Awaitable, Dep } from "../inputs/dep.ts";
 import { optional } from "../inputs/header.ts";
@@ -110,7 +111,7 @@ async function load({ load }: Asset, app: AppFacts): Promise<Loaded> {
   const given = await load(app);
   const plain = typeof given === "string" ? new TextEncoder().encode(given) : given;
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", plain as Uint8Array<ArrayBuffer>));
-  const tag = [...digest.subarray(0, 12)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const tag = encodeHex(digest.subarray(0, 12));
   return { plain, gzip: plain.length < leastCompressed ? undefined : await gzipped(plain), tag };
 }
 

@@ -2,6 +2,7 @@ import type { Answer } from "../answers/answer.ts";
 import { refusal as refusalAnswer } from "../answers/build.ts";
 import { holdsNothing } from "../async.ts";
 import { isObject } from "../given.ts";
+import { encodeHex } from "../http/bytes.ts";
 import type { GuardedEnd, HandlerGuard, InputRequest } from "../inputs/request.ts";
 import { inBackground } from "../logging/raised.ts";
 import { Refusal } from "../refusals.ts";
@@ -179,6 +180,5 @@ async function digestOf(text: string, bytes: Uint8Array): Promise<string> {
   const all = new Uint8Array(start.byteLength + bytes.byteLength);
   all.set(start);
   all.set(bytes, start.byteLength);
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", all));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return encodeHex(new Uint8Array(await crypto.subtle.digest("SHA-256", all)));
 }

@@ -1,5 +1,5 @@
 import { needsObject } from "../given.ts";
-import { encodeBase64url } from "../http/bytes.ts";
+import { encodeBase64url, encodeHex } from "../http/bytes.ts";
 import { OldestFirst } from "../oldest-first.ts";
 
 /** 128 random bits in base64url, which cannot be guessed. */
@@ -15,7 +15,7 @@ export function isSessionId(text: string | undefined): text is string {
 /** The key of a session in a store: the SHA-256 of its id, in lower-case hexadecimal digits. */
 export async function digestOf(id: string): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(id)));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return encodeHex(digest);
 }
 
 /** A stored session. */

@@ -1,5 +1,5 @@
 /** How the senders of webhooks sign a request. */
-import { encodeBase64 } from "../http/bytes.ts";
+import { encodeBase64, encodeHex } from "../http/bytes.ts";
 
 /** Who says how a request is signed: the Standard Webhooks specification, GitHub, or Stripe. */
 export type WebhookScheme = "standard" | "github" | "stripe";
@@ -50,12 +50,6 @@ function isSeconds(text: string | undefined): text is string {
   return text !== undefined && /^\d{1,12}$/.test(text);
 }
 
-function hexOf(bytes: Uint8Array): string {
-  let hex = "";
-  for (const byte of bytes) hex += byte.toString(16).padStart(2, "0");
-  return hex;
-}
-
 /** https://github.com/standard-webhooks/standard-webhooks, with the symmetric signature `v1`. */
 const standard: Scheme = {
   headers: ["webhook-id", "webhook-timestamp", "webhook-signature"],
@@ -96,7 +90,7 @@ const github: Scheme = {
     const signed = header("x-hub-signature-256");
     return signed === undefined ? undefined : { prefix: "", signedAtMs: undefined, signatures: [signed] };
   },
-  write: (signature) => `sha256=${hexOf(signature)}`,
+  write: (signature) => `sha256=${encodeHex(signature)}`,
   headersOf: (id, _, [signature = ""]) => ({ "x-github-delivery": id, "x-hub-signature-256": signature }),
   prefixOf: () => "",
 };
@@ -116,7 +110,7 @@ const stripe: Scheme = {
     if (!isSeconds(seconds) || more.length > 0) return undefined;
     return { prefix: `${seconds}.`, signedAtMs: Number(seconds) * 1000, signatures: valuesOf("v1") };
   },
-  write: hexOf,
+  write: encodeHex,
   headersOf: (_, seconds, signatures) => ({
     "stripe-signature": [`t=${seconds}`, ...signatures.map((signature) => `v1=${signature}`)].join(","),
   }),

@@ -1,6 +1,6 @@
 /**
- * What a warm request does, in counts that are the same on every machine: a change that makes requests dearer fails here, where
- * times would only say so on a quiet machine.
+ * Counts what a warm request does. The counts are the same on every machine, so a change that makes requests cost more fails
+ * here; times would show it on a quiet machine only.
  */
 import { execFile } from "node:child_process";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
 /** Of Miniflare, what is used of it: its own types bring those of Workers with them, which clash with Node's. */
 import type { Readable } from "node:stream";
+import { build } from "esbuild";
 
 export interface Miniflare {
   readonly ready: Promise<URL>;
@@ -29,3 +30,34 @@ const name: string = "miniflare";
 const loaded = (await import(name)) as { readonly Miniflare: new (options: MiniflareOptions) => Miniflare };
 
 export const Miniflare: new (options: MiniflareOptions) => Miniflare = loaded.Miniflare;
+
+/**
+ * A Worker of a program, with the package as it was built.
+ *
+ * @param contents The program's text; its imports are resolved from `folder`.
+ */
+export async function workerOf(
+  contents: string,
+  folder: string,
+  options: Pick<MiniflareOptions, "bindings" | "handleRuntimeStdio"> = {},
+): Promise<Miniflare> {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: folder },
+    bundle: true,
+    format: "esm",
+    platform: "neutral",
+    conditions: ["workerd"],
+    external: ["node:*"],
+    // Without it esbuild reads tsconfig.json, whose paths lead to the source.
+    tsconfigRaw: {},
+    write: false,
+    logLevel: "error",
+  });
+  return new Miniflare({
+    modules: true,
+    script: outputFiles[0]?.text ?? "",
+    compatibilityDate: "2026-01-01",
+    compatibilityFlags: ["nodejs_compat"],
+    ...options,
+  });
+}

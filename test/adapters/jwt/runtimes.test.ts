@@ -5,9 +5,8 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Miniflare } from "../../support/miniflare.ts";
+import { workerOf } from "../../support/miniflare.ts";
 import { runtimes } from "../../support/runtimes.ts";
 import { claims, pairOf, signed } from "./tokens.ts";
 
@@ -70,24 +69,7 @@ describe("a bearer answers the same", () => {
   });
 
   it("on Workers, where requests share no promise", async () => {
-    const { outputFiles } = await build({
-      stdin: { contents: worker, resolveDir: import.meta.dirname },
-      bundle: true,
-      format: "esm",
-      platform: "neutral",
-      conditions: ["workerd"],
-      external: ["node:*"],
-      tsconfigRaw: {},
-      write: false,
-      logLevel: "error",
-    });
-    const miniflare = new Miniflare({
-      modules: true,
-      script: outputFiles[0]?.text ?? "",
-      compatibilityDate: "2026-01-01",
-      compatibilityFlags: ["nodejs_compat"],
-      bindings: { URL: url, TOKEN: token },
-    });
+    const miniflare = await workerOf(worker, import.meta.dirname, { bindings: { URL: url, TOKEN: token } });
     try {
       expect(await (await miniflare.dispatchFetch("http://localhost/table")).json()).toEqual(expected);
       const headers = { authorization: `Bearer ${token}` };

@@ -1,10 +1,9 @@
 /** The official conformance tests of the Model Context Protocol, on each runtime. */
 import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
-import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
 import { builtProgram } from "../../support/built-program.ts";
-import { Miniflare } from "../../support/miniflare.ts";
+import { workerOf } from "../../support/miniflare.ts";
 import { runtimes } from "../../support/runtimes.ts";
 
 const conformance = join(import.meta.dirname, "../../../node_modules/@modelcontextprotocol/conformance/dist/index.js");
@@ -86,24 +85,12 @@ describe("it conforms to both kinds of versions", () => {
   });
 
   it("on Workers", async () => {
-    const { outputFiles } = await build({
-      stdin: {
-        contents: `import { worker } from "usher-http/workers"; import { all } from "./conformance-routes.ts"; export default worker(all);`,
-        resolveDir: import.meta.dirname,
-      },
-      bundle: true,
-      format: "esm",
-      platform: "neutral",
-      conditions: ["workerd"],
-      external: ["node:*"],
-      write: false,
-      logLevel: "error",
-    });
-    const miniflare = new Miniflare({
-      modules: true,
-      script: outputFiles[0]?.text ?? "",
-      compatibilityDate: "2026-01-01",
-      compatibilityFlags: ["nodejs_compat"],
+    const program = `
+      import { worker } from "usher-http/workers";
+      import { all } from "./conformance-routes.ts";
+      export default worker(all);
+    `;
+    const miniflare = await workerOf(program, import.meta.dirname, {
       // It prints a stack for each stream that a client leaves.
       handleRuntimeStdio: (stdout, stderr) => {
         stdout.resume();

@@ -87,7 +87,11 @@ describe("a session", () => {
   it("is opened by initialize, is needed by what follows, and ends by DELETE", async () => {
     const session = await opened(app);
     expect(session).toMatch(/^[\da-f-]{36}$/);
-    expect((await ask(app, "ping")).status).toBe(400);
+    const missing = await ask(app, "ping");
+    expect([missing.status, missing.body]).toEqual([
+      400,
+      expect.stringContaining("The header Mcp-Session-Id is missing"),
+    ]);
     expect([await ping(app, session), await ping(app, "another")]).toEqual([200, 404]);
     const twice = { "mcp-session-id": `${session}, ${session}` };
     expect((await ask(app, "ping", {}, { headers: twice })).status).toBe(404);
