@@ -1,27 +1,31 @@
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
 import process from "node:process";
 import { describeFailure, moduleAnd } from "./command.ts";
 import type { Command, Terminal } from "./command.ts";
-import { devOptions } from "./dev.ts";
+import { devOptions, notStarted } from "./dev.ts";
 import { appOptions, loadModule } from "./load-routes.ts";
 import type { Server } from "../src/server/options.ts";
 
 /** How long requests in flight may hold up a restart. */
 const drainMs = 1000;
+const importsMs = 500;
 
-/** The process that `usher dev` starts and the runtime restarts: serves the routes of a module until it is stopped. */
+/** The process that `usher dev` starts, and starts again at a change: serves the routes of a module until it is stopped. */
 export const devServer: Command = {
   name: "dev-server",
   summary: "the server of usher dev",
   help: "usher dev starts this command: see usher dev --help",
   async run(args, terminal) {
     const stopRequest = stopRequested();
-    // A watcher of Bun or Deno ends with its program: after a failure, this keeps it waiting for the next change.
-    const staying = setInterval(() => {}, 2 ** 30);
+    // It stays after a failure: Deno's watcher ends with its program, and what Bun imports later is sent too.
+    const staying = setInterval(sendImports, importsMs);
     const server = await started(args, terminal);
     const isLast = await stopRequest;
     clearInterval(staying);
     await server?.stop();
-    if (isLast) endWatcher();
+    // Deno's watcher is this process, and would wait for a change.
+    if (isLast && "Deno" in globalThis) process.kill(process.pid, "SIGKILL");
     return 0;
   },
 };
@@ -29,6 +33,8 @@ export const devServer: Command = {
 async function started(args: readonly string[], terminal: Terminal): Promise<Server | undefined> {
   const { module, values } = moduleAnd(args, devOptions);
   const { port = "8080", host = "localhost" } = values;
+  // A module that does not load is not among the imports of Bun.
+  if ("Bun" in globalThis) process.send?.({ "watch:import": [resolve(module)] });
   try {
     const loaded = await loadModule(module);
     const options = await appOptions(module, loaded, terminal);
@@ -36,7 +42,10 @@ async function started(args: readonly string[], terminal: Terminal): Promise<Ser
     return await serve(loaded.routes, { ...options, port: Number(port), host, drainMs, signals: false });
   } catch (thrown) {
     terminal.error(`usher dev: ${describeFailure(thrown)}\nusher dev: waiting for a change\n`);
+    process.send?.(notStarted);
     return undefined;
+  } finally {
+    sendImports();
   }
 }
 
@@ -68,8 +77,12 @@ function stopRequested(): Promise<boolean> {
   });
 }
 
-/** Ends the runtime's watcher, which would wait for a change: on Node it is the parent, on Bun and Deno this process. */
-function endWatcher(): void {
-  if (process.connected) process.kill(process.ppid, "SIGTERM");
-  if ("Deno" in globalThis) process.kill(process.pid, "SIGKILL");
+let sent = 0;
+
+/** On Bun the files that were imported so far, as Node sends them by itself. */
+function sendImports(): void {
+  if (!("Bun" in globalThis)) return;
+  const imported = Object.keys(createRequire(import.meta.url).cache);
+  if (imported.length !== sent) process.send?.({ "watch:import": imported });
+  sent = imported.length;
 }

@@ -1,7 +1,7 @@
 /** `usher dev` as real processes: it serves, restarts on a change, prints errors, and leaves nothing behind. */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -23,6 +23,9 @@ const runs = [
   { runtime: "Deno", command: runtimes.deno(), args: ["run", "-A", "dist/cli.js"] },
 ];
 
+/** Where `usher dev` restarts the server itself. */
+const restarting = runs.filter(({ runtime }) => runtime !== "Deno");
+
 interface Dev {
   readonly process: ChildProcess;
   /** Everything printed, on both outputs. */
@@ -41,10 +44,23 @@ afterEach(async () => {
   open.clear();
 });
 
+interface Project {
+  readonly module: string;
+  /** Writes the file of the word. */
+  say(text: string): void;
+  /** Saves as Vim and WebStorm do: another file gets the name. */
+  replace(text: string): void;
+  remove(): void;
+}
+
 /** A module whose word is in a file that it imports. */
-function project(name: string, word: string): { readonly module: string; say(text: string): void } {
+function project(name: string, word: string): Project {
   const [module, words] = [join(folder, `${name}.mjs`), join(folder, `${name}-word.mjs`)];
   const say = (text: string) => writeFileSync(words, text);
+  const replace = (text: string) => {
+    writeFileSync(`${words}~`, text);
+    renameSync(`${words}~`, words);
+  };
   say(`export const word = ${JSON.stringify(word)};\n`);
   const source = JSON.stringify(pathToFileURL(join(root, "dist/index.js")).href);
   writeFileSync(
@@ -63,7 +79,7 @@ export const routes = [
 ];
 `,
   );
-  return { module, say };
+  return { module, say, replace, remove: () => rmSync(words) };
 }
 
 async function dev({ command, args }: (typeof runs)[number], module: string): Promise<Dev> {
@@ -152,6 +168,50 @@ describe("usher dev", { timeout: 300_000 }, () => {
     await expect(running.answer("/word")).rejects.toThrow("fetch failed");
   });
 
+  it.each(runs)("restarts on $runtime each time that an editor replaces a file by a new one", async (run) => {
+    const { module, say, replace } = project(`${run.runtime.replaceAll(/\W/g, "")}-replaced`, "first");
+    const running = await dev(run, module);
+    await answers(running, "/word", "first stored");
+    for (const word of ["second", "third", "fourth"]) {
+      await savesUntil(
+        () => replace(`export const word = "${word}";\n`),
+        async () => (await running.answer("/word").catch(String)) === `${word} stored`,
+      );
+    }
+    // And one that is written in place after it.
+    await savesUntil(
+      () => say('export const word = "last";\n'),
+      async () => (await running.answer("/word").catch(String)) === "last stored",
+    );
+  });
+
+  // Deno watches no file that it could not find.
+  it.each(restarting)("starts on $runtime once a file is there that an import missed", async (run) => {
+    const { module, say, remove } = project(`${run.runtime.replaceAll(/\W/g, "")}-missing`, "first");
+    remove();
+    const running = await dev(run, module);
+    await prints(running, /cannot be loaded:[^]*usher dev: waiting for a change/);
+    await savesUntil(
+      () => say('export const word = "late";\n'),
+      async () => (await running.answer("/word").catch(String)) === "late stored",
+    );
+  });
+
+  it.each(restarting)("waits on $runtime for a change where the program ends itself", async (run) => {
+    const { module, say } = project(`${run.runtime.replaceAll(/\W/g, "")}-ended`, "first");
+    say("export const word = process.exit(7);\n");
+    const running = await dev(run, module);
+    await prints(running, /the server ended with code 7\nusher dev: waiting for a change/);
+    await savesUntil(
+      () => say('export const word = "alive";\n'),
+      async () => (await running.answer("/word").catch(String)) === "alive stored",
+    );
+    running.process.kill("SIGINT");
+    expect(await running.ended).toBe(0);
+  });
+});
+
+describe("usher dev, its end", { timeout: 300_000 }, () => {
   it.each(runs)("ends its server on $runtime where it is killed itself", async (run) => {
     const { module } = project(`${run.runtime.replaceAll(/\W/g, "")}-killed`, "first");
     const running = await dev(run, module);

@@ -105,6 +105,21 @@ describe.each(["node", "bun", "deno"] as const)("the development server on %s", 
   });
 });
 
+it("serves a file of public as it is now, without a restart", { timeout: 300_000 }, async () => {
+  const project = await projects.make("dev-live", { runtime: "node", database: "none", sample: "live" });
+  const server = develop(project);
+  try {
+    const url = await server.shows(listening);
+    const style = async () => (await fetch(`${url}/page.css`)).text();
+    expect(await style()).not.toContain("rebeccapurple");
+    replace(join(project.folder, "public/page.css"), "main { color: rebeccapurple }");
+    await expect.poll(style, { timeout: 60_000 }).toContain("rebeccapurple");
+    expect(server.has(listening)).toBe(false);
+  } finally {
+    await server.stop();
+  }
+});
+
 it("ends quietly when the reader of a pipe closes it", async () => {
   const command = `"$0" "${projects.command}" --help | true`;
   const { stderr } = await run("sh", ["-c", command, process.execPath]);
