@@ -152,7 +152,14 @@ export type {
   NewApiKey,
 } from "./security/api-keys.ts";
 export * as Password from "./security/password.ts";
-export type { PasswordCheck, PasswordCost, PasswordOptions, Passwords } from "./security/password.ts";
+export type {
+  Argon2Cost,
+  PasswordCheck,
+  PasswordCost,
+  PasswordLimits,
+  PasswordOptions,
+  Passwords,
+} from "./security/password.ts";
 export * as Webhook from "./security/webhook.ts";
 export type { WebhookOptions, WebhookScheme, WebhookSigning } from "./security/webhook.ts";
 export type Sessions<A> = sessions.Sessions<A>;

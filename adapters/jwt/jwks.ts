@@ -3,6 +3,7 @@ import { isObject, needs, needsObject } from "../../src/given.ts";
 import type { InputRequest } from "../../src/inputs/request.ts";
 import { current } from "../../src/logging/context.ts";
 import { log } from "../../src/logging/writer.ts";
+import { isWorkers } from "../../src/runtime.ts";
 import { KeySet, KeySource, needsPublic } from "./keys.ts";
 import type { JwtAlgorithm, JwtKeys, KeyHeader } from "./keys.ts";
 
@@ -67,8 +68,8 @@ export class NoKeysError extends Error {
 
 type JwksBounds = Required<Omit<JwksOptions, "allowHttp">>;
 
-// A request on Workers may not await another request's promise.
-const sharesPromises = typeof navigator === "undefined" || navigator.userAgent !== "Cloudflare-Workers";
+/** A request on Workers may not await another request's promise. */
+const sharesPromises = (): boolean => !isWorkers();
 
 class RemoteKeys extends KeySource {
   readonly kind = "jwks";
@@ -95,7 +96,6 @@ class RemoteKeys extends KeySource {
 
   async find(header: KeyHeader, now: Date): Promise<readonly CryptoKey[]> {
     const nowMs = now.getTime();
-    this.#dropOld(nowMs);
     if (this.#set === undefined) await this.#first(nowMs);
     const keys = await this.#set?.find(header);
     if (keys === undefined) throw new NoKeysError(this.#failure);
@@ -127,7 +127,7 @@ class RemoteKeys extends KeySource {
   }
 
   async #first(nowMs: number): Promise<void> {
-    if (this.#fetching !== undefined && sharesPromises) return this.#fetching;
+    if (this.#fetching !== undefined && sharesPromises()) return this.#fetching;
     // On Workers each of the first requests fetches for itself while another one's fetch is under way.
     if (this.#fetching !== undefined || this.#mayTry(nowMs)) await this.#fetch(nowMs);
   }
@@ -135,7 +135,7 @@ class RemoteKeys extends KeySource {
   /** Whether the keys were fetched for one that is not known. */
   async #refreshed(nowMs: number): Promise<boolean> {
     const before = this.version;
-    if (this.#fetching !== undefined && sharesPromises) await this.#fetching;
+    if (this.#fetching !== undefined && sharesPromises()) await this.#fetching;
     else if (this.#mayTry(nowMs)) await this.#fetch(nowMs);
     return this.version !== before;
   }

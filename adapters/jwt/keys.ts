@@ -41,7 +41,7 @@ export abstract class KeySource implements JwtKeys {
   abstract find(header: KeyHeader, now: Date): Promise<readonly CryptoKey[]>;
   /** Throws where the keys cannot be for these algorithms. `at` names the caller. */
   abstract check(algorithms: readonly JwtAlgorithm[], at: string): void;
-  /** Called before keys that were found earlier are used again. */
+  /** Called before the keys are asked for, and before those that were found earlier are used again. */
   keepFresh(_request: InputRequest): void {}
 }
 

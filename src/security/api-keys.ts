@@ -189,6 +189,12 @@ export function input<const Name extends string = "authorization">(
   };
 }
 
+/** The name in the API document: two headers are two schemes. OpenAPI allows letters, digits, `.`, `_` and `-`. */
+function schemeName(header: string): string {
+  if (header === "x-api-key") return "apiKey";
+  return `apiKey-${header.replaceAll(/[^a-z0-9._-]/g, (sign) => `_${sign.charCodeAt(0).toString(16)}`)}`;
+}
+
 /** Reads the key of a request, and looks it up. */
 class KeyReader {
   readonly scheme: string;
@@ -205,7 +211,7 @@ class KeyReader {
     this.#keys = keys;
     this.scheme = isBearer ? "bearer" : "apiKey";
     // A JWT of the same app is the scheme bearer too.
-    this.name = isBearer ? "bearerKey" : "apiKey";
+    this.name = isBearer ? "bearerKey" : schemeName(header);
     this.#challenge = isBearer
       ? (parameters) => challengeOf("Bearer", parameters)
       : () => challengeOf("ApiKey", { header });

@@ -1,15 +1,36 @@
 /** The `Password` namespace: hashes of passwords. */
-import { needs, needsCount, needsObject, needsText } from "../given.ts";
-import { printHash, readHash, wrongCost } from "./password-hash.ts";
-import type { PasswordCost, StoredHash } from "./password-hash.ts";
+import { needs, needsCount, needsObject, needsText, shown } from "../given.ts";
+import { argon2id, hasArgon2, wrongArgon2Cost } from "./argon2.ts";
+import type { Argon2Cost } from "./argon2.ts";
+import type { PasswordAlgorithm } from "./password-algorithm.ts";
+import { printHash, readHash } from "./password-hash.ts";
+import type { StoredHash } from "./password-hash.ts";
 import { Turns } from "./password-turns.ts";
+import { scrypt, wrongScryptCost } from "./scrypt.ts";
+import type { PasswordCost } from "./scrypt.ts";
 
-export type { PasswordCost } from "./password-hash.ts";
+export type { Argon2Cost } from "./argon2.ts";
+export type { PasswordCost } from "./scrypt.ts";
 
-/** The options of {@link make}. */
-export interface PasswordOptions {
-  /** The cost of a new hash: N 2¹⁵, r 8 and p 3 unless set, one of OWASP's equal choices. It takes 32 MiB. */
-  readonly cost?: PasswordCost;
+/** The options of {@link make}: scrypt with its cost, or Argon2id with its own. */
+export type PasswordOptions = PasswordLimits &
+  (
+    | {
+        /** The algorithm of a new hash: scrypt unless set. Every runtime has it. */
+        readonly algorithm?: "scrypt";
+        /** The cost of a new hash: N 2¹⁵, r 8 and p 3 unless set, one of OWASP's equal choices. It takes 32 MiB. */
+        readonly cost?: PasswordCost;
+      }
+    | {
+        /** The algorithm of a new hash: Node 24.7 or newer has Argon2id, and so has Bun 1.4.5. Deno and Workers have not. */
+        readonly algorithm: "argon2id";
+        /** The cost of a new hash: 19,456 KiB, 2 passes and 1 lane unless set, OWASP's choice. It takes 19 MiB. */
+        readonly cost?: Argon2Cost;
+      }
+  );
+
+/** How much is hashed at once, and of how long a password. */
+export interface PasswordLimits {
   /** The most hashes at once: 2 unless set. Each takes a thread, and the memory of its cost. */
   readonly atOnce?: number;
   /** The most callers that wait for their turn: 100 unless set. One more is refused with 503 `busy`. */
@@ -24,32 +45,34 @@ export interface PasswordOptions {
 export interface PasswordCheck {
   /** Whether it is the password of the hash. */
   readonly isRight: boolean;
-  /** Whether the password is right, and its hash has another cost than new ones: hash it again, and store that. */
+  /** Whether the password is right, and its hash has another algorithm or cost than new ones: hash it again, and store that. */
   readonly needsRehash: boolean;
 }
 
 /** Hashes passwords, made by {@link make}. */
 export interface Passwords {
   /**
-   * The hash of a password with a new salt, in the PHC string format: `$scrypt$ln=15,r=8,p=3$…$…`. Every runtime verifies it.
+   * The hash of a password with a new salt, in the PHC string format: `$scrypt$ln=15,r=8,p=3$…$…`, which every runtime verifies, or
+   * `$argon2id$v=19$m=19456,t=2,p=1$…$…`.
    *
    * @throws RangeError for a password that is too long; 503 `busy` where too many are hashed.
    */
   hash(password: string): Promise<string>;
   /**
-   * Whether a password is that of a stored hash. Without a stored hash it takes as long, and is wrong: so the time does not tell which
-   * accounts exist.
+   * Whether a password is that of a stored hash, of either algorithm. Without a stored hash it takes as long, and is wrong: so the
+   * time does not tell which accounts exist.
    *
-   * @throws TypeError for a stored text that is no such hash, or that would cost more than one may; it is not quoted.
+   * @throws TypeError for a stored text that is no such hash, or that would cost more than one may; it is not quoted. Error for a hash
+   * of Argon2id where the runtime has none.
    */
   verify(stored: string | undefined, password: string): Promise<PasswordCheck>;
 }
 
 /**
- * Hashes passwords by the runtime's own scrypt (RFC 7914), off the event loop, and a few at once. A password is normalized by NFC
- * before, so that it is the same from every keyboard.
+ * Hashes passwords by the runtime's own scrypt (RFC 7914) or Argon2id (RFC 9106), off the event loop, and a few at once. A password
+ * is normalized by NFC before, so that it is the same from every keyboard.
  *
- * @throws TypeError for a wrong option.
+ * @throws TypeError for a wrong option. Error for `algorithm: "argon2id"` where the runtime has none.
  * @example
  * ```ts
  * const passwords = Password.make({ atOnce: 4 });
@@ -59,14 +82,33 @@ export interface Passwords {
  */
 export function make(options: PasswordOptions = {}): Passwords {
   needsObject("Password.make: options", options);
-  const { cost = { log2N: 15, r: 8, p: 3 }, atOnce = 2, maxWaiting = 100, waitMs = 5000, maxBytes = 1024 } = options;
-  needsObject("Password.make: cost", cost);
-  const wrong = wrongCost(cost);
-  needs(wrong === undefined, "Password.make: cost", cost, String(wrong));
+  const { atOnce = 2, maxWaiting = 100, waitMs = 5000, maxBytes = 1024 } = options;
+  const algorithm = algorithmOf(options);
   for (const [name, bound] of Object.entries({ atOnce, maxWaiting, waitMs, maxBytes })) {
     needsCount(`Password.make: ${name}`, bound);
   }
-  return new ScryptPasswords(cost, new Turns(atOnce, maxWaiting, waitMs), maxBytes);
+  return new HashedPasswords(algorithm, new Turns(atOnce, maxWaiting, waitMs), maxBytes);
+}
+
+function algorithmOf(options: PasswordOptions): PasswordAlgorithm {
+  if (options.cost !== undefined) needsObject("Password.make: cost", options.cost);
+  if (options.algorithm !== "argon2id") {
+    const { algorithm = "scrypt", cost } = options;
+    if (algorithm !== "scrypt") {
+      throw new TypeError(`Password.make: algorithm is ${shown(algorithm)}, and not "scrypt" or "argon2id"`);
+    }
+    refuseCost(cost, cost && wrongScryptCost(cost));
+    return scrypt(cost);
+  }
+  refuseCost(options.cost, options.cost && wrongArgon2Cost(options.cost));
+  if (!hasArgon2()) throw new Error(`Password.make: algorithm "argon2id": ${noArgon2}, or take "scrypt"`);
+  return argon2id(options.cost);
+}
+
+const noArgon2 = "this runtime has no Argon2id. Run it on Node 24.7 or newer or on Bun 1.4.5 or newer";
+
+function refuseCost(cost: unknown, wrong: string | undefined): void {
+  needs(wrong === undefined, "Password.make: cost", cost, String(wrong));
 }
 
 let shared: Passwords | undefined;
@@ -86,18 +128,18 @@ const hashBytes = 32;
 const wrong: PasswordCheck = { isRight: false, needsRehash: false };
 const utf8 = /* @__PURE__ */ new TextEncoder();
 
-class ScryptPasswords implements Passwords {
-  readonly #cost: PasswordCost;
+class HashedPasswords implements Passwords {
+  readonly #algorithm: PasswordAlgorithm;
   readonly #turns: Turns;
   readonly #maxBytes: number;
   /** Verified where there is no stored hash. */
   readonly #nobody: StoredHash;
 
-  constructor(cost: PasswordCost, turns: Turns, maxBytes: number) {
-    this.#cost = cost;
+  constructor(algorithm: PasswordAlgorithm, turns: Turns, maxBytes: number) {
+    this.#algorithm = algorithm;
     this.#turns = turns;
     this.#maxBytes = maxBytes;
-    this.#nobody = { cost, salt: new Uint8Array(saltBytes), hash: new Uint8Array(hashBytes) };
+    this.#nobody = { algorithm, salt: new Uint8Array(saltBytes), hash: new Uint8Array(hashBytes) };
   }
 
   async hash(password: string): Promise<string> {
@@ -105,24 +147,20 @@ class ScryptPasswords implements Passwords {
     const bytes = this.#bytesOf(password);
     if (bytes === undefined) throw new RangeError(`Password.hash: a password has at most ${this.#maxBytes} bytes`);
     const salt = crypto.getRandomValues(new Uint8Array(saltBytes));
-    const made = await this.#turns.run(() => scrypt(bytes, salt, hashBytes, this.#cost));
-    return printHash({ cost: this.#cost, salt, hash: made });
+    const made = await this.#turns.run(() => this.#algorithm.hash(bytes, salt, hashBytes));
+    return printHash({ algorithm: this.#algorithm, salt, hash: made });
   }
 
   async verify(stored: string | undefined, password: string): Promise<PasswordCheck> {
     needs(stored === undefined || typeof stored === "string", "Password.verify: its stored hash", stored, "a text");
     needsText("Password.verify: its password", password);
-    const { cost, salt, hash } = stored === undefined ? this.#nobody : storedHash(stored);
+    const { algorithm, salt, hash } = stored === undefined ? this.#nobody : storedHash(stored);
     const bytes = this.#bytesOf(password);
     // Its length is the client's own: that it is answered sooner shows nothing.
     if (bytes === undefined) return wrong;
-    const made = await this.#turns.run(() => scrypt(bytes, salt, hash.byteLength, cost));
+    const made = await this.#turns.run(() => algorithm.hash(bytes, salt, hash.byteLength));
     if (!isSame(made, hash) || stored === undefined) return wrong;
-    return { isRight: true, needsRehash: !this.#isOwn(cost) };
-  }
-
-  #isOwn({ log2N, r, p }: PasswordCost): boolean {
-    return log2N === this.#cost.log2N && r === this.#cost.r && p === this.#cost.p;
+    return { isRight: true, needsRehash: algorithm.head !== this.#algorithm.head };
   }
 
   /** Undefined where it is too long; a long text is not normalized. */
@@ -135,8 +173,14 @@ class ScryptPasswords implements Passwords {
 
 function storedHash(stored: string): StoredHash {
   const read = readHash(stored);
-  if (read !== undefined) return read;
-  throw new TypeError("Password.verify: the stored text is no hash of scrypt, or costs more than one may");
+  if (read === undefined) {
+    throw new TypeError(
+      "Password.verify: the stored text is no hash of scrypt or Argon2id, or costs more than one may",
+    );
+  }
+  if (read.algorithm.head.startsWith("$argon2id$") && !hasArgon2())
+    throw new Error(`Password.verify: the stored hash is of Argon2id, and ${noArgon2}`);
+  return read;
 }
 
 /** In the same time wherever two of one length differ. */
@@ -144,42 +188,4 @@ function isSame(one: Uint8Array, other: Uint8Array): boolean {
   let differs = one.byteLength ^ other.byteLength;
   for (let i = 0; i < one.byteLength; i++) differs |= (one[i] as number) ^ (other[i] as number);
   return differs === 0;
-}
-
-/** What is used of `node:crypto`. */
-interface NodeCrypto {
-  scrypt(
-    password: Uint8Array,
-    salt: Uint8Array,
-    length: number,
-    cost: { readonly N: number; readonly r: number; readonly p: number; readonly maxmem: number },
-    done: (error: Error | null | undefined, hash: Uint8Array) => void,
-  ): void;
-}
-
-/** Node's module. A Worker that hashes nothing must not import it: it has none without `nodejs_compat`. */
-function nodeCrypto(): NodeCrypto {
-  const { process } = globalThis as { readonly process?: { getBuiltinModule?(name: string): unknown } };
-  const found = process?.getBuiltinModule?.("node:crypto");
-  if (found === undefined) throw new Error("Password needs node:crypto: on Workers set the flag nodejs_compat");
-  return found as NodeCrypto;
-}
-
-async function scrypt(
-  password: Uint8Array,
-  salt: Uint8Array,
-  length: number,
-  { log2N, r, p }: PasswordCost,
-): Promise<Uint8Array> {
-  const crypto = nodeCrypto();
-  const N = 2 ** log2N;
-  // What OpenSSL counts, and room for its own.
-  const maxmem = 128 * r * (N + p + 2) + 65_536;
-  return new Promise((resolve, reject) => {
-    crypto.scrypt(password, salt, length, { N, r, p, maxmem }, (error, hash) => {
-      // Without an error it is null on Node, and undefined on Bun.
-      if (error) reject(error);
-      else resolve(new Uint8Array(hash));
-    });
-  });
 }

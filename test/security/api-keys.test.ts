@@ -170,6 +170,16 @@ describe("the life of a key", () => {
     expect(await ApiKeys.list(keys, "ada")).toEqual([]);
   });
 
+  it("is swept where it expired by then, and no other is", async () => {
+    const keys = keysOf();
+    const { entry: lasting } = await ApiKeys.create(keys, { owner: "ada" });
+    const { entry: longer } = await ApiKeys.create(keys, { owner: "ada", expiresAt: later(2 * minute) });
+    await ApiKeys.create(keys, { owner: "ada", expiresAt: later(minute) });
+    expect(await keys.store.sweep(later(minute))).toBe(1);
+    const left = (await ApiKeys.list(keys, "ada")).map(({ id }) => id);
+    expect(new Set(left)).toEqual(new Set([lasting.id, longer.id]));
+  });
+
   it("has its last use stored once in usedEveryMs, and a failure of that is a line alone", async () => {
     const memory = ApiKeys.memory();
     const stored: Date[] = [];
@@ -222,6 +232,28 @@ it("is described as http bearer, or as a header", () => {
       "/b": { get: { security: [{ apiKey: [] }] } },
     },
   });
+});
+
+it("is a scheme of its own for each header", () => {
+  const keys = keysOf();
+  const byHeader = (header: string) =>
+    get(
+      Path.of(`of-${header.charCodeAt(1)}${header}`),
+      { inputs: { caller: ApiKeys.input(keys, { header }) }, returns: Returns.text },
+      () => "",
+    );
+  const headers = ["x-api-key", "X-Partner-Key", "x_key", "x!key"];
+  const securitySchemes = {
+    apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
+    "apiKey-x-partner-key": { type: "apiKey", in: "header", name: "x-partner-key" },
+    "apiKey-x_key": { type: "apiKey", in: "header", name: "x_key" },
+    "apiKey-x_21key": { type: "apiKey", in: "header", name: "x!key" },
+  };
+  for (const order of [headers, headers.toReversed()]) {
+    const { components, paths } = Openapi.document(order.map(byHeader), { title: "Shop", version: "1" });
+    expect(components?.securitySchemes).toEqual(securitySchemes);
+    expect(paths).toMatchObject({ "/of-45X-Partner-Key": { get: { security: [{ "apiKey-x-partner-key": [] }] } } });
+  }
 });
 
 describe("beside JWTs", () => {

@@ -1,6 +1,6 @@
-/** Hashes of passwords by scrypt. */
+/** Hashes of passwords by scrypt, and what is refused of Argon2id; password-runtimes.test.ts has its hashes. */
 import { scryptSync } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Password, Path, Returns, Test, post } from "usher-http";
 import "../support/logs.ts";
 
@@ -112,7 +112,18 @@ describe("a stored text", () => {
   it.each([
     ["", "nothing"],
     ["secret", "a password"],
-    [`$argon2id$v=19$m=19456,t=2,p=1$${salt}$${hash}`, "another algorithm"],
+    [`$argon2i$v=19$m=19456,t=2,p=1$${salt}$${hash}`, "another algorithm"],
+    [`$argon2id$v=16$m=19456,t=2,p=1$${salt}$${hash}`, "the version before"],
+    [`$argon2id$m=19456,t=2,p=1$${salt}$${hash}`, "no version"],
+    [`$argon2id$v=19$m=19456,t=2,p=1,keyid=AAAA$${salt}$${hash}`, "a key that is elsewhere"],
+    [`$argon2id$v=19$m=19456,t=2,p=1$AAAA$${hash}`, "a salt of three bytes"],
+    [`$argon2id$v=19$m=262145,t=1,p=1$${salt}$${hash}`, "more than 256 MiB"],
+    [`$argon2id$v=19$m=9999999,t=1,p=1$${salt}$${hash}`, "9.5 GiB"],
+    [`$argon2id$v=19$m=262144,t=5,p=1$${salt}$${hash}`, "five passes of 256 MiB"],
+    [`$argon2id$v=19$m=8,t=9999999,p=1$${salt}$${hash}`, "minutes of passes"],
+    [`$argon2id$v=19$m=19456,t=2,p=65$${salt}$${hash}`, "65 threads"],
+    [`$argon2id$v=19$m=15,t=2,p=2$${salt}$${hash}`, "lanes without memory"],
+    [`$argon2id$v=19$t=2,m=19456,p=1$${salt}$${hash}`, "another order"],
     [`$scrypt$ln=24,r=8,p=1$${salt}$${hash}`, "2 GiB of memory"],
     [`$scrypt$ln=99,r=8,p=1$${salt}$${hash}`, "no memory of this world"],
     [`$scrypt$ln=15,r=8,p=9999999$${salt}$${hash}`, "days of work"],
@@ -125,7 +136,7 @@ describe("a stored text", () => {
     [`$scrypt$ln=4,r=1,p=1$${salt}$${hash}\n`, "a line break"],
   ])("is refused, and not quoted: %#", async (stored) => {
     await expect(cheap.verify(stored, "secret")).rejects.toThrow(
-      "Password.verify: the stored text is no hash of scrypt, or costs more than one may",
+      "Password.verify: the stored text is no hash of scrypt or Argon2id, or costs more than one may",
     );
   });
 
@@ -155,6 +166,14 @@ describe("many at once", () => {
     expect(all.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
     expect(await passwords.verify(undefined, "")).toMatchObject({ isRight: false });
   });
+
+  it("leave no timer behind that would keep the process alive", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const passwords = Password.make({ cost, atOnce: 1, waitMs: 60_000 });
+    await Promise.all([1, 2, 3].map(() => passwords.hash("secret")));
+    expect(vi.getTimerCount()).toBe(0);
+  });
 });
 
 describe("a wrong cost", () => {
@@ -163,7 +182,32 @@ describe("a wrong cost", () => {
     { log2N: 15, r: 8, p: 100 },
     { log2N: 0, r: 8, p: 1 },
     { log2N: 15, r: 8.5, p: 1 },
-  ])("is refused: %j", (given) => {
-    expect(() => Password.make({ cost: given })).toThrow("Password.make: cost");
+    { memoryKiB: 19_456, passes: 2, parallelism: 1 },
+  ])("of scrypt is refused: %j", (given) => {
+    expect(() => Password.make({ cost: given as typeof cost })).toThrow("Password.make: cost");
   });
+
+  it.each([
+    [{ memoryKiB: 7, passes: 2, parallelism: 1 }, "a memoryKiB of at least 8 for each lane"],
+    [{ memoryKiB: 511, passes: 2, parallelism: 64 }, "a memoryKiB of at least 8 for each lane"],
+    [{ memoryKiB: 262_145, passes: 1, parallelism: 1 }, "at most 256 MiB of memory"],
+    [{ memoryKiB: 262_144, passes: 5, parallelism: 1 }, "at most 1 GiB in all passes"],
+    [{ memoryKiB: 8192, passes: 1, parallelism: 65 }, "a parallelism of at most 64"],
+    [{ memoryKiB: 8192, passes: 0.5, parallelism: 1 }, "memoryKiB, passes and parallelism: whole numbers, 1 or more"],
+    [{ memoryKiB: Number.NaN, passes: 1, parallelism: 1 }, "whole numbers"],
+    [{ log2N: 15, r: 8, p: 3 }, "memoryKiB, passes and parallelism: whole numbers, 1 or more"],
+  ])("of Argon2id is refused: %j", (given, why) => {
+    const options = {
+      algorithm: "argon2id",
+      cost: given as { memoryKiB: number; passes: number; parallelism: number },
+    } as const;
+    expect(() => Password.make(options)).toThrow("Password.make: cost");
+    expect(() => Password.make(options)).toThrow(why);
+  });
+});
+
+it("refuses another algorithm by its name", () => {
+  expect(() => Password.make({ algorithm: "bcrypt" as "scrypt" })).toThrow(
+    'Password.make: algorithm is "bcrypt", and not "scrypt" or "argon2id"',
+  );
 });

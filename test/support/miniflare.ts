@@ -21,6 +21,9 @@ export interface MiniflareOptions {
     readonly routerConfig?: { readonly invoke_user_worker_ahead_of_assets: boolean; readonly has_user_worker: boolean };
     readonly assetConfig?: { readonly html_handling?: string; readonly not_found_handling?: string };
   };
+  /** Where it listens: an address of 127.0.0.1 and any port unless given. */
+  readonly host?: string;
+  readonly port?: number;
   /** Gets what the Worker prints; without it the console does. */
   readonly handleRuntimeStdio?: (stdout: Readable, stderr: Readable) => void;
 }
@@ -39,7 +42,7 @@ export const Miniflare: new (options: MiniflareOptions) => Miniflare = loaded.Mi
 export async function workerOf(
   contents: string,
   folder: string,
-  options: Pick<MiniflareOptions, "bindings" | "handleRuntimeStdio"> = {},
+  options: Pick<MiniflareOptions, "bindings" | "host" | "port" | "handleRuntimeStdio"> = {},
 ): Promise<Miniflare> {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: folder },
@@ -47,7 +50,7 @@ export async function workerOf(
     format: "esm",
     platform: "neutral",
     conditions: ["workerd"],
-    external: ["node:*"],
+    external: ["node:*", "cloudflare:*"],
     // Without it esbuild reads tsconfig.json, whose paths lead to the source.
     tsconfigRaw: {},
     write: false,

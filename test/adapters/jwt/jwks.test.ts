@@ -151,6 +151,18 @@ describe("the keys of an issuer that is away", () => {
     expect(await ask(first, "first", 22_000)).toBe(200);
   });
 
+  it("are asked for as rarely as before, once there was an answer again", async () => {
+    const ask = client({ refreshMs: 5000 });
+    answer = (response) => void response.writeHead(500).end();
+    expect(await ask(first)).toBe(503);
+    answer = json({ keys: [first.jwk] });
+    expect(await ask(first, "first", 1000)).toBe(200);
+    for (const ms of [2000, 3000, 5999]) expect(await ask(second, "second", ms)).toBe(401);
+    expect(asked).toBe(2);
+    expect(await ask(second, "second", 6000)).toBe(401);
+    expect(asked).toBe(3);
+  });
+
   it("are fetched though the clock was set back", async () => {
     const ask = client();
     expect(await ask(first, "first", 60 * minute)).toBe(200);
@@ -216,12 +228,16 @@ describe("an issuer's answer", () => {
     expect(messages("warn")).toEqual([line, `GET /: busy: no keys for tokens: ${reason}`]);
   });
 
-  it("is none where it is longer than maxBytes, of which no more is read", async () => {
+  it.each([
+    ["is longer than maxBytes", 200, "the answer is longer than 262144 bytes"],
+    ["has another status", 500, "the answer has the status 500"],
+  ])("is none where it %s, and no more of it is read", async (_what, status, reason) => {
     const written = new Promise<number>((resolve) => {
-      answer = endless(resolve);
+      answer = (response, request) => endless(resolve)(response.writeHead(status), request);
     });
-    expect(await client()(first)).toBe(503);
-    expect(messages("warn")[0]).toContain("the answer is longer than 262144 bytes");
+    // The end of that time would close the connection too.
+    expect(await client({ timeoutMs: 600_000 })(first)).toBe(503);
+    expect(messages("warn")[0]).toContain(reason);
     expect(await written).toBeLessThan(50_000_000);
   });
 });

@@ -13,8 +13,8 @@ export interface RunningProvider {
 
 const es256 = { name: "ECDSA", namedCurve: "P-256" } as const;
 
-/** An issuer that any name and any password sign in at. */
-export async function startProvider(shop: string): Promise<RunningProvider> {
+/** An issuer of these applications, that any name and any password sign in at. */
+export async function startProvider(...shops: readonly string[]): Promise<RunningProvider> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
   const { port } = server.address() as AddressInfo;
@@ -31,8 +31,8 @@ export async function startProvider(shop: string): Promise<RunningProvider> {
       {
         client_id: "shop",
         client_secret: secret,
-        redirect_uris: [`${shop}/sign-in/callback`],
-        post_logout_redirect_uris: [`${shop}/`],
+        redirect_uris: shops.map((shop) => `${shop}/sign-in/callback`),
+        post_logout_redirect_uris: shops.map((shop) => `${shop}/`),
         id_token_signed_response_alg: "ES256",
         grant_types: ["authorization_code", "refresh_token"],
       },

@@ -327,6 +327,24 @@ describe("several issuers", () => {
     expect((await browser.call("POST", "/account/out")).headers.get("location")).toMatch(/^https:\/\/google\.example/);
   });
 
+  it.each([
+    ["holds no tokens", undefined],
+    ["is of one that the app no longer has", "https://old.example"],
+  ])("have no sign-out for a session that %s", async (_what, issuer) => {
+    const { routes, sessions } = made();
+    const shop = new Shop(
+      { sessions, ...(issuer === undefined ? { onSignIn: () => ({ user: "ada" }) } : {}) },
+      {},
+      issuer,
+    );
+    const browser = shop.browser();
+    await shop.signIn(browser);
+    const cookie = `session=${browser.cookies().get("session")}`;
+    const answer = await Test.call(Test.app(routes), "POST", "/account/out", { headers: { cookie } });
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, "/"]);
+    expect(await sessions.find(browser.cookies().get("session"), new Date())).toBeUndefined();
+  });
+
   it("do not take each other's answers", async () => {
     const { google, corp, browser } = made();
     corp.answers = { description: { issuer: "https://corp.example" } };

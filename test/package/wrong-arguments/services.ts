@@ -110,6 +110,7 @@ const stores: readonly Row[] = [
   ["Idempotency.memory", (o) => Idempotency.memory(o), [{}]],
   ["Password.make", (o) => Password.make(o), [{}]],
   ["Password.make", (x) => Password.make({ cost: x }), [cheap]],
+  ["Password.make", (x) => Password.make({ algorithm: x }), ["scrypt"]],
   ["Password.make", (x) => Password.make({ atOnce: x }), [1]],
   ["Password.make", (x) => Password.make({ maxWaiting: x }), [1]],
   ["Password.make", (x) => Password.make({ waitMs: x }), [1]],

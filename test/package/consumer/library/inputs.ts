@@ -208,5 +208,7 @@ export const answers = Idempotency.memory();
 export const once = Idempotency.by(answers, { caller: client });
 export const onceAlways = Idempotency.by(answers, { caller: client, required: true });
 export const passwords = Password.make({ cost: { log2N: 15, r: 8, p: 3 } });
+export const ofArgon2 = () =>
+  Password.make({ algorithm: "argon2id", cost: { memoryKiB: 19_456, passes: 2, parallelism: 1 } });
 export const checked = (stored: string | undefined) => Password.verify(stored, "secret");
 export const slowly = Rate.limit(rate, { key: client });

@@ -1,0 +1,144 @@
+/** What a store of idempotency keys and a request with one leave behind: room for others, and no timer. */
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Dep, Idempotency, Meta, Path, Returns, Test, post } from "usher-http";
+import type { IdempotencyStore } from "usher-http";
+import { settle } from "../support/clock.ts";
+import "../support/logs.ts";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] }));
+afterEach(() => {
+  vi.advanceTimersByTime(70_000);
+  vi.useRealTimers();
+});
+
+const now = new Date();
+/** The store looks for what has expired once in so many claims. */
+const sweepEvery = 1000;
+
+function claim(store: IdempotencyStore, key: string, keepMs: number, token = key) {
+  return store.claim(key, { fingerprint: "f", token, leaseMs: 1000, keepMs, takesOver: false }, now);
+}
+
+async function keep(store: IdempotencyStore, key: string, keepMs: number): Promise<void> {
+  await claim(store, key, keepMs);
+  await store.keep(key, { fingerprint: "f", token: key, answer: "12345", keepMs, refused: undefined }, now);
+}
+
+describe("the memory, after what it kept has expired", () => {
+  it("has room for as many claims again, and keeps those that hold", async () => {
+    const store = Idempotency.memory({ most: sweepEvery });
+    await claim(store, "held", 60_000);
+    for (let i = 2; i < sweepEvery; i++) await claim(store, `${i}`, 1);
+    vi.advanceTimersByTime(2);
+    for (let i = 0; i < sweepEvery - 1; i++) expect(await claim(store, `next ${i}`, 60_000)).toBeUndefined();
+    expect(await claim(store, "held", 60_000, "another")).toMatchObject({ fingerprint: "f" });
+    await expect(claim(store, "one more", 1)).rejects.toThrow("every key is claimed");
+  });
+
+  it.each<[string, (store: IdempotencyStore) => Promise<void>]>([
+    [
+      "is swept",
+      async (store) => {
+        for (let i = 0; i < sweepEvery; i++) {
+          await claim(store, "passing", 60_000);
+          await store.free("passing", "passing");
+        }
+      },
+    ],
+    [
+      "is claimed again",
+      async (store) => {
+        expect(await claim(store, "short", 60_000, "another")).toBeUndefined();
+        await store.free("short", "another");
+      },
+    ],
+  ])("drops no older answer for a text that %s", async (_how, forget) => {
+    const store = Idempotency.memory({ maxText: 10 });
+    await keep(store, "older", 60_000);
+    await keep(store, "short", 1);
+    vi.advanceTimersByTime(2);
+    await forget(store);
+    await keep(store, "newer", 60_000);
+    const known = [];
+    for (const key of ["older", "short", "newer"]) known.push((await claim(store, key, 1, "another"))?.answer);
+    expect(known).toEqual(["12345", undefined, "12345"]);
+  });
+});
+
+/** A store that notes its calls. */
+function noting(faults: Partial<IdempotencyStore> = {}) {
+  const memory = Idempotency.memory();
+  const calls: string[] = [];
+  const noted = <A extends readonly unknown[], R>(name: string, call: (...given: A) => R) => {
+    return (...given: A): R => {
+      calls.push(name);
+      return call(...given);
+    };
+  };
+  const store: IdempotencyStore = {
+    ...faults,
+    claim: noted("claim", faults.claim ?? ((...given) => memory.claim(...given))),
+    keep: noted("keep", (...given) => memory.keep(...given)),
+    extend: noted("extend", (...given) => memory.extend(...given)),
+    free: noted("free", (...given) => memory.free(...given)),
+  };
+  return { store, calls };
+}
+
+async function asked(store: IdempotencyStore, handler: () => string | Promise<string>, passes = 0): Promise<number> {
+  const once = Idempotency.by(store, { caller: Dep.return("everybody"), leaseMs: 300 });
+  const meta = Meta.empty.add(Meta.deadline, 1000);
+  let begin = (): void => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const route = post(Path.root, { inputs: { once }, returns: Returns.text, meta }, () => {
+    begin();
+    return handler();
+  });
+  const answer = Test.call(Test.app([route]), "POST", "/", { headers: { "idempotency-key": '"key"' } });
+  // Its claim is extended from when its handler runs: turns of the event loop may be too few for that.
+  if (passes > 0) await begun;
+  vi.advanceTimersByTime(passes);
+  return (await answer).status;
+}
+
+describe("a request with a key", () => {
+  it("extends its claim while it runs, and no longer", async () => {
+    const { store, calls } = noting();
+    let finish = (_text: string): void => {};
+    const work = new Promise<string>((resolve) => {
+      finish = resolve;
+    });
+    const answer = asked(store, () => work, 250);
+    while (!calls.includes("extend")) await settle();
+    finish("done");
+    expect(await answer).toBe(200);
+    vi.advanceTimersByTime(60_000);
+    expect(calls).toEqual(["claim", "extend", "extend", "keep"]);
+  });
+
+  it("extends it no longer once its handler has ended after the deadline", async () => {
+    const { store, calls } = noting();
+    let finish = (_text: string): void => {};
+    const work = new Promise<string>((resolve) => {
+      finish = resolve;
+    });
+    expect(await asked(store, () => work, 1500)).toBe(503);
+    finish("late");
+    await settle();
+    const before = calls.length;
+    vi.advanceTimersByTime(60_000);
+    await settle();
+    expect([calls.length, calls.at(-1)]).toEqual([before, "keep"]);
+  });
+
+  it.each([
+    ["frees the key whose claim may have arrived", false, ["claim", "free"]],
+    ["leaves it to the transaction", true, ["claim"]],
+  ])("%s, where the store rejects", async (_what, isTransaction, expected) => {
+    const { store, calls } = noting({ isTransaction, claim: () => Promise.reject(new Error("away")) });
+    expect(await asked(store, () => "done")).toBe(500);
+    expect(calls).toEqual(expected);
+  });
+});
