@@ -6,6 +6,7 @@ import { abortingWith } from "../../src/app/request.ts";
 import type { RequestState } from "../../src/app/request.ts";
 import type { AnyDep } from "../../src/inputs/dep.ts";
 import * as Event from "../../src/events/index.ts";
+import { inBackground } from "../../src/logging/raised.ts";
 import { ProtocolError, errorCodes, errorText, legacyVersionFor, readMessage, resultText } from "./protocol.ts";
 import type { McpMessage } from "./protocol.ts";
 import type { McpServer, Notify } from "./server.ts";
@@ -251,7 +252,7 @@ function resumable(
     await stream.add(await work((text) => stream.add(text)).catch(() => errorText(id, failedCall)));
     stream.end();
   };
-  run().catch(() => call.abort());
+  inBackground(run());
   return events(
     async (send) => {
       // Clients of before 2025-11-25 read an empty text as a message.

@@ -119,7 +119,6 @@ export class KeptStream {
     this.#reader = undefined;
     this.#change();
     this.#makeRoom();
-    clearTimeout(this.#timer);
     if (!this.#isDone) this.#look(this.#left.afterMs);
   }
 

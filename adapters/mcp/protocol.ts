@@ -76,7 +76,7 @@ export function readMessage(text: string | undefined, lines: LinesOf): McpMessag
   try {
     json = text === undefined ? undefined : JSON.parse(text);
   } catch {
-    json = undefined;
+    // Its error would quote the body.
   }
   if (json === undefined) return new ProtocolError(errorCodes.parse, "The body is not JSON.", { status: 400 });
   if (Array.isArray(json)) return invalid("The body is a list: send each message in a request of its own.");

@@ -3,6 +3,7 @@ import { needs, needsCount, needsObject } from "../../src/given.ts";
 import type { RequestState } from "../../src/app/request.ts";
 import { encodeHex } from "../../src/http/bytes.ts";
 import type { AnyDep, DepNode } from "../../src/inputs/dep.ts";
+import { isWorkers } from "../../src/runtime.ts";
 import { KeptStream } from "./kept-stream.ts";
 
 /** The option `sessions` of `Mcp.routes`. */
@@ -22,6 +23,12 @@ const members: readonly string[] = ["max", "idleMs", "resumeMs", "maxKept"];
 /** From JavaScript it may be anything. */
 export function checkSessions(sessions: McpSessions): void {
   needsObject("Mcp.routes: sessions", sessions);
+  // Each isolate has a memory of its own, and a request may not read the stream of another.
+  if (isWorkers()) {
+    throw new Error(
+      "Mcp.routes: sessions are in the memory of one process, and Workers have none: leave the option out",
+    );
+  }
   for (const [member, count] of Object.entries(sessions)) {
     needs(members.includes(member), "Mcp.routes: a member of sessions", member, `one of ${members.join(", ")}`);
     if (count !== undefined) needsCount(`Mcp.routes: sessions.${member}`, count);
@@ -79,8 +86,6 @@ export class McpSession {
 
   end(): void {
     for (const call of this.#calls.values()) call.abort();
-    this.#calls.clear();
-    this.#streams.clear();
   }
 
   /** A stream that can be resumed; undefined where 8 are running. */
@@ -131,8 +136,9 @@ export class SessionTable {
     const owner = await this.#ownerOf(request);
     const now = request.now.getTime();
     for (const [id, session] of this.#sessions) {
-      if (!session.isOver(now)) break;
-      this.#sessions.delete(id);
+      if (session.isOver(now)) this.#sessions.delete(id);
+      // One that runs a call stays, however long ago it was used.
+      else if (!session.isRunning) break;
     }
     if (this.#sessions.size >= this.#options.max) {
       const all = [...this.#sessions.values()];

@@ -90,8 +90,9 @@ const resources = [
   Mcp.resource(template, { uri: "test://template/{id}/data", ...described }),
 ];
 const about = { name: "conformance", version: "1", resources, prompts };
-export const all: readonly Route[] = [
-  ...routes,
-  ...Mcp.routes(routes, about),
-  ...Mcp.routes(routes, { ...about, path: "/sessions", sessions: {} }),
-];
+
+/** The routes, with a second server that has sessions too, which Workers refuse. */
+export function conformanceRoutes(withSessions: boolean): readonly Route[] {
+  const all = [...routes, ...Mcp.routes(routes, about)];
+  return withSessions ? [...all, ...Mcp.routes(routes, { ...about, path: "/sessions", sessions: {} })] : all;
+}

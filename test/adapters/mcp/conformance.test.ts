@@ -87,8 +87,18 @@ describe("it conforms to both kinds of versions", () => {
   it("on Workers", async () => {
     const program = `
       import { worker } from "usher-http/workers";
-      import { all } from "./conformance-routes.ts";
-      export default worker(all);
+      import { conformanceRoutes } from "./conformance-routes.ts";
+      const { fetch } = worker(conformanceRoutes(false));
+      export default {
+        fetch(request, ...more) {
+          if (!request.url.endsWith("/with-sessions")) return fetch(request, ...more);
+          try {
+            conformanceRoutes(true);
+          } catch (error) {
+            return new Response(String(error));
+          }
+        },
+      };
     `;
     const miniflare = await workerOf(program, import.meta.dirname, {
       // It prints a stack for each stream that a client leaves.
@@ -98,6 +108,10 @@ describe("it conforms to both kinds of versions", () => {
       },
     });
     try {
+      const refused = await miniflare.dispatchFetch("http://worker/with-sessions");
+      expect(await refused.text()).toBe(
+        "Error: Mcp.routes: sessions are in the memory of one process, and Workers have none: leave the option out",
+      );
       await conforms((await miniflare.ready).port);
     } finally {
       await miniflare.dispose();

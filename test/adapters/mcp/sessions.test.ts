@@ -1,30 +1,15 @@
 /** Sessions and streams that a client resumes: for clients of before 2026-07-28, where they are asked for. */
-import {
-  Broadcast,
-  Codec,
-  Dep,
-  Event,
-  Header,
-  Meta,
-  Path,
-  Refusal,
-  Returns,
-  Test,
-  clientGone,
-  get,
-  refuse,
-} from "usher-http";
+import { Codec, Dep, Header, Meta, Path, Refusal, Returns, Test, clientGone, get, refuse } from "usher-http";
 import type { TestApp } from "usher-http";
 import { Mcp } from "usher-http/mcp";
 import type { McpSessions } from "usher-http/mcp";
 import { serve } from "usher-http/node";
-import * as v from "valibot";
 import { afterAll, describe, expect, it } from "vitest";
 import { eventually } from "../../support/eventually.ts";
 import { ask } from "./asking.ts";
+import { Tick, following, news, publish, ticksUntil } from "./ticks.ts";
 
 type Headers = { readonly [name: string]: string };
-const Tick = Event.json("tick", v.object({ n: v.number() }));
 const signedOut = Refusal.code("signed_out", { status: 401, doc: "There is no key.", challenge: "Key" });
 const key = Dep.credential(
   "key",
@@ -32,24 +17,10 @@ const key = Dep.credential(
     refuses: [signedOut],
   }),
 );
-const news = Broadcast.create<typeof Tick>();
-/** Sends a number to each follower; a negative one ends them. */
-const publish = (n: number) => news.publish("ticks", n < 0 ? Event.comment("end") : Event.make(Tick, { n }));
 const follow = get(
   Path.of("follow"),
   { meta: Meta.tool({ name: "follow", events: "progress" }), inputs: { clientGone }, returns: Returns.events([Tick]) },
-  ({ clientGone }) =>
-    async (send) => {
-      const ticks = news.subscribe("ticks");
-      try {
-        for (;;) {
-          const tick = await ticks.next({ until: clientGone });
-          if (tick?.name === undefined || !(await send(tick)).ok) return;
-        }
-      } finally {
-        ticks.unsubscribe();
-      }
-    },
+  ({ clientGone }) => ticksUntil(clientGone),
 );
 const waits = get(
   Path.of("waits"),
@@ -71,7 +42,6 @@ const withSessions = (sessions: McpSessions) => [
   ...routes,
   ...Mcp.routes(routes, { name: "ticks", version: "1", sessions }),
 ];
-const following = (): number => news.subscribers("ticks").length;
 
 async function opened(app: TestApp, headers: Headers = {}): Promise<string> {
   const answered = await ask(app, "initialize", { protocolVersion: "2025-11-25" }, { headers });
@@ -100,6 +70,9 @@ describe("a session", () => {
     expect(await ping(app, session)).toBe(404);
     expect((await Test.call(app, "DELETE", "/mcp", { headers })).status).toBe(404);
     expect((await Test.call(app, "DELETE", "/mcp")).status).toBe(400);
+    const untold = { jsonrpc: "2.0", method: "initialize", params: { protocolVersion: "2025-11-25" } };
+    const told = await Test.call(app, "POST", "/mcp", { body: untold });
+    expect([told.status, told.headers.get("mcp-session-id")]).toEqual([400, null]);
   });
 
   it("is no business of a client of 2026-07-28", async () => {
@@ -156,6 +129,19 @@ describe("a session", () => {
   });
 });
 
+it("a session that ends while others of its requests come is there, or is not", async () => {
+  const app = Test.app(withSessions({}));
+  for (let i = 0; i < 20; i++) {
+    const session = await opened(app);
+    const ending = Test.call(app, "DELETE", "/mcp", { headers: { "mcp-session-id": session } });
+    const statuses = [(await Promise.all([ending, ping(app, session)]))[1], await ping(app, session)];
+    expect([
+      [200, 404],
+      [404, 404],
+    ]).toContainEqual(statuses);
+  }
+});
+
 describe("sessions are bounded", () => {
   it("by their number: the one that was used the longest ago, and runs nothing, ends", async () => {
     const app = Test.app(withSessions({ max: 2 }));
@@ -167,6 +153,23 @@ describe("sessions are bounded", () => {
     expect([await ping(app, first), await ping(app, second), await ping(app, third)]).toEqual([200, 404, 200]);
     publish(1);
     expect((await called).body).toContain("done");
+  });
+
+  it("by their number: a message makes a session the one that was used last", async () => {
+    const app = Test.app(withSessions({ max: 2 }));
+    const [first, second] = [await opened(app), await opened(app)];
+    expect(await ping(app, first)).toBe(200);
+    await opened(app);
+    expect([await ping(app, first), await ping(app, second)]).toEqual([200, 404]);
+  });
+
+  it("by their number: where each runs a call, the one that was used the longest ago is cancelled", async () => {
+    const app = Test.app(withSessions({ max: 1 }));
+    const headers = { "mcp-session-id": await opened(app) };
+    const called = ask(app, "tools/call", { name: "waits" }, { headers, id: "w" });
+    await eventually(() => expect(following()).toBe(1));
+    await opened(app);
+    expect((await called).body).toContain("cancelled");
   });
 
   it("by the time that they are not used", async () => {

@@ -297,6 +297,13 @@ describe("what a tool's route reads and answers", () => {
   });
 });
 
+it("a body that is text is no base64", async () => {
+  const note = Dep.ofBody({ contentTypes: ["text/csv"] }, (bytes) => new TextDecoder().decode(bytes));
+  const meta = Meta.tool({ name: "it" });
+  const route = post(Path.of("it"), { meta, inputs: { note }, returns: Returns.text }, ({ note }) => note);
+  expect((await callTool(appOf(route), "it", { body: "YWJj" })).content[0]?.text).toBe("YWJj");
+});
+
 describe("what is no base64 is a problem of its member", () => {
   const tool = Meta.tool({ name: "it" });
   const at = Path.of("it");

@@ -1,0 +1,57 @@
+/** Sessions that are not used any more take no memory. */
+import { Event, Meta, Path, Returns, Test, clientGone, get } from "usher-http";
+import { Mcp } from "usher-http/mcp";
+import { expect, it } from "vitest";
+import { gate } from "../../support/gate.ts";
+import { memory } from "../../support/memory.ts";
+
+it("sessions that are over are gone when another one is opened", async () => {
+  const Note = Event.text("note");
+  const notes = get(
+    Path.of("notes"),
+    { meta: Meta.tool({ name: "notes", events: "progress" }), returns: Returns.events([Note]) },
+    () => async (send) => void (await send(Event.make(Note, "a".repeat(60_000)))),
+  );
+  const started = gate();
+  const waits = get(
+    Path.of("waits"),
+    { meta: Meta.tool({ name: "waits" }), inputs: { clientGone }, returns: Returns.text },
+    async ({ clientGone }) => {
+      started.open();
+      await new Promise((resolve) => clientGone.addEventListener("abort", resolve));
+      return "left";
+    },
+  );
+  const routes = [notes, waits];
+  const app = Test.app([...routes, ...Mcp.routes(routes, { name: "n", version: "1", sessions: { idleMs: 1000 } })]);
+  const leaving = new AbortController();
+  const sent = (method: string, ms: number, params: object, session?: string, gone?: AbortSignal) =>
+    Test.call(app, "POST", "/mcp", {
+      ...(gone === undefined ? {} : { gone }),
+      body: { jsonrpc: "2.0", id: 1, method, params },
+      now: new Date(1_795_000_000_000 + ms),
+      headers: {
+        accept: "application/json, text/event-stream",
+        ...(session === undefined ? {} : { "mcp-session-id": session }),
+      },
+    });
+  const open = async (ms: number) => {
+    const opened = await sent("initialize", ms, { protocolVersion: "2025-11-25" });
+    return opened.headers.get("mcp-session-id") ?? "";
+  };
+  // Each keeps the event, in case that its client comes back for it.
+  const params = { name: "notes", _meta: { progressToken: "t" } };
+  const use = async () => (await sent("tools/call", 0, params, await open(0))).body.length;
+  // The oldest runs a call all the time, and is over no more than its call.
+  const running = sent("tools/call", 0, { name: "waits" }, await open(0), leaving.signal);
+  await started.passed;
+  await use();
+  const before = await memory();
+  for (let i = 0; i < 100; i++) expect(await use()).toBeGreaterThan(60_000);
+  const kept = (await memory()) - before;
+  expect(kept).toBeGreaterThan(5_000_000);
+  await open(2000);
+  expect((await memory()) - before).toBeLessThan(kept / 2);
+  leaving.abort();
+  expect((await running).body).toContain("left");
+});

@@ -1,0 +1,230 @@
+/** What a call leaves behind whose stream has ended, was left, or is cut by a stop. */
+import { App, Codec, Meta, Path, Query, Returns, Test, clientGone, get } from "usher-http";
+import { Mcp } from "usher-http/mcp";
+import type { McpSessions } from "usher-http/mcp";
+import { serve } from "usher-http/node";
+import type { Server } from "usher-http/node";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { eventually } from "../../support/eventually.ts";
+import { gate } from "../../support/gate.ts";
+import { lines, messages } from "../../support/logs.ts";
+import { ask, refusalOf } from "./asking.ts";
+import { Tick, following, publish, ticksUntil } from "./ticks.ts";
+
+/** The first opens when a call arrives. A late call waits for the second before it has a stream. */
+let [arrives, begins] = [gate(), gate()];
+/** The signals of the calls so far. */
+const signals: AbortSignal[] = [];
+
+const follow = get(
+  Path.of("follow"),
+  {
+    meta: Meta.tool({ name: "follow", events: "progress" }),
+    inputs: { clientGone, late: Query.default("late", Codec.bool, false) },
+    returns: Returns.events([Tick]),
+  },
+  async ({ clientGone, late }) => {
+    signals.push(clientGone);
+    arrives.open();
+    if (late) await begins.passed;
+    return ticksUntil(clientGone);
+  },
+);
+
+const servers: Server[] = [];
+afterEach(async () => {
+  publish(-1);
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+  await vi.waitUntil(() => following() === 0, { timeout: 60_000 });
+  signals.length = 0;
+  [arrives, begins] = [gate(), gate()];
+});
+
+/** A client with a session of a server of its own. */
+async function client(sessions: McpSessions | undefined) {
+  const options = { name: "ticks", version: "1", ...(sessions === undefined ? {} : { sessions }) };
+  const server = await serve([follow, ...Mcp.routes([follow], options)], { port: 0, drainMs: 60_000 });
+  servers.push(server);
+  const url = `http://127.0.0.1:${server.port}/mcp`;
+  let session = "";
+  const send = (body: object, signal?: AbortSignal) =>
+    fetch(url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "text/event-stream, application/json",
+        ...(session === "" ? {} : { "mcp-session-id": session }),
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", ...body }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  const opened = await send({ id: 0, method: "initialize", params: { protocolVersion: "2025-11-25" } });
+  session = opened.headers.get("mcp-session-id") ?? "";
+  await opened.text();
+  const call = (id: number, late = false, signal?: AbortSignal) => {
+    const params = { name: "follow", arguments: { late }, _meta: { progressToken: "t" } };
+    return send({ id, method: "tools/call", params }, signal);
+  };
+  const resumed = (last: string) => fetch(url, { headers: { "mcp-session-id": session, "last-event-id": last } });
+  const resume = async (last: string) => {
+    const answered = await resumed(last);
+    return [answered.status, await answered.text()] as const;
+  };
+  return { server, call, resumed, resume };
+}
+
+/** Leaves an answer, and what it brought. */
+async function left(answer: Response): Promise<void> {
+  await (answer.body as ReadableStream).cancel();
+}
+
+describe("a stream of a session", () => {
+  it("is cancelled where its client has left before it began", async () => {
+    const { call } = await client({ resumeMs: 1 });
+    const leaving = new AbortController();
+    const sent = call(1, true, leaving.signal).catch(() => "left");
+    await arrives.passed;
+    leaving.abort();
+    expect(await sent).toBe("left");
+    begins.open();
+    await eventually(() => expect(signals.map(({ aborted }) => aborted)).toEqual([true]));
+  });
+
+  it("is one of eight: a ninth cannot be resumed, unless one of them has ended", async () => {
+    const { call, resume } = await client({ resumeMs: 60_000 });
+    const answers: Response[] = [];
+    for (let id = 1; id <= 9; id++) answers.push(await call(id));
+    await eventually(() => expect(following()).toBe(9));
+    expect((await resume("9.0"))[0]).toBe(400);
+    // Nothing brings the ninth back, and the other calls run on.
+    await left(answers[8] as Response);
+    await eventually(() => expect(following()).toBe(8));
+    expect(signals.map(({ aborted }) => aborted)).toEqual([...Array(8).fill(false), true]);
+    publish(-1);
+    await eventually(() => expect(following()).toBe(0));
+    for (const answer of answers.slice(0, 8)) await answer.text();
+    const tenth = await call(10);
+    await eventually(() => expect(following()).toBe(1));
+    expect((await resume("1.0"))[0]).toBe(400);
+    publish(-1);
+    await tenth.text();
+    expect((await resume("9.0"))[1]).toContain('"id":10');
+    expect((await resume("8.0"))[1]).toContain('"id":8');
+  });
+
+  it("has what its reader has not read, though another stream has nothing left to drop", async () => {
+    const { call, resumed } = await client({ resumeMs: 60_000, maxKept: 1 });
+    for (const id of [1, 2]) await left(await call(id));
+    await eventually(() => expect(following()).toBe(2));
+    publish(1);
+    const rest = await resumed("2.0");
+    publish(2);
+    publish(-1);
+    expect(await rest.text()).toContain('\\"events\\":2');
+  });
+
+  it("gives its id back once it has ended", async () => {
+    const { call } = await client({});
+    for (let i = 0; i < 2; i++) {
+      const answer = await call(1);
+      await eventually(() => expect(following()).toBe(1));
+      publish(-1);
+      expect(await answer.text()).toContain('"result"');
+    }
+  });
+
+  it("that has ended is not cancelled later, though its client had left", async () => {
+    const { server, call, resume } = await client({ resumeMs: 60_000 });
+    await left(await call(1));
+    await eventually(() => expect(following()).toBe(1));
+    publish(-1);
+    expect((await resume("1.0"))[1]).toContain('"result"');
+    await server.stop();
+    // A call without a client looks twice a second whether the server stops.
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  });
+});
+
+describe("a stop", () => {
+  it("cancels a call whose client has left its stream", async () => {
+    const { server, call } = await client({ resumeMs: 3_600_000 });
+    await left(await call(1));
+    await eventually(() => expect(following()).toBe(1));
+    await server.stop();
+    await eventually(() => expect(following()).toBe(0));
+  });
+
+  it.each([
+    ["in a session", {}],
+    ["without one", undefined],
+  ])("cancels a call whose stream is read, %s", async (_where, sessions) => {
+    const { server, call } = await client(sessions);
+    const answer = await call(1);
+    await eventually(() => expect(following()).toBe(1));
+    publish(1);
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+    await reader.read();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+    await server.stop();
+    await eventually(() => expect(following()).toBe(0));
+  });
+});
+
+it.each([
+  ["in a session", { resumeMs: 1 }],
+  ["without one", undefined],
+])("a client of App.fetch that lets its stream go cancels the call at the next event, %s", async (_where, sessions) => {
+  const options = { name: "ticks", version: "1", ...(sessions === undefined ? {} : { sessions }) };
+  const app = App.make([follow, ...Mcp.routes([follow], options)]);
+  const send = (method: string, params: object, session: string) =>
+    app.fetch(
+      new Request("http://localhost/mcp", {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          accept: "text/event-stream",
+          ...(session === "" ? {} : { "mcp-session-id": session }),
+        },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+      }),
+    );
+  const { headers } = await send("initialize", { protocolVersion: "2025-06-18" }, "");
+  const params = { name: "follow", _meta: { progressToken: "t" } };
+  const answer = await send("tools/call", params, headers.get("mcp-session-id") ?? "");
+  const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+  const first = reader.read();
+  await eventually(() => expect(following()).toBe(1));
+  publish(1);
+  await first;
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  await reader.cancel();
+  publish(2);
+  await eventually(() => expect(signals.map(({ aborted }) => aborted)).toEqual([true]));
+});
+
+describe("the source of a tool's stream", () => {
+  const appOf = (name: string, source: ConstructorParameters<typeof ReadableStream<Uint8Array>>[0]) => {
+    const of = (): Response => new Response(new ReadableStream(source, { highWaterMark: 0 }));
+    const route = get(Path.of(name), { meta: Meta.tool({ name }), returns: Returns.response }, of);
+    return Test.app([route, ...Mcp.routes([route], { name: "s", version: "1", maxAnswer: 100 })]);
+  };
+
+  it("is cancelled where it is too long", async () => {
+    const cancelled = gate();
+    const pull = (controller: ReadableStreamDefaultController) => controller.enqueue(new Uint8Array(60));
+    expect(await refusalOf(appOf("long", { pull, cancel: () => cancelled.open() }), "long")).toMatchObject({
+      error: "too_large",
+    });
+    await cancelled.passed;
+  });
+
+  it("has a log line of its own where it throws", async () => {
+    const pull = (): never => {
+      throw new Error("a secret");
+    };
+    await ask(appOf("throws", { pull }), "tools/call", { name: "throws" });
+    expect(messages("error").filter((message) => String(message).startsWith("stream on /throws"))).toHaveLength(1);
+    expect(JSON.stringify(lines())).not.toContain("a secret");
+  });
+});
