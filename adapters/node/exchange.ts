@@ -91,9 +91,9 @@ export class NodeExchange implements Exchange {
     return this.incoming;
   }
 
-  /** Whether neither the body was read nor the request used as a stream. */
-  get isUntouched(): boolean {
-    return this.#body === undefined && this.request.readableFlowing === null;
+  /** Drops the body, unless it was read or the request is used as a stream. */
+  drain(): void {
+    if (this.#body === undefined && this.request.readableFlowing === null) this.incoming?.drain();
   }
 
   /** The body from the connection; undefined where the head announces none. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { needsApp } from "../../src/given.ts";
 import type { App } from "../../src/app/app.ts";
+import type { WireResponse } from "../../src/app/exchange.ts";
 import { internalRefusal } from "../../src/app/failures.ts";
 import { isPending } from "../../src/deferred.ts";
 import { bodyTooLarge, noRoom } from "../../src/inputs/body-source.ts";
@@ -10,6 +11,7 @@ import { useSink } from "../../src/logging/writer.ts";
 import { Deadlines } from "../../src/server/deadlines.ts";
 import { limitsOf } from "../../src/server/options.ts";
 import type { ListenOptions } from "../../src/server/options.ts";
+import type { Arrivals } from "./arrivals.ts";
 import { readHead, refuseRequest } from "./bad-request.ts";
 import type { Framing } from "./bad-request.ts";
 import { Connections } from "./connection.ts";
@@ -26,6 +28,7 @@ export class RequestHandler implements ServerState {
   readonly sendTimeoutMs: number;
   readonly streams: Set<OpenStream> = new Set();
   readonly connections: Connections;
+  readonly #arrivals: Arrivals | undefined;
   readonly isMounted: boolean = false;
   /** Upgrade requests are distinguished, so a route can open a WebSocket. */
   opensSockets = false;
@@ -38,8 +41,10 @@ export class RequestHandler implements ServerState {
   inFlight = 0;
   #whenAnswered: (() => void) | undefined = undefined;
 
-  constructor(app: App, deadlines: Deadlines, sendTimeoutMs: number, connections: Connections) {
+  /** @param arrivals Not for an app that does not bound how late its event loop is. */
+  constructor(app: App, deadlines: Deadlines, sendTimeoutMs: number, connections: Connections, arrivals?: Arrivals) {
     this.app = app;
+    this.#arrivals = arrivals;
     this.deadlines = deadlines;
     this.sendTimeoutMs = sendTimeoutMs;
     this.connections = connections;
@@ -63,10 +68,11 @@ export class RequestHandler implements ServerState {
     // In another server, other code may listen to it; a CONNECT keeps its connection.
     if (framing === 0 && !this.isMounted && request.method !== "CONNECT") skipEmptyBody(request);
     const exchange = this.exchange(request, response, framing, expectsContinue);
-    const sent = this.app.answer(exchange);
+    const waiting = this.#arrivals?.wait();
+    const sent = waiting === undefined ? this.app.answer(exchange) : this.#answerLate(exchange, waiting);
     if (!isPending(sent)) return write(exchange, sent, this);
     // The body waits if a route reads it late.
-    if (exchange.dropsBody && exchange.isUntouched) exchange.incoming?.drain();
+    if (exchange.dropsBody) exchange.drain();
     connection.makes();
     this.inFlight++;
     whenAnswered(sent, request.socket, (sent) => {
@@ -80,6 +86,14 @@ export class RequestHandler implements ServerState {
       }
       this.settle();
     });
+  }
+
+  /** Answers once no connection waits to be accepted. It has its turn on its connection meanwhile. */
+  async #answerLate(exchange: NodeExchange, waiting: Promise<void>): Promise<WireResponse> {
+    await waiting;
+    const sent = this.app.answer(exchange);
+    if (exchange.dropsBody && isPending(sent)) exchange.drain();
+    return sent;
   }
 
   /** One request less is in flight. */

@@ -19,6 +19,7 @@ import { measureConnections } from "../../src/telemetry/measure.ts";
 import { attempt, guarded } from "../../src/logging/raised.ts";
 import { useSink } from "../../src/logging/writer.ts";
 import type { Route } from "../../src/routing/route.ts";
+import { Arrivals } from "./arrivals.ts";
 import { RequestHandler } from "./handler.ts";
 import { Connections, isWatched } from "./connection.ts";
 import { awaitsContinue } from "./exchange.ts";
@@ -50,7 +51,11 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
   const app = make(routes, options);
   if (nodeMajor === 0) refuseCertificateReaders(routes, "is given on Node alone");
   useSink(stderrSink());
-  const listener = new NodeListener(app, limits);
+  const listener = new NodeListener(
+    app,
+    limits,
+    options.maxEventLoopDelayMs === undefined ? undefined : new Arrivals(),
+  );
   await listener.start();
   return listener;
 }
@@ -69,12 +74,16 @@ class NodeListener extends Listener {
   #http2: Http2 | undefined = undefined;
   readonly #floodLog = new CountedLog("warn", "HTTP/2 connections closed whose clients sent too much");
 
-  constructor(app: App, limits: Limits) {
+  /** Undefined for an app that does not bound how late its event loop is. */
+  readonly #arrivals: Arrivals | undefined;
+
+  constructor(app: App, limits: Limits, arrivals: Arrivals | undefined) {
     super(app, limits, stopSignals);
+    this.#arrivals = arrivals;
     const { sendTimeoutMs, idleTimeoutMs, socket } = limits;
     this.#connections = new Connections({ sendTimeoutMs, idleTimeoutMs, unixPath: socket });
     this.#limitLog = new CountedLog("warn", `connections closed past maxConnections (${limits.maxConnections})`);
-    this.#handler = new RequestHandler(app, this.deadlines, sendTimeoutMs, this.#connections);
+    this.#handler = new RequestHandler(app, this.deadlines, sendTimeoutMs, this.#connections, arrivals);
   }
 
   protected async listen(): Promise<ListenAddress> {
@@ -181,6 +190,7 @@ class NodeListener extends Listener {
   }
 
   #connect(socket: Socket, http1: (socket: Socket) => void): void {
+    this.#arrivals?.accepted();
     // A connection that was handed over and back is watched already.
     if (isWatched(socket)) return http1(socket);
     if (this.#openConnections >= this.limits.maxConnections) {

@@ -1,6 +1,7 @@
 import { holdsNothing } from "../async.ts";
 import { attempt } from "../logging/raised.ts";
 import { outside } from "../logging/context.ts";
+import { isWorkers } from "../runtime.ts";
 
 /** What waits for a time. It has its own links, so that adding it makes no object. */
 export interface Timed {
@@ -92,19 +93,17 @@ class DeadlineWheel {
 
 const wheel = /* @__PURE__ */ new DeadlineWheel();
 
-/** On workerd a timer belongs to the request that set it, and ends with it. */
-const hasOwnTimers = (): boolean => "WebSocketPair" in globalThis;
-
 /** Calls `expire` at that time of `performance.now()`, and not before. */
 export function expireAt(timed: Timed, dueAt: number): void {
-  if (!hasOwnTimers()) return wheel.add(timed, dueAt);
+  // There a timer belongs to the request that set it, and ends with it.
+  if (!isWorkers()) return wheel.add(timed, dueAt);
   clearTimeout(timed.timer);
   timed.timer = setTimeout(() => timed.expire(), Math.max(0, dueAt - performance.now()));
 }
 
 /** Does nothing where it does not wait. */
 export function cancelExpiry(timed: Timed): void {
-  if (!hasOwnTimers()) return wheel.remove(timed);
+  if (!isWorkers()) return wheel.remove(timed);
   clearTimeout(timed.timer);
   timed.timer = undefined;
 }

@@ -5,6 +5,7 @@ import { busy, refuse } from "../refusals.ts";
 import type { Refusal } from "../refusals.ts";
 import { overload } from "../routing/meta.ts";
 import type { Route } from "../routing/route.ts";
+import { isWorkers } from "../runtime.ts";
 import { countRefused } from "../telemetry/measure.ts";
 import { CountedLog } from "./counted-log.ts";
 
@@ -70,7 +71,7 @@ export function checkOverload(options: OverloadOptions, routes: readonly Route[]
     if (own === undefined || own === "exempt") continue;
     problems.push(`${method} ${pattern}: its Meta.overload is "exempt", and not ${shown(own)}`);
   }
-  if (!isWorkerd()) return;
+  if (!isWorkers()) return;
   for (const name of ["maxInFlight", "maxEventLoopDelayMs"] as const) {
     if (options[name] === undefined) continue;
     problems.push(
@@ -88,8 +89,6 @@ export function overloadOf(options: OverloadOptions): Overload | undefined {
 function isBetween(min: number, value: unknown, max: number): boolean {
   return Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max;
 }
-
-const isWorkerd = (): boolean => "WebSocketPair" in globalThis;
 
 /** The bounds past which an app refuses requests before it reads anything of them. */
 export class Overload {

@@ -9,7 +9,7 @@ import { InputReading, readBodyInputs, readHeadInputs } from "../inputs/plan.ts"
 import type { InputValues } from "../inputs/plan.ts";
 import { recordOf } from "../inputs/request.ts";
 import type { HandlerGuard } from "../inputs/request.ts";
-import { within } from "../logging/context.ts";
+import { within, withinDeadline } from "../logging/context.ts";
 import { Refusal, crossOrigin, methodNotAllowed, notFound, notImplemented, sentences } from "../refusals.ts";
 import type { Code } from "../refusals.ts";
 import { isCrossOrigin } from "../security/cross-origin.ts";
@@ -67,9 +67,16 @@ function answerAround(request: RequestState): MaybePromise<WireResponse> {
   const { middleware, overload } = request.app;
   if (overload !== undefined && !takePlace(request, overload)) return finish(request, refusalAnswer(overloaded));
   const deadline = startDeadline(request);
-  if (deadline?.hasExpired === true) return deadline;
-  const response = middleware === undefined ? answerSafely(request, send) : answerInside(request, middleware);
-  return deadline !== undefined && isPending(response) ? deadline.wait() : response;
+  if (deadline !== undefined) return deadline.hasExpired ? deadline : answerByDeadline(request, deadline);
+  return middleware === undefined ? answerSafely(request, send) : answerInside(request, middleware);
+}
+
+function answerByDeadline(request: RequestState, deadline: RequestDeadline<RequestState>): MaybePromise<WireResponse> {
+  const { middleware } = request.app;
+  const response = withinDeadline(request, (request) =>
+    middleware === undefined ? answerSafely(request, send) : answerInside(request, middleware),
+  );
+  return isPending(response) ? deadline.wait() : response;
 }
 
 /** The deadline of a request that has one. A budget of 0 is a caller that waits no more: nothing runs for it. */

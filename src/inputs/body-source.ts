@@ -228,7 +228,8 @@ export class BodyReader implements Body {
     if (this.#failure !== undefined) return error(this.#failure);
     if (this.#state !== "open" || this.#source === undefined) return end;
     if (this.#left !== undefined) return ok(this.#cut(this.#left));
-    this.#release();
+    // Given back once: a read of what is over, or has failed, does not come this far.
+    if (this.#held > 0) this.#holder.give(this.#held);
     if (this.#source.length !== undefined && this.#source.length > this.#max) return this.#fail(bodyTooLarge);
     return this.#arrived(await this.#part(this.#source));
   }
@@ -265,10 +266,5 @@ export class BodyReader implements Body {
   #fail(failure: BodyFailure): Result<never, BodyFailure> {
     this.#failure = failure;
     return error(failure);
-  }
-
-  #release(): void {
-    if (this.#held > 0) this.#holder.give(this.#held);
-    this.#held = 0;
   }
 }

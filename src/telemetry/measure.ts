@@ -187,7 +187,7 @@ export function bringInstruments(brought: Instruments): void {
 
 /** Loading the instruments failed. */
 export function giveUpInstruments(): void {
-  if (Array.isArray(own)) own = undefined;
+  own = undefined;
 }
 
 /** Records the duration of a request that was served or sent. */

@@ -222,6 +222,19 @@ describe("a place", () => {
   });
 });
 
+it("a place is given back once, also by a request whose body fails", async () => {
+  const held = gate<string>();
+  const app = App.make([sent, get(Path.of("held"), text, () => held.passed)], { maxInFlight: 1 });
+  const { answer, fail } = upload(app);
+  await settle();
+  fail();
+  expect((await answer).status).toBe(400);
+  const answers = [ask(app, "/held"), ask(app, "/held")];
+  await settle();
+  held.open("x");
+  expect(await statuses(answers)).toEqual([200, 503]);
+});
+
 /** A request whose body has begun. */
 function upload(app: App) {
   let sending: ReadableStreamDefaultController<Uint8Array>;
@@ -231,7 +244,7 @@ function upload(app: App) {
     if (text !== "") sending.enqueue(new TextEncoder().encode(text));
     sending.close();
   };
-  return { answer, end };
+  return { answer, end, fail: () => sending.error(new Error("cut")) };
 }
 
 describe("App.make", () => {

@@ -108,6 +108,11 @@ export class Http2Exchange implements Exchange {
     return new Http2Body(stream, length === undefined ? undefined : Number(length), deadlines, sendContinue);
   }
 
+  /** Nothing more of the body comes. */
+  streamClosed(): void {
+    this.#body?.streamClosed();
+  }
+
   get gone(): AbortSignal {
     const controller = new AbortController();
     const { stream } = this;

@@ -130,6 +130,7 @@ interface Sending {
   /** It counts as one that its client has not taken. */
   isCounted: boolean;
   readonly mayHaveBody: boolean;
+  exchange: Http2Exchange | undefined;
 }
 
 /** One connection, with its streams. */
@@ -224,6 +225,7 @@ class Http2Connection implements ExchangeConnection {
       timeout: undefined,
       isCounted: false,
       mayHaveBody: (flags & NGHTTP2_FLAG_END_STREAM) === 0,
+      exchange: undefined,
     };
     // One listener for all: each costs a request 0.3 µs.
     stream.on(
@@ -231,6 +233,7 @@ class Http2Connection implements ExchangeConnection {
       guarded(this.#socket, () => {
         this.#streams--;
         sending.timeout?.clear();
+        sending.exchange?.streamClosed();
         if (sending.isCounted) this.sending--;
         if (!isAnswered) this.#count(this.#resets);
         if (this.#streams > 0) return;
@@ -249,6 +252,7 @@ class Http2Connection implements ExchangeConnection {
     const exchange = isExtendedConnect(headers)
       ? new ConnectExchange(stream, head, this, handler.app)
       : new Http2Exchange(stream, head, this);
+    sending.exchange = exchange;
     const sent = handler.app.answer(exchange);
     if (!isPending(sent)) {
       isAnswered = true;
@@ -297,7 +301,8 @@ class Http2Connection implements ExchangeConnection {
       sending.isCounted = true;
       this.sending++;
     }
-    if (sending.mayHaveBody) dropRest(stream);
+    // A body that was read to its end leaves nothing to drop.
+    if (sending.mayHaveBody && !stream.readableEnded) dropRest(stream);
     if (isStream(body)) new Http2Stream(exchange, body, isEvents, handler, timeout).run();
     else {
       exchange.isWritten = true;

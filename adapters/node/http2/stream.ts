@@ -26,15 +26,14 @@ export function respond(
   const headers: OutgoingHttpHeaders = { ":status": status };
   for (let i = 0; i < head.length; i += 2) {
     const name = head[i] as string;
+    // HTTP/2 has neither (RFC 9113 §8.2.2), and a route of WebSockets names them in its refusal.
+    if (name === "connection" || name === "upgrade") continue;
     const value = head[i + 1] as string;
     const before = headers[name];
     if (before === undefined) headers[name] = value;
     else if (Array.isArray(before)) before.push(value);
     else headers[name] = [before as string, value];
   }
-  // HTTP/2 has neither (RFC 9113 §8.2.2), and a route of WebSockets names them in its refusal.
-  delete headers["connection"];
-  delete headers["upgrade"];
   // The app has set `Date`. Node's types do not know the option.
   stream.respond(headers, { endStream: isEmpty, sendDate: false } as object);
 }

@@ -1,0 +1,54 @@
+/** Which requests run in a context for their deadline: up to Node 22 the first context slows every promise of the process. */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { App, Log, Meta, Path, Returns, get } from "usher-http";
+import { ambient } from "../../src/ambient.ts";
+
+const returns = Returns.text;
+const own = Meta.empty.add(Meta.deadline, 60_000);
+
+/** What the running work sees: whether it has a deadline. */
+const seen = (): string => (ambient.deadline?.() === undefined ? "none" : "a deadline");
+const later = async (): Promise<string> => {
+  await Promise.resolve();
+  return seen();
+};
+const free = get(Path.of("free"), { returns }, later);
+const bound = get(Path.of("bound"), { returns, meta: own }, later);
+
+/** The contexts that are entered while a target is asked. */
+async function entered(app: App, target: string): Promise<readonly [answer: string, contexts: number]> {
+  const spies = [vi.spyOn(AsyncLocalStorage.prototype, "run"), vi.spyOn(AsyncLocalStorage.prototype, "enterWith")];
+  const answer = await (await app.fetch(new Request(`http://h${target}`))).text();
+  return [answer, spies.reduce((sum, { mock }) => sum + mock.calls.length, 0)];
+}
+
+describe("without log lines, where something heeds deadlines", () => {
+  beforeEach(() => {
+    Log.setup({ level: undefined });
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it.each([
+    ["a route without a deadline", "/free", {}, ["none", 0]],
+    ["a route with a deadline", "/bound", {}, ["a deadline", 1]],
+    ["the app's deadline", "/free", { deadlineMs: 60_000 }, ["a deadline", 1]],
+  ] as const)("%s enters no more contexts than it needs", async (_what, target, options, expected) => {
+    const app = App.make([free, bound], options);
+    ambient.heed();
+    expect(await entered(app, target)).toEqual(expected);
+  });
+
+  it("a request without a deadline does not inherit that of the request that makes it", async () => {
+    const inner = App.make([free]);
+    const outer = get(Path.of("outer"), { returns, meta: own }, async () => {
+      const answer = await (await inner.fetch(new Request("http://h/free"))).text();
+      return `${answer} inside of ${seen()}`;
+    });
+    const app = App.make([outer]);
+    ambient.heed();
+    expect(await (await app.fetch(new Request("http://h/outer"))).text()).toBe("none inside of a deadline");
+  });
+});
