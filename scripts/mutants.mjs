@@ -1,6 +1,6 @@
 /**
  * A small mutation run: `npm run mutants -- [--sample 80] [--seed 1] [--minutes 20] [--workers 2] [--map]
- * [--in src/events] [--tests test/events,test/server]`.
+ * [--in src/events,src/sockets] [--tests test/events,test/server]`.
  * In a copy of the working tree it removes statements that clean up, or inverts the conditions that guard them. After each
  * one it runs the tests that reach the place, and prints the changes that no test noticed.
  * Which tests reach which place is recorded first, of every test file that the map does not have yet: a run that was ended
@@ -102,7 +102,7 @@ for (let i = 0; i < (workers ?? 1); i++) {
 const map = values.map ? {} : known();
 await learn(tests.filter((test) => map[test]?.longestMs === undefined));
 const chosen = shuffled(seed ?? 1)
-  .filter(({ key }) => key.startsWith(values.in))
+  .filter(({ key }) => values.in.split(",").some((start) => key.startsWith(start)))
   .slice(0, sample);
 console.log(`${mutants.length} mutants, ${chosen.length} of them by seed ${seed}`);
 

@@ -1,4 +1,5 @@
 /** Hand-written servers: the baseline without a framework. */
+import { randomUUID } from "node:crypto";
 import { placed, sent } from "./order.mjs";
 
 const mostBytes = 1_048_576;
@@ -89,16 +90,37 @@ export function listener(logLine) {
       response.end(body);
     };
     if (request.method !== "POST") return respond(answer(request.method, request.url, header, undefined));
-    const parts = [];
-    let length = 0;
-    request.on("data", (part) => {
-      length += part.length;
-      if (length > mostBytes) request.destroy();
-      else parts.push(part);
-    });
-    request.on("end", () => {
-      const body = parts.length === 1 ? parts[0] : Buffer.concat(parts);
-      respond(answer(request.method, request.url, header, parsed(body.toString())));
-    });
+    whole(request, (body) => respond(answer(request.method, request.url, header, parsed(body.toString()))));
   };
+}
+
+/** Over a stream of `node:http2`, with an id in each response. @type {(stream: any, headers: any) => void} */
+export function onStream(stream, headers) {
+  const header = (name) => headers[name];
+  const { ":method": method, ":path": target } = headers;
+  const respond = ([status, type, body]) => {
+    stream.respond({
+      ":status": status,
+      "content-type": type,
+      "content-length": String(Buffer.byteLength(body)),
+      "x-request-id": randomUUID(),
+    });
+    stream.end(body);
+  };
+  // Node ends the process where a stream has an error that nothing listens to.
+  stream.on("error", () => {});
+  if (method !== "POST") return respond(answer(method, target, header, undefined));
+  whole(stream, (body) => respond(answer(method, target, header, parsed(body.toString()))));
+}
+
+/** Reads a body within its limit. */
+function whole(readable, then) {
+  const parts = [];
+  let length = 0;
+  readable.on("data", (part) => {
+    length += part.length;
+    if (length > mostBytes) readable.destroy();
+    else parts.push(part);
+  });
+  readable.on("end", () => then(parts.length === 1 ? parts[0] : Buffer.concat(parts)));
 }

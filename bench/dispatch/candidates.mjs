@@ -78,7 +78,7 @@ async function usherAnswer(table, lines) {
 }
 
 /** The exchange of the Node listener, without Node's own work. */
-class GivenExchange {
+export class GivenExchange {
   method;
   target;
   peer = "127.0.0.1";

@@ -1,5 +1,5 @@
 /** The servers of files: `start` runs in a process of its own, with the folder, and resolves with the port. */
-import { createReadStream, statSync } from "node:fs";
+import { createReadStream, readFileSync, readdirSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 
@@ -15,6 +15,7 @@ const { Bun } = /** @type {any} */ (globalThis);
 /** @type {Readonly<Record<string, Candidate>>} */
 export const onNode = {
   usher: { name: "usher, `Files.directory`", start: (folder) => usher("usher-http/node", folder) },
+  raw: { name: "`node:http` by hand, from memory", start: fromMemory },
   bundle: { name: "usher, `Files.bundle`", start: (folder) => usher("usher-http/node", folder, "bundle") },
   fastify: {
     name: "`@fastify/static`",
@@ -83,6 +84,35 @@ function byHand(folder) {
   const server = createServer((_request, response) => {
     response.setHeader("content-length", statSync(file).size);
     createReadStream(file).pipe(response);
+  });
+  return new Promise((resolve) => {
+    server.listen(0, host, () => resolve(/** @type {import("node:net").AddressInfo} */ (server.address()).port));
+  });
+}
+
+/**
+ * What Node itself takes for the same head: an empty answer, and a file in memory with the fields of ours.
+ *
+ * @param {string} folder @returns {Promise<number>}
+ */
+function fromMemory(folder) {
+  const kept = new Map();
+  for (const name of readdirSync(folder).filter((one) => one.endsWith(".txt"))) {
+    const body = readFileSync(join(folder, name));
+    const fields = {
+      "accept-ranges": "bytes",
+      "cache-control": "no-cache",
+      etag: `"${body.length.toString(16)}-by-hand"`,
+      "last-modified": statSync(join(folder, name)).mtime.toUTCString(),
+    };
+    const head = { ...fields, "content-type": "text/plain; charset=utf-8", "content-length": body.length };
+    kept.set(`/${name}`, { body, fields, head });
+  }
+  const server = createServer((request, response) => {
+    const file = kept.get(request.url);
+    if (file === undefined) return response.writeHead(204).end();
+    if (request.headers["if-none-match"] === file.fields.etag) return response.writeHead(304, file.fields).end();
+    return response.writeHead(200, file.head).end(file.body);
   });
   return new Promise((resolve) => {
     server.listen(0, host, () => resolve(/** @type {import("node:net").AddressInfo} */ (server.address()).port));

@@ -46,8 +46,14 @@ function costs(set, rounds) {
       ? []
       : [["… to usher", ...cases.map((which) => (which in rounds[0][who] ? ratio(who, which) : ""))]]),
   ]);
-  const toEmpty = spread(rounds.map((round) => round.usher["a 304"] / round.usher.empty));
-  return `${table(["CPU µs a request", ...cases], rows)}\n\nusher's 304 to its empty answer: ${toEmpty} (bar: 1.10).`;
+  const toEmpty = Object.entries(set).flatMap(([who, { name }]) =>
+    "empty" in rounds[0][who]
+      ? [
+          `A 304 of ${name} to its empty answer: ${spread(rounds.map((round) => round[who]["a 304"] / round[who].empty))}.`,
+        ]
+      : [],
+  );
+  return `${table(["CPU µs a request", ...cases], rows)}\n\n${toEmpty.join("\n")}`;
 }
 
 /** CPU µs a request by candidate and case. */
@@ -91,7 +97,7 @@ async function casesOf(who, port) {
       asked["a 304"] = { method: "GET", target: `/${size}.txt`, status: 304, headers: { "if-none-match": etag } };
     }
   }
-  if (who === "usher") asked.empty = { method: "GET", target: "/empty", status: 204, headers: {} };
+  if (who === "usher" || who === "raw") asked.empty = { method: "GET", target: "/empty", status: 204, headers: {} };
   return asked;
 }
 

@@ -32,7 +32,8 @@ export async function check(who, port) {
       headers: { ...asked.headers, ...(key === undefined ? {} : { "idempotency-key": key }) },
       body: asked.body ?? null,
     });
-    return { status: response.status, value: await response.json() };
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, value: text === "" ? undefined : JSON.parse(text) };
   };
   const expect = (what, is, answer) => {
     if (!is) throw new Error(`${who}, ${what}: ${answer.status} ${JSON.stringify(answer.value)}`);
@@ -44,6 +45,15 @@ export async function check(who, port) {
   expect("its time", Math.abs(Date.parse(placed_at) - Date.now()) < 60_000, placed);
   const got = await ask(measured.get);
   expect("the order got", got.status === 200 && isDeepStrictEqual(got.value, placed.value), got);
+  expect("its tag and id", got.headers.get("etag") === '"1"' && got.headers.get("x-request-id") !== null, got);
+  for (const [tags, status] of [
+    ['"1"', 304],
+    ['"0", W/"1"', 304],
+    ['"0"', 200],
+  ]) {
+    const known = await ask({ ...measured.get, headers: { "if-none-match": tags } });
+    expect(`the order that is known as ${tags}`, known.status === status, known);
+  }
   const again = await ask(measured.post, key);
   expect("the same key", again.status === 201 && isDeepStrictEqual(again.value, placed.value), again);
   const other = await ask({ ...measured.post, ...body({ item, quantity: quantity + 1 }) }, key);

@@ -1,4 +1,7 @@
-/** The example's two routes on Fastify with `postgres`: the same validation and statements. */
+/**
+ * The example's two routes on Fastify with `postgres`: the same validation and statements. Each answer tells its request's id,
+ * which is a number of twelve digits, and an order has its version as its entity tag, as the example's has.
+ */
 import { createHash } from "node:crypto";
 import fastify from "fastify";
 import postgres from "postgres";
@@ -35,11 +38,20 @@ const write = {
 /** @param {string} url @param {number} size */
 export function app(url, size) {
   const sql = postgres(url, { max: size });
-  const app = fastify({ keepAliveTimeout: 60_000 });
+  let asked = 0;
+  // The load needs answers of one length, which Fastify's own number has not.
+  const app = fastify({ keepAliveTimeout: 60_000, genReqId: () => (++asked).toString().padStart(12, "0") });
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.header("x-request-id", request.id);
+    done();
+  });
   app.get("/orders/:order_id", read, async (request, reply) => {
     const { order_id } = /** @type {{ order_id: number }} */ (request.params);
-    const [found] = await sql`select id, item, quantity, placed_at from orders where id = ${order_id}`;
-    return found === undefined ? reply.code(404).send({ error: "not_found" }) : orderOf(found);
+    const [found] = await sql`select id, item, quantity, placed_at, version from orders where id = ${order_id}`;
+    if (found === undefined) return reply.code(404).send({ error: "not_found" });
+    const tag = `"${found.version}"`;
+    reply.header("etag", tag);
+    return has(request.headers["if-none-match"], tag) ? reply.code(304).send() : orderOf(found);
   });
   app.post("/orders", write, async (request, reply) => {
     const { item, quantity } = /** @type {{ item: string, quantity: number }} */ (request.body);
@@ -59,6 +71,12 @@ export function app(url, size) {
     return reply.code(status).send(body);
   });
   return app;
+}
+
+/** Whether the caller has what the tag is of (RFC 9110 §13.1.2). @param {string | undefined} given @param {string} tag */
+function has(given, tag) {
+  if (given === undefined) return false;
+  return given === "*" || given.split(",").some((each) => each.trim().replace(/^W\//, "") === tag);
 }
 
 class SoldOut extends Error {}

@@ -21,7 +21,9 @@ export async function run({ quick, rounds: roundCount = quick ? 1 : 5 }) {
     "## The orders example end to end",
     `${kinds.join(" and ")} a round over 64 kept connections, the load in another process, eight connections to the same ` +
       `PostgreSQL server, each candidate in a database of its own. An order is placed in a transaction that takes it from the ` +
-      `stock and notes the change, and keeps the answer to its idempotency key. CPU is that of the server's process alone. Rounds: ${rounds.length}; ` +
+      `stock and notes the change, and keeps the answer to its idempotency key. Both servers tell a request's id, and an order's version as its entity tag; neither has a ` +
+      "deadline for a request, security headers or log lines, which the example's own program adds. CPU is that of the server's process alone. " +
+      `Rounds: ${rounds.length}; ` +
       "medians, with the least and the most. A ratio is taken within a round, in which the servers are loaded in turns.",
     ...Object.entries(measured).map(([which, { name }]) => costs(which, name, rounds)),
   ].join("\n\n");

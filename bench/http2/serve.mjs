@@ -1,0 +1,4 @@
+import { serveOne } from "../server/serve-one.mjs";
+import { candidates } from "./candidates.mjs";
+
+await serveOne(candidates[process.argv[2]]);
