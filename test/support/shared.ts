@@ -10,6 +10,7 @@ const own: readonly string[] = [
   "adapters/{jwt/heads,mcp/kept}",
   "adapters/postgres/{prepared,session-table}",
   "adapters/whatwg/feeds",
+  "adapters/workers/unheard",
   "events/bounds-again",
   "logging/request-lines",
   "models/*",
