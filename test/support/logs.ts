@@ -18,6 +18,11 @@ export function endLogging(): void {
   Log.setup();
 }
 
+/** Lets go of the lines so far: what is counted next is not them. */
+export function forgetLines(): void {
+  texts = [];
+}
+
 /** Every line so far, as it was written. */
 export function logged(): readonly string[] {
   return texts;
