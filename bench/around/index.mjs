@@ -1,4 +1,5 @@
 import { digits, median, table } from "../harness/figures.mjs";
+import { bars, section } from "../harness/series.mjs";
 import { fresh } from "../harness/fresh.mjs";
 
 const rows = {
@@ -16,12 +17,16 @@ export async function run({ quick, rounds = quick ? 1 : 7 }) {
   const of = (name) => found.map((each) => each[name] / 1000);
   const shown = (name) =>
     `${digits(median(of(name)))} (${digits(Math.min(...of(name)))} to ${digits(Math.max(...of(name)))})`;
-  return [
-    "## Around a route",
-    `What each adds to a \`GET\` in process, in turns with the same route without it. Processes: ${rounds}.`,
-    table(
-      ["", "µs", "bar"],
-      Object.entries(rows).map(([name, [what, bar]]) => [what, shown(name), bar]),
-    ),
-  ].join("\n\n");
+  const added = Object.fromEntries(Object.entries(rows).map(([name, [what]]) => [what, of(name)]));
+  return section(
+    [
+      "## Around a route",
+      `What each adds to a \`GET\` in process, in turns with the same route without it. Processes: ${rounds}.`,
+      table(
+        ["", "µs", "bar"],
+        Object.entries(rows).map(([name, [what, bar]]) => [what, shown(name), bar]),
+      ),
+    ],
+    [bars({ title: "Added to a request", unit: "µs", better: "less" }, { "": added })],
+  );
 }

@@ -1,5 +1,6 @@
 import { Agent, get } from "node:http";
 import { digits, median, rotated, spread, table } from "../harness/figures.mjs";
+import { bars, byName, section } from "../harness/series.mjs";
 import { Process } from "../server/processes.mjs";
 import { candidates, feeds } from "./candidates.mjs";
 
@@ -8,21 +9,41 @@ export async function run({ quick }) {
   // Many short rounds: what else the machine does is the same for all within one.
   const [requests, rounds, streams] = quick ? [20, 5, 200] : [50, 40, 1000];
   const cpu = await lists(requests, rounds);
-  const memory = await idle(streams, quick ? 1 : 3);
+  const memory = await idle(streams, quick ? 1 : 7);
   const ratio = (who, to) => digits(median(cpu[who].map((figure, round) => figure / cpu[to][round])));
   const rows = Object.entries(candidates).map(([who, { name, gzips }]) => {
     return [name, spread(cpu[who]), ratio(who, gzips === true ? "gzip" : "plain")];
   });
-  return [
-    "## Compression, on Node",
-    `100 KiB of JSON, level 6, ${requests} requests a round over one connection. Rounds: ${rounds}; the ratio is of one round.`,
-    table(["", "CPU µs a request", "to the same by hand"], rows),
-    `${streams.toLocaleString("en")} event streams that got one event and are idle: the growth of the process after collections.`,
-    table(
-      ["", "KiB a stream"],
-      feeds.map((who) => [candidates[who].name, spread(memory[who])]),
+  const whos = Object.keys(candidates);
+  const kinds = {
+    gzip: whos.filter((who) => candidates[who].gzips === true),
+    plain: whos.filter((who) => candidates[who].gzips !== true),
+  };
+  const costs = Object.entries(kinds).map(([kind, of]) =>
+    bars(
+      { title: `CPU of 100 KiB of JSON, ${kind}`, unit: "µs", better: "less", baseline: candidates[kind].name },
+      { "": byName(candidates, of, (who) => cpu[who]) },
     ),
-  ].join("\n\n");
+  );
+  return section(
+    [
+      "## Compression, on Node",
+      `100 KiB of JSON, level 6, ${requests} requests a round over one connection. Rounds: ${rounds}; the ratio is of one round.`,
+      table(["", "CPU µs a request", "to the same by hand"], rows),
+      `${streams.toLocaleString("en")} event streams that got one event and are idle: the growth of the process after collections.`,
+      table(
+        ["", "KiB a stream"],
+        feeds.map((who) => [candidates[who].name, spread(memory[who])]),
+      ),
+    ],
+    [
+      ...costs,
+      bars(
+        { title: "Memory of an idle event stream", unit: "KiB", better: "less" },
+        { "": byName(candidates, feeds, (who) => memory[who]) },
+      ),
+    ],
+  );
 }
 
 /** @param {number} requests @param {number} rounds */

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { digits, median, rotated, spread, table } from "../harness/figures.mjs";
+import { bars, byName, section } from "../harness/series.mjs";
 import { candidates } from "./candidates.mjs";
 import { database } from "./server.mjs";
 
@@ -22,21 +23,23 @@ const targets = {
 };
 
 /** A row by its id through eight connections, on every runtime. @param {{ quick: boolean, rounds?: number }} options */
-export async function run({ quick, rounds = quick ? 1 : 5 }) {
+export async function run({ quick, rounds = quick ? 1 : 7 }) {
   const { url, ...opened } = await database();
   const sections = [
     "## Database",
     `\`select id, name from item where id = $1\` of 10,000 rows, eight connections; statements a second, and in brackets the ratio to \`postgres\` of the same round. Rounds: ${rounds}.`,
   ];
+  const series = [];
   for (const [name, command] of Object.entries(runtimes)) {
     const figures = Object.fromEntries(Object.keys(candidates).map((who) => [who, []]));
     for (let round = 0; round < rounds; round++)
       for (const who of rotated(Object.keys(candidates), round))
-        figures[who].push(await measured(command, [who, url, quick ? 200 : 1000]));
+        figures[who].push(await measured(command, [who, url, quick ? 200 : 500]));
     sections.push(tableOf(name, figures));
+    series.push(...seriesOf(name, figures));
   }
   await opened.close();
-  return sections.join("\n\n");
+  return section(sections, series);
 }
 
 function tableOf(runtime, figures) {
@@ -50,6 +53,23 @@ function tableOf(runtime, figures) {
     targets[what] ?? "",
   ]);
   return table([runtime, ...Object.values(candidates).map(({ name }) => name), "target"], rows);
+}
+
+function seriesOf(runtime, figures) {
+  const kinds = Object.keys(figures.postgres[0]);
+  const about = { baseline: candidates.postgres.name };
+  const groupsOf = (whats) =>
+    Object.fromEntries(
+      whats.map((what) => [
+        what,
+        byName(candidates, Object.keys(candidates), (who) => figures[who].map((each) => each[what])),
+      ]),
+    );
+  const [slow, fast] = [kinds.filter((what) => what.endsWith("ms")), kinds.filter((what) => !what.endsWith("ms"))];
+  return [
+    bars({ title: `Statements a second, ${runtime}`, unit: "per s", better: "more", ...about }, groupsOf(fast)),
+    bars({ title: `Time of a statement, ${runtime}`, unit: "ms", better: "less", ...about }, groupsOf(slow)),
+  ];
 }
 
 async function measured([file, ...before], args) {

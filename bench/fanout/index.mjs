@@ -1,11 +1,12 @@
 import { rotated, spread, table } from "../harness/figures.mjs";
+import { bars, byName, section } from "../harness/series.mjs";
 import { Process } from "../server/processes.mjs";
 import { candidates } from "./candidates.mjs";
 
 const bytes = 200;
 
 /** One event to many subscribers: the time until all have it, and the CPU. @param {{ quick: boolean, rounds?: number }} options */
-export async function run({ quick, rounds: roundCount = quick ? 1 : 3 }) {
+export async function run({ quick, rounds: roundCount = quick ? 1 : 7 }) {
   const size = quick ? { subscribers: 500, events: 10 } : { subscribers: 10_000, events: 30 };
   const rounds = [];
   for (let round = 0; round < roundCount; round++) {
@@ -17,15 +18,29 @@ export async function run({ quick, rounds: roundCount = quick ? 1 : 3 }) {
     const of = (figure) => spread(rounds.map((round) => round[who][figure]));
     return [name, of("cpu"), of("lastMs"), of("held"), of("memory")];
   });
-  return [
-    "## Events to many subscribers, on Node",
-    `${size.subscribers.toLocaleString("en")} subscribers in another process, ${size.events} events of ${bytes} bytes, each published ` +
-      `when the one before had reached everybody. Rounds: ${rounds.length}. Memory is for each subscriber that waits: what is held of it after a collection, and the process' growth, young generation and all.`,
-    table(
-      ["", "CPU µs a delivery", "ms to the last subscriber", "KiB held a subscriber", "KiB grown a subscriber"],
-      rows,
-    ),
-  ].join("\n\n");
+  const bar = (title, unit, figure) =>
+    bars(
+      { title, unit, better: "less", baseline: candidates.raw.name },
+      {
+        "": byName(candidates, Object.keys(candidates), (who) => rounds.map((round) => round[who][figure])),
+      },
+    );
+  return section(
+    [
+      "## Events to many subscribers, on Node",
+      `${size.subscribers.toLocaleString("en")} subscribers in another process, ${size.events} events of ${bytes} bytes, each published ` +
+        `when the one before had reached everybody. Rounds: ${rounds.length}. Memory is for each subscriber that waits: what is held of it after a collection, and the process' growth, young generation and all.`,
+      table(
+        ["", "CPU µs a delivery", "ms to the last subscriber", "KiB held a subscriber", "KiB grown a subscriber"],
+        rows,
+      ),
+    ],
+    [
+      bar("CPU of a delivery", "µs", "cpu"),
+      bar("An event reaches the last subscriber", "ms", "lastMs"),
+      bar("Memory that the process grew by, of a subscriber", "KiB", "memory"),
+    ],
+  );
 }
 
 async function play(who, { subscribers, events }) {

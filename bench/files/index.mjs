@@ -3,6 +3,7 @@ import { get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { digits, median, rotated, spread, table } from "../harness/figures.mjs";
+import { bars, byName, section } from "../harness/series.mjs";
 import { binaries } from "../runtimes/binaries.mjs";
 import { Process } from "../server/processes.mjs";
 import { candidates } from "./candidates.mjs";
@@ -11,29 +12,56 @@ const sizes = [1, 4, 16];
 const largeBytes = 100 * 1024 * 1024;
 
 /** Small files, a 304 and a large file: CPU a request, speed and memory. @param {{ quick: boolean, rounds?: number }} options */
-export async function run({ quick, rounds: roundCount = quick ? 1 : 3 }) {
+export async function run({ quick, rounds: roundCount = quick ? 1 : 7 }) {
   const folder = mkdtempSync(join(tmpdir(), "usher-bench-files-"));
   for (const size of sizes) writeFileSync(join(folder, `${size}.txt`), "x".repeat(size * 1024));
   writeFileSync(join(folder, "large.bin"), new Uint8Array(largeBytes));
-  const size = quick ? { count: 6000, slices: 3, warmUp: 3000 } : { count: 60_000, slices: 12, warmUp: 15_000 };
+  const size = quick ? { count: 6000, slices: 3, warmUp: 3000 } : { count: 12_000, slices: 6, warmUp: 5000 };
   const play = { node: [], bun: [], large: [] };
   for (let round = 0; round < roundCount; round++) {
     play.node.push(await playRound("node", folder, size, round));
     play.bun.push(await playRound("bun", folder, size, round));
-    play.large.push(await playLarge(folder, round, quick ? 3 : 10));
+    play.large.push(await playLarge(folder, round, quick ? 3 : 5));
   }
   rmSync(folder, { recursive: true });
-  return [
-    "## Files",
-    `${size.count.toLocaleString("en")} requests a round and case over 64 kept connections, rounds: ${play.node.length}; medians, ` +
-      "with the least and the most. CPU µs a request; a ratio is taken within a round, in which the servers are loaded in turns.",
-    "### Node",
-    costs(candidates.node, play.node),
-    "### Bun",
-    costs(candidates.bun, play.bun),
-    `### ${largeBytes >> 20} MiB on Node`,
-    largeCosts(play.large),
-  ].join("\n\n");
+  return section(
+    [
+      "## Files",
+      `${size.count.toLocaleString("en")} requests a round and case over 64 kept connections, rounds: ${play.node.length}; medians, ` +
+        "with the least and the most. CPU µs a request; a ratio is taken within a round, in which the servers are loaded in turns.",
+      "### Node",
+      costs(candidates.node, play.node),
+      "### Bun",
+      costs(candidates.bun, play.bun),
+      `### ${largeBytes >> 20} MiB on Node`,
+      largeCosts(play.large),
+    ],
+    [
+      smallBars("on Node", candidates.node, play.node),
+      smallBars("on Bun", candidates.bun, play.bun),
+      largeBars("Speed of 100 MiB, on Node", "MiB/s", "speed", "more", play.large),
+      largeBars("CPU of 100 MiB, on Node", "µs per MiB", "cpu", "less", play.large),
+    ],
+  );
+}
+
+function smallBars(where, set, rounds) {
+  const groups = Object.keys(rounds[0].usher).map((which) => [
+    which,
+    byName(
+      set,
+      Object.keys(set).filter((who) => which in rounds[0][who]),
+      (who) => rounds.map((round) => round[who][which]),
+    ),
+  ]);
+  const about = { title: `CPU of a request for a file, ${where}`, unit: "µs", better: /** @type {const} */ ("less") };
+  return bars({ ...about, baseline: set.usher.name }, Object.fromEntries(groups));
+}
+
+function largeBars(title, unit, figure, better, rounds) {
+  const set = candidates.large;
+  const values = byName(set, Object.keys(set), (who) => rounds.map((round) => round[who][figure]));
+  return bars({ title, unit, better, baseline: set.raw.name }, { "": values });
 }
 
 function costs(set, rounds) {

@@ -3,13 +3,34 @@ import { cpus } from "node:os";
 
 const require = createRequire(import.meta.url);
 
-/** The versions and the machine: the first line of a report. */
+/** What is measured, and what it runs on. */
+const packages = {
+  Bun: "bun",
+  Deno: "deno",
+  Fastify: "fastify",
+  Hono: "hono",
+  "Hono's node-server": "@hono/node-server",
+  h3: "h3",
+  Elysia: "elysia",
+  Express: "express",
+  pino: "pino",
+  Valibot: "valibot",
+  postgres: "postgres",
+  pg: "pg",
+  ws: "ws",
+};
+
+/** Versions by name. @returns {Readonly<Record<string, string>>} */
 export function versions() {
-  const peers = ["hono", "@hono/node-server", "h3", "fastify", "elysia", "valibot", "postgres", "pg"].map(
-    (name) => `${name} ${versionOf(name)}`,
-  );
   const { version } = require("../../package.json");
-  return `usher-http ${version}, Node ${process.versions.node}, ${peers.join(", ")}; ${cpus().length} × ${cpus()[0]?.model}`;
+  const peers = Object.entries(packages).map(([name, from]) => [name, versionOf(from)]);
+  return { Usher: version, Node: process.versions.node, ...Object.fromEntries(peers) };
+}
+
+/** The versions and the machine: the first line of a report. */
+export function versionLine() {
+  const each = Object.entries(versions()).map((pair) => pair.join(" "));
+  return `${each.join(", ")}; ${cpus().length} × ${cpus()[0]?.model}`;
 }
 
 /** The version of an installed package. Some do not export their package.json. @param {string} name */

@@ -1,5 +1,6 @@
 import { html as honoHtml } from "hono/html";
 import { html as usherHtml } from "usher-http";
+import { bars, section } from "../harness/series.mjs";
 import { digits, median, rotated, table } from "../harness/figures.mjs";
 
 /** Every tenth has what is escaped. */
@@ -52,11 +53,14 @@ export async function run({ quick }) {
     const micros = median(found[name]);
     return [name, digits(micros), digits(micros / byHand), digits(candidates[name]().length / 1000)];
   });
-  return [
-    "## Pages",
-    `A page of 100 rows with 401 values, one in ten of the texts with characters to escape. CPU time of a page; rounds: ${rounds}.`,
-    table(["", "µs a page", "of by hand", "kB"], rows),
-  ].join("\n\n");
+  return section(
+    [
+      "## Pages",
+      `A page of 100 rows with 401 values, one in ten of the texts with characters to escape. CPU time of a page; rounds: ${rounds}.`,
+      table(["", "µs a page", "of by hand", "kB"], rows),
+    ],
+    [bars({ title: "A page of 100 rows", unit: "µs", better: "less", baseline: names[0] }, { "": found })],
+  );
 }
 
 /** Microseconds of CPU. @param {() => string} make @param {number} pages */

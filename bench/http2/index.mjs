@@ -1,6 +1,7 @@
 import { connect } from "node:http2";
 import { cases, checkAnswer } from "../apps/cases.mjs";
 import { digits, median, medianInterval, rotated, spread, table } from "../harness/figures.mjs";
+import { bars, byName, section } from "../harness/series.mjs";
 import { Process } from "../server/processes.mjs";
 import { candidates } from "./candidates.mjs";
 
@@ -32,14 +33,24 @@ export async function run({ quick, rounds = quick ? 4 : 24 }) {
     }
     for (const server of Object.values(servers)) await closed(server);
   }
-  return [
-    "## HTTP/2",
-    `Without TLS, ${connections} connections of ${streams} streams at once. Rounds of ${requests} requests: ${rounds}; the ratio is of one round. Bar: 1.10.`,
-    table(
-      ["", ...asked.flatMap((name) => [`\`${cases[name].name}\`, CPU µs`, "to `node:http2` by hand"])],
-      names.map((who) => [candidates[who].name, ...asked.flatMap((name) => cells(figures[name], who))]),
-    ),
-  ].join("\n\n");
+  return section(
+    [
+      "## HTTP/2",
+      `Without TLS, ${connections} connections of ${streams} streams at once. Rounds of ${requests} requests: ${rounds}; the ratio is of one round. Bar: 1.10.`,
+      table(
+        ["", ...asked.flatMap((name) => [`\`${cases[name].name}\`, CPU µs`, "to `node:http2` by hand"])],
+        names.map((who) => [candidates[who].name, ...asked.flatMap((name) => cells(figures[name], who))]),
+      ),
+    ],
+    [
+      bars(
+        { title: "CPU of a request over HTTP/2", unit: "µs", better: "less", baseline: candidates.raw.name },
+        Object.fromEntries(
+          asked.map((name) => [cases[name].name, byName(candidates, names, (who) => figures[name][who])]),
+        ),
+      ),
+    ],
+  );
 }
 
 function cells(figures, who) {

@@ -1,4 +1,5 @@
 import { digits, median, rotated, spread, table } from "../harness/figures.mjs";
+import { bars, byName, section } from "../harness/series.mjs";
 import { postgresServer } from "../harness/postgres.mjs";
 import { Process } from "../server/processes.mjs";
 import { candidates } from "./candidates.mjs";
@@ -6,8 +7,8 @@ import { check, measured, placedByCheck, quantityOfOne } from "./cases.mjs";
 import { ordersDatabase } from "./database.mjs";
 
 /** The orders example with PostgreSQL behind it, end to end. @param {{ quick: boolean, rounds?: number }} options */
-export async function run({ quick, rounds: roundCount = quick ? 1 : 5 }) {
-  const counts = quick ? { get: 4000, post: 1000 } : { get: 30_000, post: 6000 };
+export async function run({ quick, rounds: roundCount = quick ? 1 : 7 }) {
+  const counts = quick ? { get: 4000, post: 1000 } : { get: 20_000, post: 4000 };
   const size = { counts, slices: quick ? 4 : 10, warmUp: quick ? 1000 : 2000 };
   const { url, close } = await postgresServer();
   const rounds = [];
@@ -17,16 +18,30 @@ export async function run({ quick, rounds: roundCount = quick ? 1 : 5 }) {
     close();
   }
   const kinds = Object.entries(counts).map(([which, count]) => `${count.toLocaleString("en")} ${measured[which].name}`);
-  return [
-    "## The orders example end to end",
-    `${kinds.join(" and ")} a round over 64 kept connections, the load in another process, eight connections to the same ` +
-      `PostgreSQL server, each candidate in a database of its own. An order is placed in a transaction that takes it from the ` +
-      `stock and notes the change, and keeps the answer to its idempotency key. Both servers tell a request's id, and an order's version as its entity tag; neither has a ` +
-      "deadline for a request, security headers or log lines, which the example's own program adds. CPU is that of the server's process alone. " +
-      `Rounds: ${rounds.length}; ` +
-      "medians, with the least and the most. A ratio is taken within a round, in which the servers are loaded in turns.",
-    ...Object.entries(measured).map(([which, { name }]) => costs(which, name, rounds)),
-  ].join("\n\n");
+  const bar = (title, unit, figure, better) => {
+    const groups = Object.entries(measured).map(([which, { name }]) => [
+      name,
+      byName(candidates, Object.keys(candidates), (who) => rounds.map((round) => round[who][which][figure])),
+    ]);
+    return bars({ title, unit, better, baseline: candidates.fastify.name }, Object.fromEntries(groups));
+  };
+  return section(
+    [
+      "## The orders example end to end",
+      `${kinds.join(" and ")} a round over 64 kept connections, the load in another process, eight connections to the same ` +
+        `PostgreSQL server, each candidate in a database of its own. An order is placed in a transaction that takes it from the ` +
+        `stock and notes the change, and keeps the answer to its idempotency key. Both servers tell a request's id, and an order's version as its entity tag; neither has a ` +
+        "deadline for a request, security headers or log lines, which the example's own program adds. CPU is that of the server's process alone. " +
+        `Rounds: ${rounds.length}; ` +
+        "medians, with the least and the most. A ratio is taken within a round, in which the servers are loaded in turns.",
+      ...Object.entries(measured).map(([which, { name }]) => costs(which, name, rounds)),
+    ],
+    [
+      bar("CPU of a request, the orders example", "µs", "cpu", "less"),
+      bar("Requests a second, the orders example", "per s", "perSecond", "more"),
+      bar("p99, the orders example", "ms", "p99", "less"),
+    ],
+  );
 }
 
 function costs(which, name, rounds) {

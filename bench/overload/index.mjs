@@ -1,5 +1,6 @@
 import { loadavg } from "node:os";
 import { digits, median, rotated, table } from "../harness/figures.mjs";
+import { bars, byName, section } from "../harness/series.mjs";
 import { Process } from "../server/processes.mjs";
 import { candidates, connections, serviceMs } from "./candidates.mjs";
 import { load } from "./load.mjs";
@@ -10,8 +11,8 @@ const times = 5;
 const lightly = 0.2;
 
 /** The times of what is admitted under five times the load that a server bears. @param {{ quick: boolean, rounds?: number }} options */
-export async function run({ quick, rounds = quick ? 1 : 3 }) {
-  const seconds = quick ? 3 : 5;
+export async function run({ quick, rounds = quick ? 1 : 7 }) {
+  const seconds = quick ? 2 : 3;
   const figures = {};
   const loads = [];
   for (let round = 0; round < rounds; round++) {
@@ -22,12 +23,25 @@ export async function run({ quick, rounds = quick ? 1 : 3 }) {
       }
     }
   }
-  return [
-    "## Overload",
-    `An open load for ${seconds} s, ${times} times what the server bears; first a fifth of it, "unloaded". ${rounds} rounds, medians. ` +
-      `Load average of the machine before each: ${digits(Math.min(...loads))} to ${digits(Math.max(...loads))}.`,
-    ...Object.keys(capacities).map((path) => [titles[path], rows(figures, path)].join("\n\n")),
-  ].join("\n\n");
+  const bar = (title, unit, key, better) => {
+    const groups = Object.keys(capacities).map((path) => [
+      path,
+      byName(candidates, Object.keys(candidates), (who) => figures[who][path].map((one) => one[key])),
+    ]);
+    return bars({ title, unit, better }, Object.fromEntries(groups));
+  };
+  return section(
+    [
+      "## Overload",
+      `An open load for ${seconds} s, ${times} times what the server bears; first a fifth of it, "unloaded". ${rounds} rounds, medians. ` +
+        `Load average of the machine before each: ${digits(Math.min(...loads))} to ${digits(Math.max(...loads))}.`,
+      ...Object.keys(capacities).map((path) => [titles[path], rows(figures, path)].join("\n\n")),
+    ],
+    [
+      bar("p99 of the 200s under five times the load", "ms", "p99", "less"),
+      bar("200s a second under five times the load", "per s", "admitted", "more"),
+    ],
+  );
 }
 
 const titles = {

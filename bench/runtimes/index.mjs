@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
-import { costs, memory } from "../server/tables.mjs";
+import { section } from "../harness/series.mjs";
+import { costSeries, costs, memory } from "../server/tables.mjs";
 import { Process } from "../server/processes.mjs";
 import { measured, playRound } from "../server/round.mjs";
 import { runtimes } from "./candidates.mjs";
@@ -9,9 +10,10 @@ const require = createRequire(import.meta.url);
 const names = { bun: "Bun", deno: "Deno" };
 
 /** The CPU of a request with Bun's and Deno's own listeners. @param {{ quick: boolean, rounds?: number }} options */
-export async function run({ quick, rounds: roundCount = quick ? 1 : 5 }) {
-  const size = quick ? { count: 12_000, slices: 4, warmUp: 6000 } : { count: 100_000, slices: 20, warmUp: 20_000 };
+export async function run({ quick, rounds: roundCount = quick ? 1 : 7 }) {
+  const size = quick ? { count: 12_000, slices: 4, warmUp: 6000 } : { count: 40_000, slices: 10, warmUp: 10_000 };
   const sections = [];
+  const series = [];
   for (const [runtime, candidates] of Object.entries(runtimes)) {
     const { path, args } = binaries[runtime]();
     const launch = (who, stderr) => {
@@ -26,10 +28,14 @@ export async function run({ quick, rounds: roundCount = quick ? 1 : 5 }) {
       ...Object.entries(measured).map(([which, { name }]) => costs(which, name, candidates, rounds)),
       memory(candidates, rounds),
     );
+    series.push(...costSeries(`on ${names[runtime]}`, candidates, rounds));
   }
-  return [
-    "## Servers on Bun and Deno",
-    `As on Node: ${size.count.toLocaleString("en")} requests a round over 64 kept connections, rounds: ${roundCount}.`,
-    ...sections,
-  ].join("\n\n");
+  return section(
+    [
+      "## Servers on Bun and Deno",
+      `As on Node: ${size.count.toLocaleString("en")} requests a round over 64 kept connections, rounds: ${roundCount}.`,
+      ...sections,
+    ],
+    series,
+  );
 }

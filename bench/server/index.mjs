@@ -1,8 +1,9 @@
 import { rotated, spread, table } from "../harness/figures.mjs";
 import { fresh } from "../harness/fresh.mjs";
+import { bars, byName, section } from "../harness/series.mjs";
 import { candidates } from "./candidates.mjs";
 import { measured, playRound } from "./round.mjs";
-import { costs, memory } from "./tables.mjs";
+import { costSeries, costs, memory } from "./tables.mjs";
 
 const targets = {
   usher: "≤ 1.10",
@@ -10,24 +11,27 @@ const targets = {
 };
 
 /** The CPU of a request with the Node listener. @param {{ quick: boolean, rounds?: number }} options */
-export async function run({ quick, rounds: roundCount = quick ? 1 : 5 }) {
-  const size = quick ? { count: 12_000, slices: 4, warmUp: 6000 } : { count: 100_000, slices: 20, warmUp: 20_000 };
+export async function run({ quick, rounds: roundCount = quick ? 1 : 7 }) {
+  const size = quick ? { count: 12_000, slices: 4, warmUp: 6000 } : { count: 40_000, slices: 10, warmUp: 10_000 };
   const played = [];
   const inMemory = [];
   for (let round = 0; round < roundCount; round++) {
     played.push(await playRound({ ...size, round }));
-    inMemory.push(await playInMemory(round, quick ? 250 : 1000));
+    inMemory.push(await playInMemory(round, quick ? 250 : 500));
   }
-  return [
-    "## Server on Node",
-    `${size.count.toLocaleString("en")} requests a round over 64 kept connections, no pipelining, the load in ` +
-      `another process. Rounds: ${played.length}; medians, with the least and the most. A ratio is taken within a round, in which the ` +
-      "servers are loaded in turns, each after a full collection.",
-    ...Object.entries(measured).map(([which, { name }]) => costs(which, name, candidates, played, targets)),
-    memory(candidates, played),
-    "The same over connections in memory, without the kernel, whose part is four fifths of the above and alike for all:",
-    inMemoryCosts(inMemory),
-  ].join("\n\n");
+  return section(
+    [
+      "## Server on Node",
+      `${size.count.toLocaleString("en")} requests a round over 64 kept connections, no pipelining, the load in ` +
+        `another process. Rounds: ${played.length}; medians, with the least and the most. A ratio is taken within a round, in which the ` +
+        "servers are loaded in turns, each after a full collection.",
+      ...Object.entries(measured).map(([which, { name }]) => costs(which, name, candidates, played, targets)),
+      memory(candidates, played),
+      "The same over connections in memory, without the kernel, whose part is four fifths of the above and alike for all:",
+      inMemoryCosts(inMemory),
+    ],
+    [...costSeries("on Node", candidates, played), inMemorySeries(inMemory)],
+  );
 }
 
 /** Nanoseconds per request by candidate and case, each in a new process. */
@@ -48,4 +52,15 @@ function inMemoryCosts(rounds) {
     return [name, ...Object.keys(measured).map((which) => spread(rounds.map((round) => round[who][which])))];
   });
   return table(["ns a request", ...Object.values(measured).map(({ name }) => `\`${name}\``)], rows);
+}
+
+function inMemorySeries(rounds) {
+  const whos = Object.keys(candidates);
+  const groups = Object.entries(measured).map(([which, { name }]) => {
+    return [name, byName(candidates, whos, (who) => rounds.map((round) => round[who][which]))];
+  });
+  return bars(
+    { title: "The same without the kernel", unit: "ns", better: "less", baseline: candidates.raw.name },
+    Object.fromEntries(groups),
+  );
 }

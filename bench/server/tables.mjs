@@ -1,4 +1,6 @@
 import { digits, median, spread, table } from "../harness/figures.mjs";
+import { bars, byName } from "../harness/series.mjs";
+import { measured } from "./round.mjs";
 
 /** @typedef {Readonly<Record<string, import("./candidates.mjs").Candidate>>} Candidates */
 
@@ -19,4 +21,27 @@ export function memory(candidates, rounds) {
     return [name, digits(median(rounds.map((round) => round.get(who).peakRss / 1e6)))];
   });
   return table(["", "peak memory, MB"], rows);
+}
+
+/**
+ * The series of what `costs` and `memory` show.
+ *
+ * @param {string} where
+ * @param {Candidates} candidates
+ * @returns {import("../harness/series.mjs").Bars[]}
+ */
+export function costSeries(where, candidates, rounds) {
+  const whos = Object.keys(candidates);
+  const baseline = candidates.raw.name;
+  const cpu = Object.entries(measured).map(([which, { name }]) => {
+    return [name, byName(candidates, whos, (who) => rounds.map((round) => round.get(who).used[which].cpu))];
+  });
+  const peak = byName(candidates, whos, (who) => rounds.map((round) => round.get(who).peakRss / 1e6));
+  return [
+    bars(
+      { title: `CPU of a request, ${where}`, unit: "µs", better: "less", baseline, judgesHost: true },
+      Object.fromEntries(cpu),
+    ),
+    bars({ title: `Peak memory, ${where}`, unit: "MB", better: "less" }, { "": peak }),
+  ];
 }

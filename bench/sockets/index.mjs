@@ -1,4 +1,5 @@
 import { digits, median, rotated, spread, table } from "../harness/figures.mjs";
+import { bars, byName, section } from "../harness/series.mjs";
 import { binaries } from "../runtimes/binaries.mjs";
 import { Process } from "../server/processes.mjs";
 import { candidates } from "./candidates.mjs";
@@ -8,8 +9,8 @@ const bytes = 32;
 const bare = { usher: "ws", "usher-bun": "bun" };
 
 /** The CPU of an echoed message. @param {{ quick: boolean, rounds?: number }} options */
-export async function run({ quick, rounds: roundCount = quick ? 1 : 5 }) {
-  const size = quick ? { warmUp: 5000, messages: 20_000 } : { warmUp: 50_000, messages: 400_000 };
+export async function run({ quick, rounds: roundCount = quick ? 1 : 7 }) {
+  const size = quick ? { warmUp: 5000, messages: 20_000 } : { warmUp: 50_000, messages: 200_000 };
   const rounds = [];
   for (let round = 0; round < roundCount; round++) {
     const figures = {};
@@ -22,12 +23,26 @@ export async function run({ quick, rounds: roundCount = quick ? 1 : 5 }) {
     const perSecond = digits(median(rounds.map((round) => round[who].perSecond)));
     return [name, spread(costs), digits(1e6 / median(costs)), spread(ratios), perSecond];
   });
-  return [
-    "## WebSocket echo",
-    `${size.messages.toLocaleString("en")} messages of ${bytes} bytes over ${sockets} sockets, each of which waits for its echo; the load ` +
-      `in another process. Rounds: ${rounds.length}; medians, with the least and the most. A ratio is taken within a round.`,
-    table(["", "CPU µs a message", "messages a second of CPU", "to the bare one", "messages/s"], rows),
-  ].join("\n\n");
+  const on = (whos) => byName(candidates, whos, (who) => rounds.map((round) => round[who].cpu));
+  const bar = (where, whos) =>
+    bars(
+      {
+        title: `CPU of an echoed message, on ${where}`,
+        unit: "µs",
+        better: "less",
+        baseline: candidates[whos[0]].name,
+      },
+      { "": on(whos) },
+    );
+  return section(
+    [
+      "## WebSocket echo",
+      `${size.messages.toLocaleString("en")} messages of ${bytes} bytes over ${sockets} sockets, each of which waits for its echo; the load ` +
+        `in another process. Rounds: ${rounds.length}; medians, with the least and the most. A ratio is taken within a round.`,
+      table(["", "CPU µs a message", "messages a second of CPU", "to the bare one", "messages/s"], rows),
+    ],
+    [bar("Node", ["ws", "usher"]), bar("Bun", ["bun", "usher-bun"])],
+  );
 }
 
 async function play(who, { warmUp, messages }) {

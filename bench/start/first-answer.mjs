@@ -1,6 +1,7 @@
 /** A program of one route, from `node main.mjs` to its first answer. */
 import { get } from "node:http";
 import { median, rotated, spread, table } from "../harness/figures.mjs";
+import { bars } from "../harness/series.mjs";
 import { Process } from "../server/processes.mjs";
 
 /** @typedef {{ readonly ms: number, readonly cpu: number, readonly rss: number }} Figures */
@@ -37,7 +38,16 @@ export async function firstAnswers(rounds) {
     targets[name] ?? "",
   ]);
   const head = ["one route", "first answer, ms", "to Hono", "CPU, ms", "to Hono", "memory, MB", "to Hono", "target"];
-  return table(head, rows);
+  const bar = (title, unit, what) => {
+    const values = names.map((name) => [programs[name], figures[name].map((each) => each[what])]);
+    return bars({ title, unit, better: "less", baseline: programs.hono }, { "": Object.fromEntries(values) });
+  };
+  const series = [
+    bar("From start to the first answer", "ms", "ms"),
+    bar("CPU until the first answer", "ms", "cpu"),
+    bar("Memory after the first answer", "MB", "rss"),
+  ];
+  return { text: table(head, rows), series };
 }
 
 /** @param {string} name @returns {Promise<Figures>} */

@@ -1,5 +1,6 @@
 import { digits, median, rotated, spread, table } from "../harness/figures.mjs";
 import { fresh } from "../harness/fresh.mjs";
+import { bars, section } from "../harness/series.mjs";
 import { firstAnswers } from "./first-answer.mjs";
 import { frameworks } from "./frameworks.mjs";
 import { routers } from "./routers.mjs";
@@ -7,11 +8,18 @@ import { routers } from "./routers.mjs";
 const matchTargets = { static: "≤ 20", "one parameter": "≤ 100", "early miss": "≤ 40", "deep miss": "≤ 40" };
 
 /** A program's first answer; many routes: the time to make the app, and to match. @param {{ quick: boolean, rounds?: number }} options */
-export async function run({ quick, rounds = quick ? 1 : 5 }) {
-  const sections = ["## Start and match", await firstAnswers(quick ? 3 : 21)];
-  for (const count of [1000, 5000]) sections.push(await opened(count, rounds));
-  sections.push(await matched(rounds, quick ? 60 : 300));
-  return sections.join("\n\n");
+export async function run({ quick, rounds = quick ? 1 : 7 }) {
+  const answers = await firstAnswers(quick ? 3 : 21);
+  const parts = [
+    answers,
+    await opened(1000, rounds),
+    await opened(5000, rounds),
+    await matched(rounds, quick ? 60 : 200),
+  ];
+  return section(
+    ["## Start and match", ...parts.map(({ text }) => text)],
+    parts.flatMap(({ series }) => series),
+  );
 }
 
 async function opened(count, rounds) {
@@ -23,10 +31,23 @@ async function opened(count, rounds) {
     const target = who === "usher" && count === 1000 ? "make ≤ 10, better 5; first ≤ 2" : "";
     return [who, ...["import", "list", "make", "first", "rss"].map(of), target];
   });
-  return table(
+  const steps = ["make", "first", "rss"].map((step) => [
+    step,
+    Object.fromEntries(Object.keys(figures).map((who) => [who, figures[who].map((each) => each[step])])),
+  ]);
+  const text = table(
     [`${count.toLocaleString("en")} routes, ms`, "import", "list", "make", "first request", "memory, MB", "target"],
     rows,
   );
+  const { rss, ...times } = Object.fromEntries(steps);
+  const title = `${count.toLocaleString("en")} routes`;
+  return {
+    text,
+    series: [
+      bars({ title: `${title}: to make the app, and to answer first`, unit: "ms", better: "less" }, times),
+      bars({ title: `${title}: memory`, unit: "MB", better: "less" }, { "": rss }),
+    ],
+  };
 }
 
 async function matched(rounds, ms) {
@@ -39,7 +60,17 @@ async function matched(rounds, ms) {
     ...Object.values(figures).map((found) => digits(median(found.map((each) => each[kind] ?? Number.NaN)))),
     matchTargets[kind] ?? "",
   ]);
-  return table(["1,000 routes, ns a match", ...Object.values(routers).map(({ name }) => name), "target"], rows);
+  const groups = kinds.map((kind) => [
+    kind,
+    Object.fromEntries(
+      Object.keys(figures)
+        .filter((who) => figures[who][0][kind] !== undefined)
+        .map((who) => [routers[who].name, figures[who].map((each) => each[kind])]),
+    ),
+  ]);
+  const text = table(["1,000 routes, ns a match", ...Object.values(routers).map(({ name }) => name), "target"], rows);
+  const about = { title: "A match among 1,000 routes", unit: "ns", better: /** @type {const} */ ("less") };
+  return { text, series: [bars(about, Object.fromEntries(groups))] };
 }
 
 /** Runs every candidate once per round, in rotated order. */

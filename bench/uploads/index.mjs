@@ -1,10 +1,11 @@
 import { digits, median, rotated, spread, table } from "../harness/figures.mjs";
+import { bars, byName, section } from "../harness/series.mjs";
 import { Process } from "../server/processes.mjs";
 import { send } from "./send.mjs";
 import { candidates } from "./candidates.mjs";
 
 /** A large body, hashed as it arrives: speed and memory. @param {{ quick: boolean, rounds?: number }} options */
-export async function run({ quick, rounds: roundCount = quick ? 1 : 5 }) {
+export async function run({ quick, rounds: roundCount = quick ? 1 : 7 }) {
   const bytes = quick ? 1 << 26 : 1 << 30;
   const rounds = [];
   for (let round = 0; round < roundCount; round++) rounds.push(await playRound(bytes, round));
@@ -14,12 +15,23 @@ export async function run({ quick, rounds: roundCount = quick ? 1 : 5 }) {
     const target = against === undefined ? "" : "≥ 0.8, < 64 MiB";
     return [name, digits(median(of("speed"))), spread(ratios), spread(of("cpu")), spread(of("grown")), target];
   });
-  return [
-    "## Uploads on Node",
-    `${bytes >> 20} MiB sent over loopback by another process and hashed (SHA-1) by the handler as they arrive. Rounds: ` +
-      `${rounds.length}; a ratio is taken within a round. Memory is how far the process' peak rose above what it had before.`,
-    table(["", "MiB/s", "to by hand", "CPU ns a KiB", "memory, MiB", "target"], rows),
-  ].join("\n\n");
+  const bar = (title, unit, figure, better) => {
+    const of = (whos) => byName(candidates, whos, (who) => rounds.map((round) => round[who][figure]));
+    return bars({ title, unit, better }, { "a stream": of(["raw", "stream"]), multipart: of(["busboy", "multipart"]) });
+  };
+  return section(
+    [
+      "## Uploads on Node",
+      `${bytes >> 20} MiB sent over loopback by another process and hashed (SHA-1) by the handler as they arrive. Rounds: ` +
+        `${rounds.length}; a ratio is taken within a round. Memory is how far the process' peak rose above what it had before.`,
+      table(["", "MiB/s", "to by hand", "CPU ns a KiB", "memory, MiB", "target"], rows),
+    ],
+    [
+      bar(`Speed of an upload of ${bytes >> 20} MiB`, "MiB/s", "speed", "more"),
+      bar("CPU of an upload", "ns per KiB", "cpu", "less"),
+      bar("Memory grown by an upload", "MiB", "grown", "less"),
+    ],
+  );
 }
 
 async function playRound(bytes, round) {

@@ -1,0 +1,93 @@
+/**
+ * Writes the pages of `bench/results`, and draws their charts, from the figures of `bench/results/<date>.json`, or of
+ * the folder that is named. `--check` fails
+ * where a page or a chart is not what the figures say.
+ */
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { drawBars } from "./charts/bars.mjs";
+import { drawCurves } from "./charts/curves.mjs";
+
+/**
+ * @typedef {import("./charts/bars.mjs").Bars | import("./charts/curves.mjs").Curves} Series
+ * @typedef {object} Part
+ * @property {string} part
+ * @property {string} date
+ * @property {string} startedAt
+ * @property {string} commit
+ * @property {string} command
+ * @property {Record<string, string>} versions
+ * @property {{ cores: number, model: string, memoryGb: number, os: string, loadBefore: number, loadAfter: number }} host
+ * @property {number} seconds
+ * @property {number[][]} probes
+ * @property {string} text
+ * @property {Series[]} series
+ */
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { check: { type: "boolean" } } });
+const [results = fileURLToPath(new URL("../bench/results", import.meta.url))] = positionals;
+const isCheck = values.check === true;
+const dates = readdirSync(results).flatMap((file) => /^(\d{4}-\d\d-\d\d)\.json$/.exec(file)?.[1] ?? []);
+
+for (const date of dates) {
+  /** @type {{ date: string, commit: string, command: string, parts: Record<string, Part> }} */
+  const published = JSON.parse(readFileSync(join(results, `${date}.json`), "utf8"));
+  const charts = Object.values(published.parts).flatMap(chartsOf);
+  const files = new Map(charts.map(({ file, svg }) => [join(results, date, file), svg]));
+  files.set(join(results, `${date}.md`), page(published));
+  if (isCheck) check(files);
+  else {
+    rmSync(join(results, date), { recursive: true, force: true });
+    mkdirSync(join(results, date), { recursive: true });
+    for (const [file, text] of files) writeFileSync(file, text);
+  }
+}
+
+/** @param {ReadonlyMap<string, string>} files */
+function check(files) {
+  for (const [file, text] of files) {
+    if (existsSync(file) && readFileSync(file, "utf8") === text) continue;
+    console.error(`${file} is not what the figures say: run node scripts/draw-figures.mjs`);
+    process.exitCode = 1;
+  }
+}
+
+/** @param {Part} part */
+function chartsOf({ part, series }) {
+  return series.map((one, i) => ({
+    file: `${part}-${i + 1}.svg`,
+    title: one.title,
+    svg: one.kind === "bars" ? drawBars(one) : drawCurves(one),
+  }));
+}
+
+/** @param {{ date: string, commit: string, command: string, parts: Record<string, Part> }} published */
+function page({ date, commit, command, parts }) {
+  const all = Object.values(parts);
+  const sections = all.map((part) => {
+    const charts = chartsOf(part).map(({ file, title }) => `![${title}](${date}/${file})`);
+    // The text has a heading of the second level.
+    const [heading = "", ...rest] = part.text.split("\n\n");
+    return [heading, measuredOf(part), ...charts, ...rest].join("\n\n");
+  });
+  return `# Benchmarks of ${date}
+
+\`${command}\` at commit \`${commit}\`. [How it is measured](../README.md#how-it-is-measured); the same as data: [${date}.json](${date}.json).
+
+${sections.join("\n\n")}
+`;
+}
+
+/** @param {Part} part */
+function measuredOf({ date, commit, host, versions, seconds, probes }) {
+  const { cores, model, memoryGb, os, loadBefore, loadAfter } = host;
+  const list = Object.entries(versions).map((pair) => pair.join(" "));
+  const percent = probes.map((rounds) => Math.round((Math.max(...rounds) / Math.min(...rounds) - 1) * 100));
+  return [
+    `Measured on ${date} at \`${commit}\` in ${Math.round(seconds)} s: ${cores} cores of ${model}, ${memoryGb} GB, ${os}.`,
+    `Load before ${loadBefore}, after ${loadAfter}; the rounds of the hand-written server differed by ${percent.join(" % and ")} %.`,
+    `${list.join(", ")}.`,
+  ].join(" ");
+}
