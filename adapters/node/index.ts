@@ -24,7 +24,7 @@ import { RequestHandler } from "./handler.ts";
 import { Connections, isWatched } from "./connection.ts";
 import { awaitsContinue } from "./exchange.ts";
 import { refuseHead, refuseRequest } from "./bad-request.ts";
-import { Upgrades, inTurn, lastResponse } from "./upgrade.ts";
+import { Upgrades, cutUnread, inTurn, lastResponse } from "./upgrade.ts";
 import { isBun, listen, nodeMajor, stderrSink } from "./listen.ts";
 import type { Http2 } from "./http2/http2.ts";
 import type { Secure } from "./secure.ts";
@@ -219,9 +219,11 @@ class NodeListener extends Listener {
     const connection = this.#connections.of(socket);
     // The connection is being closed already.
     if (connection.closing || connection.fault !== undefined) return;
-    inTurn(connection, head, this.limits.sendTimeoutMs, () => {
+    const { sendTimeoutMs } = this.limits;
+    inTurn(connection, head, sendTimeoutMs, () => {
       const response = lastResponse(request, socket, this.deadlines);
       const refused = refusedConnect(request.url as string);
+      cutUnread(socket, sendTimeoutMs);
       if (refused === undefined) this.#handler.answer(request, response, false);
       else refuseRequest(refused, response, this.deadlines);
     });

@@ -38,11 +38,9 @@ export function inTurn(
 ): void {
   const { socket } = connection;
   if (connection.isFresh) return act(head);
-  // Node removes its own listener: without this one, a client that does not read the earlier responses would stay forever.
-  const expire = guarded(socket, () => timedOut(socket, sendTimeoutMs));
-  socket.on("timeout", expire);
+  const endWaiting = cutUnread(socket, sendTimeoutMs);
   const take = guarded(socket, () => {
-    socket.off("timeout", expire);
+    endWaiting();
     const held = release();
     if (!socket.destroyed && !connection.closing) act(held);
   });
@@ -53,6 +51,16 @@ export function inTurn(
   const release = holdBytes(socket, head);
   if (connection.isIdle) takeNext();
   else connection.whenIdle(takeNext);
+}
+
+/**
+ * Closes a connection that Node handed over, once its client does not read a response for `sendTimeoutMs`: Node removes its
+ * own listener for that. Returns a function that removes this one.
+ */
+export function cutUnread(socket: Socket, sendTimeoutMs: number): () => void {
+  const expire = guarded(socket, () => timedOut(socket, sendTimeoutMs));
+  socket.on("timeout", expire);
+  return () => void socket.off("timeout", expire);
 }
 
 /**
@@ -207,7 +215,10 @@ export class Upgrades {
     if (sent.socket !== undefined) this.#upgrade(exchange, sent, sent.socket, head);
     else if (sent.takeover !== undefined) this.#handOver(exchange, sent, sent.takeover, head);
     else if (sent.status === 101) this.#sendHead(exchange, sent);
-    else write(exchange, sent, this.#handler);
+    else {
+      cutUnread(exchange.request.socket, this.#handler.sendTimeoutMs);
+      write(exchange, sent, this.#handler);
+    }
   }
 
   #handOver(exchange: NodeExchange, sent: WireResponse, handed: OpenedTakeover, head: Buffer): void {

@@ -2,7 +2,7 @@
 import { Socket } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { Answer, Path, Returns, body, clientGone, get, post } from "usher-http";
-import type { Route } from "usher-http";
+import type { Middleware, Route } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { sockets } from "../../support/memory.ts";
 import { clientOf, gate, start } from "../../support/node-server.ts";
@@ -208,6 +208,38 @@ describe("a client that takes nothing of its answer: cut off", () => {
     client.socket.pause();
     await closed;
     if (how === "stream") await ended;
+  });
+});
+
+describe("a client that takes nothing of the last answer of its connection", () => {
+  const upgrade = ["connection: upgrade", "upgrade: echo"];
+  const whole = () => Answer.make(big);
+
+  it.each<readonly [what: string, line: string, headers: readonly string[], isBehind: boolean]>([
+    ["an upgrade that is not taken", "GET /big", upgrade, false],
+    ["one with a stream", "GET /endless", upgrade, false],
+    ["one behind another request", "GET /big", upgrade, true],
+    ["an upgrade that is ignored, behind another", "GET /text", upgrade, true],
+    ["a CONNECT that middleware answers", "CONNECT h:80", [], false],
+  ])("is cut off, and that is said once: %s", async (_what, line, headers, isBehind) => {
+    await eventually(() => expect(sockets()).toBe(0));
+    const routes = [
+      endless().route,
+      get(Path.of("big"), { returns: Returns.response }, whole),
+      get(Path.of("text"), { returns: Returns.text }, () => "x".repeat(big.length)),
+    ];
+    const middleware: readonly Middleware[] = [
+      async ({ method }, next) => (method === "CONNECT" ? new Response(big) : next()),
+    ];
+    const client = await clientOf(routes, { sendTimeoutMs: 100, middleware });
+    if (isBehind) expect((await client.ask("HEAD /text").answer({ toHead: true })).status).toBe(200);
+    client.ask(line, headers);
+    await client.sees("\r\n\r\n");
+    client.socket.pause();
+    await eventually(() => expect(sockets()).toBe(1));
+    expect(messages("info").filter((message) => String(message).startsWith("closed"))).toEqual([
+      "closed a connection whose client stopped reading for 0.1s",
+    ]);
   });
 });
 
