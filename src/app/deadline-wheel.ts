@@ -93,17 +93,15 @@ class DeadlineWheel {
 
 const wheel = /* @__PURE__ */ new DeadlineWheel();
 
-/** Calls `expire` at that time of `performance.now()`, and not before. */
+/** Calls `expire` at that time of `performance.now()`, and not before. It must not wait for another time. */
 export function expireAt(timed: Timed, dueAt: number): void {
   // There a timer belongs to the request that set it, and ends with it.
   if (!isWorkers()) return wheel.add(timed, dueAt);
-  clearTimeout(timed.timer);
   timed.timer = setTimeout(() => timed.expire(), Math.max(0, dueAt - performance.now()));
 }
 
 /** Does nothing where it does not wait. */
 export function cancelExpiry(timed: Timed): void {
-  if (!isWorkers()) return wheel.remove(timed);
-  clearTimeout(timed.timer);
-  timed.timer = undefined;
+  if (isWorkers()) clearTimeout(timed.timer);
+  else wheel.remove(timed);
 }

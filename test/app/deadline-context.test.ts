@@ -1,8 +1,10 @@
 /** Which requests run in a context for their deadline: up to Node 22 the first context slows every promise of the process. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { App, Log, Meta, Path, Returns, get } from "usher-http";
+import { App, Log, Meta, Path, Returns, Test, after, get } from "usher-http";
 import { ambient } from "../../src/ambient.ts";
+import { gate } from "../support/gate.ts";
+import "../support/logs.ts";
 
 const returns = Returns.text;
 const own = Meta.empty.add(Meta.deadline, 60_000);
@@ -50,5 +52,30 @@ describe("without log lines, where something heeds deadlines", () => {
     const app = App.make([outer]);
     ambient.heed();
     expect(await (await app.fetch(new Request("http://h/outer"))).text()).toBe("none inside of a deadline");
+  });
+});
+
+describe("what a request does once its deadline is over", () => {
+  it("has none after the answer", async () => {
+    const told: string[] = [];
+    const route = get(Path.of("x"), { inputs: { after }, returns, meta: own }, async ({ after }) => {
+      after(async () => void told.push(await later()));
+      return later();
+    });
+    expect((await Test.call(Test.app([route]), "GET", "/x")).body).toBe("a deadline");
+    expect(told).toEqual(["none"]);
+  });
+
+  it("has one that has passed in a late handler, also where that asks for it only then", async () => {
+    const told = gate<boolean | undefined>();
+    const ready = gate();
+    const late = get(Path.of("x"), { returns, meta: Meta.empty.add(Meta.deadline, 1) }, async () => {
+      await ready.passed;
+      told.open(ambient.deadline?.()?.aborted);
+      return "late";
+    });
+    expect((await App.make([late]).fetch(new Request("http://h/x"))).status).toBe(503);
+    ready.open();
+    expect(await told.passed).toBe(true);
   });
 });

@@ -153,6 +153,18 @@ describe("middleware of a request whose deadline passes", () => {
     expect([statusOf(answer), (answer as Response).headers.get("x-seen")]).toEqual([503, "503, 503"]);
   });
 
+  it("gets the answer of its route where that is in time", async () => {
+    const ready = gate<string>();
+    const route = get(at, text, () => ready.passed);
+    const answer = App.make([route], { deadlineMs: 500, middleware: [marked, marked] }).fetch(
+      new Request("http://h/x"),
+    );
+    await settle();
+    ready.open("x");
+    const { status, headers } = await answer;
+    expect([status, headers.get("x-seen")]).toEqual([200, "200, 200"]);
+  });
+
   it.each([
     ["before the route", async () => never(), 70],
     ["after the route", async (_: unknown, next: () => Promise<Answer>) => next().then(never), 70],

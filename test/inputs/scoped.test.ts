@@ -157,6 +157,19 @@ it("cancels the stream of an answer that what was kept replaced", async () => {
   expect(cancelled).toBe(1);
 });
 
+it("keeps its refusal where what ends with it raises, which is one error line", async () => {
+  const ends = Dep.scoped(
+    {},
+    () => "ends",
+    () => {},
+    { beforeAnswer: throwing },
+  );
+  const route = get(Path.of("x"), { inputs: { ends }, returns: text, refuses: [soldOut] }, () => refuse(soldOut));
+  expect((await Test.call(Test.app([route]), "GET", "/x")).status).toBe(409);
+  expect(messages("error")).toEqual(["GET /x: an input's beforeAnswer raised"]);
+  expect(JSON.stringify(lines())).not.toContain("s3cret");
+});
+
 describe("a value for a route with a body", () => {
   it("acquires nothing where the head is wrong, or the body is too long", async () => {
     const log: string[] = [];

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Dep, Idempotency, Meta, Path, Returns, Test, post } from "usher-http";
 import type { IdempotencyStore } from "usher-http";
 import { settle } from "../support/clock.ts";
-import "../support/logs.ts";
+import { messages } from "../support/logs.ts";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] }));
 afterEach(() => {
@@ -78,7 +78,7 @@ function noting(faults: Partial<IdempotencyStore> = {}) {
   const store: IdempotencyStore = {
     ...faults,
     claim: noted("claim", faults.claim ?? ((...given) => memory.claim(...given))),
-    keep: noted("keep", (...given) => memory.keep(...given)),
+    keep: noted("keep", faults.keep ?? ((...given) => memory.keep(...given))),
     extend: noted("extend", (...given) => memory.extend(...given)),
     free: noted("free", (...given) => memory.free(...given)),
   };
@@ -131,6 +131,13 @@ describe("a request with a key", () => {
     vi.advanceTimersByTime(60_000);
     await settle();
     expect([calls.length, calls.at(-1)]).toEqual([before, "keep"]);
+  });
+
+  it("is answered although the store cannot keep its answer, which is one error line", async () => {
+    const { store, calls } = noting({ keep: () => Promise.reject(new Error("s3cret")) });
+    expect(await asked(store, () => "done")).toBe(200);
+    expect(calls).toEqual(["claim", "keep"]);
+    expect(messages("error")).toEqual(["POST /: the store of an idempotency key raised"]);
   });
 
   it.each([
