@@ -60,7 +60,9 @@ export function inTurn(
 export function cutUnread(socket: Socket, sendTimeoutMs: number): () => void {
   const expire = guarded(socket, () => timedOut(socket, sendTimeoutMs));
   socket.on("timeout", expire);
-  return () => void socket.off("timeout", expire);
+  return () => {
+    socket.off("timeout", expire);
+  };
 }
 
 /**

@@ -124,9 +124,7 @@ export class RequestDeadline<R extends TimedRequest> extends Deferred<WireRespon
 
   /** The stream or the socket has ended. */
   over(): void {
-    if (this.#end === undefined) return;
-    this.#end = undefined;
-    this.answered();
+    if (this.#end !== undefined) this.answered();
   }
 
   expire(): void {

@@ -128,6 +128,28 @@ describe("a kept connection: after other answers", () => {
     ];
     expect((await client.ask("GET /hello/kim", upgrade).answer()).status).toBe(200);
   });
+
+  it("an upgrade that nobody takes, behind an answer that waits, is a request once", async () => {
+    const [asked, letGo] = [gate(), gate()];
+    const seen: string[] = [];
+    const inputs = { name: param(name) };
+    const named = get(Path.of("named", name), { inputs, returns: Returns.text }, async ({ name }) => {
+      seen.push(name);
+      if (name === "first") {
+        asked.open();
+        await letGo.passed;
+      }
+      return name;
+    });
+    const client = await clientOf([named]);
+    client.ask("GET /named/first").ask("GET /named/upgrades", ["connection: upgrade", "upgrade: h2c"]);
+    await asked.passed;
+    await turns(client.socket.remotePort as number);
+    letGo.open();
+    for (const name of ["first", "upgrades"]) expect((await client.answer()).body).toBe(name);
+    for (const name of ["third", "fourth"]) expect((await client.ask(`GET /named/${name}`).answer()).body).toBe(name);
+    expect(seen).toEqual(["first", "upgrades", "third", "fourth"]);
+  });
 });
 
 describe("the head", () => {

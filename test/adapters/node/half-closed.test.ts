@@ -176,6 +176,23 @@ describe("a client that ends its side behind its request and listens on: the end
     expect(await stopped).toBe(0);
   });
 
+  it("leaves no timer behind", async () => {
+    holdClock();
+    const { route, asked, letGo } = held("held");
+    const { port } = await start([route], endless);
+    const before = vi.getTimerCount();
+    const client = await RawClient.to(port);
+    client.ask("GET /held").halfClose();
+    await asked;
+    await turns(port);
+    expect(vi.getTimerCount()).toBe(before + 1);
+    letGo();
+    expect((await client.answer()).body).toBe("held");
+    await client.closed();
+    await turns(port);
+    expect(vi.getTimerCount()).toBe(before);
+  });
+
   it("with nothing asked is closed", async () => {
     const client = await clientOf([ok]);
     client.halfClose();

@@ -190,6 +190,20 @@ describe("a body that is read in part", () => {
     }
   });
 
+  it.each([
+    ["and the rest", first],
+    ["and waited for", waits],
+  ])("%s is none any more: answered before the time for it is over, and closed", async (_how, route) => {
+    holdClock();
+    for (const leaves of [(client: RawClient) => client.send("zz\r\n"), (client: RawClient) => client.halfClose()]) {
+      const client = await clientOf([route, ok]);
+      client.send(heads(chunked) + chunk("one"));
+      await turns(client.socket.remotePort as number);
+      const answered = await leaves(client).answer();
+      expect([answered.body, header(answered, "connection")]).toEqual(["one", "close"]);
+    }
+  });
+
   it("BS-07 and read once more behind the answer is at its end", async () => {
     const late = gate<unknown>();
     const route = reads(async (body) => {
