@@ -7,6 +7,11 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as { readonly then?: unknown }).then === "function";
 }
 
+/** What `next` makes of a value: at once, unless the value is a promise. */
+export function andThen<A, B>(value: A | Promise<A>, next: (value: A) => B | Promise<B>): B | Promise<B> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
 // Sends between two readings of the clock. Each reading costs time, and the first one of a turn starts a timer.
 const checkEvery = 32;
 /** The longest time of consecutive sends before other work gets a turn. */

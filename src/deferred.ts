@@ -29,6 +29,13 @@ export class Deferred<A> implements PromiseLike<A> {
     else this.#receiver = receiver;
   }
 
+  /** The value itself where it is available, and otherwise a promise of it. */
+  now(): A | Promise<A> {
+    if (!this.#isResolved) return new Promise((resolve, reject) => this.tell({ pass: resolve, fail: reject }));
+    const value = this.#value as MaybePromise<A>;
+    return value instanceof Deferred ? value.now() : value;
+  }
+
   /** For what needs a promise, or awaits it. */
   // oxlint-disable-next-line unicorn/no-thenable
   then<B = A, C = never>(

@@ -59,3 +59,27 @@ describe("what comes later", () => {
     expect([new Coming(), Promise.resolve(""), ""].map(isPending)).toEqual([true, true, false]);
   });
 });
+
+describe("the value of a deferred one", () => {
+  class Held extends Deferred<number> {
+    give(value: MaybePromise<number>): void {
+      this.resolve(value);
+    }
+  }
+
+  it("is there at once where it has come, also through another one", () => {
+    const [first, second] = [new Held(), new Held()];
+    first.give(1);
+    second.give(first);
+    expect(second.now()).toBe(1);
+  });
+
+  it("is a promise where it has not come, or was one", async () => {
+    const [first, second] = [new Held(), new Held()];
+    const later = first.now();
+    first.give(1);
+    second.give(Promise.resolve(2));
+    expect([later, second.now()]).toEqual([expect.any(Promise), expect.any(Promise)]);
+    expect([await later, await second.now()]).toEqual([1, 2]);
+  });
+});

@@ -3,8 +3,9 @@ import { encodeSegment } from "../../src/http/target.ts";
 import type { ToolMember, ToolSchemas } from "../../src/openapi/tool-schemas.ts";
 import type { Route } from "../../src/routing/route.ts";
 import type { ToolRequest } from "./inner.ts";
+import { itemTexts, memberText, memberTexts } from "./json-text.ts";
 import { isRecord } from "./protocol.ts";
-import type { MessageParams } from "./protocol.ts";
+import type { McpMessage, MessageParams } from "./protocol.ts";
 
 /** An argument that the request cannot be made of; a route's own problems come from the route. */
 export interface ArgumentProblem {
@@ -13,40 +14,68 @@ export interface ArgumentProblem {
   readonly message: string;
 }
 
-/** What a body of JSON may have too. Arguments nested deeper are refused: to write them as JSON again could exhaust the stack. */
-const maxDepth = 512;
-// The sentences are those that a route itself has for the same.
-const tooDeep = "This is nested more than 512 deep.";
+// The sentence is the one that a route itself has for the same.
 const notBase64 = "This must be bytes in base64, padded to a multiple of four.";
+
+/** The arguments of a call: what they are, and their JSON as the client wrote it. */
+export class GivenArguments {
+  readonly values: MessageParams;
+  /** The message that has them as `params.arguments`; undefined where each is a text. */
+  readonly #message: string | undefined;
+  #text: string | undefined = undefined;
+  #members: ReadonlyMap<string, string> | undefined = undefined;
+
+  constructor(values: MessageParams, message?: string) {
+    this.values = values;
+    this.#message = message;
+  }
+
+  /** All of them. A client may leave them out, or send `null`. */
+  get text(): string {
+    if (this.#text === undefined) {
+      const params = this.#message === undefined ? undefined : memberText(this.#message, "params");
+      const text = params === undefined ? undefined : memberText(params, "arguments");
+      this.#text = text?.startsWith("{") === true ? text : "{}";
+    }
+    return this.#text;
+  }
+
+  /** One of them; undefined where it is not given. */
+  textOf(name: string): string | undefined {
+    return (this.#members ??= memberTexts(this.text)).get(name);
+  }
+}
 
 /** Makes the requests of one tool. */
 export class RequestMaker {
   readonly #schemas: ToolSchemas;
   readonly #byName: ReadonlyMap<string, ToolMember>;
+  /** The path, where it has no parameter. */
+  readonly #path: string | undefined;
   /** The segments of the path: those that are texts are encoded. */
   readonly #segments: Route["path"]["segments"];
-  readonly #hasQuery: boolean;
+  readonly #query: readonly ToolMember[];
+  readonly #headers: readonly ToolMember[];
 
   constructor(route: Route, schemas: ToolSchemas) {
     this.#segments = route.path.segments.map((segment) =>
       typeof segment === "string" ? encodeSegment(segment) : segment,
     );
-    this.#hasQuery = schemas.members.some((member) => member.in === "query");
+    const isFixed = this.#segments.every((segment) => typeof segment === "string");
+    this.#path = isFixed ? `/${this.#segments.join("/")}` : undefined;
+    this.#query = schemas.members.filter((member) => member.in === "query");
+    this.#headers = schemas.members.filter((member) => member.in === "header");
     this.#schemas = schemas;
     this.#byName = new Map(schemas.members.map((member) => [member.name, member]));
   }
 
   /** The request of some arguments, or every problem of them. */
-  make(given: MessageParams): ToolRequest | readonly ArgumentProblem[] {
+  make(given: GivenArguments): ToolRequest | readonly ArgumentProblem[] {
     const problems: ArgumentProblem[] = [];
-    for (const [name, value] of Object.entries(given)) {
-      const member = this.#byName.get(name);
-      if (member === undefined) problems.push(unknown);
-      else if (!isShallow(value, maxDepth)) problems.push(problem(member, "malformed", tooDeep));
-    }
+    for (const name of Object.keys(given.values)) if (!this.#byName.has(name)) problems.push(unknown);
     if (problems.length > 0) return problems;
     const target = this.#target(given, problems);
-    const headers = this.#headers(given, problems);
+    const headers = this.#headers.length === 0 ? noHeaders : this.#headersOf(given, problems);
     const body = bodyOf(this.#schemas, given, problems);
     return problems.length > 0 ? problems : { target, headers, body };
   }
@@ -61,46 +90,73 @@ export class RequestMaker {
       : at;
   }
 
-  #target(given: MessageParams, problems: ArgumentProblem[]): string {
+  #target(given: GivenArguments, problems: ArgumentProblem[]): string {
+    const path = this.#path ?? this.#pathOf(given, problems);
+    if (this.#query.length === 0) return path;
+    const query = new URLSearchParams();
+    for (const [name, text] of texts(this.#query, given, problems)) query.append(name, text);
+    return query.size === 0 ? path : `${path}?${query.toString()}`;
+  }
+
+  #pathOf(given: GivenArguments, problems: ArgumentProblem[]): string {
     let path = "";
     for (const segment of this.#segments) {
       if (typeof segment === "string") path += `/${segment}`;
       else {
         const member = this.#byName.get(segment.name) as ToolMember;
-        const text = textOf(member, given[segment.name], problems) ?? "";
+        const text = textOf(member, exactly(given, segment.name), problems) ?? "";
         if (text === "") problems.push(problem(member, "required", "This is required."));
         const parts = segment.kind === "rest" ? text.split("/") : [text];
         path += parts.map((part) => `/${encodeSegment(part.toWellFormed())}`).join("");
       }
     }
-    if (path === "") path = "/";
-    if (!this.#hasQuery) return path;
-    const query = new URLSearchParams();
-    for (const [member, text] of this.#texts("query", given, problems)) query.append(member.name, text);
-    return query.size === 0 ? path : `${path}?${query.toString()}`;
+    return path;
   }
 
-  #headers(given: MessageParams, problems: ArgumentProblem[]): Map<string, string> {
+  #headersOf(given: GivenArguments, problems: ArgumentProblem[]): ReadonlyMap<string, string> {
     const headers = new Map<string, string>();
-    for (const [member, text] of this.#texts("header", given, problems)) {
-      const name = member.name.toLowerCase();
+    for (const [named, text, member] of texts(this.#headers, given, problems)) {
+      const name = named.toLowerCase();
       // A control character would end the line.
       if (/[^\t\x20-\x7e\x80-\xff]/.test(text)) problems.push(problem(member, "malformed", "No header can hold this."));
       headers.set(name, headers.has(name) ? `${headers.get(name)}, ${text}` : text);
     }
     return headers;
   }
+}
 
-  *#texts(place: ToolMember["in"], given: MessageParams, problems: ArgumentProblem[]): Iterable<[ToolMember, string]> {
-    for (const member of this.#schemas.members) {
-      const value = member.in === place ? given[member.name] : undefined;
-      if (value === undefined || value === null) continue;
-      for (const one of Array.isArray(value) ? value : [value]) {
-        const text = textOf(member, one, problems);
-        if (text !== undefined) yield [member, text];
-      }
+const noHeaders: ReadonlyMap<string, string> = new Map();
+
+/** The values of some members as texts. */
+function* texts(
+  members: readonly ToolMember[],
+  given: GivenArguments,
+  problems: ArgumentProblem[],
+): Iterable<readonly [name: string, text: string, member: ToolMember]> {
+  for (const member of members) {
+    const value = exactly(given, member.name);
+    for (const one of Array.isArray(value) ? value : [value]) {
+      const text = textOf(member, one, problems);
+      if (text !== undefined) yield [member.name, text, member];
     }
   }
+}
+
+/** A value, whose whole numbers past 2^53 are the digits that the client sent: `JSON.parse` has rounded them. */
+function exactly(given: GivenArguments, name: string): unknown {
+  const value = given.values[name];
+  if (!Array.isArray(value)) return isRounded(value) ? digitsOr(value, given.textOf(name)) : value;
+  if (!value.some(isRounded)) return value;
+  const items = itemTexts(given.textOf(name) ?? "");
+  return value.map((one: unknown, index) => (isRounded(one) ? digitsOr(one, items[index]) : one));
+}
+
+function isRounded(value: unknown): boolean {
+  return Number.isInteger(value) && !Number.isSafeInteger(value);
+}
+
+function digitsOr(value: unknown, text: string | undefined): unknown {
+  return text !== undefined && /^-?\d+$/.test(text) ? text : value;
 }
 
 const unknown: ArgumentProblem = { at: "arguments", code: "unknown", message: "This is not a member this object has." };
@@ -118,63 +174,59 @@ function textOf(member: ToolMember, value: unknown, problems: ArgumentProblem[])
   return undefined;
 }
 
-function isShallow(value: unknown, depth: number): boolean {
-  if (typeof value !== "object" || value === null) return true;
-  return depth > 0 && Object.values(value).every((part) => isShallow(part, depth - 1));
-}
-
 const encoder = new TextEncoder();
 
 function bodyOf(
   { members, body }: ToolSchemas,
-  given: MessageParams,
+  given: GivenArguments,
   problems: ArgumentProblem[],
 ): ToolRequest["body"] {
-  const whole = members.find((member) => member.in === "body");
   switch (body.as) {
     case "nothing":
       return undefined;
     case "json":
-      return jsonBody(whole === undefined ? membersOf(members, given) : given[whole.name]);
+      return { content: jsonOf(members, given), contentType: "application/json" };
     case "lines": {
-      const lines = given["body"];
-      if (!Array.isArray(lines)) problems.push({ at: "body", code: "malformed", message: "This is not a list." });
-      const text = (lines as readonly unknown[] | undefined)?.map((line) => `${JSON.stringify(line)}\n`).join("");
-      return { bytes: encoder.encode(text), contentType: "application/x-ndjson" };
+      const isList = Array.isArray(given.values["body"]);
+      if (!isList) problems.push({ at: "body", code: "malformed", message: "This is not a list." });
+      const lines = isList ? itemTexts(given.textOf("body") ?? "") : [];
+      // No string of JSON has an end of a line in it: there are some between the members alone.
+      const content = lines.map((line) => `${line.replaceAll(/[\r\n]/g, " ")}\n`).join("");
+      return { content, contentType: "application/x-ndjson" };
     }
     case "form":
     case "multipart":
       return formBody(members, given, body.as, problems);
     default: {
-      const bytes = rawBytes(whole as ToolMember, given["body"], body.as === "base64", problems);
-      return { bytes, contentType: body.contentType };
+      const whole = members.find((member) => member.in === "body") as ToolMember;
+      const content = rawBytes(whole, given.values["body"], body.as === "base64", problems);
+      return { content, contentType: body.contentType };
     }
   }
 }
 
-function membersOf(members: readonly ToolMember[], given: MessageParams): object {
-  // A member may have any name, `__proto__` too, which has no setter here.
-  const found = Object.create(null) as { [name: string]: unknown };
-  for (const { in: place, name } of members) {
-    if (place === "json" && given[name] !== undefined) found[name] = given[name];
-  }
-  return found;
-}
-
 /** Without a body a route reads `{}`: of no argument at all the body is missing, and is refused as such. */
-function jsonBody(value: unknown): ToolRequest["body"] {
-  return { bytes: encoder.encode(value === undefined ? "" : JSON.stringify(value)), contentType: "application/json" };
+function jsonOf(members: readonly ToolMember[], given: GivenArguments): string {
+  if (members.every((member) => member.in === "json")) return given.text;
+  const whole = members.find((member) => member.in === "body");
+  if (whole !== undefined) return given.textOf(whole.name) ?? "";
+  const texts: string[] = [];
+  for (const { in: place, name } of members) {
+    const text = place === "json" ? given.textOf(name) : undefined;
+    if (text !== undefined) texts.push(`${JSON.stringify(name)}:${text}`);
+  }
+  return `{${texts.join(",")}}`;
 }
 
 function formBody(
   members: readonly ToolMember[],
-  given: MessageParams,
+  given: GivenArguments,
   as: "form" | "multipart",
   problems: ArgumentProblem[],
 ): ToolRequest["body"] {
   const fields: (readonly [ToolMember, string | Uint8Array])[] = [];
   for (const member of members) {
-    const value = member.in === "form" || member.in === "file" ? given[member.name] : undefined;
+    const value = member.in === "form" || member.in === "file" ? exactly(given, member.name) : undefined;
     if (value === undefined || value === null || (value === false && member.schema["type"] === "boolean")) continue;
     for (const one of Array.isArray(value) ? value : [value]) {
       if (member.in === "file") fields.push([member, rawBytes(member, one, true, problems)]);
@@ -183,7 +235,7 @@ function formBody(
   }
   if (as === "multipart") return multipart(fields);
   const form = new URLSearchParams(fields.map(([{ name }, text]) => [name, text as string]));
-  return { bytes: encoder.encode(form.toString()), contentType: "application/x-www-form-urlencoded" };
+  return { content: form.toString(), contentType: "application/x-www-form-urlencoded" };
 }
 
 /** A form with files (RFC 7578). The platform's `FormData` could only be written asynchronously. */
@@ -197,7 +249,7 @@ function multipart(fields: readonly (readonly [ToolMember, string | Uint8Array])
     parts.push(encoder.encode(head), typeof value === "string" ? encoder.encode(value) : value, encoder.encode("\r\n"));
   }
   parts.push(encoder.encode(`--${boundary}--\r\n`));
-  return { bytes: joined(parts), contentType: `multipart/form-data; boundary=${boundary}` };
+  return { content: joined(parts), contentType: `multipart/form-data; boundary=${boundary}` };
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {
@@ -225,7 +277,7 @@ function rawBytes(member: ToolMember, value: unknown, isBase64: boolean, problem
 }
 
 /** The arguments of a call; undefined where they are not an object. */
-export function argumentsOf(params: MessageParams): MessageParams | undefined {
+export function argumentsOf({ params, text }: McpMessage): GivenArguments | undefined {
   const given = params["arguments"] ?? {};
-  return isRecord(given) ? given : undefined;
+  return isRecord(given) ? new GivenArguments(given, text) : undefined;
 }

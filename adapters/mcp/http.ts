@@ -1,21 +1,33 @@
 /** One message over HTTP: where it may come from, what answers it, and whether the answer is a stream of messages. */
-import { none } from "../../src/answers/answer.ts";
+import { jsonType, none } from "../../src/answers/answer.ts";
 import { events, make } from "../../src/answers/build.ts";
 import type { Answer } from "../../src/answers/build.ts";
 import { abortingWith } from "../../src/app/request.ts";
 import type { RequestState } from "../../src/app/request.ts";
-import type { AnyDep } from "../../src/inputs/dep.ts";
+import { andThen } from "../../src/async.ts";
+import type { AnyDep, Reading } from "../../src/inputs/dep.ts";
 import * as Event from "../../src/events/index.ts";
 import { inBackground } from "../../src/logging/raised.ts";
+import { mayCall } from "./authorization.ts";
 import { ProtocolError, errorCodes, errorText, legacyVersionFor, readMessage, resultText } from "./protocol.ts";
 import type { McpMessage } from "./protocol.ts";
 import type { McpServer, Notify } from "./server.ts";
 import type { McpSession, SessionTable } from "./sessions.ts";
 
 /** A request, as the inputs of the route read it. */
-export interface ReceivedRequest {
+export class ReceivedRequest {
   readonly request: RequestState;
-  readonly mayCall: (guards: readonly AnyDep[]) => Promise<boolean>;
+  readonly #reading: Reading;
+
+  constructor(request: RequestState, reading: Reading) {
+    this.request = request;
+    this.#reading = reading;
+  }
+
+  /** Whether the caller may call a route, as far as its credentials say. */
+  mayCall(guards: readonly AnyDep[]): Promise<boolean> {
+    return mayCall(guards, this.#reading);
+  }
 }
 
 /** What the answers of one server have in common. */
@@ -32,19 +44,32 @@ export interface ServedBy {
 /** A message that is answered. */
 type McpRequest = McpMessage & { readonly id: string | number };
 
-/** Answers the body of a request. */
-export async function answerTo(served: ServedBy, received: ReceivedRequest, text: string | undefined): Promise<Answer> {
+/** Answers the body of a request: at once, unless a route is asked that does not answer at once. */
+export function answerTo(
+  served: ServedBy,
+  received: ReceivedRequest,
+  text: string | undefined,
+): Answer | Promise<Answer> {
   const { request } = received;
   const foreign = foreignTo(served, request);
   if (foreign !== undefined) return errorAnswer(undefined, foreign);
   const message = readMessage(text, (name) => request.lines(name));
   if (message instanceof ProtocolError) return errorAnswer(message.id, message);
   if (message === "nothing") return accepted;
-  const { id, method, params, isModern } = message;
-  const { sessions } = served;
-  if (sessions === undefined || isModern) {
-    return id === undefined ? accepted : answerRequest(served, received, message as McpRequest);
+  if (served.sessions === undefined || message.isModern) {
+    return message.id === undefined ? accepted : answerRequest(served, received, message as McpRequest);
   }
+  return answerWithSession(served, served.sessions, received, message);
+}
+
+async function answerWithSession(
+  served: ServedBy,
+  sessions: SessionTable,
+  received: ReceivedRequest,
+  message: McpMessage,
+): Promise<Answer> {
+  const { id, method, params } = message;
+  const { request } = received;
   if (method === "initialize" && id !== undefined) {
     const session = await sessions.open(legacyVersionFor(params), request);
     return answerRequest(served, received, message as McpRequest, [["mcp-session-id", session.id]]);
@@ -56,19 +81,26 @@ export async function answerTo(served: ServedBy, received: ReceivedRequest, text
   return accepted;
 }
 
-async function answerRequest(
-  { server, challenge }: ServedBy,
-  { request, mayCall }: ReceivedRequest,
+function answerRequest(
+  served: ServedBy,
+  received: ReceivedRequest,
   message: McpRequest,
-  headers: AnswerHeaders = [],
+  headers: AnswerHeaders = none,
+): Answer | Promise<Answer> {
+  const { server, challenge } = served;
+  const { request } = received;
+  if (server.notifies(message) && acceptsEvents(request)) return answerByStream(served, received, message);
+  const outcome = server.answer({ received, message, gone: () => request.gone });
+  return andThen(outcome, (outcome) => plainAnswer(message, outcome, challenge, headers));
+}
+
+async function answerByStream(
+  { server, challenge }: ServedBy,
+  received: ReceivedRequest,
+  message: McpRequest,
 ): Promise<Answer> {
-  if (!server.notifies(message) || !acceptsEvents(request)) {
-    const gone = (): AbortSignal => request.gone;
-    const outcome = await server.answer({ request, message, gone, mayCall });
-    return plainAnswer(message, outcome, challenge, headers);
-  }
-  const call = abortingWith(request.gone);
-  const begun = await server.begin({ request, message, gone: () => call.signal, mayCall });
+  const call = abortingWith(received.request.gone);
+  const begun = await server.begin({ received, message, gone: () => call.signal });
   if (typeof begun !== "function") return plainAnswer(message, begun, challenge);
   return streamed(call, async (notify) => textOf(message, await begun(notify)));
 }
@@ -76,17 +108,18 @@ async function answerRequest(
 /** The same in a session: the client can cancel it by a notification, and resume its stream. */
 async function answerInSession(
   { server, challenge }: ServedBy,
-  { request, mayCall }: ReceivedRequest,
+  received: ReceivedRequest,
   message: McpRequest,
   session: McpSession,
 ): Promise<Answer> {
+  const { request } = received;
   const hasStream = server.notifies(message) && acceptsEvents(request);
   // A client that leaves a stream may come back to it.
   const call = hasStream ? new AbortController() : abortingWith(request.gone);
   if (!session.begin(message.id, call)) return errorAnswer(message.id, usedId);
   let isRunning = false;
   try {
-    const given = { request, message, gone: () => call.signal, mayCall };
+    const given = { received, message, gone: () => call.signal };
     const begun = hasStream ? await server.begin(given) : await server.answer(given);
     if (typeof begun !== "function") return plainAnswer(message, begun, challenge);
     isRunning = true;
@@ -152,10 +185,10 @@ function plainAnswer(
   { id }: McpRequest,
   outcome: string | ProtocolError,
   challenge: string | undefined,
-  headers: AnswerHeaders = [],
+  headers: AnswerHeaders = none,
 ): Answer {
   if (outcome instanceof ProtocolError) return errorAnswer(id, outcome, challenge);
-  return make(resultText(id, outcome), { contentType: "application/json", headers });
+  return { status: 200, contentType: jsonType, headers, cookies: none, body: resultText(id, outcome), closes: false };
 }
 
 const wrongHost = refused(403, "The host is not allowed: see the option hosts.");

@@ -1,6 +1,5 @@
 /** A call of a route of the same app, in process: the request of a tool, as one of the client that called the tool. */
-import { whenResolved } from "../../src/deferred.ts";
-import type { MaybePromise } from "../../src/deferred.ts";
+import { Deferred } from "../../src/deferred.ts";
 import { pathOf } from "../../src/http/target.ts";
 import type { CompiledRoute } from "../../src/app/compile.ts";
 import type { Exchange, WireResponse } from "../../src/app/exchange.ts";
@@ -16,7 +15,7 @@ export interface ToolRequest {
   readonly target: string;
   /** What the arguments are in headers, by name in lower case. */
   readonly headers: ReadonlyMap<string, string>;
-  readonly body: { readonly bytes: Uint8Array; readonly contentType: string } | undefined;
+  readonly body: { readonly content: string | Uint8Array; readonly contentType: string } | undefined;
 }
 
 /**
@@ -32,7 +31,7 @@ class InnerExchange implements Exchange {
   readonly target: string;
   readonly peer: string;
   readonly match: Match<CompiledRoute>;
-  readonly body: BodySource | undefined;
+  readonly body: ArgumentBody | undefined;
   readonly isTest: boolean;
   /** Empty: nothing of the head is sent. */
   readonly date = "";
@@ -52,7 +51,7 @@ class InnerExchange implements Exchange {
     this.peer = outer.peer;
     this.#gone = gone;
     this.match = match;
-    this.body = request.body === undefined ? undefined : new ArgumentBody(request.body.bytes);
+    this.body = request.body === undefined ? undefined : new ArgumentBody(request.body.content);
     this.isTest = outer.exchange.isTest === true;
     this.#outer = outer;
     this.#request = request;
@@ -62,8 +61,9 @@ class InnerExchange implements Exchange {
     return this.#gone();
   }
 
-  get now(): Date {
-    return this.#outer.now;
+  /** Of a test alone: the clock of an app is read again, and only where something needs it. */
+  get now(): Date | undefined {
+    return this.#outer.exchange.now;
   }
 
   get scheme(): "https" | undefined {
@@ -104,7 +104,7 @@ class InnerExchange implements Exchange {
   }
 
   decode(bytes: Uint8Array): string | undefined {
-    return this.#outer.exchange.decode(bytes);
+    return this.body?.textOf(bytes) ?? this.#outer.exchange.decode(bytes);
   }
 
   undeclared(deed: string): void {
@@ -121,14 +121,24 @@ function traceOf({ context }: RequestState): string {
   return `00-${context.traceId}-${context.spanId}-${context.isSampled ? "01" : "00"}`;
 }
 
+const encoder = new TextEncoder();
+
 class ArgumentBody implements BodySource {
   readonly length: number;
   readonly #bytes: Uint8Array;
+  /** The same, where it was made of text. */
+  readonly #text: string | undefined;
   #isRead = false;
 
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-    this.length = bytes.byteLength;
+  constructor(content: string | Uint8Array) {
+    this.#text = typeof content === "string" ? content.toWellFormed() : undefined;
+    this.#bytes = typeof content === "string" ? encoder.encode(content) : content;
+    this.length = this.#bytes.byteLength;
+  }
+
+  /** The text of its own bytes, which need no decoding. */
+  textOf(bytes: Uint8Array): string | undefined {
+    return bytes === this.#bytes ? this.#text : undefined;
   }
 
   read(): Promise<Uint8Array | undefined> {
@@ -152,13 +162,10 @@ export function callRoute(
   route: Route,
   request: ToolRequest,
   gone: () => AbortSignal,
-): Promise<WireResponse> | undefined {
+): WireResponse | Promise<WireResponse> | undefined {
   const method = route.method === "HEAD" ? "GET" : route.method;
   const match = outer.app.table.find(method, pathOf(request.target));
   if (match?.route.route !== route) return undefined;
-  const answered: MaybePromise<WireResponse> = respond(
-    outer.app,
-    new InnerExchange(outer, route.method, request, match, gone),
-  );
-  return new Promise((resolve, reject) => whenResolved(answered, resolve, reject));
+  const answered = respond(outer.app, new InnerExchange(outer, route.method, request, match, gone));
+  return answered instanceof Deferred ? answered.now() : answered;
 }

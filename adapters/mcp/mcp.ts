@@ -2,7 +2,7 @@
 import * as Returns from "../../src/answers/returns.ts";
 import type { RequestState } from "../../src/app/request.ts";
 import { isObject, needs, needsCount, needsObject, needsText, needsTexts } from "../../src/given.ts";
-import type { AnyDep, Dep, Inputs } from "../../src/inputs/dep.ts";
+import type { Dep, Inputs } from "../../src/inputs/dep.ts";
 import { ofBody } from "../../src/inputs/body-inputs.ts";
 import { deadline, empty, hidden } from "../../src/routing/meta.ts";
 import { of } from "../../src/routing/path.ts";
@@ -10,10 +10,10 @@ import type { Path } from "../../src/routing/path.ts";
 import { del, get, post } from "../../src/routing/route.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { wrongMembers } from "../../src/routing/wrong-members.ts";
-import { challengeOf, challenging, checkAuthorization, mayCall, metadataRoute } from "./authorization.ts";
+import { challengeOf, challenging, checkAuthorization, metadataRoute } from "./authorization.ts";
 import type { McpAuthorization } from "./authorization.ts";
-import { answerTo, endSession, resume } from "./http.ts";
-import type { ReceivedRequest, ServedBy } from "./http.ts";
+import { ReceivedRequest, answerTo, endSession, resume } from "./http.ts";
+import type { ServedBy } from "./http.ts";
 import { compilePrompt } from "./prompts.ts";
 import type { McpPrompt } from "./prompts.ts";
 import { compileResource, madeResource } from "./resources.ts";
@@ -104,10 +104,7 @@ export function routes(routes: readonly Route[], options: McpOptions): readonly 
       calls: [...tools, ...resources].map(({ route }) => route),
       check: () => problems,
       // The state of the request is what an app makes of an exchange, and it alone.
-      compile: () => (request, _values, reading) => ({
-        request: request as RequestState,
-        mayCall: (guards: readonly AnyDep[]) => mayCall(guards, reading),
-      }),
+      compile: () => (request, _values, reading) => new ReceivedRequest(request as RequestState, reading),
     },
   };
   const guards = challenge === undefined ? inputs : challenging(inputs, challenge);
@@ -174,15 +171,11 @@ interface MessageText {
   readonly text: string | undefined;
 }
 
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const messageBytes = /* @__PURE__ */ ofBody({ contentTypes: ["application/json"] }, (bytes) => bytes);
 
-const messageText = /* @__PURE__ */ ofBody({ contentTypes: ["application/json"] }, (bytes) => {
-  try {
-    return { text: utf8.decode(bytes) };
-  } catch {
-    return { text: undefined };
-  }
-});
+const messageText: Dep<MessageText> = {
+  node: { ...messageBytes.node, compile: () => (request) => ({ text: request.text }) },
+};
 
 function checked(options: McpOptions): McpOptions {
   needsObject("Mcp.routes: options", options);

@@ -61,6 +61,8 @@ export interface McpMessage {
   readonly params: MessageParams;
   /** Whether it names the version by itself. */
   readonly isModern: boolean;
+  /** The whole of it, as it was sent. */
+  readonly text: string;
 }
 
 /** The values of a header of the exchange. */
@@ -78,7 +80,8 @@ export function readMessage(text: string | undefined, lines: LinesOf): McpMessag
   } catch {
     // Its error would quote the body.
   }
-  if (json === undefined) return new ProtocolError(errorCodes.parse, "The body is not JSON.", { status: 400 });
+  if (text === undefined || json === undefined)
+    return new ProtocolError(errorCodes.parse, "The body is not JSON.", { status: 400 });
   if (Array.isArray(json)) return invalid("The body is a list: send each message in a request of its own.");
   if (!isRecord(json) || json["jsonrpc"] !== "2.0") return invalid("The body is no message of JSON-RPC 2.0.");
   const { id, method, params = {} } = json;
@@ -88,7 +91,7 @@ export function readMessage(text: string | undefined, lines: LinesOf): McpMessag
   if (!isRecord(params)) return invalid("The message has params that are not an object.", id);
   const meta = isRecord(params["_meta"]) ? params["_meta"] : undefined;
   const isModern = meta !== undefined && versionMember in meta;
-  const message: McpMessage = { id, method, params, isModern };
+  const message: McpMessage = { id, method, params, isModern, text };
   const wrong = isModern ? wrongModern(message, meta, lines) : wrongVersion(lines);
   return wrong === undefined ? message : ofMessage(wrong, id);
 }

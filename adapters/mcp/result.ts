@@ -1,6 +1,7 @@
 /** The answer of a route as the result of its tool. Results are members of a JSON object, as text. */
 import { isStream } from "../../src/answers/answer.ts";
 import type { WireResponse } from "../../src/app/exchange.ts";
+import { andThen } from "../../src/async.ts";
 import { EventReader } from "../../src/events/event-reader.ts";
 import type { ReadEvent } from "../../src/events/event-reader.ts";
 import { readParts } from "../../src/events/stream.ts";
@@ -19,16 +20,26 @@ export interface ResultOptions {
   readonly onEvent?: ((event: ReadEvent, count: number) => Promise<void>) | undefined;
 }
 
-/** The members of a result of a tool. */
-export async function toolResult(
+/** The members of a result of a tool: at once, unless the answer is a stream. */
+export function toolResult(
   tool: CompiledTool,
   target: string,
   sent: WireResponse,
   options: ResultOptions,
-): Promise<string> {
+): string | Promise<string> {
   const type = headerOf(sent, "content-type") ?? "";
   if (isStream(sent.body) && /^text\/event-stream\b/i.test(type)) return eventsResult(sent.body, options);
-  const read = await readBody(sent.body, options.maxAnswer);
+  return andThen(readBody(sent.body, options.maxAnswer), (read) => resultOf(tool, { target, sent, type }, read));
+}
+
+/** An answer of a route, but for its body. */
+interface AnswerHead {
+  readonly target: string;
+  readonly sent: WireResponse;
+  readonly type: string;
+}
+
+function resultOf(tool: CompiledTool, { target, sent, type }: AnswerHead, read: Read): string {
   if (read === undefined) return failure("too_large", "The answer is longer than a tool may give.");
   if (sent.status >= 400) return refusalResult(tool, read, type);
   if (read.length === 0) return textResult(emptyText(sent));
@@ -122,9 +133,15 @@ export function textOf(read: string | Uint8Array): string {
   return typeof read === "string" ? read : decoder.decode(read);
 }
 
+type Read = string | Uint8Array | undefined;
+
 /** Reads a body to its end; undefined where it is longer. */
-export async function readBody(body: WireResponse["body"], max: number): Promise<string | Uint8Array | undefined> {
-  if (!isStream(body)) return body !== undefined && body.length > max ? undefined : (body ?? "");
+export function readBody(body: WireResponse["body"], max: number): Read | Promise<Read> {
+  if (isStream(body)) return readWhole(body, max);
+  return body !== undefined && body.length > max ? undefined : (body ?? "");
+}
+
+async function readWhole(body: StreamBody, max: number): Promise<Uint8Array | undefined> {
   const parts: Uint8Array[] = [];
   let length = 0;
   const isWhole = await readStream(body, async (part) => {

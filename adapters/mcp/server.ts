@@ -1,8 +1,10 @@
 /** What the server answers to each message: `initialize`, lists, calls of tools, resources and prompts. */
+import type { WireResponse } from "../../src/app/exchange.ts";
 import type { RequestState } from "../../src/app/request.ts";
+import { andThen } from "../../src/async.ts";
 import type { ReadEvent } from "../../src/events/event-reader.ts";
 import type { AnyDep } from "../../src/inputs/dep.ts";
-import { argumentsOf } from "./arguments.ts";
+import { GivenArguments, argumentsOf } from "./arguments.ts";
 import { callRoute } from "./inner.ts";
 import { List } from "./list.ts";
 import type { CompiledPrompt } from "./prompts.ts";
@@ -45,20 +47,28 @@ export interface ServerParts {
 export type Notify = (text: string) => Promise<void>;
 
 /** Reads a stream of events to its end: undefined where the client gets the result alone. */
-type ReadEvents = (notify: Notify | undefined) => Promise<MessageOutcome>;
+type ReadEvents = (notify: Notify | undefined) => MessageOutcome | Promise<MessageOutcome>;
 
 /** One message to answer. */
 export interface MessageRequest {
-  readonly request: RequestState;
+  readonly received: MessageSender;
   readonly message: McpMessage;
   /** Aborts where the client cancels, or has gone. It is made once the route reads it: to make a signal takes a sixth of a call. */
   readonly gone: () => AbortSignal;
+}
+
+/** Who sent a message, by which request. */
+interface MessageSender {
+  readonly request: RequestState;
   /** Whether the caller may call a route, as far as its credentials say. */
-  readonly mayCall: (guards: readonly AnyDep[]) => Promise<boolean>;
+  mayCall(guards: readonly AnyDep[]): Promise<boolean>;
 }
 
 /** The members of a result, as JSON text; or an error. */
 export type MessageOutcome = string | ProtocolError;
+
+/** The outcome of a call, or what reads the events of its answer. */
+type Begun = MessageOutcome | ReadEvents;
 
 type MessageHandler = (received: MessageRequest) => MessageOutcome | Promise<MessageOutcome>;
 
@@ -105,13 +115,13 @@ export class McpServer {
   }
 
   /** Answers a message that has an id. */
-  async answer(received: MessageRequest): Promise<MessageOutcome> {
+  answer(received: MessageRequest): MessageOutcome | Promise<MessageOutcome> {
     const { isModern, method } = received.message;
     const known = (isModern ? this.#modern : this.#legacy).get(method);
     // Of a modern request HTTP says it too.
     const options = { status: isModern ? 404 : 200 };
     if (known === undefined) return new ProtocolError(errorCodes.methodNotFound, "The method is unknown.", options);
-    return this.#finished(await known(received), received);
+    return andThen(known(received), (outcome) => this.#finished(outcome, received));
   }
 
   /** Begins a call whose events are progress: its outcome where it has no events, or else what reads them. */
@@ -151,11 +161,11 @@ export class McpServer {
   }
 
   /** The tools that the caller may call, where their routes' credentials can say so without the rest of a request. */
-  async #listTools(list: List<CompiledTool>, { message, mayCall }: MessageRequest): Promise<MessageOutcome> {
+  async #listTools(list: List<CompiledTool>, { message, received }: MessageRequest): Promise<MessageOutcome> {
     const { tools } = this.#parts;
     if (tools.every(({ guards }) => guards.length === 0)) return list.page(message);
     const shown = new Set<CompiledTool>();
-    for (const tool of tools) if (tool.guards.length === 0 || (await mayCall(tool.guards))) shown.add(tool);
+    for (const tool of tools) if (tool.guards.length === 0 || (await received.mayCall(tool.guards))) shown.add(tool);
     return list.page(message, shown);
   }
 
@@ -182,7 +192,7 @@ export class McpServer {
     ];
   }
 
-  async #read({ request, message, gone }: MessageRequest): Promise<MessageOutcome> {
+  async #read({ received: { request }, message, gone }: MessageRequest): Promise<MessageOutcome> {
     const { uri } = message.params;
     if (typeof uri !== "string") return invalidParams("The URI is not a text.");
     const missing = new ProtocolError(
@@ -191,7 +201,7 @@ export class McpServer {
     );
     for (const resource of this.#parts.resources) {
       const given = resource.read(uri);
-      const made = given === undefined ? undefined : resource.maker.make(given);
+      const made = given === undefined ? undefined : resource.maker.make(new GivenArguments(given));
       if (made === undefined || "length" in made) continue;
       const sent = await callRoute(request, resource.route, made, gone);
       if (sent === undefined || sent.status === 404) return missing;
@@ -204,28 +214,32 @@ export class McpServer {
     return missing;
   }
 
-  async #call(received: MessageRequest): Promise<MessageOutcome> {
-    const begun = await this.#begin(received);
-    return typeof begun === "function" ? begun(undefined) : begun;
+  #call(received: MessageRequest): MessageOutcome | Promise<MessageOutcome> {
+    return andThen(this.#begin(received), (begun) => (typeof begun === "function" ? begun(undefined) : begun));
   }
 
-  async #begin({ request, message, gone }: MessageRequest): Promise<MessageOutcome | ReadEvents> {
+  #begin({ received: { request }, message, gone }: MessageRequest): Begun | Promise<Begun> {
     const { name } = message.params;
     const tool = typeof name === "string" ? this.#tools.get(name) : undefined;
     if (tool === undefined) return invalidParams("There is no tool of this name.");
-    const given = argumentsOf(message.params);
+    const given = argumentsOf(message);
     if (given === undefined) return invalidParams("The arguments are not an object.");
     const made = tool.maker.make(given);
     if ("length" in made) return failure("invalid", "Some of that request is not what it should be.", made);
-    const sent = await callRoute(request, tool.route, made, gone);
-    if (sent?.status === 401 && this.#parts.isProtected)
-      return new ProtocolError(errorCodes.refused, "Sign in.", { status: 401 });
+    const sent = callRoute(request, tool.route, made, gone);
     if (sent === undefined) return failure("not_found", "There is nothing here.");
-    const { maxAnswer } = this.#parts;
-    if (!tool.isProgress || sent.status >= 400) return toolResult(tool, made.target, sent, { maxAnswer });
-    return (notify) => toolResult(tool, made.target, sent, { maxAnswer, onEvent: progressOf(message.params, notify) });
+    return andThen(sent, (sent) => this.#answered(tool, made.target, message.params, sent));
+  }
+
+  #answered(tool: CompiledTool, target: string, params: MessageParams, sent: WireResponse): Begun | Promise<Begun> {
+    const { isProtected, maxAnswer } = this.#parts;
+    if (sent.status === 401 && isProtected) return signIn;
+    if (!tool.isProgress || sent.status >= 400) return toolResult(tool, target, sent, { maxAnswer });
+    return (notify) => toolResult(tool, target, sent, { maxAnswer, onEvent: progressOf(params, notify) });
   }
 }
+
+const signIn = new ProtocolError(errorCodes.refused, "Sign in.", { status: 401 });
 
 function membersOf(result: object): string {
   return JSON.stringify(result).slice(1, -1);

@@ -25,7 +25,7 @@ export interface Exchange extends TakeoverRequest, CertificateHolder {
   /** The address that opened the connection, `unix:<path>` for a Unix socket, or empty where none is known. */
   readonly peer: string;
   /** The time of the request, where a test sets it instead of the app's clock. */
-  readonly now?: Date;
+  readonly now?: Date | undefined;
   /**
    * The value of `Date`, where the listener keeps one: half a second old at most. Empty where the runtime writes the header
    * itself.

@@ -48,6 +48,8 @@ export function unsupported(): Refusal<"unsupported_media_type"> {
 
 /** Whether a `Content-Type` matches one of some patterns: `type/subtype`, `type/*` or `type/*+suffix`, without case and parameters. */
 export function isTypeOf(patterns: readonly string[], line: string): boolean {
+  // What most clients send: to parse it takes 0.5 µs.
+  if (patterns.includes(line)) return true;
   const type = mediaTypeOf(line);
   return type !== undefined && patterns.some((pattern) => matches(pattern.toLowerCase(), type));
 }
