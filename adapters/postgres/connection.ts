@@ -34,8 +34,8 @@ class PostgresConnection implements DatabaseConnection {
   #backend: Backend | undefined = undefined;
   #isGone = false;
   #why = "the connection closed";
-  #running: Query | PreparedRun | undefined = undefined;
-  #sentBefore = 0;
+  /** In the order in which they were sent. */
+  readonly #running: (Query | PreparedRun)[] = [];
   /** Whether the driver is writing a statement: an error meanwhile is about that statement. */
   #isWriting = false;
   /** By SQL text; undefined until the server has prepared it. */
@@ -51,7 +51,7 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   get isRunning(): boolean {
-    return this.#running !== undefined;
+    return this.#running.length > 0;
   }
 
   async open(): Promise<void> {
@@ -63,6 +63,14 @@ class PostgresConnection implements DatabaseConnection {
     const known = this.#prepared.get(sql);
     if (known !== undefined) return this.#runKnown(known, sql, values);
     return this.#send(sql, values, this.#prepares(sql) ? prepared : unprepared);
+  }
+
+  isPrepared(sql: string): boolean {
+    return this.#prepared.get(sql) !== undefined;
+  }
+
+  gather(): void {
+    this.#wire?.gather();
   }
 
   script(sql: string): Promise<StatementResult> {
@@ -118,10 +126,11 @@ class PostgresConnection implements DatabaseConnection {
     return new Promise<unknown>((resolve, reject) => {
       const obstacle = this.#obstacleTo(values);
       if (obstacle !== undefined) return reject(obstacle);
-      this.#sentBefore = this.#wire?.bytesWritten ?? 0;
-      this.#running = new Query(sql, values, protocol, onlyDescribe, this, resolve, reject);
+      const query = new Query(sql, values, protocol, onlyDescribe, this, resolve, reject);
+      query.sentBefore = this.#wire?.bytesWritten ?? 0;
+      this.#running.push(query);
       this.#isWriting = true;
-      this.#driver(this.#running);
+      this.#driver(query);
       this.#isWriting = false;
     }) as Promise<A>;
   }
@@ -144,35 +153,42 @@ class PostgresConnection implements DatabaseConnection {
         return reject(new ConnectionFailure({ kind: "unsendable", why: "its parameters are too long" }));
       // A prepared statement was sent on a wire.
       const wire = this.#wire as Wire;
-      this.#sentBefore = wire.bytesWritten;
       const run = new PreparedRun(sql, values, columns, this, resolve, reject);
-      this.#running = run;
+      run.sentBefore = wire.bytesWritten;
+      this.#running.push(run);
       wire.begin(run, bytes);
     });
   }
 
-  /** Called when the result of a prepared statement is complete. */
+  /** Called when the result of a prepared statement is complete. @param isIdle Whether no transaction is open. */
   ended(run: PreparedRun, isIdle: boolean): void {
-    this.#running = undefined;
+    this.#forget(run);
     const { sql, values, refused } = run;
     if (refused === undefined || !isStale(refused)) return run.settle();
     // Nothing was done. The driver prepares it again: now, or at its next run if this failure aborted a transaction.
     this.#prepared.set(sql, undefined);
-    if (isIdle) this.#send<StatementResult>(sql, values, prepared).then(run.resolve, run.reject);
-    else run.settle();
+    if (!isIdle) run.settle();
+    else if (this.isRunning) run.reject(new ConnectionFailure(forgotten));
+    else this.#send<StatementResult>(sql, values, prepared).then(run.resolve, run.reject);
   }
 
   /** Called when a query of the driver has its result. */
-  answered({ strings: [sql], prepare, onlyDescribe, statement }: Query): void {
-    this.#running = undefined;
+  answered(query: Query): void {
+    this.#forget(query);
+    const {
+      strings: [sql],
+      prepare,
+      onlyDescribe,
+      statement,
+    } = query;
     if (prepare && !onlyDescribe) this.#prepared.set(sql, statement as Prepared);
   }
 
   /** Called when a query of the driver has failed. */
-  failed(error: unknown): ConnectionFailure {
-    this.#running = undefined;
+  failed(query: Query, error: unknown): ConnectionFailure {
+    this.#forget(query);
     if (this.#isWriting) return this.#unwritten(error);
-    const reason = connectionErrorOf(error, this.#hasSent, this.#why);
+    const reason = connectionErrorOf(error, this.#hasSent(query), this.#why);
     // After an error of its own, the driver's state is unknown.
     if (reason.kind === "gone") this.cut(reason.why);
     return new ConnectionFailure(reason);
@@ -185,16 +201,21 @@ class PostgresConnection implements DatabaseConnection {
     return new ConnectionFailure({ kind: "unsendable", why });
   }
 
-  copies(): ConnectionFailure {
-    this.#running = undefined;
+  copies(query: Query): ConnectionFailure {
+    this.#forget(query);
     // Closing discards what was copied in; nothing reads what is copied out.
     this.cut("the connection was cut, as a statement copied");
     const message = "COPY between the server and its client is no statement to run";
     return new ConnectionFailure({ kind: "refused", severity: "ERROR", code: "0A000", message, constraint: undefined });
   }
 
-  get #hasSent(): boolean {
-    return (this.#wire?.bytesWritten ?? 0) !== this.#sentBefore;
+  #hasSent({ sentBefore }: Query | PreparedRun): boolean {
+    return (this.#wire?.bytesWritten ?? 0) !== sentBefore;
+  }
+
+  #forget(run: Query | PreparedRun): void {
+    if (this.#running[0] === run) this.#running.shift();
+    else this.#running.splice(this.#running.indexOf(run), 1);
   }
 
   #prepares(sql: string): boolean {
@@ -226,9 +247,18 @@ class PostgresConnection implements DatabaseConnection {
     this.#isGone = true;
     this.#config.events.closed();
     // The driver does not report every close.
-    this.#running?.fail(new ConnectionFailure({ kind: "gone", isSent: this.#hasSent, why: this.#why }));
+    const running = this.#running.splice(0);
+    // The server ended the session at the first one, so it did not run those behind it.
+    const isRefused = running[0] instanceof PreparedRun && running[0].refused !== undefined;
+    for (const [at, run] of running.entries()) {
+      const isSent = this.#hasSent(run) && !(isRefused && at > 0);
+      run.fail(new ConnectionFailure({ kind: "gone", isSent, why: this.#why }));
+    }
   }
 }
+
+/** The caller borrows a connection again: the driver cannot prepare one statement several times at once. */
+const forgotten = { kind: "gone", isSent: false, why: "the server has forgotten the statement" } as const;
 
 // The server's functions that raise an error if a prepared statement is gone, or its columns or types have changed.
 const stale: ReadonlySet<string | undefined> = new Set([

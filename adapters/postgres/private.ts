@@ -33,9 +33,9 @@ export type Execute = (query: Query) => void;
 
 interface QueryRunner {
   answered(query: Query): void;
-  failed(error: unknown): ConnectionFailure;
+  failed(query: Query, error: unknown): ConnectionFailure;
   /** The statement was a COPY, which has no result. */
-  copies(): ConnectionFailure;
+  copies(query: Query): ConnectionFailure;
 }
 
 /**
@@ -56,6 +56,8 @@ export class Query {
   readonly #settle: (answer: unknown) => void;
   readonly #fail: (failure: ConnectionFailure) => void;
   #isSettled = false;
+  /** The socket's `bytesWritten` before it was sent. */
+  sentBefore = 0;
 
   // Written by the driver's connection.
   active = false;
@@ -100,13 +102,13 @@ export class Query {
   #refuseCopy(stream: Stream): void {
     // It emits "error" when the connection closes; without a listener that ends the process.
     stream.on("error", () => {});
-    this.#fail(this.#runner.copies());
+    this.#fail(this.#runner.copies(this));
   }
 
   reject(error: unknown): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    this.#fail(this.#runner.failed(error));
+    this.#fail(this.#runner.failed(this, error));
   }
 
   /** The connection closed before the result arrived. */

@@ -1,4 +1,5 @@
 import { EventEmitter } from "node:events";
+import process from "node:process";
 import type { Socket } from "node:net";
 import { ConnectionFailure } from "../../src/database/connection.ts";
 import type { Column, ConnectionError, StatementResult, StatementValues } from "../../src/database/connection.ts";
@@ -91,6 +92,8 @@ export class PreparedRun {
   readonly resolve: (answer: StatementResult) => void;
   readonly reject: (failure: ConnectionFailure) => void;
   refused: ServerError | undefined = undefined;
+  /** The socket's `bytesWritten` before it was sent. */
+  sentBefore = 0;
   readonly #columns: readonly Column[];
   readonly #runner: Runner;
   readonly #rows: StatementValues[] = [];
@@ -203,7 +206,8 @@ const isAsynchronous = (type: number | undefined): boolean => type === 0x4e || t
  */
 export class Wire extends EventEmitter {
   readonly #socket: Socket;
-  #run: PreparedRun | undefined = undefined;
+  /** The first reads the messages. A driver's query is sent after all of them. */
+  readonly #runs: PreparedRun[] = [];
   /** The chunks of an incomplete message, and its least length. */
   #begun: Buffer[] = [];
   #begunBytes = 0;
@@ -231,8 +235,14 @@ export class Wire extends EventEmitter {
 
   /** Sends a prepared statement. It reads the server's messages until its result is complete. */
   begin(run: PreparedRun, bytes: Uint8Array): void {
-    this.#run = run;
+    this.#runs.push(run);
     this.#socket.write(bytes);
+  }
+
+  /** Writes all statements that begin before the next turn of the event loop by one `writev`. */
+  gather(): void {
+    this.#socket.cork();
+    process.nextTick(() => this.#socket.uncork());
   }
 
   #receive(chunk: Buffer): void {
@@ -254,12 +264,16 @@ export class Wire extends EventEmitter {
   /** Reads every complete message. Returns the index of the first incomplete one. */
   #read(bytes: Buffer): number {
     let at = 0;
-    for (let end = endOf(bytes, 0); this.#run !== undefined && end <= bytes.length; end = endOf(bytes, at)) {
+    let run = this.#runs[0];
+    for (let end = endOf(bytes, 0); run !== undefined && end <= bytes.length; end = endOf(bytes, at)) {
       if (isAsynchronous(bytes[at])) this.emit("data", bytes.subarray(at, end));
-      else if (this.#run.read(bytes, at, end)) this.#run = undefined;
+      else if (run.read(bytes, at, end)) {
+        this.#runs.shift();
+        run = this.#runs[0];
+      }
       at = end;
     }
-    if (this.#run !== undefined) return at;
+    if (run !== undefined) return at;
     const from = at;
     for (let end = endOf(bytes, at); end <= bytes.length; end = endOf(bytes, at)) at = end;
     if (at > from) this.emit("data", bytes.subarray(from, at));

@@ -12,6 +12,7 @@ import type {
   StatementValues,
 } from "./connection.ts";
 import { DatabaseError } from "./failure.ts";
+import type { Pace } from "./pace.ts";
 
 const source = "framework.postgres";
 
@@ -55,6 +56,8 @@ export class PooledConnection {
   successor: PooledConnection | undefined = undefined;
   /** Whether the running statement ends a transaction or resets the session. */
   isEnding = false;
+  /** How many borrow it besides one: each runs a quick statement that only reads. */
+  sharers = 0;
 
   constructor(connection: DatabaseConnection, endsAt: number) {
     this.connection = connection;
@@ -124,11 +127,14 @@ interface Waiter {
   /** The context of the waiting request: the one that releases a connection runs in another. */
   readonly context: LogContext | undefined;
   readonly signal: AbortSignal | undefined;
+  readonly pace: Pace | undefined;
   /** Its listening to the signal. */
   abort: (() => void) | undefined;
 }
 
 const longWaitMs = 100;
+/** How many share a connection. With six, a `GET` of the orders example took 1.10 of Fastify's CPU, with four 0.97. */
+const maxTogether = 4;
 // Past it a timer fires at once.
 const maxTimerMs = 2 ** 31 - 1;
 
@@ -140,31 +146,51 @@ export class AcquireQueue {
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
   #firesAt = Number.POSITIVE_INFINITY;
   #warnedAt = Number.NEGATIVE_INFINITY;
+  readonly #connections: number;
+
+  /** @param connections How many the pool has. */
+  constructor(connections: number) {
+    this.#connections = connections;
+  }
 
   get size(): number {
     return this.#waiting.size;
   }
 
-  enqueue(waitMs: number, signal: AbortSignal | undefined): Promise<PooledConnection> {
+  enqueue(waitMs: number, signal: AbortSignal | undefined, pace: Pace | undefined): Promise<PooledConnection> {
     return new Promise((resolve, reject) => {
       const startedAt = performance.now();
       const endsAt = startedAt + waitMs;
       const context = current();
-      const waiter: Waiter = { resolve, reject, waitMs, startedAt, endsAt, context, signal, abort: undefined };
+      const waiter: Waiter = { resolve, reject, waitMs, startedAt, endsAt, context, signal, pace, abort: undefined };
       if (signal !== undefined) this.#listen(waiter, signal);
       this.#waiting.add(waiter);
       if (endsAt < this.#firesAt) this.#fireAt(endsAt, startedAt);
     });
   }
 
-  /** Hands a connection to the waiter that has waited longest. Returns false if the queue is empty. */
+  /**
+   * Hands a connection to the waiter that has waited longest. Returns false if the queue is empty. Several waiters with quick
+   * statements share it where each connection has several waiters: their statements are one `write` and their results one
+   * `read`.
+   */
   handOff(pooled: PooledConnection): boolean {
-    const [waiter] = this.#waiting;
-    if (waiter === undefined) return false;
-    this.#leave(waiter);
-    this.#warnOfWait(waiter);
-    waiter.resolve(pooled);
-    return true;
+    const most = Math.min(maxTogether, Math.floor(this.#waiting.size / this.#connections));
+    let count = 0;
+    for (const waiter of this.#waiting) {
+      const isSharer = most > 1 && isQuick(waiter, pooled);
+      if (count > 0 && !isSharer) break;
+      this.#leave(waiter);
+      this.#warnOfWait(waiter);
+      waiter.resolve(pooled);
+      count++;
+      if (!isSharer || count >= most) break;
+    }
+    if (count > 1) {
+      pooled.sharers = count - 1;
+      pooled.connection.gather();
+    }
+    return count > 0;
   }
 
   refuseAll(why: () => DatabaseError): void {
@@ -220,6 +246,10 @@ export class AcquireQueue {
     this.#warnedAt = now;
     warn(`a wait for a connection took ${waitedMs} ms`, context);
   }
+}
+
+function isQuick({ pace }: Waiter, { connection }: PooledConnection): boolean {
+  return pace?.isQuick === true && connection.isPrepared(pace.sql);
 }
 
 /** The caller's signal was aborted. */

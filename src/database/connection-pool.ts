@@ -3,6 +3,7 @@ import { PooledConnection, AcquireQueue, gaveUp, unsent, warn, reasonOf } from "
 import { ConnectionFailure } from "./connection.ts";
 import type { OpenConnection } from "./connection.ts";
 import { DatabaseError } from "./failure.ts";
+import type { Pace } from "./pace.ts";
 
 export interface ConnectionPoolOptions {
   readonly size: number;
@@ -38,7 +39,7 @@ export class ConnectionPool {
   // Last in, first out: few connections are busy, and the idle sessions' caches do not displace theirs.
   readonly #idle: PooledConnection[] = [];
   readonly #acquired = new Set<PooledConnection>();
-  readonly #waiting = new AcquireQueue();
+  readonly #waiting: AcquireQueue;
   #openingCount = 0;
   #closingCount = 0;
   #isRenewing = false;
@@ -56,6 +57,7 @@ export class ConnectionPool {
   private constructor(open: OpenConnection, options: ConnectionPoolOptions) {
     this.#open = open;
     this.#options = options;
+    this.#waiting = new AcquireQueue(options.size);
     this.#sweepMs = Math.max(1, Math.min(1000, options.idleCheckMs / 4, options.maxLifetimeMs / 4));
   }
 
@@ -91,19 +93,24 @@ export class ConnectionPool {
   }
 
   /** Acquires a connection: at once if one is idle, otherwise in the order of the calls. */
-  acquire(borrow: Borrow): PooledConnection | Promise<PooledConnection> {
+  acquire(borrow: Borrow, pace?: Pace): PooledConnection | Promise<PooledConnection> {
     if (this.#isClosed) return Promise.reject(new DatabaseError({ kind: "pool_closed" }));
     const { waitMs = this.#options.waitMs, signal } = borrow;
     if (signal?.aborted) return Promise.reject(gaveUp());
     const pooled = this.#idle.pop();
-    if (pooled === undefined) return this.#isUnreachable ? this.#refuseSoon() : this.#waiting.enqueue(waitMs, signal);
+    if (pooled === undefined)
+      return this.#isUnreachable ? this.#refuseSoon() : this.#waiting.enqueue(waitMs, signal, pace);
     this.#acquired.add(pooled);
     return pooled;
   }
 
   /** Takes a connection back and hands it to the longest waiter. */
   release(pooled: PooledConnection): void {
-    if (pooled.successor !== undefined) this.#replace(pooled, pooled.successor);
+    if (pooled.sharers > 0) {
+      pooled.sharers--;
+      // The limit is of one statement.
+      pooled.runningMs = 0;
+    } else if (pooled.successor !== undefined) this.#replace(pooled, pooled.successor);
     else if (this.#isClosed) {
       this.#acquired.delete(pooled);
       inBackground(this.#shut(pooled));

@@ -5,11 +5,16 @@ export interface DatabaseConnection {
   /** Whether a statement runs on it. */
   readonly isRunning: boolean;
   /**
-   * Runs one statement; its parameters and rows are text. The caller runs one at a time.
+   * Runs one statement; its parameters and rows are text. The caller runs one at a time, or several for which
+   * {@link isPrepared} holds.
    *
    * Rejects only with a {@link ConnectionFailure}.
    */
   run(sql: string, values: readonly (string | null)[]): Promise<StatementResult>;
+  /** Whether the server has prepared this statement, so that it can be sent while others run. */
+  isPrepared(sql: string): boolean;
+  /** Sends the statements that are run before the next turn of the event loop by one write. */
+  gather(): void;
   /** Runs statements without parameters, separated by semicolons, as one message. Resolves with the last result. */
   script(sql: string): Promise<StatementResult>;
   /** Describes a statement without running it. */

@@ -17,6 +17,8 @@ import type {
   StatementValues,
 } from "./connection.ts";
 import { DatabaseError, failureOf } from "./failure.ts";
+import { Paces } from "./pace.ts";
+import type { Pace } from "./pace.ts";
 import { needsStatement } from "./statement.ts";
 import type { Statement } from "./statement.ts";
 import { Lease, checkBorrower, controlsTransaction, transact } from "./transaction.ts";
@@ -95,6 +97,7 @@ export class Pool implements Database {
   readonly #connections: ConnectionPool;
   readonly #reset: Reset;
   readonly #measuring: (() => void)[] = [];
+  readonly #paces = new Paces();
 
   private constructor(connections: ConnectionPool, reset: Reset) {
     this.#connections = connections;
@@ -115,15 +118,15 @@ export class Pool implements Database {
     if (controlsTransaction(sql)) throw new DatabaseError({ kind: "not_committed", detail: "none was begun here" });
     const deadline = currentDeadline();
     const answer = await (deadline === undefined
-      ? this.#once(run, sql, values)
-      : this.#once(runUntil(deadline.signal), sql, values, deadline.signal));
+      ? this.#once(run, sql, values, noOptions, this.#paceOf(statement))
+      : this.#once(runUntil(deadline.signal), sql, values, { signal: deadline.signal }));
     return statement.read(answer);
   }
 
   /** Describes a statement without running it. */
   async describe(sql: string): Promise<StatementColumns> {
     needsText("Pool.describe: its SQL", sql);
-    return this.#once((pooled, sql) => pooled.describe(sql), sql, []);
+    return this.#once((pooled, sql) => pooled.describe(sql), sql, [], noOptions);
   }
 
   /**
@@ -204,12 +207,29 @@ export class Pool implements Database {
     return this.#connections.close();
   }
 
+  /** Its pace, where it may share a connection. */
+  #paceOf(statement: object & { readonly sql: string }): Pace | undefined {
+    return this.#reset === "always" ? undefined : this.#paces.of(statement);
+  }
+
   /** Retries once, on another connection, if nothing was sent on the first. */
-  async #once<A>(act: Act<A>, sql: string, values: StatementValues, signal?: AbortSignal, isRetry = false): Promise<A> {
-    const taken = this.#connections.acquire(signal === undefined ? noOptions : { signal });
-    const pooled = taken instanceof Promise ? await this.#warned(taken) : taken;
+  async #once<A>(
+    act: Act<A>,
+    sql: string,
+    values: StatementValues,
+    borrow: Borrow,
+    pace?: Pace,
+    isRetry = false,
+  ): Promise<A> {
+    const taken = this.#connections.acquire(borrow, pace);
+    const hasWaited = taken instanceof Promise;
+    const pooled = hasWaited ? await this.#warned(taken) : taken;
     try {
-      return await act(pooled, sql, values);
+      if (!hasWaited || pace === undefined) return await act(pooled, sql, values);
+      const startedAt = performance.now();
+      const result = await act(pooled, sql, values);
+      pace.ran(performance.now() - startedAt);
+      return result;
     } catch (thrown) {
       if (thrown instanceof DatabaseError) throw thrown;
       const { reason } = thrown as ConnectionFailure;
@@ -220,7 +240,7 @@ export class Pool implements Database {
       if (this.#reset === "always") await this.#release(pooled, resetting, undefined);
       else this.#connections.release(pooled);
     }
-    return this.#once(act, sql, values, signal, true);
+    return this.#once(act, sql, values, borrow, pace, true);
   }
 
   async #acquire(borrow: Borrow): Promise<PooledConnection> {
@@ -251,7 +271,7 @@ export class Pool implements Database {
     if (this.#connections.isClosed) return error("the database pool is closed");
     if (this.#connections.isExhausted) return ok();
     try {
-      await this.#once(run, "select 1", []);
+      await this.#once(run, "select 1", [], noOptions);
       return ok();
     } catch (thrown) {
       const { failure, message } = thrown as DatabaseError;

@@ -23,6 +23,8 @@ const connection: DatabaseConnection = {
   isOpen: true,
   isRunning: false,
   run: async (sql) => Object.assign([], { ...result, command: sql === "commit" ? "COMMIT" : "SELECT" }),
+  isPrepared: () => false,
+  gather: () => {},
   script: async () => result,
   describe: async () => ({ params: [], columns: [] }),
   cancel: async () => {},
