@@ -20,13 +20,19 @@ export const parts = [
   "shapes",
   "forms",
   "html",
+  "growth/routes",
+  "growth/bodies",
+  "growth/connections",
+  "growth/problems",
+  "growth/pool",
+  "growth/types",
 ];
 
 /** They run only if they are named. */
 export const named = [];
 
 /** Several parts under one name. @type {Readonly<Record<string, readonly string[]>>} */
-export const groups = {};
+export const groups = { growth: parts.filter((part) => part.startsWith("growth/")) };
 
 /** The parts that some names are of: all without one. @param {readonly string[]} names @returns {readonly string[]} */
 export function partsOf(names) {

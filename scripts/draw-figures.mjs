@@ -57,7 +57,7 @@ function check(files) {
 /** @param {Part} part */
 function chartsOf({ part, series }) {
   return series.map((one, i) => ({
-    file: `${part}-${i + 1}.svg`,
+    file: `${part.replaceAll("/", "-")}-${i + 1}.svg`,
     title: one.title,
     svg: one.kind === "bars" ? drawBars(one) : drawCurves(one),
   }));

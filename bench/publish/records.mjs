@@ -74,6 +74,11 @@ export function durationOf(names, previous) {
   };
 }
 
+/** A part of a folder of parts is one file, too. @param {string} part */
+function fileOf(part) {
+  return part.replaceAll("/", "-");
+}
+
 /** The records of a run that is not published yet, in a file each. @param {string} folder */
 export function store(folder) {
   mkdirSync(folder, { recursive: true });
@@ -86,7 +91,7 @@ export function store(folder) {
     /** @param {Part} record */
     write(record) {
       // A process that ends while it writes leaves no half a record.
-      const file = join(folder, `${record.part}.json`);
+      const file = join(folder, `${fileOf(record.part)}.json`);
       writeFileSync(`${file}.part`, JSON.stringify(record));
       renameSync(`${file}.part`, file);
     },

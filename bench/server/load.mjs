@@ -2,13 +2,15 @@
  * The load: each connection sends a request, waits for the whole response, and sends the next. It uses no client library:
  * one costs more CPU than the servers, which would then wait for it. Every response has the same length, by which its end is
  * found. `key` names a header that gets a new UUID in each request; with several `bodies` of one length, each connection
- * sends another.
+ * sends another. `connections` is their number, 64 unless it is given.
  */
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { answerLength, requestBytes } from "./wire.mjs";
 
-const connections = 64;
+const usualConnections = 64;
+// More at once than a server accepts would be refused.
+const openedAtOnce = 200;
 
 // The start is unique to this process; the last twelve digits count the requests.
 const keyBegin = randomUUID().slice(0, -12);
@@ -120,11 +122,14 @@ let clients = [];
 process.on("message", async (/** @type {any} */ asked) => {
   if (asked === "stop") process.exit();
   if (asked.open !== undefined) {
-    clients = Array.from(
-      { length: connections },
-      (_, at) => new Client(asked.open.port, ofConnection(asked.open.asked, at)),
-    );
-    await Promise.all(clients.map((client) => client.first()));
+    const { port, asked: request, connections = usualConnections } = asked.open;
+    clients = [];
+    while (clients.length < connections) {
+      const length = Math.min(openedAtOnce, connections - clients.length);
+      const opened = Array.from({ length }, (_, i) => new Client(port, ofConnection(request, clients.length + i)));
+      clients.push(...opened);
+      await Promise.all(opened.map((client) => client.first()));
+    }
     process.send?.({ requests: connections });
   } else if (asked.count !== undefined) {
     const left = { count: asked.count };
