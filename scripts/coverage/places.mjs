@@ -57,6 +57,7 @@ export function withMarks(text, places) {
 function placesOf(file, text) {
   const { program, errors } = parseSync(file, text);
   if (errors.length > 0) throw new Error(`${file}: ${errors[0]?.message}`);
+  const lineAt = linesOf(text);
   /** @type {Found[]} */
   const found = [];
   /** @type {number | undefined} */
@@ -70,8 +71,7 @@ function placesOf(file, text) {
   /** Adds a place, and visits what is inside it. @param {string} what @param {Node} at @param {(mark: string) => Wrap} wrap @param {unknown} inside */
   const add = (what, at, wrap, inside) => {
     const outer = within;
-    const line = text.slice(0, at.start).split("\n").length;
-    within = found.push({ what, line, within, wrap }) - 1;
+    within = found.push({ what, line: lineAt(at.start), within, wrap }) - 1;
     visit(inside);
     within = outer;
   };
@@ -164,6 +164,17 @@ function placesOf(file, text) {
 
   visit(program.body);
   return found;
+}
+
+/** Answers the line of a place, which is behind the place of the call before or near it. @param {string} text */
+function linesOf(text) {
+  let line = 1;
+  let known = 0;
+  return (/** @type {number} */ at) => {
+    for (; known < at; known++) if (text[known] === "\n") line++;
+    for (; known > at; known--) if (text[known - 1] === "\n") line--;
+    return line;
+  };
 }
 
 /** A constant that the compiler asks for, as where an index may be missing: nothing runs there. @param {Node} node */

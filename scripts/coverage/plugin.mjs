@@ -6,20 +6,39 @@ import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { allPlaces, withMarks } from "./places.mjs";
 
+/** @import { Place } from "./places.mjs" */
+
 const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** @type {readonly Place[] | undefined} */
+let all;
+/** @type {Map<string, Place[]>} */
+const byFile = new Map();
+
+/** Parses the sources once, though each project of the tests asks. */
+function parsed() {
+  if (all !== undefined) return all;
+  all = allPlaces(root);
+  for (const place of all) {
+    const places = byFile.get(place.file);
+    if (places === undefined) byFile.set(place.file, [place]);
+    else places.push(place);
+  }
+  return all;
+}
 
 /** @returns {import("vite").Plugin} */
 export function coverage() {
-  const all = allPlaces(root);
+  const { length } = parsed();
   return {
     name: "usher-coverage",
     enforce: "pre",
-    config: () => ({ test: { env: { USHER_COVERAGE_PLACES: String(all.length) } } }),
+    config: () => ({ test: { env: { USHER_COVERAGE_PLACES: String(length) } } }),
     transform(code, id) {
       const file = relative(root, id);
-      const places = all.filter((place) => place.file === file);
+      const places = byFile.get(file);
       // The marks add no line.
-      return places.length === 0 ? undefined : { code: withMarks(code, places), map: null };
+      return places === undefined ? undefined : { code: withMarks(code, places), map: null };
     },
   };
 }
