@@ -2,15 +2,15 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
 import type { Plugin } from "vitest/config";
-import { alone, shared } from "./test/support/shared.ts";
+import { alone, reset, shared } from "./test/support/shared.ts";
 import { SlowFirst } from "./test/support/slow-first.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-// The scripts have no declarations.
-const { readerScript } = (await import(new URL("scripts/reader.mjs", import.meta.url).href)) as {
-  readerScript: (root: string) => Plugin;
-};
+/** The scripts have no declarations. Imported by its URL, a script is one module, however many projects read this file. */
+const script = (name: string): Promise<unknown> => import(new URL(`scripts/${name}`, import.meta.url).href);
+const { readerScript } = (await script("reader.mjs")) as { readerScript: (root: string) => Plugin };
+const { compiledSources } = (await script("sources.mjs")) as { compiledSources: (root: string) => Plugin };
 
 export default defineConfig({
   plugins: [readerScript(here("."))],
@@ -34,15 +34,17 @@ export default defineConfig({
     projects: [
       {
         extends: true,
+        plugins: [compiledSources(here("."))],
         test: {
           name: "shared",
           include: [...shared],
-          exclude: [...configDefaults.exclude, ...alone],
+          exclude: [...configDefaults.exclude, ...alone, ...reset],
           isolate: false,
           provide: { isProcessShared: true },
         },
       },
-      { extends: true, test: { name: "alone", include: [...alone] } },
+      { extends: true, plugins: [compiledSources(here("."))], test: { name: "alone", include: [...alone] } },
+      { extends: true, test: { name: "reset", include: [...reset] } },
     ],
     // These only end what would never end: a slow machine fails no test.
     testTimeout: 300_000,

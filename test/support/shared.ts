@@ -18,12 +18,10 @@ const own: readonly string[] = [
   "telemetry/otlp",
   // They change what all share: methods of classes, what is global, the modules that are loaded.
   "**/last-net",
-  "adapters/deno/hush",
   "app/broken-surroundings",
   "growth/*",
   // The instruments of a process are made once, by whichever file measures first.
   "{guides/overload,telemetry/metrics}",
-  "logging/pretty",
   "package/wrong-arguments",
   // It reads the default destination of lines, which a listener replaces.
   "testing/quiet",
@@ -43,5 +41,11 @@ const own: readonly string[] = [
   "telemetry/runtimes",
 ];
 
-export const alone: readonly string[] = own.map((file) => `test/${file}.test.ts`);
+/** They reset modules, and load sources again: what Node has loaded stays. Vite loads the sources in their processes. */
+const resetting: readonly string[] = ["adapters/deno/hush", "logging/pretty"];
+
+const paths = (files: readonly string[]): readonly string[] => files.map((file) => `test/${file}.test.ts`);
+
+export const alone = paths(own);
+export const reset = paths(resetting);
 export const shared: readonly string[] = ["test/**/*.test.ts"];
