@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
 import type { Plugin } from "vitest/config";
+import { runFolder } from "./test/support/run-folder.ts";
 import { alone, reset, shared } from "./test/support/shared.ts";
 import { SlowFirst } from "./test/support/slow-first.ts";
 
@@ -13,7 +14,7 @@ const { readerScript } = (await script("reader.mjs")) as { readerScript: (root: 
 const { compiledSources } = (await script("sources.mjs")) as { compiledSources: (root: string) => Plugin };
 
 export default defineConfig({
-  plugins: [readerScript(here("."))],
+  plugins: [readerScript(here(".")), runFolder()],
   resolve: {
     // Tests import the package by its name, as its users do, and run its source.
     alias: [

@@ -11,12 +11,14 @@ import { openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node
 import { createRequire } from "node:module";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface ServerOptions {
   /** The data folder; by default a new one that is deleted on close. */
   readonly directory?: string;
+  /** A folder of data that `makeData` made: a server without data starts with a copy, in a tenth of the time of `initdb`. */
+  readonly template?: string;
   /** Settings of `postgresql.conf`, which override the defaults below. */
   readonly settings?: { readonly [name: string]: string };
   /** The lines of `pg_hba.conf`; by default every connection is trusted. */
@@ -138,11 +140,9 @@ export class PostgresServer {
 
   #makeData(): void {
     if (existsSync(join(this.#data, "PG_VERSION"))) return;
-    const locale = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
-    const rest = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--no-instructions", ...locale];
-    const made = spawnSync(join(this.#binaries, "initdb"), ["-D", this.#data, ...rest], { ...this.#owner, cwd: "/" });
-    if (made.status !== 0) throw new Error(`initdb: ${made.error?.message ?? made.stderr.toString()}`);
-    const { access, files = {} } = this.#options;
+    const { access, files = {}, template } = this.#options;
+    if (template === undefined) initialize(this.#binaries, this.#owner, this.#data);
+    else runAs(this.#owner, "cp", ["-a", template, this.#data]);
     if (access !== undefined) writeFileSync(join(this.#data, "pg_hba.conf"), `${access.join("\n")}\n`);
     for (const [name, content] of Object.entries(files)) {
       const file = join(this.#data, name);
@@ -166,6 +166,25 @@ export class PostgresServer {
       await delay(5);
     }
   }
+}
+
+/** Makes the data of a new server in a folder, which is to be empty and in one that exists. */
+export function makeData(folder: string): void {
+  const owner = ownerOfServers();
+  mkdirSync(folder, { mode: 0o700 });
+  give(folder, owner);
+  initialize(binariesFor(owner, dirname(folder)), owner, folder);
+}
+
+function initialize(binaries: string, owner: Owner, data: string): void {
+  const locale = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
+  const rest = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--no-instructions", ...locale];
+  runAs(owner, join(binaries, "initdb"), ["-D", data, ...rest]);
+}
+
+function runAs(owner: Owner, command: string, args: readonly string[]): void {
+  const { status, error, stderr } = spawnSync(command, args, { ...owner, cwd: "/" });
+  if (status !== 0) throw new Error(`${basename(command)}: ${error?.message ?? stderr.toString()}`);
 }
 
 /** The server refuses to run as root, so root starts it as `postgres` if that user exists, else as `nobody`. */

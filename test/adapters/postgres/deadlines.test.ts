@@ -4,7 +4,8 @@ import { App, Dep, Meta, Path, Returns, after, get } from "usher-http";
 import type { Inputs, Values } from "usher-http";
 import { Pool, Statement, Type } from "usher-http/postgres";
 import type { Database } from "usher-http/postgres";
-import { PostgresServer } from "../../../examples/orders/postgres-server.ts";
+import type { PostgresServer } from "../../../examples/orders/postgres-server.ts";
+import { startServer } from "../../support/postgres/database.ts";
 import { holdClock } from "../../support/clock.ts";
 import { gate } from "../../support/gate.ts";
 import { messages } from "../../support/logs.ts";
@@ -21,7 +22,7 @@ const count = Statement.find("select count(*) as n from seat", { row: { n: Type.
 const countSlow = Statement.find("select count(*) as n from slow_seat", { row: { n: Type.int64 } });
 
 beforeAll(async () => {
-  server = await PostgresServer.start();
+  server = await startServer();
   pool = await Pool.create(server.url(), { size: 2 });
   watching = await Pool.create(server.url(), { size: 2 });
   await pool.exec(Statement.exec("create table seat (id int primary key)"));

@@ -6,8 +6,8 @@ import { relay } from "usher-http/postgres";
 import type { OpenRelay } from "usher-http/postgres";
 import { adapterTimers } from "../../support/adapter-timers.ts";
 import { messages } from "../../support/logs.ts";
-import { observer, startPostgres } from "../../support/postgres/database.ts";
-import { PostgresServer } from "../../../examples/orders/postgres-server.ts";
+import { observer, startPostgres, startServer } from "../../support/postgres/database.ts";
+import type { PostgresServer } from "../../../examples/orders/postgres-server.ts";
 import { describeRelay } from "../../support/relays/describe.ts";
 import type { OwnServer } from "../../support/relays/describe.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -22,7 +22,7 @@ const freshChannel = (): string => `orders "${channels++}"`;
 
 /** A server that ends in one way, and is gone with its test. */
 async function ownServer(ending: "fast" | "immediate"): Promise<OwnServer> {
-  const own = await PostgresServer.start();
+  const own = await startServer();
   owned.push(own);
   return { url: own.url(), stop: () => own.stop(ending), start: () => own.start() };
 }

@@ -4,7 +4,8 @@ import { App, Dep, Path, Refusal, Returns, Test, post, refuse } from "usher-http
 import type { Answer } from "usher-http";
 import { Pool, Statement, Type } from "usher-http/postgres";
 import type { Database } from "usher-http/postgres";
-import { PostgresServer } from "../../../examples/orders/postgres-server.ts";
+import type { PostgresServer } from "../../../examples/orders/postgres-server.ts";
+import { startServer } from "../../support/postgres/database.ts";
 import "../../support/logs.ts";
 import { messages } from "../../support/logs.ts";
 
@@ -16,7 +17,7 @@ const addLater = Statement.exec("insert into late_seat values ($1)", { params: [
 const count = Statement.find("select count(*) as n from seat", { row: { n: Type.int64 } });
 
 beforeAll(async () => {
-  server = await PostgresServer.start();
+  server = await startServer();
   pool = await Pool.create(server.url(), { size: 2 });
   await pool.exec(Statement.exec("create table seat (id int primary key)"));
   await pool.exec(
