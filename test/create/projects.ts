@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import type { Choices } from "../../create-usher/src/choices.ts";
 import { runtimes } from "../support/runtimes.ts";
 import { pack, root } from "../package/packed.ts";
+import { tarballOf } from "../package/tarball.ts";
 import { startProgram } from "../package/start-example.ts";
 import type { RunningExample } from "../package/start-example.ts";
 
@@ -69,13 +70,10 @@ export function packProjects(): Projects {
 }
 
 function packCreate(folder: string): string {
-  const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder];
-  const cwd = join(root, "create-usher");
-  const out = execFileSync("npm", args, { cwd, stdio: ["ignore", "pipe", "ignore"], encoding: "utf8" });
-  const [packed] = Object.values(JSON.parse(out) as readonly { readonly filename: string }[]);
   const unpacked = join(folder, "create-usher");
   mkdirSync(unpacked);
-  execFileSync("tar", ["-xzf", join(folder, packed?.filename ?? ""), "-C", unpacked, "--strip-components=1"]);
+  const { file } = tarballOf(join(root, "create-usher"));
+  execFileSync("tar", ["-xzf", file, "-C", unpacked, "--strip-components=1"]);
   return join(unpacked, "dist/main.js");
 }
 

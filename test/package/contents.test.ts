@@ -1,19 +1,13 @@
 /** The files of the package as npm would publish it. */
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseSync } from "oxc-parser";
 import * as usher from "usher-http";
 import { expect, it } from "vitest";
 import { root } from "./packed.ts";
+import { tarballOf } from "./tarball.ts";
 
-const out = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
-  cwd: root,
-  stdio: ["ignore", "pipe", "ignore"],
-  encoding: "utf8",
-});
-const [tarball] = Object.values(JSON.parse(out) as readonly { readonly files: readonly { readonly path: string }[] }[]);
-const files = tarball?.files.map(({ path }) => path) ?? [];
+const { files } = tarballOf(root);
 const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   readonly exports: {
     readonly [entry: string]: {

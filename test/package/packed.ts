@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { tarballOf } from "./tarball.ts";
 
 export const root: string = join(import.meta.dirname, "../..");
 
@@ -18,19 +19,13 @@ export function pack(): Packed {
   const modules = join(folder, "node_modules");
   const packed = join(modules, "usher-http");
   mkdirSync(packed, { recursive: true });
-  const out = execFileSync("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", folder], {
-    cwd: root,
-    stdio: ["ignore", "pipe", "ignore"],
-    encoding: "utf8",
-  });
-  const [tarball] = Object.values(JSON.parse(out) as readonly { filename: string; files: { path: string }[] }[]);
-  if (tarball === undefined) throw new Error(`npm pack said ${out}`);
-  execFileSync("tar", ["-xzf", join(folder, tarball.filename), "-C", packed, "--strip-components=1"]);
+  const { file, files } = tarballOf(root);
+  execFileSync("tar", ["-xzf", file, "-C", packed, "--strip-components=1"]);
   mkdirSync(join(modules, "@opentelemetry"));
   for (const name of ["valibot", "@opentelemetry/api", "@types", "undici-types"])
     symlinkSync(join(root, "node_modules", name), join(modules, name));
   for (const name of ["package.json", "program.ts", "serve.mjs", "library", "caller"]) {
     cpSync(join(root, "test/package/consumer", name), join(folder, name), { recursive: true });
   }
-  return { folder, files: tarball.files.map(({ path }) => path), remove: () => rmSync(folder, { recursive: true }) };
+  return { folder, files, remove: () => rmSync(folder, { recursive: true }) };
 }

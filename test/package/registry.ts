@@ -1,13 +1,12 @@
 /** A package registry on this machine, which has this package as npm would publish it, and what it depends on. */
-import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "./packed.ts";
+import { tarballOf } from "./tarball.ts";
 
 export interface Registry {
   readonly url: string;
@@ -35,16 +34,8 @@ export async function startRegistry(...folders: readonly string[]): Promise<Regi
 }
 
 function published(folder: string): Published {
-  const destination = mkdtempSync(join(tmpdir(), "usher-registry-"));
-  try {
-    const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", destination];
-    const out = execFileSync("npm", args, { cwd: folder, stdio: ["ignore", "pipe", "ignore"], encoding: "utf8" });
-    const [packed] = Object.values(JSON.parse(out) as readonly { readonly filename: string }[]);
-    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Published["manifest"];
-    return { manifest, tarball: readFileSync(join(destination, packed?.filename ?? "")) };
-  } finally {
-    rmSync(destination, { recursive: true });
-  }
+  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Published["manifest"];
+  return { manifest, tarball: readFileSync(tarballOf(folder).file) };
 }
 
 /** As the registry's own interface has it: `/<name>` says what there is, and where each tarball is. */
