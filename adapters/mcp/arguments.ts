@@ -71,13 +71,15 @@ export class RequestMaker {
 
   /** The request of some arguments, or every problem of them. */
   make(given: GivenArguments): ToolRequest | readonly ArgumentProblem[] {
-    const problems: ArgumentProblem[] = [];
-    for (const name of Object.keys(given.values)) if (!this.#byName.has(name)) problems.push(unknown);
-    if (problems.length > 0) return problems;
+    const problems = new ArgumentProblems();
+    if (Object.keys(given.values).some((name) => !this.#byName.has(name))) {
+      problems.add("arguments", "unknown", "This is not a member this object has.");
+      return problems.all as readonly ArgumentProblem[];
+    }
     const target = this.#target(given, problems);
     const headers = this.#headers.length === 0 ? noHeaders : this.#headersOf(given, problems);
     const body = bodyOf(this.#schemas, given, problems);
-    return problems.length > 0 ? problems : { target, headers, body };
+    return problems.all ?? { target, headers, body };
   }
 
   /** Where a problem of the route is in the arguments: `body.item` is `item`. */
@@ -90,7 +92,7 @@ export class RequestMaker {
       : at;
   }
 
-  #target(given: GivenArguments, problems: ArgumentProblem[]): string {
+  #target(given: GivenArguments, problems: ArgumentProblems): string {
     const path = this.#path ?? this.#pathOf(given, problems);
     if (this.#query.length === 0) return path;
     const query = new URLSearchParams();
@@ -98,14 +100,14 @@ export class RequestMaker {
     return query.size === 0 ? path : `${path}?${query.toString()}`;
   }
 
-  #pathOf(given: GivenArguments, problems: ArgumentProblem[]): string {
+  #pathOf(given: GivenArguments, problems: ArgumentProblems): string {
     let path = "";
     for (const segment of this.#segments) {
       if (typeof segment === "string") path += `/${segment}`;
       else {
         const member = this.#byName.get(segment.name) as ToolMember;
         const text = textOf(member, exactly(given, segment.name), problems) ?? "";
-        if (text === "") problems.push(problem(member, "required", "This is required."));
+        if (text === "") problems.add(member.name, "required", "This is required.");
         const parts = segment.kind === "rest" ? text.split("/") : [text];
         path += parts.map((part) => `/${encodeSegment(part.toWellFormed())}`).join("");
       }
@@ -113,12 +115,12 @@ export class RequestMaker {
     return path;
   }
 
-  #headersOf(given: GivenArguments, problems: ArgumentProblem[]): ReadonlyMap<string, string> {
+  #headersOf(given: GivenArguments, problems: ArgumentProblems): ReadonlyMap<string, string> {
     const headers = new Map<string, string>();
     for (const [named, text, member] of texts(this.#headers, given, problems)) {
       const name = named.toLowerCase();
       // A control character would end the line.
-      if (/[^\t\x20-\x7e\x80-\xff]/.test(text)) problems.push(problem(member, "malformed", "No header can hold this."));
+      if (/[^\t\x20-\x7e\x80-\xff]/.test(text)) problems.add(member.name, "malformed", "No header can hold this.");
       headers.set(name, headers.has(name) ? `${headers.get(name)}, ${text}` : text);
     }
     return headers;
@@ -131,7 +133,7 @@ const noHeaders: ReadonlyMap<string, string> = new Map();
 function* texts(
   members: readonly ToolMember[],
   given: GivenArguments,
-  problems: ArgumentProblem[],
+  problems: ArgumentProblems,
 ): Iterable<readonly [name: string, text: string, member: ToolMember]> {
   for (const member of members) {
     const value = exactly(given, member.name);
@@ -159,18 +161,26 @@ function digitsOr(value: unknown, text: string | undefined): unknown {
   return text !== undefined && /^-?\d+$/.test(text) ? text : value;
 }
 
-const unknown: ArgumentProblem = { at: "arguments", code: "unknown", message: "This is not a member this object has." };
+/** The problems of some arguments. Each is listed once: a client can send a hundred thousand names, and items of a list. */
+class ArgumentProblems {
+  #found: ArgumentProblem[] | undefined = undefined;
 
-function problem({ name }: ToolMember, code: string, message: string): ArgumentProblem {
-  return { at: name, code, message };
+  get all(): readonly ArgumentProblem[] | undefined {
+    return this.#found;
+  }
+
+  add(at: string, code: string, message: string): void {
+    this.#found ??= [];
+    if (this.#found.every((other) => other.at !== at || other.code !== code)) this.#found.push({ at, code, message });
+  }
 }
 
 /** A value as the text of a path, a query, a header or a field. */
-function textOf(member: ToolMember, value: unknown, problems: ArgumentProblem[]): string | undefined {
+function textOf(member: ToolMember, value: unknown, problems: ArgumentProblems): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "boolean") return String(value);
-  problems.push(problem(member, "malformed", "This is not text or a number or true or false."));
+  problems.add(member.name, "malformed", "This is not text or a number or true or false.");
   return undefined;
 }
 
@@ -179,7 +189,7 @@ const encoder = new TextEncoder();
 function bodyOf(
   { members, body }: ToolSchemas,
   given: GivenArguments,
-  problems: ArgumentProblem[],
+  problems: ArgumentProblems,
 ): ToolRequest["body"] {
   switch (body.as) {
     case "nothing":
@@ -188,7 +198,7 @@ function bodyOf(
       return { content: jsonOf(members, given), contentType: "application/json" };
     case "lines": {
       const isList = Array.isArray(given.values["body"]);
-      if (!isList) problems.push({ at: "body", code: "malformed", message: "This is not a list." });
+      if (!isList) problems.add("body", "malformed", "This is not a list.");
       const lines = isList ? itemTexts(given.textOf("body") ?? "") : [];
       // No string of JSON has an end of a line in it: there are some between the members alone.
       const content = lines.map((line) => `${line.replaceAll(/[\r\n]/g, " ")}\n`).join("");
@@ -222,7 +232,7 @@ function formBody(
   members: readonly ToolMember[],
   given: GivenArguments,
   as: "form" | "multipart",
-  problems: ArgumentProblem[],
+  problems: ArgumentProblems,
 ): ToolRequest["body"] {
   const fields: (readonly [ToolMember, string | Uint8Array])[] = [];
   for (const member of members) {
@@ -262,16 +272,16 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-function rawBytes(member: ToolMember, value: unknown, isBase64: boolean, problems: ArgumentProblem[]): Uint8Array {
+function rawBytes(member: ToolMember, value: unknown, isBase64: boolean, problems: ArgumentProblems): Uint8Array {
   if (typeof value !== "string") {
-    problems.push(problem(member, "malformed", isBase64 ? notBase64 : "This is not text."));
+    problems.add(member.name, "malformed", isBase64 ? notBase64 : "This is not text.");
     return new Uint8Array();
   }
   if (!isBase64) return encoder.encode(value);
   try {
     return Uint8Array.from(atob(value), (character) => character.charCodeAt(0));
   } catch {
-    problems.push(problem(member, "malformed", notBase64));
+    problems.add(member.name, "malformed", notBase64);
     return new Uint8Array();
   }
 }

@@ -1,0 +1,46 @@
+import { Codec, Meta, Path, Query, Returns, Test, get, post, json } from "usher-http";
+import { Mcp } from "usher-http/mcp";
+import * as v from "valibot";
+import { expect, it } from "vitest";
+import { refusalOf } from "./asking.ts";
+
+const routes = [
+  get(
+    Path.of("orders"),
+    {
+      meta: Meta.tool({ name: "list_orders" }),
+      inputs: { tags: Query.list("tags", Codec.string), page: Query.default("page", Codec.int, 1) },
+      returns: Returns.text,
+    },
+    () => "",
+  ),
+  post(
+    Path.of("orders"),
+    {
+      meta: Meta.tool({ name: "place_order" }),
+      inputs: { order: json(v.object({ item: v.string() })) },
+      returns: Returns.text,
+    },
+    () => "",
+  ),
+];
+const app = Test.app([...routes, ...Mcp.routes(routes, { name: "orders", version: "1" })]);
+
+const many = 5_000;
+const unknown = { at: "arguments", code: "unknown", message: expect.any(String) as unknown };
+
+it.each<readonly [name: string, given: object, problems: readonly object[]]>([
+  ["place_order", Object.fromEntries(Array.from({ length: many }, (_, i) => [`a${i}`, 1])), [unknown]],
+  [
+    "list_orders",
+    { tags: Array.from({ length: many }, () => ({})), page: [{}, []] },
+    [
+      { at: "tags", code: "malformed", message: expect.any(String) as unknown },
+      { at: "page", code: "malformed", message: expect.any(String) as unknown },
+    ],
+  ],
+])("a problem of %s is listed once, however often the arguments have it", async (name, given, problems) => {
+  const refusal = (await refusalOf(app, name, given)) as { readonly problems: readonly object[] };
+  expect(refusal.problems.length).toBe(problems.length);
+  expect(refusal.problems).toEqual(problems);
+});
