@@ -3,10 +3,12 @@ import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { Dep, Idempotency, Path, Returns, Test, post } from "usher-http";
 import { idempotencyStore } from "usher-http/redis";
 import type { OpenIdempotencyStore } from "usher-http/redis";
+import { adapterTimers } from "../../support/adapter-timers.ts";
 import { eventually } from "../../support/eventually.ts";
 import { itKeepsAnswers } from "../../support/idempotency-stores.ts";
 import "../../support/logs.ts";
 import { RedisServer, ownRedis, redis, redisUrl } from "../../support/redis.ts";
+import { Wire } from "../../support/wire.ts";
 
 let prefixes = 0;
 
@@ -25,6 +27,17 @@ describe.skipIf(redis.isSkipped)(`idempotency keys in Redis${redis.why}`, () => 
 
   it("refuses to connect where there is no server", async () => {
     await expect(idempotencyStore("redis://127.0.0.1:1")).rejects.toThrow("ECONNREFUSED");
+  });
+
+  it("leaves no timer of a call, and no connection once it is closed", async () => {
+    const wire = await Wire.to(Number(new URL(url).port));
+    const store = await idempotencyStore(`redis://127.0.0.1:${wire.port}`, { waitMs: 60_000 });
+    const timers = adapterTimers();
+    await store.free("digest", "token");
+    expect([timers.end(60_000), wire.connections]).toEqual([0, 1]);
+    await store.close();
+    expect(timers.end(60_000)).toBe(0);
+    await eventually(() => expect(wire.connections).toBe(0));
   });
 });
 

@@ -260,7 +260,9 @@ describe.skipIf(redis.isSkipped)(`a rate store's end${redis.why}`, { timeout: 30
     const store = await rateStore(`redis://127.0.0.1:${wire.port}`, { waitMs: 1 });
     wire.holdAnswers();
     await store.take(freshKey(), rule, now);
-    expect(await settlesAtOnce(store.close())).toBe(true);
+    expect([await settlesAtOnce(store.close()), wire.connections]).toEqual([true, 1]);
+    // The client closes a silent connection by itself after 15 seconds.
+    await vi.waitFor(() => expect(wire.connections).toBe(0), { timeout: 10_000 });
   });
 
   it.each(["a reset", "silence"])("ST is over where a call's answer is lost, by %s", async (how) => {
