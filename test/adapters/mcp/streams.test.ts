@@ -4,7 +4,7 @@ import { Mcp } from "usher-http/mcp";
 import type { McpSessions } from "usher-http/mcp";
 import { serve } from "usher-http/node";
 import type { Server } from "usher-http/node";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { eventually } from "../../support/eventually.ts";
 import { gate } from "../../support/gate.ts";
 import { lines, messages } from "../../support/logs.ts";
@@ -132,18 +132,6 @@ describe("a stream of a session", () => {
       expect(await answer.text()).toContain('"result"');
     }
   });
-
-  it("that has ended is not cancelled later, though its client had left", async () => {
-    const { server, call, resume } = await client({ resumeMs: 60_000 });
-    await left(await call(1));
-    await eventually(() => expect(following()).toBe(1));
-    publish(-1);
-    expect((await resume("1.0"))[1]).toContain('"result"');
-    await server.stop();
-    // A call without a client looks twice a second whether the server stops.
-    await new Promise((resolve) => setTimeout(resolve, 1100));
-    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
-  });
 });
 
 describe("a stop", () => {
@@ -171,13 +159,12 @@ describe("a stop", () => {
   });
 });
 
-it.each([
-  ["in a session", { resumeMs: 1 }],
-  ["without one", undefined],
-])("a client of App.fetch that lets its stream go cancels the call at the next event, %s", async (_where, sessions) => {
+/** A client of `App.fetch`. */
+async function fetching(sessions: McpSessions | undefined) {
   const options = { name: "ticks", version: "1", ...(sessions === undefined ? {} : { sessions }) };
   const app = App.make([follow, ...Mcp.routes([follow], options)]);
-  const send = (method: string, params: object, session: string) =>
+  let session = "";
+  const send = (id: number, method: string, params: object, signal: AbortSignal | null = null) =>
     app.fetch(
       new Request("http://localhost/mcp", {
         method: "POST",
@@ -186,21 +173,138 @@ it.each([
           accept: "text/event-stream",
           ...(session === "" ? {} : { "mcp-session-id": session }),
         },
-        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+        body: JSON.stringify({ jsonrpc: "2.0", id, method, params }),
+        signal,
       }),
     );
-  const { headers } = await send("initialize", { protocolVersion: "2025-06-18" }, "");
+  session = (await send(0, "initialize", { protocolVersion: "2025-06-18" })).headers.get("mcp-session-id") ?? "";
   const params = { name: "follow", _meta: { progressToken: "t" } };
-  const answer = await send("tools/call", params, headers.get("mcp-session-id") ?? "");
-  const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
-  const first = reader.read();
-  await eventually(() => expect(following()).toBe(1));
-  publish(1);
-  await first;
-  expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
-  await reader.cancel();
-  publish(2);
-  await eventually(() => expect(signals.map(({ aborted }) => aborted)).toEqual([true]));
+  /** The reader of a call's stream. */
+  const call = async (id: number, signal?: AbortSignal) => {
+    const { body } = await send(id, "tools/call", params, signal);
+    return (body as ReadableStream<Uint8Array>).getReader();
+  };
+  const late = (id: number, signal: AbortSignal) =>
+    send(id, "tools/call", { ...params, arguments: { late: true } }, signal);
+  const resume = async (last: string) => {
+    const headers = { "mcp-session-id": session, "last-event-id": last };
+    const { body } = await app.fetch(new Request("http://localhost/mcp", { headers }));
+    return (body as ReadableStream<Uint8Array>).getReader();
+  };
+  return { app, call, late, resume };
+}
+
+/** The numbers that a stream brings, to its end or to the last of so many. */
+async function numbersOf(reader: ReadableStreamDefaultReader<Uint8Array>, most = Infinity): Promise<readonly number[]> {
+  const numbers: number[] = [];
+  while (numbers.length < most) {
+    const { value } = await reader.read();
+    if (value === undefined) break;
+    const text = new TextDecoder().decode(value);
+    numbers.push(...[...text.matchAll(/\\"n\\":(\d+)/g)].map(([, n]) => Number(n)));
+  }
+  return numbers;
+}
+
+const areAborted = () => signals.map(({ aborted }) => aborted);
+
+describe("a client of App.fetch that lets its stream go", () => {
+  it.each([
+    ["in a session", { resumeMs: 1 }],
+    ["without one", undefined],
+  ])("cancels the call at the next event, %s", async (_where, sessions) => {
+    const { call } = await fetching(sessions);
+    const reader = await call(1);
+    const first = reader.read();
+    await eventually(() => expect(following()).toBe(1));
+    publish(1);
+    await first;
+    expect(areAborted()).toEqual([false]);
+    await reader.cancel();
+    publish(2);
+    await eventually(() => expect(areAborted()).toEqual([true]));
+  });
+
+  it.each([
+    ["may resume it", 0],
+    ["may not, as it is the ninth", 8],
+  ])("cancels the call where it had gone before it began to read, and %s", async (_what, others) => {
+    const { app, call } = await fetching({ resumeMs: 3_600_000 });
+    const readers = [];
+    for (let id = 1; id <= others; id++) readers.push(await call(id));
+    const reader = await call(others + 1, AbortSignal.abort());
+    const reads = [...readers, reader].map((one) => one.read());
+    await eventually(() => expect(following()).toBe(others + 1));
+    publish(1);
+    await Promise.all(reads);
+    const running = Array<boolean>(others).fill(false);
+    expect(areAborted()).toEqual([...running, false]);
+    // What nobody reads is not kept for a client by a server that stops.
+    app.drain();
+    await reader.cancel();
+    publish(2);
+    await eventually(() => expect(areAborted()).toEqual([...running, true]));
+    await Promise.all(readers.map((one) => one.cancel()));
+  });
+
+  it("cancels the call where it had gone before there was a stream", async () => {
+    const { late } = await fetching({ resumeMs: 1 });
+    const leaving = new AbortController();
+    const sent = late(1, leaving.signal);
+    await arrives.passed;
+    leaving.abort();
+    begins.open();
+    await sent;
+    await eventually(() => expect(areAborted()).toEqual([true]));
+  });
+});
+
+describe("a stream of App.fetch whose reader has left", () => {
+  it("runs on, and keeps what comes meanwhile", async () => {
+    const { call, resume } = await fetching({ resumeMs: 3_600_000 });
+    const reader = await call(1);
+    await eventually(() => expect(following()).toBe(1));
+    publish(1);
+    expect(await numbersOf(reader, 1)).toEqual([1]);
+    await reader.cancel();
+    for (const n of [2, -1]) publish(n);
+    await eventually(() => expect(following()).toBe(0));
+    expect(await numbersOf(await resume("1.0"))).toEqual([1, 2]);
+  });
+
+  it("has no timer once it has ended, and is not cancelled", async () => {
+    const { call } = await fetching({ resumeMs: 3_600_000 });
+    const reader = await call(1);
+    await eventually(() => expect(following()).toBe(1));
+    publish(1);
+    expect(await numbersOf(reader, 1)).toEqual([1]);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    await reader.cancel();
+    expect(vi.getTimerCount()).toBe(1);
+    publish(-1);
+    await eventually(() => expect(vi.getTimerCount()).toBe(0));
+    expect(areAborted()).toEqual([false]);
+  });
+
+  it("has all that a slow reader finds there, though another stream needs room", async () => {
+    // For three messages.
+    const { call, resume } = await fetching({ resumeMs: 3_600_000, maxKept: 500 });
+    await (await call(1)).cancel();
+    await eventually(() => expect(following()).toBe(1));
+    for (const n of [1, 2, 3]) publish(n);
+    const quick = await resume("1.0");
+    expect(await numbersOf(quick, 3)).toEqual([1, 2, 3]);
+    await quick.cancel();
+    const slow = await resume("1.0");
+    expect(await numbersOf(slow, 1)).toEqual([1]);
+    await (await call(2)).cancel();
+    await eventually(() => expect(following()).toBe(2));
+    for (const n of [4, 5, -1]) publish(n);
+    // The second call has ended, and the first one waits for its reader.
+    await eventually(() => expect(following()).toBe(1));
+    expect(await numbersOf(slow)).toEqual([2, 3, 4, 5]);
+  });
 });
 
 describe("the source of a tool's stream", () => {
