@@ -42,7 +42,6 @@ export class ZstdFrames {
         return field === magic ? this.#expect("descriptor", 1) : this.#passOver(Infinity);
       case "skippable size":
         this.#isLastBlock = true;
-        this.#hasChecksum = false;
         return this.#passOver(field);
       case "descriptor":
         this.#isLastBlock = false;

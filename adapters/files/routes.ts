@@ -82,9 +82,8 @@ class DirectoryFiles {
     this.#source = source;
     this.#options = options;
     this.#immutable = immutable.map(segmentsOf);
-    if (fallback === undefined) this.#fallback = undefined;
-    else if (typeof fallback === "string") this.#fallback = { file: fallback, under: undefined };
-    else this.#fallback = { file: fallback.file, under: fallback.under.map(segmentsOf) };
+    if (typeof fallback === "string") this.#fallback = { file: fallback, under: undefined };
+    else if (fallback !== undefined) this.#fallback = { file: fallback.file, under: fallback.under.map(segmentsOf) };
   }
 
   /** No promise for a file that is known. */
