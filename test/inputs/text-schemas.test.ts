@@ -1,7 +1,7 @@
 /** Schemas of texts: a text is read as the JSON value that its schema takes, in every place that a text has. */
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { Shape } from "usher-http";
+import { App, Path, Query, Returns, Shape, get } from "usher-http";
 import { invalid } from "../support/refusals.ts";
 import "../support/logs.ts";
 import { appOf, places } from "./places.ts";
@@ -231,4 +231,18 @@ describe.each(places)("hostile texts in the $place", (place) => {
     const whole = v.pipe(v.number(), v.integer());
     expect((await place.send(appOf(place, whole), text))?.body).toBe("number 0");
   });
+});
+
+it("a text is read apart from another one that its own check reads", async () => {
+  const inner: Promise<Response>[] = [];
+  const ask = (n: string) => app.fetch(new Request(`http://h/x?n=${n}`));
+  const reads = v.check((n: number) => {
+    if (n === 1) inner.push(ask("none"));
+    return true;
+  });
+  const inputs = { n: Query.required("n", v.pipe(v.number(), reads)) };
+  const app = App.make([get(Path.of("x"), { inputs, returns: Returns.text }, ({ n }) => `${n}`)]);
+  const told = [];
+  for (const n of ["2", "1"]) told.push(await (await ask(n)).text());
+  expect([told, (await inner[0])?.status]).toEqual([["2", "1"], 400]);
 });

@@ -5,7 +5,7 @@ import { Path, Refusal, Returns, Socket, get, refuse, setCookie, Cookie, Codec }
 import type { Route, SocketHandler } from "usher-http";
 import { lines, messages } from "../../support/logs.ts";
 import { start } from "../../support/node-server.ts";
-import { RawClient } from "../../support/raw-client.ts";
+import { RawClient, header } from "../../support/raw-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { bytes, handshake, open, framed, frame } from "./open-sockets.ts";
 
@@ -70,6 +70,8 @@ describe("a handshake", () => {
     const client = await RawClient.to((await start([closed])).port);
     const answered = await client.ask("GET /closed", handshake).answer();
     expect([answered.status, answered.body]).toEqual([403, '{"error":"forbidden","message":"Not today."}']);
+    // The answer to a handshake is the last of its connection.
+    expect(header(answered, "connection")).toBe("close");
     await client.closed();
   });
 
