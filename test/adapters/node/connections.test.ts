@@ -141,7 +141,8 @@ describe("a kept connection: after other answers", () => {
       }
       return name;
     });
-    const client = await clientOf([named]);
+    // A server without a route that may take connections over is handed none.
+    const client = await clientOf([named, framed]);
     client.ask("GET /named/first").ask("GET /named/upgrades", ["connection: upgrade", "upgrade: h2c"]);
     await asked.passed;
     await turns(client.socket.remotePort as number);
