@@ -5,7 +5,8 @@ import { connect } from "node:http2";
 import type { Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { Answer, Codec, Event, Header, Path, Returns, body, bodyStream, clientGone, get, post } from "usher-http";
-import { keepsNothing } from "../../support/memory.ts";
+import { serve } from "usher-http/node";
+import { keepsNothing, memory } from "../../support/memory.ts";
 import { start } from "../../support/node-server.ts";
 import { RawClient } from "../../support/raw-client.ts";
 import type { RawAnswer } from "../../support/raw-client.ts";
@@ -132,4 +133,20 @@ it("a head has as many lines as its bytes allow", async () => {
   const many = Array.from({ length: 3000 }, (_, i) => `a${i}: b`);
   const answered = await client.ask("GET /counts", ["x-all: first", ...many, "x-last: last"]).answer();
   expect([answered.status, answered.body]).toEqual([200, "first last"]);
+});
+
+it("a server that has stopped is let go, with its app", async () => {
+  const stopped = async (): Promise<WeakRef<object>> => {
+    const server = await serve(routes, { port: 0, host: "127.0.0.1", drainMs: 0 });
+    const client = await RawClient.to(server.port);
+    expect((await client.ask("GET /ok").answer()).body).toBe("ok");
+    client.leave();
+    await server.stop();
+    return new WeakRef(server.app);
+  };
+  const apps = [await stopped(), await stopped(), await stopped()];
+  const left = () => apps.filter((app) => app.deref() !== undefined).length;
+  // The engine may hold on to the last one that it ran.
+  for (let i = 0; i < 5 && left() > 1; i++) await memory();
+  expect(left()).toBeLessThan(2);
 });
