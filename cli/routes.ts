@@ -1,6 +1,6 @@
 import { readsOf } from "../src/openapi/inputs.ts";
 import type { Reads } from "../src/openapi/inputs.ts";
-import { codesOf } from "../src/openapi/responses.ts";
+import { codesOf, hasVersions } from "../src/openapi/responses.ts";
 import type { Route } from "../src/routing/route.ts";
 import { shapeName } from "../src/schema/valibot.ts";
 import type { AnyStandard } from "../src/schema/standard.ts";
@@ -35,7 +35,7 @@ function rowOf(route: Route): readonly string[] {
   const reads = readsOf(route.inputs);
   const codes = codesOf(route, reads).map(({ name }) => name);
   const refuses = codes.filter((name) => !ofEveryRoute.has(name));
-  return [route.method, route.pattern, inputs(route, reads), answers(route), refuses.join(" ")];
+  return [route.method, route.pattern, inputs(route, reads), answers(route, reads), refuses.join(" ")];
 }
 
 function inputs({ path }: Route, reads: Reads): string {
@@ -64,8 +64,10 @@ function bodyOf({ body }: Reads): readonly string[] {
   return ["shape" in body ? `${body.as}:${nameOr(body.shape, "value")}` : body.as];
 }
 
-function answers({ returns: { node } }: Route): string {
-  const statuses = node.statuses.map(([status]) => status).join(" ");
+function answers({ method, returns: { node } }: Route, reads: Reads): string {
+  const listed = node.statuses.map(([status]) => status);
+  const isNotModified = method === "GET" && hasVersions(node, reads) && !listed.includes(304);
+  const statuses = [...listed, ...(isNotModified ? [304] : [])].join(" ");
   if (node.kind === "response") return `${statuses} response`.trimStart();
   if (node.kind === "events") return `${statuses} events:${(node.events ?? []).map(({ name }) => name).join(",")}`;
   return node.shape === undefined

@@ -24,6 +24,7 @@ import {
   refusalsOf,
   corsOf,
   withValidators,
+  hasVersions,
 } from "./responses.ts";
 import type { RefusalDocs, Responses } from "./responses.ts";
 import type { DocumentContext, OpenapiVersion, Schema } from "./schema-rules.ts";
@@ -125,7 +126,7 @@ function describeRoute(route: Route, context: DocumentContext): DescribedRoute {
   const codes = codesOf(route, reads, context.encodings.length > 0, context.hasDeadlines);
   const { node } = route.returns;
   const plain = answersOf(node, context);
-  const answers = reads.validates || node.validates === true ? withValidators(plain, route.method) : plain;
+  const answers = hasVersions(node, reads) ? withValidators(plain, route.method) : plain;
   return {
     route,
     name: `${route.method} ${route.pattern}`,

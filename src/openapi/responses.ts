@@ -273,6 +273,11 @@ const validatorHeaders: HeaderDocs = {
   "Last-Modified": { description: "When it changed last.", schema: { type: "string" } },
 };
 
+/** Whether a route's answers have versions, by what it returns or by an input. */
+export function hasVersions({ validates }: Pick<ReturnsNode, "validates">, reads: Reads): boolean {
+  return reads.validates || validates === true;
+}
+
 /** The successes with the headers of their version and, of a GET, the 304 of a client that has it already. */
 export function withValidators(answers: Responses, method: string): Responses {
   const successes = Object.entries(answers).map(([status, answer]) => {

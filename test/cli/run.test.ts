@@ -144,7 +144,7 @@ function moduleOf(name: string, exported: string): string {
   const source = JSON.stringify(pathToFileURL(join(root, "src/index.ts")).href);
   writeFileSync(
     file,
-    `import { Path, RefusalFormat, Returns, body, get, post } from ${source};
+    `import { Path, RefusalFormat, Returns, Shape, body, get, post } from ${source};
 const text = (name) => get(Path.of(name), { returns: Returns.text }, () => "");
 const reads = (name) => post(Path.of(name), { inputs: { body }, returns: Returns.text }, () => "");
 ${exported}
@@ -197,6 +197,28 @@ describe("usher routes", () => {
     );
     expect(out).toMatch(/^POST +\/notes +form\.title form\.tag\.\.\. form\.file\? +201 204 empty /m);
     expect(out).toMatch(/^POST +\/bytes +bytes \(the moon\) +response /m);
+  });
+
+  it("has the 304 of a version that the client has, where the document has it", async () => {
+    const conditional = JSON.stringify(pathToFileURL(join(root, "src/representations/index.ts")).href);
+    const exported = `
+      import { Conditional } from ${conditional};
+      const versioned = { inputs: { versions: Conditional.validators }, returns: Returns.text };
+      export const routes = [
+        get(Path.of("one"), versioned, () => ""),
+        post(Path.of("other"), versioned, () => ""),
+        text("plain"),
+        ...Conditional.tagJson([get(Path.of("tagged"), { returns: Returns.json(Shape.uuid) }, () => "")]),
+      ];`;
+    const module = moduleOf("conditional.mjs", exported);
+    const { out } = await usher("routes", module);
+    const answers = out
+      .split("\n")
+      .flatMap((line) => /\/(\w+) .*?(\d[\d ]*) (?:text|json)/.exec(line)?.slice(1, 3) ?? []);
+    expect(answers).toEqual(["one", "200 304", "other", "200", "plain", "200", "tagged", "200 304"]);
+    const { paths } = JSON.parse((await usher("openapi", module)).out);
+    const described = Object.entries(paths).filter(([, path]) => JSON.stringify(path).includes('"304"'));
+    expect(described.map(([path]) => path)).toEqual(["/one", "/tagged"]);
   });
 
   it("has a route of a group as it is", async () => {
