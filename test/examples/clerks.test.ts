@@ -139,7 +139,7 @@ describe.skipIf(chromium.isSkipped)(`in a browser${chromium.why}`, { timeout: 30
   let browser: Browser;
   beforeAll(async () => {
     browser = await startBrowser();
-  }, 60_000);
+  });
   afterAll(() => browser.close());
 
   it("a clerk signs in, removes an order in the list and signs out, under the strict policy", async () => {

@@ -43,7 +43,7 @@ describe.skipIf(chromium.isSkipped)(`the page${chromium.why}`, { timeout: 300_00
   let url: string;
   beforeAll(async () => {
     browser = await startBrowser();
-  }, 60_000);
+  });
   afterAll(() => browser.close());
   beforeEach(async () => {
     const resources = [Dep.resource(store, memoryStore()), Dep.resource(sessionStore, Sessions.memory())];

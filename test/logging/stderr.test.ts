@@ -99,20 +99,16 @@ const ends = [
 
 describe.each(["node", "bun", "deno"] as const)("on %s", (runtime) => {
   describe.each(["a pipe", "a socket"])("%s", (kind) => {
-    it.each(ends)(
-      "loses nothing at %s, however slow its reader",
-      async (_what, how, code) => {
-        const { path, reader } = pipe();
-        const server = await start(runtime, kind === "a pipe" ? path : undefined);
-        const stream: Readable = kind === "a pipe" ? reader() : server.child.stderr;
-        server.tells(`${how}?lines=${many}`);
-        // It has come to its end, and waits for who reads.
-        await once(stream, "readable");
-        expect(read(await textOf(stream)).numbers).toEqual(upTo(many));
-        expect(await server.ended).toBe(code);
-      },
-      20_000,
-    );
+    it.each(ends)("loses nothing at %s, however slow its reader", async (_what, how, code) => {
+      const { path, reader } = pipe();
+      const server = await start(runtime, kind === "a pipe" ? path : undefined);
+      const stream: Readable = kind === "a pipe" ? reader() : server.child.stderr;
+      server.tells(`${how}?lines=${many}`);
+      // It has come to its end, and waits for who reads.
+      await once(stream, "readable");
+      expect(read(await textOf(stream)).numbers).toEqual(upTo(many));
+      expect(await server.ended).toBe(code);
+    });
 
     it("whose reader has gone costs lines, and no request", async () => {
       const { path, reader } = pipe();
@@ -121,7 +117,7 @@ describe.each(["node", "bun", "deno"] as const)("on %s", (runtime) => {
       for (let i = 1; i <= 3; i++) expect(await server.asks("say?lines=100")).toBe(String(100 * i));
       server.child.kill("SIGTERM");
       expect(await server.ended).toBe(0);
-    }, 20_000);
+    });
   });
 
   it("a file has every line", async () => {
@@ -130,7 +126,7 @@ describe.each(["node", "bun", "deno"] as const)("on %s", (runtime) => {
     server.tells(`exit?lines=${many}`);
     await server.ended;
     expect(read(readFileSync(file, "utf8")).numbers).toEqual(upTo(many));
-  }, 20_000);
+  });
 });
 
 // Root alone mounts a disk that is soon full.
@@ -155,7 +151,6 @@ describe.skipIf(disks.isSkipped)(`a disk that is full${disks.why}`, () => {
         spawnSync("umount", ["-l", disk]);
       }
     },
-    30_000,
   );
 });
 
@@ -165,19 +160,15 @@ describe.runIf(process.platform === "linux")("what nobody reads", () => {
     ["node", "a pipe"],
     ["node", "a socket"],
     ["bun", "a pipe"],
-  ] as const)(
-    "on %s, %s, keeps no request waiting, and is read to its end later",
-    async (runtime, kind) => {
-      const { path, reader } = pipe();
-      const server = await start(runtime, kind === "a pipe" ? path : undefined);
-      for (let i = 1; i <= 3; i++) expect(await server.asks(`say?lines=${many}`)).toBe(String(many * i));
-      server.child.kill("SIGTERM");
-      const stream: Readable = kind === "a pipe" ? reader() : server.child.stderr;
-      expect(read(await textOf(stream)).numbers).toEqual(upTo(many * 3));
-      expect(await server.ended).toBe(0);
-    },
-    20_000,
-  );
+  ] as const)("on %s, %s, keeps no request waiting, and is read to its end later", async (runtime, kind) => {
+    const { path, reader } = pipe();
+    const server = await start(runtime, kind === "a pipe" ? path : undefined);
+    for (let i = 1; i <= 3; i++) expect(await server.asks(`say?lines=${many}`)).toBe(String(many * i));
+    server.child.kill("SIGTERM");
+    const stream: Readable = kind === "a pipe" ? reader() : server.child.stderr;
+    expect(read(await textOf(stream)).numbers).toEqual(upTo(many * 3));
+    expect(await server.ended).toBe(0);
+  });
 
   it.each(["node", "bun"] as const)(
     "on %s, takes so much memory; then lines are dropped, and counted",
@@ -198,6 +189,5 @@ describe.runIf(process.platform === "linux")("what nobody reads", () => {
       expect(dropped).toEqual([said - numbers.length]);
       expect(await server.ended).toBe(0);
     },
-    30_000,
   );
 });

@@ -11,7 +11,7 @@ describe.skipIf(chromium.isSkipped)(`the page with Scalar's reader${chromium.why
   let browser: Browser;
   beforeAll(async () => {
     browser = await startBrowser();
-  }, 60_000);
+  });
   afterAll(() => browser.close());
 
   it("is read, and a request is tried from it", async () => {

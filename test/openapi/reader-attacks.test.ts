@@ -104,7 +104,7 @@ const wide = {
 let browser: Browser;
 beforeAll(async () => {
   if (!chromium.isSkipped) browser = await startBrowser();
-}, 60_000);
+});
 afterAll(() => browser?.close());
 
 const open = async (document: unknown, then: (page: Page) => Promise<void>) =>

@@ -140,7 +140,7 @@ async function behindProxy(options: Openapi.DocsOptions): Promise<string> {
 let browser: Browser;
 beforeAll(async () => {
   if (!chromium.isSkipped) browser = await startBrowser();
-}, 60_000);
+});
 afterAll(() => browser?.close());
 
 const open = async (anchor: string, then: (page: Page) => Promise<void>, options: Openapi.DocsOptions = {}) => {

@@ -8,7 +8,7 @@ import "../support/logs.ts";
 let browser: Browser;
 beforeAll(async () => {
   if (!chromium.isSkipped) browser = await startBrowser();
-}, 60_000);
+});
 afterAll(() => browser?.close());
 
 const open = async (anchor: string, then: (page: Page) => Promise<void>, expected?: RegExp) => {

@@ -24,7 +24,7 @@ describe("a library with declarations and a project that references it", { timeo
     packed = pack();
     project("library", []);
     project("caller", [{ path: "../library" }]);
-  }, 60_000);
+  });
   afterAll(() => packed.remove());
 
   it.each(compilers)("compile with $compiler, every type by a public name", async ({ folder }) => {

@@ -37,7 +37,7 @@ let projects: Projects;
 const installed = new Map<string, Project>();
 beforeAll(async () => {
   projects = await openProjects();
-}, 60_000);
+});
 afterAll(() => projects.remove());
 
 async function project(

@@ -24,7 +24,7 @@ describe("the curl lines of the orders example", { timeout: 300_000 }, () => {
   let example: RunningExample;
   beforeAll(async () => {
     example = await startExample("orders");
-  }, 30_000);
+  });
   afterAll(() => example.stop());
 
   async function printedBy(command: string): Promise<string> {

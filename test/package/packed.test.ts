@@ -14,7 +14,7 @@ describe("the packed package", { timeout: 300_000 }, () => {
   let packed: Packed;
   beforeAll(() => {
     packed = pack();
-  }, 60_000);
+  });
   afterAll(() => packed.remove());
 
   it("serves, answers and stops", async () => {

@@ -40,7 +40,7 @@ describe("the comparison's column of Usher", { timeout: 300_000 }, () => {
   let port: number;
   beforeAll(async () => {
     port = Number((await once(createInterface(child.stdout), "line"))[0]);
-  }, 60_000);
+  });
   afterAll(() => void child.kill());
 
   const all = column("bench/peers/README.md", "Usher");

@@ -113,7 +113,7 @@ describe.skipIf(chromium.isSkipped)(`in Chromium${chromium.why}`, { timeout: 300
 
   beforeAll(async () => {
     browser = await startBrowser();
-  }, 60_000);
+  });
   afterAll(() => browser.close());
   beforeEach(async () => {
     context = await browser.newContext();

@@ -63,7 +63,7 @@ describe.each(kinds)("four processes, by %s,", { timeout: 300_000 }, (_what, pro
     const redis = ownRedis.isSkipped ? {} : { redis: (await RedisServer.start()).url };
     engines = { postgres: server.url(database), migrations, ...redis };
     port = await freePort();
-  }, 60_000);
+  });
 
   it("answer, migrate once, and share sessions, rates and hubs as far as their engine does", async () => {
     const file = join(import.meta.dirname, program);

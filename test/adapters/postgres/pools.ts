@@ -1,5 +1,5 @@
 /** Pools of a test's own, closed when it ends. */
-import { afterEach, expect, vi } from "vitest";
+import { afterEach, expect } from "vitest";
 import { Pool } from "usher-http/postgres";
 import type { PoolOptions } from "usher-http/postgres";
 import type { PostgresServer } from "../../../examples/orders/postgres-server.ts";
@@ -11,8 +11,6 @@ export function eventually<A>(look: () => A): ReturnType<typeof expect.poll<A>> 
 
 /** Makes what opens a pool on a server: of two connections, unless more are asked for. */
 export function pools(server: PostgresServer): (options?: PoolOptions) => Promise<Pool> {
-  // Servers start and stop in these tests, and the machine may do other things.
-  vi.setConfig({ testTimeout: 60_000 });
   const open: Pool[] = [];
   afterEach(async () => {
     await Promise.all(open.splice(0).map((pool) => pool.close()));

@@ -57,7 +57,7 @@ beforeAll(async () => {
     },
   });
   await miniflare.ready;
-}, 30_000);
+});
 afterAll(async () => {
   await miniflare.dispose();
   rmSync(directory, { recursive: true });

@@ -35,7 +35,7 @@ beforeAll(async () => {
     bindings: { WORD: "bound" },
   });
   await miniflare.ready;
-}, 30_000);
+});
 afterAll(() => miniflare.dispose());
 
 const json = (method: string, value: unknown): RequestInit => ({
