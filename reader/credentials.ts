@@ -1,4 +1,4 @@
-/** What the reader was given to prove who asks. It is kept in memory: to load the page again forgets it. */
+/** The credentials that the reader entered. They are kept in memory: to load the page again forgets them. */
 import type { Api, Requirement, Scheme } from "./document.ts";
 import { fieldsOf, textOf } from "./document.ts";
 import type { Child } from "./dom.ts";

@@ -1,6 +1,6 @@
 /**
- * Holds plain English (CONTRIBUTING.md) in the comments of the source, in the texts of its errors and in its names. Each word below has
- * a plain one next to it, and no sentence of a comment is too long to read once.
+ * Holds plain English (CONTRIBUTING.md) in the comments of the source, in the texts of its errors and in its names, and in every page of
+ * Markdown that a person wrote. Each word below has a plain one next to it, and no sentence is too long to read once.
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path/posix";
@@ -10,9 +10,9 @@ import { parseSync, Visitor } from "oxc-parser";
 /** Words of a sentence, code in backquotes counted as one: write at most 25. */
 const maxWords = 30;
 // Until its end, the end of its paragraph or of a cell, a tag of TSDoc, or code.
-const sentence = /(?:(?![.:;?!]\s|\n\s*\n|(?<=\S) {2}|@\w)[^\0])+/g;
+const sentence = /(?:(?![.:;?!][)"]?\s|\n\s*\n|(?<=\S) {2}|@\w)[^\0])+/g;
 
-/** In comments and messages. @type {readonly (readonly [words: RegExp, instead: string])[]} */
+/** In comments, messages and pages. @type {readonly (readonly [words: RegExp, instead: string])[]} */
 const turns = [
   [/\bwho(?:ever|mever)\b/gi, "the noun: the client, the caller, the handler"],
   [/\b(?:nobody|somebody|everybody|no one else)\b/gi, "the noun, or the passive: is not read, no listener"],
@@ -31,10 +31,12 @@ const turns = [
   [/\b(?:by|on|at) (?:its|their) word\b/gi, '"as it reports"'],
   [/\bto be had\b/gi, '"available"'],
   [/\bof (?:ours|theirs)\b/gi, '"the framework\'s", "its"'],
-  [/\bso many\b/gi, 'the name of the figure: "at most `maxBytes`"'],
+  [/\bso (?:many|long)\b(?! as\b)/gi, 'the name of the figure: "at most `maxBytes`"'],
+  [/\bwho asks\b/gi, '"the caller", "the user"'],
   [/\bat the (?:most|least)\b/gi, '"at most", "at least"'],
   [/\bbeside\b/gi, '"next to", "in addition to", "besides"'],
   [/\banew\b/gi, '"again"'],
+  [/\bbut for\b/gi, '"except"'],
   [/\bfor who\b/gi, "the noun: for callers that"],
   [/\b(?:knows?|knew) of\b/gi, '"knows"'],
   [/\bowed\b/gi, '"pending", "still to be sent"'],
@@ -56,7 +58,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const files = ["src", "adapters", "cli", "reader", "scripts", "create-usher/src", "create-usher/templates"].flatMap(
   filesIn,
 );
-const wrong = files.flatMap(check);
+const pages = [...pagesIn("."), ...["docs", "bench", "examples", "create-usher"].flatMap((folder) => pagesIn(folder, true))];
+const wrong = [...files.flatMap(checkSource), ...pages.flatMap(checkPage)];
 if (wrong.length > 0) {
   console.error(wrong.join("\n"));
   process.exit(1);
@@ -68,26 +71,48 @@ function filesIn(folder) {
   return all.filter((name) => /\.(?:ts|mjs)$/.test(name)).map((name) => join(folder, name));
 }
 
+/** Markdown without what is installed or made. @param {string} folder @param {boolean} [recursive] */
+function pagesIn(folder, recursive = false) {
+  const all = readdirSync(join(root, folder), { recursive, encoding: "utf8" });
+  return all.filter((name) => /^(?!.*\b(?:node_modules|reference|dist)\/).*\.md$/.test(name)).map((name) => join(folder, name));
+}
+
 /** @param {string} path @returns {string[]} */
-function check(path) {
+function checkSource(path) {
   const text = readFileSync(join(root, path), "utf8");
   const { program, comments } = parseSync(path, text);
   const { messages, identifiers } = read(program);
-  const prose = onlyProse(text, [...comments, ...messages]);
+  const wrongNames = names.flatMap(([found, instead]) => {
+    return [...identifiers].flatMap(([name, at]) => (found.test(name) ? [wrongAt(path, text, at, name, instead)] : []));
+  });
+  return [...wrongIn(path, text, onlyProse(text, [...comments, ...messages])), ...wrongNames];
+}
+
+/** @param {string} path @returns {string[]} */
+function checkPage(path) {
+  const prose = onlyPageProse(readFileSync(join(root, path), "utf8"));
+  return wrongIn(path, prose, prose);
+}
+
+/** @param {string} path @param {string} text Has the line breaks of the file. @param {string} prose @returns {string[]} */
+function wrongIn(path, text, prose) {
   /** @param {number} at @param {string} word @param {string} instead */
-  const wrong = (at, word, instead) => `${path}:${lineOf(text, at)}: "${word}": write ${instead}`;
+  const wrong = (at, word, instead) => wrongAt(path, text, at, word, instead);
   return [
     ...turns.flatMap(([found, instead]) => {
       return [...prose.matchAll(acrossLines(found))].map((match) => wrong(match.index, match[0], instead));
     }),
     ...[...prose.matchAll(sentence)].flatMap((match) => {
       const { length } = match[0].match(/\S*[\w\x01]\S*/g) ?? [];
-      return length > maxWords ? [wrong(match.index, `${length} words in a sentence`, "two sentences")] : [];
-    }),
-    ...names.flatMap(([found, instead]) => {
-      return [...identifiers].flatMap(([name, at]) => (found.test(name) ? [wrong(at, name, instead)] : []));
+      const start = match.index + match[0].search(/\S/);
+      return length > maxWords ? [wrong(start, `${length} words in a sentence`, "two sentences")] : [];
     }),
   ];
+}
+
+/** @param {string} path @param {string} text @param {number} at @param {string} word @param {string} instead */
+function wrongAt(path, text, at, word, instead) {
+  return `${path}:${lineOf(text, at)}: "${word.replace(/\s+/g, " ")}": write ${instead}`;
 }
 
 /** @param {RegExp} found */
@@ -121,6 +146,24 @@ function onlyProse(text, spans) {
     end = span.end;
   }
   return [...parts, code.slice(end)].join("");
+}
+
+/**
+ * A page with a NUL for code, for what ends a cell or begins an item, and for each line that is for machines. U+0001 is code in a
+ * sentence, one word.
+ *
+ * @param {string} text
+ */
+function onlyPageProse(text) {
+  /** @param {string} part */
+  const lines = (part) => part.replace(/.+/g, "\0");
+  return text
+    .replace(/^---\n[^]*?^---$/m, (part, at) => (at === 0 ? lines(part) : part))
+    .replace(/^( *)```[^]*?^\1```$/gm, lines)
+    .replace(/<!--[^]*?-->/g, lines)
+    .replace(/(`+)(?:[^`]|(?!\1)`)+\1/g, (code) => code.replace(/[^\n]+/g, "\x01"))
+    .replace(/\]\([^)]*\)|\*\*|<[^<>]*>/g, "")
+    .replace(/^\s*(?:[-*>#]+|\d+\.)\s|\|/gm, (mark) => mark.replace(/[^\n]+/g, "\0"));
 }
 
 /**

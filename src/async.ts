@@ -42,7 +42,7 @@ export function noteIo(): void {
 }
 
 /**
- * Whether a producer has sent for so long without waiting for I/O that other work needs a turn. Promises that settle one
+ * Whether a producer has sent without waiting for I/O until other work needs a turn. Promises that settle one
  * after the other keep the runtime from looking at anything else. Called with every send.
  */
 export function shouldYield(): boolean {

@@ -243,7 +243,7 @@ function isTextOrNone(detail: unknown): boolean {
   return detail === undefined || typeof detail === "string";
 }
 
-/** Options that only the framework sets, but for `detail`. */
+/** Options that only the framework sets, except `detail`. */
 interface RefusalOptions {
   readonly detail?: string;
   readonly challenge?: string | undefined;

@@ -70,7 +70,7 @@ const maxKeptFile = 64 * 1024;
 const maxKept = 16 * 1024 * 1024;
 /** A version is kept of as many files, also of those that are not. */
 const maxFiles = 4096;
-/** For so long a file is sent as it was when it was last looked at. */
+/** How long a file is sent without a check whether it has changed. */
 const freshMs = 100;
 /** What is read at once, for each client that is sent a large file: 64 KiB take half as much CPU again. */
 const chunkBytes = 512 * 1024;

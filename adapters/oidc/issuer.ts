@@ -57,7 +57,7 @@ const restMs = { stale: 30_000, none: 1000 };
  * sign-in and not before, so a server starts while the issuer is away. It is kept for `freshMs`, and up to a day while the
  * issuer cannot be reached.
  *
- * @param url The issuer's identifier, exactly as it names itself. It is https, but for `localhost`.
+ * @param url The issuer's identifier, exactly as it names itself. It is https, except for `localhost`.
  * @throws TypeError for a wrong option. No error quotes a secret.
  * @example
  * ```ts

@@ -25,7 +25,7 @@ export interface OidcSignIn {
 
 /** The options of the routes. */
 export interface OidcRoutesOptions<A, C extends string = never> {
-  /** Where browsers find this server: `https://shop.example`. It is https, but for `localhost`. */
+  /** Where browsers find this server: `https://shop.example`. It is https, except for `localhost`. */
   readonly origin: string;
   /** Seals the cookie of a sign-in that has begun. */
   readonly keys: Keys;

@@ -62,7 +62,7 @@ export class RedisConnection {
     this.#client.destroy();
   }
 
-  /** Ends it, and waits for its pending calls at most so long. */
+  /** Ends it, and waits at most `waitMs` for its pending calls. */
   async close(waitMs: number): Promise<void> {
     if (!this.isReady) {
       this.destroy();

@@ -37,7 +37,7 @@ export interface MiddlewareRequest extends RequestRecord {
  */
 export type Middleware = (request: MiddlewareRequest, next: () => Promise<Answer>) => Awaitable<Answer | Response>;
 
-/** The request in whose work an error was raised. It has no header and no value that a client sent, but for its path. */
+/** The request in whose work an error was raised. It has no header and no value that a client sent, except the path. */
 export interface FailedRequest {
   /** The request's id, which its response and every log line have. */
   readonly id: string;

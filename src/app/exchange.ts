@@ -82,7 +82,7 @@ export interface OpenedTakeover extends TakeoverBody {
 /** An answer as a listener writes it. */
 export interface WireResponse {
   readonly status: number;
-  /** Name, value, name, value…, in the order they are written; checked, and complete but for the framing of a stream. */
+  /** Name, value, name, value…, in the order they are written; checked, and complete except for the framing of a stream. */
   readonly head: readonly string[];
   /** Undefined for an answer without a body, and for every answer to `HEAD`. */
   readonly body: undefined | string | Uint8Array | StreamBody;

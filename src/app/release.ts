@@ -28,7 +28,7 @@ function keeps({ beforeAnswer }: Held): boolean {
 }
 
 /**
- * What a request acquired whose deadline has passed: nothing of it is kept, but for a commit that is under way. Its answer does
+ * What a request acquired whose deadline has passed: nothing of it is kept, except by a commit that is under way. Its answer does
  * not wait, and its releases do.
  */
 export function giveUp(request: RequestState, acquired: Acquired, answer: Answer): void {

@@ -89,7 +89,7 @@ export interface Transactional<Db, Options> {
  * refusal or an exception rolls it back, unless the pool's option `keep` says otherwise. Where the commit fails, that is
  * the answer. A stream or a socket runs after the end of the transaction, and cannot use `db`.
  *
- * @param options Those of the pool's `transaction`, but for `retries`: a handler runs once.
+ * @param options Those of the pool's `transaction`, except `retries`: a handler runs once.
  *
  * @example
  * ```ts

@@ -21,7 +21,7 @@ export interface StopSignals {
   readonly forget: (act: () => void) => unknown;
 }
 
-/** What runs after the answers has at least so long, however late the last answer was. */
+/** The least time for work after the last answer, even if that answer was late. */
 const leastSettleMs = 1000;
 
 /** The life of a server on any runtime: start, stop signals, drain, stop. An adapter listens and drains. */

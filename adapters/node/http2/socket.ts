@@ -111,7 +111,7 @@ class StreamSocket extends Duplex implements DeadlineListener {
     stream.on("data", received).on("end", ended).on("close", closed).pause();
   }
 
-  /** Emits `timeout` once the client has taken nothing for so long; 0 for never. */
+  /** Emits `timeout` once the client has taken nothing for `ms`; 0 for never. */
   setTimeout(ms: number): this {
     this.#timeoutMs = ms;
     this.#restart();
