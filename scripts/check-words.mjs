@@ -58,7 +58,10 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const files = ["src", "adapters", "cli", "reader", "scripts", "create-usher/src", "create-usher/templates"].flatMap(
   filesIn,
 );
-const pages = [...pagesIn("."), ...["docs", "bench", "examples", "create-usher"].flatMap((folder) => pagesIn(folder, true))];
+const pages = [
+  ...pagesIn("."),
+  ...["docs", "bench", "examples", "create-usher"].flatMap((folder) => pagesIn(folder, true)),
+];
 const wrong = [...files.flatMap(checkSource), ...pages.flatMap(checkPage)];
 if (wrong.length > 0) {
   console.error(wrong.join("\n"));
@@ -74,7 +77,9 @@ function filesIn(folder) {
 /** Markdown without what is installed or made. @param {string} folder @param {boolean} [recursive] */
 function pagesIn(folder, recursive = false) {
   const all = readdirSync(join(root, folder), { recursive, encoding: "utf8" });
-  return all.filter((name) => /^(?!.*\b(?:node_modules|reference|dist)\/).*\.md$/.test(name)).map((name) => join(folder, name));
+  return all
+    .filter((name) => /^(?!.*\b(?:node_modules|reference|dist)\/).*\.md$/.test(name))
+    .map((name) => join(folder, name));
 }
 
 /** @param {string} path @returns {string[]} */

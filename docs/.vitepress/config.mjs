@@ -14,6 +14,7 @@ const source = /^(?:git\+)?(https:\/\/[^{}<>]+?)(?:\.git)?$/.exec(repository?.ur
 
 /** The guides in the order of the sidebar; a guide that is in no group stands in the last one. */
 const groups = {
+  Start: ["new-project", "command-line"],
   "Routes and requests": [
     "routing",
     "groups",
@@ -44,7 +45,7 @@ const groups = {
   ],
   "Event streams and WebSockets": ["event-streams", "broadcast", "websockets"],
   Data: ["postgres", "migrations", "orms", "background-work", "http-client"],
-  "API document and clients": ["openapi", "typed-client", "mcp", "command-line"],
+  "API document and clients": ["openapi", "typed-client", "mcp"],
   "Tests and operation": [
     "testing",
     "logging",
@@ -99,7 +100,18 @@ function reference() {
     ? [{ text: "Form", link: "/reference/usher-http/namespaces/Form/" }]
     : [];
   const all = [...namespaces, ...forms].toSorted((one, other) => one.text.localeCompare(other.text));
-  const others = pagesIn("reference").map((page) => ({ text: `usher-http/${page}`, link: `/reference/${page}` }));
+  // An entry with a namespace is a folder.
+  const folders = existsSync(join(docs, "reference"))
+    ? readdirSync(join(docs, "reference"), { withFileTypes: true })
+    : [];
+  const others = [
+    ...pagesIn("reference").map((page) => ({ text: `usher-http/${page}`, link: `/reference/${page}` })),
+    ...folders.flatMap(({ name }) => {
+      if (!existsSync(join(docs, "reference", name, "index.md")) || /^(?:usher-http|postgres)$/.test(name)) return [];
+      const items = links(`reference/${name}/namespaces`, pagesIn(`reference/${name}/namespaces`));
+      return [{ text: `usher-http/${name}`, link: `/reference/${name}/`, items }];
+    }),
+  ].toSorted((one, other) => one.text.localeCompare(other.text));
   const postgres = links("reference/postgres/namespaces", pagesIn("reference/postgres/namespaces"));
   return [
     { text: "usher-http", link: "/reference/usher-http/", items: all },

@@ -1,8 +1,12 @@
-/** Makes `docs/reference` of the TSDoc in the declarations that the package ships: a page for each entry and each namespace. */
+/**
+ * Makes `docs/reference` from the TSDoc in the declarations that the package ships: a page for each entry and each namespace. A function
+ * or a value whose TSDoc has no example gets one of the guides.
+ */
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path/posix";
 import { fileURLToPath } from "node:url";
 import { Application } from "typedoc";
+import { examplesIn } from "./examples.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const out = join(root, "docs/reference");
@@ -68,6 +72,8 @@ const project = await app.convert();
 if (project === undefined) throw new Error("TypeDoc could not read the declarations");
 await app.generateOutputs(project);
 
+const exampleOf = examplesIn(root);
+
 // The main entry is named by its file, `index`.
 renameSync(join(out, "index"), join(out, "usher-http"));
 for (const file of readdirSync(out, { recursive: true, encoding: "utf8" })) {
@@ -105,8 +111,21 @@ function finish(file) {
     .replaceAll(/ \| - \|$/gm, " |  |")
     .replaceAll(/^\*\*\*\n\n/gm, "");
   const isEntry = entry !== undefined && entry !== "index";
-  writeFileSync(
-    path,
-    isEntry ? text.replace(/^# .*$/m, `# usher-http/${entry}`) : text.replace(/^# index$/m, "# usher-http"),
+  const named = isEntry ? text.replace(/^# .*$/m, `# usher-http/${entry}`) : text.replace(/^# index$/m, "# usher-http");
+  writeFileSync(path, withExamples(file, named));
+}
+
+/** @param {string} file Such as `usher-http/namespaces/Query.md`. @param {string} text */
+function withExamples(file, text) {
+  const [, folder = "", rest = ""] = /^([\w-]+)(?:\.md|\/(.*))$/.exec(file) ?? [];
+  const entry = folder === "usher-http" ? folder : `usher-http/${folder}`;
+  const namespaces = [...rest.matchAll(/namespaces\/(\w+)/g)].map(([, name]) => name);
+  return text.replaceAll(/^## (?:Functions|Variables)\n[^]*?(?=^## |(?![^]))/gm, (section) =>
+    section.replaceAll(/^### (\w+)(?:\(\))?\n[^]*?(?=^### |(?![^]))/gm, (part, name) => {
+      const example = exampleOf(entry, [...namespaces, name].join("."));
+      if (example === undefined || /^#+ Examples?$/m.test(part)) return part;
+      const link = `${"../".repeat(file.split("/").length)}${example.source}`;
+      return `${part.trimEnd()}\n\n#### Example\n\n\`\`\`ts\n${example.text}\n\`\`\`\n\nFrom [${example.title}](${link}).\n\n`;
+    }),
   );
 }

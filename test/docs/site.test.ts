@@ -62,6 +62,25 @@ describe.skipIf(generator.isSkipped)(`the site${generator.why}`, () => {
     expect(missing).toEqual([]);
   });
 
+  it("has an example for each function, and every entry in its sidebar", () => {
+    const reference = (file: string) => readFileSync(join(root, "docs/reference", file), "utf8");
+    const all = readdirSync(join(root, "docs/reference"), { recursive: true, encoding: "utf8" });
+    const bare = all.flatMap((file) => {
+      if (!file.endsWith(".md")) return [];
+      const [functions = ""] = /^## Functions\n[^]*?(?=^## |(?![^]))/m.exec(reference(file)) ?? [];
+      const parts = functions.split(/^(?=### )/m).slice(1);
+      return parts.filter((part) => !/^#+ Examples?$/m.test(part)).map((part) => `${file}: ${part.split("\n")[0]}`);
+    });
+    expect(bare).toEqual([]);
+
+    const sidebar = textOf("reference/usher-http/index.html");
+    const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+      exports: Record<string, { types?: string }>;
+    };
+    const entries = Object.keys(exports).filter((entry) => exports[entry]?.types !== undefined && entry !== ".");
+    expect(entries.filter((entry) => !sidebar.includes(`>usher-http/${entry.slice(2)}<`))).toEqual([]);
+  });
+
   it("has no dead link, and asks no other host for anything", () => {
     const ids = new Map(
       pages().map((file) => [file, new Set([...textOf(file).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))]),
