@@ -32,7 +32,7 @@ export function toolResult(
   return andThen(readBody(sent.body, options.maxAnswer), (read) => resultOf(tool, { target, sent, type }, read));
 }
 
-/** An answer of a route, but for its body. */
+/** An answer of a route, except its body. */
 interface AnswerHead {
   readonly target: string;
   readonly sent: WireResponse;
