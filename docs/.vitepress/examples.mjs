@@ -73,7 +73,8 @@ function usesIn(text) {
       const [first = ""] = name?.split(".") ?? [];
       if (name === undefined || ofOthers.has(first)) return;
       const call = calls.findLast(({ start }) => start === node.start);
-      const shown = shownOf(text, statement, call ?? node);
+      // A value is shown as the argument that it is.
+      const shown = shownOf(text, statement, call ?? calls.at(-1) ?? node);
       uses.push({ key: `${entries.get(first) ?? ""} ${name}`, shown, isCalled: call !== undefined });
     };
     new Visitor({
@@ -92,7 +93,7 @@ function usesIn(text) {
 function nameOf(node) {
   if (node.type === "Identifier") return node.name;
   if (node.type !== "MemberExpression" || node.computed || node.property.type !== "Identifier") return undefined;
-  const object = nameOf(/** @type {import("oxc-parser").Expression} */ (node.object));
+  const object = nameOf(node.object);
   return object === undefined ? undefined : `${object}.${node.property.name}`;
 }
 
