@@ -229,7 +229,6 @@ async function openRelay(target: Conninfo, channel: string, listener: RelayListe
     opened = new PostgresRelayConnection(connection, channel, row?.[0] ?? "", listener);
     await connection.run(`listen "${channel.replaceAll('"', '""')}"`, []);
   } catch (thrown) {
-    opened?.destroy();
     connection.cut();
     throw thrown;
   } finally {
