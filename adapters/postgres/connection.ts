@@ -12,7 +12,7 @@ import { addressesOf, askToCancel, dial, fits } from "./dial.ts";
 import type { ServerAddress, Backend, ConnectionConfig, ServerKind } from "./dial.ts";
 import { Query, driverOf, prepared, simple, unprepared } from "./private.ts";
 import type { DescribedStatement, Execute, QueryProtocol } from "./private.ts";
-import { PreparedRun, Wire, connectionErrorOf, messages } from "./protocol.ts";
+import { PreparedRun, Wire, connectionErrorOf, endsSession, messages } from "./protocol.ts";
 import type { Prepared, ServerError } from "./protocol.ts";
 
 type DriverResult = StatementResult & { readonly state: Backend };
@@ -248,10 +248,11 @@ class PostgresConnection implements DatabaseConnection {
     this.#config.events.closed();
     // The driver does not report every close.
     const running = this.#running.splice(0);
-    // The server ended the session at the first one, so it did not run those behind it.
-    const isRefused = running[0] instanceof PreparedRun && running[0].refused !== undefined;
+    // Where the server ended the session at the first one, it did not run those behind it. After another error it did.
+    const [first] = running;
+    const endsAtFirst = first instanceof PreparedRun && first.refused !== undefined && endsSession(first.refused);
     for (const [at, run] of running.entries()) {
-      const isSent = this.#hasSent(run) && !(isRefused && at > 0);
+      const isSent = this.#hasSent(run) && !(endsAtFirst && at > 0);
       run.fail(new ConnectionFailure({ kind: "gone", isSent, why: this.#why }));
     }
   }

@@ -48,12 +48,21 @@ export function connectionErrorOf(error: unknown, isSent: boolean, why: string):
   return isServerError(error) ? connectionErrorText(error) : { kind: "gone", isSent, why: saidBy(error) ?? why };
 }
 
+/** Whether the server closes the connection after an error. */
+export function endsSession(error: ServerError): boolean {
+  const severity = severityOf(error);
+  return severity === "FATAL" || severity === "PANIC";
+}
+
+// A pooler may leave `severity` out.
+function severityOf({ severity, severity_local = "ERROR" }: ServerError): string {
+  return severity ?? severity_local;
+}
+
 function connectionErrorText(error: ServerError): ConnectionError {
-  // A pooler may leave `severity` out.
-  const severity = error.severity ?? error.severity_local ?? "ERROR";
+  const severity = severityOf(error);
   const { code, message, constraint_name: constraint, column_name: column, table_name: table } = error;
-  if (severity === "FATAL" || severity === "PANIC")
-    return { kind: "gone", isSent: true, why: `${severity} ${code}: ${message}`, code };
+  if (endsSession(error)) return { kind: "gone", isSent: true, why: `${severity} ${code}: ${message}`, code };
   const where = error.position === undefined ? {} : { position: Number(error.position) };
   const names = [constraint, column, table].filter((name) => name !== undefined);
   return { kind: "refused", severity, code, message, constraint, names, ...where };

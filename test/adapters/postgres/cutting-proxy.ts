@@ -11,6 +11,7 @@ export class CuttingProxy {
   #hushed: (() => void) | undefined = undefined;
   #hushAt: string | undefined = undefined;
   #refuseAt: string | undefined = undefined;
+  #cutsAfterError = false;
   /** Those that are not carried yet; undefined where each is at once. */
   #held: (() => void)[] | undefined = undefined;
 
@@ -35,6 +36,11 @@ export class CuttingProxy {
     const client = clients[Math.floor(Math.random() * clients.length)];
     if (client !== undefined) this.#armed.add(client);
     return client !== undefined;
+  }
+
+  /** Ends a connection right after the next error that the server sends on it, before what the server says of later statements. */
+  cutAfterError(): void {
+    this.#cutsAfterError = true;
   }
 
   /** As {@link cut}, every connection there is. */
@@ -125,14 +131,29 @@ export class CuttingProxy {
       if (isRefused) client.write(refusal);
       else server.write(bytes);
     });
-    server.on("data", (bytes) => {
+    server.on("data", (bytes: Buffer) => {
       if (this.#hushed !== undefined) return this.#hushed();
-      if (this.#armed.delete(client)) client.destroy();
+      const error = this.#cutsAfterError ? endOfError(bytes) : undefined;
+      if (error !== undefined) {
+        this.#cutsAfterError = false;
+        client.end(bytes.subarray(0, error));
+        server.destroy();
+      } else if (this.#armed.delete(client)) client.destroy();
       else client.write(bytes);
     });
     server.on("close", () => client.destroy());
     client.on("close", () => server.end());
   }
+}
+
+/** Where the first ErrorResponse ends, in bytes that begin with a message. */
+function endOfError(bytes: Buffer): number | undefined {
+  for (let at = 0; at + 5 <= bytes.length;) {
+    const end = at + 1 + bytes.readInt32BE(at + 1);
+    if (bytes[at] === 0x45) return end;
+    at = end;
+  }
+  return undefined;
 }
 
 // An ErrorResponse, and a ReadyForQuery in a transaction that failed (PostgreSQL §54.7).

@@ -125,7 +125,9 @@ describe("of callers that share a connection", () => {
     await forgotten;
     expect(some.stats()).toMatchObject({ replaced: 0 });
   });
+});
 
+describe("of callers whose connection ends", () => {
   it("those behind the one at which the server ended the session are answered on another", async () => {
     const some = await pool({ size: 1 });
     await prove(() => some.exec(endIf, false));
@@ -133,6 +135,26 @@ describe("of callers that share a connection", () => {
     const open = { is_open: true };
     expect(await Promise.all(all)).toEqual([open, open, expect.objectContaining({ kind: "lost" }), open, open]);
     expect(some.stats()).toMatchObject({ replaced: 1, idle: 1, waiting: 0 });
+  });
+
+  it("those behind an error are lost, where the connection ends before they are answered", async () => {
+    const proxy = await CuttingProxy.to(server.port);
+    const some = await Pool.create(`postgres://postgres@127.0.0.1:${proxy.port}/postgres`, { size: 1 });
+    await prove(() => some.exec(divide, 1));
+    proxy.cutAfterError();
+    const all = [1, 0, 2, 3, 4, 6].map((by) => failureOr(some.exec(divide, by)));
+    const lost = expect.objectContaining({ kind: "lost" });
+    // The server runs them after the error: to run them again would be twice.
+    expect(await Promise.all(all)).toEqual([
+      { n: 12 },
+      expect.objectContaining({ kind: "db", code: "22012" }),
+      lost,
+      lost,
+      lost,
+      { n: 2 },
+    ]);
+    await some.close();
+    proxy.close();
   });
 
   it("all are lost with the connection, and no other caller", async () => {
@@ -151,11 +173,11 @@ describe("of callers that share a connection", () => {
     await some.close();
     proxy.close();
   });
-
-  function failureOr(run: Promise<unknown>): Promise<unknown> {
-    return run.then(
-      (row) => row,
-      () => failure(run),
-    );
-  }
 });
+
+function failureOr(run: Promise<unknown>): Promise<unknown> {
+  return run.then(
+    (row) => row,
+    () => failure(run),
+  );
+}
