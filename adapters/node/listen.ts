@@ -100,8 +100,7 @@ const systems = ["linux", "freebsd", "sunos", "aix"];
 
 /** An older Node ignores the option, and the second process would find the port taken. */
 function checkNode(limits: Limits): void {
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  const isKept = nodeMajor > 22 ? major > 23 || minor >= 1 : nodeMajor === 22 && minor >= 12;
+  const isKept = nodeMajor > 22 ? nodeMajor > 23 || nodeMinor >= 1 : nodeMajor === 22 && nodeMinor >= 12;
   if (!isKept)
     throw new TypeError(
       "serve: reusePort is kept by usher-http/node on Node 22.12, 23.1 or newer alone: use node:cluster",
@@ -179,4 +178,9 @@ export const isBun: boolean = "bun" in process.versions;
 const isNode = !isBun && !("deno" in process.versions);
 
 /** Node's version; 0 on Bun and Deno, which report one but lack Node's internals. */
-export const nodeMajor: number = isNode ? Number.parseInt(process.versions.node, 10) : 0;
+export const [nodeMajor, nodeMinor]: readonly [major: number, minor: number] = isNode ? nodeVersion() : [0, 0];
+
+function nodeVersion(): readonly [major: number, minor: number] {
+  const [major, minor] = process.versions.node.split(".");
+  return [Number(major), Number(minor)];
+}

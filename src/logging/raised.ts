@@ -77,7 +77,13 @@ export function guarded<Given extends readonly unknown[]>(
   connection: ClosableConnection | undefined,
   listener: (...given: Given) => void,
 ): (...given: Given) => void {
-  return (...given) => attempt(connection, listener, ...given);
+  return (...given) => {
+    try {
+      listener(...given);
+    } catch (thrown) {
+      caught(thrown, connection);
+    }
+  };
 }
 
 /** Closes the connection whose event threw, and logs the error. */

@@ -85,18 +85,21 @@ export class Http2 {
   /** Calls `http1` for a connection whose client does not begin with HTTP/2 (RFC 9113 §3.4), with its first bytes put back. */
   whenKnown(socket: Socket, connection: NodeConnection, http1: () => void): void {
     const expire = (): unknown => socket.destroy();
+    let first: Buffer = Buffer.alloc(0);
+    const take = guarded(socket, (part: Buffer) => {
+      first = Buffer.concat([first, part]);
+      // TCP may cut it anywhere, and `P` begins a POST, too.
+      if (first.byteLength < preface.byteLength && preface.subarray(0, first.byteLength).equals(first)) return;
+      socket.off("data", take).off("timeout", expire).off("end", expire).pause();
+      socket.unshift(first);
+      // Node's session reads the bytes that were put back itself.
+      if (first.subarray(0, preface.byteLength).equals(preface)) return this.take(socket, connection);
+      http1();
+      socket.resume();
+    });
     socket.once("timeout", expire);
     socket.once("end", expire);
-    socket.once("data", (first: Buffer) => {
-      attempt(socket, () => {
-        socket.off("timeout", expire).off("end", expire).pause();
-        socket.unshift(first);
-        // Node's session reads the bytes that were put back itself.
-        if (first.subarray(0, 3).equals(preface)) return this.take(socket, connection);
-        http1();
-        socket.resume();
-      });
-    });
+    socket.on("data", take);
   }
 
   /** Takes a connection over. */
@@ -130,6 +133,8 @@ interface Sending {
   /** It counts as one that its client has not taken. */
   isCounted: boolean;
   readonly mayHaveBody: boolean;
+  /** A stream that ends before it is answered counts as reset. */
+  isAnswered: boolean;
   exchange: Http2Exchange | undefined;
 }
 
@@ -161,7 +166,11 @@ class Http2Connection implements ExchangeConnection {
     session.on(
       "stream",
       (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, ...[raw]: unknown[]) => {
-        attempt(stream, () => this.#begin(stream, headers, flags, raw as readonly string[]));
+        try {
+          this.#begin(stream, headers, flags, raw as readonly string[]);
+        } catch (thrown) {
+          caught(thrown, stream);
+        }
       },
     );
     const count = guarded(undefined, () => this.#count(this.#control));
@@ -220,31 +229,20 @@ class Http2Connection implements ExchangeConnection {
     if (stream.closed) return this.#count(this.#resets);
     this.#idle?.clear();
     this.#streams++;
-    let isAnswered = false;
     const sending: Sending = {
       timeout: undefined,
       isCounted: false,
       mayHaveBody: (flags & NGHTTP2_FLAG_END_STREAM) === 0,
+      isAnswered: false,
       exchange: undefined,
     };
     // One listener for all: each costs a request 0.3 µs.
-    stream.on(
-      "close",
-      guarded(this.#socket, () => {
-        this.#streams--;
-        sending.timeout?.clear();
-        sending.exchange?.streamClosed();
-        if (sending.isCounted) this.sending--;
-        if (!isAnswered) this.#count(this.#resets);
-        if (this.#streams > 0) return;
-        if (this.#session.closed) this.#linger();
-        else this.#waits();
-      }),
-    );
+    const closed = guarded(this.#socket, () => this.#closed(sending));
+    stream.on("close", closed);
     const head = { headers, raw, isWhole: !sending.mayHaveBody };
     const refused = refusedHead(head, this.#http2.maxHeaderBytes);
     if (refused !== undefined) {
-      isAnswered = true;
+      sending.isAnswered = true;
       return this.#refuse(refused, stream);
     }
     if (this.#running >= limits.handlers) return stream.close(NGHTTP2_REFUSED_STREAM);
@@ -255,7 +253,7 @@ class Http2Connection implements ExchangeConnection {
     sending.exchange = exchange;
     const sent = handler.app.answer(exchange);
     if (!isPending(sent)) {
-      isAnswered = true;
+      sending.isAnswered = true;
       return this.#write(exchange, sent, sending);
     }
     this.#running++;
@@ -263,7 +261,7 @@ class Http2Connection implements ExchangeConnection {
     const take = (sent: WireResponse | undefined): void => {
       this.#running--;
       handler.inFlight--;
-      isAnswered = true;
+      sending.isAnswered = true;
       attempt(stream, () => {
         if (sent !== undefined) this.#write(exchange, sent, sending);
       });
@@ -273,6 +271,18 @@ class Http2Connection implements ExchangeConnection {
       caught(thrown, stream);
       take(undefined);
     });
+  }
+
+  #closed(sending: Sending): void {
+    this.#streams--;
+    sending.timeout?.clear();
+    // May answer a request whose body is not whole.
+    sending.exchange?.streamClosed();
+    if (sending.isCounted) this.sending--;
+    if (!sending.isAnswered) this.#count(this.#resets);
+    if (this.#streams > 0) return;
+    if (this.#session.closed) this.#linger();
+    else this.#waits();
   }
 
   #refuse({ status, why }: RefusedHead, stream: ServerHttp2Stream): void {

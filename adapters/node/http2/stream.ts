@@ -5,6 +5,7 @@ import type { StreamBody, StreamEnd } from "../../../src/events/stream.ts";
 import { guarded } from "../../../src/logging/raised.ts";
 import type { Deadline, DeadlineListener } from "../../../src/server/deadlines.ts";
 import { lingerMs } from "../connection.ts";
+import { nodeMajor, nodeMinor } from "../listen.ts";
 import { StreamWriter } from "../stream-writer.ts";
 import type { ServerState } from "../stream-writer.ts";
 import type { Http2Exchange } from "./exchange.ts";
@@ -17,25 +18,47 @@ function reset(stream: ServerHttp2Stream): void {
   stream.destroy(new Error("reset"));
 }
 
+/** The versions whose `respond` takes a list, too. */
+const takesLists = nodeMajor > 24 || (nodeMajor === 24 && nodeMinor >= 7) || (nodeMajor === 22 && nodeMinor >= 20);
+
 /** Sends the head of a response. */
 export function respond(
   stream: ServerHttp2Stream,
-  { status, head }: Pick<WireResponse, "status" | "head">,
+  sent: Pick<WireResponse, "status" | "head">,
   isEmpty: boolean,
 ): void {
+  // The app has set `Date`. Node's types do not know the option.
+  const options: object = { endStream: isEmpty, sendDate: false };
+  stream.respond(takesLists ? headList(sent) : headObject(sent), options);
+}
+
+/** Whether HTTP/2 lacks a field (RFC 9113 §8.2.2): a route of WebSockets names both in its refusal. */
+function isOfConnection(name: string): boolean {
+  return name === "connection" || name === "upgrade";
+}
+
+// Of an object Node makes another one: 1 µs more of the 4.5 that `respond` takes (Node 24), 2.6 of 6.9 (Node 22).
+function headList({ status, head }: Pick<WireResponse, "status" | "head">): readonly string[] {
+  const list = [":status", String(status)];
+  for (let i = 0; i < head.length; i += 2) {
+    const name = head[i] as string;
+    if (!isOfConnection(name)) list.push(name, head[i + 1] as string);
+  }
+  return list;
+}
+
+function headObject({ status, head }: Pick<WireResponse, "status" | "head">): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = { ":status": status };
   for (let i = 0; i < head.length; i += 2) {
     const name = head[i] as string;
-    // HTTP/2 has neither (RFC 9113 §8.2.2), and a route of WebSockets names them in its refusal.
-    if (name === "connection" || name === "upgrade") continue;
+    if (isOfConnection(name)) continue;
     const value = head[i + 1] as string;
     const before = headers[name];
     if (before === undefined) headers[name] = value;
     else if (Array.isArray(before)) before.push(value);
     else headers[name] = [before as string, value];
   }
-  // The app has set `Date`. Node's types do not know the option.
-  stream.respond(headers, { endStream: isEmpty, sendDate: false } as object);
+  return headers;
 }
 
 /** The bytes of one write: HTTP/2's smallest frame limit. */

@@ -1,0 +1,38 @@
+/** Run by each Node: a server of HTTP/2 without TLS, which tells what its handlers got. */
+import { Answer, Path, Returns, addHeader, body, clientGone, get, post, request } from "usher-http";
+import { serve } from "../../../adapters/node/index.ts";
+import type { ServeOptions } from "../../../adapters/node/index.ts";
+
+const tell = (what: string): void => console.log(JSON.stringify({ what }));
+const inText = { returns: Returns.text };
+let release = (): void => {};
+
+const routes = [
+  get(Path.of("ok"), inText, () => "ok"),
+  get(Path.of("none"), { returns: Returns.response }, () => Answer.empty({ status: 204 })),
+  get(Path.of("same"), { returns: Returns.response }, () => Answer.empty({ status: 304 })),
+  get(Path.of("two"), { inputs: { addHeader }, ...inText }, ({ addHeader }) => {
+    for (const link of ["</a>", "</b>"]) addHeader("link", link);
+    return "two";
+  }),
+  get(Path.of("fields"), { inputs: { request }, ...inText }, ({ request }) => {
+    return [...request.headers].flatMap(([name]) => (name === "host" ? [] : [name])).join();
+  }),
+  post(Path.of("size"), { inputs: { body }, ...inText }, ({ body }) => {
+    tell(`size ${body.length}`);
+    return `${body.length} bytes`;
+  }),
+  post(Path.of("ignored"), inText, () => "ignored"),
+  get(Path.of("later"), { inputs: { clientGone }, ...inText }, async ({ clientGone }) => {
+    clientGone.addEventListener("abort", () => tell("gone"));
+    const released = new Promise<void>((resolve) => (release = resolve));
+    tell("asked");
+    await released;
+    return "later";
+  }),
+  post(Path.of("release"), inText, () => (release(), "released")),
+];
+
+const options = JSON.parse(process.argv[2] ?? "{}") as ServeOptions;
+const server = await serve(routes, { port: 0, host: "127.0.0.1", http2: true, ...options });
+console.log(JSON.stringify({ port: server.port, url: server.url }));

@@ -1,0 +1,168 @@
+/**
+ * What a client of HTTP/2 may write that Node's client does not: each row on each Node, with a second client that is answered
+ * meanwhile, and no error line.
+ */
+import { describe, expect, it } from "vitest";
+import { frame, headerBlock, http2Ask, http2Client, requestBlock } from "../../support/http2-client.ts";
+import { WireClient, start as beginning } from "../../support/http2-wire.ts";
+import { came, eventually } from "../../support/eventually.ts";
+import type { SpawnedServer } from "../../support/spawned/server.ts";
+import {
+  bodyCases,
+  endHeaders,
+  fieldCases,
+  frameCases,
+  pseudoCases,
+  responseCases,
+  whole,
+} from "./http2-frame-cases.ts";
+import type { FrameCase, Outcome } from "./http2-frame-cases.ts";
+import { nodes, programOf } from "./nodes.ts";
+
+const start = programOf(new URL("http2-frames-program.ts", import.meta.url));
+/** What older versions of Node send in place of the reason: a code only tells (RFC 9113 §7). */
+const internalError = 2;
+
+/** What became of stream 1, or of the connection, once it has come to its end. */
+async function outcomeOf(client: WireClient): Promise<Outcome> {
+  await eventually(() => {
+    const { ended, reset } = client.seen(1);
+    expect(client.goaway !== undefined || ended || (reset !== undefined && reset !== 0)).toBe(true);
+  });
+  if (client.goaway !== undefined) return { goaway: client.goaway };
+  const { statuses, text, reset } = client.seen(1);
+  return statuses.length === 0 && reset !== undefined ? { reset } : { statuses, text };
+}
+
+function isExpected(outcome: Outcome, expected: Outcome): boolean {
+  if ("goaway" in outcome) {
+    const code = "goaway" in expected ? expected.goaway : "refused" in expected ? expected.refused : undefined;
+    return code !== undefined && (outcome.goaway === code || outcome.goaway === internalError);
+  }
+  if ("reset" in outcome) {
+    const code = "reset" in expected ? expected.reset : "refused" in expected ? expected.refused : undefined;
+    return code === outcome.reset;
+  }
+  if (!("statuses" in outcome && "statuses" in expected)) return false;
+  return outcome.statuses.join() === expected.statuses.join() && (expected.text ?? outcome.text) === outcome.text;
+}
+
+/** The connection goes on: its next stream is answered. */
+async function goesOn(client: WireClient): Promise<void> {
+  client.write(frame("headers", whole, 5, requestBlock("/ok")));
+  await eventually(() => expect([client.seen(5).text, client.seen(5).ended]).toEqual(["ok", true]));
+}
+
+/** What is wrong with a row, in words. */
+async function wrongOf(port: number, [name, frames, expected]: FrameCase): Promise<readonly string[]> {
+  const client = await WireClient.to(port);
+  client.write(...frames);
+  try {
+    const outcome = await outcomeOf(client);
+    if (!isExpected(outcome, expected)) return [`${name}: ${JSON.stringify(outcome)}`];
+    if (!("goaway" in outcome)) await goesOn(client);
+    return [];
+  } catch {
+    return [`${name}: ${JSON.stringify([[...client.streams], client.goaway, client.closed])}`];
+  }
+}
+
+/** Others are answered, and nothing has raised. */
+async function isWell(server: SpawnedServer): Promise<void> {
+  expect((await http2Ask(await http2Client(server.url), { ":path": "/ok" })).body).toBe("ok");
+  expect(server.errors).toEqual([]);
+}
+
+describe.each(nodes)("http2 frame by frame on %s", { timeout: 300_000 }, (node) => {
+  it.each([
+    ["fields", fieldCases],
+    ["pseudo-headers", pseudoCases],
+    ["bodies", bodyCases],
+    ["responses", responseCases],
+    ["frames", frameCases],
+  ])("%s", async (_what, cases) => {
+    const server = await start(node, {});
+    const wrong = await Promise.all(cases.map((one) => wrongOf(server.port, one)));
+    expect(wrong.flat()).toEqual([]);
+    await isWell(server);
+  });
+
+  it("a connection that is ended for a wrong frame is closed after idleTimeoutMs at the latest", async () => {
+    const server = await start(node, { idleTimeoutMs: 50 });
+    const clients = await Promise.all(frameCases.map(() => WireClient.to(server.port)));
+    for (const [i, [, frames, outcome]] of frameCases.entries()) if ("goaway" in outcome) clients[i]?.write(...frames);
+    await eventually(() => expect(clients.filter(({ closed }) => !closed)).toEqual([]));
+    expect(server.errors).toEqual([]);
+  });
+
+  it("a preface that comes in two pieces, wherever it is cut", async () => {
+    const server = await start(node, {});
+    const cuts = [1, 2, 3, 4, 14, 23, 24, 30];
+    const wrong = cuts.map(async (cut) => {
+      const client = await WireClient.to(server.port, beginning.subarray(0, cut));
+      // The server has read the first piece before the second comes.
+      await http2Ask(await http2Client(server.url), { ":path": "/ok" });
+      client.write(beginning.subarray(cut), frame("headers", whole, 1, requestBlock("/ok")));
+      await eventually(() => expect(client.closed || client.seen(1).ended).toBe(true));
+      return client.seen(1).text === "ok" ? [] : [cut];
+    });
+    expect((await Promise.all(wrong)).flat()).toEqual([]);
+    await isWell(server);
+  });
+});
+
+describe.each(nodes)("http2 clients that go on %s", { timeout: 120_000 }, (node) => {
+  it("GOAWAY in the middle: what is asked already is answered", async () => {
+    const server = await start(node, {});
+    const client = await WireClient.to(server.port);
+    client.write(frame("headers", whole, 1, requestBlock("/later")));
+    await server.tells("asked");
+    client.write(frame("goaway", 0, 0, Buffer.alloc(8)));
+    await http2Ask(await http2Client(server.url), { ":method": "POST", ":path": "/release" });
+    await eventually(() => expect([client.seen(1).text, client.seen(1).ended]).toEqual(["later", true]));
+    await isWell(server);
+  });
+
+  it.each<[what: string, act: (client: WireClient) => void]>([
+    ["closes its connection", ({ socket }) => void socket.destroy()],
+    ["ends its side, which ends the session", ({ socket }) => void socket.end()],
+    ["resets its connection", ({ socket }) => void socket.resetAndDestroy()],
+    ["resets its stream", (client) => client.write(frame("reset", 0, 1, Buffer.from([0, 0, 0, 8])))],
+  ])("one that %s behind its request is gone", async (_what, act) => {
+    const server = await start(node, {});
+    const client = await WireClient.to(server.port);
+    client.write(frame("headers", whole, 1, requestBlock("/later")));
+    await server.tells("asked");
+    act(client);
+    await server.tells("gone");
+    await isWell(server);
+  });
+
+  it("a body that is cut reaches no handler", async () => {
+    const server = await start(node, {});
+    const length = headerBlock([["content-length", "9"]]);
+    const client = await WireClient.to(server.port);
+    client.write(frame("headers", endHeaders, 1, Buffer.concat([requestBlock("/size", "POST"), length])));
+    client.write(frame("data", 0, 1, Buffer.from("four")));
+    client.write(frame("headers", whole, 3, requestBlock("/ok")));
+    await eventually(() => expect(client.seen(3).ended).toBe(true));
+    client.socket.destroy();
+    await isWell(server);
+    expect(server.told.filter((line) => line.startsWith("size"))).toEqual([]);
+  });
+
+  it("two of the same at once are each their own, and a stream that is asked twice ends the connection", async () => {
+    const server = await start(node, {});
+    const client = await WireClient.to(server.port);
+    for (const stream of [1, 3]) client.write(frame("headers", endHeaders, stream, requestBlock("/size", "POST")));
+    for (const [stream, text] of [
+      [3, "three"],
+      [1, "1"],
+    ] as const)
+      client.write(frame("data", 1, stream, Buffer.from(text)));
+    await eventually(() => expect([1, 3].map((stream) => client.seen(stream).text)).toEqual(["1 bytes", "5 bytes"]));
+    client.write(frame("headers", whole, 1, requestBlock("/ok")));
+    await eventually(() => came(client.goaway !== undefined));
+    await isWell(server);
+  });
+});
