@@ -37,7 +37,7 @@ function isOfConnection(name: string): boolean {
   return name === "connection" || name === "upgrade";
 }
 
-// Of an object Node makes another one: 1 µs more of the 4.5 that `respond` takes (Node 24), 2.6 of 6.9 (Node 22).
+// Of an object Node makes another one: `respond` takes a quarter less with a list (Node 24 and 26), a third less on 22.
 function headList({ status, head }: Pick<WireResponse, "status" | "head">): readonly string[] {
   const list = [":status", String(status)];
   for (let i = 0; i < head.length; i += 2) {
