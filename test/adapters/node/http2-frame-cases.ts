@@ -1,7 +1,7 @@
 /** What a client may write on a connection of HTTP/2, and what must come back (RFC 9113, RFC 9110). Data alone. */
 import { frame, headerBlock, requestBlock } from "../../support/http2-client.ts";
 
-export const endStream = 1;
+const endStream = 1;
 export const endHeaders = 4;
 export const whole: number = endStream | endHeaders;
 const [padded, priority] = [8, 0x20];
