@@ -29,7 +29,7 @@ export const parts = [
 ];
 
 /** They run only if they are named. */
-export const named = [];
+export const named = ["soak"];
 
 /** Several parts under one name. @type {Readonly<Record<string, readonly string[]>>} */
 export const groups = { growth: parts.filter((part) => part.startsWith("growth/")) };

@@ -1,6 +1,7 @@
 /**
  * The benchmarks: `node bench/run.mjs [part…] [--quick] [--rounds N] [--out FILE]`. Builds the package, measures it, and prints
  * markdown: all parts unless some are named. `--quick` is less exact: it shows that everything runs, and large regressions.
+ * `soak [--minutes N]` runs only if it is named.
  * `--publish [--continue] [--into FOLDER]` writes the figures to `bench/results`, or to that folder. `--against COMMIT [--bound RATIO]` compares with a commit.
  */
 import { spawnSync } from "node:child_process";
@@ -18,6 +19,7 @@ const { values, positionals } = parseArgs({
     quick: { type: "boolean", default: false },
     out: { type: "string" },
     rounds: { type: "string" },
+    minutes: { type: "string" },
     publish: { type: "boolean", default: false },
     continue: { type: "boolean", default: false },
     into: { type: "string" },
@@ -28,9 +30,11 @@ const { values, positionals } = parseArgs({
 const { quick } = values;
 const parts = partsOf(positionals);
 const rounds = values.rounds === undefined ? undefined : positive("rounds", values.rounds);
+const minutes = values.minutes === undefined ? undefined : positive("minutes", values.minutes);
 const bound = positive("bound", values.bound);
 if (values.against !== undefined && positionals.length > 0)
   throw new Error("--against measures the servers on Node: name no part with it");
+if (minutes !== undefined && !parts.includes("soak")) throw new Error("--minutes is for the part soak");
 if (values.against !== undefined && values.publish) throw new Error("--against publishes nothing: leave --publish out");
 if ((values.continue || values.into !== undefined) && !values.publish)
   throw new Error("--continue and --into are for --publish");
@@ -57,7 +61,7 @@ if (values.out !== undefined) writeFileSync(values.out, `${report.join("\n\n")}\
 async function runParts() {
   for (const part of parts) {
     const { run } = await import(`./${part}/index.mjs`);
-    const { text } = await run({ quick, rounds });
+    const { text } = await run({ quick, rounds, minutes });
     add(text);
   }
 }
@@ -66,6 +70,7 @@ async function runPublish() {
   const { publish } = await import("./publish/index.mjs");
   const isPublished = await publish(parts, {
     rounds,
+    minutes,
     quick,
     into: values.into,
     isContinued: values.continue,

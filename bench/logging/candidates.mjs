@@ -13,6 +13,7 @@ export const candidates = {
   raw: servers["raw"],
   usher: servers["usher"],
   "usher-logged": { ...servers["usher-logged"], name: "usher, JSON to a file" },
+  "usher-metered": observed("usher, JSON to a file, metrics", undefined),
   "usher-traced-0": traced(0),
   "usher-traced-0.01": traced(0.01),
   "usher-traced-1": traced(1),
@@ -22,18 +23,23 @@ export const candidates = {
   "hono-logger": { name: "Hono, its logger to a file", logs: false, start: honoWithLogger },
 };
 
-/** @param {number} ratio @returns {import("../server/candidates.mjs").Candidate} */
+/** @param {number} ratio */
 function traced(ratio) {
+  return observed(`usher, JSON to a file, metrics, spans at ratio ${ratio}`, ratio);
+}
+
+/** @param {string} name @param {number | undefined} ratio Of the spans that are sent. @returns {import("../server/candidates.mjs").Candidate} */
+function observed(name, ratio) {
   return {
-    name: `usher, JSON to a file, spans at ratio ${ratio}`,
+    name,
     logs: true,
     async start() {
       const { logTo, routes } = await import("../apps/usher.mjs");
       const { serve } = await import("usher-http/node");
-      const { Trace } = await import("usher-http");
+      const { Metrics, Trace } = await import("usher-http");
       logTo("stderr");
-      const trace = Trace.otlp({ endpoint, service: "bench", ratio });
-      return (await serve(routes, { host, port: 0, trace })).port;
+      const trace = ratio === undefined ? {} : { trace: Trace.otlp({ endpoint, service: "bench", ratio }) };
+      return (await serve([...routes, ...Metrics.routes()], { host, port: 0, ...trace })).port;
     },
   };
 }

@@ -17,13 +17,14 @@ const percent = Math.round((maxSpread - 1) * 100);
  * @param {readonly string[]} names
  * @param {object} options
  * @param {number | undefined} options.rounds
+ * @param {number | undefined} options.minutes Of a soak.
  * @param {boolean} options.quick Quick figures are of any host: they show what a publication looks like.
  * @param {string | undefined} options.into The folder of the pages.
  * @param {boolean} options.isContinued
  * @param {(text: string) => void} options.print
  * @returns {Promise<boolean>} Whether it was published.
  */
-export async function publish(names, { rounds, quick, into, isContinued, print }) {
+export async function publish(names, { rounds, minutes, quick, into, isContinued, print }) {
   const results = into === undefined ? ownResults : resolve(into);
   const published = newestOf(results);
   const date = new Date().toISOString().slice(0, 10);
@@ -46,7 +47,7 @@ export async function publish(names, { rounds, quick, into, isContinued, print }
         if (records.read().length === 0) return refused([`rounds of the host's probe: ${before.join(", ")} µs`], print);
         continue;
       }
-      const record = await measured(part, { rounds, quick, about, before });
+      const record = await measured(part, { rounds, minutes, quick, about, before });
       records.write(record);
       print(`${record.text}\n\n${[`${part}: ${Math.round(record.seconds)} s`, ...doubtsOf(record)].join("\n")}`);
     }
@@ -63,12 +64,12 @@ export async function publish(names, { rounds, quick, into, isContinued, print }
   return true;
 }
 
-async function measured(part, { rounds, quick, about, before }) {
+async function measured(part, { rounds, minutes, quick, about, before }) {
   const startedAt = new Date().toISOString();
   const loadBefore = load();
   const start = performance.now();
   const { run } = await import(`../${part}/index.mjs`);
-  const { text, series } = await run({ quick, ...(rounds === undefined ? {} : { rounds }) });
+  const { text, series } = await run({ quick, minutes, ...(rounds === undefined ? {} : { rounds }) });
   const seconds = Number(((performance.now() - start) / 1000).toFixed(1));
   const probes = [before, await probe()];
   return {
