@@ -31,7 +31,24 @@ const slow = [
   "adapters/redis/relay",
   "adapters/node/departures",
   "adapters/node/feeds",
+  // These share processes.
+  "openapi/reader-attacks",
+  "adapters/cores/cores",
+  "openapi/reader",
+  "client/orders",
+  "openapi/tools",
   "openapi/tables",
+  "security/browsers",
+  "app/counts",
+  "openapi/reader-kinds",
+  "security/idempotency-chaos",
+  "schema/properties",
+  "openapi/properties",
+  "events/hub-model",
+  "conformance/http2",
+  "examples/oidc",
+  "security/session-orders",
+  "openapi/page",
 ];
 
 export class SlowFirst extends BaseSequencer {
