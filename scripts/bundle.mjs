@@ -126,7 +126,7 @@ async function bundle(root, { files, chunks, plugin, suffix = "" }) {
     tsconfig: false,
     external: (id) => /^[^./]/.test(id) && !isPacked(id),
     checks: { bundlerTimings: false },
-    plugins: [namespacesApart(root, namespaces), readerScript(root), plugin],
+    plugins: [namespacesApart(root, namespaces), readerScript(root), plugin, ascii],
   });
   const { output } = await build.write({
     dir: join(root, "dist"),
@@ -170,6 +170,25 @@ export async function bundleCreate(root) {
     entryFileNames: "[name].js",
   });
   await build.close();
+}
+
+/**
+ * Writes every character outside of ASCII as an escape. One `…` makes V8 keep a file as two bytes a character: a program of one
+ * route takes 70.3 MB and not 72.3 (Node 24).
+ *
+ * @type {Plugin}
+ */
+const ascii = {
+  name: "ascii",
+  generateBundle(_options, bundle) {
+    for (const file of Object.values(bundle))
+      if (file.type === "chunk" && file.fileName.endsWith(".js")) file.code = file.code.replace(/[^\0-\x7f]/g, escaped);
+  },
+};
+
+/** @param {string} unit A UTF-16 code unit. */
+function escaped(unit) {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** The packages that modules are of. @param {readonly string[]} modules */

@@ -4,6 +4,7 @@ import { bars, section } from "../harness/series.mjs";
 import { firstAnswers } from "./first-answer.mjs";
 import { frameworks } from "./frameworks.mjs";
 import { routers } from "./routers.mjs";
+import { workerAnswers } from "./worker.mjs";
 
 const matchTargets = { static: "≤ 20", "one parameter": "≤ 100", "early miss": "≤ 40", "deep miss": "≤ 40" };
 
@@ -12,6 +13,7 @@ export async function run({ quick, rounds = quick ? 1 : 7 }) {
   const answers = await firstAnswers(quick ? 3 : 21);
   const parts = [
     answers,
+    await workerAnswers(quick ? 3 : 21),
     await opened(1000, rounds),
     await opened(5000, rounds),
     await matched(rounds, quick ? 60 : 200),

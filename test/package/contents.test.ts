@@ -28,6 +28,12 @@ function namesOf(form: RegExp): readonly string[] {
   return files.flatMap((file) => form.exec(file)?.[1] ?? []).toSorted();
 }
 
+it("are scripts of ASCII alone: one other character makes V8 keep a script as two bytes a character", () => {
+  const scripts = files.filter((file) => /^dist\/.*\.js$/.test(file));
+  expect(scripts).toContain("dist/core.js");
+  expect(scripts.filter((file) => /[^\0-\x7f]/.test(textOf(file)))).toEqual([]);
+});
+
 it("are what was built, the sources that `usher client` copies, the documentation, the examples and the usual texts", () => {
   const others = files.filter((file) => !/^dist\/(namespaces\/)?[\w-]+\.(js|js\.map|d\.ts)$/.test(file));
   const texts = others.filter((file) => !/^(src|docs|examples)\//.test(file));
