@@ -177,8 +177,12 @@ function ownDescriptor(): number {
 export const isBun: boolean = "bun" in process.versions;
 const isNode = !isBun && !("deno" in process.versions);
 
-/** Node's version; 0 on Bun and Deno, which report one but lack Node's internals. */
-export const [nodeMajor, nodeMinor]: readonly [major: number, minor: number] = isNode ? nodeVersion() : [0, 0];
+const version: readonly [major: number, minor: number] = isNode ? nodeVersion() : [0, 0];
+
+/** Node's major version; 0 on Bun and Deno, which report one but lack Node's internals. */
+export const nodeMajor: number = version[0];
+
+export const nodeMinor: number = version[1];
 
 function nodeVersion(): readonly [major: number, minor: number] {
   const [major, minor] = process.versions.node.split(".");
