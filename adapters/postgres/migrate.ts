@@ -195,7 +195,8 @@ function pendingOf(files: readonly MigrationFile[], applied: readonly Applied[])
     const file = files.find((file) => file.name === name);
     if (file === undefined) throw new MigrationError(`${name} was applied, but is not in the folder`);
     if (file.hash !== hash) {
-      const fix = "restore its old text, and put the changes in a new file";
+      const fix =
+        "restore its old text, and put the changes in a new file, or use a database that no other program migrates";
       throw new MigrationError(`${name} was applied and has changed since: ${fix}`);
     }
   }

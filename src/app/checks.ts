@@ -120,7 +120,9 @@ function checkPath({ route, name }: Declared, problems: string[]): void {
     const segment = segments[i] as Segment;
     if (typeof segment === "string") {
       if (segment === "" || segment.includes("/")) {
-        problems.push(`${name} has the literal segment ${JSON.stringify(segment)}, which no URL can match`);
+        problems.push(
+          `${name} has the literal segment ${JSON.stringify(segment)}, which no URL can match: write each by itself, without "/"`,
+        );
       }
       continue;
     }

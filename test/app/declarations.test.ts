@@ -138,8 +138,21 @@ describe("paths", () => {
       get(Path.of("a", file, "b"), text, hello),
       "GET /a/{file*}/b has the rest of its path, file, before its end, where nothing after it could be matched",
     ],
-    ["ST", get(Path.of("a", ""), text, hello), 'GET /a/ has the literal segment "", which no URL can match'],
-    ["ST", get(Path.of("a/b"), text, hello), 'GET /a/b has the literal segment "a/b", which no URL can match'],
+    [
+      "ST",
+      get(Path.of("a", ""), text, hello),
+      'GET /a/ has the literal segment "", which no URL can match: write each by itself, without "/"',
+    ],
+    [
+      "ST",
+      get(Path.of("a/b"), text, hello),
+      'GET /a/b has the literal segment "a/b", which no URL can match: write each by itself, without "/"',
+    ],
+    [
+      "ST",
+      get(Path.of("/a"), text, hello),
+      'GET //a has the literal segment "/a", which no URL can match: write each by itself, without "/"',
+    ],
   ])("%s %#", (_id, route, problem) => {
     expect(refused([route])).toBe(`App.make: ${problem}`);
   });

@@ -1,5 +1,4 @@
-import { scryptSync } from "node:crypto";
-import { Dep, Path, Refusal, Returns, Sessions, isSameSecret, json, post, refuse, setCookie } from "usher-http";
+import { Dep, Password, Path, Refusal, Returns, Sessions, json, post, refuse, setCookie } from "usher-http";
 import * as v from "valibot";
 
 const sessions = Sessions.make({
@@ -18,8 +17,8 @@ export const clerk = Dep.join(
   { refuses: [signedOut] },
 );
 
-/** The hash of each clerk's password, which is `demo`. In your program: rows of a table, each with a salt. */
-const hashes = new Map([["ada", "33de0a40b78c928534f56eff24a3007b8c3443ed46513bf86a74716c1c157bbe"]]);
+/** The hash of each clerk's password, which is `demo`. In your program: rows of a table. */
+const hashes = new Map([["ada", await Password.hash("demo")]]);
 
 const wrongLogin = Refusal.code("wrong_login", { status: 403, doc: "The name or the password is wrong." });
 const Login = v.object({ name: v.string(), password: v.string() });
@@ -28,8 +27,8 @@ export const signIn = post(
   Path.of("sign-in"),
   { inputs: { login: json(Login), setCookie }, returns: Returns.empty(), refuses: [wrongLogin] },
   async ({ login: { name, password }, setCookie }) => {
-    const hash = scryptSync(password, "c0ffee", 32).toString("hex");
-    if (!isSameSecret(hash, hashes.get(name) ?? "")) return refuse(wrongLogin, "The name or the password is wrong.");
+    const { isRight } = await Password.verify(hashes.get(name), password);
+    if (!isRight) return refuse(wrongLogin, "The name or the password is wrong.");
     await sessions.start(setCookie, { clerk: name });
     return undefined;
   },

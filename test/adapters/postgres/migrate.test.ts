@@ -156,7 +156,9 @@ describe("what is refused, with nothing applied", () => {
     {
       what: "a file that was changed since",
       files: { "1_orders.sql": `${orders} -- more`, "3_stock.sql": stock },
-      says: "1_orders.sql was applied and has changed since: restore its old text, and put the changes in a new file",
+      says:
+        "1_orders.sql was applied and has changed since: restore its old text, and put the changes in a new file, " +
+        "or use a database that no other program migrates",
     },
     {
       what: "a file that is gone",
