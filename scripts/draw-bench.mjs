@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { frame, isOwn, label, margin, rowHeight, short, width } from "./charts/frame.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const picture = `${root}docs/images/cpu.svg`;
@@ -15,20 +16,17 @@ const readme = `${root}README.md`;
  */
 const figures = JSON.parse(readFileSync(`${root}bench/results/cpu.json`, "utf8"));
 
-const width = 860;
-const margin = 24;
 const panelWidth = (width - 3 * margin) / 2;
 const labelWidth = 92;
 const valueWidth = 56;
 const barHeight = 15;
-const rowHeight = 20;
 const maxRatio = Math.max(
   ...figures.panels.flatMap(({ requests }) => requests.flatMap(({ ratios }) => Object.values(ratios))),
 );
 const unit = (panelWidth - labelWidth - valueWidth) / maxRatio;
 
 const rows = Math.max(...figures.panels.map(({ requests }) => requests.reduce((sum, one) => sum + rowsOf(one), 0)));
-const height = 84 + rows * rowHeight + 76;
+const height = Math.ceil(84 + rows * rowHeight + 76);
 const drawn = new Map([
   [picture, svg()],
   [readme, readFileSync(readme, "utf8").replace(/!\[CPU per request[^\]]*\]/, `![${shortAlt()}]`)],
@@ -55,63 +53,39 @@ function svg() {
     `${versions}.`,
     "Each response of Usher has a request id, and it checks the Host and the origin of each request. The others do neither.",
   ];
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${alt()}">
-<style>
-  .card { fill: #ffffff; stroke: #d0d7de }
-  text { fill: #1f2328; font: 13px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif }
-  .title { font-size: 16px; font-weight: 600 }
-  .head { font-weight: 600 }
-  .small { fill: #59636e; font-size: 12px }
-  .own { fill: #0969da }
-  .other { fill: #afb8c1 }
-  .line { stroke: #59636e; stroke-dasharray: 2 3 }
-  .strong { font-weight: 600 }
-  @media (prefers-color-scheme: dark) {
-    .card { fill: #0d1117; stroke: #3d444d }
-    text { fill: #f0f6fc }
-    .small { fill: #9198a1 }
-    .own { fill: #4493f8 }
-    .other { fill: #656c76 }
-    .line { stroke: #9198a1 }
-  }
-</style>
-<rect class="card" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8"/>
-<text class="title" x="${margin}" y="34">CPU per request: less is better</text>
-${panels.join("\n")}
-${notes.map((note, i) => `<text class="small" x="${margin}" y="${height - 48 + i * 16}">${note}</text>`).join("\n")}
-</svg>
-`;
+  const lines = notes.map((text, i) => label({ x: margin, y: height - 48 + i * 16, text, classes: "small" }));
+  return frame({ height, title: "CPU per request: less is better", alt: alt(), parts: [...panels, ...lines] });
 }
 
 /** @param {Panel} panel @param {number} x */
 function drawPanel({ title, baseline, requests }, x) {
   let y = 84;
-  const parts = [`<text class="head" x="${x}" y="62">${title}</text>`];
+  const parts = [label({ x, y: 62, text: title, classes: "head" })];
   for (const { name, micros, ratios } of requests) {
     const top = y;
-    parts.push(`<text class="small" x="${x}" y="${y + 12}">${name}</text>`);
+    parts.push(label({ x, y: y + 12, text: name, classes: "small" }));
     y += rowHeight;
-    for (const [label, ratio] of Object.entries({ [baseline]: 1, ...ratios })) {
-      parts.push(
-        bar(x, y, label.replace(" by hand", ""), ratio, label === baseline ? `${micros} µs` : ratio.toFixed(2)),
-      );
+    for (const [server, ratio] of Object.entries({ [baseline]: 1, ...ratios })) {
+      const value = server === baseline ? `${micros} µs` : ratio.toFixed(2);
+      parts.push(...bar({ x, y, server: server.replace(" by hand", ""), ratio, value }));
       y += rowHeight;
     }
-    const at = x + labelWidth + unit;
-    parts.push(`<line class="line" x1="${at}" y1="${top + rowHeight}" x2="${at}" y2="${y - 4}"/>`);
+    const at = short(x + labelWidth + unit);
+    parts.push(`<line class="line" x1="${at}" y1="${top + rowHeight}" x2="${at}" y2="${short(y - 4)}"/>`);
     y += 0.6 * rowHeight;
   }
   return parts.join("\n");
 }
 
-/** The value is right of the dotted line. @param {number} x @param {number} y @param {string} label @param {number} ratio @param {string} value */
-function bar(x, y, label, ratio, value) {
-  const own = label === "Usher";
+/** The value is right of the dotted line. @param {{ x: number, y: number, server: string, ratio: number, value: string }} row */
+function bar({ x, y, server, ratio, value }) {
+  const own = isOwn(server);
   const start = x + labelWidth;
-  const text = `<text${own ? ' class="strong"' : ""} x="${x}" y="${y + 12}">${label}</text>`;
-  const drawn = `<rect class="${own ? "own" : "other"}" x="${start}" y="${y}" width="${(ratio * unit).toFixed(1)}" height="${barHeight}" rx="2"/>`;
-  const at = (start + Math.max(ratio, 1) * unit + 7).toFixed(1);
-  return `${text}${drawn}<text class="${own ? "strong" : "small"}" x="${at}" y="${y + 12}">${value}</text>`;
+  return [
+    label({ x, y: y + 12, text: server, classes: own ? "strong" : "" }),
+    `<rect class="${own ? "own" : "other"}" x="${short(start)}" y="${short(y)}" width="${short(ratio * unit)}" height="${barHeight}" rx="2"/>`,
+    label({ x: start + Math.max(ratio, 1) * unit + 7, y: y + 12, text: value, classes: own ? "strong" : "small" }),
+  ];
 }
 
 function alt() {

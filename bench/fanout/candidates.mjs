@@ -31,26 +31,13 @@ async function byHand() {
 }
 
 async function usher() {
-  const { Broadcast, Event, Log, Path, Returns, clientGone, get } = await import("usher-http");
+  const { Log } = await import("usher-http");
   const { serve } = await import("usher-http/node");
+  const { feed } = await import("../apps/feed.mjs");
   Log.setup({ level: undefined });
-  const tick = Event.text("tick");
-  const hub = Broadcast.create();
-  const feed = get(
-    Path.of("feed"),
-    { inputs: { clientGone }, returns: Returns.events([tick]) },
-    ({ clientGone: until }) =>
-      async (send) => {
-        const subscription = hub.subscribe("all");
-        await send(Event.comment("open"));
-        for (;;) {
-          const event = await subscription.next({ until });
-          if (event === undefined || !(await send(event)).ok) return;
-        }
-      },
-  );
-  const { port } = await serve([feed], { host: "127.0.0.1", port: 0, maxConnections: 20_000 });
-  return { port, publish: (text) => hub.publish("all", Event.make(tick, text)) };
+  const { route, publish } = feed();
+  const { port } = await serve([route], { host: "127.0.0.1", port: 0, maxConnections: 20_000 });
+  return { port, publish };
 }
 
 async function hono() {

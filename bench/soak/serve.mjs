@@ -3,9 +3,10 @@ import { readdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Broadcast, Event, Log, Path, Returns, Socket, bodyStream, clientGone, get, post } from "usher-http";
+import { Log, Path, Returns, Socket, bodyStream, get, post } from "usher-http";
 import { Files } from "usher-http/files";
 import { serve } from "usher-http/node";
+import { feed } from "../apps/feed.mjs";
 import { routes } from "../apps/usher.mjs";
 
 Log.setup({ out: () => {} });
@@ -13,21 +14,6 @@ const folder = mkdtempSync(join(tmpdir(), "usher-soak-"));
 writeFileSync(join(folder, "page.txt"), "x".repeat(64 * 1024));
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 
-const tick = Event.text("tick");
-const hub = Broadcast.create();
-const feed = get(
-  Path.of("feed"),
-  { inputs: { clientGone }, returns: Returns.events([tick]) },
-  ({ clientGone: until }) =>
-    async (send) => {
-      const subscription = hub.subscribe("all");
-      await send(Event.comment("open"));
-      for (;;) {
-        const event = await subscription.next({ until });
-        if (event === undefined || !(await send(event)).ok) return;
-      }
-    },
-);
 const upload = post(
   Path.of("upload"),
   { inputs: { body: bodyStream({ max: 2 ** 24 }) }, returns: Returns.text },
@@ -42,9 +28,10 @@ const echo = get(Path.of("echo"), { returns: Returns.websocket(texts) }, () => a
   for await (const text of socket) if (!(await socket.send(text)).ok) return;
 });
 
-const all = [...routes, feed, upload, echo, ...Files.directory(folder, { at: "/files" })];
+const { route: events, publish } = feed();
+const all = [...routes, events, upload, echo, ...Files.directory(folder, { at: "/files" })];
 const { port } = await serve(all, { host: "127.0.0.1", port: 0, maxConnections: 2000 });
-setInterval(() => hub.publish("all", Event.make(tick, "x".repeat(200))), 50).unref();
+setInterval(() => publish("x".repeat(200)), 50).unref();
 
 process.on("message", (message) => {
   if (message === "stop") process.exit();

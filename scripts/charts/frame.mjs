@@ -14,6 +14,21 @@ const dark = ["#4493f8", "#f0883e", "#3fb950", "#ab7df8", "#f778ba", "#d4a72c", 
 /** A card with a title, a line below it, and what is drawn under both. @param {{ title: string, note: string, drawn: Drawn, alt: string }} chart */
 export function card({ title, note, drawn, alt }) {
   const height = Math.ceil(74 + drawn.height + 12);
+  return frame({
+    height,
+    title,
+    alt,
+    parts: [
+      label({ x: margin, y: 54, text: note, classes: "small" }),
+      `<g transform="translate(0 74)">`,
+      drawn.svg,
+      "</g>",
+    ],
+  });
+}
+
+/** The card around a chart, with its title and the styles of all that is drawn in it. @param {{ height: number, title: string, alt: string, parts: readonly string[] }} chart */
+export function frame({ height, title, alt, parts }) {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(alt)}">
 <style>
   .card { fill: #ffffff; stroke: #d0d7de }
@@ -43,10 +58,7 @@ ${colorRules(dark)}
 </style>
 <rect class="card" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8"/>
 <text class="title" x="${margin}" y="34">${escaped(title)}</text>
-<text class="small" x="${margin}" y="54">${escaped(note)}</text>
-<g transform="translate(0 74)">
-${drawn.svg}
-</g>
+${parts.join("\n")}
 </svg>
 `;
 }
