@@ -34,8 +34,15 @@ export class CommandFailure extends Error {
 export function describeFailure(thrown: unknown): string {
   if (thrown instanceof CommandFailure) return thrown.message;
   // Its stack is the one of the command.
-  if (thrown instanceof Error && thrown.name === "DeclarationError") return thrown.message;
+  if (thrown instanceof Error && thrown.name === "DeclarationError") return thrown.message + adviceOn(thrown.message);
   return (thrown instanceof Error ? thrown.stack : undefined) ?? String(thrown);
+}
+
+/** A program supplies resources where it serves; a command reads them of the module. */
+function adviceOn(problems: string): string {
+  return /reads the resource .*, which is not supplied$/m.test(problems)
+    ? "\nExport `options` beside `routes`: export const options = { resources: [Dep.resource(dependency, value)] };"
+    : "";
 }
 
 type Options = NonNullable<ParseArgsConfig["options"]>;

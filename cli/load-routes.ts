@@ -92,7 +92,7 @@ async function load(file: string, url: URL): Promise<Exports> {
       throw new CommandFailure(`${file} cannot be loaded:\n${describeError(thrown, url)}`);
     throw new CommandFailure(
       `${file}: Node ${process.versions.node} does not run TypeScript. Give the compiled file, or run usher with ` +
-        "Node 22.18 or newer (npx usher), Bun (bunx --bun usher) or Deno (deno run -A npm:usher-http/usher).",
+        "Node 22.18 or newer (npx usher-http), Bun (bunx --bun usher-http) or Deno (deno run -A npm:usher-http).",
     );
   }
 }
@@ -145,7 +145,9 @@ function checkPackage(file: string, path: string): void {
   const packageUsed = packageOf(path);
   const own = new URL(".", packageFile("package.json")).href;
   if (packageUsed !== undefined && packageUsed !== own) {
-    throw new CommandFailure(`${file} uses another copy of usher-http than this command: run npx usher in its project`);
+    throw new CommandFailure(
+      `${file} uses another copy of usher-http than this command: run npx usher-http in its project`,
+    );
   }
 }
 

@@ -19,7 +19,7 @@ Serves the routes that the module exports as "routes" and that have Meta.tool as
 Protocol on standard input and output. Each call is a request in this process: no port is opened. If the routes have those of
 Mcp.routes, its name, instructions, resources and prompts are used.
 
-  claude mcp add orders -- npx usher mcp routes.ts -H 'authorization: Bearer secret'
+  claude mcp add orders -- npx usher-http mcp routes.ts -H 'authorization: Bearer secret'
 
 It ends with its input. Log lines are written to standard error.
 

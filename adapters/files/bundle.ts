@@ -28,7 +28,7 @@ export interface BundledFiles {
  *
  * @example
  * ```ts
- * import { site } from "./site.ts"; // npx usher bundle dist -o site.ts
+ * import { site } from "./site.ts"; // npx usher-http bundle dist -o site.ts
  *
  * const files = Files.bundle(site, { index: "index.html", immutable: ["assets"] });
  * await serve([...api, ...files], { port: 8080 });

@@ -9,8 +9,8 @@ import { defineConfig } from "vitepress";
 
 const docs = fileURLToPath(new URL("..", import.meta.url));
 const { description, repository } = JSON.parse(readFileSync(join(docs, "../package.json"), "utf8"));
-/** Where the files beside docs/ are read. Without a repository their links are left out of the site. */
-const source = /^(?:git\+)?(https:\/\/[^{}<>]+?)(?:\.git)?$/.exec(repository?.url ?? repository ?? "")?.[1];
+/** Where the files beside docs/ are read. While `REPOSITORY.example` stands for it, their links are left out: no site would answer. */
+const source = /^(?:git\+)?(https:\/\/(?![A-Z]+\.example\b)[^{}<>]+?)(?:\.git)?$/.exec(repository?.url ?? "")?.[1];
 
 /** The guides in the order of the sidebar; a guide that is in no group stands in the last one. */
 const groups = {

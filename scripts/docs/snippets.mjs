@@ -2,8 +2,8 @@
  * Compiles every TypeScript snippet of the documentation against the declarations in `dist`.
  *
  * - A snippet is a module. It may use what an earlier snippet of its page declares at the top.
- * - One that imports nothing from `usher-http` gets the framework's names, as pages write the imports once. One that does is a whole
- *   program, and imports each name that it uses.
+ * - One that imports nothing from `usher-http` gets the framework's names, as pages write the imports once. Its first line says so to
+ *   the reader: `// Part of a program.` One that does is a whole program, and imports each name that it uses.
  * - A line `// routes.ts` at its start, or `**`routes.ts`**` before it, names its file, for snippets that import `./routes.ts`.
  * - What a page leaves to the reader (`store`, `findOrder`) is declared in `test/docs/given/<page>.ts`, or for all pages in
  *   `test/docs/given.ts`. The files of the folders `test/docs/given/<page>` and `examples/<page>` are next to the page's snippets.
@@ -31,11 +31,14 @@ const usual = new Map([
   ["createServer", 'import { createServer } from "node:http";'],
 ]);
 
+/** The first line of a snippet that is not whole: `// routes.ts, part of a program`, if the page names its file. */
+const mark = /^\/\/ (?:[\w./-]+\.ts, p|P)art of a program\b/;
+
 /** Where a name of the framework comes from, the first entry that has it. */
 const entries = ["usher-http", "usher-http/node", "usher-http/postgres"];
 
 /** @typedef {{ readonly file: string, readonly line: number, readonly name: string | undefined, readonly text: string }} Snippet */
-/** @typedef {{ readonly path: string, readonly snippet: Snippet, readonly exported: ReadonlySet<string> }} Module */
+/** @typedef {{ readonly path: string, readonly snippet: Snippet, readonly isPart: boolean, readonly exported: ReadonlySet<string> }} Module */
 
 /** @param {string} root @param {readonly string[]} pages @returns {string[]} One line for each error. */
 export function wrongSnippets(root, pages) {
@@ -46,6 +49,8 @@ export function wrongSnippets(root, pages) {
   cpSync(shared, join(folder, "given.ts"));
   /** @type {Map<string, Snippet>} */
   const snippets = new Map();
+  /** @type {string[]} */
+  const unmarked = [];
   for (const page of pages) {
     const name = page.replace(/^docs\//, "").replace(/\.md$/, "");
     const given = join(root, "test/docs/given", name);
@@ -53,15 +58,21 @@ export function wrongSnippets(root, pages) {
     for (const files of [join(root, "examples", name), given]) copySources(files, beside);
     if (existsSync(`${given}.ts`)) cpSync(`${given}.ts`, join(beside, "given.ts"));
     const hidden = [join(beside, "given.ts"), join(folder, "given.ts")].filter((file) => existsSync(file));
-    for (const { path, snippet } of modulesOf(join(root, page), page, beside, hidden, names)) {
+    for (const { path, snippet, isPart } of modulesOf(join(root, page), page, beside, hidden, names)) {
       snippets.set(relative(folder, path), snippet);
+      const isMarked = mark.test(snippet.text);
+      if (isPart === isMarked || (isPart && /^import /m.test(snippet.text))) continue;
+      const what = isPart
+        ? "imports nothing: begin it with `// Part of a program`"
+        : "is whole, and says that it is a part";
+      unmarked.push(`${page}:${snippet.line}: the snippet ${what}`);
     }
   }
   writeFileSync(
     join(folder, "tsconfig.json"),
     JSON.stringify({ compilerOptions: { ...options, paths: pathsIn(root) } }),
   );
-  return compile(root, folder).map((line) => asInPage(line, snippets));
+  return [...unmarked, ...compile(root, folder).map((line) => asInPage(line, snippets))];
 }
 
 /** Writes the snippets of one page. @param {string} path @param {string} page @param {string} folder @param {readonly string[]} hidden @param {ReadonlyMap<string, string>} names */
@@ -93,7 +104,8 @@ function modulesOf(path, page, folder, hidden, names) {
     const text = `${imports}${snippet.text}\nexport { ${unexported.join(", ")} };\n`;
     if (name !== undefined) named.set(name, text);
     write(file, text);
-    modules.push({ path: file, snippet, exported: new Set(exported) });
+    const isPart = !declared.isProgram && imports !== "";
+    modules.push({ path: file, snippet, isPart, exported: new Set(exported) });
   }
   return modules;
 }
@@ -135,7 +147,14 @@ function declaredIn(text) {
       for (const name of namesIn(statement.declaration)) exported.add(name);
     } else for (const name of namesIn(statement)) all.add(name);
   }
-  new Visitor({ Identifier: ({ name }) => void used.add(name) }).visit(program);
+  /** Where a name is one of a member, and not of a variable. @type {Set<number>} */
+  const members = new Set();
+  new Visitor({
+    MemberExpression: ({ computed, property }) => void (computed || members.add(property.start)),
+    Property: ({ computed, shorthand, key }) => void (computed || shorthand || members.add(key.start)),
+    TSPropertySignature: ({ computed, key }) => void (computed || members.add(key.start)),
+    Identifier: ({ name, start }) => void (members.has(start) || used.add(name)),
+  }).visit(program);
   for (const name of [...exported, ...imported]) all.add(name);
   return { all, exported, imported, used, isProgram };
 }

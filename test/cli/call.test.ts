@@ -102,7 +102,11 @@ export const refusalFormat = RefusalFormat.problemDetails();`;
   });
 
   it.each([
-    ["no options for a resource", "", /^usher call: .*store.*\n$/],
+    [
+      "no options for a resource",
+      "",
+      /^usher call: .* the resource store, which is not supplied\nExport `options` beside `routes`: .*\n$/,
+    ],
     [
       "options of another kind",
       "export const options = 3;",

@@ -7,6 +7,7 @@ import { PassThrough } from "node:stream";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { clashOf, completed, databases, optionsOf, runtimes, samples } from "../../create-usher/src/choices.ts";
 import type { Choices, SomeChoices } from "../../create-usher/src/choices.ts";
+import { filesOf } from "../../create-usher/src/project.ts";
 import { run } from "../../create-usher/src/run.ts";
 import type { Surroundings } from "../../create-usher/src/run.ts";
 
@@ -91,7 +92,45 @@ describe("without a terminal, create-usher", () => {
   });
 });
 
+describe("the guide on new projects", () => {
+  const page = readFileSync(join(root, "docs/guides/new-project.md"), "utf8");
+  const [, table = ""] = /^\| file \| in \| is \|\n(.*?)\n\n/ms.exec(page) ?? [];
+  const rows = table.split("\n").map((row) => row.split("|").map((cell) => cell.trim().replaceAll("`", "")));
+
+  function isMade(condition: string, { runtime, database, sample }: Choices): boolean {
+    const chosen = ["every project", sample, runtime === "workers" ? "Workers" : "not Workers"];
+    return condition
+      .split(" with ")
+      .every((part) => [...chosen, ...(database === "postgres" ? ["PostgreSQL"] : [])].includes(part));
+  }
+
+  const all = Object.keys(runtimes)
+    .flatMap((runtime) => Object.keys(databases).map((database) => ({ runtime, database })))
+    .flatMap((pair) => Object.keys(samples).map((sample) => ({ ...pair, sample }) as Choices))
+    .filter((choices) => clashOf(choices) === undefined);
+
+  it.each(all)("lists what is made on $runtime, with database $database, as $sample", (choices) => {
+    const listed = rows
+      .slice(1)
+      .filter(([, , condition = ""]) => isMade(condition, choices))
+      .flatMap(([, files = ""]) => files.split(", "));
+    const made = [...filesOf(join(root, "create-usher/templates"), choices, "my-api").keys()];
+    // A folder stands for its files.
+    const folders = listed.filter((path) => path.endsWith("/"));
+    const found = made.map((path) => folders.find((folder) => path.startsWith(folder)) ?? path);
+    expect([...new Set(found)].toSorted()).toEqual(listed.toSorted());
+  });
+});
+
 describe("create-usher names a project", () => {
+  // Two projects, or one and the tutorial, would find each other's tables and migrations in one database.
+  it.each(["node", "workers"])("and its database on %s", async (runtime) => {
+    await create(["@shop/true", "--runtime", runtime, "--sample", "api"]);
+    const read = (path: string) => readFileSync(join(folder, "true", path), "utf8");
+    expect(read(".env")).toContain("=postgres://postgres:postgres@localhost:5432/true\n");
+    expect(read("compose.yaml")).toContain('POSTGRES_DB: "true"\n');
+  });
+
   it.each([
     ["my api", "my api", "my-api"],
     ["MyApi", "MyApi", "myapi"],

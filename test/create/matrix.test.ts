@@ -1,5 +1,5 @@
 /** Every project that `create-usher` can make, of the packed packages: made, type-checked, tested, started and asked. */
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -8,14 +8,12 @@ import { build } from "esbuild";
 import { afterAll, describe, expect, it } from "vitest";
 import { clashOf } from "../../create-usher/src/choices.ts";
 import type { Choices, Database, Runtime, Sample } from "../../create-usher/src/choices.ts";
-import { need } from "../support/needs.ts";
 import { observer, startPostgres } from "../support/postgres/database.ts";
 import { askAll } from "./asked.ts";
 import { imageOf, packProjects, startImage } from "./projects.ts";
 import type { Project } from "./projects.ts";
 
 const run = promisify(execFile);
-const wget = need("wget", spawnSync("wget", ["--version"]).status === 0);
 
 const postgres = await startPostgres();
 const sql = observer(postgres);
@@ -59,24 +57,24 @@ describe.each(possible)(
       expect(tested).not.toMatch(/skipped [1-9]|[1-9] (?:skip|ignored)|# SKIP/);
     });
 
-    it.skipIf(choices.runtime === "workers")(
-      `starts as in its image, answers, and stops on SIGTERM${wget.why}`,
-      async () => {
-        const { read, folder, ...rest } = await project();
-        const { healthCheck, user, env } = imageOf(read("Dockerfile"));
-        expect([user, env]).toEqual([choices.runtime, { NODE_ENV: "production", HOST: "0.0.0.0", PORT: "8080" }]);
-        const database = choices.database === "none" ? {} : { DATABASE_URL: await newDatabase(name) };
-        const server = await startImage({ read, folder, ...rest }, database);
-        try {
-          const { port } = new URL(server.url);
-          await askAll((target, init) => fetch(`http://localhost:${port}${target}`, init), choices.sample);
-          if (!wget.isSkipped) await run("sh", ["-c", healthCheck], { env: { ...process.env, PORT: port } });
-        } finally {
-          expect(await server.stop()).toBe(0);
-        }
-        expect(server.lines.filter((line) => /"level":"(?:warn|error)"/.test(line))).toEqual([]);
-      },
-    );
+    it.skipIf(choices.runtime === "workers")("starts as in its image, answers, and stops on SIGTERM", async () => {
+      const { read, folder, ...rest } = await project();
+      const { healthCheck, user, env } = imageOf(read("Dockerfile"));
+      const [program = "", ...args] = healthCheck;
+      const check = (port: string) => run(program, args, { env: { ...process.env, ...rest.env, PORT: port } });
+      expect([user, env]).toEqual([choices.runtime, { NODE_ENV: "production", HOST: "0.0.0.0", PORT: "8080" }]);
+      const database = choices.database === "none" ? {} : { DATABASE_URL: await newDatabase(name) };
+      const server = await startImage({ read, folder, ...rest }, database);
+      try {
+        const { port } = new URL(server.url);
+        await askAll((target, init) => fetch(`http://localhost:${port}${target}`, init), choices.sample);
+        await check(port);
+      } finally {
+        expect(await server.stop()).toBe(0);
+      }
+      await expect(check(new URL(server.url).port)).rejects.toMatchObject({ code: 1 });
+      expect(server.lines.filter((line) => /"level":"(?:warn|error)"/.test(line))).toEqual([]);
+    });
 
     it.runIf(choices.runtime === "workers")("answers as a Worker", async () => {
       const { folder, read } = await project();

@@ -101,11 +101,11 @@ function projectIn(folder: string, env: NodeJS.ProcessEnv): Project {
 
 /** What a Dockerfile says, of the instructions that the projects' use. */
 export interface Image {
-  /** The sources of each COPY, without what may be missing. */
+  /** The sources of each COPY, without the lock file, which an installation writes. */
   readonly copied: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly user: string | undefined;
-  readonly healthCheck: string;
+  readonly healthCheck: readonly string[];
   readonly command: readonly string[];
 }
 
@@ -116,15 +116,16 @@ export function imageOf(dockerfile: string): Image {
   return {
     copied: all("COPY")
       .flatMap((sources) => sources.split(" ").slice(0, -1))
-      .filter((path) => !path.endsWith("*")),
+      .filter((path) => !/lock/.test(path)),
     env: Object.fromEntries(
       all("ENV").flatMap((pairs) => pairs.split(" ").map((pair) => pair.split("="))),
     ) as NodeJS.ProcessEnv,
     user: all("USER").at(-1),
-    healthCheck:
+    healthCheck: JSON.parse(
       all("HEALTHCHECK")
         .at(-1)
-        ?.replace(/^.* CMD /, "") ?? "",
+        ?.replace(/^.* CMD /, "") ?? "[]",
+    ) as readonly string[],
     command: JSON.parse(all("CMD").at(-1) ?? "[]") as readonly string[],
   };
 }

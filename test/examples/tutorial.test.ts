@@ -101,7 +101,7 @@ describe("the programs", { timeout }, () => {
       [...filesOf(name).keys()].filter((file) => file.endsWith(".test.ts")).map((file) => join(folder, name, file)),
     );
     const cwd = join(folder, names.at(-1) ?? "");
-    const env = { ...process.env, DATABASE_URL: await databaseOf(names[0]) };
+    const env = { ...process.env, TEST_DATABASE_URL: await databaseOf(names[0]) };
     const { stdout } = await run(node, ["--test", "--test-isolation=none", "--test-reporter=tap", ...files], {
       cwd,
       env,

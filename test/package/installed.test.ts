@@ -116,21 +116,27 @@ describe("the README's start", { timeout: 300_000 }, () => {
 
 describe("usher, as it is typed", { timeout: 300_000 }, () => {
   it.each([
-    { manager: "npm", name: "node", commands: node, runtime: "Node", ways: ["npx usher", "npx usher-http"] },
-    { manager: "Bun, and no Node", name: "bun", commands: bun, runtime: "Bun", ways: ["bunx usher", "bun run usher"] },
+    { manager: "npm", name: "node", commands: node, runtime: "Node", ways: ["npx usher-http", "npx usher"] },
+    {
+      manager: "Bun, and no Node",
+      name: "bun",
+      commands: bun,
+      runtime: "Bun",
+      ways: ["bunx usher-http", "bun run usher"],
+    },
     {
       manager: "Bun, beside a Node that runs no TypeScript",
       name: "bun-beside-node",
       commands: { node: runtimes["node-oldest"](), ...bun },
       runtime: "Bun",
-      ways: ["bunx --bun usher", "bun --bun run usher"],
+      ways: ["bunx --bun usher-http", "bun --bun run usher"],
     },
     {
       manager: "Deno",
       name: "deno",
       commands: deno,
       runtime: "Deno",
-      ways: ["deno run -A npm:usher-http/usher", "deno task usher"],
+      ways: ["deno run -A npm:usher-http", "deno task usher"],
     },
   ])("runs by $manager", async ({ name, commands, runtime, ways }) => {
     const opened = await project(name, commands, runtime);
@@ -138,7 +144,7 @@ describe("usher, as it is typed", { timeout: 300_000 }, () => {
     opened.write("server/routes.ts", module);
     if (name === "deno") {
       const settings = JSON.parse(readFileSync(join(cwd, "deno.json"), "utf8")) as object;
-      opened.write("deno.json", JSON.stringify({ ...settings, tasks: { usher: "deno run -A npm:usher-http/usher" } }));
+      opened.write("deno.json", JSON.stringify({ ...settings, tasks: { usher: "deno run -A npm:usher-http" } }));
     }
     for (const usher of ways) {
       expect(await run(`${usher} routes server/routes.ts`)).toMatchObject({

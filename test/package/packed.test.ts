@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -16,6 +16,13 @@ describe("the packed package", { timeout: 300_000 }, () => {
     packed = pack();
   });
   afterAll(() => packed.remove());
+
+  it("has no script that an installation runs, or warns of", () => {
+    const manifest = readFileSync(join(packed.folder, "node_modules/usher-http/package.json"), "utf8");
+    const { scripts } = JSON.parse(manifest) as { readonly scripts: { readonly [name: string]: string } };
+    const run = Object.keys(scripts).filter((name) => /^(?:pre|post)?(?:install|prepare)$|^prepublish$/.test(name));
+    expect(run).toEqual([]);
+  });
 
   it("serves, answers and stops", async () => {
     const { stdout } = await run(process.execPath, ["serve.mjs"], { cwd: packed.folder });

@@ -4,7 +4,7 @@ import { Pool, migrate } from "usher-http/postgres";
 import { database } from "./database.ts";
 import { routes } from "./routes.ts";
 
-const { DATABASE_URL = "postgres://postgres:demo@localhost/postgres" } = process.env;
+const { DATABASE_URL = "postgres://postgres:demo@localhost/shop" } = process.env;
 
 await migrate(DATABASE_URL, { directory: "migrations" });
 await Pool.run(DATABASE_URL, {}, async (pool) => {

@@ -5,7 +5,7 @@ import { database, statements } from "./database.ts";
 import { routes } from "./routes.ts";
 
 const {
-  DATABASE_URL = "postgres://postgres:demo@localhost/postgres",
+  DATABASE_URL = "postgres://postgres:demo@localhost/shop",
   HOST = "localhost",
   PORT = "8080",
   LOG_LEVELS = "info",

@@ -5,10 +5,10 @@ import { Pool, migrate } from "usher-http/postgres";
 import { database } from "./database.ts";
 import { routes } from "./routes.ts";
 
-const { DATABASE_URL = "postgres://postgres:demo@localhost/postgres" } = process.env;
+const { TEST_DATABASE_URL = "postgres://postgres:demo@localhost/shop_test" } = process.env;
 
-await migrate(DATABASE_URL, { directory: "migrations" });
-const pool = await Pool.create(DATABASE_URL, {});
+await migrate(TEST_DATABASE_URL, { directory: "migrations" });
+const pool = await Pool.create(TEST_DATABASE_URL, {});
 after(() => pool.close());
 
 const app = Test.app([...routes, ...Health.routes([pool.check("database")])], {
