@@ -156,9 +156,8 @@ export class DecodedBody implements DecodedSource {
   /** Undefined for a body that is decoded to its last byte. */
   #end(): BodyFailure | undefined {
     const isWhole = this.#decoder === undefined || this.#decoder.bytesWritten === this.#received;
-    if (!isWhole || this.#frames?.isWhole === false) return this.#fail(notItsCoding);
-    this.close();
-    return undefined;
+    // A decoder that has ended destroys itself.
+    return isWhole && this.#frames?.isWhole !== false ? undefined : this.#fail(notItsCoding);
   }
 
   #fail(failure: BodyFailure): BodyFailure {

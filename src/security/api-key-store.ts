@@ -46,10 +46,15 @@ export function memory(options: { readonly most?: number } = {}): ApiKeyStore {
   return new MemoryApiKeyStore(most);
 }
 
+/** One key, under its id and under its digest. */
+interface KeptKey {
+  entry: ApiKeyEntry;
+}
+
 class MemoryApiKeyStore implements ApiKeyStore {
   readonly #most: number;
-  readonly #byId = new Map<string, ApiKeyEntry>();
-  readonly #idOf = new Map<string, string>();
+  readonly #byId = new Map<string, KeptKey>();
+  readonly #byDigest = new Map<string, KeptKey>();
 
   constructor(most: number) {
     this.#most = most;
@@ -57,44 +62,45 @@ class MemoryApiKeyStore implements ApiKeyStore {
 
   async add(entry: ApiKeyEntry): Promise<void> {
     if (this.#byId.size >= this.#most) throw new Error(`ApiKeys.memory: there are ${this.#most} keys, and no more fit`);
-    this.#byId.set(entry.id, entry);
-    this.#idOf.set(entry.digest, entry.id);
+    const kept = { entry };
+    this.#byId.set(entry.id, kept);
+    this.#byDigest.set(entry.digest, kept);
   }
 
   async find(digest: string): Promise<ApiKeyEntry | undefined> {
-    const id = this.#idOf.get(digest);
-    return id === undefined ? undefined : this.#byId.get(id);
+    return this.#byDigest.get(digest)?.entry;
   }
 
   async get(id: string): Promise<ApiKeyEntry | undefined> {
-    return this.#byId.get(id);
+    return this.#byId.get(id)?.entry;
   }
 
   async list(owner: string): Promise<readonly ApiKeyEntry[]> {
-    const found = [...this.#byId.values()].filter((entry) => entry.owner === owner);
+    const found = [...this.#byId.values()].map(({ entry }) => entry).filter((entry) => entry.owner === owner);
     return found.toReversed().toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime());
   }
 
   async expire(id: string, at: Date): Promise<boolean> {
-    const entry = this.#byId.get(id);
-    if (entry === undefined) return false;
-    const { expiresAt } = entry;
-    if (expiresAt === undefined || expiresAt > at) this.#byId.set(id, { ...entry, expiresAt: at });
+    const kept = this.#byId.get(id);
+    if (kept === undefined) return false;
+    const { expiresAt } = kept.entry;
+    if (expiresAt === undefined || expiresAt > at) kept.entry = { ...kept.entry, expiresAt: at };
     return true;
   }
 
   async used(id: string, at: Date): Promise<void> {
-    const entry = this.#byId.get(id);
-    if (entry === undefined || (entry.usedAt !== undefined && entry.usedAt > at)) return;
-    this.#byId.set(id, { ...entry, usedAt: at });
+    const kept = this.#byId.get(id);
+    if (kept === undefined || (kept.entry.usedAt !== undefined && kept.entry.usedAt > at)) return;
+    kept.entry = { ...kept.entry, usedAt: at };
   }
 
   async sweep(before: Date): Promise<number> {
     let deleted = 0;
-    for (const { id, digest, expiresAt } of this.#byId.values()) {
+    for (const { entry } of this.#byId.values()) {
+      const { id, digest, expiresAt } = entry;
       if (expiresAt === undefined || expiresAt > before) continue;
       this.#byId.delete(id);
-      this.#idOf.delete(digest);
+      this.#byDigest.delete(digest);
       deleted++;
     }
     return deleted;

@@ -121,7 +121,7 @@ class MemoryIdempotencyStore implements IdempotencyStore {
     if (!isFree && known.token !== token) {
       return { fingerprint: known.fingerprint, answer: known.answer, leaseMs: known.lockedUntil - at };
     }
-    this.#makeRoom();
+    if (known === undefined) this.#makeRoom();
     this.#claims.set(digest, {
       fingerprint,
       token,

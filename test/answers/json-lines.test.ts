@@ -1,7 +1,7 @@
 /** JSON lines made while they are sent, through `app.fetch` (rows JL; on the wire they are in test/conformance). */
 import fc from "fast-check";
 import * as v from "valibot";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { App, Client, Openapi, Path, Returns, Shape, Test, get, jsonLines, post } from "usher-http";
 import { Compress } from "usher-http/compress";
 import { gunzipSync } from "node:zlib";
@@ -216,6 +216,13 @@ describe("a typed client of JSON lines", () => {
     await expect(reading).rejects.toThrow("the JSON lines were cut off");
     expect(got).toEqual([{ n: 1 }]);
     await expect(all(await opened(clientOf([bytes('{"n":1}\n{"n":')])))).rejects.toThrow(SyntaxError);
+  });
+
+  it("leaves the server where a line is no JSON", async () => {
+    const cancel = vi.fn();
+    const reading = all(await opened(clientOf([bytes('{"n":1}\n{"n":\n')], "stays", cancel)));
+    await expect(reading).rejects.toThrow(SyntaxError);
+    expect(cancel).toHaveBeenCalledOnce();
   });
 
   it("JL-95 leaves the server when its loop is left, or its signal aborts while it waits", async () => {

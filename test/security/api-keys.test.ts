@@ -172,11 +172,14 @@ describe("the life of a key", () => {
   });
 
   it("is swept where it expired by then, and no other is", async () => {
-    const keys = keysOf();
+    const keys = keysOf(ApiKeys.memory({ most: 3 }));
     const { entry: lasting } = await ApiKeys.create(keys, { owner: "ada" });
     const { entry: longer } = await ApiKeys.create(keys, { owner: "ada", expiresAt: later(2 * minute) });
-    await ApiKeys.create(keys, { owner: "ada", expiresAt: later(minute) });
+    const { key, entry } = await ApiKeys.create(keys, { owner: "ada", expiresAt: later(minute) });
+    const found = async () => [await keys.store.get(entry.id), await keys.store.find(await digestOf(key))];
+    expect(await found()).toMatchObject([{ id: entry.id }, { id: entry.id }]);
     expect(await keys.store.sweep(later(minute))).toBe(1);
+    expect(await found()).toEqual([undefined, undefined]);
     const left = (await ApiKeys.list(keys, "ada")).map(({ id }) => id);
     expect(new Set(left)).toEqual(new Set([lasting.id, longer.id]));
   });
@@ -203,12 +206,12 @@ describe("the life of a key", () => {
     expect(stored).toEqual([at(1), at(minute + 1), at(2 * minute + 1)]);
     expect((await memory.get(entry.id))?.usedAt).toEqual(at(2 * minute + 1));
   });
+});
 
-  it("fits in memory, or is an error", async () => {
-    const keys = keysOf(ApiKeys.memory({ most: 1 }));
-    await ApiKeys.create(keys, { owner: "ada" });
-    await expect(ApiKeys.create(keys, { owner: "ada" })).rejects.toThrow("ApiKeys.memory: there are 1 keys");
-  });
+it("a key fits in memory, or is an error", async () => {
+  const keys = keysOf(ApiKeys.memory({ most: 1 }));
+  await ApiKeys.create(keys, { owner: "ada" });
+  await expect(ApiKeys.create(keys, { owner: "ada" })).rejects.toThrow("ApiKeys.memory: there are 1 keys");
 });
 
 it("is described as http bearer, or as a header", () => {

@@ -65,6 +65,33 @@ describe("the memory, after what it kept has expired", () => {
   });
 });
 
+describe("a memory of few keys", () => {
+  it.each([1, 2])("has one again, and for one request, after its claim or answer has expired: %d", async (most) => {
+    const store = Idempotency.memory({ most, maxText: 5 });
+    for (const end of ["claim", "answer", "claim", "answer", "answer"]) {
+      if (end === "claim") expect(await claim(store, "key", 1000)).toBeUndefined();
+      else await keep(store, "key", 1000);
+      const known = {
+        leaseMs: end === "claim" ? 1000 : expect.any(Number),
+        answer: end === "claim" ? undefined : "12345",
+      };
+      expect([end, await claim(store, "key", 1000, "another")]).toEqual([end, { fingerprint: "f", ...known }]);
+      vi.advanceTimersByTime(1000);
+    }
+  });
+
+  it("needs no room for a claim that is made again or taken over", async () => {
+    const store = Idempotency.memory({ most: 1 });
+    expect(await claim(store, "key", 60_000)).toBeUndefined();
+    expect(await claim(store, "key", 60_000)).toBeUndefined();
+    vi.advanceTimersByTime(1000);
+    const another = { fingerprint: "f", token: "another", leaseMs: 1000, keepMs: 60_000, takesOver: true };
+    expect(await store.claim("key", another, now)).toBeUndefined();
+    expect(await claim(store, "key", 60_000)).toMatchObject({ leaseMs: 1000 });
+    await expect(claim(store, "other", 60_000)).rejects.toThrow("every key is claimed");
+  });
+});
+
 /** A store that notes its calls. */
 function noting(faults: Partial<IdempotencyStore> = {}) {
   const memory = Idempotency.memory();

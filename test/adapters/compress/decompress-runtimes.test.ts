@@ -29,6 +29,8 @@ const zstd = {
   zeros: Buffer.from("KLUv/aCghgEAVQAAEAAAAQCbhjnAAg==", "base64"),
   wide: Buffer.from("KLUv/QSIaQAAeyJhIjoiaGVsbG8ifWU7TTootS/9JAABAACZ6dhR", "base64"),
 };
+// A skippable frame of three bytes (RFC 8878 §3.1.2).
+const skipped = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
 const boundary = "content-type: multipart/form-data; boundary=B";
 const form = (file: Buffer): Buffer => {
   const head = '--B\r\ncontent-disposition: form-data; name="file"; filename="f"\r\n\r\n';
@@ -41,6 +43,8 @@ type Row = readonly [
   headers: readonly string[],
   body: Buffer,
   answer: string | 400 | 413 | 415,
+  /** Of a decoder that reads every frame of zstd: those of Bun and of Node since 26. */
+  everyFrame?: string,
 ];
 const rows: readonly Row[] = [
   ["gzip", "/json", ["content-encoding: gzip"], gzipped, "hello"],
@@ -76,6 +80,8 @@ const rows: readonly Row[] = [
   ],
   ["nothing", "/bytes", ["content-encoding: gzip"], Buffer.alloc(0), "0"],
   ["gzip of nothing", "/bytes", ["content-encoding: gzip"], gzipSync(""), "0"],
+  ["two frames of zstd", "/bytes", ["content-encoding: zstd"], Buffer.concat([zstd.json, zstd.json]), 400, "26"],
+  ["a frame to skip, and one", "/json", ["content-encoding: zstd"], Buffer.concat([skipped, zstd.json]), 400, "hello"],
   // What lies.
   ["plain text", "/bytes", ["content-encoding: gzip"], json, 400],
   ["plain text as br", "/bytes", ["content-encoding: br"], json, 400],
@@ -157,7 +163,8 @@ it.each<readonly [name: string, started: () => Promise<Connect>]>([
   const hasZstd = name !== "the oldest Node";
   const [got, expected]: unknown[][] = [[], []];
   for (const framing of ["length", "chunked"] as const) {
-    for (const [what, path, headers, body, given] of rows) {
+    for (const [what, path, headers, body, usual, everyFrame = usual] of rows) {
+      const given = name === "Bun" || name === "the newest Node" ? everyFrame : usual;
       const answer = headers.includes("content-encoding: zstd") && !hasZstd ? 415 : given;
       const sent = await answered(await connect(), path, headers, body, framing);
       got?.push([framing, what, sent.status, sent.status === 200 ? sent.body : errorOf(sent.body), codings(sent)]);
