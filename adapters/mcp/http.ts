@@ -11,8 +11,9 @@ import { inBackground } from "../../src/logging/raised.ts";
 import { mayCall } from "./authorization.ts";
 import { ProtocolError, errorCodes, errorText, legacyVersionFor, readMessage, resultText } from "./protocol.ts";
 import type { McpMessage } from "./protocol.ts";
+import type { ServerSessions } from "./object-sessions.ts";
 import type { McpServer, Notify } from "./server.ts";
-import type { McpSession, SessionTable } from "./sessions.ts";
+import type { McpSession, SessionHome } from "./sessions.ts";
 
 /** A request, as the inputs of the route read it. */
 export class ReceivedRequest {
@@ -38,7 +39,7 @@ export interface ServedBy {
   /** `WWW-Authenticate` of a 401. */
   readonly challenge: string | undefined;
   /** Undefined where it keeps nothing of a client. */
-  readonly sessions: SessionTable | undefined;
+  readonly sessions: ServerSessions | undefined;
 }
 
 /** A message that is answered. */
@@ -59,20 +60,20 @@ export function answerTo(
   if (served.sessions === undefined || message.isModern) {
     return message.id === undefined ? accepted : answerRequest(served, received, message as McpRequest);
   }
-  return answerWithSession(served, served.sessions, received, message);
+  return answerWithSession(served, served.sessions.of(request), received, message);
 }
 
 async function answerWithSession(
   served: ServedBy,
-  sessions: SessionTable,
+  sessions: SessionHome,
   received: ReceivedRequest,
   message: McpMessage,
 ): Promise<Answer> {
   const { id, method, params } = message;
   const { request } = received;
   if (method === "initialize" && id !== undefined) {
-    const session = await sessions.open(legacyVersionFor(params), request);
-    return answerRequest(served, received, message as McpRequest, [["mcp-session-id", session.id]]);
+    const opened = await sessions.open(legacyVersionFor(params), request);
+    return answerRequest(served, received, message as McpRequest, [["mcp-session-id", opened]]);
   }
   const session = await sessionOf(sessions, request);
   if (session instanceof ProtocolError) return errorAnswer(id, session);
@@ -142,7 +143,7 @@ export async function resume(served: ServedBy, request: RequestState): Promise<A
   if (session instanceof ProtocolError) return errorAnswer(undefined, session);
   const [line = ""] = request.lines("last-event-id");
   if (line === "") return errorAnswer(undefined, nothingToListenTo, undefined, [["allow", "POST, DELETE"]]);
-  const [, id, after] = /^(\d{1,9})\.(\d{1,9})$/.exec(line) ?? [];
+  const [, id, after] = /^(\d{1,15})\.(\d{1,9})$/.exec(line) ?? [];
   const stream = session.stream(Number(id));
   if (stream === undefined) return errorAnswer(undefined, unknownStream);
   return events((send) => stream.read(Number(after), send, request.gone), { headers: unbuffered });
@@ -152,16 +153,16 @@ export async function resume(served: ServedBy, request: RequestState): Promise<A
 export async function endSession(served: ServedBy, request: RequestState): Promise<Answer> {
   const session = await ownSession(served, request);
   if (session instanceof ProtocolError) return errorAnswer(undefined, session);
-  served.sessions?.end(session);
+  await served.sessions?.of(request).end(session);
   return { ...accepted, status: 204 };
 }
 
 async function ownSession(served: ServedBy, request: RequestState): Promise<McpSession | ProtocolError> {
   const foreign = foreignTo(served, request);
-  return foreign ?? sessionOf(served.sessions as SessionTable, request);
+  return foreign ?? sessionOf((served.sessions as ServerSessions).of(request), request);
 }
 
-async function sessionOf(sessions: SessionTable, request: RequestState): Promise<McpSession | ProtocolError> {
+async function sessionOf(sessions: SessionHome, request: RequestState): Promise<McpSession | ProtocolError> {
   const [id, ...more] = request.lines("mcp-session-id");
   if (id === undefined || more.length > 0) return missingSession;
   return (await sessions.find(id, request)) ?? unknownSession;

@@ -1,10 +1,13 @@
 /** The `Mcp` namespace: routes of an app as tools of an agent, by the Model Context Protocol. */
 import * as Returns from "../../src/answers/returns.ts";
+import { clientState } from "../../src/app/client-object.ts";
+import type { RoutedApp } from "../../src/app/client-object.ts";
 import type { RequestState } from "../../src/app/request.ts";
 import { isObject, needs, needsCount, needsObject, needsText, needsTexts } from "../../src/given.ts";
 import type { Dep, Inputs } from "../../src/inputs/dep.ts";
 import { ofBody } from "../../src/inputs/body-inputs.ts";
 import { deadline, empty, hidden } from "../../src/routing/meta.ts";
+import type { Meta } from "../../src/routing/meta.ts";
 import { of } from "../../src/routing/path.ts";
 import type { Path } from "../../src/routing/path.ts";
 import { del, get, post } from "../../src/routing/route.ts";
@@ -19,9 +22,11 @@ import type { McpPrompt } from "./prompts.ts";
 import { compileResource, madeResource } from "./resources.ts";
 import type { McpResource, ResourceOptions } from "./resources.ts";
 import { McpServer } from "./server.ts";
-import { SessionTable, checkSessions } from "./sessions.ts";
+import { ServerSessions } from "./object-sessions.ts";
+import { checkSessions } from "./sessions.ts";
 import type { McpSessions } from "./sessions.ts";
 import { areRoutes, compileTools } from "./tool.ts";
+import { sessionsIn } from "./worker-sessions.ts";
 
 /** The options of `Mcp.routes`. */
 export interface McpOptions {
@@ -56,7 +61,7 @@ export interface McpOptions {
    */
   readonly hosts?: readonly string[];
   /**
-   * Sessions for clients of before 2026-07-28, in the memory of this process: such a client can then cancel a call, and resume the
+   * Sessions for clients of before 2026-07-28, in the memory of this process, or on Workers in Durable Objects: such a client can then cancel a call, and resume the
    * stream of a call whose events are progress. A session is of the credentials that opened it. Without this nothing is kept of a
    * client.
    */
@@ -111,18 +116,18 @@ export function routes(routes: readonly Route[], options: McpOptions): readonly 
   const sessions =
     more.sessions === undefined
       ? undefined
-      : new SessionTable(more.sessions, [
+      : new ServerSessions(path, more.sessions, [
           ...Object.values(inputs),
           ...[...tools, ...resources].flatMap(({ route }) => Object.values(route.inputs)),
         ]);
+  const inObjects = (binding: unknown, app: RoutedApp) => sessionsIn(binding, app, more.sessions?.max);
   const served = { server, hosts: allowed, challenge, sessions };
   const at = of(...segmentsOf(path));
   const route = post(
     at,
     {
       summary: "Messages of the Model Context Protocol",
-      // A tool has the deadline of its own route.
-      meta: empty.add(hidden, true).add(deadline, "none"),
+      meta: sessions === undefined ? ofMessages : ofMessages.add(clientState, inObjects),
       inputs: { ...guards, received, message: messageText },
       returns: Returns.response,
     },
@@ -131,13 +136,15 @@ export function routes(routes: readonly Route[], options: McpOptions): readonly 
       return answerTo(served, received, message.text);
     },
   );
-  const ofSessions = sessions === undefined ? [] : sessionRoutes(at, { ...guards, received }, served);
+  const ofSessions = sessions === undefined ? [] : sessionRoutes(at, { ...guards, received }, served, route.meta);
   return [route, ...ofSessions, ...(authorization === undefined ? [] : [metadataRoute(authorization)])];
 }
 
-function sessionRoutes(at: Path, inputs: Inputs, served: ServedBy): readonly Route[] {
+// A tool has the deadline of its own route.
+const ofMessages: Meta = /* @__PURE__ */ empty.add(hidden, true).add(deadline, "none");
+
+function sessionRoutes(at: Path, inputs: Inputs, served: ServedBy, meta: Meta): readonly Route[] {
   const requestOf = (given: unknown): RequestState => (given as { received: ReceivedRequest }).received.request;
-  const meta = empty.add(hidden, true).add(deadline, "none");
   const rest = { meta, inputs, returns: Returns.response };
   return [
     get(at, { summary: "Resumes a stream of the Model Context Protocol", ...rest }, (given) =>

@@ -1,14 +1,12 @@
-/** Sessions of clients of before 2026-07-28, in the memory of this process. */
+/** Sessions of clients of before 2026-07-28, and those in the memory of this process. */
 import { needs, needsCount, needsObject } from "../../src/given.ts";
 import type { RequestState } from "../../src/app/request.ts";
-import { encodeHex } from "../../src/http/bytes.ts";
-import type { AnyDep, DepNode } from "../../src/inputs/dep.ts";
-import { isWorkers } from "../../src/runtime.ts";
 import { KeptStream } from "./kept-stream.ts";
+import type { Owners } from "./session-owner.ts";
 
 /** The option `sessions` of `Mcp.routes`. */
 export interface McpSessions {
-  /** The most sessions: 1,000 unless given. One more ends the session that was used the longest ago, of those without a running call. */
+  /** The most sessions: 1,000 unless given. One more ends the session that was used the longest ago, of those without a running call. Not on Workers. */
   readonly max?: number;
   /** How long a session without a message is kept, in milliseconds: 30 minutes unless given. */
   readonly idleMs?: number;
@@ -23,12 +21,6 @@ const members: readonly string[] = ["max", "idleMs", "resumeMs", "maxKept"];
 /** From JavaScript it may be anything. */
 export function checkSessions(sessions: McpSessions): void {
   needsObject("Mcp.routes: sessions", sessions);
-  // Each isolate has a memory of its own, and a request may not read the stream of another.
-  if (isWorkers()) {
-    throw new Error(
-      "Mcp.routes: sessions are in the memory of one process, and Workers have none: leave the option out",
-    );
-  }
   for (const [member, count] of Object.entries(sessions)) {
     needs(members.includes(member), "Mcp.routes: a member of sessions", member, `one of ${members.join(", ")}`);
     if (count !== undefined) needsCount(`Mcp.routes: sessions.${member}`, count);
@@ -38,23 +30,33 @@ export function checkSessions(sessions: McpSessions): void {
 /** The most streams of a session that can be resumed; a further one cannot, while all of them run. */
 const maxStreams = 8;
 
-/** A session of one client. */
-export class McpSession {
-  readonly id: string = crypto.randomUUID();
+/** What a session is, besides what it runs. */
+interface SessionRecord {
+  readonly id: string;
   readonly version: string;
   /** The SHA-256 of the credentials that opened it. */
+  readonly owner: string;
+}
+
+/** A session of one client. */
+export class McpSession {
+  readonly id: string;
+  readonly version: string;
   readonly owner: string;
   readonly #options: Required<McpSessions>;
   readonly #calls = new Map<unknown, AbortController>();
   readonly #streams = new Map<number, KeptStream>();
   #usedAt: number;
-  #lastStream = 0;
+  #lastStream: number;
 
-  constructor(version: string, owner: string, now: number, options: Required<McpSessions>) {
-    this.version = version;
-    this.owner = owner;
+  /** @param lastStream The number before that of its first stream. */
+  constructor(record: SessionRecord, now: number, options: Required<McpSessions>, lastStream: number = 0) {
+    this.id = record.id;
+    this.version = record.version;
+    this.owner = record.owner;
     this.#usedAt = now;
     this.#options = options;
+    this.#lastStream = lastStream;
   }
 
   get isRunning(): boolean {
@@ -65,8 +67,13 @@ export class McpSession {
     this.#usedAt = now;
   }
 
+  /** Until when it is kept if no further message comes. */
+  until(now: number): number {
+    return (this.isRunning ? now : this.#usedAt) + this.#options.idleMs;
+  }
+
   isOver(now: number): boolean {
-    return !this.isRunning && now - this.#usedAt > this.#options.idleMs;
+    return now > this.until(now);
   }
 
   /** Begins a call; false where one of this id is running. */
@@ -116,24 +123,30 @@ export class McpSession {
   }
 }
 
-/** The sessions of one server. */
-export class SessionTable {
+/** Where the sessions of one server are. */
+export interface SessionHome {
+  /** Opens a session, for the credentials of this request; resolves with its id. */
+  open(version: string, request: RequestState): Promise<string>;
+  /** The session of a request; undefined where the server has none of this id, or other credentials opened it. */
+  find(id: string, request: RequestState): Promise<McpSession | undefined>;
+  /** Ends a session that it has found. */
+  end(session: McpSession): void | Promise<void>;
+}
+
+/** Sessions in the memory of this process. */
+export class SessionTable implements SessionHome {
   readonly #options: Required<McpSessions>;
+  readonly #owners: Owners;
   /** The one that was used the longest ago is the first. */
   readonly #sessions = new Map<string, McpSession>();
-  readonly #carriers: readonly Carrier[];
 
-  constructor(
-    { max = 1000, idleMs = 1_800_000, resumeMs = 30_000, maxKept = 65_536 }: McpSessions,
-    inputs: readonly AnyDep[],
-  ) {
-    this.#options = { max, idleMs, resumeMs, maxKept };
-    this.#carriers = carriersOf(inputs);
+  constructor(options: Required<McpSessions>, owners: Owners) {
+    this.#options = options;
+    this.#owners = owners;
   }
 
-  /** Opens a session, for the credentials of this request. */
-  async open(version: string, request: RequestState): Promise<McpSession> {
-    const owner = await this.#ownerOf(request);
+  async open(version: string, request: RequestState): Promise<string> {
+    const owner = await this.#owners.of(request);
     const now = request.now.getTime();
     for (const [id, session] of this.#sessions) {
       if (session.isOver(now)) this.#sessions.delete(id);
@@ -145,15 +158,14 @@ export class SessionTable {
       const last = all.find(({ isRunning }) => !isRunning) ?? all[0];
       if (last !== undefined) this.end(last);
     }
-    const session = new McpSession(version, owner, now, this.#options);
+    const session = new McpSession({ id: crypto.randomUUID(), version, owner }, now, this.#options);
     this.#sessions.set(session.id, session);
-    return session;
+    return session.id;
   }
 
-  /** The session of a request; undefined where the server has none of this id, or other credentials opened it. */
   async find(id: string, request: RequestState): Promise<McpSession | undefined> {
     if (!this.#sessions.has(id)) return undefined;
-    const owner = await this.#ownerOf(request);
+    const owner = await this.#owners.of(request);
     const session = this.#sessions.get(id);
     if (session === undefined || session.owner !== owner) return undefined;
     const now = request.now.getTime();
@@ -168,37 +180,4 @@ export class SessionTable {
     this.#sessions.delete(session.id);
     session.end();
   }
-
-  async #ownerOf(request: RequestState): Promise<string> {
-    const values = this.#carriers.map(({ name, cookie }) => {
-      const lines = request.lines(name);
-      return cookie === undefined ? lines : lines.flatMap((line) => cookiesOf(line, cookie));
-    });
-    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify(values)));
-    return encodeHex(new Uint8Array(digest));
-  }
-}
-
-/** Where a credential is sent: a header, or one cookie. */
-interface Carrier {
-  readonly name: string;
-  readonly cookie?: string;
-}
-
-/** `Authorization`, and whatever the credentials of the routes are read from. */
-function carriersOf(inputs: readonly AnyDep[]): readonly Carrier[] {
-  const found = new Map<string, Carrier>([["authorization", { name: "authorization" }]]);
-  const visit = (node: DepNode, isCredential: boolean): void => {
-    const isOne = isCredential || node.credential !== undefined;
-    const { need } = node;
-    if (isOne && need?.in === "header") found.set(need.name.toLowerCase(), { name: need.name.toLowerCase() });
-    if (isOne && need?.in === "cookie") found.set(`cookie ${need.name}`, { name: "cookie", cookie: need.name });
-    for (const from of node.from) visit(from.node, isOne);
-  };
-  for (const { node } of inputs) visit(node, false);
-  return [...found.values()];
-}
-
-function cookiesOf(line: string, name: string): readonly string[] {
-  return line.split(";").filter((pair) => pair.replace(/^[ \t]+/, "").startsWith(`${name}=`));
 }

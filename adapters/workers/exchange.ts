@@ -1,3 +1,4 @@
+import type { ClientObjects } from "../../src/app/client-object.ts";
 import type { Exchange } from "../../src/app/exchange.ts";
 import { caught } from "../../src/logging/raised.ts";
 import { FetchExchange, announcesBody } from "../../src/app/web.ts";
@@ -24,6 +25,7 @@ const cookieSeparator = /, (?=[!#$%&'*+.^`|~\w-]+=)/;
  */
 export class WorkerExchange extends FetchExchange implements Exchange {
   readonly listener = "a Worker";
+  objects: ClientObjects | undefined;
   readonly #request: Request;
   readonly #context: WorkerContext;
 

@@ -5,6 +5,7 @@ import type { SocketRequest } from "../sockets/open-socket.ts";
 import type { BodySource } from "../inputs/body-source.ts";
 import type { CertificateHolder } from "../inputs/peer-certificate.ts";
 import type { Match } from "../routing/router.ts";
+import type { ClientObjects } from "./client-object.ts";
 import type { CompiledRoute } from "./compile.ts";
 
 /**
@@ -56,6 +57,8 @@ export interface Exchange extends TakeoverRequest, CertificateHolder {
   undeclared?(deed: string): void;
   /** Whether it is a call of a test: its lines at `info` are written only where the test asks for them. */
   readonly isTest?: boolean;
+  /** Where the state of clients is, on a runtime whose requests share no memory. */
+  readonly objects?: ClientObjects | undefined;
   /** Keeps work running after the answer, on a runtime that would stop it there. */
   keepAlive?(work: Promise<unknown>): void;
 }

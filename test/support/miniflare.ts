@@ -14,6 +14,11 @@ export interface MiniflareOptions {
   readonly compatibilityDate: string;
   readonly compatibilityFlags: readonly string[];
   readonly bindings?: { readonly [name: string]: string };
+  readonly durableObjects?: {
+    readonly [binding: string]: { readonly className: string; readonly useSQLite: boolean };
+  };
+  /** The folder in which the storage of Durable Objects outlives it. */
+  readonly durableObjectsPersist?: string;
   /** Static assets, as `[assets]` of `wrangler.toml`. */
   readonly assets?: {
     readonly directory: string;
@@ -42,7 +47,7 @@ export const Miniflare: new (options: MiniflareOptions) => Miniflare = loaded.Mi
 export async function workerOf(
   contents: string,
   folder: string,
-  options: Pick<MiniflareOptions, "bindings" | "host" | "port" | "handleRuntimeStdio"> = {},
+  options: Partial<MiniflareOptions> = {},
 ): Promise<Miniflare> {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: folder },

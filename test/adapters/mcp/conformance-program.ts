@@ -2,5 +2,5 @@
 import { conformanceRoutes } from "./conformance-routes.ts";
 import { serve } from "../../support/serve-here.ts";
 
-const server = await serve(conformanceRoutes(true), { port: 0, host: "127.0.0.1" });
+const server = await serve(conformanceRoutes, { port: 0, host: "127.0.0.1" });
 console.log(`listening ${server.port}`);

@@ -91,8 +91,9 @@ const resources = [
 ];
 const about = { name: "conformance", version: "1", resources, prompts };
 
-/** The routes, with a second server that has sessions too, which Workers refuse. */
-export function conformanceRoutes(withSessions: boolean): readonly Route[] {
-  const all = [...routes, ...Mcp.routes(routes, about)];
-  return withSessions ? [...all, ...Mcp.routes(routes, { ...about, path: "/sessions", sessions: {} })] : all;
-}
+/** The routes, with a second server that has sessions too. */
+export const conformanceRoutes: readonly Route[] = [
+  ...routes,
+  ...Mcp.routes(routes, about),
+  ...Mcp.routes(routes, { ...about, path: "/sessions", sessions: {} }),
+];

@@ -1,0 +1,90 @@
+/** Tools whose calls a client cancels, leaves and resumes. All that a call waits for is told by another call of its session. */
+import {
+  Broadcast,
+  Codec,
+  Dep,
+  Event,
+  Header,
+  Meta,
+  Path,
+  Query,
+  Refusal,
+  Returns,
+  clientGone,
+  get,
+  peer,
+  refuse,
+} from "usher-http";
+import type { Route } from "usher-http";
+import { Mcp } from "usher-http/mcp";
+import * as v from "valibot";
+
+const Tick = Event.json("tick", v.object({ n: v.number() }));
+// The requests of two Durable Objects share no promise: each session has a topic of its own.
+const news = Broadcast.create<typeof Tick>();
+const topic = Query.required("topic", Codec.string);
+const signedOut = Refusal.code("signed_out", { status: 401, doc: "There is no key.", challenge: "Key" });
+const key = Dep.credential(
+  "key",
+  Dep.join({ key: Header.optional("x-key", Codec.string) }, ({ key }) => key ?? refuse(signedOut, "Sign in."), {
+    refuses: [signedOut],
+  }),
+);
+const tool = (name: string, more: Meta.Tool = {}) => ({ meta: Meta.tool({ name, ...more }) });
+
+const follow = get(
+  Path.of("follow"),
+  { ...tool("follow", { events: "progress" }), inputs: { clientGone, topic }, returns: Returns.events([Tick]) },
+  ({ clientGone, topic }) =>
+    async (send) => {
+      const ticks = news.subscribe(topic);
+      try {
+        for (;;) {
+          const tick = await ticks.next({ until: clientGone });
+          if (tick?.name === undefined || !(await send(tick)).ok) return;
+        }
+      } finally {
+        ticks.unsubscribe();
+      }
+    },
+);
+const waits = get(
+  Path.of("waits"),
+  { ...tool("waits"), inputs: { clientGone, topic }, returns: Returns.text },
+  async ({ clientGone, topic }) => {
+    const ticks = news.subscribe(topic);
+    await ticks.next({ until: clientGone });
+    ticks.unsubscribe();
+    return clientGone.aborted ? "cancelled" : "done";
+  },
+);
+/** A negative number ends those who follow. */
+const publish = get(
+  Path.of("publish"),
+  { ...tool("publish"), inputs: { topic, n: Query.required("n", Codec.int) }, returns: Returns.text },
+  ({ topic, n }) => {
+    news.publish(topic, n < 0 ? Event.comment("end") : Event.make(Tick, { n }));
+    return "published";
+  },
+);
+const following = get(
+  Path.of("following"),
+  { ...tool("following"), inputs: { topic }, returns: Returns.text },
+  ({ topic }) => String(news.subscribers(topic).length),
+);
+const mine = get(Path.of("mine"), { ...tool("mine"), inputs: { key, topic }, returns: Returns.text }, ({ key }) => key);
+const address = get(
+  Path.of("address"),
+  { ...tool("address"), inputs: { peer, topic }, returns: Returns.text },
+  ({ peer }) => peer,
+);
+
+const tools = [follow, waits, publish, following, mine, address];
+const about = { name: "ticks", version: "1" };
+
+/** Two servers: one whose calls wait a minute for their client, and one whose calls do not wait. */
+export const sessionRoutes: readonly Route[] = [
+  ...tools,
+  ...Mcp.routes(tools, { ...about, sessions: { resumeMs: 60_000, maxKept: 600 } }),
+  ...Mcp.routes(tools, { ...about, path: "/hasty", sessions: { resumeMs: 1 } }),
+];
