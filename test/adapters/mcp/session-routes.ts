@@ -82,9 +82,10 @@ const address = get(
 const tools = [follow, waits, publish, following, mine, address];
 const about = { name: "ticks", version: "1" };
 
-/** Two servers: one whose calls wait a minute for their client, and one whose calls do not wait. */
+/** Servers whose calls wait a minute for their client, whose calls do not wait, and whose sessions last as long as they run a call. */
 export const sessionRoutes: readonly Route[] = [
   ...tools,
   ...Mcp.routes(tools, { ...about, sessions: { resumeMs: 60_000, maxKept: 600 } }),
   ...Mcp.routes(tools, { ...about, path: "/hasty", sessions: { resumeMs: 1 } }),
+  ...Mcp.routes(tools, { ...about, path: "/brief", sessions: { idleMs: 1 } }),
 ];

@@ -176,6 +176,15 @@ describe("an id that a client made up", () => {
   });
 });
 
+it("a session that is not used is deleted by its alarm, in memory or not", async () => {
+  for (const isInMemory of [true, false]) {
+    const session = await SessionClient.open(`${origin}/brief`);
+    if (!isInMemory) await told(`evict/${session.id}`);
+    await eventually(async () => expect(await told(`look/${session.id}`)).toBe(nothing));
+    expect(await session.ping()).toBe(404);
+  }
+});
+
 describe("a session whose object leaves memory", () => {
   it("goes on, without its calls and the streams of before", async () => {
     const session = await SessionClient.open(url, { authorization: "Bearer a" });
