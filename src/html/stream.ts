@@ -100,7 +100,6 @@ export class PageStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uint
       }
       return this.#text === "" ? done : this.#flush();
     } catch (thrown) {
-      this.#step = undefined;
       inBackground(this.return());
       throw thrown;
     }

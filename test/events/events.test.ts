@@ -220,6 +220,17 @@ describe("an event stream: keep-alive", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it("is kept alive no longer than its producer runs", async () => {
+    vi.useFakeTimers();
+    const answer = await streaming(async (send) => void (await send(Event.make(state, 1)))).app.fetch(
+      new Request("http://localhost/stream"),
+    );
+    const read = answer.text();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(await read).toBe("event: state\ndata: 1\n\n");
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it("is kept alive as often as it says", async () => {
     vi.useFakeTimers();
     const sends = streaming(() => new Promise(() => {}), 40);

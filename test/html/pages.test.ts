@@ -288,6 +288,12 @@ describe("a list of a page is ended", () => {
     await eventually(() => expect(ended).toEqual(["inner", "outer"]));
   });
 
+  it("where one of its items fails before the head is sent", async () => {
+    const { list, told } = listOf(h`${Promise.reject(new Error("no"))}`, "never asked for");
+    expect((await fetched(() => h`<p>${list}`)).status).toBe(500);
+    await eventually(() => expect(told).toEqual({ begun: true, ended: true }));
+  });
+
   it.each(["", "built"])("where a HEAD has no body, at /%s", async (path) => {
     const { list, told } = listOf(
       "a",

@@ -11,6 +11,7 @@ export class CuttingProxy {
   #hushed: (() => void) | undefined = undefined;
   #hushAt: string | undefined = undefined;
   #refuseAt: string | undefined = undefined;
+  #refusal: Uint8Array = Buffer.alloc(0);
   #cutsAfterError = false;
   /** Those that are not carried yet; undefined where each is at once. */
   #held: (() => void)[] | undefined = undefined;
@@ -49,8 +50,9 @@ export class CuttingProxy {
   }
 
   /** Answers by itself the next message that holds a text, with an error of the server's: that never hears of it. */
-  refuse(text: string): void {
+  refuse(text: string, severity: "ERROR" | "FATAL" = "ERROR"): void {
     this.#refuseAt = text;
+    this.#refusal = refusalOf(severity);
   }
 
   /** Carries no connection that is made from now on, until {@link letIn}. */
@@ -128,7 +130,7 @@ export class CuttingProxy {
       if (this.#hushAt !== undefined && bytes.includes(this.#hushAt)) void this.hush();
       const isRefused = this.#refuseAt !== undefined && bytes.includes(this.#refuseAt);
       if (isRefused) this.#refuseAt = undefined;
-      if (isRefused) client.write(refusal);
+      if (isRefused) client.write(this.#refusal);
       else server.write(bytes);
     });
     server.on("data", (bytes: Buffer) => {
@@ -157,10 +159,12 @@ function endOfError(bytes: Buffer): number | undefined {
 }
 
 // An ErrorResponse, and a ReadyForQuery in a transaction that failed (PostgreSQL §54.7).
-const fields = "SERROR\0VERROR\0CXX000\0Mnot today\0\0";
-const refusal = Buffer.concat([
-  Buffer.from("E"),
-  Buffer.from([0, 0, 0, fields.length + 4]),
-  Buffer.from(fields),
-  Buffer.from("Z\0\0\0\x05E"),
-]);
+function refusalOf(severity: string): Uint8Array {
+  const fields = `S${severity}\0V${severity}\0CXX000\0Mnot today\0\0`;
+  return Buffer.concat([
+    Buffer.from("E"),
+    Buffer.from([0, 0, 0, fields.length + 4]),
+    Buffer.from(fields),
+    Buffer.from("Z\0\0\0\x05E"),
+  ]);
+}

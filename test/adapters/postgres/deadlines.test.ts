@@ -100,6 +100,37 @@ describe("a statement under a deadline", () => {
     expect([...messages("error"), ...messages("warn").filter((one) => !/was held for/.test(String(one)))]).toEqual([]);
   });
 
+  it("that has ended before it leaves that of the next caller alone", async () => {
+    const [done, held, locked, freed] = [gate(), gate(), gate(), gate()];
+    const lock = Statement.exec("select pg_advisory_xact_lock(7)");
+    const holding = watching.transaction(async (tx) => {
+      await tx.exec(lock);
+      locked.open();
+      await freed.passed;
+    });
+    await locked.passed;
+    const code = asked(
+      { store },
+      async ({ store }) => {
+        await store.exec(count);
+        done.open();
+        await held.passed;
+      },
+      () => done.passed.then(commits),
+      held.open,
+    );
+    await done.passed;
+    // The connection that was used last is lent first.
+    const next = pool.exec(lock);
+    expect(await code).toBe("timed_out");
+    // What asks to cancel a statement has been heard before a later connection is open.
+    await (await Pool.create(server.url(), { size: 1 })).close();
+    freed.open();
+    await holding;
+    await next;
+    expect(pool.stats()).toMatchObject({ idle: 2, replaced: 0 });
+  });
+
   it("leaves the line for a connection", async () => {
     const held: (() => void)[] = [];
     const holding = [1, 2].map(() => pool.use(() => new Promise<void>((resolve) => held.push(resolve))));

@@ -12,6 +12,11 @@ const tables = `
   create function sleep_at_commit() returns trigger language plpgsql as $$ begin perform pg_sleep(60); return null; end $$;
   create constraint trigger slow_commit after insert on slow deferrable initially deferred
     for each row execute function sleep_at_commit();
+  create table contested (id int);
+  create function conflict_at_commit() returns trigger language plpgsql as
+    $$ begin raise exception 'again' using errcode = '40001'; end $$;
+  create constraint trigger conflict_late after insert on contested deferrable initially deferred
+    for each row execute function conflict_at_commit();
   create table shelf (item text references stock, span int4range, exclude using gist (span with &&));
 `;
 

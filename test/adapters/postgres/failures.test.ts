@@ -205,6 +205,46 @@ describe("the server out of reach without a word: its borrowers", () => {
     await some.close();
   });
 
+  it("is given up in a transaction that is run again, whatever bound its first run set", async () => {
+    const { proxy, some } = await behind({ ...bounds, idleInTransactionTimeoutMs: 0 });
+    let runs = 0;
+    const done = some.transaction(
+      async (db) => {
+        if (++runs === 1) {
+          await db.exec(Statement.exec("set local statement_timeout = 0"));
+          await db.exec(Statement.exec("insert into contested values (1)"));
+          return;
+        }
+        const hushed = proxy.hush();
+        const lost = db.exec(one);
+        await hushed;
+        proxy.speak();
+        vi.advanceTimersByTime(7000);
+        await lost;
+      },
+      { retries: 1 },
+    );
+    expect([await failure(done), runs]).toMatchObject([{ kind: "lost" }, 2]);
+    expect(await some.exec(one)).toEqual({ one: 1 });
+    await some.close();
+  });
+
+  it.each<[string, (db: Database) => Promise<unknown>]>([
+    ["ran once", (db) => db.exec(Statement.exec("select 2"))],
+    ["ran again", (db) => db.exec(one).then(() => db.exec(one))],
+    ["failed", (db) => failure(db.exec(Statement.exec("select 1/0")))],
+  ])("is not given up for who has a connection whose statement %s", async (_when, run) => {
+    const { some } = await behind(bounds);
+    const { pid: before } = await some.exec(pid);
+    const after = await some.use(async (db) => {
+      await run(db);
+      vi.advanceTimersByTime(60_000);
+      return db.exec(pid);
+    });
+    expect(after).toEqual({ pid: before });
+    await some.close();
+  });
+
   it("is waited for where its borrower set a bound of its own", async () => {
     const { some } = await behind(bounds);
     const waited = await some.transaction(async (db) => {

@@ -133,6 +133,15 @@ it("a transaction that the server does not roll back takes its connection with i
   ]);
 });
 
+it("a session that the server says it ends is used no more, although the connection stays", async () => {
+  const { proxy, some } = await behind({ size: 1, statementCache: 0 });
+  const { pid: before } = await some.exec(pid);
+  proxy.refuse("select 1 as one", "FATAL");
+  expect(await failure(some.exec(one))).toMatchObject({ kind: "lost" });
+  expect((await some.exec(pid)).pid).not.toBe(before);
+  await expectWhole(some);
+});
+
 it("a session that the server does not make new takes its connection with it", async () => {
   const { proxy, some } = await behind({ size: 1 });
   const setting = Statement.find("select current_setting('search_path') as value", { row: { value: Type.text } });

@@ -5,6 +5,7 @@ import { observer, startPostgres } from "../../support/postgres/database.ts";
 import { CuttingProxy } from "./cutting-proxy.ts";
 import { failure } from "./failing-server.ts";
 import { pools } from "./pools.ts";
+import { holdTheClock, until } from "./whole.ts";
 
 const server = await startPostgres();
 const watch = observer(server);
@@ -99,6 +100,27 @@ describe("of callers that share a connection", () => {
     const some = await pool({ size: 2 });
     const numbers = Array.from({ length: 1000 }, (_, n) => n);
     expect(await Promise.all(numbers.map((n) => some.exec(echo, n)))).toEqual(numbers.map((n) => ({ n })));
+  });
+
+  it("each has its whole bound, however long the one before it took", async () => {
+    holdTheClock();
+    const some = await pool({ size: 1, statementTimeoutMs: 30_000 });
+    const locks = Statement.find("select 1 as n from pg_advisory_xact_lock($1)", {
+      params: [Type.int64],
+      row: { n: Type.int },
+    });
+    await prove(() => some.exec(locks, 0n));
+    await watch`select pg_advisory_lock(id) from generate_series(1, 3) id`;
+    const all = [0n, 1n, 2n, 3n].map((key) => some.exec(locks, key));
+    for (let key = 1; key < 4; key++) {
+      await until(async () => (await watch`select 1 from pg_locks where not granted and objid = ${key}`).length > 0);
+      expect(some.stats().waiting).toBe(0);
+      // Five seconds past the server's own bound: any two of these would be past it.
+      vi.advanceTimersByTime(20_000);
+      await watch`select pg_advisory_unlock(${key})`;
+      expect(await all[key]).toEqual({ n: 1 });
+    }
+    expect(some.stats()).toMatchObject({ idle: 1, replaced: 0 });
   });
 
   it("one fails alone", async () => {
