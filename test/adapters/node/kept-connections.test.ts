@@ -2,10 +2,12 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { connect } from "node:http2";
+import { connect as connectTcp } from "node:net";
 import type { Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { Answer, Codec, Event, Header, Path, Returns, body, bodyStream, clientGone, get, post } from "usher-http";
 import { serve } from "usher-http/node";
+import { makeCertificate } from "../../support/certificates.ts";
 import { keepsNothing, memory } from "../../support/memory.ts";
 import { start } from "../../support/node-server.ts";
 import { RawClient } from "../../support/raw-client.ts";
@@ -116,6 +118,19 @@ it("connections of HTTP/2 that have closed leave nothing of them", async () => {
   };
   await keepsNothing(async () => {
     for (let i = 0; i < 10; i++) await Promise.all(Array.from({ length: 10 }, asks));
+  });
+});
+
+it("connections whose client left during its TLS handshake leave nothing of them", async () => {
+  const { cert, key } = makeCertificate({ name: "localhost" });
+  const { port } = await start(routes, { tls: { cert, key } });
+  const leaves = async (): Promise<void> => {
+    const socket = connectTcp(port, "127.0.0.1").on("error", () => {});
+    await once(socket, "connect");
+    await once(socket.resume().end(), "close");
+  };
+  await keepsNothing(async () => {
+    for (let i = 0; i < 20; i++) await Promise.all(Array.from({ length: 10 }, leaves));
   });
 });
 

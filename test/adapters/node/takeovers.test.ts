@@ -1,6 +1,7 @@
 /** What the handler of a takeover reads of its connection. */
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { Socket } from "node:net";
-import { expect, it, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { Answer, Path, Returns, clientGone, get, post } from "usher-http";
 import { messages } from "../../support/logs.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -47,10 +48,16 @@ it("a handler that reads no more is told all the same when its client has gone",
       await gone.passed;
     }),
   );
+  const accepted: Socket[] = [];
+  const taken = (message: unknown): void => void accepted.push((message as { readonly socket: Socket }).socket);
+  subscribe("net.server.socket", taken);
+  onTestFinished(() => void unsubscribe("net.server.socket", taken));
   const client = await clientOf([writes]);
   client.ask("GET /writes", ["connection: upgrade", "upgrade: echo"]);
   await cancelled.passed;
   client.send("x".repeat(200_000));
+  // With bytes still to be read, the runtime may report a reset as the end of them.
+  await eventually(() => expect(accepted[0]?.bytesRead).toBeGreaterThan(200_000));
   client.leave();
   expect(await gone.passed).toBeUndefined();
   await eventually(() => expect(messages("info").at(-1)).toBe("takeover on /writes ended: client gone"));
@@ -109,8 +116,7 @@ it("a handler that waited for its client may be quiet afterwards: the time-out o
   // No other time-out is this long.
   const sendTimeoutMs = 654_321;
   const timeouts = vi.spyOn(Socket.prototype, "setTimeout");
-  const written = gate();
-  const quiet = gate();
+  const [written, quiet] = [gate(), gate()];
   const sends = get(Path.of("sends"), { returns: Returns.response }, () =>
     Answer.takeover("echo", async ({ writable }) => {
       const writer = writable.getWriter();
@@ -132,6 +138,45 @@ it("a handler that waited for its client may be quiet afterwards: the time-out o
   const taken = timeouts.mock.contexts[at];
   const last = timeouts.mock.contexts.lastIndexOf(taken);
   expect(timeouts.mock.calls[last]?.[0]).toBe(0);
+  // A listener for each wait would stay as long as the connection.
+  expect(["drain", "timeout"].map((event) => (taken as Socket).listenerCount(event))).toEqual([0, 0]);
   quiet.open();
   timeouts.mockRestore();
+});
+
+it("a handler that ends its side reads on, to the end of its client's", async () => {
+  const heard = gate<string>();
+  const ends = get(Path.of("ends"), { returns: Returns.response }, () =>
+    Answer.takeover("echo", async ({ readable, writable }) => {
+      await writable.close();
+      let text = "";
+      for await (const part of readable) text += Buffer.from(part).toString();
+      heard.open(text);
+    }),
+  );
+  const client = await clientOf([ends]);
+  client.ask("GET /ends", ["connection: upgrade", "upgrade: echo"]);
+  expect((await client.answer()).status).toBe(101);
+  await client.closed();
+  client.send("more").halfClose();
+  expect(await heard.passed).toBe("more");
+  await eventually(() => expect(messages("info").at(-1)).toBe("takeover on /ends ended: finished"));
+});
+
+it("a write that its client does not take in time fails, and the connection ends", async () => {
+  const failed = gate<unknown>();
+  const floods = get(Path.of("floods"), { returns: Returns.response }, () =>
+    Answer.takeover("echo", async ({ writable }) => {
+      const writer = writable.getWriter();
+      // The handler says nothing of it: the log has the reason.
+      for (;;)
+        await writer.write(new Uint8Array(1_048_576)).catch((error) => (failed.open(error), Promise.reject(error)));
+    }),
+  );
+  const client = await clientOf([floods], { sendTimeoutMs: 100 });
+  client.socket.pause();
+  client.ask("GET /floods", ["connection: upgrade", "upgrade: echo"]);
+  expect(await failed.passed).toEqual(new Error("the connection is closed: client stopped reading"));
+  await eventually(() => expect(messages("info").at(-1)).toBe("takeover on /floods ended: client stopped reading"));
+  expect(messages("error")).toEqual([]);
 });
