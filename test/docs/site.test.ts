@@ -39,7 +39,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, resolve));
   base = `http://localhost:${(server.address() as AddressInfo).port}`;
   if (!browser.isSkipped) chromium = await startBrowser();
-}, 300_000);
+}, 1_200_000);
 afterAll(async () => {
   await chromium?.close();
   server.close();
