@@ -59,17 +59,17 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe("what an event stream is done with", () => {
-  /** A response that does not end, and whether it was cancelled. */
-  function unending(start: string, init: ResponseInit = head) {
-    const cancelled = vi.fn();
-    const body = new ReadableStream<Uint8Array>({
-      start: (controller) => controller.enqueue(new TextEncoder().encode(start)),
-      cancel: cancelled,
-    });
-    return { cancelled, answer: () => new Response(body, init) };
-  }
+/** A response that does not end, and whether it was cancelled. */
+function unending(start: string, init: ResponseInit = head) {
+  const cancelled = vi.fn();
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(start)),
+    cancel: cancelled,
+  });
+  return { cancelled, answer: () => new Response(body, init) };
+}
 
+describe("what an event stream is done with", () => {
   it("is cancelled: an event too long, and an error in place of a stream", async () => {
     const long = unending(`data: ${"x".repeat(2 ** 20)}\n\n`);
     await expect(valuesOf([long.answer])).rejects.toThrow(RangeError);
@@ -108,6 +108,21 @@ describe("what an event stream is done with", () => {
     const most = answers.length + 1;
     for (const signal of signals) expect(getEventListeners(signal, "abort").length).toBeLessThanOrEqual(most);
   });
+});
+
+it.each(["[1", '{"a":'])("JSON lines are cancelled at a line that is not JSON: %s", async (line) => {
+  const wrong = unending(`1\n${line}\n`, { headers: { "content-type": "application/jsonl" } });
+  const numbers = [get(Path.of("numbers"), { returns: Returns.jsonLines(v.number()) }, async function* () {})] as const;
+  const api = Client.of<typeof numbers>({ baseUrl: "http://localhost", fetch: async () => wrong.answer() });
+  const answer = await api["GET /numbers"]();
+  if (!answer.ok) throw new Error(answer.error);
+  const values: number[] = [];
+  const reading = async () => {
+    for await (const value of answer.value) values.push(value);
+  };
+  await expect(reading()).rejects.toThrow(SyntaxError);
+  expect(values).toEqual([1]);
+  expect(wrong.cancelled).toHaveBeenCalledOnce();
 });
 
 it("values that are sent are asked for no more once the server reads no more", async () => {
