@@ -1,6 +1,6 @@
 /** Pages as answers: whole or sent as they become ready, what fails before and after the head, and who leaves. */
 import { setTimeout as wait } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { Answer, App, Client, Html, Path, Refusal, Returns, Test, get, html as h, refuse } from "usher-http";
 import type { FailedRequest, HtmlValue, Route } from "usher-http";
 import { eventually } from "../support/eventually.ts";
@@ -286,6 +286,16 @@ describe("a list of a page is ended", () => {
     await reader.cancel();
     await pending;
     await eventually(() => expect(ended).toEqual(["inner", "outer"]));
+  });
+
+  it("by itself where it throws, and is not asked to return", async () => {
+    const returned = vi.fn();
+    const iterator = { next: () => Promise.reject(new Error("no")), return: returned };
+    const list = { [Symbol.asyncIterator]: () => iterator } as unknown as AsyncIterable<HtmlValue>;
+    const { list: outer, told } = listOf(h`${list}`);
+    expect((await fetched(() => h`<p>${outer}`)).status).toBe(500);
+    await eventually(() => expect(told).toEqual({ begun: true, ended: true }));
+    expect(returned).not.toHaveBeenCalled();
   });
 
   it("where one of its items fails before the head is sent", async () => {

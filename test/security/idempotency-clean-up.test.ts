@@ -1,6 +1,6 @@
 /** What a store of idempotency keys and a request with one leave behind: room for others, and no timer. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Dep, Idempotency, Meta, Path, Returns, Test, post } from "usher-http";
+import { Answer, App, Dep, Idempotency, Meta, Path, Returns, Test, post } from "usher-http";
 import type { IdempotencyStore } from "usher-http";
 import { settle } from "../support/clock.ts";
 import { messages } from "../support/logs.ts";
@@ -175,4 +175,25 @@ describe("a request with a key", () => {
     expect(await asked(store, () => "done")).toBe(500);
     expect(calls).toEqual(expected);
   });
+});
+
+it("the rest of an answer past its bound is let go where its client leaves", async () => {
+  const cancelled = vi.fn();
+  const once = Idempotency.by(Idempotency.memory(), { caller: Dep.return("everybody"), maxAnswer: 4 });
+  const route = post(Path.root, { inputs: { once }, returns: Returns.response }, () =>
+    Answer.stream(
+      new ReadableStream<Uint8Array>({
+        pull: (controller) => controller.enqueue(new TextEncoder().encode("three")),
+        cancel: cancelled,
+      }),
+    ),
+  );
+  const asked = new Request("http://h/", { method: "POST", headers: { "idempotency-key": '"key"' } });
+  const { body } = await App.make([route]).fetch(asked);
+  const reader = (body as ReadableStream<Uint8Array>).getReader();
+  expect(new TextDecoder().decode((await reader.read()).value)).toBe("three");
+  expect(cancelled).not.toHaveBeenCalled();
+  await reader.cancel();
+  await settle();
+  expect(cancelled).toHaveBeenCalledOnce();
 });
