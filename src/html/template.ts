@@ -90,7 +90,6 @@ class TemplateReader implements TagToCheck {
   read(): Template {
     for (this.#chunk = 0; this.#chunk < this.#strings.length; this.#chunk++) {
       this.#at = 0;
-      this.#from[this.#chunk] = 0;
       this.#to[this.#chunk] = this.#text.length;
       while (this.#at < this.#text.length) this.#step();
       if (this.#chunk < this.#strings.length - 1) this.#hole();

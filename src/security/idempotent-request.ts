@@ -96,7 +96,7 @@ export class IdempotentRequest implements HandlerGuard {
 
   async leave(answer: Answer, end: GuardedEnd): Promise<Answer> {
     if (!this.#isClaimed) return answer;
-    this.#end();
+    clearInterval(this.#extending);
     // It may be done: the next request with the key learns that it is not known.
     if (end === "outcome unknown") return answer;
     if (end === "failed" || isPassing(answer.status)) {
@@ -108,7 +108,7 @@ export class IdempotentRequest implements HandlerGuard {
 
   late(answer: Answer | undefined): void {
     if (!this.#isClaimed) return;
-    this.#end();
+    clearInterval(this.#extending);
     // A transaction is rolled back by now. What raised may have done a part of its work, so its key is not freed.
     if (this.isTransaction || answer === undefined) return;
     const kept = isPassing(answer.status) ? this.#store.free(this.#digest, this.#token) : this.#keep(answer);
@@ -151,11 +151,6 @@ export class IdempotentRequest implements HandlerGuard {
     const extend = (): void => inBackground(this.#store.extend(this.#digest, this.#token, leaseMs));
     this.#extending = setInterval(extend, Math.ceil(leaseMs / 3));
     holdsNothing(this.#extending);
-  }
-
-  #end(): void {
-    this.#isClaimed = false;
-    clearInterval(this.#extending);
   }
 }
 

@@ -32,6 +32,7 @@ describe("a value between tags", () => {
     ["in a text area with text", h`<textarea>a${"\nx"}</textarea>`, "<textarea>a\nx</textarea>"],
     ["in preformatted text", h`<pre>${"\nx"}</pre>`, "<pre>\n\nx</pre>"],
     ["beside a less-than sign", h`1 < ${2} <3`, "1 < 2 <3"],
+    ["before a less-than sign at its end", h`${1} <`, "1 <"],
     ["behind comments", h`<!-- <a --><!--><!---><!-- --!>${"<"}`, "<!-- <a --><!--><!---><!-- --!>&lt;"],
     [
       "behind a script",
