@@ -305,6 +305,25 @@ describe("before the packages are loaded", () => {
   });
 });
 
+it.each<readonly [how: string, end: () => Promise<void>]>([
+  ["ends", async () => {}],
+  ["fails", async () => Promise.reject(new Error("no"))],
+  ["hangs", () => new Promise(() => {})],
+])("the exporter is shut down after its last post, also where that %s", async (_how, end) => {
+  const calls: string[] = [];
+  const collector = new SpanCollector(async (counted) => {
+    const exporter = counted({
+      export: (spans: readonly unknown[], done) => (calls.push(`export ${spans.length}`), done({ code: 0 })),
+      shutdown: () => (calls.push("shutdown"), end()),
+    });
+    return new BatchSpanProcessor(exporter, batchLimits);
+  });
+  const trace = Trace.exporter({ processor: collector });
+  await Test.call(Test.app(routes, { trace }), "GET", "/hello/kim");
+  await trace.shutdown();
+  expect(calls).toEqual(["export 1", "shutdown"]);
+});
+
 it("what ends after it is shut down is counted, too", async () => {
   const collector = await Collector.up();
   const trace = Trace.otlp({ endpoint: collector.endpoint, service: "shop" });
