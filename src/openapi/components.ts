@@ -328,12 +328,13 @@ interface ForeignParts {
 function foreignComponents(forms: ForeignForms, named: string | undefined, attempt: number): Map<string, Component> {
   const roots = { input: rootOf(forms.input, forms.output), output: rootOf(forms.output, forms.input) };
   const parts = { input: referredParts(roots.input), output: referredParts(roots.output) };
-  const alias = aliasOf(roots.input);
+  const alias = sameAlias(roots.input, roots.output);
   const pointers = new Set([...(named === undefined ? [] : [""]), ...parts.input.keys(), ...parts.output.keys()]);
-  // A schema that only refers to a part of it has the name of that part.
-  if (named !== undefined && alias !== undefined) pointers.delete("");
+  // A schema that only refers to a part of it is that part.
+  if (alias !== undefined) pointers.delete("");
   const names = new Map<string, string>();
   for (const pointer of pointers) names.set(pointer, nameOf(pointer));
+  const referred = alias === undefined ? names : new Map([...names, ["", names.get(alias) as string]]);
 
   function nameOf(pointer: string): string {
     if (named !== undefined && pointer === (alias ?? "")) return named;
@@ -346,13 +347,19 @@ function foreignComponents(forms: ForeignForms, named: string | undefined, attem
     const other = direction === "input" ? "output" : "input";
     const whole = pointer === "" ? roots[direction] : undefined;
     const part = whole ?? parts[direction].get(pointer) ?? parts[other].get(pointer) ?? {};
-    return { schema: referring(part, names, direction), imprecise: [] };
+    return { schema: referring(part, referred, direction), imprecise: [] };
   };
   return new Map(
     [...names].map(([pointer, name]) => {
       return [pointer, { name, input: formOf(pointer, "input"), output: formOf(pointer, "output") }];
     }),
   );
+}
+
+/** Where both forms are nothing but a `$ref` to the same part of it, the pointer of that part. */
+function sameAlias(input: Schema, output: Schema): string | undefined {
+  const alias = aliasOf(input);
+  return alias !== "" && alias === aliasOf(output) ? alias : undefined;
 }
 
 /** A form; where its library makes none, the other one, as if both were alike. */

@@ -213,3 +213,16 @@ describe("examples", () => {
     expect(operation(route).requestBody?.content["application/json"]?.examples).toEqual({ 0: { value: "free" } });
   });
 });
+
+it.each([undefined, "Tree"])(
+  "a schema only refers to a part, which refers to the whole: its name is %s",
+  async (name) => {
+    const form = { $ref: "#/$defs/Node", $defs: { Node: { type: "object", properties: { next: { $ref: "#" } } } } };
+    const Nested = Shape.described(z.any(), form);
+    const document = described([reading(name === undefined ? Nested : Shape.named(name, Nested))]);
+    const reference = { $ref: `#/components/schemas/${name ?? "Node"}` };
+    expect(bodyOf(document)).toEqual(reference);
+    const { Problem: _problem, Refusal: _refusal, ...schemas } = document.components.schemas;
+    expect(schemas).toEqual({ [name ?? "Node"]: { type: "object", properties: { next: reference } } });
+  },
+);
