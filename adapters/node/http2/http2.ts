@@ -295,8 +295,8 @@ class Http2Connection implements ExchangeConnection {
     const { stream } = exchange;
     if (stream.closed) return sent.unsent?.();
     const { handler, upgrades } = this.#http2;
-    if (sent.socket !== undefined && upgrades !== undefined)
-      return openSocket(exchange, sent, upgrades, handler.deadlines);
+    // An app with a route that opens sockets has them.
+    if (sent.socket !== undefined) return openSocket(exchange, sent, upgrades as Upgrades, handler.deadlines);
     // Its client would take a 2xx for an open socket.
     if (exchange instanceof ConnectExchange && sent.status < 300) {
       sent.unsent?.();
