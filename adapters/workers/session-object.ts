@@ -1,6 +1,7 @@
 /** Sessions of MCP on Workers: each in a Durable Object, which answers all requests of the session with the Worker's app. */
 import { creating } from "../../src/app/client-object.ts";
 import type { ClientMemory, ClientObject, CreatedObject, ObjectContext } from "../../src/app/client-object.ts";
+import { isObject, needs } from "../../src/given.ts";
 import type { WorkerContext } from "./exchange.ts";
 
 /** The used part of the binding of a class of Durable Objects. */
@@ -86,6 +87,7 @@ const slack = 1 / 16;
 export function mcpSessionClass<Env>(
   handler: SessionHandler<Env>,
 ): new (state: SessionState, env: Env) => SessionObject {
+  needs(isObject(handler) && "fetch" in handler, "mcpSessionClass: handler", handler, "made by worker");
   return class extends DurableSession<Env> {
     constructor(state: SessionState, env: Env) {
       super(state, env, handler);

@@ -334,7 +334,7 @@ function foreignComponents(forms: ForeignForms, named: string | undefined, attem
   if (alias !== undefined) pointers.delete("");
   const names = new Map<string, string>();
   for (const pointer of pointers) names.set(pointer, nameOf(pointer));
-  const referred = alias === undefined ? names : new Map([...names, ["", names.get(alias) as string]]);
+  if (alias !== undefined) names.set("", names.get(alias) as string);
 
   function nameOf(pointer: string): string {
     if (named !== undefined && pointer === (alias ?? "")) return named;
@@ -347,10 +347,11 @@ function foreignComponents(forms: ForeignForms, named: string | undefined, attem
     const other = direction === "input" ? "output" : "input";
     const whole = pointer === "" ? roots[direction] : undefined;
     const part = whole ?? parts[direction].get(pointer) ?? parts[other].get(pointer) ?? {};
-    return { schema: referring(part, referred, direction), imprecise: [] };
+    return { schema: referring(part, names, direction), imprecise: [] };
   };
   return new Map(
-    [...names].map(([pointer, name]) => {
+    [...pointers].map((pointer) => {
+      const name = names.get(pointer) as string;
       return [pointer, { name, input: formOf(pointer, "input"), output: formOf(pointer, "output") }];
     }),
   );

@@ -77,9 +77,9 @@ const ceilings = [
 
 describe("bytes of a bundle", () => {
   // The page's own reader is 18,000, in a chunk that is loaded when its script is first asked for; esbuild in one file has it.
-  // Scalar's script is a million: what reads it from a file is not followed. 350 are for two readers and not one.
+  // Scalar's script is a million: what reads it from a file is not followed. 350 are for two readers and not one, 40 for a schema that is an alias of its part.
   it.each([
-    { bundler: "rolldown", bundle: withRolldown, most: 66_600 },
+    { bundler: "rolldown", bundle: withRolldown, most: 66_650 },
     { bundler: "esbuild in chunks", bundle: withSplitEsbuild, most: 74_150 },
     { bundler: "esbuild", bundle: withEsbuild, most: 92_150 },
   ])("an app that serves its API document by $bundler is at most $most", async ({ bundler, bundle, most }) => {
