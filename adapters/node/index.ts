@@ -183,7 +183,7 @@ class NodeListener extends Listener {
     });
     server.on("clientError", (error, socket) => {
       // A TLS handshake that failed: there is no connection yet.
-      if (!isWatched(socket as Socket)) socket.destroy();
+      if (this.#secure !== undefined && !isWatched(socket as Socket)) socket.destroy();
       else attempt(socket, () => refuseHead(error, socket as Socket, this.deadlines));
     });
     server.on("timeout", (socket) => attempt(socket, () => timedOut(socket, sendTimeoutMs)));
