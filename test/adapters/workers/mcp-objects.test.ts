@@ -94,6 +94,11 @@ describe("the session of an object", () => {
   }
   const ping = async (id: string) => (await ask("ping", id)).status;
 
+  it.each(["0".repeat(64), "g".repeat(64), "0", ""])("is not found by an id that a client made up: %j", async (id) => {
+    await open();
+    expect(await ping(id)).toBe(404);
+  });
+
   it("lasts as long as it is used, in memory or not", async () => {
     const id = await open();
     for (let i = 0; i < 4; i++) {
