@@ -1,4 +1,5 @@
 /** Where sessions are kept: on Node in the memory of the process, on Workers in Durable Objects of workerd. */
+import { afterAll, beforeAll } from "vitest";
 import { serve } from "usher-http/node";
 import { workerOf } from "../../support/miniflare.ts";
 import { sessionRoutes } from "./session-routes.ts";
@@ -37,3 +38,13 @@ export const places: readonly (readonly [name: string, start: () => Promise<Plac
   ["Node", onNode],
   ["Workers", onWorkers],
 ];
+
+/** Runs a place for the tests of a block. The result is the URL of a path there. */
+export function startedFor(start: () => Promise<Place>): (path: string) => string {
+  let place: Place;
+  beforeAll(async () => {
+    place = await start();
+  });
+  afterAll(() => place.end());
+  return (path) => `${place.url}${path}`;
+}

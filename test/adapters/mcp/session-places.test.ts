@@ -1,25 +1,18 @@
 /** Sessions are the same wherever they are kept: in the memory of a process, and in Durable Objects of Workers. */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { eventually } from "../../support/eventually.ts";
 import { SessionClient, idsOf, numbersOf, sendTo } from "./session-client.ts";
 import type { Headers } from "./session-client.ts";
-import { places } from "./session-place.ts";
-import type { Place } from "./session-place.ts";
+import { places, startedFor } from "./session-place.ts";
 
 describe.each(places)("a session on %s", (_name, started) => {
-  let place: Place;
-  let url: string;
-  beforeAll(async () => {
-    place = await started();
-    url = `${place.url}/mcp`;
-  });
-  afterAll(() => place.end());
+  const at = startedFor(started);
 
   it("is opened by initialize, is needed by what follows, and ends by DELETE", async () => {
-    const session = await SessionClient.open(url);
+    const session = await SessionClient.open(at("/mcp"));
     expect(session.id).toMatch(/^[\da-f-]{36,64}$/);
-    const missing = await sendTo(url, { id: 1, method: "ping" });
+    const missing = await sendTo(at("/mcp"), { id: 1, method: "ping" });
     expect([missing.status, await missing.text()]).toEqual([400, expect.stringContaining("Mcp-Session-Id is missing")]);
     expect(await session.ping()).toBe(200);
     expect((await session.request("DELETE")).status).toBe(204);
@@ -35,20 +28,20 @@ describe.each(places)("a session on %s", (_name, started) => {
     ["cut", (id) => id.slice(1)],
     ["changed", (id) => id.slice(0, -1) + (id.endsWith("0") ? "1" : "0")],
   ])("is none where its id is %s", async (_what, idOf) => {
-    const session = await SessionClient.open(url);
+    const session = await SessionClient.open(at("/mcp"));
     const headers = { "mcp-session-id": idOf(session.id) };
-    const refused = await sendTo(url, { id: 7, method: "ping" }, { headers });
+    const refused = await sendTo(at("/mcp"), { id: 7, method: "ping" }, { headers });
     expect([refused.status, await refused.json()]).toEqual([
       404,
       { jsonrpc: "2.0", id: 7, error: { code: -32_000, message: "There is no such session: begin with initialize." } },
     ]);
-    expect((await fetch(url, { method: "DELETE", headers })).status).toBe(404);
+    expect((await fetch(at("/mcp"), { method: "DELETE", headers })).status).toBe(404);
   });
 
   it("is none of another server of the app", async () => {
-    const session = await SessionClient.open(`${place.url}/hasty`);
+    const session = await SessionClient.open(at("/hasty"));
     const headers = { "mcp-session-id": session.id };
-    expect((await sendTo(url, { id: 1, method: "ping" }, { headers })).status).toBe(404);
+    expect((await sendTo(at("/mcp"), { id: 1, method: "ping" }, { headers })).status).toBe(404);
     expect(await session.ping()).toBe(200);
   });
 
@@ -58,7 +51,7 @@ describe.each(places)("a session on %s", (_name, started) => {
     [{ authorization: "Bearer a" }, { authorization: "Bearer b" }],
     [{ "x-key": "a" }, { "x-key": "b" }],
   ])("of the credentials %j is none for those of %j", async (own, other) => {
-    const session = await SessionClient.open(url, own);
+    const session = await SessionClient.open(at("/mcp"), own);
     expect(await session.ping(other)).toBe(404);
     for (const method of ["GET", "DELETE"]) {
       expect((await session.request(method, { "last-event-id": "1.0" }, other)).status).toBe(404);
@@ -69,16 +62,10 @@ describe.each(places)("a session on %s", (_name, started) => {
 });
 
 describe.each(places)("what a session runs on %s", (_name, started) => {
-  let place: Place;
-  let url: string;
-  beforeAll(async () => {
-    place = await started();
-    url = `${place.url}/mcp`;
-  });
-  afterAll(() => place.end());
+  const at = startedFor(started);
 
   it("has calls that the client cancels by another request, and no two of one id", async () => {
-    const [session, other] = [await SessionClient.open(url), await SessionClient.open(url)];
+    const [session, other] = [await SessionClient.open(at("/mcp")), await SessionClient.open(at("/mcp"))];
     const called = session.begin("waits", "w");
     await session.follows(1);
     const twice = await session.begin("waits", "w");
@@ -95,7 +82,7 @@ describe.each(places)("what a session runs on %s", (_name, started) => {
   });
 
   it("ends with its calls", async () => {
-    const session = await SessionClient.open(url);
+    const session = await SessionClient.open(at("/mcp"));
     const called = session.begin("waits", "w");
     await session.follows(1);
     expect((await session.request("DELETE")).status).toBe(204);
@@ -104,7 +91,7 @@ describe.each(places)("what a session runs on %s", (_name, started) => {
 
   it("that ends while another of its requests comes is there, or is not", async () => {
     for (let i = 0; i < 20; i++) {
-      const session = await SessionClient.open(url);
+      const session = await SessionClient.open(at("/mcp"));
       const [ended, status] = await Promise.all([session.request("DELETE"), session.ping()]);
       expect([204, [200, 404].includes(status), await session.ping()]).toEqual([ended.status, true, 404]);
     }
@@ -112,16 +99,10 @@ describe.each(places)("what a session runs on %s", (_name, started) => {
 });
 
 describe.each(places)("a stream of a session on %s", (_name, started) => {
-  let place: Place;
-  let url: string;
-  beforeAll(async () => {
-    place = await started();
-    url = `${place.url}/mcp`;
-  });
-  afterAll(() => place.end());
+  const at = startedFor(started);
 
   it("is resumed after the last event that came, and the call runs on meanwhile", async () => {
-    const session = await SessionClient.open(url);
+    const session = await SessionClient.open(at("/mcp"));
     const first = await session.leaveAt('\\"n\\":1');
     const [begun = "", one = ""] = idsOf(first);
     const [stream] = begun.split(".");
@@ -138,7 +119,7 @@ describe.each(places)("a stream of a session on %s", (_name, started) => {
   });
 
   it("keeps the newest messages that there is room for", async () => {
-    const session = await SessionClient.open(url);
+    const session = await SessionClient.open(at("/mcp"));
     const called = await session.begin("follow", "f");
     await session.follows(1);
     for (let n = 1; n <= 20; n++) await session.publish(n);
@@ -151,13 +132,13 @@ describe.each(places)("a stream of a session on %s", (_name, started) => {
   });
 
   it("has no event without a message for a client of 2025-06-18", async () => {
-    const session = await SessionClient.open(url, {}, "2025-06-18");
+    const session = await SessionClient.open(at("/mcp"), {}, "2025-06-18");
     expect(idsOf(await session.leaveAt('\\"n\\":1'))).toEqual([expect.stringMatching(/^\d+\.1$/)]);
     expect((await session.request("DELETE")).status).toBe(204);
   });
 
   it("is read by who came last", async () => {
-    const session = await SessionClient.open(url);
+    const session = await SessionClient.open(at("/mcp"));
     const first = await session.begin("follow", "f");
     await session.follows(1);
     const reader = (first.body as ReadableStream<Uint8Array>).getReader();
@@ -171,16 +152,10 @@ describe.each(places)("a stream of a session on %s", (_name, started) => {
 });
 
 describe.each(places)("a stream that is not read on %s", (_name, started) => {
-  let place: Place;
-  let url: string;
-  beforeAll(async () => {
-    place = await started();
-    url = `${place.url}/mcp`;
-  });
-  afterAll(() => place.end());
+  const at = startedFor(started);
 
   it("is not another session's", async () => {
-    const [session, other] = [await SessionClient.open(url), await SessionClient.open(url)];
+    const [session, other] = [await SessionClient.open(at("/mcp")), await SessionClient.open(at("/mcp"))];
     const [begun = ""] = idsOf(await session.leaveAt('\\"n\\":1'));
     expect((await other.resume(begun)).status).toBe(400);
     expect((await session.request("DELETE")).status).toBe(204);
@@ -193,19 +168,19 @@ describe.each(places)("a stream that is not read on %s", (_name, started) => {
     ["1.0\u00a0", 400],
     [`${"9".repeat(400)}.0`, 400],
   ])("is none at %j", async (last, status) => {
-    const session = await SessionClient.open(url);
+    const session = await SessionClient.open(at("/mcp"));
     expect((await session.request("GET", last === "" ? {} : { "last-event-id": last })).status).toBe(status);
   });
 
   it("is cancelled by its client, who has left it", async () => {
-    const session = await SessionClient.open(url);
+    const session = await SessionClient.open(at("/mcp"));
     await session.leaveAt('\\"n\\":1');
     expect((await session.cancel("left")).status).toBe(202);
     await session.follows(0);
   });
 
   it("is cancelled where its client does not come back", async () => {
-    const session = await SessionClient.open(`${place.url}/hasty`);
+    const session = await SessionClient.open(at("/hasty"));
     await session.leaveAt('\\"n\\":1');
     // A Worker notices by a message that its client is gone.
     await eventually(async () => {
@@ -216,15 +191,11 @@ describe.each(places)("a stream that is not read on %s", (_name, started) => {
 });
 
 describe.each(places)("the official client on %s", (_name, started) => {
-  let place: Place;
-  beforeAll(async () => {
-    place = await started();
-  });
-  afterAll(() => place.end());
+  const at = startedFor(started);
 
   it("follows in a session, cancels, and ends the session", async () => {
     const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "legacy" } });
-    const transport = new StreamableHTTPClientTransport(new URL(`${place.url}/mcp`));
+    const transport = new StreamableHTTPClientTransport(new URL(at("/mcp")));
     await client.connect(transport);
     expect(transport.sessionId).toMatch(/^[\da-f-]{36,64}$/);
     const topic = "official";
@@ -247,7 +218,7 @@ describe.each(places)("the official client on %s", (_name, started) => {
     const session = transport.sessionId ?? "";
     await transport.terminateSession();
     const headers = { "mcp-session-id": session };
-    expect((await sendTo(`${place.url}/mcp`, { id: 1, method: "ping" }, { headers })).status).toBe(404);
+    expect((await sendTo(at("/mcp"), { id: 1, method: "ping" }, { headers })).status).toBe(404);
     await client.close();
   });
 });

@@ -1,27 +1,10 @@
-/** Tools whose calls a client cancels, leaves and resumes. All that a call waits for is told by another call of its session. */
-import {
-  Broadcast,
-  Codec,
-  Dep,
-  Event,
-  Header,
-  Meta,
-  Path,
-  Query,
-  Refusal,
-  Returns,
-  clientGone,
-  get,
-  peer,
-  refuse,
-} from "usher-http";
+/** Tools whose calls a client cancels, leaves and resumes. Another call of the session publishes what such a call waits for. */
+import { Codec, Dep, Header, Meta, Path, Query, Refusal, Returns, clientGone, get, peer, refuse } from "usher-http";
 import type { Route } from "usher-http";
 import { Mcp } from "usher-http/mcp";
-import * as v from "valibot";
+import { Tick, following, news, publish, ticksUntil } from "./ticks.ts";
 
-const Tick = Event.json("tick", v.object({ n: v.number() }));
 // The requests of two Durable Objects share no promise: each session has a topic of its own.
-const news = Broadcast.create<typeof Tick>();
 const topic = Query.required("topic", Codec.string);
 const signedOut = Refusal.code("signed_out", { status: 401, doc: "There is no key.", challenge: "Key" });
 const key = Dep.credential(
@@ -35,18 +18,7 @@ const tool = (name: string, more: Meta.Tool = {}) => ({ meta: Meta.tool({ name, 
 const follow = get(
   Path.of("follow"),
   { ...tool("follow", { events: "progress" }), inputs: { clientGone, topic }, returns: Returns.events([Tick]) },
-  ({ clientGone, topic }) =>
-    async (send) => {
-      const ticks = news.subscribe(topic);
-      try {
-        for (;;) {
-          const tick = await ticks.next({ until: clientGone });
-          if (tick?.name === undefined || !(await send(tick)).ok) return;
-        }
-      } finally {
-        ticks.unsubscribe();
-      }
-    },
+  ({ clientGone, topic }) => ticksUntil(clientGone, topic),
 );
 const waits = get(
   Path.of("waits"),
@@ -59,18 +31,18 @@ const waits = get(
   },
 );
 /** A negative number ends those who follow. */
-const publish = get(
+const publishing = get(
   Path.of("publish"),
   { ...tool("publish"), inputs: { topic, n: Query.required("n", Codec.int) }, returns: Returns.text },
   ({ topic, n }) => {
-    news.publish(topic, n < 0 ? Event.comment("end") : Event.make(Tick, { n }));
+    publish(n, topic);
     return "published";
   },
 );
-const following = get(
+const followers = get(
   Path.of("following"),
   { ...tool("following"), inputs: { topic }, returns: Returns.text },
-  ({ topic }) => String(news.subscribers(topic).length),
+  ({ topic }) => String(following(topic)),
 );
 const mine = get(Path.of("mine"), { ...tool("mine"), inputs: { key, topic }, returns: Returns.text }, ({ key }) => key);
 const address = get(
@@ -79,7 +51,7 @@ const address = get(
   ({ peer }) => peer,
 );
 
-const tools = [follow, waits, publish, following, mine, address];
+const tools = [follow, waits, publishing, followers, mine, address];
 const about = { name: "ticks", version: "1" };
 
 /** Servers whose calls wait a minute for their client, whose calls do not wait, and whose sessions last as long as they run a call. */
