@@ -53,6 +53,14 @@ async function goesOn(client: WireClient): Promise<void> {
   await eventually(() => expect([client.seen(5).text, client.seen(5).ended]).toEqual(["ok", true]));
 }
 
+/** Or it is ended after all: an older nghttp2 resets the stream, and then ends its connection in a packet of its own. */
+async function goesOnOrEnds(client: WireClient, expected: Outcome): Promise<void> {
+  client.write(frame("headers", whole, 5, requestBlock("/ok")));
+  await eventually(() => expect(client.goaway !== undefined || client.seen(5).ended).toBe(true));
+  if (client.goaway === undefined) expect(client.seen(5).text).toBe("ok");
+  else expect(isExpected({ goaway: client.goaway }, expected)).toBe(true);
+}
+
 /** What is wrong with a row, in words. */
 async function wrongOf(port: number, [name, frames, expected]: FrameCase): Promise<readonly string[]> {
   const client = await WireClient.to(port);
@@ -60,7 +68,7 @@ async function wrongOf(port: number, [name, frames, expected]: FrameCase): Promi
   try {
     const outcome = await outcomeOf(client);
     if (!isExpected(outcome, expected)) return [`${name}: ${JSON.stringify(outcome)}`];
-    if (!("goaway" in outcome)) await goesOn(client);
+    if (!("goaway" in outcome)) await goesOnOrEnds(client, expected);
     return [];
   } catch {
     return [`${name}: ${JSON.stringify([[...client.streams], client.goaway, client.closed])}`];
