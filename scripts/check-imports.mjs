@@ -26,14 +26,14 @@ const packagesOfSrc = ["valibot", "node:async_hooks"];
 /** The packages of which a folder of src imports types only. */
 /** @type {{ readonly [folder: string]: readonly string[] }} */
 const typesOfSrc = {
-  telemetry: ["@opentelemetry/api", "@opentelemetry/sdk-trace-base", "@opentelemetry/exporter-trace-otlp-http"],
+  telemetry: ["@opentelemetry/api", "@opentelemetry/exporter-trace-otlp-http"],
   "metrics.ts": ["@opentelemetry/api", "@opentelemetry/sdk-metrics", "@opentelemetry/exporter-prometheus"],
 };
 
 /** The packages that a folder of src imports on demand; each is an optional peer dependency. */
 /** @type {{ readonly [folder: string]: readonly string[] }} */
 const loadedBySrc = {
-  telemetry: ["@opentelemetry/sdk-trace-base", "@opentelemetry/exporter-trace-otlp-http"],
+  telemetry: ["@opentelemetry/sdk-trace", "@opentelemetry/sdk-trace-base", "@opentelemetry/exporter-trace-otlp-http"],
   "metrics.ts": ["@opentelemetry/sdk-metrics", "@opentelemetry/exporter-prometheus"],
 };
 

@@ -22,7 +22,9 @@ export interface Exporter {
 export interface SpanProcessor {
   /** Called when a span starts. */
   onStart(span: never, parentContext: never): void;
-  /** Called when a span ends. */
+  /** Called when a span is about to end, and may still be changed. */
+  onEnding?(span: never): void;
+  /** Called when a span has ended. */
   onEnd(span: never): void;
   /** Exports the spans that wait. */
   forceFlush(): Promise<void>;
@@ -60,6 +62,10 @@ export class ProcessorExporter implements Exporter, Recorder, Tracer {
   opened(span: RecordedSpan): void {
     // A processor that throws never fails a request.
     attempt(() => this.#processor.onStart(span as never, new OtelContext() as never));
+  }
+
+  ending(span: RecordedSpan): void {
+    if (this.#processor.onEnding !== undefined) attempt(() => this.#processor.onEnding?.(span as never));
   }
 
   ended(span: RecordedSpan): void {
@@ -107,16 +113,15 @@ async function settled(work: () => Promise<void>): Promise<void> {
 
 const maxWaiting = 2048;
 
-/**
- * The contract's limits (section 8) for OpenTelemetry's batch processor. With all of them given, it reads no environment
- * variable.
- */
-export const batchLimits: {
+interface BatchLimits {
   readonly maxQueueSize: number;
   readonly maxExportBatchSize: number;
   readonly scheduledDelayMillis: number;
   readonly exportTimeoutMillis: number;
-} = {
+}
+
+/** The contract's limits (section 8) for OpenTelemetry's batch processor. */
+const batchLimits: BatchLimits = {
   maxQueueSize: maxWaiting,
   maxExportBatchSize: 512,
   scheduledDelayMillis: 5000,
@@ -131,6 +136,25 @@ export const postMs = 10_000;
 interface SpanExporter {
   export(spans: never, done: (result: { readonly code: number; readonly error?: Error }) => void): void;
   shutdown(): Promise<void>;
+}
+
+/** The arguments of the constructor of either `BatchSpanProcessor`. */
+export type BatchArguments = readonly [
+  options: SpanExporter & BatchLimits & { readonly exporter: SpanExporter },
+  limits: BatchLimits,
+];
+
+/**
+ * The arguments for OpenTelemetry's `BatchSpanProcessor`. The class of `sdk-trace` takes one object: the limits, and the
+ * exporter as a member. The class of `sdk-trace-base` takes the exporter, and then the limits. So the first argument is both
+ * an exporter and options. With all limits given, the classes read no environment variable.
+ */
+export function batchArguments(exporter: SpanExporter): BatchArguments {
+  const both: SpanExporter = {
+    export: (spans, done) => exporter.export(spans, done),
+    shutdown: () => exporter.shutdown(),
+  };
+  return [{ ...both, ...batchLimits, exporter }, batchLimits];
 }
 
 /** Makes OpenTelemetry's batch processor and exporter, with `counted` between them. */
@@ -198,7 +222,7 @@ export class Collector implements SpanProcessor {
 
   #miss(thrown: unknown): void {
     this.#state = "missing";
-    const packages = "@opentelemetry/sdk-trace-base and @opentelemetry/exporter-trace-otlp-http";
+    const packages = "@opentelemetry/sdk-trace and @opentelemetry/exporter-trace-otlp-http";
     say("error", `no spans are sent: Trace.otlp needs ${packages}: ${reasonOf(thrown)}`);
     this.#dropped += this.#early.splice(0).length;
   }

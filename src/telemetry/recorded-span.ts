@@ -11,6 +11,8 @@ const maxEvents = 128;
 export interface Recorder {
   readonly resource: SpanResource;
   opened(span: RecordedSpan): void;
+  /** Called before the span is ended: it can still be changed. */
+  ending(span: RecordedSpan): void;
   ended(span: RecordedSpan): void;
 }
 
@@ -142,8 +144,9 @@ export class RecordedSpan implements OpenSpan, Span {
 
   end(): void {
     if (this.ended) return;
-    this.ended = true;
     this.#lasted = performance.now() - this.#started;
+    this.#recorder.ending(this);
+    this.ended = true;
     this.#recorder.ended(this);
   }
 

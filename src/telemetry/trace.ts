@@ -1,10 +1,9 @@
 import type * as otlpHttp from "@opentelemetry/exporter-trace-otlp-http";
-import type * as sdk from "@opentelemetry/sdk-trace-base";
 import { needs, needsFunction, needsObject, needsText } from "../given.ts";
 import { current } from "../logging/context.ts";
 import { describeRaised } from "../logging/raised.ts";
-import { Collector, ProcessorExporter, batchLimits, postMs } from "./exporter.ts";
-import type { Exporter, LoadBatches, SpanProcessor } from "./exporter.ts";
+import { Collector, ProcessorExporter, batchArguments, postMs } from "./exporter.ts";
+import type { BatchArguments, Exporter, LoadBatches, SpanProcessor } from "./exporter.ts";
 import { freshHex, inSpan, openSpan } from "./span.ts";
 
 /** An application's span while its work runs. */
@@ -52,8 +51,9 @@ export async function span<A>(name: string, f: (span: Span) => A | Promise<A>): 
 /**
  * Sends spans to an OpenTelemetry collector as OTLP over HTTP: JSON, posted to `<endpoint>/v1/traces` every 5 s, or as soon
  * as 512 spans wait. At most 2048 spans wait. Further ones, and those that the collector did not accept within 10 s, are
- * dropped, and a warn line gives their number. It uses the batch processor of `@opentelemetry/sdk-trace-base` and the
- * exporter of `@opentelemetry/exporter-trace-otlp-http`, and imports these packages when it is called.
+ * dropped, and a warn line gives their number. It uses the batch processor of `@opentelemetry/sdk-trace`, or else of
+ * `@opentelemetry/sdk-trace-base`, and the exporter of `@opentelemetry/exporter-trace-otlp-http`. It imports these packages
+ * when it is called.
  *
  * @param options `endpoint` is the collector's URL, such as `http://localhost:4318`, and `service` the name of the process.
  *   `ratio` is the part of new traces that is kept, 1 by default; a joined trace is kept if its caller kept it. `headers`
@@ -86,7 +86,7 @@ export function otlp(options: {
   const config = { url, headers: { ...headers }, timeoutMillis: postMs, concurrencyLimit: maxPosts };
   const load: LoadBatches = async (counted) => {
     const { BatchSpanProcessor, OTLPTraceExporter } = (packages ?? (await loadOtlp())) as LoadedPackages;
-    return new BatchSpanProcessor(counted(new OTLPTraceExporter(config)), batchLimits);
+    return new BatchSpanProcessor(...batchArguments(counted(new OTLPTraceExporter(config))));
   };
   return new ProcessorExporter(new Collector(load), ratio, service);
 }
@@ -96,37 +96,52 @@ const maxPosts = 1000;
 
 /** The classes that `Trace.otlp` needs. */
 export interface OtlpPackages {
-  /** From `@opentelemetry/sdk-trace-base`. */
+  /** From `@opentelemetry/sdk-trace`, or from `@opentelemetry/sdk-trace-base`. */
   readonly BatchSpanProcessor: new (exporter: never, limits: never) => SpanProcessor;
   /** From `@opentelemetry/exporter-trace-otlp-http`. */
   readonly OTLPTraceExporter: new (config: never) => object;
 }
 
-type LoadedPackages = Pick<typeof sdk, "BatchSpanProcessor"> & Pick<typeof otlpHttp, "OTLPTraceExporter">;
-
-const sdkPackage = "@opentelemetry/sdk-trace-base";
-const otlpPackage = "@opentelemetry/exporter-trace-otlp-http";
+interface LoadedPackages extends Pick<typeof otlpHttp, "OTLPTraceExporter"> {
+  readonly BatchSpanProcessor: new (...given: BatchArguments) => SpanProcessor;
+}
 
 // Bundlers do not follow these names. They would otherwise bundle the packages, or fail without them, in a program that does
 // not trace.
+const sdkPackage = "@opentelemetry/sdk-trace";
+const olderSdkPackage = "@opentelemetry/sdk-trace-base";
+const otlpPackage = "@opentelemetry/exporter-trace-otlp-http";
+
 async function loadOtlp(): Promise<OtlpPackages> {
   const [{ BatchSpanProcessor }, { OTLPTraceExporter }] = (await Promise.all([
-    import(/* @vite-ignore */ sdkPackage),
+    loadSdk(),
     import(/* @vite-ignore */ otlpPackage),
-  ])) as [typeof sdk, typeof otlpHttp];
+  ])) as [OtlpPackages, typeof otlpHttp];
   return { BatchSpanProcessor, OTLPTraceExporter };
+}
+
+/** `sdk-trace` is there since version 2.9 of the SDK, and version 3 has no `sdk-trace-base`. */
+async function loadSdk(): Promise<unknown> {
+  try {
+    return await import(/* @vite-ignore */ sdkPackage);
+  } catch (thrown) {
+    return import(/* @vite-ignore */ olderSdkPackage).catch(() => {
+      throw thrown;
+    });
+  }
 }
 
 /**
  * Hands spans to an OpenTelemetry span processor, for any other destination. Wrap a span exporter in one, such as the
- * `BatchSpanProcessor` of `@opentelemetry/sdk-trace-base`. It is not needed where the application registers a provider with
+ * `BatchSpanProcessor` of `@opentelemetry/sdk-trace`. It is not needed where the application registers a provider with
  * `@opentelemetry/api`: spans are sent to that.
  *
  * @param options `ratio` as in `Trace.otlp`; `service` is the name of the process, `unknown_service` by default.
  *
  * @example
  * ```ts
- * const trace = Trace.exporter({ processor: new BatchSpanProcessor(new ZipkinExporter()), service: "shop" });
+ * const processor = new BatchSpanProcessor({ exporter: new ZipkinExporter() });
+ * const trace = Trace.exporter({ processor, service: "shop" });
  * ```
  */
 export function exporter(options: {

@@ -109,6 +109,40 @@ describe("a processor", () => {
   });
 });
 
+describe("a processor that has onEnding", () => {
+  /** The spans of one request that the processor was given at last. */
+  async function endedBy(onEnding: (span: Span) => void): Promise<readonly ReadableSpan[]> {
+    const ended: ReadableSpan[] = [];
+    const over = async () => {};
+    const processor: SpanProcessor = {
+      onStart: () => {},
+      onEnding,
+      onEnd: (span) => void ended.push(span),
+      forceFlush: over,
+      shutdown: over,
+    };
+    const app = Test.app([get(Path.root, { returns: Returns.text }, () => "")], {
+      trace: Trace.exporter({ processor }),
+    });
+    expect((await Test.call(app, "GET", "/")).status).toBe(200);
+    return ended;
+  }
+
+  it("changes a span in it, and not later", async () => {
+    const spans: Span[] = [];
+    const ended = await endedBy((span) => void spans.push(span.setAttribute("last", span.isRecording())));
+    spans[0]?.setAttribute("late", true);
+    expect(ended.map(({ attributes }) => [attributes["last"], attributes["late"]])).toEqual([[true, undefined]]);
+  });
+
+  it("may throw in it: the request is answered, and the span is ended", async () => {
+    const raise = (): never => {
+      throw new Error("no");
+    };
+    expect(await endedBy(raise)).toHaveLength(1);
+  });
+});
+
 it("what a span's work throws may raise when it is looked at", async () => {
   const { trace, spans } = kept();
   const evil: unknown = new Proxy(

@@ -1,30 +1,31 @@
 /** `Trace.otlp` on each runtime that has files: OpenTelemetry's packages are loaded there, and count (rows TR-25, TR-28). */
 import { execFile } from "node:child_process";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { runtimes } from "../support/runtimes.ts";
 import { Collector } from "./collector.ts";
+import { installedBeside } from "./installed.ts";
+import type { Generation } from "./installed.ts";
 
-const program = join(import.meta.dirname, "program.mjs");
 const deno = ["run", "--no-config", "--node-modules-dir=manual", "--allow-all"];
 
-type Runtime = readonly [name: string, binary: () => string, flags: readonly string[]];
+type Runtime = readonly [name: string, beside: Generation, binary: () => string, flags: readonly string[]];
 const all: readonly Runtime[] = [
-  ["the oldest Node", runtimes["node-oldest"], []],
-  ["the newest Node", runtimes["node-newest"], []],
-  ["Bun", runtimes.bun, []],
-  ["Deno", runtimes.deno, deno],
+  ["the oldest Node", "2", runtimes["node-oldest"], []],
+  ["the newest Node", "3", runtimes["node-newest"], []],
+  ["Bun", "3", runtimes.bun, []],
+  ["Deno", "3", runtimes.deno, deno],
 ];
 
 /** Has a runtime end as many spans and one more; answers what it warned of. */
-async function warnings([, binary, flags]: Runtime, endpoint: string, count: number): Promise<readonly string[]> {
-  const args = [...flags, program, endpoint, String(count)];
-  const { stdout } = await promisify(execFile)(binary(), args, { cwd: import.meta.dirname });
+async function warnings(runtime: Runtime, endpoint: string, count: number): Promise<readonly string[]> {
+  const [, generation, binary, flags] = runtime;
+  const args = [...flags, "program.mjs", endpoint, String(count)];
+  const { stdout } = await promisify(execFile)(binary(), args, { cwd: installedBeside(generation) });
   return JSON.parse(stdout) as readonly string[];
 }
 
-describe.each(all)("on %s", (...runtime) => {
+describe.each(all)("on %s beside OpenTelemetry %s", (...runtime) => {
   it("TR-25 every span arrives", async () => {
     const collector = await Collector.up();
     expect(await warnings(runtime, collector.endpoint, 1299)).toEqual([]);

@@ -3,13 +3,18 @@ import { PrometheusSerializer as FromRoot } from "@opentelemetry/exporter-promet
 import { PrometheusSerializer } from "@opentelemetry/exporter-prometheus/build/src/PrometheusSerializer.js";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { MeterProvider, MetricReader } from "@opentelemetry/sdk-metrics";
-import { BatchSpanProcessor, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { BatchSpanProcessor, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace";
+import * as older from "@opentelemetry/sdk-trace-base";
 import { Client, Codec, Dep, Header, Metrics, Refusal, Trace, refuse } from "usher-http";
 
 Trace.otlp({ endpoint: "http://localhost", service: "shop", packages: { BatchSpanProcessor, OTLPTraceExporter } });
+const olderPackages = { BatchSpanProcessor: older.BatchSpanProcessor, OTLPTraceExporter };
+Trace.otlp({ endpoint: "http://localhost", service: "shop", packages: olderPackages });
 const memory = new InMemorySpanExporter();
-Trace.exporter({ processor: new BatchSpanProcessor(memory) });
-Trace.exporter({ processor: new SimpleSpanProcessor(memory) });
+Trace.exporter({ processor: new BatchSpanProcessor({ exporter: memory }) });
+Trace.exporter({ processor: new SimpleSpanProcessor({ exporter: memory }) });
+Trace.exporter({ processor: new older.BatchSpanProcessor(memory) });
+Trace.exporter({ processor: new older.SimpleSpanProcessor(memory) });
 // @ts-expect-error an exporter goes in a processor first
 Trace.exporter({ processor: memory });
 

@@ -1,21 +1,28 @@
 /** Figures of a Worker, whose bundle has OpenTelemetry's packages in it (facts 11.4). */
 import { expect, it } from "vitest";
-import { bundle, start } from "./running.ts";
+import { bundle, newestOpenTelemetry, start } from "./running.ts";
 
-const packages = `import { MeterProvider, MetricReader } from "@opentelemetry/sdk-metrics";
-  import { PrometheusSerializer } from "@opentelemetry/exporter-prometheus/build/src/PrometheusSerializer.js";
+const packagesWith = (serializer: string) => `import { MeterProvider, MetricReader } from "@opentelemetry/sdk-metrics";
+  import { PrometheusSerializer } from "@opentelemetry/exporter-prometheus${serializer}";
   const packages = { MeterProvider, MetricReader, PrometheusSerializer };`;
 
-const programWith = (options: string) => `import { Metrics, Path, Returns, get } from "usher-http";
+const programWith = (options: string, packages = "") => `import { Metrics, Path, Returns, get } from "usher-http";
   import { worker } from "../../../adapters/workers/index.ts";
-  ${options.includes("packages") ? packages : ""}
+  ${packages}
   export default worker([
     get(Path.of("hello"), { returns: Returns.text }, () => "hi"),
     ...Metrics.routes(${options}),
   ]);`;
 
-it("MT-06 are served by a Worker that is given the packages", async () => {
-  const { client } = await start(await bundle({ contents: programWith("{ packages }") }));
+it.each([
+  // Its index is CommonJS: a bundle would have all of it, and Node's `http`.
+  ["2", "/build/src/PrometheusSerializer.js", undefined],
+  ["3", "", newestOpenTelemetry],
+])("MT-06 are served by a Worker that has the packages of OpenTelemetry %s", async (_version, serializer, modules) => {
+  const contents = programWith("{ packages }", packagesWith(serializer));
+  const script = await bundle({ contents }, modules);
+  expect(script).not.toMatch(/from\s*"(?:http|url)"/);
+  const { client } = await start(script);
   const asking = await client();
   for (let i = 0; i < 3; i++) expect((await asking.ask("GET /hello").answer()).body).toBe("hi");
   const { status, body } = await asking.ask("GET /metrics").answer();

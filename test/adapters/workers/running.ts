@@ -39,8 +39,17 @@ export interface Running {
   line(message: string, of?: string): Promise<Line>;
 }
 
-/** A program as a user's bundler leaves it, with the package as it was built. */
-export async function bundle(program: { readonly file: string } | { readonly contents: string }): Promise<string> {
+/** The folder whose modules a program has where it is to have the newest OpenTelemetry. */
+export const newestOpenTelemetry: string = join(root, "test/telemetry/newest");
+
+/**
+ * A program as a user's bundler leaves it, with the package as it was built. With a folder its imports of OpenTelemetry's
+ * packages are those of the folder.
+ */
+export async function bundle(
+  program: { readonly file: string } | { readonly contents: string },
+  opentelemetry?: string,
+): Promise<string> {
   const { outputFiles } = await build({
     ...("file" in program
       ? { entryPoints: [join(import.meta.dirname, program.file)] }
@@ -48,9 +57,13 @@ export async function bundle(program: { readonly file: string } | { readonly con
     plugins: [
       {
         name: "the package as it is built",
-        setup({ onResolve }) {
+        setup({ onResolve, resolve }) {
           onResolve({ filter: /\/adapters\/workers\/index\.ts$/ }, () => {
             return { path: join(root, "dist/workers.js") };
+          });
+          if (opentelemetry === undefined) return;
+          onResolve({ filter: /^@opentelemetry\// }, ({ path, kind, importer }) => {
+            return importer === "<stdin>" ? resolve(path, { kind, resolveDir: opentelemetry }) : undefined;
           });
         },
       },
@@ -63,7 +76,7 @@ export async function bundle(program: { readonly file: string } | { readonly con
     // As wrangler does.
     platform: "browser",
     conditions: ["workerd", "worker", "browser"],
-    external: ["node:*"],
+    external: ["node:*", "http", "url"],
     write: false,
   });
   return outputFiles[0]?.text ?? "";

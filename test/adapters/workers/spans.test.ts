@@ -1,21 +1,27 @@
 /** Spans on Workers, where nothing runs between requests (contract 8). */
 import { describe, expect, it } from "vitest";
 import { Collector } from "../../telemetry/collector.ts";
-import { bundle, start } from "./running.ts";
+import { bundle, newestOpenTelemetry, start } from "./running.ts";
 
 // A Worker is one file: OpenTelemetry's processor and exporter are in it.
+const otlp = (endpoint: string) => `Trace.otlp({ endpoint: "${endpoint}", service: "shop", packages })`;
+const exporterOf = (endpoint: string) =>
+  `new OTLPTraceExporter({ url: "${endpoint}/v1/traces", concurrencyLimit: 1000 })`;
 const ways = [
-  ["Trace.otlp", (endpoint: string) => `Trace.otlp({ endpoint: "${endpoint}", service: "shop", packages })`],
+  ["Trace.otlp and OpenTelemetry 2", otlp, "sdk-trace-base", undefined],
+  ["Trace.otlp and OpenTelemetry 3", otlp, "sdk-trace", newestOpenTelemetry],
   [
-    "Trace.exporter",
-    (endpoint: string) => `Trace.exporter({ processor: new BatchSpanProcessor(new OTLPTraceExporter(
-      { url: "${endpoint}/v1/traces", concurrencyLimit: 1000 })), service: "shop" })`,
+    "Trace.exporter and OpenTelemetry 3",
+    (endpoint: string) =>
+      `Trace.exporter({ processor: new BatchSpanProcessor({ exporter: ${exporterOf(endpoint)} }), service: "shop" })`,
+    "sdk-trace",
+    newestOpenTelemetry,
   ],
 ] as const;
 
-const programWith = (trace: string) => `import { Answer, Path, Returns, Trace, get } from "usher-http";
+const programWith = (trace: string, sdk: string) => `import { Answer, Path, Returns, Trace, get } from "usher-http";
   import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
-  import { BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
+  import { BatchSpanProcessor } from "@opentelemetry/${sdk}";
   import { worker } from "../../../adapters/workers/index.ts";
   const packages = { BatchSpanProcessor, OTLPTraceExporter };
   async function* parts() {
@@ -30,10 +36,12 @@ const programWith = (trace: string) => `import { Answer, Path, Returns, Trace, g
     { trace: ${trace} },
   );`;
 
-describe.each(ways)("by %s", (_way, traceTo) => {
+describe.each(ways)("by %s", (_way, traceTo, sdk, modules) => {
+  const bundled = (endpoint: string) => bundle({ contents: programWith(traceTo(endpoint), sdk) }, modules);
+
   it("are sent with the request they are of, and those of a stream with its end", async () => {
     const collector = await Collector.up();
-    const worker = await start(await bundle({ contents: programWith(traceTo(collector.endpoint)) }));
+    const worker = await start(await bundled(collector.endpoint));
     const client = await worker.client();
     const names = () => collector.spans.map(({ name }) => name).toSorted();
     expect((await client.ask("GET /hello").answer()).body).toBe("hi");
@@ -47,7 +55,7 @@ describe.each(ways)("by %s", (_way, traceTo) => {
 
   it("many requests at once each send theirs", async () => {
     const collector = await Collector.up();
-    const worker = await start(await bundle({ contents: programWith(traceTo(collector.endpoint)) }));
+    const worker = await start(await bundled(collector.endpoint));
     await Promise.all(
       Array.from({ length: 20 }, async () => {
         const client = await worker.client();
@@ -60,10 +68,10 @@ describe.each(ways)("by %s", (_way, traceTo) => {
 });
 
 it("what a collector did not take is counted, by Trace.otlp", async () => {
-  const [[, traceTo]] = ways;
   const collector = await Collector.up();
   collector.status = 400;
-  const worker = await start(await bundle({ contents: programWith(traceTo(collector.endpoint)) }));
+  const program = programWith(otlp(collector.endpoint), "sdk-trace");
+  const worker = await start(await bundle({ contents: program }, newestOpenTelemetry));
   expect((await (await worker.client()).ask("GET /hello").answer()).body).toBe("hi");
   await worker.line("could not send 2 spans to the collector: Error");
 });

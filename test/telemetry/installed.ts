@@ -1,0 +1,51 @@
+/** The package as it is built, in an empty folder, beside one generation of OpenTelemetry. */
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { endsWithFile } from "../support/ends.ts";
+
+const root = join(import.meta.dirname, "../..");
+const own = join(root, "node_modules/@opentelemetry");
+
+/** The packages of each generation, and where they are. */
+const generations = {
+  none: { from: own, names: ["api"] },
+  // `sdk-trace` came in 2.9: before it there was only `sdk-trace-base`.
+  "2": {
+    from: own,
+    names: ["api", "exporter-prometheus", "exporter-trace-otlp-http", "sdk-metrics", "sdk-trace-base"],
+  },
+  "3": {
+    from: join(import.meta.dirname, "newest/node_modules/@opentelemetry"),
+    names: ["api", "exporter-prometheus", "exporter-trace-otlp-http", "sdk-metrics", "sdk-trace"],
+  },
+} as const;
+
+export type Generation = keyof typeof generations;
+
+const folders = new Map<Generation, string>();
+endsWithFile(() => {
+  for (const folder of folders.values()) rmSync(folder, { recursive: true });
+  folders.clear();
+});
+
+/** A folder with the package, one generation, and this folder's programs. */
+export function installedBeside(generation: Generation): string {
+  const known = folders.get(generation);
+  if (known !== undefined) return known;
+  const folder = mkdtempSync(join(tmpdir(), "usher-beside-"));
+  folders.set(generation, folder);
+  const modules = join(folder, "node_modules");
+  mkdirSync(join(modules, "@opentelemetry"), { recursive: true });
+  for (const path of ["package.json", "dist"]) {
+    const isNeeded = (file: string): boolean => !/dist\/examples|\.map$/.test(file);
+    cpSync(join(root, path), join(modules, "usher-http", path), { recursive: true, filter: isNeeded });
+  }
+  symlinkSync(join(root, "node_modules/valibot"), join(modules, "valibot"));
+  const { from, names } = generations[generation];
+  for (const name of names) symlinkSync(join(from, name), join(modules, "@opentelemetry", name));
+  for (const name of ["program.mjs", "observed-program.mjs"]) {
+    cpSync(join(import.meta.dirname, name), join(folder, name));
+  }
+  return folder;
+}
