@@ -4,6 +4,7 @@ export const parts = [
   "runtimes",
   "http2",
   "logging",
+  "observed",
   "dispatch",
   "around",
   "start",

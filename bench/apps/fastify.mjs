@@ -11,7 +11,18 @@ const order = {
 
 /** @param {object} [options] */
 export function app(options) {
-  const app = fastify({ keepAliveTimeout: 60_000, ...options });
+  const app = bare(options);
+  addRoutes(app);
+  return app;
+}
+
+/** An app whose routes come later: a plugin that looks at routes is registered before them. @param {object} [options] */
+export function bare(options) {
+  return fastify({ keepAliveTimeout: 60_000, ...options });
+}
+
+/** @param {import("fastify").FastifyInstance} app */
+export function addRoutes(app) {
   app.get("/", () => "Hello.");
   app.get(
     "/id/:id",
@@ -47,7 +58,6 @@ export function app(options) {
       return placed(7, body);
     },
   );
-  return app;
 }
 
 /** @param {number} count */

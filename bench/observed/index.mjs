@@ -1,0 +1,57 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createServer } from "node:http";
+import { fileURLToPath } from "node:url";
+import { section } from "../harness/series.mjs";
+import { Process } from "../server/processes.mjs";
+import { measured, playRound } from "../server/round.mjs";
+import { costSeries, costs } from "../server/tables.mjs";
+import { candidates } from "./candidates.mjs";
+
+/** The cost of a request that is observed in every way, on Node. @param {{ quick: boolean, rounds?: number }} options */
+export async function run({ quick, rounds: roundCount = quick ? 1 : 7 }) {
+  installOthers();
+  const size = quick ? { count: 6000, slices: 2, warmUp: 3000 } : { count: 100_000, slices: 20, warmUp: 20_000 };
+  const collector = await startCollector();
+  const launch = (who, stderr) => new Process("../observed/serve.mjs", [who], { stderr, execArgv: ["--expose-gc"] });
+  const rounds = [];
+  for (let round = 0; round < roundCount; round++) rounds.push(await playRound({ ...size, round, candidates, launch }));
+  await collector.stop();
+  return section(
+    [
+      "## Everything observed",
+      `${size.count.toLocaleString("en")} requests a round over 64 kept connections; rounds: ${rounds.length}. Every server but the ` +
+        "one by hand sends a request id, joins or begins a trace, writes a line to a file, and measures the duration. The part of " +
+        "the traces that is named goes to a collector, as OTLP over HTTP with JSON, by OpenTelemetry's batch processor. The " +
+        `collector is in another process, and took ${collector.posts().toLocaleString("en")} posts.`,
+      "Fastify has pino, `@fastify/otel` and `@opentelemetry/instrumentation-http`: three spans for a request. Hono has its logger and " +
+        "`@hono/otel`: one span, as Usher has.",
+      ...Object.entries(measured).map(([which, { name }]) => costs(which, name, candidates, rounds)),
+    ],
+    costSeries("observed, on Node", candidates, rounds),
+  );
+}
+
+/** Without its peers `@hono/otel` finds the Hono that the benchmarks use: it reads symbols of that copy. */
+function installOthers() {
+  const cwd = fileURLToPath(new URL("others/", import.meta.url));
+  if (existsSync(`${cwd}node_modules`)) return;
+  const args = ["ci", "--workspaces=false", "--omit=peer", "--no-audit", "--no-fund"];
+  execFileSync("npm", args, { cwd, stdio: "inherit" });
+}
+
+/** Accepts every POST and ignores its body. */
+async function startCollector() {
+  let posts = 0;
+  const server = createServer((request, response) => {
+    posts++;
+    request.resume().on("end", () => response.writeHead(200, { "content-type": "application/json" }).end("{}"));
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
+  const address = /** @type {import("node:net").AddressInfo} */ (server.address());
+  process.env["COLLECTOR"] = `http://127.0.0.1:${address.port}`;
+  return {
+    posts: () => posts,
+    stop: () => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve))),
+  };
+}
