@@ -180,8 +180,16 @@ export type DatabaseFailure =
   | { readonly kind: "not_serializable"; readonly detail: string }
   /** Nothing of the transaction was kept. */
   | { readonly kind: "not_committed"; readonly detail: string }
-  /** Any other error of the database, with its SQLSTATE; or a result that does not fit the statement's declaration. */
-  | { readonly kind: "db"; readonly code: string | undefined; readonly detail: string };
+  /**
+   * Any other error of the database, with its SQLSTATE; or a result that does not fit the statement's declaration. If a
+   * statement violated a check, `constraint` is its name.
+   */
+  | {
+      readonly kind: "db";
+      readonly code: string | undefined;
+      readonly detail: string;
+      readonly constraint?: string;
+    };
 
 /**
  * The error that a pool and its connections throw. If the application does not handle it, the response is 503 `busy` for a
@@ -212,13 +220,13 @@ export class DatabaseError extends RefusingError {
     return this.failure.kind === "lost";
   }
 
-  /** The name of the constraint that an error violated; undefined for any other error. */
+  /** The name of the constraint that an error violated, a check too; undefined for any other error. */
   static conflict(error: unknown): string | undefined;
-  /** Whether an error violated that constraint. */
+  /** Whether an error violated that constraint: unique, exclusion, foreign key or check. */
   static conflict(error: unknown, constraint: string): boolean;
   static conflict(error: unknown, constraint?: string): string | boolean | undefined {
     const failure = isA(DatabaseError, error) ? error.failure : undefined;
-    const violated = failure?.kind === "conflict" ? failure.constraint : undefined;
+    const violated = failure?.kind === "conflict" || failure?.kind === "db" ? failure.constraint : undefined;
     return constraint === undefined ? violated : violated === constraint;
   }
 }
@@ -255,6 +263,7 @@ function sentenceOf(failure: DatabaseFailure): string {
 
 /** Unique, exclusion, foreign key, and RESTRICT of a foreign key (PostgreSQL, appendix A, class 23). */
 const conflicts: ReadonlySet<string> = /* @__PURE__ */ new Set(["23505", "23P01", "23503", "23001"]);
+const checkViolation = "23514";
 /** Serialisation failure and deadlock. */
 const concurrent: ReadonlySet<string> = /* @__PURE__ */ new Set(["40001", "40P01"]);
 
@@ -276,7 +285,9 @@ export function failureOf(reason: ConnectionError, sql: string, values: Statemen
   if (conflicts.has(code)) return { kind: "conflict", constraint };
   const text = messageOf(reason, sql, values);
   if (concurrent.has(code)) return { kind: "not_serializable", detail: text };
-  return { kind: "db", code, detail: `${text}, for ${clipped(sql)}` };
+  const detail = `${text}, for ${clipped(sql)}`;
+  // Without a handler it is a mistake of the program, which did not validate: the log has the statement.
+  return { kind: "db", code, detail, ...(code === checkViolation && constraint !== undefined && { constraint }) };
 }
 
 // Messages of SQLSTATE class 22 (data exception) quote values. Hints, details and contexts may too, so they are not used.

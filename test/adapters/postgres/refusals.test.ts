@@ -23,6 +23,19 @@ describe("a constraint", () => {
     await expectWhole(some);
   });
 
+  it("of a check is named too, and stays the program's mistake unless the program maps it", async () => {
+    const some = await pool();
+    const thrown = await some
+      .exec(Statement.exec("insert into stock values ('pen', -1)"))
+      .catch((error: unknown) => error);
+    expect(DatabaseError.conflict(thrown)).toBe("stock_left_over_check");
+    expect(DatabaseError.conflict(thrown, "stock_left_over_check")).toBe(true);
+    expect(DatabaseError.conflict(thrown, "another")).toBe(false);
+    expect((thrown as DatabaseError).failure).toMatchObject({ kind: "db", code: "23514" });
+    expect((thrown as DatabaseError).refusal.code).toBe(Refusal.internal);
+    await expectWhole(some);
+  });
+
   it("deferred is a conflict at the commit", async () => {
     const some = await pool();
     const done = some.transaction(async (db) => {
