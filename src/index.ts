@@ -71,7 +71,7 @@ export * as Path from "./routing/path.ts";
 export type { Segment as PathSegment } from "./routing/path.ts";
 export type { Param, Rest } from "./inputs/dep.ts";
 export { del, get, patch, post, put, route } from "./routing/route.ts";
-export type { Declaration, Handler, Method, SentBy } from "./routing/route.ts";
+export type { ClientRoute, Declaration, Handler, Method, SentBy } from "./routing/route.ts";
 export type Route<
   M extends string = string,
   P extends string = string,
@@ -243,7 +243,7 @@ export * as Health from "./health.ts";
 export type { Check as HealthCheck } from "./health.ts";
 export * as Openapi from "./openapi/index.ts";
 export type { Document as OpenapiDocument } from "./openapi/document.ts";
-export type Client<Routes extends readonly routes.Route[]> = clients.Client<Routes>;
+export type Client<Routes extends readonly routes.ClientRoute[]> = clients.Client<Routes>;
 export type { Client as ClientType } from "./client/calls.ts";
 export * as Client from "./client/namespace.ts";
 export type HttpClient = httpClients.HttpClient;

@@ -1,6 +1,6 @@
 export type { Succeeded } from "../answers/returned.ts";
 import type { FrameworkCode, Problem } from "../refusals.ts";
-import type { Route, TypesOf } from "../routing/route.ts";
+import type { ClientRoute, TypesOf } from "../routing/route.ts";
 
 /**
  * The options of a typed client. `fetch` is the platform's unless set: use an app's `app.fetch` in a test, or a function
@@ -71,11 +71,11 @@ export interface CallOptions {
 type CallArguments<Wire> = {} extends Wire ? [given?: Wire & CallOptions] : [given: Wire & CallOptions];
 
 // A route whose pattern is not a literal type has no member: it would match every name.
-type Name<R extends Route> = {} extends Record<R["pattern"], 1> ? never : `${R["method"]} ${R["pattern"]}`;
+type Name<R extends ClientRoute> = {} extends Record<R["pattern"], 1> ? never : `${R["method"]} ${R["pattern"]}`;
 
 /** A function for each route, by its method and pattern: `api["GET /orders/{order_id}"]`. */
 // One function generic in its key cost the compiler 25 times as much. Written out here, as an editor shows the name of an alias.
-export type Client<Routes extends readonly Route[]> = {
+export type Client<Routes extends readonly ClientRoute[]> = {
   readonly [R in Routes[number] as Name<R>]: (
     ...given: CallArguments<TypesOf<R>["wire"]>
   ) => Promise<Outcome<TypesOf<R>["sent"], TypesOf<R>["names"]>>;

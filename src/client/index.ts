@@ -10,3 +10,4 @@ export type {
   Refused,
   Succeeded,
 } from "./calls.ts";
+export type { ClientRoute } from "../routing/route.ts";

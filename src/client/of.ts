@@ -3,7 +3,7 @@ import type { Succeeded } from "../answers/returned.ts";
 import { askingForTextKinds } from "../events/text-kinds.ts";
 import type { BodyToSend } from "../inputs/body-inputs.ts";
 import type { Problem } from "../refusals.ts";
-import type { Route } from "../routing/route.ts";
+import type { ClientRoute } from "../routing/route.ts";
 import type { Client, ClientOptions, RefusalRead, Refused } from "./calls.ts";
 
 /** The inputs of a call. */
@@ -200,4 +200,4 @@ function checked(response: Response): Response {
  * else if (found.error === "not_found") console.log("There is no order 7.");
  * ```
  */
-export const of = callsOf as <Routes extends readonly Route[]>(options: ClientOptions) => Client<Routes>;
+export const of = callsOf as <Routes extends readonly ClientRoute[]>(options: ClientOptions) => Client<Routes>;

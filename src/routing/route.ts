@@ -17,7 +17,21 @@ import { empty } from "./meta.ts";
 import type { Meta } from "./meta.ts";
 import type { Path } from "./path.ts";
 
-declare const types: unique symbol;
+/** What a typed client reads of a route. A route of another copy of the package has it too: no symbol, no private member. */
+export interface ClientRoute<
+  out M extends string = string,
+  out P extends string = string,
+  out Wire = unknown,
+  out Sent = unknown,
+  out Names extends string = string,
+> {
+  /** The method, in upper case. */
+  readonly method: M;
+  /** As in the API document: `/orders/{order_id}`. */
+  readonly pattern: P;
+  /** Exists only in types. */
+  readonly "~types"?: { readonly wire: Wire; readonly sent: Sent; readonly names: Names };
+}
 
 /**
  * A method and a path with the returned type, the inputs and a handler. A route is a value and belongs to no app. The API
@@ -29,11 +43,7 @@ export interface Route<
   out Wire = unknown,
   out Sent = unknown,
   out Names extends string = string,
-> {
-  /** The method, in upper case. */
-  readonly method: M;
-  /** As in the API document: `/orders/{order_id}`. */
-  readonly pattern: P;
+> extends ClientRoute<M, P, Wire, Sent, Names> {
   /** The path that it was made with. */
   readonly path: Path<unknown, P>;
   /** The inputs, by the names that the handler uses. */
@@ -52,13 +62,11 @@ export interface Route<
   readonly meta: Meta;
   /** Internal to the framework. */
   readonly handler: (inputs: never) => unknown;
-  /** Exists only in types. */
-  readonly [types]?: { readonly wire: Wire; readonly sent: Sent; readonly names: Names };
 }
 
 /** The types of a route for a typed client. */
 // Read by name: to infer five parameters of a `Route` costs the compiler three times as much.
-export type TypesOf<R extends Route> = NonNullable<R[typeof types]>;
+export type TypesOf<R extends ClientRoute> = NonNullable<R["~types"]>;
 
 /** The declaration of a route. */
 export interface Declaration<I extends Inputs, R, C extends string, Checked = unknown> {

@@ -1,0 +1,83 @@
+/** A typed client in a package of its own, which has another copy of `usher-http` than the server whose routes it imports. */
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { compilerOptions, newest, oldest } from "./compilers.ts";
+import { pack } from "./packed.ts";
+import type { Packed } from "./packed.ts";
+
+const run = promisify(execFile);
+
+const server = `
+import { Event, Form, Path, Query, Refusal, Returns, Route, Shape, get, json, param } from "usher-http";
+import * as v from "valibot";
+
+const gone = Refusal.code("gone", { status: 410, doc: "It was there." });
+const Order = v.object({ id: Shape.int64, item: v.string(), at: Shape.instant });
+const id = Path.int("id");
+const shop = Route.group({ prefix: Path.of("shop"), inputs: { dry: Query.default("dry", v.boolean(), false) } });
+
+export const routes = [
+  get(Path.of("orders", id), { inputs: { id: param(id) }, returns: Returns.json(Order), refuses: [gone] }, ({ id }) => ({
+    id: BigInt(id),
+    item: "pen",
+    at: new Date(0),
+  })),
+  shop.post(Path.of("orders"), { inputs: { order: json(Order) }, returns: Returns.json(Order) }, ({ order }) => order),
+  shop.put(Path.of("name"), { inputs: { name: Form.required("name", v.string()) }, returns: Returns.empty() }, () => {}),
+  get(Path.of("feed"), { returns: Returns.events([Event.json("placed", Order)]) }, () => async () => {}),
+] as const;
+`;
+
+const caller = `
+import * as Client from "usher-http/client";
+import type { routes } from "../routes.ts";
+
+const api = Client.of<typeof routes>({ baseUrl: "http://localhost" });
+const found = await api["GET /orders/{id}"]({ path: { id: 1 } });
+if (found.ok) {
+  const item: string = found.value.item;
+  const at: string = found.value.at;
+  console.log(item, at);
+} else if (found.error === "gone") console.log(found.message);
+// @ts-expect-error: no code of the route.
+else if (found.error === "gnoe") console.log(found.message);
+await api["POST /shop/orders"]({ query: { dry: true }, json: { id: 1, item: "pen", at: "2026-01-01T00:00:00Z" } });
+// @ts-expect-error: the body lacks its item.
+await api["POST /shop/orders"]({ json: { id: 1, at: "2026-01-01T00:00:00Z" } });
+await api["PUT /shop/name"]({ form: { name: "Pens" } });
+const feed = await api["GET /feed"]();
+if (feed.ok) for await (const event of feed.value) console.log(event.value.item.length);
+// @ts-expect-error: no such route.
+await api["GET /nowhere"]();
+`;
+
+let packed: Packed;
+beforeAll(() => {
+  packed = pack();
+  const own = join(packed.folder, "web/node_modules/usher-http");
+  mkdirSync(join(packed.folder, "web/node_modules"), { recursive: true });
+  cpSync(join(packed.folder, "node_modules/usher-http"), own, { recursive: true, dereference: true });
+  // The compiler takes two copies of one version for one.
+  const manifest = JSON.parse(readFileSync(join(own, "package.json"), "utf8")) as object;
+  writeFileSync(join(own, "package.json"), JSON.stringify({ ...manifest, version: "0.0.1" }));
+  writeFileSync(join(packed.folder, "routes.ts"), server);
+  writeFileSync(join(packed.folder, "web/main.ts"), caller);
+  const options = { ...compilerOptions, lib: ["es2023", "dom"], types: [], allowImportingTsExtensions: true };
+  writeFileSync(
+    join(packed.folder, "web/tsconfig.json"),
+    JSON.stringify({ compilerOptions: options, files: ["main.ts"] }),
+  );
+}, 120_000);
+afterAll(() => packed.remove());
+
+it.each([
+  ["TypeScript 5.9", oldest],
+  ["TypeScript 7", newest],
+])("%s gives its calls the types of the routes", { timeout: 120_000 }, async (_, folder) => {
+  const tsc = run(process.execPath, [join(folder, "bin/tsc"), "-p", join(packed.folder, "web")]);
+  const { stdout } = await tsc.catch((error: { stdout: string }) => error);
+  expect(stdout).toBe("");
+});
