@@ -6,6 +6,7 @@ import { needsObject, needsText } from "../../src/given.ts";
 import type { Route } from "../../src/routing/route.ts";
 import { checkOptions, fileRoutes, namedFiles } from "./routes.ts";
 import type { DirectoryOptions } from "./routes.ts";
+import { notDirectory } from "./read.ts";
 import { FileStore } from "./store.ts";
 import { fileAnswer } from "./version.ts";
 import type { FileAnswerOptions } from "./version.ts";
@@ -68,7 +69,7 @@ export async function answer(path: string, options: FileAnswerOptions = {}): Pro
 /** The root without symbolic links, once it and the files that the options name are there. */
 function rootOf(root: string, options: DirectoryOptions): string {
   const stats = statSync(root, { throwIfNoEntry: false });
-  if (stats?.isDirectory() !== true) throw new Error(`Files.directory: ${root} is not a directory`);
+  if (stats?.isDirectory() !== true) throw new Error(`Files.directory: ${notDirectory(root)}`);
   for (const [option, file] of namedFiles(options)) {
     const isFile = statSync(resolve(root, file), { throwIfNoEntry: false })?.isFile();
     if (isFile !== true) throw new Error(`Files.directory: ${option}: ${file} is not a file of ${root}`);

@@ -1,8 +1,14 @@
 /** A folder as files in memory. */
 import { readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
-import { join, sep } from "node:path";
+import { isAbsolute, join, resolve, sep } from "node:path";
 import { needs, needsObject, needsText } from "../../src/given.ts";
 import type { BundledFiles } from "./bundle.ts";
+
+/** What is wrong with a folder; of a relative path also where it was looked for. */
+export function notDirectory(root: string): string {
+  const sentence = `${root} is not a directory`;
+  return isAbsolute(root) ? sentence : `${sentence}: it is read as ${resolve(root)}`;
+}
 
 /** The options of {@link read}. */
 export interface ReadOptions {
@@ -30,7 +36,7 @@ export function read(root: string, options: ReadOptions = {}): BundledFiles {
   needs(typeof dotfiles === "boolean", "Files.read: dotfiles", dotfiles, "a boolean");
   needs(Number.isSafeInteger(maxBytes) && maxBytes >= 0, "Files.read: maxBytes", maxBytes, "a whole number of bytes");
   const isFolder = statSync(root, { throwIfNoEntry: false })?.isDirectory() === true;
-  if (!isFolder) throw new Error(`Files.read: ${root} is not a directory`);
+  if (!isFolder) throw new Error(`Files.read: ${notDirectory(root)}`);
   const reader = new FolderReader(realpathSync(root), dotfiles, maxBytes);
   reader.folder([], []);
   return Object.fromEntries(reader.files);

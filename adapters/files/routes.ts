@@ -20,7 +20,7 @@ export interface DirectoryOptions extends FileAnswerOptions {
   /**
    * The file that answers, with 200, where no file is found: the page of a single-page app. A path whose last part has an
    * extension does not get it, so that a missing script is no page. With `under`, it is for all paths in these folders, and
-   * for no others.
+   * for no others. With `except`, it is for no path in these folders.
    */
   readonly fallback?: string | Fallback;
   /** The file that answers, with 404, where no file is found. */
@@ -34,12 +34,17 @@ export interface DirectoryOptions extends FileAnswerOptions {
   readonly immutable?: readonly string[];
 }
 
-/** The page of a single-page app, and the folders whose paths it answers for. */
+/** The page of a single-page app, and the folders whose paths it answers for: `under`, `except`, or both. */
 export interface Fallback {
   /** The page's file: `"app/index.html"`. */
   readonly file: string;
   /** Folders: with `["orders"]` it answers for `/orders` and `/orders/7`, and not for `/ordersheet`. */
-  readonly under: readonly string[];
+  readonly under?: readonly string[];
+  /**
+   * Folders of something else: with `["api"]` a missing path there is the app's 404 `not_found`, and neither this page nor
+   * `notFound`.
+   */
+  readonly except?: readonly string[];
 }
 
 /** Where the files are. */
@@ -76,6 +81,7 @@ class DirectoryFiles {
   readonly #options: DirectoryOptions;
   readonly #immutable: readonly (readonly string[])[];
   readonly #fallback: { readonly file: string; readonly under: readonly (readonly string[])[] | undefined } | undefined;
+  readonly #except: readonly (readonly string[])[] = [];
 
   constructor(source: FileSource, options: DirectoryOptions) {
     const { immutable = [], fallback } = options;
@@ -83,7 +89,10 @@ class DirectoryFiles {
     this.#options = options;
     this.#immutable = immutable.map(segmentsOf);
     if (typeof fallback === "string") this.#fallback = { file: fallback, under: undefined };
-    else if (fallback !== undefined) this.#fallback = { file: fallback.file, under: fallback.under.map(segmentsOf) };
+    else if (fallback !== undefined) {
+      this.#fallback = { file: fallback.file, under: fallback.under?.map(segmentsOf) };
+      this.#except = (fallback.except ?? []).map(segmentsOf);
+    }
   }
 
   /** No promise for a file that is known. */
@@ -115,6 +124,7 @@ class DirectoryFiles {
 
   async #missing(names: readonly string[], acceptEncoding: string | undefined): Promise<FileResult> {
     const { notFound, cacheControl = noCache } = this.#options;
+    if (this.#except.some((folder) => isUnder(names, folder))) return refuse(Refusal.notFound);
     const page = this.#isPage(names) ? this.#fallback?.file : undefined;
     const found = await this.#named(page ?? notFound);
     if (found === undefined) return refuse(Refusal.notFound);
@@ -187,7 +197,9 @@ function checkFallback(caller: string, fallback: unknown): void {
   if (fallback === undefined || typeof fallback === "string") return;
   if (!isObject(fallback)) throw new TypeError(`${caller}: fallback is ${kindOf(fallback)}, and not a text`);
   needsText(`${caller}: fallback.file`, fallback["file"]);
-  needsTexts(`${caller}: fallback.under`, fallback["under"]);
+  const { under, except } = fallback;
+  if (except !== undefined) needsTexts(`${caller}: fallback.except`, except);
+  if (except === undefined || under !== undefined) needsTexts(`${caller}: fallback.under`, under);
 }
 
 /** The files that the options name, each with its option. */

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { App, Path, Returns, Test, get } from "usher-http";
@@ -359,11 +359,17 @@ describe("clients that leave", () => {
 describe("at start", () => {
   it.each<readonly [root: unknown, options: unknown, message: string]>([
     [join(root, "nothing"), {}, "is not a directory"],
+    ["nothing", {}, `Files.directory: nothing is not a directory: it is read as ${resolve("nothing")}`],
     [join(root, "a.txt"), {}, "is not a directory"],
     [root, { notFound: "nothing.html" }, "Files.directory: notFound: nothing.html is not a file of"],
     [root, { fallback: "docs" }, "Files.directory: fallback: docs is not a file of"],
     [root, { fallback: { file: "docs", under: [] } }, "Files.directory: fallback: docs is not a file of"],
     [root, { fallback: { file: "index.html" } }, "Files.directory: fallback.under is undefined, and not a list of"],
+    [
+      root,
+      { fallback: { file: "a.txt", except: "api" } },
+      "Files.directory: fallback.except is a string, and not a list of",
+    ],
     [root, { fallback: { under: ["a"] } }, "Files.directory: fallback.file is undefined, and not a text"],
     [root, { fallback: 7 }, "Files.directory: fallback is a number, and not a text"],
     [root, { dotfiles: "yes" }, "Files.directory: dotfiles is a string, and not a boolean"],

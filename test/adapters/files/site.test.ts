@@ -1,7 +1,7 @@
 /** A site, from a disk and from memory: the rows SF, and the same answers of both. */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Path, Returns, Test, get } from "usher-http";
 import type { Route } from "usher-http";
@@ -173,6 +173,28 @@ describe.each(sources)("%s", (name, of) => {
   });
 });
 
+describe.each(sources)("%s beside an API", (_name, of) => {
+  it("has a fallback for every path except those of some folders, whose missing paths are the app's own 404", async () => {
+    const fallback = { file: "app/index.html", except: ["api", "internal/v1"] };
+    const client = await RawClient.to((await start(of({ fallback, index: "index.html", notFound: "404.html" }))).port);
+    const rows = [
+      ["/orders/7", 200, "APP SHELL"],
+      ["/apis", 200, "APP SHELL"],
+      ["/internal/v2", 200, "APP SHELL"],
+      ["/about", 200, "ABOUT"],
+      ["/missing.js", 404, "NOT FOUND"],
+      ["/api", 404, noRoute],
+      ["/api/orders/7", 404, noRoute],
+      ["/api/missing.js", 404, noRoute],
+      ["/internal/v1/x", 404, noRoute],
+    ] as const;
+    for (const [path, status, body] of rows) {
+      const answered = await client.ask(`GET ${path}`).answer();
+      expect([path, answered.status, answered.body]).toEqual([path, status, body]);
+    }
+  });
+});
+
 describe("at start", () => {
   it.each<readonly [files: unknown, options: unknown, message: string]>([
     [undefined, {}, "Files.bundle: files is undefined, and not an object"],
@@ -250,7 +272,7 @@ describe("Files.read", () => {
 
   it.each<readonly [root: unknown, options: unknown, message: string]>([
     [undefined, {}, "Files.read: root is undefined, and not a text"],
-    ["nothing", {}, "Files.read: nothing is not a directory"],
+    ["nothing", {}, `Files.read: nothing is not a directory: it is read as ${resolve("nothing")}`],
     [".", null, "Files.read: options is null, and not an object"],
     [".", { maxBytes: "1" }, "Files.read: maxBytes is a string, and not a whole number of bytes"],
     [".", { dotfiles: 1 }, "Files.read: dotfiles is a number, and not a boolean"],
