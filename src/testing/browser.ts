@@ -1,12 +1,24 @@
 import { needsApp, needsObject } from "../given.ts";
 import { stripped } from "../http/fields.ts";
-import { call, checkCall } from "./call.ts";
-import type { TestAnswer, TestApp, TestCallOptions } from "./call.ts";
+import type { Result } from "../result.ts";
+import type { Protocol, Socket, SocketEnd } from "../sockets/socket.ts";
+import { call, checkCall, events } from "./call.ts";
+import type { Receive, TestAnswer, TestApp, TestCallOptions } from "./call.ts";
+import { websocket } from "./sockets.ts";
 
 /** A client that keeps cookies between calls, like a browser (RFC 6265 §5). */
 export interface TestBrowser {
   /** Like `Test.call`. It adds the cookies for the target's path to the call's own headers. */
   call(method: string, target: string, options?: TestCallOptions): Promise<TestAnswer>;
+  /** Like `Test.events`, with the cookies. It keeps those of an answer in place of a stream. */
+  events(target: string, receive: Receive, options?: TestCallOptions): Promise<Result<void, TestAnswer>>;
+  /** Like `Test.websocket`, with the cookies. It keeps those of an answer in place of a socket. */
+  websocket<Client, Server, Given, Got, A>(
+    protocol: Protocol<Client, Server, Given, Got>,
+    target: string,
+    talk: (socket: Socket<Got, Given>) => Promise<A>,
+    options?: TestCallOptions,
+  ): Promise<Result<A, TestAnswer | SocketEnd>>;
   /** The current cookies, by name. */
   cookies(): ReadonlyMap<string, string>;
 }
@@ -25,16 +37,31 @@ export function browser(app: TestApp): TestBrowser {
   needsApp("Test.browser: its app", app.app);
   const jar = new CookieJar();
   let last = clockOf(app);
+  const withCookies = (at: string, target: string, options: TestCallOptions): TestCallOptions => {
+    checkCall(at, app, target, options);
+    last = options.now ?? clockOf(app);
+    const headers = pairsOf(options);
+    const cookies = jar.for(pathOf(target), last);
+    return { ...options, headers: cookies === "" ? headers : [...headers, ["cookie", cookies] as const] };
+  };
+  const keep = (target: string, { headers }: TestAnswer): void => {
+    for (const line of headers.getSetCookie()) jar.take(line, pathOf(target), last);
+  };
   return {
     async call(method, target, options = {}) {
-      checkCall("Test.call", app, target, options);
-      last = options.now ?? clockOf(app);
-      const headers = pairsOf(options);
-      const cookies = jar.for(pathOf(target), last);
-      const sent = cookies === "" ? headers : [...headers, ["cookie", cookies] as const];
-      const answered = await call(app, method, target, { ...options, headers: sent });
-      for (const line of answered.headers.getSetCookie()) jar.take(line, pathOf(target), last);
+      const answered = await call(app, method, target, withCookies("Test.call", target, options));
+      keep(target, answered);
       return answered;
+    },
+    async events(target, receive, options = {}) {
+      const ended = await events(app, target, receive, withCookies("Test.events", target, options));
+      if (!ended.ok) keep(target, ended.error);
+      return ended;
+    },
+    async websocket(protocol, target, talk, options = {}) {
+      const ended = await websocket(app, protocol, target, talk, withCookies("Test.websocket", target, options));
+      if (!ended.ok && "headers" in ended.error) keep(target, ended.error);
+      return ended;
     },
     cookies: () => jar.cookies(last),
   };

@@ -2,13 +2,16 @@
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import {
+  Answer,
   Codec,
   Cookie,
   Dep,
+  Event,
   Path,
   Refusal,
   Returns,
   Sessions,
+  Socket,
   Test,
   get,
   param,
@@ -102,5 +105,72 @@ describe("a browser", () => {
     await browser.call("POST", "/sent/games/1");
     now = after(61);
     expect((await browser.call("GET", "/sent/games/1/seat")).body).toBe("none");
+  });
+});
+
+describe("a browser that is signed in", () => {
+  const signedOut = Refusal.code("signed_out", { status: 401, doc: "Nobody is signed in.", challenge: "Session" });
+  const sessions = Sessions.make({
+    store: Sessions.memory(),
+    shape: v.object({ user: v.string() }),
+    idleMs: 60_000,
+    absoluteMs: 60_000,
+  });
+  const user = Dep.join(
+    { session: sessions.optional },
+    ({ session }) => session?.data.user ?? refuse(signedOut, "Please sign in."),
+    { refuses: [signedOut] },
+  );
+  const chat = Socket.protocol({ client: Socket.text, server: Socket.text });
+  const Hello = Event.text("hello");
+  const browser = () =>
+    Test.browser(
+      Test.app([
+        post(Path.of("in"), { inputs: { setCookie }, returns: Returns.empty() }, async ({ setCookie }) => {
+          await sessions.start(setCookie, { user: "kim" });
+        }),
+        get(Path.of("feed"), { inputs: { user }, returns: Returns.events([Hello]) }, ({ user }) => async (send) => {
+          await send(Event.make(Hello, `hello ${user}`));
+        }),
+        get(Path.of("chat"), { inputs: { user }, returns: Returns.websocket(chat) }, ({ user }) => async (socket) => {
+          for await (const line of socket) await socket.send(`${user}: ${line}`);
+        }),
+      ]),
+    );
+
+  it("reads an event stream with its cookies", async () => {
+    const kim = browser();
+    const seen: string[] = [];
+    const receive = ({ data }: { readonly data: string }) => void seen.push(data);
+    const refused = await kim.events("/feed", receive);
+    expect(refused.ok || refused.error.status).toBe(401);
+    await kim.call("POST", "/in");
+    expect(await kim.events("/feed?from=1", receive)).toMatchObject({ ok: true });
+    expect(seen).toEqual(["hello kim"]);
+  });
+
+  it("opens a WebSocket with its cookies", async () => {
+    const kim = browser();
+    const talk = async (socket: { send(text: string): Promise<unknown>; receive(): Promise<unknown> }) => {
+      await socket.send("hi");
+      return socket.receive();
+    };
+    const refused = await kim.websocket(chat, "/chat", talk);
+    expect(refused).toMatchObject({ ok: false, error: { status: 401 } });
+    await kim.call("POST", "/in");
+    const opened = await kim.websocket(chat, "/chat", talk, { headers: [["cookie", "theme=dark"]] });
+    expect(opened).toEqual({ ok: true, value: { ok: true, value: "kim: hi" } });
+  });
+
+  it("keeps the cookies of a refusal in place of a stream", async () => {
+    const tested = Test.browser(
+      Test.app([
+        get(Path.of("feed"), { returns: Returns.response }, () =>
+          Answer.make("later", { status: 409, cookies: [Cookie.make(Cookie.named("seen", Codec.string), "once")] }),
+        ),
+      ]),
+    );
+    await tested.events("/feed", () => {});
+    expect(tested.cookies().get("seen")).toBe("once");
   });
 });
