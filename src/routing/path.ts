@@ -156,18 +156,32 @@ export function rest<const Name extends string>(name: Name): Rest<Name> {
   return { kind: "rest", name };
 }
 
+/** Values of a query. A `Date` is an instant; a list repeats its name; undefined is left out. */
+export interface QueryValues {
+  readonly [name: string]: QueryValue | readonly QueryValue[] | undefined;
+}
+
+type QueryValue = string | number | bigint | boolean | Date;
+
 /**
- * The URL of a path. Every byte of a segment but `A-Z a-z 0-9 - . _ ~` is percent-encoded. So are the segments `.` and `..`,
- * which a URL parser would remove.
+ * The URL of a path, and of its query if one is given. Every byte of a segment, a name or a value but `A-Z a-z 0-9 - . _ ~` is
+ * percent-encoded. So are the segments `.` and `..`, which a URL parser would remove.
  *
- * @returns The path's text, or which argument is missing, unknown or cannot be printed.
+ * @returns The URL, or which argument is missing, unknown or cannot be printed.
+ * @example
+ * ```ts
+ * Path.url(order, { order_id: 7 }); // { ok: true, value: "/orders/7" }
+ * Path.url(orders, {}, { after: 7, tag: ["a", "b"] }); // { ok: true, value: "/orders?after=7&tag=a&tag=b" }
+ * ```
  */
 export function url<Params extends AnyParam | Rest>(
   path: Path<Params>,
   args: ArgumentsOf<Params>,
+  query: QueryValues = {},
 ): Result<string, string> {
   needsPath("Path.url: path", path);
   needsObject("Path.url: the arguments", args);
+  needsObject("Path.url: the query", query);
   const given = args as { readonly [name: string]: unknown };
   const names = new Set(path.segments.flatMap((segment) => (typeof segment === "string" ? [] : [segment.name])));
   for (const name of Object.keys(given)) {
@@ -189,7 +203,24 @@ export function url<Params extends AnyParam | Rest>(
       text += `/${encodeSegment(part)}`;
     }
   }
-  return ok(text === "" ? "/" : text);
+  const queried = queryText(path.pattern, query);
+  return queried.ok ? ok((text === "" ? "/" : text) + queried.value) : queried;
+}
+
+function queryText(pattern: string, query: QueryValues): Result<string, string> {
+  const pairs: string[] = [];
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of [value].flat()) {
+      if (one === undefined) continue;
+      if (one instanceof Date && Number.isNaN(one.getTime()))
+        return error(`${pattern}: the query ${name} is not a date`);
+      const text = one instanceof Date ? one.toISOString() : String(one);
+      if (!`${name}${text}`.isWellFormed())
+        return error(`${pattern}: the query ${name} is not Unicode text, which no URL can hold`);
+      pairs.push(`${encodeSegment(name)}=${encodeSegment(text)}`);
+    }
+  }
+  return ok(pairs.length === 0 ? "" : `?${pairs.join("&")}`);
 }
 
 function emptySegment(segment: AnyParam | Rest): string {

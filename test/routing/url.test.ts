@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Codec, Path, Returns, Test, get, param } from "usher-http";
+import { Codec, Path, Query, Returns, Test, get, param } from "usher-http";
 import * as v from "valibot";
 import "../support/logs.ts";
 
@@ -176,6 +176,51 @@ describe("a URL reads back as what it was made of: codecs", () => {
           expect((await Test.call(Test.app([both]), "GET", made.value)).body).toBe(`${id} ${when.toISOString()}`);
         },
       ),
+    );
+  });
+});
+
+describe("a URL with a query", () => {
+  it.each([
+    [{}, "/orders/7"],
+    [{ after: undefined, tag: [] }, "/orders/7"],
+    [{ after: 3, limit: 20 }, "/orders/7?after=3&limit=20"],
+    [{ id: 9007199254740993n, gift: true, x: "" }, "/orders/7?id=9007199254740993&gift=true&x="],
+    [{ at: new Date(0) }, "/orders/7?at=1970-01-01T00%3A00%3A00.000Z"],
+    [{ tag: ["a b", "c&d=e", "+", "é"] }, "/orders/7?tag=a%20b&tag=c%26d%3De&tag=%2B&tag=%C3%A9"],
+    [{ "a&b": "#" }, "/orders/7?a%26b=%23"],
+  ])("%# is built", (query, expected) => {
+    expect(Path.url(order, { order_id: 7 }, query)).toEqual({ ok: true, value: expected });
+  });
+
+  it.each([
+    [{ at: new Date(Number.NaN) }, "/orders/{order_id}: the query at is not a date"],
+    [{ q: ["a", "\ud800"] }, "/orders/{order_id}: the query q is not Unicode text, which no URL can hold"],
+    [{ "\ud800": 1 }, "/orders/{order_id}: the query \ud800 is not Unicode text, which no URL can hold"],
+  ])("%# is an error naming it", (query, expected) => {
+    expect(Path.url(order, { order_id: 7 }, query)).toEqual({ ok: false, error: expected });
+  });
+
+  it("is a record, if JavaScript says otherwise", () => {
+    expect(() => Path.url(order, { order_id: 7 }, "a=b" as never)).toThrow(
+      "Path.url: the query is a string, and not an object",
+    );
+  });
+
+  it("reads back as what it was made of", async () => {
+    const tags = get(
+      Path.of("tags"),
+      { inputs: { tag: Query.list("tag", Codec.string) }, returns: Returns.json(v.array(v.string())) },
+      ({ tag }) => tag,
+    );
+    const app = Test.app([tags]);
+    await fc.assert(
+      fc.asyncProperty(fc.array(text, { maxLength: 5 }), async (texts) => {
+        const made = Path.url(Path.of("tags"), {}, { tag: texts });
+        if (!made.ok) throw new Error(made.error);
+        expect((await Test.call(app, "GET", made.value)).json()).toEqual(texts);
+      }),
+      { numRuns: 300 },
     );
   });
 });
