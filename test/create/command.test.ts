@@ -147,6 +147,14 @@ describe("create-usher names a project", () => {
     expect(manifestIn(join(folder, path)).name).toBe(name);
   });
 
+  it("and the database of a Worker where its README migrates it, since that command reads no .env", async () => {
+    await create(["my-orders", "--runtime", "workers", "--sample", "api"]);
+    const read = (file: string) => readFileSync(join(folder, "my-orders", file), "utf8");
+    const [, url] = /^CLOUDFLARE_\w+=(.+)$/m.exec(read(".env")) ?? [];
+    expect(url).toBe("postgres://postgres:postgres@localhost:5432/my-orders");
+    expect(read("README.md")).toContain(`\nDATABASE_URL=${url} npx usher-http migrate migrations `);
+  });
+
   it("makes a project in the folder where it runs", async () => {
     mkdirSync(join(folder, ".git"));
     const { code, out } = await create(["."]);
