@@ -303,7 +303,9 @@ function checkCodes(
     if (known === undefined) meanings.set(code.name, { code, where });
     else if (!sameMeaning(known.code, code)) {
       const one = `${known.code.status} (${known.code.doc}) in ${known.where}`;
-      problems.add(`the code ${code.name} means two things: ${one}, and ${code.status} (${code.doc}) in ${where}`);
+      const other = `${code.status} (${code.doc}) in ${where}`;
+      const next = "rename one of them, or use one code in both";
+      problems.add(`the code ${code.name} means two things: ${one}, and ${other}: ${next}`);
     }
   };
   for (const code of frameworkCodes) check(code, "the framework");

@@ -260,7 +260,7 @@ function preflightAnswer(request: RequestState): Answer | undefined {
 
 /** For the log: what the application may want. */
 const otherOrigin =
-  "it came from a page of another origin, which trustedOrigins lets send, and cors lets read the answer too";
+  "it came from a page of another origin: list that origin in trustedOrigins, or in cors if the page also reads the answer";
 
 /** Methods that change nothing, as far as a browser sends them (RFC 9110 §9.2.1). */
 const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);

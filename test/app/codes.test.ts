@@ -25,14 +25,15 @@ function refused(routes: readonly Route[], codes: readonly Code[] = []): string 
 describe("a name that means two things", () => {
   const other = (options: Partial<Code>) => code("conflict", { status: 409, doc, ...options });
   const inGet = "App.make: the code conflict means two things: 409 (There is another.) in GET /a, and";
+  const next = ": rename one of them, or use one code in both";
   it.each([
-    ["ST-24", [a, at("b", other({ status: 422 }))], `${inGet} 422 (There is another.) in GET /b`],
-    ["ST-26", [a, at("b", other({ doc: "No." }))], `${inGet} 409 (No.) in GET /b`],
-    ["ST-27", [a, at("b", other({ challenge: "Test" }))], `${inGet} 409 (There is another.) in GET /b`],
+    ["ST-24", [a, at("b", other({ status: 422 }))], `${inGet} 422 (There is another.) in GET /b${next}`],
+    ["ST-26", [a, at("b", other({ doc: "No." }))], `${inGet} 409 (No.) in GET /b${next}`],
+    ["ST-27", [a, at("b", other({ challenge: "Test" }))], `${inGet} 409 (There is another.) in GET /b${next}`],
     [
       "ST-28",
       [at("a", code("not_found", { status: 410, doc: "It went." }))],
-      "App.make: the code not_found means two things: 404 (Nothing is here.) in the framework, and 410 (It went.) in GET /a",
+      `App.make: the code not_found means two things: 404 (Nothing is here.) in the framework, and 410 (It went.) in GET /a${next}`,
     ],
     [
       "ST",
@@ -44,7 +45,7 @@ describe("a name that means two things", () => {
         ),
         a,
       ],
-      "App.make: the code conflict means two things: 410 (There is another.) in GET /b, and 409 (There is another.) in GET /a",
+      `App.make: the code conflict means two things: 410 (There is another.) in GET /b, and 409 (There is another.) in GET /a${next}`,
     ],
     [
       "ST",
@@ -56,15 +57,14 @@ describe("a name that means two things", () => {
           () => "",
         ),
       ],
-      `${inGet} 400 (There is another.) in POST /b`,
+      `${inGet} 400 (There is another.) in POST /b${next}`,
     ],
   ])("%s %#", (_id, routes, said) => {
     expect(refused(routes)).toBe(said);
   });
 
   it("ST the application's own codes are in the comparison", () => {
-    const said =
-      "App.make: the code conflict means two things: 410 (No.) in the application, and 409 (There is another.) in GET /a";
+    const said = `App.make: the code conflict means two things: 410 (No.) in the application, and 409 (There is another.) in GET /a${next}`;
     expect(refused([a], [other({ status: 410, doc: "No." })])).toBe(said);
   });
 

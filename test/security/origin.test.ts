@@ -279,7 +279,7 @@ describe("what a refused request does", () => {
   it("XO has a line that names the options that let it, with no origin", async () => {
     await ask([evil]);
     expect(messages("warn")).toEqual([
-      "POST /act: cross_origin: it came from a page of another origin, which trustedOrigins lets send, and cors lets read the answer too",
+      "POST /act: cross_origin: it came from a page of another origin: list that origin in trustedOrigins, or in cors if the page also reads the answer",
     ]);
   });
 
