@@ -145,7 +145,13 @@ class DurableSession<Env> implements ClientObject, SessionObject {
 
   /** What is past its alarm is over, although the runtime has not called that yet. */
   async #load(): Promise<void> {
-    const [state, alarmAt] = await Promise.all([this.#storage.get("state"), this.#storage.getAlarm()]);
+    const [state, alarmAt] = await Promise.all([this.#storage.get("state"), this.#storage.getAlarm()]).catch(
+      (thrown: unknown) => {
+        // The next request reads again.
+        this.#loaded = undefined;
+        throw thrown;
+      },
+    );
     if (alarmAt === null || alarmAt <= Date.now()) return;
     this.state = state as string | undefined;
     this.#alarmAt = alarmAt;

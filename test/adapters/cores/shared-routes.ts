@@ -119,7 +119,8 @@ export async function main(serve: Serve, options: Partial<ServeOptions> = {}): P
     ...hubRoutes("postgres", inPostgres),
     rateRoute("memory", Rate.memory()),
   ];
-  if (redis !== undefined) routes.push(...hubRoutes("redis", inRedis), rateRoute("redis", await rateStore(redis)));
+  if (redis !== undefined)
+    routes.push(...hubRoutes("redis", inRedis), rateRoute("redis", await rateStore(redis, { waitMs: 60_000 })));
   const server = await serve(routes, { ...options, port, host: "127.0.0.1" });
   console.log(JSON.stringify({ port: server.port, url: server.url }));
   await server.stopped;

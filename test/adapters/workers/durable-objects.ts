@@ -10,8 +10,11 @@ class Storage {
   alarmAt: number | null = null;
   /** How often something was written. */
   writes = 0;
+  /** Whether nothing can be read. */
+  isDown = false;
 
   async get(key: string): Promise<unknown> {
+    if (this.isDown) throw new Error("the storage is down");
     return this.kept.get(key);
   }
 

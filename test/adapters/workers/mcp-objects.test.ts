@@ -146,6 +146,15 @@ describe("the session of an object", () => {
     expect(objects.storage(id)).toMatchObject({ kept: new Map(), alarmAt: null });
   });
 
+  it("is found again once its storage can be read again", async () => {
+    const id = await open();
+    objects.evict(id);
+    objects.storage(id).isDown = true;
+    expect([await ping(id), await ping(id)]).toEqual([500, 500]);
+    objects.storage(id).isDown = false;
+    expect(await ping(id)).toBe(200);
+  });
+
   it("is seldom written", async () => {
     const id = await open();
     for (let i = 0; i < 100; i++) {
