@@ -31,7 +31,7 @@ export function describeOverload(start: Start): void {
       expect((await held.answer()).body).toBe("held");
       expect(await server.asks("GET /hello")).toBe("hi");
       await server.logs("GET /hello 200");
-      const refused = server.logged.filter((line) => line.includes("503"));
+      const refused = server.logged.filter((line) => /\b503\b/.test(line));
       expect(refused).toEqual(["requests refused with 503 busy past maxInFlight (1): 1"]);
     });
 
