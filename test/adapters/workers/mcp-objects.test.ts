@@ -76,23 +76,28 @@ describe("a Worker with sessions of MCP", () => {
   });
 });
 
-describe("the session of an object", () => {
-  const idleMs = 160_000;
-  const objects = new DurableObjects();
-  const handler = worker<typeof objects.env>(withSessions({ idleMs }), (env) => ({ mcpSessions: env.MCP_SESSIONS }));
-  objects.use(mcpSessionClass(handler) as never);
+const idleMs = 160_000;
+const objects = new DurableObjects();
+const handler = worker<typeof objects.env>(withSessions({ idleMs }), (env) => ({ mcpSessions: env.MCP_SESSIONS }));
+objects.use(mcpSessionClass(handler) as never);
+
+function holdClock(): void {
   beforeEach(() => {
     Log.setup({ level: undefined });
     vi.useFakeTimers({ toFake: ["Date"], now: 1_795_000_000_000 });
   });
   afterEach(() => void vi.useRealTimers());
+}
 
-  const ask = (...given: Parameters<typeof message>) => handler.fetch(message(...given), objects.env, context);
-  const pass = (ms: number) => void vi.setSystemTime(Date.now() + ms);
-  async function open(): Promise<string> {
-    return (await ask("initialize")).headers.get("mcp-session-id") ?? "";
-  }
-  const ping = async (id: string) => (await ask("ping", id)).status;
+const ask = (...given: Parameters<typeof message>) => handler.fetch(message(...given), objects.env, context);
+const pass = (ms: number) => void vi.setSystemTime(Date.now() + ms);
+async function open(): Promise<string> {
+  return (await ask("initialize")).headers.get("mcp-session-id") ?? "";
+}
+const ping = async (id: string) => (await ask("ping", id)).status;
+
+describe("the session of an object", () => {
+  holdClock();
 
   it.each(["0".repeat(64), "g".repeat(64), "0", ""])("is not found by an id that a client made up: %j", async (id) => {
     await open();
@@ -146,15 +151,6 @@ describe("the session of an object", () => {
     expect(objects.storage(id)).toMatchObject({ kept: new Map(), alarmAt: null });
   });
 
-  it("is found again once its storage can be read again", async () => {
-    const id = await open();
-    objects.evict(id);
-    objects.storage(id).isDown = true;
-    expect([await ping(id), await ping(id)]).toEqual([500, 500]);
-    objects.storage(id).isDown = false;
-    expect(await ping(id)).toBe(200);
-  });
-
   it("is seldom written", async () => {
     const id = await open();
     for (let i = 0; i < 100; i++) {
@@ -163,5 +159,18 @@ describe("the session of an object", () => {
     }
     // Its text and its alarm, and one more alarm after a sixteenth of its time.
     expect(objects.storage(id).writes).toBe(3);
+  });
+});
+
+describe("the object of a session", () => {
+  holdClock();
+
+  it("is read again once its storage can be read again", async () => {
+    const id = await open();
+    objects.evict(id);
+    objects.storage(id).isDown = true;
+    expect([await ping(id), await ping(id)]).toEqual([500, 500]);
+    objects.storage(id).isDown = false;
+    expect(await ping(id)).toBe(200);
   });
 });
