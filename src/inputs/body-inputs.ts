@@ -39,11 +39,13 @@ export function contentTypeOf(request: InputRequest): string | undefined {
 /** A 415 where the body's type is missing or not accepted. */
 function checkContentType(request: InputRequest, accepted: readonly string[]): Refusal | undefined {
   const line = contentTypeOf(request);
-  return line !== undefined && isTypeOf(accepted, line) ? undefined : unsupported();
+  return line !== undefined && isTypeOf(accepted, line) ? undefined : unsupported(accepted);
 }
 
-export function unsupported(): Refusal<"unsupported_media_type"> {
-  return new Refusal(unsupportedMediaType, sentences.get("unsupported_media_type") as string, {});
+/** A 415. The log has the types that the route reads, and not the one that was sent. */
+export function unsupported(types: readonly string[]): Refusal<"unsupported_media_type"> {
+  const detail = `the route reads ${types.join(" or ")}`;
+  return new Refusal(unsupportedMediaType, sentences.get("unsupported_media_type") as string, { detail });
 }
 
 /** Whether a `Content-Type` matches one of some patterns: `type/subtype`, `type/*` or `type/*+suffix`, without case and parameters. */
@@ -146,7 +148,7 @@ function checkJsonType(request: InputRequest): Refusal | undefined {
   if (lines.length === 0) return undefined;
   const [line = ""] = lines;
   if (lines.length === 1 && (line === "application/json" || isJson(line))) return undefined;
-  return unsupported();
+  return unsupported(["application/json"]);
 }
 
 function isJson(line: string): boolean {

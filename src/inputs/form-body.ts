@@ -143,14 +143,16 @@ export function fromForm(need: TextNeed | FileNeed, read: (form: FormBody) => un
   return { node: { from: [form], need, compile } };
 }
 
+const formTypes = ["application/x-www-form-urlencoded", "multipart/form-data"];
+
 // A form without a `Content-Type` counts as urlencoded, the default of `enctype`.
 function checkFormType(request: InputRequest): Refusal | Problem | undefined {
   const lines = request.lines("content-type");
   if (lines.length === 0) return undefined;
   const [line = ""] = lines;
-  if (lines.length > 1) return unsupported();
+  if (lines.length > 1) return unsupported(formTypes);
   if (isMultipart(line)) return boundaryOf(line) === undefined ? noBoundary : undefined;
-  return mediaTypeOf(line) === "application/x-www-form-urlencoded" ? undefined : unsupported();
+  return mediaTypeOf(line) === "application/x-www-form-urlencoded" ? undefined : unsupported(formTypes);
 }
 
 function readForm(request: InputRequest, names: FieldNames): FormBody | Refusal {

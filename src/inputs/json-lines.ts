@@ -98,7 +98,7 @@ export function jsonLines(shape: AnyStandard, options: JsonLinesOptions): Dep<ne
 
 function checkLinesType(request: InputRequest): unknown {
   const line = contentTypeOf(request);
-  return line !== undefined && isTypeOf(lineTypes, line) ? undefined : unsupported();
+  return line !== undefined && isTypeOf(lineTypes, line) ? undefined : unsupported(lineTypes);
 }
 
 function wrongMaxLine(maxLine: number): readonly string[] {

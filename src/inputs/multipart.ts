@@ -193,6 +193,6 @@ function wrongMaxHead(maxHead: number): readonly string[] {
 
 function checkMultipart(request: InputRequest): Refusal | Problem | undefined {
   const line = contentTypeOf(request);
-  if (line === undefined || !isMultipart(line)) return unsupported();
+  if (line === undefined || !isMultipart(line)) return unsupported(["multipart/form-data"]);
   return boundaryOf(line) === undefined ? noBoundary : undefined;
 }
