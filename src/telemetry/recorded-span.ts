@@ -68,6 +68,7 @@ export class RecordedSpan implements OpenSpan, Span {
   readonly #startedAt: number;
   readonly #started: number;
   #lasted = 0;
+  #isEnding = false;
   #links = noLinks;
   #events = noEvents;
 
@@ -143,7 +144,9 @@ export class RecordedSpan implements OpenSpan, Span {
   }
 
   end(): void {
-    if (this.ended) return;
+    // A processor may end it once more in onEnding.
+    if (this.#isEnding) return;
+    this.#isEnding = true;
     this.#lasted = performance.now() - this.#started;
     this.#recorder.ending(this);
     this.ended = true;

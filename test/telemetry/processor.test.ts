@@ -141,6 +141,10 @@ describe("a processor that has onEnding", () => {
     };
     expect(await endedBy(raise)).toHaveLength(1);
   });
+
+  it("may end the span in it, which is ended once", async () => {
+    expect(await endedBy((span) => span.end())).toHaveLength(1);
+  });
 });
 
 it("what a span's work throws may raise when it is looked at", async () => {
