@@ -20,6 +20,8 @@ async function values(search: string): Promise<unknown> {
   return status === 200 ? json() : body;
 }
 
+const notText = invalid(["query.q", "malformed", "This is not text."]);
+
 describe("a query", () => {
   it.each([
     ["q=a+b", ["a b", "a b"]],
@@ -47,7 +49,7 @@ describe("a query", () => {
   it.each(["q=%ff", "q=%C3", "q=%C3%28", "q=%ED%A0%80", "q=a%FFb%zz", "q=ok&q=%ff"])(
     "%s is no UTF-8, a 400",
     async (search) => {
-      expect(await values(search)).toBe(invalid(["query.q", "malformed", "This is not text."]));
+      expect(await values(search)).toBe(notText);
     },
   );
 
@@ -55,39 +57,6 @@ describe("a query", () => {
     const int = get(Path.root, { inputs: { n: Query.required("n", Codec.int) }, returns: Returns.text }, String);
     const { body } = await Test.call(Test.app([int]), "GET", "/?n=%ff");
     expect(body).toBe(invalid(["query.n", "malformed", "This is not a whole number."]));
-  });
-
-  it("reads what the platform's own parser reads", async () => {
-    const piece = fc.constantFrom(
-      "q",
-      "=",
-      "&",
-      "+",
-      "%71",
-      "%3D",
-      "%26",
-      "%2B",
-      "%25",
-      "%",
-      "%4",
-      "%zz",
-      "%C3%A9",
-      " ",
-      "a",
-      ";",
-      ",",
-      "?",
-    );
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join("")),
-        async (search) => {
-          const model = new URLSearchParams(`?${search}`).getAll("q");
-          expect(await values(search)).toEqual([model[0] ?? "-", ...model]);
-        },
-      ),
-      { numRuns: 2000 },
-    );
   });
 
   it("reads back what the platform's own printer prints", async () => {
@@ -99,4 +68,39 @@ describe("a query", () => {
       }),
     );
   });
+});
+
+it("a query reads what the platform's own parser reads", async () => {
+  const piece = fc.constantFrom(
+    "q",
+    "=",
+    "&",
+    "+",
+    "%71",
+    "%3D",
+    "%26",
+    "%2B",
+    "%25",
+    "%",
+    "%4",
+    "%zz",
+    "%C3%A9",
+    " ",
+    "a",
+    ";",
+    ",",
+    "?",
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join("")),
+      async (search) => {
+        const model = new URLSearchParams(`?${search}`).getAll("q");
+        // "%", "a" and "a" are together no UTF-8, where the platform reads U+FFFD.
+        const expected = model.join().includes("\ufffd") ? notText : [model[0] ?? "-", ...model];
+        expect(await values(search)).toEqual(expected);
+      },
+    ),
+    { numRuns: 2000, examples: [["q=%aa"], ["q=1&q=%aa"]] },
+  );
 });
