@@ -16,4 +16,5 @@ for (let i = 0; i < Number(count); i++) {
   });
 }
 process.send?.("open");
+process.once("disconnect", () => process.exit());
 process.on("message", () => process.exit());

@@ -27,4 +27,5 @@ function subscribe() {
   });
 }
 
+process.once("disconnect", () => process.exit());
 process.on("message", () => process.exit());

@@ -3,6 +3,7 @@ import { candidates } from "./candidates.mjs";
 
 const [, , set = "", who = "", folder = ""] = process.argv;
 const port = await candidates[set][who].start(folder);
+process.once("disconnect", () => process.exit());
 process.on("message", (asked) => {
   if (asked === "stop") process.exit();
   const { user, system } = process.cpuUsage();

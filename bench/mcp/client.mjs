@@ -22,6 +22,7 @@ function send(url, body) {
   });
 }
 
+process.once("disconnect", () => process.exit());
 process.on("message", async ({ url, body, count }) => {
   let last = "";
   for (let i = 0; i < count; i++) last = await send(url, body);

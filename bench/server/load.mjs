@@ -119,6 +119,7 @@ function stayAwake(left) {
 /** @type {Client[]} */
 let clients = [];
 
+process.once("disconnect", () => process.exit());
 process.on("message", async (/** @type {any} */ asked) => {
   if (asked === "stop") process.exit();
   if (asked.open !== undefined) {

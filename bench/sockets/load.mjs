@@ -21,6 +21,7 @@ let left = 0;
 for (let i = 0; i < Number(sockets); i++) clients.push(await open());
 process.send?.("open");
 
+process.once("disconnect", () => process.exit());
 process.on("message", (asked) => {
   if (asked === "stop") process.exit();
   left = asked;

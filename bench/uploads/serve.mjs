@@ -2,6 +2,7 @@
 import { candidates } from "./candidates.mjs";
 
 const port = await candidates[process.argv[2]].start();
+process.once("disconnect", () => process.exit());
 process.on("message", (asked) => {
   if (asked === "stop") process.exit();
   const { user, system } = process.cpuUsage();

@@ -159,7 +159,7 @@ function checkInputs(
       problems.push(`${name} reads the header ${JSON.stringify(need.name)}, which is no header's name`);
     }
     if (resource !== undefined && !resources.has(resource)) {
-      problems.push(`${name} reads the resource ${resource}, which is not supplied`);
+      problems.push(`${name} reads the resource ${resource}, which the option resources lacks`);
     }
     if (check !== undefined) for (const problem of check(format, checked)) problems.push(`${name} ${problem}`);
   }

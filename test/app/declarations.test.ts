@@ -322,9 +322,9 @@ describe("resources and limits", () => {
     [
       "ST",
       [],
-      "\n- GET /x reads the resource store, which is not supplied\n- GET /x reads the resource hub, which is not supplied",
+      "\n- GET /x reads the resource store, which the option resources lacks\n- GET /x reads the resource hub, which the option resources lacks",
     ],
-    ["ST", [Dep.resource(hub, "h")], " GET /x reads the resource store, which is not supplied"],
+    ["ST", [Dep.resource(hub, "h")], " GET /x reads the resource store, which the option resources lacks"],
     [
       "ST-33",
       [Dep.resource(hub, "h"), Dep.resource(store, "a"), Dep.resource(store, "b"), Dep.resource(store, "c")],

@@ -105,7 +105,7 @@ export const refusalFormat = RefusalFormat.problemDetails();`;
     [
       "no options for a resource",
       "",
-      /^usher call: .* the resource store, which is not supplied\nExport `options` beside `routes`: .*\n$/,
+      /^usher call: .* the resource store, which the option resources lacks\nExport `options` beside `routes`: .*\n$/,
     ],
     [
       "options of another kind",

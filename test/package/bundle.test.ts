@@ -73,7 +73,7 @@ const ceilings = [
   { name: "a path", program: path, bundler: "esbuild", bundle: withEsbuild, most: 18_550 },
   { name: "hello world in German", program: german, bundler: "rolldown", bundle: withRolldown, most: 43_900 },
   { name: "a JSON route", program: order, bundler: "rolldown", bundle: withRolldown, most: 51_150 },
-  { name: "a JSON route", program: order, bundler: "esbuild", bundle: withEsbuild, most: 59_750 },
+  { name: "a JSON route", program: order, bundler: "esbuild", bundle: withEsbuild, most: 59_760 },
 ];
 
 describe("bytes of a bundle", () => {

@@ -153,7 +153,7 @@ describe("a store that is a resource", () => {
   });
 
   it("ST is missed before it listens, and outside of a request", async () => {
-    expect(() => App.make([me])).toThrow("GET / reads the resource sessions, which is not supplied");
+    expect(() => App.make([me])).toThrow("GET / reads the resource sessions, which the option resources lacks");
     expect(() => sessions.find("AAAAAAAAAAAAAAAAAAAAAA", new Date())).toThrow(
       "is a resource, which only a request has",
     );

@@ -6,6 +6,7 @@ const [, , who] = process.argv;
 const host = "127.0.0.1";
 const port = who === "raw" ? await byHand() : await usher();
 
+process.once("disconnect", () => process.exit());
 process.on("message", (message) => {
   if (message === "stop") process.exit();
   if (message === "settle") globalThis.gc?.();

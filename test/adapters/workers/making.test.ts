@@ -25,7 +25,7 @@ describe("options as a value", () => {
 
   it("that lack what a route reads keep the Worker from starting, and say what", async () => {
     const script = await bundle({ contents: lacking });
-    await expect(start(script)).rejects.toThrow("GET / reads the resource store, which is not supplied");
+    await expect(start(script)).rejects.toThrow("GET / reads the resource store, which the option resources lacks");
   });
 });
 
@@ -54,7 +54,7 @@ describe("options as a function of the bindings", () => {
   });
 
   it.each([
-    ["lacks", "GET /a: internal: App.make: GET / reads the resource word, which is not supplied"],
+    ["lacks", "GET /a: internal: App.make: GET / reads the resource word, which the option resources lacks"],
     ["raises", "GET /a: internal: it raised"],
   ])("where making it %s, answer 500 to everything and tell the log why", async (FAILS, why) => {
     const running = await start(script, { bindings: { WORD: "hello", FAILS } });
