@@ -9,8 +9,6 @@ import type { WireResponse } from "../../src/app/exchange.ts";
 import { internalRefusal } from "../../src/app/failures.ts";
 import { responseOf, unmade } from "../../src/app/web.ts";
 import { isPending } from "../../src/deferred.ts";
-import { useSink } from "../../src/logging/writer.ts";
-import type { Sink } from "../../src/logging/writer.ts";
 import { HostCheck, refuse } from "../../src/server/bad-request.ts";
 import type { RefusedHead } from "../../src/server/bad-request.ts";
 import type { Route } from "../../src/routing/route.ts";
@@ -70,7 +68,6 @@ export function worker<Env = unknown>(
   routes: readonly Route[],
   options: WorkerOptions | ((env: Env) => WorkerOptions) = {},
 ): Worker<Env> {
-  useSink(consoleSink);
   const optionsOf = typeof options === "function" ? options : () => options;
   let made = typeof options === "function" ? undefined : madeWith(routes, options);
   return {
@@ -85,12 +82,6 @@ export function worker<Env = unknown>(
     },
   };
 }
-
-// The platform files a line under the method that wrote it, and `wrangler dev` shows one of `console.error` as an error.
-const consoleSink: Sink = {
-  write: (line, level) => console[level](line),
-  format: "json",
-};
 
 function answer(
   { app, behindCloudflare, objects }: Made,

@@ -52,8 +52,8 @@ function readFormat(text: string): Result<{ readonly format?: Format }, string> 
 
 /** The destination of lines by default. */
 export interface Sink {
-  /** One line, without its newline, and its level. Never throws. */
-  write(line: string, level: Level): void;
+  /** One line, without its newline. Never throws. */
+  write(line: string): void;
   /** The format where none was chosen. */
   readonly format: Format;
   /** Whether it is a terminal that shows colors. */
@@ -148,7 +148,7 @@ export function write(entry: LogEntry): void {
     const { out } = settings;
     const isColored = out === undefined && sink.isColored === true;
     const line = isJson ? (entry.json?.(now) ?? jsonLine(entry, now)) : prettyLine(entry, now, isColored);
-    if (out === undefined) sink.write(line, entry.level);
+    if (out === undefined) sink.write(line);
     else ignoreRejection(out(line));
   } catch {
     // The error has no other destination.
@@ -190,7 +190,6 @@ interface Outlet {
 
 /** A sink that writes many lines at once. */
 interface Batch extends Sink {
-  write(line: string): void;
   /** Writes the waiting lines; for the process's exit. It waits 5 s for a reader that takes nothing. */
   readonly finish: () => void;
 }

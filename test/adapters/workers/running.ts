@@ -93,7 +93,7 @@ export async function start(
   // workerd tells the port it took on a descriptor of its own.
   const child = spawn(runtimes.workerd(), ["serve", "config.capnp", "--control-fd=3"], {
     cwd: folder,
-    stdio: ["ignore", "pipe", "pipe", "pipe"],
+    stdio: ["ignore", "ignore", "pipe", "pipe"],
   });
   const ended = once(child, "close");
   ends.push(async () => {
@@ -101,7 +101,7 @@ export async function start(
     await ended;
     rmSync(folder, { recursive: true });
   });
-  const said = new Said(child.stdout as Readable, child.stderr as Readable);
+  const said = new Said(child.stderr as Readable);
   const port = await new Promise<number>((resolve, reject) => {
     createInterface(child.stdio[3] as Readable).on("line", (line) => {
       const { event, port } = JSON.parse(line) as { readonly event: string; readonly port: number };
@@ -140,19 +140,17 @@ const program :Workerd.Worker = (
 `;
 }
 
-/** What a process says on standard output, where workerd writes lines of `debug` and `info`, and on standard error. */
+/** What a process says on standard error. */
 class Said {
   readonly texts: string[] = [];
   readonly #waitedFor = new Set<number>();
   #wake = (): void => {};
 
-  constructor(...from: readonly Readable[]) {
-    for (const readable of from) {
-      createInterface(readable).on("line", (text) => {
-        this.texts.push(text);
-        this.#wake();
-      });
-    }
+  constructor(from: Readable) {
+    createInterface(from).on("line", (text) => {
+      this.texts.push(text);
+      this.#wake();
+    });
   }
 
   async line(message: string, of: string | undefined): Promise<Line> {
