@@ -212,15 +212,21 @@ function queryText(pattern: string, query: QueryValues): Result<string, string> 
   for (const [name, value] of Object.entries(query)) {
     for (const one of [value].flat()) {
       if (one === undefined) continue;
-      if (one instanceof Date && Number.isNaN(one.getTime()))
-        return error(`${pattern}: the query ${name} is not a date`);
-      const text = one instanceof Date ? one.toISOString() : String(one);
+      const text = queryValue(one);
+      if (text === undefined) return error(`${pattern}: the query ${name} is no text, number, boolean or date`);
       if (!`${name}${text}`.isWellFormed())
         return error(`${pattern}: the query ${name} is not Unicode text, which no URL can hold`);
       pairs.push(`${encodeSegment(name)}=${encodeSegment(text)}`);
     }
   }
   return ok(pairs.length === 0 ? "" : `?${pairs.join("&")}`);
+}
+
+/** Undefined for what has no text of its own, such as NaN or an object. */
+function queryValue(value: QueryValue): string | undefined {
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : value.toISOString();
+  if (typeof value === "number") return Number.isFinite(value) ? String(value) : undefined;
+  return ["string", "bigint", "boolean"].includes(typeof value) ? String(value) : undefined;
 }
 
 function emptySegment(segment: AnyParam | Rest): string {

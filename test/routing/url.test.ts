@@ -181,6 +181,8 @@ describe("a URL reads back as what it was made of: codecs", () => {
 });
 
 describe("a URL with a query", () => {
+  const noValue = "is no text, number, boolean or date";
+
   it.each([
     [{}, "/orders/7"],
     [{ after: undefined, tag: [] }, "/orders/7"],
@@ -194,7 +196,15 @@ describe("a URL with a query", () => {
   });
 
   it.each([
-    [{ at: new Date(Number.NaN) }, "/orders/{order_id}: the query at is not a date"],
+    [{ at: new Date(Number.NaN) }, `/orders/{order_id}: the query at ${noValue}`],
+    [{ page: Number.NaN }, `/orders/{order_id}: the query page ${noValue}`],
+    [{ page: [1, Number.POSITIVE_INFINITY] }, `/orders/{order_id}: the query page ${noValue}`],
+    [{ q: null as never }, `/orders/{order_id}: the query q ${noValue}`],
+    [{ q: {} as never }, `/orders/{order_id}: the query q ${noValue}`],
+    [{ q: Object.create(null) as never }, `/orders/{order_id}: the query q ${noValue}`],
+    [{ q: [["a"]] as never }, `/orders/{order_id}: the query q ${noValue}`],
+    [{ q: Symbol("a") as never }, `/orders/{order_id}: the query q ${noValue}`],
+    [{ q: (() => {}) as never }, `/orders/{order_id}: the query q ${noValue}`],
     [{ q: ["a", "\ud800"] }, "/orders/{order_id}: the query q is not Unicode text, which no URL can hold"],
     [{ "\ud800": 1 }, "/orders/{order_id}: the query \ud800 is not Unicode text, which no URL can hold"],
   ])("%# is an error naming it", (query, expected) => {

@@ -39,7 +39,7 @@ const paths: readonly Row[] = [
   ["Path.param", (x, k, o) => answers(Path.of("a", Path.param(x, k, o))), ["b", Codec.int, {}]],
   ["Path.rest", (x) => answers(Path.of("a", Path.rest(x))), ["b"]],
   ["Path.join", (x, y) => answers(Path.join(x, y)), [a, Path.of("b")]],
-  ["Path.url", (path, given) => Path.url(path, given), [a, {}]],
+  ["Path.url", (path, given, query) => Path.url(path, given, query), [a, {}, {}]],
   [
     "param",
     (x) => appOf(get(Path.of("a", number), { inputs: { x: param(x) as never }, returns: Returns.text }, done)),
