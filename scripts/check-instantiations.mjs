@@ -12,9 +12,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const maxPlain = 460;
-const maxCalled = 120;
+const maxCalled = 130;
 const maxGrouped = maxPlain + 40;
-const maxGroupedCalled = 130;
+const maxGroupedCalled = 140;
 const spread = 0.05;
 const counts = [100, 200, 400];
 

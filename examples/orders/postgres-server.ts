@@ -153,7 +153,7 @@ export class PostgresServer {
 
   // It is ready when its pid file says so and it accepts a connection.
   async #ready(running: ChildProcess): Promise<void> {
-    const end = Date.now() + startBoundMs;
+    const end = performance.now() + startBoundMs;
     const file = join(this.#data, "postmaster.pid");
     let ended = false;
     running.once("error", () => (ended = true));
@@ -162,7 +162,10 @@ export class PostgresServer {
     for (;;) {
       if (existsSync(file) && /^(?:ready|standby)/m.test(readFileSync(file, "utf8")) && (await accepts(this.port)))
         return;
-      if (ended || Date.now() > end) throw new Error(`PostgreSQL did not start: ${this.log().slice(-2000)}`);
+      if (ended || performance.now() > end) {
+        const how = ended ? "it has ended" : `not within ${startBoundMs / 1000}s`;
+        throw new Error(`PostgreSQL did not start: ${how}: ${this.log().slice(-2000)}`);
+      }
       await delay(5);
     }
   }
