@@ -17,6 +17,11 @@ const make =
   "create unlogged table if not exists usher_relay (id bigint generated always as identity primary key, " +
   "message text not null, kept_at timestamptz not null default now())";
 
+// Of two that create it at once one would fail. If PostgreSQL crashes soon after that, it may not start again: its recovery makes
+// a file of the unlogged table that is there already ("could not create file", seen with 18.4).
+const lock = "select pg_advisory_lock(hashtextextended('usher_relay', 0))";
+const unlock = "select pg_advisory_unlock(hashtextextended('usher_relay', 0))";
+
 // 10 minutes are far more than a listener needs to fetch; the limit keeps the statement short.
 const old = "select id from usher_relay where kept_at < now() - interval '10 minutes' order by id limit 100";
 const drop = `delete from usher_relay where id in (${old} for update skip locked)`;
@@ -34,13 +39,16 @@ async function makeTable(connection: DatabaseConnection): Promise<void> {
     await connection.run(drop, []);
     return;
   }
+  await connection.run(lock, []);
   try {
     await connection.run(make, []);
   } catch (thrown) {
-    // Another process created it at the same moment; "if not exists" fails then too.
+    // A migration created it at the same moment; "if not exists" fails then too.
     const wasRefused = thrown instanceof ConnectionFailure && thrown.reason.kind === "refused";
     if (!wasRefused || !(await isThere(connection))) throw thrown;
   }
+  // One that failed closes its connection, which gives the lock back.
+  await connection.run(unlock, []);
 }
 
 async function isThere(connection: DatabaseConnection): Promise<boolean> {
