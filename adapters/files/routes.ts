@@ -88,11 +88,10 @@ class DirectoryFiles {
     this.#source = source;
     this.#options = options;
     this.#immutable = immutable.map(segmentsOf);
-    if (typeof fallback === "string") this.#fallback = { file: fallback, under: undefined };
-    else if (fallback !== undefined) {
-      this.#fallback = { file: fallback.file, under: fallback.under?.map(segmentsOf) };
-      this.#except = (fallback.except ?? []).map(segmentsOf);
-    }
+    if (fallback === undefined) return;
+    const { file, under, except = [] }: Fallback = typeof fallback === "string" ? { file: fallback } : fallback;
+    this.#fallback = { file, under: under?.map(segmentsOf) };
+    this.#except = except.map(segmentsOf);
   }
 
   /** No promise for a file that is known. */

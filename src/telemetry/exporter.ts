@@ -150,11 +150,13 @@ export type BatchArguments = readonly [
  * an exporter and options. With all limits given, the classes read no environment variable.
  */
 export function batchArguments(exporter: SpanExporter): BatchArguments {
-  const both: SpanExporter = {
+  const both: BatchArguments[0] = {
+    ...batchLimits,
+    exporter,
     export: (spans, done) => exporter.export(spans, done),
     shutdown: () => exporter.shutdown(),
   };
-  return [{ ...both, ...batchLimits, exporter }, batchLimits];
+  return [both, batchLimits];
 }
 
 /** Makes OpenTelemetry's batch processor and exporter, with `counted` between them. */
