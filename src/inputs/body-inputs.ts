@@ -37,7 +37,7 @@ export function contentTypeOf(request: InputRequest): string | undefined {
 }
 
 /** A 415 where the body's type is missing or not accepted. */
-function checkContentType(request: InputRequest, accepted: readonly string[]): Refusal | undefined {
+export function checkContentType(request: InputRequest, accepted: readonly string[]): Refusal | undefined {
   const line = contentTypeOf(request);
   return line !== undefined && isTypeOf(accepted, line) ? undefined : unsupported(accepted);
 }

@@ -7,11 +7,10 @@ import { compileReader } from "../schema/read.ts";
 import type { ReadJson } from "../schema/read.ts";
 import type { AnyStandard, InputOf, OutputOf, StandardSchema } from "../schema/standard.ts";
 import type { AnyShape, JsonOf, ValueOf } from "../schema/valibot.ts";
-import { contentTypeOf, isTypeOf, unsupported } from "./body-inputs.ts";
+import { checkContentType } from "./body-inputs.ts";
 import { BodyReader, bodyTooLarge, everyRead, noRoom, wrongMax } from "./body-source.ts";
 import type { BodyFailure, BodyHolder, InvalidLine } from "./body-source.ts";
 import type { Dep } from "./dep.ts";
-import type { InputRequest } from "./request.ts";
 
 /** The media types of JSON lines; a client sends the first. None is registered. */
 const lineTypes = ["application/x-ndjson", "application/jsonl"] as const;
@@ -80,7 +79,7 @@ export function jsonLines(shape: AnyStandard, options: JsonLinesOptions): Dep<ne
       from: [],
       codes: [unsupportedMediaType],
       body: { as: "lines", shape, contentTypes: lineTypes },
-      before: () => checkLinesType,
+      before: () => (request) => checkContentType(request, lineTypes),
       check: () => [...wrongMax(max), ...wrongMaxLine(maxLine)],
       compile: () => {
         const { readBody } = compileReader(shape);
@@ -94,11 +93,6 @@ export function jsonLines(shape: AnyStandard, options: JsonLinesOptions): Dep<ne
       },
     },
   };
-}
-
-function checkLinesType(request: InputRequest): unknown {
-  const line = contentTypeOf(request);
-  return line !== undefined && isTypeOf(lineTypes, line) ? undefined : unsupported(lineTypes);
 }
 
 function wrongMaxLine(maxLine: number): readonly string[] {

@@ -62,7 +62,7 @@ const answers: readonly Route[] = [
   // 128 MiB, as fast as it goes.
   get(Path.of("heavy"), { returns: Returns.websocket(spoken, { maxUnheard: 2 ** 30 }) }, () => async (socket) => {
     const message = "x".repeat(262_144);
-    for (let i = 0; i < 512; i++) await socket.send(message);
+    for (let i = 0; i < 2048; i++) await socket.send(message);
   }),
   // Without end, and as fast as it goes; and what it has sent so far.
   get(Path.of("floods"), { returns: Returns.websocket(spoken) }, () => async (socket) => {

@@ -25,11 +25,12 @@ it.skipIf(process.platform !== "linux")(
     const all = new Promise<void>((resolve) => {
       client.socket.on("data", (part: Buffer) => {
         bytes += part.length;
-        if (bytes > 512 * 262_144) resolve();
+        if (bytes > 2048 * 262_144) resolve();
       });
     });
     await all;
-    expect(megabytes(worker.pid) - before).toBeLessThan(80);
+    // Half of what was sent: V8 lets 100 MiB of it lie when it is late to collect them.
+    expect(megabytes(worker.pid) - before).toBeLessThan(256);
   },
 );
 
