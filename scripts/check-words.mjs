@@ -68,10 +68,10 @@ if (wrong.length > 0) {
   process.exit(1);
 }
 
-/** @param {string} folder */
+/** Sources without what is installed. @param {string} folder */
 function filesIn(folder) {
   const all = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
-  return all.filter((name) => /\.(?:ts|mjs)$/.test(name)).map((name) => join(folder, name));
+  return all.filter((name) => /^(?!.*\bnode_modules\/).*\.(?:ts|mjs)$/.test(name)).map((name) => join(folder, name));
 }
 
 /** Markdown without what is installed or made. @param {string} folder @param {boolean} [recursive] */
