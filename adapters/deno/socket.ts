@@ -1,4 +1,5 @@
 import type { OpenedSocket, WireResponse } from "../../src/app/exchange.ts";
+import { holdsNothing } from "../../src/async.ts";
 import { caught, guarded } from "../../src/logging/raised.ts";
 import type { OpenSockets } from "../../src/server/lifecycle.ts";
 import type { ListenableTransport, SocketListener } from "../../src/sockets/socket.ts";
@@ -29,10 +30,13 @@ export function afterLooks(act: () => void, looks = 3): void {
   else setTimeout(afterLooks, 0, act, looks - 1);
 }
 
-/** Deno's 101 with the app's headers. The request's handler must return it. */
+/**
+ * Deno's 101 with the app's headers. The request's handler must return it. If the client has gone, Deno may neither open the
+ * socket nor report an end (seen with 2.9.5), so a socket that is not open after `sendTimeoutMs` is given up.
+ */
 export function upgrade(
   exchange: DenoExchange,
-  { head }: WireResponse,
+  { head, unsent }: WireResponse,
   opened: OpenedSocket,
   server: DenoSocketServer,
 ): Response {
@@ -44,14 +48,23 @@ export function upgrade(
   for (let i = 0; i < head.length; i += 2) response.headers.append(head[i] as string, head[i + 1] as string);
   socket.binaryType = "arraybuffer";
   const transport = new DenoTransport(socket, keepAliveMs, server.sendTimeoutMs);
+  let isAwaited = true;
+  const left = guarded(transport, () => {
+    clearTimeout(timer);
+    if (isAwaited) unsent?.();
+    isAwaited = false;
+    exchange.left();
+  });
+  const timer = setTimeout(left, server.sendTimeoutMs);
+  holdsNothing(timer);
   const open = (): void => {
+    clearTimeout(timer);
+    if (!isAwaited) return socket.close();
+    isAwaited = false;
     server.open.track(opened, transport).catch((thrown: unknown) => caught(thrown, transport));
   };
   socket.addEventListener("open", guarded(transport, open));
-  socket.addEventListener(
-    "close",
-    guarded(transport, () => exchange.left()),
-  );
+  socket.addEventListener("close", left);
   return response;
 }
 

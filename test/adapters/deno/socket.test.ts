@@ -12,12 +12,12 @@ class Played implements DenoSocket {
   readyState = 1;
   bufferedAmount = 0;
   readonly closes: unknown[] = [];
-  readonly #listeners = new Map<string, (event: never) => void>();
+  readonly #listeners: (readonly [type: string, listener: (event: never) => void])[] = [];
   addEventListener(type: string, listener: (event: never) => void): void {
-    this.#listeners.set(type, listener);
+    this.#listeners.push([type, listener]);
   }
   tell(type: string): void {
-    this.#listeners.get(type)?.({} as never);
+    for (const [of, listener] of this.#listeners) if (of === type) listener({} as never);
   }
   send(data: string | Uint8Array): void {
     this.bufferedAmount += data.length;
@@ -32,11 +32,15 @@ const sendTimeoutMs = 1000;
 let played: Played;
 let link: SocketTransport;
 let lost: string[];
+let opens: number;
+let unsent: number;
+let isGone: boolean;
 
 beforeEach(() => {
   vi.useFakeTimers();
   played = new Played();
   lost = [];
+  [opens, unsent, isGone] = [0, 0, false];
   const nothing = (): void => {};
   const listener: SocketListener = {
     message: nothing,
@@ -46,15 +50,16 @@ beforeEach(() => {
     stopping: nothing,
   };
   const open = async (transport: SocketTransport): Promise<void> => {
+    opens++;
     link = transport;
     transport.start(listener);
   };
   const opened = { subprotocol: undefined, maxMessage: 1, keepAliveMs: 60_000, maxUnheard: 1, open };
   vi.stubGlobal("Deno", { upgradeWebSocket: () => ({ socket: played, response: new Response() }) });
-  const exchange = { request: new Request("http://h/"), left: nothing } as DenoExchange;
-  const head = { status: 101, head: [], body: undefined, closes: false };
+  const left = (): void => void (isGone = true);
+  const exchange = { request: new Request("http://h/"), left } as DenoExchange;
+  const head = { status: 101, head: [], body: undefined, closes: false, unsent: () => void unsent++ };
   upgrade(exchange, head, opened, { open: new OpenSockets(), sendTimeoutMs });
-  played.tell("open");
   return () => {
     vi.unstubAllGlobals();
     vi.useRealTimers();
@@ -62,6 +67,8 @@ beforeEach(() => {
 });
 
 describe("a send", () => {
+  beforeEach(() => played.tell("open"));
+
   it("waits until its client has read, and no longer", async () => {
     expect(link.send("x".repeat(65_535))).toBe(true);
     const waits = link.send("x");
@@ -91,10 +98,42 @@ describe("a send", () => {
 });
 
 it("a socket is closed with its code, and ended by a close without one, which one that closes is not", () => {
+  played.tell("open");
   void link.close(1000, "over");
   link.terminate();
   expect(played.closes).toEqual([[1000, "over"]]);
   played.readyState = 1;
   link.terminate();
   expect(played.closes).toEqual([[1000, "over"], []]);
+});
+
+describe("a handshake whose socket Deno never opens", () => {
+  it("is given up after the send timeout, and what it acquired is released", async () => {
+    await vi.advanceTimersByTimeAsync(sendTimeoutMs - 1);
+    expect([unsent, isGone]).toEqual([0, false]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect([opens, unsent, isGone, vi.getTimerCount()]).toEqual([0, 1, true, 0]);
+  });
+
+  it("is given up when Deno reports that it has closed, and once", async () => {
+    played.tell("close");
+    expect([opens, unsent, isGone, vi.getTimerCount()]).toEqual([0, 1, true, 0]);
+    await vi.advanceTimersByTimeAsync(2 * sendTimeoutMs);
+    expect(unsent).toBe(1);
+  });
+
+  it("closes a socket that opens after that, without its handler", async () => {
+    await vi.advanceTimersByTimeAsync(sendTimeoutMs);
+    played.tell("open");
+    played.tell("close");
+    expect([opens, unsent, played.closes.length]).toEqual([0, 1, 1]);
+  });
+
+  it("is one that opens in time no longer", async () => {
+    played.tell("open");
+    await vi.advanceTimersByTimeAsync(2 * sendTimeoutMs);
+    expect([opens, unsent, isGone, played.closes]).toEqual([1, 0, false, []]);
+    played.tell("close");
+    expect([unsent, isGone]).toEqual([0, true]);
+  });
 });
