@@ -63,6 +63,14 @@ const maxWaitingBytes = 65_536;
 /** Bun's replacement of `ws` has a connection of its own. */
 const ownsWire = !isBun;
 
+/** The close code that `ws` sends for an error code of its own, or of zlib; undefined for the system's, as ECONNRESET. */
+function faultCodeOf(fault: string | undefined): number | undefined {
+  if (fault === "WS_ERR_INVALID_UTF8" || fault?.startsWith("Z_")) return 1007;
+  if (fault === "WS_ERR_TOO_MANY_BUFFERED_PARTS") return 1008;
+  if (fault === "WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH" || fault === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH") return 1009;
+  return fault?.startsWith("WS_ERR_") ? 1002 : undefined;
+}
+
 type WhenWritten = (error?: Error | null) => void;
 
 /** A WebSocket of the `ws` package. */
@@ -119,7 +127,7 @@ export class WsTransport implements ListenableTransport {
     const closed = guarded(socket, (code: number, reason: Buffer) => {
       // 1006 means that there was no close frame (RFC 6455 §7.1.5).
       if (this.#fault === undefined && code !== 1006) listener.closed(code, reason.toString());
-      else listener.lost(this.#fault ?? "the connection ended without a close");
+      else listener.lost(this.#fault ?? "the connection ended without a close", faultCodeOf(this.#fault));
     });
     socket.once("finish", finished);
     this.#ws.on("message", message).on("ping", frame).on("pong", frame).on("error", failed).on("close", closed);

@@ -383,12 +383,16 @@ export class ConnectionLog implements SocketRequest {
     this.#request.deadline?.continues(end);
   }
 
-  ended(how: string): void {
+  ended(how: string, closeCode?: number): void {
     this.#request.deadline?.over();
     this.#request.acquired?.ended("answered");
     if (isQuiet(this.#request)) return;
     const duration = Math.round((performance.now() - this.#startedAt) * 1e6);
-    this.#say("info", `${this.#kind} on ${this.#request.path} ended: ${how}`, { duration, [kinds[this.#kind]]: how });
+    this.#say("info", `${this.#kind} on ${this.#request.path} ended: ${how}`, {
+      duration,
+      [kinds[this.#kind]]: how,
+      ...(closeCode === undefined ? {} : { "framework.websocket.close_code": closeCode }),
+    });
   }
 
   #say(level: Level, message: string, fields: LogFields): void {

@@ -65,6 +65,8 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
   #isPinged = false;
   #closing: { readonly code: number; readonly reason: string } | undefined = undefined;
   #end: SocketEnd | undefined = undefined;
+  /** The code that the runtime sent for an invalid frame. */
+  #faultCode: number | undefined = undefined;
   readonly ended: Promise<SocketEnd>;
   #resolveEnded: (end: SocketEnd) => void = () => {};
 
@@ -161,8 +163,14 @@ export class OpenSocket<Client, Server> implements Socket<Client, Server>, Socke
     this.#finish({ kind: "closed", code, reason, ...this.#closing });
   }
 
-  lost(detail: string): void {
+  lost(detail: string, code?: number): void {
+    this.#faultCode = code;
     this.#finish(this.#closing === undefined ? { kind: "lost", detail } : { kind: "closed", ...this.#closing });
+  }
+
+  /** The code of the Close frame that was sent or received; undefined if there was none. */
+  get closeCode(): number | undefined {
+    return this.#end?.kind === "closed" ? this.#end.code : this.#faultCode;
   }
 
   stopping(): void {
@@ -264,8 +272,8 @@ export interface SocketRequest {
   raised(thrown: unknown): void;
   /** Gets what ends the socket at the deadline of its route, if that has one. */
   expires(end: () => void): void;
-  /** Called once. */
-  ended(how: string): void;
+  /** Called once, with the code of the Close frame if there was one. */
+  ended(how: string, closeCode?: number): void;
 }
 
 /** Runs the handler and closes the socket with the code of its outcome. Never rejects. */
@@ -278,15 +286,23 @@ export async function serveSocket<Client, Server>(
   const socket = new OpenSocket<Client, Server>(transport, { ...setting, warn: (message) => request.warn(message) });
   request.expires(() => inBackground(socket.close({ code: 1001, reason: "The time of this socket is over." })));
   const outcome = await runHandler(handler, socket, request);
-  await socket.close(closes[outcome]);
+  await socket.close(closes[outcome.kind]);
   const end = await socket.ended;
-  request.ended(outcome === "raised" ? "its handler raised" : socketEndText(end));
+  request.ended(outcomeText(outcome, end), socket.closeCode);
 }
 
 /** The outcome of a handler. */
-type ServedSocket = "returned" | "unreadable" | "raised";
+type ServedSocket =
+  | { readonly kind: "returned" }
+  | { readonly kind: "raised" }
+  | Extract<SocketEnd, { readonly kind: "unreadable" }>;
 
-const closes: { readonly [S in ServedSocket]: { readonly code: number; readonly reason: string } } = {
+function outcomeText(outcome: ServedSocket, end: SocketEnd): string {
+  if (outcome.kind === "raised") return "its handler raised";
+  return socketEndText(outcome.kind === "unreadable" && end.kind === "closed" ? outcome : end);
+}
+
+const closes: { readonly [S in ServedSocket["kind"]]: { readonly code: number; readonly reason: string } } = {
   returned: { code: 1000, reason: "" },
   unreadable: { code: 1007, reason: "A message this socket could not read." },
   raised: { code: 1011, reason: "Something went wrong at our end." },
@@ -299,10 +315,10 @@ async function runHandler<Client, Server>(
 ): Promise<ServedSocket> {
   try {
     const returned: void | SocketEnd = await request.run(async () => handler(socket));
-    return returned?.kind === "unreadable" ? "unreadable" : "returned";
+    return returned?.kind === "unreadable" ? returned : { kind: "returned" };
   } catch (thrown) {
-    if (isA(Unreadable, thrown)) return "unreadable";
+    if (isA(Unreadable, thrown)) return thrown.end;
     request.raised(thrown);
-    return "raised";
+    return { kind: "raised" };
   }
 }

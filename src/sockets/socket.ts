@@ -204,7 +204,7 @@ export type SocketHandler<Client, Server, Subprotocol = string | undefined> = (
 
 /** Thrown by an iteration for a message that could not be read. */
 export class Unreadable extends Error {
-  readonly end: SocketEnd;
+  readonly end: Extract<SocketEnd, { readonly kind: "unreadable" }>;
 
   constructor(detail: string) {
     super("a message that could not be read");
@@ -250,8 +250,8 @@ export interface SocketListener {
   frame(): void;
   /** The client closed it or answered our close; 1005 if it gave no code. */
   closed(code: number, reason: string): void;
-  /** It ended without a Close frame, or a frame was invalid. */
-  lost(detail: string): void;
+  /** It ended without a Close frame, or a frame was invalid: then with the code that the runtime sent, if that is known. */
+  lost(detail: string, code?: number): void;
   /** The server is stopping. */
   stopping(): void;
 }

@@ -75,6 +75,7 @@ describe("a socket: its handler", () => {
       message: "socket on /s ended: closed",
       "url.path": "/s",
       "framework.websocket.ended": "closed",
+      "framework.websocket.close_code": 1000,
     });
   });
 
@@ -85,6 +86,7 @@ describe("a socket: its handler", () => {
     expect(heard).toEqual({ ok: true, value: { ok: false, error: end } });
     expect(messages("error")).toEqual(["socket on /s: its handler raised"]);
     expect(messages("info").at(-1)).toBe("socket on /s ended: its handler raised");
+    expect(lines().at(-1)).toMatchObject({ "framework.websocket.close_code": 1011 });
     expect(JSON.stringify(lines())).not.toContain("secret");
   });
 
@@ -136,6 +138,12 @@ describe("a socket: reading", () => {
     });
     const end = { kind: "closed", code: 1007, reason: "A message this socket could not read." };
     expect(heard).toEqual({ ok: true, value: { ok: false, error: end } });
+    expect(lines().at(-1)).toMatchObject({
+      level: "info",
+      message: "socket on /s ended: a message that could not be read: body malformed",
+      "framework.websocket.ended": "a message that could not be read: body malformed",
+      "framework.websocket.close_code": 1007,
+    });
   });
 
   it("WS-28 tells its handler of a close behind every message before it", async () => {

@@ -160,6 +160,8 @@ describe("a socket: frames", () => {
     client.send(sent);
     const [first, , high = 0, low = 0] = await client.bytes(4);
     expect([first, high * 256 + low]).toEqual([0x88, code]);
+    await client.closed();
+    await eventually(() => expect(lines().at(-1)).toMatchObject({ "framework.websocket.close_code": code }));
   });
 });
 
@@ -172,6 +174,7 @@ describe("a socket: limits and faults", () => {
     await opened;
     client.send("x".repeat(11));
     expect((await closed)[0]).toBe(1009);
+    await eventually(() => expect(lines().at(-1)).toMatchObject({ "framework.websocket.close_code": 1009 }));
   });
 
   it("WS-18 closes with 1011 where its handler raises", async () => {
