@@ -188,7 +188,7 @@ export type Returns<A, Sent = A, Status = number> = returns.Returns<A, Sent, Sta
 export type { Returns as ReturnsType } from "./answers/returned.ts";
 export * as Returns from "./answers/returns.ts";
 export { answer } from "./answers/returned.ts";
-export type { Answered, Succeeded } from "./answers/returned.ts";
+export type { Answered, ListedAnswer, Succeeded } from "./answers/returned.ts";
 export type Answer = answers.Answer;
 export type { Answer as AnswerType } from "./answers/answer.ts";
 export * as Answer from "./answers/build.ts";

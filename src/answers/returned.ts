@@ -58,6 +58,16 @@ export interface Answered<out Status, out A> {
   readonly value: A;
 }
 
+declare const hint: unique symbol;
+
+/**
+ * What a route that lists its statuses returns: a call of {@link answer}. The compiler's errors print `Hint`, the call to write, because
+ * the names of the missing members do not say it.
+ */
+export interface ListedAnswer<out Hint extends string, out Status, out A> extends Answered<Status, A> {
+  readonly [hint]?: Hint;
+}
+
 /** The answer of a route that lists several statuses; the compiler refuses any other status. */
 export function answer<const Status extends number>(status: Status): Answered<Status, void>;
 export function answer<const Status extends number, const A>(status: Status, value: A): Answered<Status, A>;

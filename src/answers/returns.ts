@@ -23,7 +23,7 @@ import {
 import type { SocketOptions } from "./kinds.ts";
 import { linesAnswer } from "./lines.ts";
 import { isContentType } from "../inputs/body-inputs.ts";
-import type { Answered, ResponseDoc, Returns, ReturnsNode } from "./returned.ts";
+import type { Answered, ListedAnswer, ResponseDoc, Returns, ReturnsNode } from "./returned.ts";
 import { isPage } from "../html/page.ts";
 import type { Html } from "../html/html.ts";
 import { Unwritable } from "../refusals.ts";
@@ -102,12 +102,20 @@ export function jsonResponse<S extends AnyShape, const Statuses extends { readon
   shape: S,
   statuses: Statuses,
   options?: { readonly examples?: readonly NoInfer<Written<ValueOf<S>>>[] },
-): Returns<Answered<keyof Statuses, Written<ValueOf<S>>>, JsonOf<S>, keyof Statuses & number>;
+): Returns<
+  ListedAnswer<"return answer(status, value)", keyof Statuses, Written<ValueOf<S>>>,
+  JsonOf<S>,
+  keyof Statuses & number
+>;
 export function jsonResponse<S extends StandardSchema, const Statuses extends { readonly [status: number]: string }>(
   schema: S,
   statuses: Statuses,
   options?: { readonly examples?: readonly NoInfer<Written<InputOf<S>>>[] },
-): Returns<Answered<keyof Statuses, Written<InputOf<S>>>, JsonForm<OutputOf<S>>, keyof Statuses & number>;
+): Returns<
+  ListedAnswer<"return answer(status, value)", keyof Statuses, Written<InputOf<S>>>,
+  JsonForm<OutputOf<S>>,
+  keyof Statuses & number
+>;
 export function jsonResponse(
   shape: AnyStandard,
   statuses: { readonly [status: number]: string },
@@ -144,7 +152,7 @@ export function empty<const Status extends number = 204>(
 /** No body, under one of several statuses, each listed with what it means; answered with {@link answer}. */
 export function emptyResponse<const Statuses extends { readonly [status: number]: string }>(
   statuses: Statuses,
-): Returns<Answered<keyof Statuses, void>, undefined, keyof Statuses & number> {
+): Returns<ListedAnswer<"return answer(status)", keyof Statuses, void>, undefined, keyof Statuses & number> {
   needsObject("Returns.emptyResponse: statuses", statuses);
   const compile = () => (returned: unknown) => plainReturns(answeredOf(returned).status, undefined, undefined);
   return { node: { kind: "empty", statuses: listed(statuses), several: true, compile } };

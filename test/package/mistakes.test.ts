@@ -39,6 +39,13 @@ describe("the commonest mistakes", { timeout: 300_000 }, () => {
     expect([...new Set([...long(before), ...long(now)])].toSorted()).toEqual(marked.toSorted());
   });
 
+  it("are told with what to do, where the list has it", () => {
+    const silent = (said: Said) =>
+      mistakes.filter(({ names }, i) => names !== undefined && said[i]?.at(-1)?.includes(names) !== true);
+    expect(mistakes.filter(({ names }) => names !== undefined).length).toBeGreaterThan(2);
+    expect([silent(before), silent(now)]).toEqual([[], []]);
+  });
+
   it("are told in the words that the guide quotes", () => {
     const [page = ""] = readFileSync(join(root, "docs/guides/compiler-errors.md"), "utf8").split(
       "## Without a compiler",

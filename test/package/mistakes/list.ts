@@ -4,6 +4,8 @@ export interface Mistake {
   readonly source: string;
   /** Why the compiler says it in more than four lines. */
   readonly long?: string;
+  /** What to do, which stands in the last line of the error. */
+  readonly names?: string;
 }
 
 /** The module that every mistake imports. */
@@ -157,6 +159,22 @@ export const mistakes: readonly Mistake[] = [
   {
     what: "a value without its status",
     source: `post(orders, { returns: Returns.jsonResponse(Order, { 200: "Here.", 201: "Made." }) }, async () => ({ id: 1, item: "pen", quantity: 1 }));`,
+    names: "return answer(status, value)",
+  },
+  {
+    what: "a value without its status, in an async handler that refuses",
+    source: `post(orders, { inputs: { placed: json(NewOrder) }, returns: Returns.jsonResponse(Order, { 200: "Here.", 201: "Made." }), refuses: [gone] }, async ({ placed }) => {
+  if (placed.quantity === 0) return refuse(gone);
+  if (placed.quantity === 1) return answer(200, { id: 1, ...placed });
+  return { id: 2, ...placed };
+});`,
+    long: promised,
+    names: "return answer(status, value)",
+  },
+  {
+    what: "an empty answer without its status",
+    source: `post(orders, { returns: Returns.emptyResponse({ 202: "Later.", 204: "Done." }) }, async () => {});`,
+    names: "return answer(status)",
   },
   {
     what: "a status with a value that lacks a member",
