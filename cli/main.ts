@@ -15,6 +15,15 @@ process.once("beforeExit", () => {
   process.exit(1);
 });
 
+// A new folder's package.json has no "type". Node then warns of the time that it takes to find out that routes.ts is a module,
+// which matters to no command.
+const shown = process.listeners("warning");
+process.removeAllListeners("warning");
+process.on("warning", (warning) => {
+  if ((warning as NodeJS.ErrnoException).code === "MODULE_TYPELESS_PACKAGE_JSON") return;
+  for (const show of shown) show.call(process, warning);
+});
+
 const code = await run(process.argv.slice(2), {
   out: (text) => process.stdout.write(text),
   error: (text) => process.stderr.write(text),

@@ -1,6 +1,6 @@
 /** The command as it is run: what was built, by each runtime that runs it. */
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -133,5 +133,39 @@ describe("usher: its end", { timeout: 300_000 }, () => {
     const said =
       /^usher routes: examples\/orders\/routes.ts: Node 20\.[\d.]+ does not run TypeScript. Give the compiled file/;
     expect([code, stderr]).toEqual([1, expect.stringMatching(said)]);
+  });
+});
+
+describe("usher: the warnings of Node", { timeout: 300_000 }, () => {
+  const command = runtimes["node-newest"]();
+
+  /** A module in a folder whose `package.json` has no "type". */
+  async function moduleWithoutType(): Promise<string> {
+    const project = join(folder, "plain");
+    mkdirSync(project);
+    await writeFile(join(project, "package.json"), "{}");
+    const module = join(project, "routes.ts");
+    const { href } = pathToFileURL(join(root, "dist/index.js"));
+    await writeFile(
+      module,
+      `import { Path, Returns, get } from ${JSON.stringify(href)};
+process.emitWarning("the pool is old", { code: "SHOP_POOL" });
+process.emitWarning("the store is old", { code: "SHOP_STORE" });
+export const routes = [get(Path.of("a"), { returns: Returns.text }, (): string => "")];
+`,
+    );
+    return module;
+  }
+
+  it("hides the one about a package without a type, and prints the others", async () => {
+    const module = await moduleWithoutType();
+    const alone = await ran(command, [module]);
+    expect(alone.stderr).toContain("MODULE_TYPELESS_PACKAGE_JSON");
+    const { code, stderr } = await ran(command, ["dist/cli.js", "routes", module]);
+    expect(code).toBe(0);
+    expect(stderr.match(/\[\w+\] Warning: .*/g)).toEqual([
+      "[SHOP_POOL] Warning: the pool is old",
+      "[SHOP_STORE] Warning: the store is old",
+    ]);
   });
 });
