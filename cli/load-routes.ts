@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { inspect } from "node:util";
@@ -88,6 +88,11 @@ async function load(file: string, url: URL): Promise<Exports> {
     return (await import(url.href)) as object;
   } catch (thrown) {
     const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+    const commonJs = readsAsCommonJs(thrown) ? commonJsPackageOf(fileURLToPath(url)) : undefined;
+    if (commonJs !== undefined)
+      throw new CommandFailure(
+        `${file} is an ES module, and "type" in ${commonJs} is "commonjs": set it by npm pkg set type=module`,
+      );
     if (code !== "ERR_UNKNOWN_FILE_EXTENSION")
       throw new CommandFailure(`${file} cannot be loaded:\n${describeError(thrown, url)}`);
     throw new CommandFailure(
@@ -95,6 +100,21 @@ async function load(file: string, url: URL): Promise<Exports> {
         "Node 22.18 or newer (npx usher-http), Bun (bunx --bun usher-http) or Deno (deno run -A npm:usher-http).",
     );
   }
+}
+
+/** Whether Node read `import` or `export` in a file that it takes for CommonJS. */
+function readsAsCommonJs(thrown: unknown): boolean {
+  const { message } = thrown instanceof SyntaxError ? thrown : { message: "" };
+  return message === "Cannot use import statement outside a module" || message === "Unexpected token 'export'";
+}
+
+/** The `package.json` of a file, if it says "commonjs": npm 11 writes that. */
+function commonJsPackageOf(path: string): string | undefined {
+  const folder = dirname(path);
+  const described = join(folder, "package.json");
+  if (!existsSync(described)) return folder === path ? undefined : commonJsPackageOf(folder);
+  const { type } = JSON.parse(readFileSync(described, "utf8")) as { readonly type?: unknown };
+  return type === "commonjs" ? described : undefined;
 }
 
 /** The error and its place in the program, without the runtime's frames and ours. */

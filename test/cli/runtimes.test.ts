@@ -139,11 +139,11 @@ describe("usher: its end", { timeout: 300_000 }, () => {
 describe("usher: the warnings of Node", { timeout: 300_000 }, () => {
   const command = runtimes["node-newest"]();
 
-  /** A module in a folder whose `package.json` has no "type". */
-  async function moduleWithoutType(): Promise<string> {
-    const project = join(folder, "plain");
+  /** A module in a folder with this `package.json`. */
+  async function moduleIn(name: string, described: object): Promise<string> {
+    const project = join(folder, name);
     mkdirSync(project);
-    await writeFile(join(project, "package.json"), "{}");
+    await writeFile(join(project, "package.json"), JSON.stringify(described));
     const module = join(project, "routes.ts");
     const { href } = pathToFileURL(join(root, "dist/index.js"));
     await writeFile(
@@ -158,7 +158,7 @@ export const routes = [get(Path.of("a"), { returns: Returns.text }, (): string =
   }
 
   it("hides the one about a package without a type, and prints the others", async () => {
-    const module = await moduleWithoutType();
+    const module = await moduleIn("plain", {});
     const alone = await ran(command, [module]);
     expect(alone.stderr).toContain("MODULE_TYPELESS_PACKAGE_JSON");
     const { code, stderr } = await ran(command, ["dist/cli.js", "routes", module]);
@@ -166,6 +166,16 @@ export const routes = [get(Path.of("a"), { returns: Returns.text }, (): string =
     expect(stderr.match(/\[\w+\] Warning: .*/g)).toEqual([
       "[SHOP_POOL] Warning: the pool is old",
       "[SHOP_STORE] Warning: the store is old",
+    ]);
+  });
+
+  it("says what to set where the package is of CommonJS, as npm init writes it", async () => {
+    const module = await moduleIn("common", { type: "commonjs" });
+    const { code, stderr } = await ran(command, ["dist/cli.js", "routes", module]);
+    const described = join(folder, "common", "package.json");
+    expect([code, stderr.trimEnd().split("\n").at(-1)]).toEqual([
+      1,
+      `usher routes: ${module} is an ES module, and "type" in ${described} is "commonjs": set it by npm pkg set type=module`,
     ]);
   });
 });
