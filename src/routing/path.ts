@@ -1,6 +1,6 @@
 import type { Codec, EncodedAs, TextOptions } from "../codecs/codec.ts";
 import { int as intCodec, int64 as int64Codec, string as stringCodec } from "../codecs/index.ts";
-import { isSegment, needs, needsObject, needsPath, needsText } from "../given.ts";
+import { isSegment, isTexts, kindOf, needs, needsObject, needsPath, needsText } from "../given.ts";
 import { encodeSegment } from "../http/target.ts";
 import type { AnyParam, ArgumentsOf, Param, Rest } from "../inputs/dep.ts";
 import { codecFor } from "../inputs/text-schema.ts";
@@ -182,6 +182,9 @@ export function url<Params extends AnyParam | Rest>(
   needsPath("Path.url: path", path);
   needsObject("Path.url: the arguments", args);
   needsObject("Path.url: the query", query);
+  // Of `URLSearchParams` or a `Map` nothing would be in the URL.
+  if (Symbol.iterator in query)
+    throw new TypeError("Path.url: the query has entries, and no members: pass Object.fromEntries(query)");
   const given = args as { readonly [name: string]: unknown };
   const names = new Set(path.segments.flatMap((segment) => (typeof segment === "string" ? [] : [segment.name])));
   for (const name of Object.keys(given)) {
@@ -195,7 +198,9 @@ export function url<Params extends AnyParam | Rest>(
     }
     const value = Object.hasOwn(given, segment.name) ? given[segment.name] : undefined;
     if (value === undefined) return error(`${path.pattern}: no argument for ${segment.name}`);
-    const printed = segment.kind === "param" ? [segment.codec.print(value as never)] : (value as readonly string[]);
+    const printed = segment.kind === "param" ? [segment.codec.print(value as never)] : value;
+    if (!isTexts(printed))
+      return error(`${path.pattern}: ${segment.name} is ${kindOf(value)}, and ${unprinted(segment)}`);
     for (const part of printed) {
       if (part === "") return error(`${path.pattern}: ${segment.name} ${emptySegment(segment)}, which no URL can hold`);
       if (!part.isWellFormed())
@@ -222,11 +227,21 @@ function queryText(pattern: string, query: QueryValues): Result<string, string> 
   return ok(pairs.length === 0 ? "" : `?${pairs.join("&")}`);
 }
 
-/** Undefined for what has no text of its own, such as NaN or an object. */
+/** Undefined for what has no text of its own, such as NaN, an object, or a `Date` that no instant is read from. */
 function queryValue(value: QueryValue): string | undefined {
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : value.toISOString();
+  if (value instanceof Date) return dateText(value);
   if (typeof value === "number") return Number.isFinite(value) ? String(value) : undefined;
   return ["string", "bigint", "boolean"].includes(typeof value) ? String(value) : undefined;
+}
+
+/** A year before 0 or after 9999 has a sign and six digits. */
+function dateText(date: Date): string | undefined {
+  const text = Number.isNaN(date.getTime()) ? "" : date.toISOString();
+  return text.length === "2026-09-30T12:00:00.000Z".length ? text : undefined;
+}
+
+function unprinted({ kind }: AnyParam | Rest): string {
+  return kind === "param" ? "cannot be printed" : "not a list of texts";
 }
 
 function emptySegment(segment: AnyParam | Rest): string {

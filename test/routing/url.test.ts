@@ -61,6 +61,17 @@ describe("Path.url", () => {
     }
   });
 
+  it.each([
+    [Path.of(Path.str("s")), { s: 5 }, "/{s}: s is a number, and cannot be printed"],
+    [Path.of(Path.str("s")), { s: null }, "/{s}: s is null, and cannot be printed"],
+    [statics, { file: "abc" }, "/static/{file*}: file is a string, and not a list of texts"],
+    [statics, { file: 5 }, "/static/{file*}: file is a number, and not a list of texts"],
+    [statics, { file: [5] }, "/static/{file*}: file is a list, and not a list of texts"],
+    [statics, { file: null }, "/static/{file*}: file is null, and not a list of texts"],
+  ])("a value of another kind, as in JavaScript, is an error naming it: %#", (path, args, expected) => {
+    expect(url(path, args)).toEqual({ ok: false, error: expected });
+  });
+
   it("UR-12 patterns are as the API document writes them", () => {
     expect([order, items, statics, Path.root].map(({ pattern }) => pattern)).toEqual([
       "/orders/{order_id}",
@@ -197,6 +208,9 @@ describe("a URL with a query", () => {
 
   it.each([
     [{ at: new Date(Number.NaN) }, `/orders/{order_id}: the query at ${noValue}`],
+    // Texts that `Codec.instant` does not read.
+    [{ at: new Date("+010000-01-01T00:00:00Z") }, `/orders/{order_id}: the query at ${noValue}`],
+    [{ at: new Date("-000001-12-31T00:00:00Z") }, `/orders/{order_id}: the query at ${noValue}`],
     [{ page: Number.NaN }, `/orders/{order_id}: the query page ${noValue}`],
     [{ page: [1, Number.POSITIVE_INFINITY] }, `/orders/{order_id}: the query page ${noValue}`],
     [{ q: null as never }, `/orders/{order_id}: the query q ${noValue}`],
@@ -216,6 +230,16 @@ describe("a URL with a query", () => {
       "Path.url: the query is a string, and not an object",
     );
   });
+
+  // Each is an object without members of its own: its values would be missing in the link.
+  it.each([new URLSearchParams("a=b"), new Map([["a", "b"]]), new Set(["a"]), new Headers({ a: "b" })])(
+    "is no %o, whose values are no members",
+    (values) => {
+      expect(() => Path.url(order, { order_id: 7 }, values as never)).toThrow(
+        "Path.url: the query has entries, and no members: pass Object.fromEntries(query)",
+      );
+    },
+  );
 
   it("reads back as what it was made of", async () => {
     const tags = get(
