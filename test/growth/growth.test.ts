@@ -4,36 +4,41 @@ import { countSource, countWork, startCounting } from "./steps.ts";
 
 startCounting();
 const { rows, ofFields } = await import("./texts.ts");
+const { mcpRows } = await import("./mcp-texts.ts");
 await import("../support/logs.ts");
 
 // Past the lengths at which what is long is told from what is not, such as a body that may nest deep.
 const long = 1100;
 
 describe("twice the text is at most twice the steps", () => {
-  it.each(rows.map((row) => [row.reader, row] as const))("%s", async (_reader, { read, texts, times = long }) => {
-    const grown: string[] = [];
-    const all = Object.entries(texts);
-    for (const [name, text] of all) {
-      // What the first request makes for those behind it is no part of the text's cost.
-      await read(text(1));
-      const once = await countWork(() => read(text(times)));
-      const twice = await countWork(() => read(text(times * 2)));
-      if (twice.units > once.units * 2) grown.push(`${name}: ${once.units} characters looked at, then ${twice.units}`);
-      if (twice.thrown > once.thrown) grown.push(`${name}: ${once.thrown} exceptions, then ${twice.thrown}`);
-    }
-    // V8 takes as long to tell of one text as of all: each is asked for by itself only where they grew together.
-    const ran = (some: typeof all, length: number): Promise<number> =>
-      countSource(async () => {
-        for (const [, text] of some) await read(text(length));
-      });
-    if ((await ran(all, times * 2)) > (await ran(all, times)) * 2) {
-      for (const one of all) {
-        const [once, twice] = [await ran([one], times), await ran([one], times * 2)];
-        if (twice > once * 2) grown.push(`${one[0]}: ${once} characters of source ran, then ${twice}`);
+  it.each([...rows, ...mcpRows].map((row) => [row.reader, row] as const))(
+    "%s",
+    async (_reader, { read, texts, times = long }) => {
+      const grown: string[] = [];
+      const all = Object.entries(texts);
+      for (const [name, text] of all) {
+        // What the first request makes for those behind it is no part of the text's cost.
+        await read(text(1));
+        const once = await countWork(() => read(text(times)));
+        const twice = await countWork(() => read(text(times * 2)));
+        if (twice.units > once.units * 2)
+          grown.push(`${name}: ${once.units} characters looked at, then ${twice.units}`);
+        if (twice.thrown > once.thrown) grown.push(`${name}: ${once.thrown} exceptions, then ${twice.thrown}`);
       }
-    }
-    expect(grown).toEqual([]);
-  });
+      // V8 takes as long to tell of one text as of all: each is asked for by itself only where they grew together.
+      const ran = (some: typeof all, length: number): Promise<number> =>
+        countSource(async () => {
+          for (const [, text] of some) await read(text(length));
+        });
+      if ((await ran(all, times * 2)) > (await ran(all, times)) * 2) {
+        for (const one of all) {
+          const [once, twice] = [await ran([one], times), await ran([one], times * 2)];
+          if (twice > once * 2) grown.push(`${one[0]}: ${once} characters of source ran, then ${twice}`);
+        }
+      }
+      expect(grown).toEqual([]);
+    },
+  );
 });
 
 describe.each(Object.entries(ofFields))("a %s", (_name, readWith) => {

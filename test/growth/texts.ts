@@ -57,10 +57,10 @@ interface Texts {
   readonly [name: string]: (times: number) => string;
 }
 
-const again = (...pieces: readonly string[]): Texts =>
+export const again = (...pieces: readonly string[]): Texts =>
   Object.fromEntries(pieces.map((piece) => [JSON.stringify(piece), (times: number) => piece.repeat(times)]));
 /** A piece again and again, and what stands around all of them. */
-const around = (before: string, pieces: readonly string[], after = ""): Texts =>
+export const around = (before: string, pieces: readonly string[], after = ""): Texts =>
   Object.fromEntries(
     pieces.map((piece) => [
       `${JSON.stringify(before)} ${JSON.stringify(piece)} ${JSON.stringify(after)}`,
@@ -68,7 +68,7 @@ const around = (before: string, pieces: readonly string[], after = ""): Texts =>
     ]),
   );
 /** Pieces that differ by their number, which takes as many characters whatever it is. */
-const numbered = (name: string, piece: (number: string) => string, between = ""): Texts => ({
+export const numbered = (name: string, piece: (number: string) => string, between = ""): Texts => ({
   [name]: (times) => Array.from({ length: times }, (_, i) => piece(String(100_000 + i))).join(between),
 });
 
