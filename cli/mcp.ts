@@ -3,6 +3,8 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { routes as mcpRoutes } from "../adapters/mcp/mcp.ts";
+import { isRecord } from "../adapters/mcp/protocol.ts";
+import type { MessageParams } from "../adapters/mcp/protocol.ts";
 import { make } from "../src/app/app.ts";
 import type { App } from "../src/app/app.ts";
 import { EventReader } from "../src/events/event-reader.ts";
@@ -88,8 +90,8 @@ class Bridge {
   readonly #headers: Headers;
   readonly #url: string;
   readonly #terminal: Terminal;
-  /** What cancels a request that is not answered yet, by its id as JSON. */
-  readonly #pending = new Map<string, AbortController>();
+  /** What cancels a request that is not answered yet, by its id. */
+  readonly #pending = new Map<unknown, AbortController>();
   readonly #work = new Set<Promise<void>>();
 
   constructor(app: App, headers: Headers, path: string, terminal: Terminal) {
@@ -101,14 +103,12 @@ class Bridge {
 
   take(line: string): void {
     if (/^[\t ]*$/.test(line)) return;
-    const { id, method, params } = messageOf(line);
-    if (method === "notifications/cancelled") {
-      this.#pending.get(JSON.stringify(params?.requestId))?.abort();
+    const message = messageOf(line);
+    if (message.method === "notifications/cancelled") {
+      this.#pending.get(message.params["requestId"])?.abort();
       return;
     }
-    const work = this.#answer(line, JSON.stringify(id), this.#headersOf(method, params)).finally(() =>
-      this.#work.delete(work),
-    );
+    const work = this.#answer(line, message).finally(() => this.#work.delete(work));
     this.#work.add(work);
   }
 
@@ -117,14 +117,14 @@ class Bridge {
   }
 
   /** On standard input a message has no headers; the app reads them. */
-  #headersOf(method: string | undefined, params: MessageOfLine["params"]): Headers {
+  #headersOf({ method, params }: MessageOfLine): Headers {
     const headers = new Headers(this.#headers);
     headers.set("content-type", "application/json");
     headers.set("accept", "application/json, text/event-stream");
-    const { _meta: meta } = params ?? {};
-    const version = meta?.["io.modelcontextprotocol/protocolVersion"];
+    const { _meta: meta } = params;
+    const version = isRecord(meta) ? meta["io.modelcontextprotocol/protocolVersion"] : undefined;
     if (method === undefined || typeof version !== "string") return headers;
-    const name = method === "resources/read" ? params?.uri : params?.name;
+    const name = method === "resources/read" ? params["uri"] : params["name"];
     const encoded = (text: string): string => `=?base64?${Buffer.from(text).toString("base64")}?=`;
     headers.set("mcp-protocol-version", /^[\w.-]+$/.test(version) ? version : "invalid");
     headers.set("mcp-method", /^[\w./-]+$/.test(method) ? method : "invalid");
@@ -132,38 +132,48 @@ class Bridge {
     return headers;
   }
 
-  async #answer(line: string, id: string | undefined, headers: Headers): Promise<void> {
+  async #answer(line: string, message: MessageOfLine): Promise<void> {
+    const { id } = message;
     const cancel = new AbortController();
     if (id !== undefined) this.#pending.set(id, cancel);
+    const headers = this.#headersOf(message);
     const request = new Request(this.#url, { method: "POST", headers, body: line, signal: cancel.signal });
     const response = await this.#app.fetch(request, { peer: "127.0.0.1" });
-    for await (const message of messagesOf(response)) if (!cancel.signal.aborted) this.#terminal.out(`${message}\n`);
+    try {
+      for await (const text of messagesOf(response, id)) if (!cancel.signal.aborted) this.#terminal.out(`${text}\n`);
+    } catch {
+      // What the stream threw is in its log line.
+      if (!cancel.signal.aborted) this.#terminal.out(`${refusedText(500, "The answer broke off.", id)}\n`);
+    }
     if (id !== undefined && this.#pending.get(id) === cancel) this.#pending.delete(id);
   }
 }
 
+/** What a line says, as far as it is what a message may have: a line is anything. */
 interface MessageOfLine {
-  readonly id?: unknown;
-  readonly method?: string;
-  readonly params?: {
-    readonly requestId?: unknown;
-    readonly name?: unknown;
-    readonly uri?: unknown;
-    readonly _meta?: { readonly [member: string]: unknown };
+  readonly id: string | number | undefined;
+  readonly method: string | undefined;
+  readonly params: MessageParams;
+}
+
+/** Of a line that is no message nothing: the app answers it. */
+function messageOf(line: string): MessageOfLine {
+  let json: unknown;
+  try {
+    json = JSON.parse(line);
+  } catch {
+    // The app says so.
+  }
+  const { id, method, params } = isRecord(json) ? json : {};
+  return {
+    id: typeof id === "string" || typeof id === "number" ? id : undefined,
+    method: typeof method === "string" ? method : undefined,
+    params: isRecord(params) ? params : {},
   };
 }
 
-/** What a line says; of one that is no message nothing, which the app answers. */
-function messageOf(line: string): MessageOfLine {
-  try {
-    return (JSON.parse(line) as MessageOfLine | null) ?? {};
-  } catch {
-    return {};
-  }
-}
-
 /** The messages of an answer: one, those of a stream, or none. A refusal of the app itself is an error of the protocol. */
-async function* messagesOf(response: Response): AsyncGenerator<string> {
+async function* messagesOf(response: Response, id: MessageOfLine["id"]): AsyncGenerator<string> {
   const type = response.headers.get("content-type") ?? "";
   if (type.startsWith("text/event-stream")) {
     const reader = new EventReader(Number.POSITIVE_INFINITY);
@@ -172,13 +182,13 @@ async function* messagesOf(response: Response): AsyncGenerator<string> {
   }
   const text = await response.text();
   if (text.startsWith('{"jsonrpc"')) yield text;
-  else if (text !== "") yield refusedText(response.status, text);
+  else if (text !== "") yield refusedText(response.status, text, id);
 }
 
-function refusedText(status: number, text: string): string {
+function refusedText(status: number, text: string, id: MessageOfLine["id"]): string {
   return JSON.stringify({
     jsonrpc: "2.0",
-    id: null,
+    id: id ?? null,
     error: { code: -32_000, message: `Status ${status}`, data: text },
   });
 }

@@ -1,5 +1,6 @@
 /** `usher mcp`: the tools of a module on standard input and output, and `Test.mcp`: an agent in a test. */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,13 +18,20 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const file = join(folder, "routes.mjs");
 writeFileSync(
   file,
-  `import { Codec, Event, Header, Meta, Path, Returns, clientGone, get } from ${JSON.stringify(pathToFileURL(join(root, "dist/index.js")).href)};
+  `import { Codec, Event, Header, Meta, Path, Returns, clientGone, get, post } from ${JSON.stringify(pathToFileURL(join(root, "dist/index.js")).href)};
 const tick = Event.text("tick");
 const token = Header.optional("authorization", Codec.string);
 export const routes = [
   get(Path.of("who"), { meta: Meta.tool({ name: "who" }), inputs: { token }, returns: Returns.text }, ({ token }) => \`\${token}\`),
   get(Path.of("ticks"), { meta: Meta.tool({ name: "ticks", events: "progress" }), returns: Returns.events([tick]) }, () => async (send) => {
     for (const word of ["one", "two"]) await send(Event.make(tick, word));
+  }),
+  get(Path.of("breaks"), { meta: Meta.tool({ name: "breaks", events: "progress" }), returns: Returns.events([tick]) }, () => async (send) => {
+    await send(Event.make(tick, "one"));
+    throw new Error("broken");
+  }),
+  post(Path.of("broken"), { returns: Returns.events([tick]) }, () => async () => {
+    throw new Error("broken");
   }),
   get(Path.of("waits"), { meta: Meta.tool({ name: "waits" }), inputs: { clientGone }, returns: Returns.text }, ({ clientGone }) =>
     new Promise((resolve) => {
@@ -69,6 +77,60 @@ describe("usher mcp", () => {
     expect(messages.find(({ id }) => id === null)).toMatchObject({ error: { code: -32_700 } });
     expect(messages.map(({ id }) => id)).not.toContain("w");
     expect(await errors).toContain("aborted");
+  });
+
+  const ping = { jsonrpc: "2.0", id: "p", method: "ping" };
+  const pong = { jsonrpc: "2.0", id: "p", result: {} };
+  const nested = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
+  const version = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
+  const notText = { jsonrpc: "2.0", id: 1, method: { toString: 1, valueOf: 1 }, params: { _meta: version } };
+  const refusal = (error: string) => ({
+    content: [{ type: "text", text: expect.stringContaining(`"error":"${error}"`) as string }],
+  });
+  it.each<[what: string, line: string, answers: readonly object[], args?: readonly string[]]>([
+    [
+      "an id that nests deep",
+      `{"jsonrpc":"2.0","id":${nested},"method":"ping"}`,
+      [{ id: null, error: { code: -32_600 } }],
+    ],
+    [
+      "a cancelled id that nests deep",
+      `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${nested}}}`,
+      [],
+    ],
+    ["a method that is not a text", JSON.stringify(notText), [{ id: null, error: { code: -32_600 } }]],
+    ["params that are null", '{"jsonrpc":"2.0","method":"notifications/cancelled","params":null}', []],
+    [
+      "more than the app reads",
+      JSON.stringify({ ...ping, id: 9, params: { a: "a".repeat(1_100_000) } }),
+      [{ id: 9, error: { code: -32_000, message: "Status 413" } }],
+    ],
+    [
+      "a call whose events break off",
+      JSON.stringify({ ...ping, id: 9, method: "tools/call", params: { name: "breaks", _meta: { progressToken: 7 } } }),
+      [{ method: "notifications/progress" }, { id: 9, result: { ...refusal("internal"), isError: true } }],
+    ],
+    [
+      "a message whose answer breaks off",
+      JSON.stringify({ ...ping, id: 9 }),
+      [{ id: 9, error: { code: -32_000, message: "Status 500" } }],
+      ["--path", "/broken"],
+    ],
+  ])("goes on after %s", async (_what, line, answers, args = []) => {
+    const child = spawn(process.execPath, [join(root, "dist/cli.js"), "mcp", file, ...args]);
+    const out = text(child.stdout);
+    const exited = once(child, "exit");
+    child.stderr.resume();
+    child.stdin.end(`${line}\n${JSON.stringify(ping)}\n`);
+    const messages = (await out).split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as object]));
+    // Of a path that breaks off the ping is such an answer too.
+    const last = args.length === 0 ? pong : { id: "p", error: { message: "Status 500" } };
+    const isLast = (message: object) => "id" in message && message.id === "p";
+    expect([...messages.filter((message) => !isLast(message)), messages.find(isLast)]).toMatchObject([
+      ...answers,
+      last,
+    ]);
+    expect(await exited).toEqual([0, null]);
   });
 
   it.each([
